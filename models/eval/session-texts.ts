@@ -9,7 +9,7 @@ import { roleOf } from '../../src/domain/records.ts';
 import type { SessionRow } from '../../src/domain/facts.ts';
 import { fold } from '../../src/text/normalise.ts';
 import { ENDINGS, TEXT_LANGUAGES, type Ending } from '../../src/text/shown/lexicon.ts';
-import { PhraseSet } from '../../src/text/shown/phrase-set.ts';
+import { SHOWN } from '../../src/text/shown/phrase-set.ts';
 import { foldedWordsOf, isUnspaced } from '../../src/text/words.ts';
 import { madeConversation, mixed, type LabelledConversation } from './conversations.ts';
 import { collect, dataSetPath, readDialogues } from './data.ts';
@@ -38,7 +38,7 @@ export function goldSessions(part: GoldPart): GoldSession[] {
   return readGold('session-texts', part, sessionSchema);
 }
 
-const NEGATIONS = PhraseSet.of('negations');
+const NEGATIONS = SHOWN.negations;
 /** Words that two texts must share, of those of the longer one. */
 const NEAR = 0.8;
 /** Words of a request that a summary must hold. */

@@ -8,7 +8,7 @@ import type { KnownWords } from '../text/redact/known-words.ts';
 import { SessionText } from './session-text.ts';
 
 /** Raised with each change of what `write` writes. */
-const FORMAT = 9;
+const FORMAT = 10;
 
 /** What is kept of one session: what its next turns need, and the sentences that its title and summary are made of. */
 export class SessionState {

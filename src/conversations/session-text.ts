@@ -1,26 +1,87 @@
+/**
+ * What title, summary and language of a session are made of: a few sentences, never the conversation. Everything that
+ * it gives depends only on the turns so far, not on when it is asked.
+ *
+ * The title is the heaviest request. The summary is the heaviest three, each with the answer that stands, and how the
+ * session ended. A user turn asks anew, or moves on what was asked (`Move`); an assistant turn answers the request that
+ * is spoken of (`answerRequest`). Covered by test/conversations/session-text.test.ts.
+ */
 import type { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
 import type { Enrichment, GapType, Stance } from '../domain/facts.ts';
-import type { SignalKey } from '../domain/signal-kinds.ts';
-import { truncate } from '../domain/truncate.ts';
+import { listOf, NUMBER, oneOf, recordOf, TEXT } from '../domain/field-codec.ts';
+import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
 import type { DetectLanguage } from '../text/detect.ts';
-import { isMarkedQuestion } from '../text/question-marks.ts';
 import { ENDINGS, type Ending } from '../text/shown/lexicon.ts';
+import { holdsQuestion } from '../turns/answering-turns.ts';
 import {
   askedSentences,
   beginsWithReply,
   statedSentence,
   type AskedSentence,
 } from '../turns/asked-sentences.ts';
-import { readAnswer } from '../turns/assistant-answer.ts';
-import { holdsQuestion } from '../turns/answering-turns.ts';
-import { endingAfterUser, isLiking } from './session-ending.ts';
-import { BEARINGS, type Bearing } from './session-request.ts';
-import { SessionRequests } from './session-requests.ts';
-import { summaryOf, titleOf } from './shown-session.ts';
-import { asksUnmarked, asMore, bringsUp, takingOf, withoutReference, type Taking } from './user-move.ts';
+import { AWAITED, readAnswer, type AssistantAnswer, type Awaited } from '../turns/assistant-answer.ts';
+import { SHOWN, shownWordsOf, stemsOf } from '../text/shown/phrase-set.ts';
+import { addToSample, LANGUAGE_SAMPLE, languageOf, type LanguageSample } from './session-language.ts';
+import {
+  ANSWER_LENGTH,
+  answerRequest,
+  forget,
+  MOVES,
+  newRequest,
+  rankOf,
+  SESSION_REQUEST,
+  weightOf,
+  type Move,
+  type SessionRequest,
+} from './session-request.ts';
+import { kept, summaryOf } from './shown-session.ts';
 
-/** User text that language is told from; past it the answer stands. */
-const LANGUAGE_SAMPLE = 240;
+/** Requests that a summary tells. */
+const TOLD = 3;
+/** Some more, so that a new one may come to weigh more than those that are told. */
+const KEPT = TOLD + 2;
+/** So many words a later sentence names to be a request of its own. */
+const NAMED = { referring: 5, statement: 5, complaint: 3, question: 2, afterAll: 1 } as const;
+/** It shares no more than this part with what was asked before, less of it where it may be another try. */
+const SHARED = { wish: 0.67, again: 0.5, question: 0.99 } as const;
+/** Words of a turn that say whether what was proposed is taken. */
+const TAKING_WORDS = 24;
+/** What the assistant has stated since the latest request. */
+const HEARD = ['nothing', 'no', 'something'] as const;
+
+interface State {
+  sample: LanguageSample;
+  requests: SessionRequest[];
+  /** The one that is spoken of; -1: none that is kept. */
+  current: number;
+  /** Requests that are kept no more. */
+  dropped: number;
+  /** What the assistant's latest turn leaves the user to say. */
+  awaited: Awaited;
+  move: Move;
+  heard: (typeof HEARD)[number];
+  /** What the assistant has asked to confirm; '' without. */
+  recap: string;
+  ending: Ending | null;
+}
+
+const STATE = recordOf<State>({
+  sample: LANGUAGE_SAMPLE,
+  requests: listOf(SESSION_REQUEST),
+  current: NUMBER,
+  dropped: NUMBER,
+  awaited: oneOf(AWAITED),
+  move: oneOf(MOVES),
+  heard: oneOf(HEARD),
+  recap: TEXT,
+  ending: oneOf<Ending | null>([null, ...ENDINGS]),
+});
+
+const signalsOf = (wanted: 'SAT' | 'DSAT'): ReadonlySet<SignalKey> =>
+  new Set(SIGNALS.flatMap(({ key, type }) => (type === wanted ? [key] : [])));
+const SAT = signalsOf('SAT');
+const DSAT = signalsOf('DSAT');
+
 /** How a user turn stands to the turns before it. */
 export interface TurnPlace {
   /** It can only answer the assistant's question. */
@@ -34,363 +95,260 @@ export interface TurnPlace {
 /** What was found in a user turn. */
 type TurnFindings = Pick<Enrichment, 'kind' | 'request' | 'sentences' | 'signals'>;
 
-/** Takes personal data out of a text. */
-export type Redact = (text: string) => string;
-
-const OPENS: TurnPlace = { isAnswer: false, isRepeated: false };
-/** What a user turn does: it asks anew, takes up what was asked, asks about it, goes a step on with it, or replies. */
-type Move = 'new' | 'more' | 'another' | 'retry' | 'detour' | 'aside' | 'step' | 'statement' | 'reply';
-/** A user turn in its session. */
-interface UserTurn {
-  readonly signals: readonly SignalKey[];
-  /** The sentences that may ask for something; of an answer, those that bring up something of their own. */
-  readonly asked: readonly AskedSentence[];
-  /** Wishes of an answer that name what no request does. */
-  readonly wishes: readonly AskedSentence[];
-  readonly isAnswer: boolean;
+interface UserTurn extends Pick<TurnPlace, 'isAnswer' | 'isRepeated'> {
+  readonly content: string;
   readonly isReply: boolean;
   readonly isRequest: boolean;
-  readonly isRepeated: boolean;
-  /** It begins with a "no", and wishes for something. */
-  readonly isDenial: boolean;
-  /** What it wishes for is another matter. */
-  readonly isChange: boolean;
-  readonly taking: Taking;
+  readonly asked: readonly AskedSentence[];
+  readonly signals: readonly SignalKey[];
 }
-const BEARING_OF: Readonly<Partial<Record<Move, Bearing>>> = {
-  new: 'other',
-  more: 'answered',
-  another: 'another',
-  retry: 'answered',
-  detour: 'detour',
-  aside: 'detour',
-  step: 'step',
-  statement: 'stated',
-};
-/** A wish that speaks of what was said before is one of its own when it names so much. */
-const OWN_MATTER = 5;
-/** What is taken for another try is none when it asks for so much, and shares no more than this part with a request. */
-const OWN_TRY = 3;
-const MOST_SHARED = 0.5;
-/** What shares more with a request is that request. */
-const SAME = 0.67;
-/** A wish in an answer says more of a request when it names so much. */
-const LEAST_WISH = 2;
 
-/**
- * What title, summary and language of a session are made of: a few sentences, never the conversation.
- * Everything that it gives depends only on the turns so far, not on when it is asked.
- */
+const OPENS: TurnPlace = { isAnswer: false, isRepeated: false };
+
 export class SessionText {
-  #sample = '';
-  #sampleFull = false;
-  #language: string | null = null;
-  /** Where the turns end in the sample that language was not told from yet. */
-  #untold: number[] = [];
-  #requests = new SessionRequests();
-  /** The one of `#requests` is what the user said without asking. */
-  #isOnlyStated = false;
-  #ending: Ending | null = null;
-  /** The assistant has stated something since the latest request. */
-  #isAnswered = false;
-  /** The assistant has stated something that is no refusal and no "no". */
-  #isMet = false;
-  /** What the assistant's next turn speaks to. */
-  #bearing: Bearing = 'other';
-  /** The assistant's latest turn asked for something. */
-  #asksBack = false;
-  /** The assistant's latest turn asked to confirm what it is about to do. */
-  #recaps = false;
-  /** The assistant's latest turn asked whether something that it named would do. */
-  #proposes = false;
-  /** The user did not deny what the assistant had asked to confirm: next it is done, or cannot be. */
-  #isAwaited = false;
-  /** The assistant's latest turn asked whether there is anything else: what follows is no answer. */
-  #offersMore = false;
-  /** The latest user turn asked or answered: what the assistant says next may settle it. */
-  #isMoved = false;
+  #state: State = {
+    sample: { text: '', isFull: false, language: '', untold: [] },
+    requests: [],
+    current: -1,
+    dropped: 0,
+    awaited: 'nothing',
+    move: 'says',
+    heard: 'nothing',
+    recap: '',
+    ending: null,
+  };
 
-  /** `content`, and the sentences of `enrichment`: without personal data. */
-  addUserTurn(content: string, enrichment: TurnFindings, place: TurnPlace = OPENS): void {
-    this.#addSample(content);
-    const turn = this.#readUserTurn(content, enrichment, place);
-    const { signals, isAnswer, isReply, isRequest, isRepeated } = turn;
-    if (turn.taking === 'rejects' || (turn.isDenial && !turn.isChange)) this.#requests.reject();
-    const move = this.#moveOf(content, turn);
-    const isTried = isRepeated && turn.asked.some(({ text }) => this.#requests.shareOf(text) > 0);
-    if (move === 'aside') this.#requests.setAside();
-    else if (move === 'another') this.#requests.revise();
-    else if (move !== 'more' && move !== 'new' && !isTried) this.#requests.resume();
-    if (isReply && this.#requests.isEmpty) this.#addStated(content);
-    const isLiked = isLiking(signals);
-    this.#isAwaited = this.#recaps && turn.taking === 'none';
-    const taken: Bearing = this.#isAwaited ? 'confirmed' : 'answered';
-    const bearing: Bearing = isAnswer ? taken : isLiked && isReply ? 'closing' : 'other';
-    this.#bearing = BEARING_OF[move] ?? bearing;
-    this.#isMoved = !isReply || isAnswer;
-    this.#ending = endingAfterUser(this.#ending, {
-      asks:
-        move === 'new' ||
-        (move === 'step' && this.#ending !== 'handedOver') ||
-        (isRequest && isRepeated && move !== 'more'),
-      isReply: isReply && !isAnswer,
-      isAsking: isRequest && holdsQuestion(content),
-      isAnswered: this.#isAnswered,
-      isMet: this.#isMet,
-      isDone: this.#requests.isDone,
-      hasDone: this.#requests.hasDone,
-      signals,
-    });
-    if (move === 'new') this.#isAnswered = false;
-  }
-
-  #readUserTurn(content: string, enrichment: TurnFindings, place: TurnPlace): UserTurn {
-    const isReply = enrichment.kind === 'reply';
-    const isAsking = enrichment.kind === 'request';
-    const opens = this.#requests.isEmpty || this.#isOnlyStated;
-    const sentences = isAsking ? (place.asked ?? askedSentences(content, enrichment)) : [];
-    const isReplying =
-      place.isAnswer || (this.#asksBack && !holdsQuestion(content)) || (this.#recaps && isReply);
-    const isAnswer = !this.#offersMore && isReplying && !sentences.some(asksUnmarked);
-    const asks = this.#recaps || this.#proposes;
-    const { isAnswered } = this.#requests;
-    const taking = opens ? 'none' : takingOf(content, sentences, { isAnswered, asks });
-    const denies = isAnswer && !opens && beginsWithReply(content, true);
-    const least = denies && !this.#recaps ? 1 : LEAST_WISH;
-    const wishes = isAnswer && !opens ? sentences.filter((sentence) => this.#isOwnWish(sentence, least)) : [];
-    const isDenial = wishes.length > 0 && denies;
-    // "No. I need a house" is another matter, "No, I need two" is not.
-    const isChange = isDenial && !this.#recaps && !beginsWithReply(wishes[0]!.text, true);
-    const broughtUp = isChange ? wishes : sentences.filter((sentence) => bringsUp(sentence, opens));
-    const asked = isAnswer ? broughtUp : sentences;
-    return {
-      signals: enrichment.signals.map(({ key }) => key),
-      asked,
-      wishes,
-      isAnswer,
-      isReply,
-      isRequest: isAsking && (!isAnswer || asked.length > 0),
-      isRepeated: place.isRepeated && this.#isRetry(asked),
-      isDenial,
-      isChange,
-      taking,
+  /** `content`, and the sentences of `found`: without personal data. */
+  addUserTurn(content: string, found: TurnFindings, place: TurnPlace = OPENS): void {
+    const state = this.#state;
+    addToSample(state.sample, content);
+    const turn: UserTurn = {
+      content,
+      isReply: found.kind === 'reply',
+      isRequest: found.kind === 'request',
+      asked: found.kind === 'request' ? (place.asked ?? askedSentences(content, found)) : [],
+      signals: found.signals.map(({ key }) => key),
+      isAnswer: this.#isAnswered(content, place),
+      isRepeated: place.isRepeated,
     };
-  }
-
-  /** A wish in an answer that names what no request does: more of what is wanted, or something else. */
-  #isOwnWish({ text, asks, content, refers, isInformation }: AskedSentence, least: number): boolean {
-    if (asks !== 'question' || isInformation || refers || content < least) return false;
-    return this.#requests.shareOf(text) <= MOST_SHARED;
-  }
-
-  #addSample(content: string): void {
-    if (this.#sampleFull) return;
-    const longer = this.#sample === '' ? content : `${this.#sample}\n${content}`;
-    this.#sampleFull = longer.length >= LANGUAGE_SAMPLE;
-    this.#sample = truncate(longer, LANGUAGE_SAMPLE);
-    this.#untold.push(this.#sample.length);
-  }
-
-  /** Another try says what was said before, or speaks of it; what names other things is no such try. */
-  #isRetry(asked: readonly AskedSentence[]): boolean {
-    return !asked.some(
-      ({ text, content, refers, asks, isInformation }) =>
-        asks === 'question' &&
-        (isInformation ? content > 1 : content >= (refers ? OWN_MATTER : OWN_TRY)) &&
-        this.#requests.shareOf(text) <= MOST_SHARED,
-    );
-  }
-
-  #moveOf(content: string, turn: UserTurn): Move {
-    const { asked, wishes, signals, isRequest, taking, isChange } = turn;
-    if (turn.isAnswer && asked.length === 0 && wishes.length > 0) {
-      this.#requests.addMore(asMore(wishes[0]!));
-      return 'more';
+    if (this.#isTurnedDown(turn)) {
+      state.recap = '';
+      if (this.#current !== undefined) forget(this.#current);
     }
-    if (turn.isRepeated) return 'retry';
-    const own = asked.filter((sentence) => !this.#isOtherTry(sentence));
-    if (taking === 'another' && own.length > 0 && own.every(({ content: named }) => named <= OWN_TRY)) {
-      this.#requests.revise();
-      this.#requests.addMore(asMore(own[0]!));
-      return 'another';
-    }
-    if (isChange) this.#requests.add(asked.map(withoutReference));
-    // A later turn that asks explains itself beside the question.
-    const hasQuestion = asked.some(({ asks }) => asks === 'question');
-    if (isChange || this.#addRequests(content, own, signals, hasQuestion)) return 'new';
-    if (taking === 'another' || own.length < asked.length) return 'another';
-    if (!isRequest) return 'reply';
-    if (!asked.some(({ asks }) => asks === 'question')) return 'statement';
-    if (asked.some(({ text, isInformation }) => isInformation && !this.#requests.covers(text)))
-      return 'aside';
-    return asked.some(
-      ({ asks, isInformation, isMarked }) => asks === 'question' && !isInformation && !isMarked,
-    )
-      ? 'step'
-      : 'detour';
+    const own = this.#opens ? turn.asked : this.#ownSentences(turn);
+    if (own.length > 0) this.#add(own);
+    else if (turn.isReply && state.requests.length === 0) this.#addStated(content);
+    state.move = own.length > 0 ? 'asks' : this.#moveOf(turn);
+    if (state.move === 'asksBeside') state.current = -1;
+    else if (state.move !== 'asks') this.#resume();
+    state.ending = this.#endingAfterUser(turn);
+    if (own.length > 0) state.heard = 'nothing';
   }
 
-  /** It asks for another one than what was proposed, or in another way for what could not be had. */
-  #isOtherTry({ text, content, other }: AskedSentence): boolean {
-    if (this.#requests.isAnswered && other === 'asks') return content <= OWN_TRY;
-    if (!this.#requests.isRefused || content > OWN_TRY) return false;
-    return content < OWN_TRY || this.#requests.shareOf(text) > MOST_SHARED;
+  get #current(): SessionRequest | undefined {
+    return this.#state.requests[this.#state.current];
   }
 
-  /** Whether the turn asked for something that was not asked before. */
-  #addRequests(
-    content: string,
-    asked: readonly AskedSentence[],
-    signals: readonly SignalKey[],
-    hasQuestion: boolean,
-  ): boolean {
-    const isFirst = this.#requests.isEmpty || this.#isOnlyStated;
-    const isReply =
-      !isFirst &&
-      !this.#offersMore &&
-      beginsWithReply(content, !this.#asksBack && this.#ending !== 'handedOver');
-    const further = asked.filter(
-      (sentence) =>
-        (!hasQuestion || sentence.asks === 'question') && this.#isFurther(sentence, isReply, signals),
+  /** Nothing was asked yet. */
+  get #opens(): boolean {
+    return this.#state.requests.every(({ telling }) => telling === 0);
+  }
+
+  /** The user answers what the assistant has asked. */
+  #isAnswered(content: string, { isAnswer }: TurnPlace): boolean {
+    const { awaited } = this.#state;
+    return awaited !== 'more' && (isAnswer || (awaited !== 'nothing' && !holdsQuestion(content)));
+  }
+
+  /** The user says "no" to what was proposed or to be confirmed, or asks for another one. */
+  #isTurnedDown({ content, asked }: UserTurn): boolean {
+    const { awaited } = this.#state;
+    const asks = awaited === 'choice' || awaited === 'confirmation';
+    if (!asks && (this.#current === undefined || this.#current.answer === '')) return false;
+    return (
+      asked.some(({ isAnother }) => isAnother) ||
+      SHOWN.rejections.firstIn(content, shownWordsOf(content, TAKING_WORDS)) >= 0 ||
+      (asks && beginsWithReply(content, true))
     );
-    const added = isFirst ? asked : further;
-    if (added.length === 0) return false;
-    if (this.#isOnlyStated) this.#requests.clear();
-    this.#isOnlyStated = false;
-    this.#requests.add(isFirst ? added : added.map(withoutReference));
-    return true;
   }
 
   /**
-   * Whether a later sentence is a request of its own: it says enough, is no reaction to what was said, and names
-   * something that no earlier request does.
+   * The sentences that bring up a request of their own: they name enough that was not asked before, and do not only
+   * answer or react.
    */
-  #isFurther(
-    { text, asks, content, refers, adds, isInformation, isMarked, other }: AskedSentence,
-    isReply: boolean,
-    signals: readonly SignalKey[],
-  ): boolean {
-    if (signals.includes('gives-up') || other === 'denies') return false;
-    // "Yes, I'd like to return the lamp": more than a yes.
-    const isMore = !refers && content > OWN_TRY && this.#requests.shareOf(text) <= MOST_SHARED;
-    const isAsked = isMarkedQuestion(text) || (asks === 'question' && (!isReply || isMore));
-    if (!isAsked && (isReply || signals.length > 0)) return false;
-    // "Change it to the blue one" is a step of what was asked before.
-    const isStep = refers && !adds && !isInformation && asks === 'question';
-    if (isStep && content < OWN_MATTER) return false;
-    // The same again, in more words.
-    if (!isInformation && this.#requests.shareOf(text) > SAME && !this.#requests.isDone) return false;
-    // "Four days?" to "How long?"
-    if (isMarked && this.#asksBack && !this.#offersMore && content < OWN_MATTER) return false;
-    const isAfterAll = this.#offersMore || this.#requests.isDone;
-    const least = isAsked
-      ? isAfterAll && asks === 'question' && !refers && !isMarked
-        ? 1
-        : 2
-      : asks === 'complaint'
-        ? 3
-        : 5;
-    return content >= least && !this.#requests.covers(text);
+  #ownSentences({ content, asked, signals, isAnswer, isRepeated }: UserTurn): readonly AskedSentence[] {
+    if (signals.includes('gives-up')) return [];
+    const { awaited } = this.#state;
+    const isReaction =
+      signals.length > 0 || (awaited !== 'more' && beginsWithReply(content, awaited === 'nothing'));
+    // "No. I need a house" is another matter, "No, I need two" is not.
+    const isDenial = awaited !== 'confirmation' && beginsWithReply(content, true);
+    return asked.filter((sentence) => {
+      const { text, asks, content: named, adds, isInformation, isAnother } = sentence;
+      if (isAnother || (isAnswer && !adds && (!isDenial || beginsWithReply(text, true)))) return false;
+      if (asks !== 'question' && isReaction) return false;
+      const most = isRepeated ? SHARED.again : isInformation ? SHARED.question : SHARED.wish;
+      return named >= leastOf(sentence, awaited) && this.#shareOf(text) <= most;
+    });
+  }
+
+  /** The greatest part of what a sentence names that one request names. */
+  #shareOf(text: string): number {
+    const named = [...stemsOf(text)];
+    return Math.max(
+      ...this.#state.requests.map(({ asked }) => {
+        const stems = stemsOf(asked.join(' '));
+        return named.filter((stem) => stems.has(stem)).length / Math.max(1, named.length);
+      }),
+    );
+  }
+
+  #moveOf({ asked, signals, isReply, isAnswer, isRepeated }: UserTurn): Move {
+    const { awaited, recap } = this.#state;
+    if (isAnswer) return awaited === 'confirmation' && recap !== '' ? 'confirms' : 'answers';
+    if (isRepeated) return 'answers';
+    if (
+      asked.some(({ asks, isInformation, isAnother }) => asks === 'question' && isInformation && !isAnother)
+    )
+      return 'asksBeside';
+    if (!isReply) return 'goesOn';
+    return isLiking(signals) ? 'closes' : 'says';
+  }
+
+  #add(asked: readonly AskedSentence[]): void {
+    const state = this.#state;
+    if (this.#opens) state.requests = [];
+    state.requests.push(newRequest(asked, state.requests.length === 0));
+    if (state.requests.length > KEPT) {
+      const least = state.requests
+        .slice(0, -1)
+        .reduce((one, other) => (rankOf(other) <= rankOf(one) ? other : one));
+      state.requests = state.requests.filter((request) => request !== least);
+      state.dropped += 1;
+    }
+    state.current = state.requests.length - 1;
+    if (!state.requests.at(-1)!.isInformation) state.recap = '';
   }
 
   #addStated(content: string): void {
     const stated = statedSentence(content);
-    if (stated === null) return;
-    this.#requests.add([stated]);
-    this.#isOnlyStated = true;
+    if (stated !== null) this.#add([{ ...stated, telling: 0 }]);
+  }
+
+  /** The user goes on: after a question beside it with what is wanted done. */
+  #resume(): void {
+    const state = this.#state;
+    const task = state.requests.findLastIndex(({ isInformation }) => !isInformation);
+    if (state.current < 0) state.current = task >= 0 ? task : state.requests.length - 1;
+    else if (this.#current!.isInformation && this.#current!.outcome !== 'open' && task >= 0)
+      state.current = task;
+  }
+
+  #endingAfterUser({ content, isReply, isRequest, signals, isRepeated }: UserTurn): Ending | null {
+    const { ending, move, heard } = this.#state;
+    const stays = ending === 'refused' || ending === 'handedOver' || ending === 'givenUp';
+    if (signals.includes('gives-up')) {
+      // "Can I speak to a person?"
+      if (isRequest && holdsQuestion(content)) return 'open';
+      return stays || this.#hasDone ? ending : 'givenUp';
+    }
+    if (move === 'asks' || (isRepeated && isRequest)) return 'open';
+    if (isLiking(signals) && heard !== 'nothing') {
+      if (signals.includes('problem-solved')) return 'solved';
+      return stays ? ending : heard === 'something' ? 'solved' : null;
+    }
+    const isDone = this.#current?.outcome === 'done' && !signals.some((key) => DSAT.has(key));
+    if (isReply && move !== 'answers' && ending === null && isDone) return 'solved';
+    return ending === 'solved' ? null : ending;
+  }
+
+  get #hasDone(): boolean {
+    return this.#state.requests.some(({ outcome }) => outcome === 'done');
   }
 
   /** `redact`: takes personal data out of a sentence that is kept. `answer`: `readAnswer` of it. */
   addAssistantTurn(
     content: string,
-    redact: Redact,
+    redact: (text: string) => string,
     gap: GapType | null = null,
     stance: Stance | null = null,
     answer = readAnswer(content),
   ): void {
-    const isRefused = (gap !== null || answer.refuses) && !answer.goesOn;
-    this.#requests.answer(answer, this.#bearing, redact, { isRefused, isAwaited: this.#isAwaited });
-    this.#asksBack = answer.asksBack;
-    this.#recaps = answer.recaps;
-    this.#proposes = answer.proposes;
-    this.#isAnswered ||= answer.states;
-    this.#offersMore = answer.offersMore || stance === 'asked-for-more';
-    this.#isMet ||= answer.states && !isRefused && !answer.denies;
-    const before = this.#ending === 'open' ? null : this.#ending;
-    if (answer.handsOver) this.#ending = 'handedOver';
-    else if (before === 'solved' || before === 'givenUp') this.#ending = before;
-    else if (this.#bearing === 'detour') this.#ending = before;
-    else if (isRefused) this.#ending = this.#requests.hasDone || !this.#requests.isAtMain ? null : 'refused';
-    else if (before === 'handedOver' && this.#bearing !== 'answered') this.#ending = before;
-    else this.#ending = before !== null && this.#isMoved && answer.states ? null : before;
-    this.#isMoved = false;
+    const state = this.#state;
+    const isRefused = gap !== null || answer.refuses;
+    if (this.#current !== undefined)
+      answerRequest(this.#current, { answer, move: state.move, isRefused, recap: state.recap, redact });
+    if (answer.recap !== '') state.recap = kept(redact(answer.recap), ANSWER_LENGTH);
+    else if (answer.reports || isRefused) state.recap = '';
+    state.awaited = stance === 'asked-for-more' ? 'more' : answer.awaits;
+    const heard = isRefused && answer.states !== 'nothing' ? 'no' : answer.states;
+    if (heard === 'something' || state.heard === 'nothing') state.heard = heard;
+    state.ending = this.#endingAfterAssistant(answer, isRefused);
+    state.move = 'says';
+  }
+
+  #endingAfterAssistant({ handsOver, states }: AssistantAnswer, isRefused: boolean): Ending | null {
+    const { ending, move } = this.#state;
+    const before = ending === 'open' ? null : ending;
+    if (handsOver) return 'handedOver';
+    if (ending === 'solved' || ending === 'givenUp' || move === 'asksBeside') return before;
+    if (isRefused) return this.#hasDone || this.#current !== this.#main ? null : 'refused';
+    if (ending === 'handedOver' && move !== 'answers') return ending;
+    return states !== 'nothing' && move !== 'says' && move !== 'closes' ? null : before;
+  }
+
+  get #main(): SessionRequest | undefined {
+    const { requests } = this.#state;
+    return requests.length === 0
+      ? undefined
+      : requests.reduce((one, other) => (weightOf(other) > weightOf(one) ? other : one));
   }
 
   /** The main request, at most 60 characters; null before the user has said anything that names a matter. */
   get title(): string | null {
-    const { main } = this.#requests;
-    return main === null ? null : titleOf(main);
+    return this.#main?.title ?? null;
   }
 
   /**
-   * What was asked, what was answered to it and how it ended; at most 640 characters, null as `title`. `language`: ISO
-   * 639-1, of the closing words.
+   * What was asked, what was answered to it and how it ended; null as `title`. `language`: ISO 639-1, of the closing
+   * words.
    */
   summary(language: string | null): string | null {
-    return this.#requests.isEmpty ? null : summaryOf(this.#requests, this.#ending, language);
+    const { requests, dropped, ending } = this.#state;
+    if (requests.length === 0) return null;
+    // How it ended is how the latest request did.
+    const latest = ending !== null && ending !== 'solved' ? this.#current : undefined;
+    const rank = (request: SessionRequest): number => (request === latest ? Infinity : rankOf(request));
+    const heaviest = requests.toSorted((one, other) => rank(other) - rank(one)).slice(0, TOLD);
+    const told = requests.filter((request) => heaviest.includes(request));
+    return summaryOf({ requests: told, further: dropped + requests.length - told.length, ending }, language);
   }
 
-  /**
-   * ISO 639-1 code of the user's turns together; null until it is reliable. `detect` is given what it told of the
-   * turns before, and is asked turn by turn, so that the answer does not depend on when this is called.
-   */
+  /** ISO 639-1 code of the user's turns together; null until it is reliable. */
   language(detect: DetectLanguage): string | null {
-    for (const end of this.#untold) this.#language = detect(this.#sample.slice(0, end), this.#language);
-    this.#untold = [];
-    if (this.#sampleFull) this.#sample = '';
-    return this.#language;
+    return languageOf(this.#state.sample, detect);
   }
 
   /** Call after `language`: what is not needed for it any more is not written. */
   write(writer: ByteWriter): void {
-    const flags = [
-      this.#sampleFull,
-      this.#isOnlyStated,
-      this.#isAnswered,
-      this.#asksBack,
-      this.#isMoved,
-      this.#offersMore,
-      this.#isMet,
-      this.#recaps,
-    ];
-    writer
-      .byte(flags.reduce((byte, flag, bit) => byte | (flag ? 1 << bit : 0), 0))
-      .byte(this.#ending === null ? 0 : ENDINGS.indexOf(this.#ending) + 1)
-      .byte(BEARINGS.indexOf(this.#bearing) | (this.#proposes ? 128 : 0) | (this.#isAwaited ? 64 : 0))
-      .text(this.#sample)
-      .text(this.#language ?? '');
-    this.#requests.write(writer);
+    STATE.write(writer, this.#state);
   }
 
   static read(reader: ByteReader): SessionText {
     const text = new SessionText();
-    const flags = reader.byte();
-    text.#sampleFull = (flags & 1) !== 0;
-    text.#isOnlyStated = (flags & 2) !== 0;
-    text.#isAnswered = (flags & 4) !== 0;
-    text.#asksBack = (flags & 8) !== 0;
-    text.#isMoved = (flags & 16) !== 0;
-    text.#offersMore = (flags & 32) !== 0;
-    text.#isMet = (flags & 64) !== 0;
-    text.#recaps = (flags & 128) !== 0;
-    text.#ending = ENDINGS[reader.byte() - 1] ?? null;
-    const bearing = reader.byte();
-    text.#bearing = BEARINGS[bearing & 63] ?? 'other';
-    text.#proposes = (bearing & 128) !== 0;
-    text.#isAwaited = (bearing & 64) !== 0;
-    text.#sample = reader.text();
-    text.#language = reader.text() || null;
-    text.#requests = SessionRequests.read(reader);
+    text.#state = STATE.read(reader);
     return text;
   }
+}
+
+/** Whether a turn says that something is liked, and nothing against it. */
+function isLiking(signals: readonly SignalKey[]): boolean {
+  return signals.some((key) => SAT.has(key)) && !signals.some((key) => DSAT.has(key));
+}
+
+/** How much a sentence must name; after "anything else?" a wish needs little. */
+function leastOf({ asks, refers, adds, isInformation }: AskedSentence, awaited: Awaited): number {
+  if (refers && !adds && !isInformation) return NAMED.referring;
+  if (asks !== 'question') return asks === 'complaint' ? NAMED.complaint : NAMED.statement;
+  return awaited === 'more' && !refers ? NAMED.afterAll : NAMED.question;
 }

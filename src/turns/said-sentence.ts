@@ -1,29 +1,25 @@
-/** What a sentence of an assistant does, by its phrases: it asks, offers, refuses, hands over, or says nothing. */
+/**
+ * A sentence of an assistant by its phrases: what it does, and how much it says as an answer. Covered by
+ * test/turns/said-sentence.test.ts.
+ */
 import { LEXICON } from '../text/lexicon.ts';
 import { endsInQuestionMark, QUESTION_MARK } from '../text/question-marks.ts';
-import { wordKey } from '../text/spaced-phrases.ts';
 import { HIDDEN } from '../text/redact/redact.ts';
-import { contentCount, PhraseSet, shownWordsOf, type ShownWord } from '../text/shown/phrase-set.ts';
+import {
+  contentCount,
+  SHOWN,
+  shownWordsOf,
+  stemsOf,
+  type PhraseSet,
+  type ShownWord,
+} from '../text/shown/phrase-set.ts';
+import { isCode } from '../text/shown/program-text.ts';
 import { withoutGreeting } from '../text/shown/trimming.ts';
+import { wordKey } from '../text/spaced-phrases.ts';
 import { isUnspaced } from '../text/words.ts';
 
-const PLEASANTRIES = PhraseSet.of('pleasantries');
-const GREETINGS = PhraseSet.of('greetings');
-const PROMISES = PhraseSet.of('promises');
-const REFUSALS = PhraseSet.of('refusals');
-const HANDOVERS = PhraseSet.of('handovers');
-const ASKS_BACK = PhraseSet.of('asksBack');
-const QUESTION_WORDS = PhraseSet.of('questionWords');
-const DIRECTIVES = PhraseSet.of('directives');
 const AUXILIARIES: ReadonlySet<string> = new Set(LEXICON.auxiliaries.all.map(wordKey));
 const SUBJECTS: ReadonlySet<string> = new Set(LEXICON.subjects.all.map(wordKey));
-const PURPOSES = PhraseSet.of('purposes');
-const PROPOSALS = PhraseSet.of('proposals');
-const RECAPS = PhraseSet.of('recaps');
-const COMPLETIONS = PhraseSet.of('completions');
-const OFFERS = PhraseSet.of('offers');
-const NEGATIONS = PhraseSet.of('negations');
-const SUBORDINATES = PhraseSet.of('subordinates');
 
 /** So many words before a handover or a report may deny it: "I am not able to transfer you". */
 const DENIAL = 6;
@@ -31,140 +27,85 @@ const DENIAL = 6;
 const FIRST_WORDS = 4;
 /** So few words beside something hidden say nothing. */
 const LITTLE = 3;
-/** Among so many words at the beginning, what is asked for is all that is said. */
-const ASKED_FIRST = 4;
-
 /** What is stated before a question at the end has so many words, or UTF-16 units. */
 const LEAST_WORDS = 4;
 const LEAST_FRONT = 7;
+/** A sentence goes on to say something when so many words follow what says nothing; fewer after a comma. */
+const WORDS_AFTER = { sentence: 7, comma: 4 } as const;
 /** UTF-16 units before the colon of what is to be confirmed. */
 const MOST_OF_LEAD = 60;
-/** A sentence goes on to say something when so many words follow what says nothing; fewer after a comma. */
-const WORDS_AFTER = 7;
-const WORDS_AFTER_COMMA = 4;
 const LONG_UNSPACED = 24;
-/** A sentence of no more words that holds two courtesies says nothing. */
-const SHORT = 12;
+const LONG_SENTENCE = 200;
+/** Stands for code that was left out. */
+export const LEFT_OUT = '\u{fffc}';
 
-/** Whether a sentence begins with what says nothing, or is no more than that, or says what is about to be done. */
-export type Pleasantry = 'none' | 'opening' | 'all' | 'promise';
+/** What a sentence does first of all. */
+export type Deed = 'states' | 'asks' | 'proposes' | 'hands over' | 'offers' | 'refuses' | 'reports';
+
+/** What of a sentence says nothing: its opening, all of it; or it says what is about to be done. */
+type Pleasantry = 'none' | 'opening' | 'all' | 'promise';
+const PLEASANTRY: Readonly<Record<Pleasantry, number>> = { none: 0, opening: 0.15, all: 0.95, promise: 1.2 };
 
 /** What a sentence of an assistant is. */
 export interface SaidSentence {
   readonly text: string;
-  readonly words: readonly ShownWord[];
-  readonly isQuestion: boolean;
+  readonly deed: Deed;
   readonly isListed: boolean;
-  readonly handsOver: boolean;
-  /** It only offers that: "I can transfer you". */
-  readonly offers: boolean;
-  readonly refuses: boolean;
-  /** Reports that something is done. */
-  readonly completes: boolean;
+  /** It asks for what the assistant needs, as a question or not. */
   readonly asksBack: boolean;
-  /** It opens with what it asks for, or is a question without a proposal: never an answer. */
-  readonly onlyAsks: boolean;
-  /** It says what the user is asked to confirm: "please confirm: …". */
-  readonly recaps: boolean;
-  /** It asks to confirm what was said or follows: "is that correct?", "let me make sure". */
+  /** It asks to confirm what was said or follows: "is that correct?", "please confirm: …". */
   readonly asksToConfirm: boolean;
-  /** A question that names what could be had: "How about the Blue Door?". */
-  readonly proposes: boolean;
   readonly pleasantry: Pleasantry;
+  /** It begins with "no". */
+  readonly denies: boolean;
+  /** 1 for a plain statement, below 0.6 for what is none, below 0 for a question that proposes nothing. */
+  readonly score: number;
+  readonly stems: ReadonlySet<string>;
 }
 
-/** A full stop may stand behind the mark, too. */
 const MARKED = new RegExp(`${QUESTION_MARK}["'”»)\\].]*$`, 'u');
 const ASKED_BEFORE = new RegExp(`^[^.!]*${QUESTION_MARK}`, 'u');
 
 export function readSentence(sentence: string): SaidSentence {
-  const recap = recapOf(sentence);
-  const text = withoutGreeting(recap ?? sentence);
+  const text = withoutGreeting(sentence);
   const words = shownWordsOf(text);
-  const isQuestion = MARKED.test(text) || isUnmarkedQuestion(words);
-  const handsOver = !isQuestion && isHandover(text, words);
-  const refuses = !isQuestion && !handsOver && REFUSALS.firstIn(text, words) >= 0;
-  const asked = isQuestion ? -1 : ASKS_BACK.firstIn(text, words);
-  const proposes = isQuestion && PROPOSALS.firstIn(text, words) >= 0 && namesOne(text);
+  const isListed = /^\s*(?:[-*•–]|\d{1,2}[.)])\s/u.test(sentence);
+  const deed = deedOf(text, words);
+  const needs = deed === 'asks' || deed === 'proposes' ? -1 : SHOWN.asksBack.firstIn(text, words);
+  const pleasantry = pleasantryIn(text, words);
+  const first = words[0];
   return {
     text,
-    words,
-    isQuestion,
-    isListed: /^\s*(?:[-*•–]|\d{1,2}[.)])\s/u.test(sentence),
-    handsOver,
-    offers: handsOver && isOffer(text, words),
-    refuses,
-    completes: !isQuestion && !refuses && isCompletion(text, words),
-    asksBack: asked >= 0,
-    onlyAsks: (isQuestion && !proposes) || (asked >= 0 && opensAsking(words, asked) && !isUnspaced(text)),
-    recaps: recap !== null,
-    asksToConfirm: recap !== null || asksToConfirm(text, words, isQuestion),
-    proposes,
-    pleasantry: pleasantryIn(text, words),
+    deed,
+    isListed,
+    asksBack: needs >= 0 || deed === 'asks' || deed === 'proposes',
+    asksToConfirm: asksToConfirm(text, words, needs),
+    pleasantry,
+    denies:
+      first !== undefined &&
+      SHOWN.negations.hasWord(first.key) &&
+      /^\s?[,.;!–—-]/u.test(text.slice(first.end)),
+    score: scoreOf(text, words, { deed, isListed, needs, pleasantry }),
+    stems: stemsOf(text),
   };
 }
 
-/** "When are you leaving." */
-export function isUnmarkedQuestion(words: readonly ShownWord[]): boolean {
-  const [first, second] = words;
-  if (first === undefined || second === undefined || QUESTION_WORDS.endAt(words, 0) === 0) return false;
-  return AUXILIARIES.has(first.key) ? SUBJECTS.has(second.key) : AUXILIARIES.has(second.key);
-}
-
-/** "It has a pool, would you like it?": what is stated, and the question behind it. */
-export function withoutTag(sentence: string): string[] {
-  if (!endsInQuestionMark(sentence)) return [sentence];
-  const comma = Math.max(sentence.lastIndexOf('，'), sentence.lastIndexOf(', '), sentence.lastIndexOf('、'));
-  const front = sentence.slice(0, comma);
-  const tag = sentence.slice(comma + 1).trim();
-  if (comma < 0 || ASKED_BEFORE.test(front)) return [sentence];
-  if (isUnspaced(front)) return front.length >= LEAST_FRONT ? [`${front}。`, tag] : [sentence];
-  const words = shownWordsOf(tag, 6);
-  const isTag = QUESTION_WORDS.endAt(words, 0) > 0 || DIRECTIVES.endAt(words, 0) > 0;
-  const start = shownWordsOf(front, LEAST_WORDS);
-  const isStated =
-    start.length === LEAST_WORDS && !isUnmarkedQuestion(start) && PURPOSES.endAt(start, 0) === 0;
-  return isTag && isStated ? [`${front}.`, tag] : [sentence];
-}
-
-/** Whether nothing is stated before what is asked for: "To help you, I need your name". */
-function opensAsking(words: readonly ShownWord[], asked: number): boolean {
-  return asked < ASKED_FIRST || PURPOSES.hasWord(words[0]!.key);
-}
-
-/** "Please confirm: a table for two at Rossi." What is to be confirmed says what is about to be done. */
-function recapOf(sentence: string): string | null {
-  const colon = sentence.search(/[:：]\s*\S/u);
-  if (colon < 0 || colon > MOST_OF_LEAD || endsInQuestionMark(sentence)) return null;
-  const lead = sentence.slice(0, colon);
-  const recap = sentence.slice(colon + 1).trim();
-  return ASKS_BACK.firstIn(lead, shownWordsOf(lead)) >= 0 && shownWordsOf(recap).length >= WORDS_AFTER
-    ? recap
-    : null;
-}
-
-/** Says first, or asks, that something be confirmed: no "… to confirm it" at the end of a statement. */
-function asksToConfirm(text: string, words: readonly ShownWord[], isQuestion: boolean): boolean {
-  const place = RECAPS.firstIn(text, words, isQuestion ? words.length : FIRST_WORDS);
-  return place >= 0 && (isQuestion || place < ASKED_FIRST);
-}
-
-/** Holds a name within or a number, as scripts with capitals show; others show nothing of it. */
-export function namesOne(text: string): boolean {
-  return isUnspaced(text) || /\P{Lu}\p{Lu}\p{Ll}|\p{N}/u.test(text) || !/\p{Lu}|\p{Ll}/u.test(text);
-}
-
-function isHandover(text: string, words: readonly ShownWord[]): boolean {
-  const place = HANDOVERS.firstIn(text, words);
+function deedOf(text: string, words: readonly ShownWord[]): Deed {
+  const { proposals, handovers, refusals, completions, negations, subordinates, offers } = SHOWN;
+  if (MARKED.test(text) || isUnmarkedQuestion(words))
+    return proposals.firstIn(text, words) >= 0 && namesOne(text) ? 'proposes' : 'asks';
+  const handover = handovers.firstIn(text, words);
   // "If that goes on, I can transfer you."
-  return place >= 0 && SUBORDINATES.endAt(words, 0) === 0 && !isPreceded(text, words, place, [NEGATIONS]);
-}
-
-/** Says that something is done, and not "once it is done" or "it could not be done". */
-function isCompletion(text: string, words: readonly ShownWord[]): boolean {
-  const place = COMPLETIONS.firstIn(text, words);
-  if (place < 0 || (isUnspaced(text) && NEGATIONS.firstIn(text, words) >= 0)) return false;
-  return !isPreceded(text, words, place, [NEGATIONS, SUBORDINATES, OFFERS]);
+  const isOver = handover >= 0 && subordinates.endAt(words, 0) === 0;
+  if (isOver && !isPreceded(text, words, handover, [negations]))
+    return isPreceded(text, words, handover, [offers]) ? 'offers' : 'hands over';
+  if (refusals.firstIn(text, words) >= 0) return 'refuses';
+  const report = completions.firstIn(text, words);
+  const isDenied = isUnspaced(text) && negations.firstIn(text, words) >= 0;
+  // Not "once it is done" or "it could not be done".
+  const isReport =
+    report >= 0 && !isDenied && !isPreceded(text, words, report, [negations, subordinates, offers]);
+  return isReport ? 'reports' : 'states';
 }
 
 /** Whether one of these words stands shortly before a place, in its clause. */
@@ -179,45 +120,110 @@ function isPreceded(
   return word !== undefined && !/[,;:–—]/u.test(text.slice(word.end, words[place]!.start));
 }
 
-function isOffer(text: string, words: readonly ShownWord[]): boolean {
-  const before = words[HANDOVERS.firstIn(text, words) - 1];
-  return before !== undefined && OFFERS.hasWord(before.key);
+/** "When are you leaving." */
+export function isUnmarkedQuestion(words: readonly ShownWord[]): boolean {
+  const [first, second] = words;
+  if (first === undefined || second === undefined || SHOWN.questionWords.endAt(words, 0) === 0) return false;
+  return AUXILIARIES.has(first.key) ? SUBJECTS.has(second.key) : AUXILIARIES.has(second.key);
 }
 
-function pleasantryIn(sentence: string, words: readonly ShownWord[]): Pleasantry {
-  const greeting = GREETINGS.endAt(words, 0);
+/** "Is that correct?", or a lead with what is to be confirmed behind its colon. */
+function asksToConfirm(text: string, words: readonly ShownWord[], needs: number): boolean {
+  // No "… to confirm it" at the end of a statement.
+  const isQuestion = endsInQuestionMark(text);
+  if (SHOWN.recaps.firstIn(text, isQuestion ? words : words.slice(0, FIRST_WORDS)) >= 0) return true;
+  const colon = text.search(/[:：]\s*\S/u);
+  if (isQuestion || needs < 0 || colon < 0 || colon > MOST_OF_LEAD) return false;
+  const isLead = isUnspaced(text) || words[needs]!.start < colon;
+  return isLead && shownWordsOf(text.slice(colon)).length >= WORDS_AFTER.sentence;
+}
+
+/** How much a sentence says by itself. */
+function scoreOf(
+  text: string,
+  words: readonly ShownWord[],
+  {
+    deed,
+    isListed,
+    needs,
+    pleasantry,
+  }: Pick<SaidSentence, 'deed' | 'isListed'> & { needs: number; pleasantry: Pleasantry },
+): number {
+  const length = isUnspaced(text) ? Math.ceil(text.length / 3) : words.length;
+  let score = 1 - PLEASANTRY[pleasantry];
+  if (deed === 'asks') score = -2;
+  if (deed === 'proposes') score -= 0.3;
+  if (deed === 'hands over') score += 0.8;
+  if (deed === 'refuses') score += 0.2;
+  // "To help you, I need your name": nothing is stated before.
+  const isOnlyAsking =
+    needs >= 0 && (needs < FIRST_WORDS || SHOWN.purposes.hasWord(words[0]!.key)) && !isUnspaced(text);
+  if (needs >= 0) score -= 0.75;
+  if (isOnlyAsking && deed !== 'reports') score = -2;
+  if (length < 2) score -= 0.95;
+  else if (length < 4) score -= 0.15;
+  if (SHOWN.references.endAt(words, 0) > 0) score -= 0.2;
+  if (text === LEFT_OUT || isCode(text)) score -= 3;
+  if (isListed) score -= /[:：]$/u.test(text) ? 1.35 : 0.35;
+  if (/\|.*\|/u.test(text)) score -= 0.6;
+  if (text.length > LONG_SENTENCE) score -= 0.3;
+  return /\p{N}/u.test(text) ? score + 0.1 : score;
+}
+
+function pleasantryIn(text: string, words: readonly ShownWord[]): Pleasantry {
+  const { greetings, promises, pleasantries, subordinates } = SHOWN;
+  const greeting = greetings.endAt(words, 0);
   if (greeting > 0 && greeting === words.length) return 'all';
-  const isBrief = !isUnspaced(sentence) || sentence.length <= LONG_UNSPACED;
-  if (isBrief && PROMISES.firstIn(sentence, words, FIRST_WORDS) >= 0) return 'promise';
-  const place = PLEASANTRIES.firstIn(sentence, words);
+  const isBrief = !isUnspaced(text) || text.length <= LONG_UNSPACED;
+  if (isBrief && promises.firstIn(text, words.slice(0, FIRST_WORDS)) >= 0) return 'promise';
+  const place = pleasantries.firstIn(text, words);
   // "If you need anything, feel free to ask."
-  if (place >= 0 && SUBORDINATES.endAt(words, 0) > 0) return 'all';
+  if (place >= 0 && subordinates.endAt(words, 0) > 0) return 'all';
   if (place < 0 || (place > 2 && words.length > 9)) return 'none';
-  const last = PLEASANTRIES.endAt(words, place) - 1;
-  if (last < place) return isUnspaced(sentence) && goesOnUnspaced(sentence) ? 'opening' : 'all';
-  const rest = words.slice(last + 1, last + 4);
-  if (words.length <= SHORT && PLEASANTRIES.firstIn('', rest) >= 0) return 'all';
-  const after = words.length - 1 - last;
-  const isParted = /^\s?[,;–—-]/u.test(sentence.slice(words[last]!.end));
-  return after >= (isParted ? WORDS_AFTER_COMMA : WORDS_AFTER) ? 'opening' : 'all';
+  const last = pleasantries.endAt(words, place) - 1;
+  if (last < place) return isUnspaced(text) && goesOnUnspaced(text) ? 'opening' : 'all';
+  if (
+    words.length <= 12 &&
+    words.slice(last + 1, last + 4).some((_, at) => pleasantries.endAt(words, last + 1 + at) > last + 1 + at)
+  )
+    return 'all';
+  const isParted = /^\s?[,;–—-]/u.test(text.slice(words[last]!.end));
+  const least = isParted ? WORDS_AFTER.comma : WORDS_AFTER.sentence;
+  return words.length - 1 - last >= least ? 'opening' : 'all';
 }
 
 /** "好的，…": a courtesy and a comma before a statement. */
-function goesOnUnspaced(sentence: string): boolean {
-  const rest = sentence.slice(PLEASANTRIES.unspacedAt(sentence, 0));
-  if (!/^.?[，,、]/u.test(rest)) return sentence.length > LONG_UNSPACED;
-  return rest.length >= LEAST_FRONT && PLEASANTRIES.firstIn(rest, shownWordsOf(rest)) < 0;
+function goesOnUnspaced(text: string): boolean {
+  const rest = text.slice(SHOWN.pleasantries.unspacedAt(text, 0));
+  if (!/^.?[，,、]/u.test(rest)) return text.length > LONG_UNSPACED;
+  return rest.length >= LEAST_FRONT && SHOWN.pleasantries.firstIn(rest, shownWordsOf(rest)) < 0;
+}
+
+/** "It has a pool, would you like it?": what is stated, and the question behind it. */
+export function withoutTag(sentence: string): string[] {
+  if (!endsInQuestionMark(sentence)) return [sentence];
+  const comma = Math.max(sentence.lastIndexOf('，'), sentence.lastIndexOf(', '), sentence.lastIndexOf('、'));
+  const front = sentence.slice(0, comma);
+  const tag = sentence.slice(comma + 1).trim();
+  if (comma < 0 || ASKED_BEFORE.test(front)) return [sentence];
+  if (isUnspaced(front)) return front.length >= LEAST_FRONT ? [`${front}。`, tag] : [sentence];
+  const words = shownWordsOf(tag, 6);
+  const isTag = SHOWN.questionWords.endAt(words, 0) > 0 || SHOWN.directives.endAt(words, 0) > 0;
+  const start = shownWordsOf(front, LEAST_WORDS);
+  const isStated =
+    start.length === LEAST_WORDS && !isUnmarkedQuestion(start) && SHOWN.purposes.endAt(start, 0) === 0;
+  return isTag && isStated ? [`${front}.`, tag] : [sentence];
+}
+
+/** Holds a name within or a number, as scripts with capitals show; others show nothing of it. */
+export function namesOne(text: string): boolean {
+  return isUnspaced(text) || /\P{Lu}\p{Lu}\p{Ll}|\p{N}/u.test(text) || !/\p{Lu}|\p{Ll}/u.test(text);
 }
 
 /** Whether a text denies or refuses something. */
 export function denies(text: string): boolean {
   const words = shownWordsOf(text);
-  return words.some(({ key }) => NEGATIONS.hasWord(key)) || refuses(text);
-}
-
-/** Whether a text says that something is not possible. */
-export function refuses(text: string): boolean {
-  return REFUSALS.firstIn(text, shownWordsOf(text)) >= 0;
+  return words.some(({ key }) => SHOWN.negations.hasWord(key)) || SHOWN.refusals.firstIn(text, words) >= 0;
 }
 
 /** Says little beside what is hidden: "Reference number is •••". */

@@ -94,14 +94,14 @@ describe('the title of a session', () => {
     );
   });
 
-  it('is not cut between things, and not before the verb that it is for', () => {
+  it('is not cut between things, and not before an article or a preposition', () => {
     equal(
       titleOf('I need help looking up some free, child friendly, quiet attractions in the old town'),
       'Looking up some free, child friendly, quiet attractions…',
     );
     equal(
-      titleOf('Which inexpensive laptop would you recommend me to train models'),
-      'Which inexpensive laptop would you recommend…',
+      titleOf('Which inexpensive laptop would you recommend me to train the models with'),
+      'Which inexpensive laptop would you recommend me to train…',
     );
   });
 
@@ -158,23 +158,19 @@ describe('the title of a session', () => {
     equal(both.text.title, 'My last order came without the charger');
   });
 
-  it('holds no sounds of hesitation, and no joke that came before the matter', () => {
+  it('holds no sounds of hesitation', () => {
     deepEqual(
       [
         'I, uh, need some help with moving my piano',
         'Kann ich, ähm, die Rechnung später zahlen?',
         'Je voudrais, euh, annuler mon cours de danse',
         'Wann fährt der Zug um acht?',
-        'Why do ghosts love lifts? They raise their spirits! Okay, joking aside: I need a plumber for my sink.',
-        '今天天气真好，你吃饭了吗？言归正传，怎么取消会员？',
       ].map(titleOf),
       [
         'Moving my piano',
         'Kann ich die Rechnung später zahlen',
         'Annuler mon cours de danse',
         'Wann fährt der Zug um acht',
-        'I need a plumber for my sink',
-        '怎么取消会员',
       ],
     );
   });
@@ -315,6 +311,45 @@ describe('the summary of a session', () => {
     equal(session.summary(null), 'I am looking for a restaurant.');
     session.hears('The Lime Tree has good soups.');
     equal(session.summary(null), 'I am looking for a restaurant. – The Lime Tree has good soups.');
+  });
+
+  it('is told in several languages that a proposal is turned down, or that others are asked for', () => {
+    const answerAfter = (proposal: string, reply: string): boolean => {
+      const session = talk().asks('Find me a hotel').hears(proposal);
+      return (session.says(reply).summary(null) ?? '').includes(proposal.split('?')[0]!);
+    };
+    const proposal = 'The Blue Door has a room. Would you like it?';
+    for (const reply of [
+      'That is too expensive for me',
+      'Das ist mir zu teuer',
+      'Non, c’est trop cher',
+      '太贵了',
+    ])
+      equal(answerAfter(proposal, reply), false, reply);
+    for (const others of [
+      'Do you have any others?',
+      'Haben Sie noch andere?',
+      '¿Hay otros?',
+      '还有其他的吗？',
+    ])
+      equal(
+        talk().asks('Find me a hotel').hears('The Blue Door is free.').asks(others).summary(null),
+        'Find me a hotel.',
+      );
+    match(
+      talk()
+        .asks('Find me a hotel')
+        .hears('The Blue Door is free.')
+        .asks('I have no other number')
+        .summary(null)!,
+      /The Blue Door is free/,
+    );
+  });
+
+  it('gives nobody’s answer to a question that it does not tell', () => {
+    const session = talk().asks('I need a train to Bergen at nine').hears('It leaves from platform two.');
+    session.asks('How long?').hears('It takes six hours to the coast.');
+    match(session.summary(null)!, /platform two\.$/);
   });
 
   it('tells the latest of what the user asked others of', () => {

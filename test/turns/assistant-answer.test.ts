@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bestAnswer, readAnswer, stemsOf } from '../../src/turns/assistant-answer.ts';
+import { stemsOf } from '../../src/text/shown/phrase-set.ts';
+import { bestAnswer, readAnswer, withoutHidden } from '../../src/turns/assistant-answer.ts';
 
 const best = (content: string, asked = ''): string | undefined =>
   bestAnswer(readAnswer(content), stemsOf(asked))?.text;
@@ -46,18 +47,11 @@ describe('the answer in an assistant turn', () => {
     equal(best('Just confirm that the order of tea is right.', 'an order of tea'), undefined);
   });
 
-  it('is what was done in spite of a refusal', () => {
-    const review =
-      "I can't have a view of my own. However, this is one: The play is long. Its end is good. Go.";
-    equal(readAnswer(review).goesOn, true);
-    equal(readAnswer("I can't do that. However, I can find you a shop.").goesOn, false);
-  });
-
   it('shares most with the request, and reports it done', () => {
     const content = 'The weather is fine today. Your table for Friday has been booked. We serve fish.';
     equal(best(content, 'book a table for Friday'), 'Your table for Friday has been booked.');
-    equal(bestAnswer(readAnswer(content), stemsOf('book a table for Friday'))?.settles, true);
-    equal(bestAnswer(readAnswer(content), stemsOf('is there parking'))?.settles, false);
+    equal(bestAnswer(readAnswer(content), stemsOf('book a table for Friday'))?.isReport, true);
+    equal(bestAnswer(readAnswer(content), stemsOf('is there parking'))?.isReport, false);
   });
 
   it('hands over only without a negation before it in the clause, and never as a question', () => {
@@ -88,10 +82,55 @@ describe('the answer in an assistant turn', () => {
     );
   });
 
-  it('knows what asks for something, and what offers more', () => {
-    const { asksBack, offersMore } = readAnswer('Done. Is there anything else I can do?');
-    deepEqual([asksBack, offersMore], [true, true]);
-    equal(readAnswer('Please provide the order number.').asksBack, true);
-    equal(readAnswer('It arrives today.').asksBack, false);
+  it('leaves the user to answer, to choose, to confirm, to bring up more, or nothing', () => {
+    deepEqual(
+      [
+        'Please provide the order number.',
+        'How about Café Anders?',
+        'A table for two at nine. Is that correct?',
+        'Done. Is there anything else I can do?',
+        'It arrives today.',
+      ].map((content) => readAnswer(content).awaits),
+      ['answer', 'choice', 'confirmation', 'more', 'nothing'],
+    );
+  });
+
+  it('knows what is to be confirmed', () => {
+    deepEqual(
+      [
+        'Please confirm the following: a table for two at nine on Friday.',
+        'The red train leaves Bergen on Monday. Is that correct?',
+        'Is that correct?',
+      ].map((content) => readAnswer(content).recap),
+      ['a table for two at nine on Friday.', 'The red train leaves Bergen on Monday.', ''],
+    );
+  });
+
+  it('is a head with its list, without what is hidden', () => {
+    equal(best('Your orders are:\n- Order •••\n- a lamp\n- a chair'), 'Your orders are: a lamp; a chair');
+    equal(best('Your orders are:\n- Order •••\n- Order •••\n- a chair'), 'a chair');
+  });
+
+  it('ends before the clause that hides something, and is left out when little else is said', () => {
+    deepEqual(
+      [
+        'The room costs 90 euros, the phone number is •••.',
+        '价格是325元，地址在•••。',
+        'The lamp of order #••• is sent.',
+        'Nothing is hidden here, nothing at all.',
+        'It is at •••.',
+        '••• with a rating of four.',
+        '地址在•••。',
+      ].map(withoutHidden),
+      [
+        'The room costs 90 euros.',
+        '价格是325元。',
+        'The lamp of order #••• is sent.',
+        'Nothing is hidden here, nothing at all.',
+        '',
+        '',
+        '',
+      ],
+    );
   });
 });

@@ -3,23 +3,58 @@ import { describe, it } from 'node:test';
 import { denies, isHidden, readSentence, withoutTag } from '../../src/turns/said-sentence.ts';
 
 describe('what a sentence of an assistant does', () => {
+  it('does one thing first of all', () => {
+    deepEqual(
+      [
+        'The lamp is in stock.',
+        'Which date?',
+        'When are you leaving.',
+        'When you leave, take the key.',
+        'How about Monday the 4th?',
+        'I am transferring you to our team.',
+        'I can transfer you to our team.',
+        'Unfortunately that is not possible.',
+        'Your table is booked.',
+        'You get a mail once the table is booked.',
+      ].map((text) => readSentence(text).deed),
+      [
+        'states',
+        'asks',
+        'asks',
+        'states',
+        'proposes',
+        'hands over',
+        'offers',
+        'refuses',
+        'reports',
+        'states',
+      ],
+    );
+  });
+
   it('asks alone, or states something before it asks', () => {
-    const asks = (sentence: string): boolean => readSentence(sentence).onlyAsks;
     deepEqual(
       [
         'Please confirm the date.',
         'To send the lamp, I need your address.',
         'The lamp is in stock, please confirm the date.',
         'Which date?',
-        'How about Monday the 4th?',
-      ].map(asks),
-      [true, true, false, true, false],
+      ].map((sentence) => readSentence(sentence).score < 0),
+      [true, true, false, true],
     );
   });
 
-  it('says what is to be confirmed without asking', () => {
-    const { text, recaps } = readSentence('Please confirm the following: a table for two at nine on Friday.');
-    deepEqual([text, recaps], ['a table for two at nine on Friday.', true]);
+  it('scores less the less it states', () => {
+    const all = [
+      'The pool opens at nine.',
+      'Noon.',
+      'Happy to help!',
+      'Please provide the receipt that came with it.',
+    ].map((sentence) => readSentence(sentence).score);
+    deepEqual(
+      all,
+      all.toSorted((one, other) => other - one),
+    );
   });
 
   it('is parted from the question behind it', () => {
@@ -32,11 +67,7 @@ describe('what a sentence of an assistant does', () => {
       deepEqual(withoutTag(whole), [whole]);
   });
 
-  it('asks without a mark, and says nothing in a courtesy with a condition', () => {
-    deepEqual(
-      ['When are you leaving.', 'When you leave, take the key.'].map((text) => readSentence(text).isQuestion),
-      [true, false],
-    );
+  it('says nothing in a courtesy with a condition', () => {
     deepEqual(
       [
         'If you find the code later today, feel free to ask us again about it.',

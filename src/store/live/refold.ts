@@ -92,15 +92,19 @@ function withKept<T>(live: LiveDatabase, from: string, work: (live: LiveDatabase
 async function partsOf(connection: Connection, { parts }: KeptRows, partRows: number): Promise<Part[]> {
   if (parts === null) return [{ bounds: null, rows: 0 }];
   const { table, column } = parts;
-  const rows: Row[] = await connection.all(
-    `select min(${column}) as first, max(${column}) as last, count(*) as part_rows from (
-       select ${column}, (row_number() over (order by ${column}) - 1) // ${partRows} as part from kept.${table}
-     ) group by part order by part`,
-  );
-  return rows.map((row) => ({
-    bounds: [row['first'] as number, row['last'] as number],
-    rows: row['part_rows'] as number,
-  }));
+  const found: Part[] = [];
+  for (let last: number | null = null; ;) {
+    const row: Row | undefined = await connection.one(
+      `select min(${column}) as first, max(${column}) as last, count(*) as part_rows from (
+         select ${column} from kept.${table} ${last === null ? '' : `where ${column} > ${last}`}
+         order by ${column} limit ${partRows}
+       )`,
+    );
+    const rows = row?.['part_rows'] as number;
+    if (rows === 0) return found;
+    last = row?.['last'] as number;
+    found.push({ bounds: [row?.['first'] as number, last], rows });
+  }
 }
 
 async function foldPart(

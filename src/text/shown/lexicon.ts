@@ -35,12 +35,8 @@ const sections = {
   asides: phrases,
   /** Sounds of one who looks for words, cut wherever they stand: "uh". */
   hesitations: phrases,
-  /** Say at the start of a sentence that what was said before it was not the matter: "joking aside". */
-  turnings: phrases,
   /** What precedes the name of the user: "my name is". */
   introductions: phrases,
-  /** What follows the name of the user, in languages without spaces between words. */
-  introductionEnds: phrases,
   /** Cut from the front of a title, as what follows stands by itself: "I would like to". */
   openings: phrases,
   /** Further ones, of a title that is too long. */
@@ -49,8 +45,6 @@ const sections = {
   directives: phrases,
   /** Words of an opening that asks to be told something: "know". */
   inquiries: phrases,
-  /** Begin a wish to be given something: with an address, a number or the like it wants to be told. */
-  demands: phrases,
   /** Begin a question that has no mark. */
   questionWords: phrases,
   /** Say at the start of a sentence that it brings up something else: "also". */
@@ -61,8 +55,6 @@ const sections = {
   weakStarts: phrases,
   /** Words that what is cut cannot end with: articles, prepositions, auxiliaries, "not". */
   weakEnds: phrases,
-  /** Stand before the verb that says what for: "to". What is cut does not end with the two. */
-  infinitives: phrases,
   /** A user asks for another one than what was proposed: "any others". */
   alternatives: phrases,
   /** A user says that what was proposed or understood is not it: "too expensive". */
@@ -124,6 +116,7 @@ const languageSchema = z.strictObject({
 
 export type TextLanguage = z.infer<typeof languageSchema>;
 export type TextSection = keyof typeof sections;
+export const TEXT_SECTIONS = Object.keys(sections) as readonly TextSection[];
 
 /** The languages of a directory, by code. Throws SetupError, naming file and place, when a file cannot be used. */
 export function loadTextLanguages(directory = TEXTS_DIRECTORY): ReadonlyMap<string, TextLanguage> {

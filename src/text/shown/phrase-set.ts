@@ -1,8 +1,12 @@
-/** Looks for phrases in texts that are shown, in time linear in the text. */
-import { LEXICON } from '../lexicon.ts';
+/**
+ * Looks for phrases in texts that are shown, in time linear in the text: each word is looked up once, for the phrases
+ * of all sections. Covered by test/text/shown/phrase-set.test.ts.
+ */
+import { LANGUAGES, LEXICON } from '../lexicon.ts';
 import { alternatives } from '../patterns.ts';
 import { wordKey } from '../spaced-phrases.ts';
-import { TEXT_LANGUAGES, type TextSection } from './lexicon.ts';
+import { toldOnce } from '../word-cache.ts';
+import { TEXT_LANGUAGES, TEXT_SECTIONS, type TextSection } from './lexicon.ts';
 
 /** A word of a text that is shown. */
 export interface ShownWord {
@@ -11,96 +15,156 @@ export interface ShownWord {
   /** UTF-16 units. */
   readonly start: number;
   readonly end: number;
-  readonly sets: number;
-  readonly moreSets: number;
-  readonly stems: readonly string[];
-  readonly isNumber: boolean;
-}
-
-/** What a word says wherever it stands. */
-interface KnownWord {
-  readonly key: string;
-  /** The sets of which a phrase may begin with it, a bit each: the first ones, and the ones after them. */
-  readonly sets: number;
-  readonly moreSets: number;
-  /** What it is compared by: none when it says nothing. */
-  readonly stems: readonly string[];
-  readonly isNumber: boolean;
+  /** Words of the longest phrase of each set that begins here. */
+  readonly phrases: ReadonlyMap<PhraseSet, number>;
 }
 
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c]*(?:['’][\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c]*)*/gu;
-const ASCII = /^[a-z0-9']+$/;
-
 /** Of scripts that write no spaces between words, and of Korean, whose words take endings. */
 const UNSPACED =
   /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]/u;
+const keyOf = toldOnce(wordKey);
 
 /** The first words of a text; hyphens part words here. */
 export function shownWordsOf(text: string, most = 80): readonly ShownWord[] {
-  const place = READ_TEXTS.findIndex((one) => one.text === text && (one.isWhole || one.words.length >= most));
-  if (place >= 0) {
-    const { words } = READ_TEXTS[place]!;
-    return words.length <= most ? words : words.slice(0, most);
-  }
-  const words = readWords(text, most);
-  READ_TEXTS.pop();
-  READ_TEXTS.unshift({ text, words, isWhole: words.length < most });
-  return words;
-}
-
-/** The latest texts: one after the other, several questions are asked of the same sentence. */
-const READ_TEXTS: { text: string; words: readonly ShownWord[]; isWhole: boolean }[] = Array.from(
-  { length: 4 },
-  () => ({ text: '', words: [], isWhole: true }),
-);
-
-function readWords(text: string, most: number): ShownWord[] {
-  const words: ShownWord[] = [];
-  WORD.lastIndex = 0;
-  for (let found = WORD.exec(text); found !== null; found = WORD.exec(text)) {
-    const word = found[0];
-    const { key, sets, moreSets, stems, isNumber } = KNOWN.get(word) ?? learned(word);
-    words.push({ key, start: found.index, end: found.index + word.length, sets, moreSets, stems, isNumber });
+  const words: { key: string; start: number; end: number; phrases: ReadonlyMap<PhraseSet, number> }[] = [];
+  for (const { 0: word, index } of text.matchAll(WORD)) {
+    words.push({ key: keyOf(word), start: index, end: index + word.length, phrases: NO_PHRASES });
     if (words.length === most) break;
   }
+  for (const [place, word] of words.entries()) word.phrases = phrasesAt(words, place);
   return words;
 }
 
-/**
- * By the first word of a phrase, and by the first UTF-16 unit of one that opens with a beginning: the sets that have
- * it.
- */
-const SETS_OF_WORD = [new Map<string, number>(), new Map<string, number>()] as const;
-const SETS_OF_BEGINNING = [new Map<number, number>(), new Map<number, number>()] as const;
-/** Of a number; further sets have a bit of a second one. */
-const MOST_SETS = 31;
-let setCount = 0;
+/** `…` stands for up to so many words. */
+const GAP = 4;
 
-/** Two look-ups tell of most words that no set of a half knows them. */
-function setsOf(key: string, half: 0 | 1): number {
-  return (SETS_OF_WORD[half].get(key) ?? 0) | (SETS_OF_BEGINNING[half].get(key.charCodeAt(0)) ?? 0);
+/** The words of a phrase; one that ends in `*` stands for all that begin so. */
+interface Phrase {
+  readonly set: PhraseSet;
+  readonly parts: readonly string[];
+  /** Its second word; null: it has none, or that is no whole word. */
+  readonly second: string | null;
 }
 
-/** Words that were read before, as they are written; cached. */
-const KNOWN = new Map<string, KnownWord>();
-const MOST_KNOWN = 16_384;
-const LONGEST_KNOWN = 40;
+const NO_PHRASES: ReadonlyMap<PhraseSet, number> = new Map();
+/** By the first word, and by the first UTF-16 unit of a beginning. */
+const BY_WORD = new Map<string, Phrase[]>();
+const BY_BEGINNING = new Map<number, Phrase[]>();
 
-function learned(word: string): KnownWord {
-  const lower = word.toLowerCase();
-  const key = ASCII.test(lower) ? lower : wordKey(lower);
-  const isNumber = /^\p{N}/u.test(key) && !UNSPACED.test(key);
-  const known = {
-    key,
-    sets: setsOf(key, 0),
-    moreSets: setsOf(key, 1),
-    stems: isNumber ? [key] : stemsOfKey(key),
-    isNumber,
-  };
-  if (word.length > LONGEST_KNOWN) return known;
-  if (KNOWN.size >= MOST_KNOWN) KNOWN.clear();
-  KNOWN.set(word, known);
-  return known;
+function phrasesAt(words: readonly Pick<ShownWord, 'key'>[], at: number): ReadonlyMap<PhraseSet, number> {
+  const { key } = words[at]!;
+  const [whole, begun] = [BY_WORD.get(key), BY_BEGINNING.get(key.charCodeAt(0))];
+  if (whole === undefined && begun === undefined) return NO_PHRASES;
+  const next = words[at + 1]?.key;
+  let found: Map<PhraseSet, number> | null = null;
+  for (const phrases of [whole, begun])
+    for (const { set, parts, second } of phrases ?? []) {
+      // Many phrases begin with "I": most of them end here.
+      if (second !== null && second !== next) continue;
+      const length = matchedWords(parts, words, at);
+      if (length > (found?.get(set) ?? 0)) (found ??= new Map()).set(set, length);
+    }
+  return found ?? NO_PHRASES;
+}
+
+/** How many words from `at` on are the parts of a phrase; 0: they are not. */
+function matchedWords(
+  parts: readonly string[],
+  words: readonly Pick<ShownWord, 'key'>[],
+  at: number,
+): number {
+  let place = at;
+  let skip = 0;
+  for (const part of parts) {
+    if (part === '…') {
+      skip = GAP;
+      continue;
+    }
+    const last = place + skip;
+    while (place < last && !isWord(part, words[place]?.key)) place += 1;
+    if (!isWord(part, words[place]?.key)) return 0;
+    place += 1;
+    skip = 0;
+  }
+  return place - at;
+}
+
+function isWord(part: string, key: string | undefined): boolean {
+  if (key === undefined) return false;
+  return part.endsWith('*') ? key.startsWith(part.slice(0, -1)) : part === key;
+}
+
+/** Phrases of languages with spaces, which are looked for by word, and of others, by text. */
+export class PhraseSet {
+  readonly #words = new Set<string>();
+  readonly #atStart: RegExp;
+  readonly #atEnd: RegExp;
+  readonly #anywhere: RegExp;
+
+  constructor(spaced: readonly string[], unspaced: readonly string[]) {
+    for (const phrase of spaced) this.#add(phrase);
+    const source =
+      unspaced.length === 0 ? '(?!)' : alternatives(unspaced.map((one) => one.replaceAll('.', '\\.')));
+    this.#atStart = new RegExp(`(?:${source})`, 'uy');
+    this.#atEnd = new RegExp(`(?:${source})$`, 'u');
+    this.#anywhere = new RegExp(source, 'u');
+  }
+
+  #add(phrase: string): void {
+    const parts = phrase
+      .split(' ')
+      .flatMap((part) => (part === '…' ? [part] : part.split(/[-.\u200c](?=\p{L})/u)))
+      .map((part) =>
+        part.endsWith('*') ? `${wordKey(part.slice(0, -1))}*` : part === '…' ? part : wordKey(part),
+      );
+    const first = parts[0]!;
+    if (parts.length === 1) this.#words.add(first);
+    const second = parts[1] === undefined || /[*…]$/u.test(parts[1]) ? null : parts[1];
+    const entry = { set: this, parts, second };
+    if (first.endsWith('*')) addTo(BY_BEGINNING, first.charCodeAt(0), entry);
+    else addTo(BY_WORD, first, entry);
+  }
+
+  /** The place after the longest phrase that begins at word `at`; `at` itself when none does. */
+  endAt(words: readonly ShownWord[], at: number): number {
+    return Math.min(at + (words[at]?.phrases.get(this) ?? 0), words.length);
+  }
+
+  /** Whether a word is a phrase by itself. */
+  hasWord(key: string): boolean {
+    return this.#words.has(key);
+  }
+
+  /** How many of the last words are a phrase. */
+  lengthAtEnd(words: readonly ShownWord[]): number {
+    for (let length = Math.min(6, words.length); length > 0; length -= 1)
+      if (words.at(-length)!.phrases.get(this) === length) return length;
+    return 0;
+  }
+
+  /** The word at which the first phrase begins; in a text without spaces between words 0; -1: there is none. */
+  firstIn(text: string, words: readonly ShownWord[]): number {
+    const place = words.findIndex(({ phrases }) => phrases.has(this));
+    return place < 0 && UNSPACED.test(text) && this.#anywhere.test(text) ? 0 : place;
+  }
+
+  /** UTF-16 units of a phrase of a language without spaces that stands at `at`; 0: none. */
+  unspacedAt(text: string, at: number): number {
+    this.#atStart.lastIndex = at;
+    return UNSPACED.test(text.charAt(at)) ? (this.#atStart.exec(text)?.[0].length ?? 0) : 0;
+  }
+
+  /** The same at the end of a text. */
+  unspacedAtEnd(text: string): number {
+    return UNSPACED.test(text.slice(-1)) ? (this.#atEnd.exec(text.slice(-24))?.[0].length ?? 0) : 0;
+  }
+}
+
+function addTo<Key>(index: Map<Key, Phrase[]>, key: Key, phrase: Phrase): void {
+  const phrases = index.get(key);
+  if (phrases === undefined) index.set(key, [phrase]);
+  else phrases.push(phrase);
 }
 
 const { determiners, stopWords, stopWordsInNames } = LEXICON;
@@ -113,218 +177,59 @@ const STEM_LENGTH = 4;
 const SAYS_NOTHING = /^\p{Script=Hiragana}+$/u;
 
 /**
- * What the words of a text are compared by: beginnings of words that say something, pairs of characters where no spaces
- * stand between words, and numbers if `numbers`.
+ * What a word is compared by: its beginning, if it says something; of a run of a script without spaces the pairs of its
+ * characters.
  */
-export function contentStems(words: readonly ShownWord[], numbers = false): string[] {
-  const all: string[] = [];
-  for (const { stems, isNumber } of words) {
-    if (isNumber && !numbers) continue;
-    for (const stem of stems) all.push(stem);
-  }
-  return all;
-}
-
-/** Of a word, or of a run of a script without spaces. */
 function stemsOfKey(key: string): readonly string[] {
-  if (UNSPACED.test(key)) {
-    const pairs = Array.from({ length: Math.max(key.length - 1, 1) }, (_, at) => key.slice(at, at + 2));
-    return pairs.filter((pair) => !SAYS_NOTHING.test(pair));
-  }
-  return STOP_WORDS.has(key) ? [] : [key.slice(0, STEM_LENGTH)];
+  if (!UNSPACED.test(key))
+    return STOP_WORDS.has(key) ? [] : [/^\p{N}/u.test(key) ? key : key.slice(0, STEM_LENGTH)];
+  const pairs = Array.from({ length: Math.max(key.length - 1, 1) }, (_, at) => key.slice(at, at + 2));
+  return pairs.filter((pair) => !SAYS_NOTHING.test(pair));
 }
 
-/** About how many words of a text say something; `besides`: keys of words that do not count. */
+function keysIn(text: string, most = 80): string[] {
+  const keys: string[] = [];
+  for (const [word] of text.matchAll(WORD)) if (keys.push(keyOf(word)) === most) break;
+  return keys;
+}
+
+/** What the words of a text are compared by, numbers among them. */
+export function stemsOf(text: string): ReadonlySet<string> {
+  return new Set(keysIn(text).flatMap(stemsOfKey));
+}
+
+/** Whether a text holds a word that says something. */
+export function saysSomething(text: string): boolean {
+  return keysIn(text, 40).some((key) => !/^\p{N}/u.test(key) && stemsOfKey(key).length > 0);
+}
+
+/** About how many words of a text say something, numbers left out; `besides`: keys of words that do not count. */
 export function contentCount(text: string, besides?: ReadonlySet<string>): number {
   let pairs = 0;
   let count = 0;
-  for (const word of shownWordsOf(text)) {
-    if (besides?.has(word.key) === true) continue;
-    const { length } = contentStems([word]);
-    if (UNSPACED.test(word.key)) pairs += length;
-    else count += length;
+  for (const key of keysIn(text)) {
+    if (besides?.has(key) === true) continue;
+    if (UNSPACED.test(key)) pairs += stemsOfKey(key).length;
+    else if (!/^\p{N}/u.test(key) && !STOP_WORDS.has(key)) count += 1;
   }
   return count + Math.ceil(pairs / 2);
 }
 
-/** Words that `…` may stand for. */
-const GAP = 4;
+const inAll = (section: TextSection, isSpaced: boolean): string[] =>
+  [...TEXT_LANGUAGES.values()].flatMap((language) => (language.spaced === isSpaced ? language[section] : []));
 
-interface Phrase {
-  readonly parts: readonly Part[];
-}
+/** The phrases of each section of `lexicon/texts/`. */
+export const SHOWN = Object.fromEntries(
+  TEXT_SECTIONS.map((section) => [section, new PhraseSet(inAll(section, true), inAll(section, false))]),
+) as Readonly<Record<TextSection, PhraseSet>>;
+/** What went wrong, without stems. */
+export const TROUBLES = new PhraseSet(troublesOf(true), troublesOf(false));
 
-interface Part {
-  /** Of a beginning without its `*`; '' of a gap. */
-  readonly key: string;
-  readonly kind: 'word' | 'beginning' | 'gap';
-}
-
-/** The phrases of one section in all languages, for languages with spaces by word, else by text. */
-export class PhraseSet {
-  readonly #half: 0 | 1;
-  /** 0: it has none, and every word is looked up in it. */
-  readonly #bit: number;
-  readonly #byFirst = new Map<string, Phrase[]>();
-  /** Phrases that open with a beginning of words, by its first UTF-16 unit. */
-  readonly #byBeginning = new Map<number, Phrase[]>();
-  readonly #atStart: RegExp | null;
-  readonly #atEnd: RegExp | null;
-  readonly #anywhere: RegExp | null;
-
-  constructor(spaced: readonly string[], unspaced: readonly string[]) {
-    this.#half = setCount < MOST_SETS ? 0 : 1;
-    this.#bit = setCount < 2 * MOST_SETS ? 1 << (setCount % MOST_SETS) : 0;
-    setCount += 1;
-    // Words that were read before know nothing of it.
-    KNOWN.clear();
-    for (const read of READ_TEXTS) Object.assign(read, { text: '', words: [] });
-    for (const phrase of spaced) this.#add(phrase);
-    for (const list of this.#byFirst.values()) list.sort((x, y) => y.parts.length - x.parts.length);
-    const source = alternatives(unspaced.map((phrase) => phrase.replaceAll('.', '\\.')));
-    const pattern = (make: string, flags: string): RegExp | null =>
-      unspaced.length === 0 ? null : new RegExp(make, flags);
-    this.#atStart = pattern(`(?:${source})`, 'uy');
-    this.#atEnd = pattern(`(?:${source})$`, 'u');
-    this.#anywhere = pattern(source, 'u');
-  }
-
-  static of(section: TextSection): PhraseSet {
-    const known = SETS.get(section);
-    if (known !== undefined) return known;
-    const languages = [...TEXT_LANGUAGES.values()];
-    const set = new PhraseSet(
-      languages.flatMap((language) => (language.spaced ? language[section] : [])),
-      languages.flatMap((language) => (language.spaced ? [] : language[section])),
+function troublesOf(isSpaced: boolean): string[] {
+  return [...LANGUAGES.values()].flatMap(({ spaced, troubles }) => {
+    if (spaced !== isSpaced) return [];
+    return Object.values(troubles).flatMap((phrases = []) =>
+      phrases.filter((phrase) => !/(?:^|\s)-|-(?:\s|$)/u.test(phrase)),
     );
-    SETS.set(section, set);
-    return set;
-  }
-
-  #add(phrase: string): void {
-    const parts = phrase
-      .split(' ')
-      .flatMap((part) => (part === '…' ? [part] : part.split(/[-.\u200c](?=\p{L})/u)))
-      .map(partOf);
-    const { kind, key } = parts[0]!;
-    if (kind === 'beginning') {
-      addTo(this.#byBeginning, key.charCodeAt(0), { parts });
-      addBit(SETS_OF_BEGINNING[this.#half], key.charCodeAt(0), this.#bit);
-    } else {
-      addTo(this.#byFirst, key, { parts });
-      addBit(SETS_OF_WORD[this.#half], key, this.#bit);
-    }
-  }
-
-  /** The place after the longest phrase that begins at word `at`; `at` itself when none does. */
-  endAt(words: readonly ShownWord[], at: number): number {
-    const first = words[at];
-    if (first === undefined) return at;
-    if (this.#bit !== 0 && ((this.#half === 0 ? first.sets : first.moreSets) & this.#bit) === 0) return at;
-    const end = endOfFirst(this.#byFirst.get(first.key), words, at);
-    if (end > at || this.#byBeginning.size === 0) return end;
-    return endOfFirst(this.#byBeginning.get(first.key.charCodeAt(0)), words, at);
-  }
-
-  /** Whether a word is a phrase by itself. */
-  hasWord(key: string): boolean {
-    return this.#byFirst.get(key)?.some(({ parts }) => parts.length === 1) ?? false;
-  }
-
-  /** How many of the last words are a phrase. */
-  lengthAtEnd(words: readonly ShownWord[]): number {
-    for (let length = Math.min(6, words.length); length > 0; length -= 1)
-      if (this.endAt(words, words.length - length) === words.length) return length;
-    return 0;
-  }
-
-  /** Whether a phrase may begin with a word. */
-  mayBegin({ sets, moreSets }: ShownWord): boolean {
-    return this.#bit === 0 || ((this.#half === 0 ? sets : moreSets) & this.#bit) !== 0;
-  }
-
-  /**
-   * The word, one of the first `most`, at which the first phrase begins; in a text without spaces between words 0; -1:
-   * there is none.
-   */
-  firstIn(text: string, words: readonly ShownWord[], most = words.length): number {
-    const bit = this.#bit;
-    const isEarly = this.#half === 0;
-    const end = Math.min(most, words.length);
-    for (let at = 0; at < end; at += 1) {
-      const { sets, moreSets } = words[at]!;
-      if (bit !== 0 && ((isEarly ? sets : moreSets) & bit) === 0) continue;
-      if (this.endAt(words, at) > at) return at;
-    }
-    if (this.#anywhere === null) return -1;
-    return UNSPACED.test(text) && this.#anywhere.test(text) ? 0 : -1;
-  }
-
-  /** UTF-16 units of a phrase of a language without spaces that stands at `at`; 0: none. */
-  unspacedAt(text: string, at: number): number {
-    if (this.#atStart === null || !UNSPACED.test(text.slice(at, at + 1))) return 0;
-    this.#atStart.lastIndex = at;
-    return this.#atStart.exec(text)?.[0].length ?? 0;
-  }
-
-  /** The same at the end of a text. */
-  unspacedAtEnd(text: string): number {
-    return UNSPACED.test(text.slice(-1)) ? (this.#atEnd?.exec(text.slice(-24))?.[0].length ?? 0) : 0;
-  }
-}
-
-function addTo<Key>(index: Map<Key, Phrase[]>, key: Key, phrase: Phrase): void {
-  const list = index.get(key);
-  if (list === undefined) index.set(key, [phrase]);
-  else list.push(phrase);
-}
-
-function addBit<Key>(sets: Map<Key, number>, key: Key, bit: number): void {
-  sets.set(key, (sets.get(key) ?? 0) | bit);
-}
-
-/** Of the sections that were asked for: several modules read the same one. */
-const SETS = new Map<TextSection, PhraseSet>();
-
-function partOf(part: string): Part {
-  if (part === '…') return { key: '', kind: 'gap' };
-  return part.endsWith('*')
-    ? { key: wordKey(part.slice(0, -1)), kind: 'beginning' }
-    : { key: wordKey(part), kind: 'word' };
-}
-
-/** The place after the first of some phrases that stands at `at`, else `at`. */
-function endOfFirst(phrases: readonly Phrase[] | undefined, words: readonly ShownWord[], at: number): number {
-  if (phrases === undefined) return at;
-  const next = words[at + 1]?.key;
-  for (const { parts } of phrases) {
-    // Many phrases begin with "I": most of them end here.
-    if (parts[1]?.kind === 'word' && parts[1].key !== next) continue;
-    const end = matched(parts, words, at);
-    if (end > at) return end;
-  }
-  return at;
-}
-
-/** The place after the parts when they stand at `at`, else `at`. */
-function matched(parts: readonly Part[], words: readonly ShownWord[], at: number): number {
-  let place = at;
-  let skip = 0;
-  for (const part of parts) {
-    if (part.kind === 'gap') {
-      skip = GAP;
-      continue;
-    }
-    const last = place + skip;
-    while (place < last && !isWord(part, words[place]?.key)) place += 1;
-    if (!isWord(part, words[place]?.key)) return at;
-    place += 1;
-    skip = 0;
-  }
-  return place;
-}
-
-function isWord(part: Part, key: string | undefined): boolean {
-  if (key === undefined) return false;
-  return part.kind === 'beginning' ? key.startsWith(part.key) : part.key === key;
+  });
 }

@@ -1,27 +1,21 @@
-/** Cuts courtesies and what only leads up to a request from the ends of a sentence, so that a whole piece is left. */
+/**
+ * Cuts courtesies and what only leads up to a request from the ends of a sentence, so that a whole piece is left.
+ * Covered by test/text/shown/trimming.test.ts.
+ */
 import { LEXICON } from '../lexicon.ts';
 import { endsInQuestionMark, QUESTION_ENDS } from '../question-marks.ts';
-import { wordKey } from '../spaced-phrases.ts';
 import { HIDDEN } from '../redact/redact.ts';
+import { wordKey } from '../spaced-phrases.ts';
 import { isUnspaced } from '../words.ts';
-import { contentStems, PhraseSet, shownWordsOf, type ShownWord } from './phrase-set.ts';
-
-const GREETINGS = PhraseSet.of('greetings');
-const COURTESIES = PhraseSet.of('courtesies');
-const LEADS = PhraseSet.of('leads');
-const ASIDES = PhraseSet.of('asides');
-const TURNINGS = PhraseSet.of('turnings');
-const HESITATIONS = PhraseSet.of('hesitations');
-const INTRODUCTIONS = PhraseSet.of('introductions');
-const OPENINGS = PhraseSet.of('openings');
-const LONG_OPENINGS = PhraseSet.of('longOpenings');
-const WEAK_STARTS = PhraseSet.of('weakStarts');
-const WEAK_ENDS = PhraseSet.of('weakEnds');
-const NEGATIONS = PhraseSet.of('negations');
+import { type PhraseSet, saysSomething, SHOWN, shownWordsOf, stemsOf, type ShownWord } from './phrase-set.ts';
 
 const CONJUNCTIONS: ReadonlySet<string> = new Set(
   [...LEXICON.and.all, ...LEXICON.conjunctions.all].map(wordKey),
 );
+/** Phrases are cut from the front and the end so many times. */
+const ROUNDS = 8;
+/** A name after a greeting or "my name is" has so many words. */
+const MOST_OF_NAME = 3;
 
 /** Marks, spaces and pictures before the first word; quotes, brackets and signs of money belong to the text. */
 const BEFORE = new RegExp(
@@ -31,11 +25,11 @@ const BEFORE = new RegExp(
 /** A number or dash of a list. */
 const LIST_MARK = /^(?:\(?\d{1,2}[.)]|[-*•–])\s+/u;
 const BREAK = new RegExp(
-  String.raw`^(?:\s{0,3}(?:[,.;:!…。！、，；：–—\n${QUESTION_ENDS}]|\p{Extended_Pictographic}|$)|\s{1,3}-\s)`,
+  String.raw`^(?:\s{0,3}(?:[,.;:!–—…。！、，；：\n${QUESTION_ENDS}]|\p{Extended_Pictographic}|$)|\s{1,3}-\s)`,
   'u',
 );
-const MARKS_AT_END = /[\s.!…。！;,:，、；：–—-]/u;
-const ALL_MARKS_AT_END = new RegExp(String.raw`[\s.!…。！;,:，、；：–—${QUESTION_ENDS}-]`, 'u');
+const MARK_AT_END = /[\s.!…。！;,:，、；：–—-]/u;
+const ANY_MARK_AT_END = new RegExp(String.raw`[\s.!…。！;,:，、；：–—${QUESTION_ENDS}-]`, 'u');
 const BEFORE_ASIDE = new RegExp(String.raw`[,.;:!…–—${QUESTION_ENDS}-]\s{0,3}$`, 'u');
 const PICTURE_AT_END = /(?:\p{Extended_Pictographic}|\u200d|\ufe0f|\p{Emoji_Modifier})$/u;
 
@@ -44,29 +38,18 @@ export function withoutHesitations(text: string): string {
   let kept = '';
   let from = 0;
   for (const { key, start, end } of shownWordsOf(text)) {
-    if (!HESITATIONS.hasWord(key) || !isWhole(text, end)) continue;
+    if (!SHOWN.hesitations.hasWord(key) || !isWhole(text, end)) continue;
     const marks = /^[,.…]{0,3}(?=\s|$)/u.exec(text.slice(end, end + 4))?.[0] ?? '';
-    if (marks === '' && (WEAK_ENDS.hasWord(key) || !/^\s/u.test(text.slice(end)))) continue;
+    if (marks === '' && (SHOWN.weakEnds.hasWord(key) || !/^\s/u.test(text.slice(end)))) continue;
     kept += text.slice(from, start).replace(/[,.…]?\s?$/u, '');
     from = end + marks.length;
   }
   return from === 0 ? text : (kept + text.slice(from)).trimStart();
 }
 
-/** Whether a text holds a word that says something. */
-export function saysSomething(text: string): boolean {
-  return contentStems(shownWordsOf(text, 40)).length > 0;
-}
-
 /** Without greetings, names of who writes or is greeted, thanks and "please" at its ends. Capitals stay as they are. */
 export function withoutCourtesies(sentence: string): string {
-  let text = sentence.replace(LIST_MARK, '').replace(BEFORE, '');
-  for (let rounds = 0; rounds < 8; rounds += 1) {
-    const shorter = withoutCourtesyAtStart(text);
-    if (shorter === text || !saysSomething(shorter)) break;
-    text = shorter;
-  }
-  return withoutCourtesyAtEnd(text);
+  return withoutCourtesyAtEnd(withoutStarts(withoutMarksBefore(sentence), courtesyEnd));
 }
 
 /**
@@ -74,114 +57,109 @@ export function withoutCourtesies(sentence: string): string {
  * something.
  */
 export function withoutGreeting(sentence: string): string {
-  const text = sentence.replace(LIST_MARK, '').replace(BEFORE, '');
-  const end = greetingEnd(text, shownWordsOf(text, 8));
-  const shorter = text.slice(end).replace(BEFORE, '');
-  return end > 0 && saysSomething(shorter) ? shorter : text;
+  return withoutStarts(withoutMarksBefore(sentence), greetingEnd);
 }
 
-/** Whether a sentence only says who writes: "田中です". */
-export function isIntroductionAlone(sentence: string): boolean {
-  if (sentence.length > MOST_OF_NAME) return false;
-  const bare = withoutMarksAtEnd(sentence, MARKS_AT_END);
-  const length = INTRODUCTION_ENDS.unspacedAtEnd(bare);
-  return length > 0 && NAME.test(bare.slice(0, -length));
+/** Without "I would like to", "could you tell me" and the like, as far as what is left stands by itself. */
+export function withoutOpenings(sentence: string, isLong = false): string {
+  const sets = isLong ? [SHOWN.openings, SHOWN.longOpenings] : [SHOWN.openings];
+  return withoutStarts(
+    sentence,
+    (text, words) => {
+      for (const openings of sets) {
+        const unspaced = openings.unspacedAt(text, 0);
+        if (unspaced > 0) return unspaced;
+        const end = wordEnd(text, words, openings);
+        const next = words[openings.endAt(words, 0)];
+        if (end > 0 && next !== undefined && !SHOWN.weakStarts.hasWord(next.key)) return end;
+      }
+      return 0;
+    },
+    withoutCourtesies,
+  );
 }
 
-const INTRODUCTION_ENDS = PhraseSet.of('introductionEnds');
-const MOST_OF_NAME = 20;
-const NAME = /^(?:•••|[\p{Script=Han}々]{1,6}|[\p{Script=Katakana}ー・]{2,12}|\p{Script=Hangul}{2,4})$/u;
-
-function withoutCourtesyAtStart(text: string): string {
-  const words = shownWordsOf(text, 24);
-  const end = greetingEnd(text, words) || introductionEnd(text, words) || courtesyEnd(text, words);
-  return end === 0 ? text : text.slice(end).replace(LIST_MARK, '').replace(BEFORE, '');
-}
-
-/** Of a greeting, with one or two names between it and a comma. */
-function greetingEnd(text: string, words: readonly ShownWord[]): number {
-  const unspaced = GREETINGS.unspacedAt(text, 0);
-  if (unspaced > 0) return unspaced;
-  const place = GREETINGS.endAt(words, 0);
-  if (place === 0 || !isWhole(text, words[place - 1]!.end)) return 0;
-  const hidden = hiddenEnd(text, words[place - 1]!.end);
-  if (hidden > 0) return hidden;
-  for (const names of [1, 2, 3]) {
-    const name = words.slice(place, place + names);
-    const last = name.at(-1);
-    if (last === undefined || !name.every(({ start }) => isCapital(text, start))) break;
-    if (BREAK.test(text.slice(last.end)) && last.end < text.length) return last.end;
+/** Without what `endOf` finds at the start, again and again, as long as something is said; `clean`: of what is left. */
+function withoutStarts(
+  sentence: string,
+  endOf: (text: string, words: readonly ShownWord[]) => number,
+  clean = withoutMarksBefore,
+): string {
+  let text = sentence;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const end = endOf(text, shownWordsOf(text, 24));
+    if (end === 0) return text;
+    const shorter = clean(text.slice(end));
+    if (!saysSomething(shorter)) return text;
+    text = shorter;
   }
-  return words[place - 1]!.end;
+  return text;
 }
 
-/** "My name is …," and what follows it up to a comma, when it is names. */
-function introductionEnd(text: string, words: readonly ShownWord[]): number {
-  const place = INTRODUCTIONS.endAt(words, 0);
-  if (place === 0)
-    return text.startsWith(HIDDEN) && BREAK.test(text.slice(HIDDEN.length)) ? HIDDEN.length : 0;
-  const hidden = hiddenEnd(text, words[place - 1]!.end);
-  if (hidden > 0) return hidden;
-  for (const names of [1, 2, 3]) {
-    const name = words.slice(place, place + names);
-    const last = name.at(-1);
-    if (name.length < names || last === undefined || !name.every(({ start }) => isCapital(text, start)))
-      break;
-    if (BREAK.test(text.slice(last.end)) && last.end < text.length) return last.end;
-  }
-  return 0;
-}
-
-/** The end of a name that was hidden after `at`, when a comma or "and" follows; else 0. */
-function hiddenEnd(text: string, at: number): number {
-  const gap = /^\s{0,2}/u.exec(text.slice(at, at + 3))![0].length;
-  if (!text.startsWith(HIDDEN, at + gap)) return 0;
-  const end = at + gap + HIDDEN.length;
-  if (end < text.length && BREAK.test(text.slice(end))) return end;
-  const next = shownWordsOf(text.slice(end), 1)[0];
-  return next !== undefined && CONJUNCTIONS.has(next.key) ? end + next.end : 0;
+function withoutMarksBefore(text: string): string {
+  return text.replace(LIST_MARK, '').replace(BEFORE, '');
 }
 
 function courtesyEnd(text: string, words: readonly ShownWord[]): number {
-  const unspaced = COURTESIES.unspacedAt(text, 0) || LEADS.unspacedAt(text, 0);
+  const { courtesies, leads, asides, introductions } = SHOWN;
+  const greeting = greetingEnd(text, words);
+  if (greeting > 0) return greeting;
+  if (text.startsWith(HIDDEN) && BREAK.test(text.slice(HIDDEN.length))) return HIDDEN.length;
+  const unspaced = courtesies.unspacedAt(text, 0) || leads.unspacedAt(text, 0);
   if (unspaced > 0) return unspaced;
-  const aside = ASIDES.unspacedAt(text, 0) || TURNINGS.unspacedAt(text, 0);
-  if (aside > 0 && BREAK.test(text.slice(aside))) return aside;
-  for (const [phrases, needsBreak] of AT_START) {
-    const place = phrases.endAt(words, 0);
-    if (place === 0) continue;
-    const { end } = words[place - 1]!;
-    if (isWhole(text, end) && (!needsBreak || BREAK.test(text.slice(end)))) return end;
-  }
-  return 0;
+  const introduction = introductions.endAt(words, 0);
+  const name = introduction === 0 ? 0 : nameEnd(text, words, introduction);
+  const aside = asides.unspacedAt(text, 0) || wordEnd(text, words, asides);
+  return (
+    name ||
+    wordEnd(text, words, courtesies) ||
+    (BREAK.test(text.slice(aside)) ? aside : 0) ||
+    wordEnd(text, words, leads)
+  );
 }
 
-const AT_START: readonly (readonly [PhraseSet, boolean])[] = [
-  [COURTESIES, false],
-  [ASIDES, true],
-  [TURNINGS, true],
-  [LEADS, false],
-];
+/** Of a greeting, with a name between it and a comma. */
+function greetingEnd(text: string, words: readonly ShownWord[]): number {
+  const { greetings } = SHOWN;
+  const end = wordEnd(text, words, greetings);
+  return greetings.unspacedAt(text, 0) || (end > 0 && nameEnd(text, words, greetings.endAt(words, 0))) || end;
+}
 
-/** False in front of a hyphen or apostrophe: "so-called", "e-mail". */
+/** The end of the phrase that a text begins with, and not in front of a hyphen or apostrophe: "so-called"; else 0. */
+function wordEnd(text: string, words: readonly ShownWord[], phrases: PhraseSet): number {
+  const end = words[phrases.endAt(words, 0) - 1]?.end ?? 0;
+  return isWhole(text, end) ? end : 0;
+}
+
 function isWhole(text: string, end: number): boolean {
   return !/^[-'’&/@][\p{L}\p{N}]/u.test(text.slice(end, end + 3));
 }
 
-function isCapital(text: string, at: number): boolean {
-  return /^\p{Lu}/u.test(text.slice(at, at + 2));
+/** The end of a name, hidden or with capitals, that stands before the word `place`, when it ends there; else 0. */
+function nameEnd(text: string, words: readonly ShownWord[], place: number): number {
+  const before = words[place - 1]!.end;
+  const hidden = /^\s{0,2}•••/u.exec(text.slice(before, before + HIDDEN.length + 2))?.[0].length ?? 0;
+  if (hidden > 0) {
+    const next = words[place];
+    if (next !== undefined && CONJUNCTIONS.has(next.key)) return next.end;
+    return BREAK.test(text.slice(before + hidden)) ? before + hidden : 0;
+  }
+  for (const { start, end } of words.slice(place, place + MOST_OF_NAME)) {
+    if (!/^\p{Lu}/u.test(text.slice(start, start + 2))) return 0;
+    if (end < text.length && BREAK.test(text.slice(end))) return end;
+  }
+  return 0;
 }
 
 function withoutCourtesyAtEnd(sentence: string): string {
   let text = sentence.trimEnd();
-  for (let rounds = 0; rounds < 6; rounds += 1) {
-    const bare = withoutMarksAtEnd(text, ALL_MARKS_AT_END);
-    const cut = bare.length - courtesyLengthAtEnd(bare);
-    if (cut === bare.length) return text;
-    const shorter = withoutMarksAtEnd(bare.slice(0, cut), MARKS_AT_END);
-    if (!saysSomething(shorter)) return text;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const bare = withoutMarksAtEnd(text, ANY_MARK_AT_END);
+    const cut = courtesyStart(bare);
+    const shorter = withoutMarksAtEnd(bare.slice(0, cut), MARK_AT_END);
+    if (cut === bare.length || !saysSomething(shorter)) return text;
     // "Can you help, please?" stays a question.
-    text = endsInQuestionMark(text.trimEnd()) && !endsInQuestionMark(shorter) ? `${shorter}?` : shorter;
+    text = endsInQuestionMark(text) && !endsInQuestionMark(shorter) ? `${shorter}?` : shorter;
   }
   return text;
 }
@@ -198,40 +176,20 @@ function withoutMarksAtEnd(text: string, marks: RegExp): string {
   return text.slice(0, end);
 }
 
-function courtesyLengthAtEnd(bare: string): number {
-  const unspaced = COURTESIES.unspacedAtEnd(bare);
-  if (unspaced > 0) return unspaced;
+/** Where the courtesy at the end begins; the length of the text without one. */
+function courtesyStart(bare: string): number {
+  const unspaced = SHOWN.courtesies.unspacedAtEnd(bare);
+  if (unspaced > 0) return bare.length - unspaced;
   const from = Math.max(0, bare.length - 60);
   const words = shownWordsOf(bare.slice(from)).slice(-6);
-  const length = COURTESIES.lengthAtEnd(words);
-  if (length > 0) return bare.length - from - words.at(-length)!.start;
-  const aside = ASIDES.lengthAtEnd(words);
-  if (aside === 0) return 0;
-  const start = from + words.at(-aside)!.start;
-  return BEFORE_ASIDE.test(bare.slice(Math.max(0, start - 4), start)) ? bare.length - start : 0;
-}
-
-/** Without "I would like to", "could you tell me" and the like, as far as what is left stands by itself. */
-export function withoutOpenings(sentence: string, isLong = false): string {
-  let text = sentence;
-  for (let rounds = 0; rounds < 4; rounds += 1) {
-    const words = shownWordsOf(text, 24);
-    const end = openingEnd(text, words, OPENINGS) || (isLong ? openingEnd(text, words, LONG_OPENINGS) : 0);
-    if (end === 0) return text;
-    const shorter = withoutCourtesies(text.slice(end));
-    if (!saysSomething(shorter)) return text;
-    text = shorter;
-  }
-  return text;
-}
-
-function openingEnd(text: string, words: readonly ShownWord[], openings: PhraseSet): number {
-  const unspaced = openings.unspacedAt(text, 0);
-  if (unspaced > 0) return unspaced;
-  const place = openings.endAt(words, 0);
-  if (place === 0 || !isWhole(text, words[place - 1]!.end)) return 0;
-  const next = words[place];
-  return next === undefined || WEAK_STARTS.hasWord(next.key) ? 0 : words[place - 1]!.end;
+  const startOf = (phrases: PhraseSet): number => {
+    const length = phrases.lengthAtEnd(words);
+    return length === 0 ? bare.length : from + words.at(-length)!.start;
+  };
+  const courtesy = startOf(SHOWN.courtesies);
+  if (courtesy < bare.length) return courtesy;
+  const aside = startOf(SHOWN.asides);
+  return BEFORE_ASIDE.test(bare.slice(Math.max(0, aside - 4), aside)) ? aside : bare.length;
 }
 
 const CLAUSE_MARK = /[,;，、；|]\s*|\s[–—-]\s/gu;
@@ -243,38 +201,27 @@ const CHARACTERS_OF_DATA = 5;
 /** Without clauses at its ends that only give numbers or addresses: ", account 55667788". */
 export function withoutData(sentence: string): string {
   if (!/\d|@|•/u.test(sentence)) return sentence;
-  const clauses: { text: string; start: number }[] = [];
-  let start = 0;
-  for (const { 0: mark, index } of sentence.matchAll(CLAUSE_MARK)) {
-    clauses.push({ text: sentence.slice(start, index), start });
-    start = index + mark.length;
-  }
-  clauses.push({ text: sentence.slice(start), start });
+  const marks = [...sentence.matchAll(CLAUSE_MARK)];
   let from = 0;
-  let to = clauses.length;
-  while (to - from > 1 && isData(clauses[to - 1]!.text)) to -= 1;
-  while (
-    to - from > 1 &&
-    isData(clauses[from]!.text) &&
-    standsAlone(sentence.slice(clauses[from + 1]!.start))
-  )
-    from += 1;
-  if (from === 0 && to === clauses.length) return sentence;
-  const last = clauses[to - 1]!;
-  return sentence.slice(clauses[from]!.start, last.start + last.text.length).trim();
-}
-
-/** Says enough without what a number before it belongs to: "not delivered" does not. */
-function standsAlone(rest: string): boolean {
-  return contentStems(shownWordsOf(rest, 24)).length > 1;
+  let to = sentence.length;
+  for (const { 0: mark, index } of marks.toReversed()) {
+    if (!isData(sentence.slice(index + mark.length, to))) break;
+    to = index;
+  }
+  for (const { 0: mark, index } of marks) {
+    const rest = sentence.slice(index + mark.length, to);
+    // "Not delivered" says too little without the number before it.
+    if (index >= to || !isData(sentence.slice(from, index)) || stemsOf(rest).size < 2) break;
+    from = index + mark.length;
+  }
+  return sentence.slice(from, to).trim();
 }
 
 function isData(clause: string): boolean {
   const digits = clause.replace(/\P{N}+/gu, '').length;
-  const isHidden = clause.includes(HIDDEN);
-  if (digits < DIGITS_OF_DATA && !clause.includes('@') && !isHidden) return false;
+  if (digits < DIGITS_OF_DATA && !clause.includes('@') && !clause.includes(HIDDEN)) return false;
   if (isUnspaced(clause)) return clause.replace(/[\p{N}\p{P}\s]+/gu, '').length <= CHARACTERS_OF_DATA;
   const words = shownWordsOf(clause, 24).filter(({ key }) => !/\p{N}/u.test(key));
   const most = WORDS_OF_DATA + (clause.includes('@') ? 4 : 0);
-  return words.length <= most && !words.some(({ key }) => NEGATIONS.hasWord(key));
+  return words.length <= most && !words.some(({ key }) => SHOWN.negations.hasWord(key));
 }
