@@ -38,7 +38,7 @@ export function recluster(state: TopicState, overview: Overview): void {
   const clusters = formed.map(({ cluster }) => cluster);
   for (const { cluster, topics, weight } of formed) {
     for (const topic of topics) moveToCluster(state, topic, cluster);
-    if (!isOutgrown(cluster, weight)) continue;
+    if (!isOutgrown(cluster, weight, topics.length)) continue;
     const others = clusters.filter((other) => other !== cluster);
     nameCluster(state, cluster, topics, others, overview);
   }

@@ -25,6 +25,8 @@ const SAID_BY = 0.4;
 /** Pairs of things that a cluster may be named after. */
 const MOST_JOINED = 4;
 const AND: ReadonlySet<string> = new Set(LEXICON.and.all);
+/** The name of a cluster is examined when it has this many times the requests of the last time, or as much fewer. */
+const GROWTH = 1.1;
 /** The heaviest topics of a cluster give samples for its name. */
 const TOPICS_READ = 12;
 
@@ -36,9 +38,10 @@ interface Part {
   readonly words: WordsOfMicros;
 }
 
-/** Whether a topic cluster may need a (new) name: `nameCluster` decides. */
-export function isOutgrown({ namedAt }: TopicCluster, weight: number): boolean {
-  return namedAt === 0 || weight !== namedAt;
+/** Whether a topic cluster may need a (new) name: `nameCluster` decides. `topics`: how many it has. */
+export function isOutgrown({ namedAt }: TopicCluster, weight: number, topics: number): boolean {
+  if (topics === 1) return weight !== namedAt;
+  return namedAt === 0 || weight >= namedAt * GROWTH || namedAt >= weight * GROWTH;
 }
 
 /** Gives the cluster of `topics` a name that none of `others` has, unless its name is still right. */
