@@ -36,10 +36,12 @@ upsert into hour_fact from (
   add (messages, sat, dsat, repeated_requests) least (first_at) greatest (last_at);
 
 -- Hours that lose or relink a fact.
+-- when: withdrawn, relinked
 create or replace temp table stale_hour as
 select distinct instance, kind, case when kind = 0 then 0 else entity end as entity, session, end_user,
   date_trunc('hour', event_at)::timestamp as hour
 from fact_change where weight < 0;
+-- end
 
 -- when: stale_hour
 create or replace temp table hour_again as
