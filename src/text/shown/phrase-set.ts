@@ -43,28 +43,34 @@ const GAP = 4;
 interface Phrase {
   readonly set: PhraseSet;
   readonly parts: readonly string[];
-  /** Its second word; null: it has none, or that is no whole word. */
-  readonly second: string | null;
+}
+
+/** Phrases with the same first word. */
+interface Opened {
+  /** By the second; many phrases begin with "I". */
+  readonly bySecond: Map<string, Phrase[]>;
+  /** Those without a second, or with one that is no whole word. */
+  readonly others: Phrase[];
 }
 
 const NO_PHRASES: ReadonlyMap<PhraseSet, number> = new Map();
 /** By the first word, and by the first UTF-16 unit of a beginning. */
-const BY_WORD = new Map<string, Phrase[]>();
-const BY_BEGINNING = new Map<number, Phrase[]>();
+const BY_WORD = new Map<string, Opened>();
+const BY_BEGINNING = new Map<number, Opened>();
+const NONE: readonly Phrase[] = [];
 
 function phrasesAt(words: readonly Pick<ShownWord, 'key'>[], at: number): ReadonlyMap<PhraseSet, number> {
   const { key } = words[at]!;
   const [whole, begun] = [BY_WORD.get(key), BY_BEGINNING.get(key.charCodeAt(0))];
   if (whole === undefined && begun === undefined) return NO_PHRASES;
-  const next = words[at + 1]?.key;
+  const next = words[at + 1]?.key ?? '';
   let found: Map<PhraseSet, number> | null = null;
-  for (const phrases of [whole, begun])
-    for (const { set, parts, second } of phrases ?? []) {
-      // Many phrases begin with "I": most of them end here.
-      if (second !== null && second !== next) continue;
-      const length = matchedWords(parts, words, at);
-      if (length > (found?.get(set) ?? 0)) (found ??= new Map()).set(set, length);
-    }
+  for (const opened of [whole, begun])
+    for (const phrases of [opened?.bySecond.get(next) ?? NONE, opened?.others ?? NONE])
+      for (const { set, parts } of phrases) {
+        const length = matchedWords(parts, words, at);
+        if (length > (found?.get(set) ?? 0)) (found ??= new Map()).set(set, length);
+      }
   return found ?? NO_PHRASES;
 }
 
@@ -121,9 +127,13 @@ export class PhraseSet {
     const first = parts[0]!;
     if (parts.length === 1) this.#words.add(first);
     const second = parts[1] === undefined || /[*…]$/u.test(parts[1]) ? null : parts[1];
-    const entry = { set: this, parts, second };
-    if (first.endsWith('*')) addTo(BY_BEGINNING, first.charCodeAt(0), entry);
-    else addTo(BY_WORD, first, entry);
+    const opened = first.endsWith('*')
+      ? openedBy(BY_BEGINNING, first.charCodeAt(0))
+      : openedBy(BY_WORD, first);
+    const entry = { set: this, parts };
+    if (second === null) opened.others.push(entry);
+    else if (opened.bySecond.has(second)) opened.bySecond.get(second)!.push(entry);
+    else opened.bySecond.set(second, [entry]);
   }
 
   /** The place after the longest phrase that begins at word `at`; `at` itself when none does. */
@@ -161,10 +171,10 @@ export class PhraseSet {
   }
 }
 
-function addTo<Key>(index: Map<Key, Phrase[]>, key: Key, phrase: Phrase): void {
-  const phrases = index.get(key);
-  if (phrases === undefined) index.set(key, [phrase]);
-  else phrases.push(phrase);
+function openedBy<Key>(index: Map<Key, Opened>, key: Key): Opened {
+  let opened = index.get(key);
+  if (opened === undefined) index.set(key, (opened = { bySecond: new Map(), others: [] }));
+  return opened;
 }
 
 const { determiners, stopWords, stopWordsInNames } = LEXICON;
