@@ -1,5 +1,5 @@
 /** The language of a session, told from what its user says first. Covered by test/conversations/session-text.test.ts. */
-import { FLAG, NUMBER, listOf, recordOf, TEXT } from '../domain/field-codec.ts';
+import { FLAG, LINK, listOf, record, TEXT } from '../domain/record-codec.ts';
 import { truncate } from '../domain/truncate.ts';
 import type { DetectLanguage } from '../text/detect.ts';
 
@@ -15,11 +15,11 @@ export interface LanguageSample {
   untold: number[];
 }
 
-export const LANGUAGE_SAMPLE = recordOf<LanguageSample>({
+export const LANGUAGE_SAMPLE = record<LanguageSample>({
   text: TEXT,
   isFull: FLAG,
   language: TEXT,
-  untold: listOf(NUMBER),
+  untold: listOf(LINK),
 });
 
 export function addToSample(sample: LanguageSample, content: string): void {

@@ -2,7 +2,7 @@
  * A request of a session and what came of it: its weight, and when an assistant turn changes its answer.
  * Covered by test/conversations/session-request.test.ts.
  */
-import { FLAG, listOf, NUMBER, oneOf, recordOf, TEXT } from '../domain/field-codec.ts';
+import { FLAG, listOf, LINK, oneOf, record, TEXT } from '../domain/record-codec.ts';
 import { contentCount, stemsOf } from '../text/shown/phrase-set.ts';
 import { ended } from '../text/shown/shortening.ts';
 import { denies, namesOne } from '../turns/said-sentence.ts';
@@ -52,16 +52,16 @@ export interface SessionRequest {
   score: number;
 }
 
-export const SESSION_REQUEST = recordOf<SessionRequest>({
+export const SESSION_REQUEST = record<SessionRequest>({
   title: TEXT,
   asked: listOf(TEXT),
-  telling: NUMBER,
+  telling: LINK,
   isFirst: FLAG,
   isInformation: FLAG,
-  turns: NUMBER,
+  turns: LINK,
   outcome: oneOf(OUTCOMES),
   answer: TEXT,
-  score: NUMBER,
+  score: LINK,
 });
 
 /** What the user's latest turn did, to which the assistant's next one speaks. */

@@ -8,7 +8,7 @@
  */
 import type { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
 import type { Enrichment, GapType, Stance } from '../domain/facts.ts';
-import { listOf, NUMBER, oneOf, recordOf, TEXT } from '../domain/field-codec.ts';
+import { listOf, LINK, oneOf, record, TEXT } from '../domain/record-codec.ts';
 import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
 import type { DetectLanguage } from '../text/detect.ts';
 import { ENDINGS, type Ending } from '../text/shown/lexicon.ts';
@@ -65,11 +65,11 @@ interface State {
   ending: Ending | null;
 }
 
-const STATE = recordOf<State>({
+const STATE = record<State>({
   sample: LANGUAGE_SAMPLE,
   requests: listOf(SESSION_REQUEST),
-  current: NUMBER,
-  dropped: NUMBER,
+  current: LINK,
+  dropped: LINK,
   awaited: oneOf(AWAITED),
   move: oneOf(MOVES),
   heard: oneOf(HEARD),

@@ -1,6 +1,6 @@
 /**
  * Codecs of state rows, declared once for writing and reading: what a record holds, field by field, in this order.
- * Covered by test/topics/state-codec.test.ts.
+ * Covered by test/topics/state-codec.test.ts and test/conversations/session-text.test.ts.
  */
 import { ByteWriter, type ByteReader } from './byte-codec.ts';
 
@@ -32,6 +32,14 @@ export const FLAG: Codec<boolean> = {
   write: (writer, value) => void writer.byte(value ? 1 : 0),
   read: (reader) => reader.byte() === 1,
 };
+
+/** One of at most 256 values, by its place among them. */
+export function oneOf<Value>(values: readonly Value[]): Codec<Value> {
+  return {
+    write: (writer, value) => void writer.byte(values.indexOf(value)),
+    read: (reader) => values[reader.byte()]!,
+  };
+}
 
 export function floatsOf(length: number): Codec<Float32Array> {
   return { write: (writer, values) => void writer.floats(values), read: (reader) => reader.floats(length) };
