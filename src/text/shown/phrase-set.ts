@@ -9,14 +9,34 @@ import { toldOnce } from '../word-cache.ts';
 import { TEXT_LANGUAGES, TEXT_SECTIONS, type TextSection } from './lexicon.ts';
 
 /** A word of a text that is shown. */
-export interface ShownWord {
+export class ShownWord {
   /** Folded: how phrases are looked up. */
   readonly key: string;
   /** UTF-16 units. */
   readonly start: number;
   readonly end: number;
+  readonly #text: readonly ShownWord[];
+  readonly #place: number;
+  #phrases: ReadonlyMap<PhraseSet, number> | null = null;
+
+  /** `text`: the words of the text, this one being the one at `place`. */
+  constructor(
+    key: string,
+    [start, end]: readonly [number, number],
+    text: readonly ShownWord[],
+    place: number,
+  ) {
+    this.key = key;
+    this.start = start;
+    this.end = end;
+    this.#text = text;
+    this.#place = place;
+  }
+
   /** Words of the longest phrase of each set that begins here. */
-  readonly phrases: ReadonlyMap<PhraseSet, number>;
+  get phrases(): ReadonlyMap<PhraseSet, number> {
+    return (this.#phrases ??= phrasesAt(this.#text, this.#place));
+  }
 }
 
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c]*(?:['’][\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c]*)*/gu;
@@ -27,12 +47,11 @@ const keyOf = toldOnce(wordKey);
 
 /** The first words of a text; hyphens part words here. */
 export function shownWordsOf(text: string, most = 80): readonly ShownWord[] {
-  const words: { key: string; start: number; end: number; phrases: ReadonlyMap<PhraseSet, number> }[] = [];
+  const words: ShownWord[] = [];
   for (const { 0: word, index } of text.matchAll(WORD)) {
-    words.push({ key: keyOf(word), start: index, end: index + word.length, phrases: NO_PHRASES });
+    words.push(new ShownWord(keyOf(word), [index, index + word.length], words, words.length));
     if (words.length === most) break;
   }
-  for (const [place, word] of words.entries()) word.phrases = phrasesAt(words, place);
   return words;
 }
 
