@@ -42,6 +42,7 @@ const TOGETHER: readonly { readonly name: string; readonly files: RegExp }[] = [
   { name: 'faults', files: /^test\/faults\/(?:clock|full-stream|points)/ },
   { name: 'traces', files: /^test\/traces\/(?!sdks)/ },
   { name: 'analysis', files: /^test\/worker\/analysis\/(?!determinism)/ },
+  { name: 'bench', files: /^test\/bench\// },
   { name: 'worker', files: /^test\/worker\/(?!analysis|workers)/ },
 ];
 /** What all tests may take, in seconds of processor time. What takes more has a long form (`npm run test:long`). */
@@ -96,6 +97,9 @@ function together(all: readonly string[]): string[] {
   mkdirSync(resolve(root, '.cache/tests'), { recursive: true });
   for (const { name, files: own } of TOGETHER) {
     const members = all.filter((file) => own.test(file));
+    // Whoever moves files would else pay for a process each, and notice nothing.
+    if (members.length < 2 && words.length === 0)
+      throw new Error(`test/support/run.ts: ${name} groups no files`);
     if (members.length < 2) continue;
     const entry = `.cache/tests/${name}.test.ts`;
     writeFileSync(resolve(root, entry), members.map((file) => `import '../../${file}';\n`).join(''));
