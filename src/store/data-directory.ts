@@ -38,7 +38,12 @@ export function prepareDataDirectory(dataDir: string): string[] {
 export function makeDirectory(path: string, mode = 0o700): void {
   if (existsSync(path)) return;
   makeDirectory(dirname(path), mode);
-  mkdirSync(path, { mode });
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    // Processes that start together make it together: one of them does.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 /** A hold on a data directory that no other process has. */

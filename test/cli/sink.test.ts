@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, describe, it } from 'node:test';
 import { shardDirectory, writeActiveEpoch } from '../../src/store/epochs/epochs.ts';
 import { assignment, fact, openFixture, temporaryDirectory, uuid, type Fixture } from '../support/fold.ts';
-import { runScript, type Running } from '../support/processes.ts';
+import { end, runScript, type Running } from '../support/processes.ts';
 import { parquetFiles, sinkOnce, writeTimes } from '../support/sink.ts';
 
 const GIVE_UP_MS = 30_000;
@@ -16,8 +16,12 @@ describe('npm run sink', () => {
   const temporary = temporaryDirectory();
   const dataDir = join(temporary.path, 'data');
   let fixture: Fixture;
-  const sink = (...args: readonly string[]): Running =>
-    runScript('cli/sink.ts', args, { ...process.env, DATA_DIR: dataDir });
+  const running: Running[] = [];
+  const sink = (...args: readonly string[]): Running => {
+    const run = runScript('cli/sink.ts', args, { ...process.env, DATA_DIR: dataDir });
+    running.push(run);
+    return run;
+  };
 
   before(async () => {
     const directory = shardDirectory(dataDir, 1, 0);
@@ -27,6 +31,8 @@ describe('npm run sink', () => {
     writeActiveEpoch(dataDir, { epoch: 1, shards: 1 });
   });
   after(async () => {
+    // What a failed test left would keep this process waiting.
+    await Promise.all(running.map((run) => end(run, 'SIGKILL')));
     await fixture.close();
     temporary.remove();
   });

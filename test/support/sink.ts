@@ -43,10 +43,13 @@ export function parquetFiles(folder: string): string[] {
     .toSorted();
 }
 
-/** When each file was written, nanoseconds. */
+/** When each file was written, nanoseconds. What is on its way to its place, and may be gone by now, is none. */
 export function writeTimes(folder: string): Map<string, bigint> {
   return new Map(
-    parquetFiles(folder).map((file) => [file, statSync(join(folder, file), { bigint: true }).mtimeNs]),
+    parquetFiles(folder).flatMap((file) => {
+      const written = statSync(join(folder, file), { bigint: true, throwIfNoEntry: false });
+      return written === undefined || file.startsWith('_tmp') ? [] : [[file, written.mtimeNs] as const];
+    }),
   );
 }
 
