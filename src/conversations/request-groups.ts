@@ -13,7 +13,7 @@ import { VectorTable } from '../numeric/vector-table.ts';
 import { addTo, normOf } from '../numeric/vectors.ts';
 import { ChangeTracker } from '../topics/change-tracker.ts';
 import { namesOf, requestName, uniqueName } from '../topics/naming/names.ts';
-import type { DocumentFrequencies } from '../topics/naming/word-index.ts';
+import type { DocumentFrequencies } from '../topics/naming/scores.ts';
 import { wordsOfRequests } from '../topics/naming/wording.ts';
 import { ReadRequest } from '../topics/read-request.ts';
 import { addKeys, keysOfOne, noGroupKeys, oddsOfOne, type GroupKeys } from './ability-match.ts';

@@ -33,8 +33,8 @@ export interface Place {
 /** Number of the topic under which a micro-cluster is shown, or −1. */
 export type ShownTopic = (micro: Pick<MicroCluster, 'topic' | 'claim'>) => number;
 
-/** About what samples as they were read, words and indexes of a micro-cluster take, and the trace of a merged one. */
-const MICRO_BYTES = 10_000;
+/** About what samples, words and indexes of a micro-cluster take, and the trace of a merged one. */
+const MICRO_BYTES = 4000;
 const MERGED_BYTES = 200;
 
 export class MicroClusters {

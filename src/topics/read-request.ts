@@ -22,7 +22,7 @@ export class ReadRequest {
 
   /** Its words, by what they can be in a name. */
   get tokens(): Tokens {
-    return (this.#tokens ??= tokensOf(this.text));
+    return (this.#tokens ??= tokensOf(this.text, this.parts));
   }
 
   /** Its phrases by their keys. */

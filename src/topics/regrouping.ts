@@ -9,7 +9,7 @@ import { cosineWithCore, placeOf } from './assignment.ts';
 import { CoreIndex, coresOf, mergeCores, saveLengths, type Core } from './cores.ts';
 import { weightOf } from './micro-cluster.ts';
 import { renameChangedTopics } from './naming/topic-names.ts';
-import { placeOwnTopics } from './own-topic-places.ts';
+import { placeOwnTopics } from './own-topic-clusters.ts';
 import { recluster } from './topic-clusters.ts';
 import { createTopicOf } from './topic-creation.ts';
 import type { TopicState } from './topic-state.ts';

@@ -8,7 +8,7 @@ import { startOfRow } from '../numeric/lower-triangle.ts';
 import { dotsOf } from '../numeric/vectors.ts';
 import { centroidSimilarity, type TopicSum } from './centroid-similarity.ts';
 import { inherit } from './id-inheritance.ts';
-import { isOutgrown, nameCluster } from './naming/cluster-names.ts';
+import { isOutgrown, nameCluster } from './naming/topic-names.ts';
 import { sharedPairs } from './request-keys.ts';
 import { HYSTERESIS, type InstanceThresholds } from './thresholds.ts';
 import type { Overview, Topic, TopicCluster, TopicState } from './topic-state.ts';
@@ -38,7 +38,7 @@ export function recluster(state: TopicState, overview: Overview): void {
   const clusters = formed.map(({ cluster }) => cluster);
   for (const { cluster, topics, weight } of formed) {
     for (const topic of topics) moveToCluster(state, topic, cluster);
-    if (!isOutgrown(cluster, weight, topics.length)) continue;
+    if (!isOutgrown(cluster, weight)) continue;
     const others = clusters.filter((other) => other !== cluster);
     nameCluster(state, cluster, topics, others, overview);
   }

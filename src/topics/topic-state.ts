@@ -10,7 +10,7 @@ import { heirOf, NOTHING_CURATED, shownTopicOf, type TopicCuration } from './cur
 import { ChangeTracker } from './change-tracker.ts';
 import { sumOf, weightOf, type MicroCluster } from './micro-cluster.ts';
 import { MicroClusters } from './micro-clusters.ts';
-import type { DocumentFrequencies } from './naming/word-index.ts';
+import type { DocumentFrequencies } from './naming/scores.ts';
 import { WordsOfMicros } from './naming/wording.ts';
 import { OwnTopics } from './own-topics.ts';
 import type { InstanceThresholds } from './thresholds.ts';

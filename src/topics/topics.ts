@@ -5,9 +5,9 @@
  */
 import type { ClusterRow, MicroTopic, StateRow, TopicRow } from '../domain/facts.ts';
 import { assignRequest, nearestTopicalMicro } from './assignment.ts';
-import type { DocumentFrequencies } from './naming/word-index.ts';
+import type { DocumentFrequencies } from './naming/scores.ts';
 import { NOTHING_CURATED, type TopicCuration } from './curated-topics.ts';
-import { createOwnTopic, type NewTopic } from './own-topic-places.ts';
+import { createOwnTopic, type NewTopic } from './own-topic-creation.ts';
 import { pruneIfDue } from './pruning.ts';
 import { regroupIfDue } from './regrouping.ts';
 import type { ReadRequest } from './read-request.ts';

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { OwnTopics } from '../../src/topics/own-topics.ts';
-import { createOwnTopic } from '../../src/topics/own-topic-places.ts';
+import { createOwnTopic } from '../../src/topics/own-topic-creation.ts';
 import { pruneIfDue } from '../../src/topics/pruning.ts';
 import { keysOf, noKeys } from '../../src/topics/request-keys.ts';
 import { DIMENSIONS, vectorOf } from '../worker/analysis/builders.ts';

@@ -1,21 +1,25 @@
 /**
- * Names of topic clusters: the thing that their topics share ("Orders"); if most share nothing, the two heaviest things
- * ("Orders and refunds"). A cluster with one topic has its name.
+ * Names of topic clusters: what their topics share. That is the thing ("Orders"), two words of it ("Card payments"),
+ * or the action; if most topics share nothing, the two heaviest things ("Orders and refunds"). A cluster with one topic
+ * has its name.
  * Covered by test/topics/naming/cluster-names.test.ts.
  */
 import { LEXICON } from '../../text/lexicon.ts';
 import { stemOf } from '../../text/stem.ts';
 import type { Overview, Topic, TopicCluster, TopicState } from '../topic-state.ts';
-import { nameWordsOf, type NameWords } from './topic-names.ts';
+import { nameWordsOf, type NameWords } from './name-words.ts';
 import { uniqueName } from './names.ts';
 import { MOST_WORDS, nameFrom } from './phrases.ts';
 import { SampleWords } from './sample-words.ts';
 import { wordForAnd } from './grammar.ts';
 import { tokensOf, type Token } from './tokens.ts';
-import type { WordsOfMicros } from './wording.ts';
+import { isVerb } from './verb-forms.ts';
+import { WordsOfMicros } from './wording.ts';
 
 /** A word names a cluster alone when topics of this share of its requests say it. */
 const ENOUGH = 0.6;
+/** A second word says the same as the first when this share of the first's requests are in topics that say both. */
+const SAME = 0.8;
 /** A name stays while topics of this share of the requests say one of its words. */
 const STILL_ENOUGH = 0.45;
 /** Words that name no thing. */
@@ -25,8 +29,6 @@ const SAID_BY = 0.4;
 /** Pairs of things that a cluster may be named after. */
 const MOST_JOINED = 4;
 const AND: ReadonlySet<string> = new Set(LEXICON.and.all);
-/** The name of a cluster is examined when it has this many times the requests of the last time, or as much fewer. */
-const GROWTH = 1.1;
 /** The heaviest topics of a cluster give samples for its name. */
 const TOPICS_READ = 12;
 
@@ -38,10 +40,9 @@ interface Part {
   readonly words: WordsOfMicros;
 }
 
-/** Whether a topic cluster may need a (new) name: `nameCluster` decides. `topics`: how many it has. */
-export function isOutgrown({ namedAt }: TopicCluster, weight: number, topics: number): boolean {
-  if (topics === 1) return weight !== namedAt;
-  return namedAt === 0 || weight >= namedAt * GROWTH || namedAt >= weight * GROWTH;
+/** Whether a topic cluster may need a (new) name: `nameCluster` decides. */
+export function isOutgrown({ namedAt }: TopicCluster, weight: number): boolean {
+  return namedAt === 0 || weight !== namedAt;
 }
 
 /** Gives the cluster of `topics` a name that none of `others` has, unless its name is still right. */
@@ -70,7 +71,8 @@ export function nameCluster(
 function isStillRight(cluster: TopicCluster, parts: readonly Part[], taken: ReadonlySet<string>): boolean {
   if (cluster.name === '' || taken.has(cluster.name)) return false;
   if (parts.length === 1) return cluster.name === parts[0]!.topic.name;
-  if (parts.some(({ topic }) => topic.name === cluster.name)) return false;
+  if (isVerb(cluster.name.toLowerCase()) || parts.some(({ topic }) => topic.name === cluster.name))
+    return false;
   const halves = halvesOf(cluster.name).map((half) => [...tokensOf(half).stems]);
   if (halves.some((stems) => stems.length === 0)) return false;
   const saying = halves.map((stems) => parts.filter((part) => stems.every((stem) => says(part, stem))));
@@ -126,14 +128,35 @@ function sharedStems(parts: readonly Part[]): Shared[] {
 function namesOfCluster(parts: readonly Part[]): string[] {
   if (parts.length === 1) return [parts[0]!.topic.name];
   const words = new SampleWords(parts.slice(0, TOPICS_READ).flatMap((part) => part.words.samples));
-  const shared = sharedStems(parts).filter(({ stem }) => !isAction(stem, parts, words));
-  const nouns = shared.filter(({ stem }) => words.isNoun(stem));
-  const things = nouns.length > 0 ? nouns : shared;
-  const joint = joinedThings(parts, things, words);
-  const alone = singles(things, words);
+  const shared = sharedStems(parts);
+  const actions = new Map(shared.map(({ stem }) => [stem, isAction(stem, parts, words)]));
+  const noVerbs = shared.filter(({ stem }) => !actions.get(stem));
+  const nouns = noVerbs.filter(({ stem }) => words.isNoun(stem));
+  const [widest] = noVerbs;
+  const isWide = widest !== undefined && widest.share >= ENOUGH && widest.parts.length > 2;
+  const isNamed = nouns.length > 0 && (nouns[0]!.share >= ENOUGH || !isWide || isVerbal(widest.stem, words));
+  const things = isNamed ? nouns : noVerbs;
   const [first] = things;
-  const isShared = first !== undefined && first.share >= ENOUGH && first.parts.length > 1;
-  return [...(isShared ? [...alone, ...joint] : [...joint, ...alone]), parts[0]!.topic.name];
+  const [action] = shared.filter(({ stem, parts: own }) => actions.get(stem) && own.length === parts.length);
+  const joint = joinedThings(parts, things, words, action?.stem);
+  const last = parts[0]!.topic.name;
+  if (first === undefined || first.share < ENOUGH || first.parts.length < 2)
+    return [...joint, ...singles(things, words), last];
+  const same = things.filter(
+    (other) =>
+      other !== first &&
+      shareOf(
+        other.parts.filter((part) => first.parts.includes(part)),
+        first.parts,
+      ) >= SAME,
+  );
+  const pair = same.slice(0, 2).flatMap(({ stem }) => pairName(parts, [first.stem, stem], words));
+  return [...pair, ...singles(things, words), ...joint, last];
+}
+
+/** "Charged": no heading. */
+function isVerbal(stem: string, words: SampleWords): boolean {
+  return /(?:ed|ing)$/.test(words.headingOf(stem) ?? '');
 }
 
 function singles(things: readonly Shared[], words: SampleWords): string[] {
@@ -142,29 +165,65 @@ function singles(things: readonly Shared[], words: SampleWords): string[] {
 
 /** Whether a stem is the verb of half of the names that hold it. */
 function isAction(stem: string, parts: readonly Part[], words: SampleWords): boolean {
-  if (words.isNoun(stem)) return false;
+  if (words.mayBeNoun(stem)) return false;
   const holding = parts.filter(({ name }) => name.stems.includes(stem));
   const verbs = holding.filter(({ name }) => name.action?.stem === stem);
   return verbs.length > 0 && verbs.length * 2 >= holding.length;
 }
 
-/** Two things that topics of most requests say together: "Orders and refunds". */
-function joinedThings(parts: readonly Part[], things: readonly Shared[], words: SampleWords): string[] {
+/** The phrase that two shared stems form, in the order that most requests use. */
+function pairName(
+  parts: readonly Part[],
+  [first, second]: readonly [string, string],
+  words: SampleWords,
+): string[] {
+  const { uses } = new WordsOfMicros(parts.flatMap((part) => part.words.members)).phrases;
+  const [use] = [`${first} ${second}`, `${second} ${first}`]
+    .flatMap((key) => uses.get(key) ?? [])
+    .filter(({ closed, count, action }) => closed * 2 > count && action * 2 < count)
+    .sort((x, y) => y.count - x.count);
+  if (use === undefined) return [];
+  const shown = use.surface.split(' ');
+  const last = shown.at(-1)!;
+  const stem = use.surface.toLowerCase().endsWith(last.toLowerCase())
+    ? tokensOf(last).tokens[0]?.stem
+    : undefined;
+  const plural = stem === undefined || shown.length === 1 ? last : (words.headingOf(stem) ?? last);
+  return [nameFrom([...shown.slice(0, -1), lowerLike(last, plural)], false)];
+}
+
+/**
+ * Two things that topics of most requests say together: "Orders and refunds", or "Change address and plan" where all
+ * share the action.
+ */
+function joinedThings(
+  parts: readonly Part[],
+  things: readonly Shared[],
+  words: SampleWords,
+  action?: string,
+): string[] {
+  const and = wordForAnd(words.language);
+  const verb = parts.find((part) => part.name.action?.stem === action)?.name.action?.shown;
   const [first] = things;
   if (first === undefined) return [];
-  const and = wordForAnd(words.language);
   const name = nameOfShared(first, words);
-  return things
+  const others = things
     .filter(({ stem }) => !tokensOf(name).stems.has(stem))
     .map((other) => {
       const added = other.parts.filter((part) => !first.parts.includes(part));
       return { other, added: added.length === 0 ? 0 : shareOf(added, parts) };
     })
     .filter(({ added }) => added > 0)
-    .sort((x, y) => y.added - x.added || parts.indexOf(x.other.parts[0]!) - parts.indexOf(y.other.parts[0]!))
-    .slice(0, MOST_JOINED)
-    .map(({ other }) => joined(name, nameOfShared(other, words), and))
-    .filter((both) => both.split(' ').length <= MOST_WORDS);
+    .sort((x, y) => y.added - x.added || firstPlace(x.other, parts) - firstPlace(y.other, parts))
+    .slice(0, MOST_JOINED);
+  const names = others.map(({ other }) => joined(name, nameOfShared(other, words), and));
+  const led = verb === undefined ? [] : names.map((both) => nameFrom([verb, lowerLike('a', both)], false));
+  return [...led, ...names].filter((both) => both.split(' ').length <= MOST_WORDS);
+}
+
+/** The place of the heaviest topic that says a word. */
+function firstPlace({ parts: [first] }: Shared, all: readonly Part[]): number {
+  return all.indexOf(first!);
 }
 
 /** A shared word as part of a name; what a single topic says, as that one's name says it. */
@@ -190,7 +249,12 @@ function thingName(name: NameWords, thing: readonly Token[], words: SampleWords)
 
 function joined(first: string, second: string, and: string): string {
   const isWord = /^\p{Script=Latin}/u.test(and) || /^\p{Script=Cyrillic}/u.test(and);
-  const isCapital = /^\p{Lu}[^\p{Lu}]*$/u.test(second);
-  const lower = isCapital ? second[0]!.toLowerCase() + second.slice(1) : second;
+  const lower = lowerLike('a', second);
   return isWord ? `${first} ${and} ${lower}` : `${first}${and}${lower}`;
+}
+
+/** `word` without its capital, where `like` begins with none and only the first letter is one. */
+function lowerLike(like: string, word: string): string {
+  const isPlain = /^\p{Lu}[^\p{Lu}]*$/u.test(word) && !/^\p{Lu}/u.test(like);
+  return isPlain ? word[0]!.toLowerCase() + word.slice(1) : word;
 }

@@ -7,7 +7,7 @@ import { LANGUAGES } from '../../text/lexicon.ts';
 import { nameFrom } from './phrases.ts';
 import type { ReadRequest } from '../read-request.ts';
 import type { Sample } from './sample-words.ts';
-import { stemsIn, type Token } from './tokens.ts';
+import { stemsIn, TRACKED, type Token } from './tokens.ts';
 import { isVerb, isVerbForm, namingForm } from './verb-forms.ts';
 
 /** An action or a trouble names a group from this share of its samples on. */
@@ -16,22 +16,11 @@ const LEAST_ACTION = 0.25;
 const LEAST_PAIR = 0.15;
 const ENGLISH = 'en';
 const MOST_NOUNS = 6;
+const MOST_NOUN_WORDS = 3;
 const TROUBLE_NOUN = /^(?:problem|issue|trouble|error)s?$/;
 const NEGATIVE = /^(?:not|never|no)$|n['’]t$/;
 /** The verb for a question after something on its way. */
 const TRACK = LANGUAGES.get(ENGLISH)!.tracking[0] ?? null;
-/** Things on their way, by the keys of the lexicon. */
-const TRACKED: ReadonlySet<string> = new Set([
-  'application',
-  'card',
-  'claim',
-  'delivery',
-  'luggage',
-  'order',
-  'payment',
-  'refund',
-  'transfer',
-]);
 const PROPER = /[\p{N}@_]/u;
 
 export interface ComposedName {
@@ -43,48 +32,49 @@ export interface ComposedName {
   readonly isMeant: boolean;
 }
 
-/** The last word of a thing: what stands before it describes it. */
 interface Noun {
-  readonly word: string;
+  readonly words: readonly string[];
   readonly stems: readonly string[];
   /** Its key in the lexicon, or its stem. */
   readonly thing: string;
-  /** Of the samples that name the thing, in whatever word. */
+  /** Of the samples that name it. */
   weight: number;
 }
 
 /** The names that pairs of action and thing give, in no order. */
 export function composedNames(samples: readonly Sample[]): ComposedName[] {
-  const total = weightOf(samples);
+  const total = samples.reduce((sum, { weight }) => sum + weight, 0);
   const byAction = Map.groupBy(
     samples.filter(({ request }) => request.parts.action !== null),
     ({ request }) => request.parts.action!,
   );
   return [...byAction].flatMap(([action, own]) => {
     if (weightOf(own) < LEAST_ACTION * total) return [];
+    const nouns = nounsOf(own).filter(({ weight }) => weight >= LEAST_PAIR * total);
     const said = mostUsed(own, verbOf);
     const isMeant = said === null && action === 'track';
     const trouble = action === 'fix' || action === 'track' ? mostUsed(own, troubleOf) : null;
-    return nounsOf(own).flatMap(({ word, stems, thing, weight }) => {
+    const price = action === 'ask-price' ? mostUsed(own, priceOf) : null;
+    return nouns.flatMap(({ words, stems, thing, weight }) => {
       const pair = weight / total;
-      if (pair < LEAST_PAIR) return [];
       const names: ComposedName[] = [];
       const verb = isMeant && TRACKED.has(thing) ? TRACK : said;
       if (verb !== null && thing !== action && !stems.includes(stemsIn(verb)[0]!))
         names.push({
-          name: nameFrom([verb, word], false),
+          name: nameFrom([verb, ...words], false),
           stems: [stemOfVerb(verb), ...stems],
           pair,
           isMeant,
         });
-      const stem = trouble === null ? undefined : stemsIn(trouble).at(-1)!;
-      if (stem !== undefined && !stems.includes(stem))
-        names.push({
-          name: nameFrom([word, trouble!], false),
-          stems: [...stems, stem],
-          pair,
-          isMeant: false,
-        });
+      // A refund of a refund: whoever asks for the action means the thing.
+      if (thing === action)
+        names.push({ name: nameFrom(words, false), stems, pair: weightOf(own) / total, isMeant: true });
+      for (const behind of [trouble, price]) {
+        const stem = behind === null ? undefined : stemsIn(behind).at(-1)!;
+        if (behind === null || stem === undefined || stems.includes(stem)) continue;
+        const name = nameFrom([...words, ...behind.split(' ')], false);
+        names.push({ name, stems: [...stems, stem], pair, isMeant: false });
+      }
       return names;
     });
   });
@@ -139,23 +129,44 @@ function troubleOf({ parts }: ReadRequest): string | null {
   return words.length === 1 && isVerbForm(last) && last.endsWith('ed') ? last : null;
 }
 
-/** The nouns of the things. A name is in one language, and verbs are English here. */
+/** The word with which a request asks for a price, if it is a noun as well: "what does shipping cost". */
+function priceOf({ parts }: ReadRequest): string | null {
+  if (parts.language !== ENGLISH || parts.verb === null) return null;
+  return /\b(?:cost|price|fee|charge)(?=s?$)/.exec(parts.verb.toLowerCase())?.[0] ?? null;
+}
+
+/** The nouns of the things, each with fewer and fewer of the words before its last. */
 function nounsOf(samples: readonly Sample[]): Noun[] {
+  const nouns = new Map<string, Noun>();
   const byThing = new Map<string, number>();
   for (const { request, weight } of samples) {
     const thing = request.parts.thing[0] ?? '';
     byThing.set(thing, (byThing.get(thing) ?? 0) + weight);
   }
-  const nouns = new Map<string, Noun>();
-  for (const { request } of samples) {
+  for (const { request, weight } of samples) {
     const { parts, tokens } = request;
-    const last = parts.noun.split(/\s+/).at(-1)!;
-    if (parts.language !== ENGLISH || last === '' || PROPER.test(last)) continue;
-    const [word, thing] = [shownAs(last, tokens.tokens), parts.thing[0] ?? ''];
-    const weight = byThing.get(thing)!;
-    const known = nouns.get(word);
-    if (known === undefined) nouns.set(word, { word, stems: stemsIn(last), thing, weight });
-    else known.weight = Math.max(known.weight, weight);
+    // A name is in one language, and verbs are English here.
+    if (parts.language !== ENGLISH) continue;
+    const plain = (word: string): string => shownAs(word, tokens.tokens);
+    const words = parts.noun.split(/\s+/).filter((word) => word !== '');
+    for (let from = Math.max(0, words.length - MOST_NOUN_WORDS); from < words.length; from += 1) {
+      const own = words.slice(from);
+      if (own.some((word) => PROPER.test(word))) continue;
+      const stems = stemsIn(own.join(' '));
+      const key = own.map(plain).join(' ');
+      const known = nouns.get(key);
+      // Another word for the same thing counts, too.
+      const thing = own.length === 1 ? (byThing.get(parts.thing[0] ?? '') ?? 0) : 0;
+      if (known === undefined)
+        nouns.set(key, {
+          words: own.map(plain),
+          stems,
+          thing: parts.thing[0] ?? '',
+          weight: thing || weight,
+        });
+      else if (thing === 0) known.weight += weight;
+      else known.weight = Math.max(known.weight, thing);
+    }
   }
   return [...nouns.values()]
     .sort((x, y) => y.weight - x.weight || (x.stems.join(' ') < y.stems.join(' ') ? -1 : 1))

@@ -24,11 +24,10 @@ const ADJECTIVE = /(?:able|ible|ous|ful|less|est|ive|ly)$/;
 /** What a name of each form is worth, when it is true. */
 const WORTH = {
   action: 1,
-  /** "Add to account": what is added was left out. */
   indirect: 0.92,
   statement: 1,
   thing: 0.94,
-  /** "New account" beside "Create account". */
+  /** "Charged fee" beside "Fee charged", "New account" beside "Create account". */
   told: 0.88,
   word: 0.62,
   lightAction: 0.62,
@@ -41,6 +40,8 @@ const WORTH = {
 } as const;
 /** What is left of a form that reads badly. */
 const CLUMSY = 0.75;
+/** What is left of "ATM's card". */
+const POSSESSIVE = 0.6;
 
 /** Whether the samples use a stem as a noun. */
 export type IsNoun = (stem: string) => boolean;
@@ -54,32 +55,39 @@ export function isClause(noun: string, word: string, asks: boolean): boolean {
 
 /** What the form of a name in English is worth: 0 where it is no name. */
 export function worthOf(name: string, isNoun: IsNoun): number {
+  if (/^\p{Lu}{2,5}s?$/u.test(name)) return WORTH.word;
   const words = name.toLowerCase().split(' ');
-  if (words.length > 1 && !isWhole(words, isNoun)) return 0;
-  const worth = WORTH[words.length === 1 ? formOfWord(words[0]!, isNoun) : formOf(words)];
-  return isClumsy(words, isNoun) ? CLUMSY * worth : worth;
-}
-
-function formOf(words: readonly string[]): keyof typeof WORTH {
-  const [first] = words as [string];
   const content = words.filter((word) => !CONNECTORS.has(word) && !NEGATIONS.has(word));
+  if (content.length < 2 && words.length === content.length) return WORTH[formOfWord(words[0]!, isNoun)];
+  if (!isWhole(words, isNoun)) return 0;
+  const [first] = words as [string];
   const rest = content.slice(1).filter((word) => !PARTICLES.has(word));
-  const isAction = isVerb(first) || first === 'cannot';
-  if (isAction && rest.length === 0) return 'verb';
-  if (rest.every((word) => LIGHT.has(word))) return isAction || LIGHT.has(first) ? 'lightAction' : 'thing';
+  const isAction = isVerb(first) || words[0] === 'cannot';
+  if (isAction && rest.length === 0) return WORTH.verb;
+  const owned = words.some((word) => /['’]s$/.test(word)) ? POSSESSIVE : 1;
+  const clumsy = isClumsy(words, isNoun) ? CLUMSY * owned : owned;
+  if (rest.every((word) => LIGHT.has(word)))
+    return clumsy * (isAction || LIGHT.has(first) ? WORTH.lightAction : WORTH.thing);
   if (isAction) {
-    if (CONNECTORS.has(words[1]!) && content.length === 2) return 'indirect';
-    return EMPTY_VERBS.has(first) ? 'lightAction' : 'action';
+    // "Add to account": what is added was left out.
+    if (CONNECTORS.has(words[1] ?? '') && content.length === 2) return clumsy * WORTH.indirect;
+    const last = words.at(-1)!;
+    if (EMPTY_VERBS.has(first)) return clumsy * WORTH.lightAction;
+    // "Find available": what of, the words do not say.
+    return clumsy * (ADJECTIVE.test(last) && !isNoun(stemOfForm(last)) ? WORTH.lightAction : WORTH.action);
   }
-  if (LIGHT.has(first)) return 'told';
+  if (ADJECTIVE.test(words.at(-1)!) && !isNoun(stemOfForm(words.at(-1)!))) return CLUMSY * WORTH.thing;
+  if (isEvent(first) && first.endsWith('ed')) return clumsy * WORTH.told;
+  if (LIGHT.has(first)) return clumsy * WORTH.told;
   const isStatement = words.some((word) => NEGATIONS.has(word)) || isEvent(words.at(-1)!) || isEvent(first);
-  return isStatement ? 'statement' : 'thing';
+  return clumsy * (isStatement ? WORTH.statement : WORTH.thing);
 }
 
 function formOfWord(word: string, isNoun: IsNoun): keyof typeof WORTH {
-  if (PARTICLES.has(word) || CONNECTORS.has(word) || NEGATIONS.has(word)) return 'none';
+  if (PARTICLES.has(word) || CONNECTORS.has(word)) return 'none';
   const isNamed = isNoun(stemOfForm(word));
-  if (!isNamed && (isVerbForm(word) || PARTICIPLE.test(word) || ADJECTIVE.test(word))) return 'verb';
+  if ((isVerbForm(word) || PARTICIPLE.test(word)) && !isNamed) return 'verb';
+  if (ADJECTIVE.test(word) && !isNamed) return 'verb';
   if (LIGHT.has(word)) return 'light';
   if (VAGUE.has(word) || VAGUE.has(word.replace(/s$/, ''))) return 'vague';
   return isNamed ? 'word' : 'bareWord';
@@ -92,36 +100,56 @@ function stemOfForm(word: string): string {
 /** Whether nothing is cut off or joined that does not belong together. */
 function isWhole(words: readonly string[], isNoun: IsNoun): boolean {
   const last = words.at(-1)!;
+  const before = words.at(-2)!;
   if (NEGATIONS.has(last)) return false;
-  if (PARTICLES.has(last)) return isVerbForm(words.at(-2)!);
-  if (CONNECTORS.has(last)) return false;
+  if (CONNECTORS.has(last) || PARTICLES.has(last)) return PARTICLES.has(last) && isVerbForm(before);
   const isVerbal = (word: string): boolean => isVerbForm(word) && !isNoun(stemOfForm(word));
   return words.every((word, at) => {
     const next = words[at + 1];
+    if (CONNECTORS.has(word) && next !== undefined && (CONNECTORS.has(next) || NEGATIONS.has(next)))
+      return false;
     if (NEGATIONS.has(word))
       return next !== undefined && (!isVerb(next) || word === 'no' || isNoun(stemOfForm(next)));
     if (at === 0) return true;
     const lead = words[at - 1]!;
+    if (lead === 'to' && at === 2 && isVerb(words[0]!) && isVerbal(word)) return false;
     if (!isVerbal(word) || lead === 'cannot' || lead === 'to') return true;
     // "Cancel order": what follows a command is a noun, whatever else it may be.
     if (at === 1 && isVerb(lead) && (isVerb(word) || isVerb(word.replace(/e?s$/, '')))) return true;
+    // "Jump start car": a verb of two words.
+    if (at === 1 && isVerb(word) && next !== undefined && !isVerbForm(lead) && isNoun(stemOfForm(next)))
+      return true;
     // "funds come", "gas car uses": a statement of its own; "card declined" is one too, but a good name.
     if (!PARTICIPLE.test(word) && !isEvent(word)) return false;
     return !isVerbal(lead) || (next !== undefined && isVerb(lead));
   });
 }
 
-/** "Movie theatre playing", "reverted top-up": readable, but not as a person would say it. */
+/** "Movie theatre playing", "reverted top-up", "ATM's card": readable, but not as a person would say it. */
 function isClumsy(words: readonly string[], isNoun: IsNoun): boolean {
+  // "Highly restaurant" of "highly rated restaurant".
+  if (
+    words.some(
+      (word, at) => /[^im]ly$/.test(word) && at + 1 < words.length && !PARTICIPLE.test(words[at + 1]!),
+    )
+  )
+    return true;
   const [first, last] = [words[0]!, words.at(-1)!];
-  if (words.length === 1) return false;
   // "Cancel for card": what is cancelled was left out.
   if (isVerb(first) && words[1] === 'for') return true;
-  const isVerbal = (word: string): boolean => isVerbForm(word) && !isEvent(word) && !isNoun(stemOfForm(word));
-  if (isVerbal(first) && !isVerb(first)) return true;
+  if (isVerbForm(first) && !isVerb(first) && !isEvent(first) && !isNoun(stemOfForm(first))) return true;
   const isNegated = words.some((word) => NEGATIONS.has(word));
-  if (isNegated || !isVerbal(last) || !PARTICIPLE.test(last)) return false;
-  return PROGRESSIVE.test(last) || !isVerb(first);
+  // "Double charged": who or what is charged stands elsewhere.
+  const told = stemOfForm(words.at(-2)!);
+  if (!isNegated && isEvent(last) && last.endsWith('ed') && !isNoun(told) && !isNoun(stemOfForm(last)))
+    return true;
+  return !isNegated &&
+    isVerbForm(last) &&
+    PARTICIPLE.test(last) &&
+    !isEvent(last) &&
+    !isNoun(stemOfForm(last))
+    ? PROGRESSIVE.test(last) || !isVerb(first)
+    : false;
 }
 
 const NO_VOWEL = /^[bcdfghj-np-tv-xz]{2,4}$/;

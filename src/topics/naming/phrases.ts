@@ -7,6 +7,7 @@
  */
 import { capitalOf } from '../../text/capital.ts';
 import { LEXICON } from '../../text/lexicon.ts';
+import { isVerb, isVerbForm, participleOf } from './verb-forms.ts';
 import type { Token, Tokens } from './tokens.ts';
 
 const LONGEST_NAME = 60;
@@ -74,13 +75,16 @@ export function phrasesOf(request: Tokens): Phrase[] {
         x.stems.length - y.stems.length,
     )
     .slice(0, PHRASES_PER_REQUEST)
-    .map(({ words, ...phrase }) => ({
-      ...phrase,
-      surface: nameFrom(
-        words.map(({ shown }) => shown),
-        request.unspaced,
-      ),
-    }));
+    .map(({ words, ...phrase }) => ({ ...phrase, surface: surfaceOf(words, request.unspaced) }));
+}
+
+function surfaceOf(words: readonly Kept[], unspaced: boolean): string {
+  const shown = words.map((word, place) => {
+    if (word.part === 'negation' && place > 0 && word.shown === 'cannot') return 'not';
+    // "how long do transfers take": the thing before "time" is one.
+    return words[place + 1]?.stem === 'time' && word.shown === `${word.stem}s` ? word.stem : word.shown;
+  });
+  return nameFrom(shown, unspaced);
 }
 
 /** Runs of words that may stand together in a name: content, with connectors and negations between. */
@@ -98,11 +102,22 @@ function segmentsOf({ tokens, first }: Tokens): Kept[][] {
       return;
     }
     if (token.part === 'end' || token.part === 'dropped') return;
+    if (token.verb && segment.at(-1)?.part === 'connector' && !takesVerb(segment.at(-2))) {
+      segment.pop();
+      close();
+    }
+    // "reservation for 2 at noon": the connector of a number that was left out goes with it.
+    if (token.part === 'connector' && segment.at(-1)?.part === 'connector') segment.pop();
     const afterSlot = /\p{N}/u.test(tokens[place - 1]?.shown ?? '');
     segment.push({ ...token, isFirst: place === first, afterSlot });
   });
   close();
   return segments;
+}
+
+/** "time to cook", "unable to pay"; elsewhere a verb behind "to" begins a phrase of its own. */
+function takesVerb(word: Token | undefined): boolean {
+  return word !== undefined && (word.stem === 'time' || word.stem === 'unable');
 }
 
 /** "payment was declined", "card is not working"; but not "what is the fee", where another thing begins. */
@@ -119,6 +134,7 @@ type Add = (words: readonly Kept[], closed: boolean, tight: boolean) => void;
 
 function addPhrases(segment: readonly Kept[], add: Add): void {
   for (let start = 0; start < segment.length; start += 1) {
+    if (segment[start]!.shown === 'not') addNotDone(segment, start, add);
     if (!canBegin(segment, start)) continue;
     const run: Kept[] = [];
     for (let end = start; end < segment.length; end += 1) {
@@ -134,11 +150,34 @@ function addPhrases(segment: readonly Kept[], add: Add): void {
   }
 }
 
+/** "Refund not received" of "I did not receive my refund". */
+function addNotDone(segment: readonly Kept[], place: number, add: Add): void {
+  const verb = segment[place + 1];
+  const participle = verb === undefined ? null : participleOf(verb.shown);
+  if (participle === null || segment[place - 1]?.part === 'content') return;
+  const thing: Kept[] = [];
+  for (const word of segment.slice(place + 2, place + MOST_WORDS)) {
+    if (word.part !== 'content') break;
+    thing.push(word);
+  }
+  if (thing.length > 0)
+    add([...thing, segment[place]!, { ...verb!, shown: participle, verb: false }], true, true);
+}
+
 /** A phrase begins with content that is no particle, nor negated, or with a negation other than "not". */
 function canBegin(segment: readonly Kept[], place: number): boolean {
   const { part, shown } = segment[place]!;
   if (part === 'negation') return shown !== 'not' && segment[place + 1]?.part === 'content';
-  return part === 'content' && !PARTICLES.has(shown) && segment[place - 1]?.part !== 'negation';
+  if (part !== 'content' || PARTICLES.has(shown) || segment[place - 1]?.part === 'negation') return false;
+  return !isLooseParticiple(segment, place);
+}
+
+/** "made on my card", "showing up": what it is said of stands elsewhere. */
+function isLooseParticiple(segment: readonly Kept[], place: number): boolean {
+  const { shown, verb } = segment[place]!;
+  const [word = '', particle] = shown.toLowerCase().split(' ');
+  if (verb || !isVerbForm(word) || isVerb(word)) return false;
+  return particle !== undefined || segment[place + 1]?.part === 'connector';
 }
 
 /** "geht nicht": a negation that ends a statement belongs to it. */

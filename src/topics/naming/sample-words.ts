@@ -9,6 +9,7 @@ import { mostOften } from './grammar.ts';
 import { isClause } from './name-form.ts';
 import { NAMING_WORDS } from './naming-words.ts';
 import { nameFrom } from './phrases.ts';
+import { isVerbForm } from './verb-forms.ts';
 
 /** A request of a group, and how much it counts. */
 export interface Sample {
@@ -18,7 +19,10 @@ export interface Sample {
 
 /** A word is a noun when its uses as one are more than this share of its uses as a verb. */
 const VERB_USES = 0.7;
+/** A word that can be a verb is a thing when this share of its uses are one. */
+const NOUN_USES = 0.2;
 const PARTICLES: ReadonlySet<string> = new Set(LEXICON.particles.all);
+const PARTICIPLE = /^[a-z]+(?:ed|ing)$/;
 
 /** A word as most write it, particles apart. */
 export interface SingleWord {
@@ -26,16 +30,22 @@ export interface SingleWord {
   readonly name: string;
   /** Share of its uses that end a thing, as a noun does and an adjective before it does not. */
   readonly closed: number;
+  /** Share of its uses as a verb or participle: alone, those name nothing. */
+  readonly verbal: number;
 }
 
 interface Uses {
   /** Which samples hold the word. */
   readonly holders: Uint8Array;
+  /** Number of the uses, and of those as a noun behind an article. */
+  count: number;
+  nouns: number;
   /** Weight of the uses as a noun, less that of those as a verb. */
   noun: number;
   /** Weights without particles. */
   weight: number;
   closed: number;
+  verbal: number;
   /** By form. */
   readonly forms: Map<string, { count: number; weight: number }>;
 }
@@ -66,9 +76,12 @@ export class SampleWords {
       before = lower;
       if (part !== 'content') continue;
       const next = tokens[place + 1];
-      const ends = next === undefined || next.part !== 'content' || next.afterBreak;
+      const isLast = next === undefined || next.part !== 'content';
+      const ends = isLast || next.afterBreak;
       const uses = this.#usesOf(stem);
       uses.holders[sample] = 1;
+      uses.count += 1;
+      if (afterDeterminer && isLast) uses.nouns += 1;
       if (inThing && !shown.endsWith('ed') && (ends || isClause(lower, next.shown.toLowerCase(), asks)))
         uses.noun += weight;
       else if (verb) uses.noun -= weight * VERB_USES;
@@ -81,6 +94,7 @@ export class SampleWords {
       if (PARTICLES.has(shown)) continue;
       uses.weight += weight;
       if (ends) uses.closed += weight;
+      if (verb || isVerbForm(lower) || PARTICIPLE.test(shown)) uses.verbal += weight;
     }
   }
 
@@ -88,7 +102,7 @@ export class SampleWords {
     const known = this.#uses.get(stem);
     if (known !== undefined) return known;
     const holders = new Uint8Array(this.#samples);
-    const uses = { holders, noun: 0, weight: 0, closed: 0, forms: new Map() };
+    const uses = { holders, count: 0, nouns: 0, noun: 0, weight: 0, closed: 0, verbal: 0, forms: new Map() };
     this.#uses.set(stem, uses);
     return uses;
   }
@@ -103,14 +117,20 @@ export class SampleWords {
     return (this.#uses.get(stem)?.noun ?? 0) > 0;
   }
 
+  /** Whether many use a word as a noun, whatever else it is: behind an article, and as the last word of its thing. */
+  mayBeNoun(stem: string): boolean {
+    const { count, nouns } = this.#uses.get(stem) ?? { count: 0, nouns: 0 };
+    return nouns >= NOUN_USES * count;
+  }
+
   /** As most write it; of equal forms the shorter, then the first by code point. null for a particle alone. */
   wordOf(stem: string): SingleWord | null {
     const uses = this.#uses.get(stem);
     if (uses === undefined || uses.weight === 0) return null;
     const forms = [...uses.forms].filter(([form]) => !PARTICLES.has(form));
     const usual = mostUsed(forms.map(([form, { weight }]) => [form, weight]))[0]!;
-    const { weight, closed } = uses;
-    return { stem, name: nameFrom([usual], true), closed: closed / weight };
+    const { weight, closed, verbal } = uses;
+    return { stem, name: nameFrom([usual], true), closed: closed / weight, verbal: verbal / weight };
   }
 
   words(): SingleWord[] {

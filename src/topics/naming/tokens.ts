@@ -4,8 +4,9 @@
  */
 import { coreStart } from '../../text/core-words.ts';
 import { grammarOfWords, ROLE } from './grammar.ts';
-import { LEXICON } from '../../text/lexicon.ts';
-
+import { LANGUAGES, LEXICON } from '../../text/lexicon.ts';
+import { requestParts, type RequestParts } from '../../text/request-parts.ts';
+import { stemOf } from '../../text/stem.ts';
 import { isUnspaced, wordsOf, type Word } from '../../text/words.ts';
 import { isVerb, isVerbForm, namingForm, verbStemOf } from './verb-forms.ts';
 
@@ -47,6 +48,23 @@ const setOf = (entries: readonly string[]): ReadonlySet<string> => new Set(entri
 const PARTICLES = setOf(LEXICON.particles.all);
 const DIGITS = setOf(LEXICON.digits.all);
 const PLEASE = setOf(LEXICON.please.all);
+/** A thing of more words is not asked for alone. */
+const MOST_THING_WORDS = 2;
+/** "Where is it" and a thing. */
+const FEWEST_ASKING_WORDS = 3;
+const MOST_ASKING_WORDS = 12;
+/** Things on their way, by the keys of the lexicon. */
+export const TRACKED: ReadonlySet<string> = new Set([
+  'application',
+  'card',
+  'claim',
+  'delivery',
+  'luggage',
+  'order',
+  'payment',
+  'refund',
+  'transfer',
+]);
 const DURATION_VERBS = setOf(['take', 'takes', 'taking']);
 const TIME = { part: 'content', shown: 'time', stem: 'time', verb: false, afterDeterminer: false } as const;
 const SLOT = /[\p{N}@_]|^[\p{Script=Latin}\p{Script=Cyrillic}]$|^(?:https?|www)\b/u;
@@ -57,8 +75,8 @@ const ALL_CAPITALS = /^\p{Lu}{2,5}s?$/u;
 const HIRAGANA = /^\p{Script=Hiragana}+$/u;
 const NO_LETTER_CASE = /^[^\p{Ll}]*$/u;
 
-/** The words of a request, from the core on. */
-export function tokensOf(text: string): Tokens {
+/** The words of a request, from the core on. `parts`: of the same request, where they are known. */
+export function tokensOf(text: string, parts?: RequestParts): Tokens {
   const words = wordsOf(text).slice(0, WORDS_READ);
   const reader = new Reader(words);
   const tokens: Token[] = [];
@@ -73,6 +91,8 @@ export function tokensOf(text: string): Tokens {
     }
   }
   joinParticles(tokens);
+  const asked = words.length < FEWEST_ASKING_WORDS ? null : askedAction(text, tokens, reader, parts);
+  if (asked !== null) tokens.splice(asked.place, 0, asked.token);
   const content = tokens.filter(({ part }) => part === 'content');
   return {
     tokens,
@@ -99,6 +119,30 @@ function joinParticles(tokens: Token[]): void {
       tokens[place] = { ...token, part: 'dropped' };
     } else if (part === 'connector' || part === 'end') lead = -1;
   }
+}
+
+/** "Where is my parcel" asks to track it, without the word: the verb of the lexicon, and where it belongs. */
+function askedAction(
+  text: string,
+  tokens: readonly Token[],
+  { lowers, language: code }: Reader,
+  parts?: RequestParts,
+): { token: Token; place: number } | null {
+  const content = tokens.filter(({ part }) => part === 'content');
+  if (lowers.length > MOST_ASKING_WORDS || content.length === 0 || content.length > MOST_THING_WORDS)
+    return null;
+  if (content.some(({ verb }) => verb)) return null;
+  const { action, noun, thing } = parts ?? requestParts(text);
+  if (action !== 'track' || !TRACKED.has(thing[0] ?? '')) return null;
+  if (!content.every(({ shown }) => noun.toLowerCase().includes(shown.toLowerCase()))) return null;
+  const language = LANGUAGES.get(code ?? 'en')!;
+  const verb = language.tracking[0];
+  if (verb === undefined) return null;
+  const token = { ...TIME, shown: verb, stem: stemOf(verb), verb: true, afterBreak: false };
+  return {
+    token,
+    place: language.verbFinal ? tokens.indexOf(content.at(-1)!) + 1 : tokens.indexOf(content[0]!),
+  };
 }
 
 /** Reads the words of one request, one by one. */

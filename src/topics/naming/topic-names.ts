@@ -4,21 +4,34 @@
  * clearly more hold those of another name.
  */
 import type { Overview, Topic, TopicState } from '../topic-state.ts';
-import { rankedNames, uniqueName, type ScoredName } from './names.ts';
-import { tokensOf, type Token } from './tokens.ts';
+import { nameKey, nameWordsOf } from './name-words.ts';
+import { rankedNames, uniqueName } from './names.ts';
+import type { ScoredName } from './scores.ts';
+import { isVerbForm } from './verb-forms.ts';
 import type { WordsOfMicros } from './wording.ts';
 
+export { isOutgrown, nameCluster } from './cluster-names.ts';
+
 /** A topic's name is examined when the topic has this many times the requests of the last time, or as much fewer. */
-const TOPIC_GROWTH = 1.5;
-/** A name of several words stays while this share of the requests hold them. */
+const TOPIC_GROWTH = 1.2;
+/** A name stays while it is true of this share of the requests. */
 const RIGHT_FOR_MOST = 0.4;
-/** Any other gives way to one that scores this many times as high. */
+/** A phrase takes the place of a single word when this share of the requests hold it. */
+const RIGHT_FOR_PHRASE = 0.5;
+/** So does one that says too little, before a phrase that scores this many times as high: "Interesting". */
+const PHRASE_GAIN = 2;
+/** Otherwise another name takes its place when that one is held this many times as much. */
 const RENAMING_GAIN = 3;
 /** A topic of so few requests gets its name from one or two of them: it gives way sooner. */
 const NEW_TOPIC = 12;
 const NEW_TOPIC_GAIN = 1.5;
+/** The same words in another order take its place when they score this many times as high: "Set alarm", "Alarm set". */
+const FORM_GAIN = 2;
+/** Requests of a topic up to which the form of its name is examined though its words are right. */
+const FIRST_FORMS = 20;
 /** A name tells two topics apart by a word that this share more of the requests of one topic hold. */
 const LEAST_CONTRAST = 0.15;
+
 /** Failing that, another phrase of this share of the requests is its name. */
 const LEAST_SHARE = 0.1;
 
@@ -41,27 +54,43 @@ export function renameChangedTopics(state: TopicState, overview: Overview): void
     taken.add(topic.name);
     if (topic.namedAt > 0 && weight < topic.namedAt * TOPIC_GROWTH && topic.namedAt < weight * TOPIC_GROWTH)
       continue;
-    const ranked = isRight(topic, words) ? [] : rankedNames(words, overview.frequencies);
-    const name = givesWay(topic, ranked, weight) ? distinctName(state, topic, ranked, overview) : topic.name;
+    const { stems } = nameWordsOf(topic);
+    if (stems.length > 1 && weight > FIRST_FORMS && heldBy(stems, words.shares) >= RIGHT_FOR_MOST) {
+      state.changeTopic(topic, { namedAt: weight });
+      continue;
+    }
+    const ranked = rankedNames(words, overview.frequencies);
+    const name = isWrong(topic, words, ranked) ? distinctName(state, topic, ranked, overview) : topic.name;
     state.changeTopic(topic, { name, namedAt: weight });
     taken.add(name);
   }
 }
 
-/** Whether nothing else need be looked for. */
-function isRight(topic: Topic, { shares }: WordsOfMicros): boolean {
-  const { stems } = nameWordsOf(topic);
-  return stems.length > 1 && heldBy(stems, shares) >= RIGHT_FOR_MOST;
-}
-
-/** Whether a name clearly scores higher; one of a single word gives way to any phrase. */
-function givesWay(topic: Topic, [best, ...others]: readonly ScoredName[], weight: number): boolean {
-  const { stems } = nameWordsOf(topic);
-  const key = stems.join(' ');
-  if (best === undefined || best.key === key) return false;
-  if (stems.length === 1 && best.stems.length > 1) return true;
-  const current = others.find((known) => known.key === key);
-  return best.score > (weight <= NEW_TOPIC ? NEW_TOPIC_GAIN : RENAMING_GAIN) * (current?.score ?? 0);
+/**
+ * Whether there is a clearly better name: of the same words in a better form, or one that clearly more requests
+ * hold.
+ */
+function isWrong(topic: Topic, { shares, weight }: WordsOfMicros, ranked: readonly ScoredName[]): boolean {
+  const best = ranked[0];
+  if (best === undefined) return false;
+  const { stems, key, name } = nameWordsOf(topic);
+  if (key === nameKey(best.stems)) {
+    const current = ranked.find((known) => known.name === name);
+    if (current !== undefined) return best.score > FORM_GAIN * current.score;
+    // "Add playlist" becomes "Add to playlist"; "Add to playlists" stays.
+    return best.name.split(' ').length !== name.split(' ').length;
+  }
+  const current = ranked.find((known) => known.key === stems.join(' '));
+  if (stems.length === 1 && best.stems.length > 1)
+    return (
+      best.share >= RIGHT_FOR_PHRASE ||
+      isVerbForm(name.toLowerCase()) ||
+      best.score > PHRASE_GAIN * (current?.score ?? 0)
+    );
+  const held = current?.share ?? heldBy(stems, shares);
+  if (held >= RIGHT_FOR_MOST) return false;
+  const gain = weight <= NEW_TOPIC ? NEW_TOPIC_GAIN : RENAMING_GAIN;
+  return current === undefined ? best.share > gain * held : best.score > gain * current.score;
 }
 
 /** How many of the requests hold a name's words, at most: the share of the rarest. */
@@ -108,46 +137,4 @@ function distinctName(
     ({ stems, share }) => stems.length > 1 && share >= LEAST_SHARE && !holders.has(nameKey(stems)),
   );
   return other?.name ?? uniqueName([best.name], taken);
-}
-
-/** What a name says. Two names with the same stems do not tell their topics apart. */
-export interface NameWords {
-  readonly name: string;
-  /** In the order of the name. */
-  readonly stems: readonly string[];
-  /** The stems, sorted and joined with a space. */
-  readonly key: string;
-  /** The content words behind the verb, or all when it begins with none. */
-  readonly thing: readonly Token[];
-  /** The verb that the name begins with. */
-  readonly action: Token | null;
-}
-
-/** Read once for each topic or cluster and name: the same names are asked for at every regrouping. */
-const known = new WeakMap<object, NameWords>();
-
-/** The words of the name that `owner` has now. */
-export function nameWordsOf(owner: { readonly name: string }): NameWords {
-  const words = known.get(owner);
-  if (words !== undefined && words.name === owner.name) return words;
-  const read = readName(owner.name);
-  known.set(owner, read);
-  return read;
-}
-
-function readName(name: string): NameWords {
-  const tokens = tokensOf(name).tokens.filter(({ part }) => part === 'content');
-  const stems = tokens.map(({ stem }) => stem);
-  const isAction = tokens.length > 1 && tokens[0]!.verb;
-  return {
-    name,
-    stems,
-    key: nameKey(stems),
-    thing: isAction ? tokens.slice(1) : tokens,
-    action: isAction ? tokens[0]! : null,
-  };
-}
-
-function nameKey(stems: readonly string[]): string {
-  return stems.toSorted().join(' ');
 }

@@ -18,11 +18,13 @@ const MEANS_IT = 0.5;
 const CLEAR = 0.6;
 const LEAST_CLEAR = 0.25;
 
-type Facts = Pick<GroupWords, 'samples' | 'sampleWords' | 'shares'>;
+type Facts = Pick<GroupWords, 'samples' | 'sampleWords' | 'shares' | 'keys'>;
 
 /** The share of the samples, and of all requests, that words are true of. */
 export class Truth {
   readonly #group: Facts;
+  /** Number of all requests. */
+  readonly #requests: number;
   /** Stem and meaning → which samples hold one of them. */
   readonly #holders = new Map<string, Uint8Array>();
   readonly #meanings: ReadonlyMap<string, Meaning>;
@@ -32,9 +34,10 @@ export class Truth {
   /** Whether samples are in several languages. */
   #isMixed: boolean | null = null;
 
-  constructor(group: Facts) {
+  constructor(group: Facts, requests: number) {
     const { samples, shares } = group;
     this.#group = group;
+    this.#requests = requests;
     this.#total = samples.reduce((sum, { weight }) => sum + weight, 0);
     this.#meanings = new Map([
       ...meaningsOf(group, headStemsOf, ({ parts: { thing } }) =>
@@ -98,8 +101,18 @@ export class Truth {
   /** Samples are the most central requests, and the shares of words know no phrases: the truth lies between. */
   of(stems: readonly string[]): number {
     if (stems.length === 0) return 0;
-    const bound = Math.min(1, ...stems.map((stem) => this.#group.shares.get(stem) ?? 0));
+    const meanings = this.#meant(stems);
+    const bound = Math.min(...stems.map((stem, at) => this.#ofAll(stem, meanings[at]!)));
     return Math.sqrt(this.inSamples(stems) * bound);
+  }
+
+  /** Share of all requests that one stem is true of. */
+  #ofAll(stem: string, meaning: Meaning | null): number {
+    const { shares, keys } = this.#group;
+    const share = shares.get(stem) ?? 0;
+    if (keys === undefined || meaning === null) return Math.min(1, share);
+    const counts = meaning.startsWith('@') ? keys.actions : keys.things;
+    return Math.min(1, Math.max(share, (counts.get(meaning.slice(1)) ?? 0) / this.#requests));
   }
 
   /** The meaning that each of some stems is taken for: of two with the same one, the more frequent stem has it. */

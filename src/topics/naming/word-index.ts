@@ -3,16 +3,11 @@
  * document frequencies that names need.
  */
 import { groupOf, type MicroCluster } from '../micro-cluster.ts';
+import type { DocumentFrequencies } from './scores.ts';
 import { firstKey } from './wording.ts';
 
 /** Words that are counted of one micro-cluster. */
 const MOST_WORDS = 16;
-
-/** In how many groups of the instance a stem occurs. */
-export interface DocumentFrequencies {
-  readonly groupsWith: (stem: string) => number;
-  readonly groups: number;
-}
 
 export class WordIndex {
   readonly #holders = new Map<string, Set<MicroCluster>>();

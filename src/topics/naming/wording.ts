@@ -4,8 +4,9 @@
  * Covered by test/topics/naming/wording.test.ts.
  */
 import { truncate } from '../../domain/truncate.ts';
-import { weightOf, type MicroCluster } from '../micro-cluster.ts';
+import { keysOfAll, weightOf, type MicroCluster } from '../micro-cluster.ts';
 import { ReadRequest } from '../read-request.ts';
+import type { RequestKeys } from '../request-keys.ts';
 import { combinedUse, type PhraseUse } from './phrases.ts';
 import { SampleWords, type Sample } from './sample-words.ts';
 
@@ -95,6 +96,8 @@ export interface GroupWords {
   /** Share of all requests, not only of the samples, that hold a stem. */
   readonly shares: ReadonlyMap<string, number>;
   readonly phrases: GroupPhrases;
+  /** Which actions and things all requests name; undefined where only the samples are known. */
+  readonly keys: RequestKeys | undefined;
 }
 
 /** What the requests of some micro-clusters say together: each part is made when it is first asked for. */
@@ -105,6 +108,7 @@ export class WordsOfMicros implements GroupWords {
   #sampleWords: SampleWords | null = null;
   #shares: ReadonlyMap<string, number> | null = null;
   #phrases: GroupPhrases | null = null;
+  #keys: RequestKeys | null = null;
 
   constructor(members: readonly MicroCluster[]) {
     this.members = members;
@@ -126,6 +130,10 @@ export class WordsOfMicros implements GroupWords {
   get phrases(): GroupPhrases {
     return (this.#phrases ??= { uses: usesOf(this.members), requests: this.weight });
   }
+
+  get keys(): RequestKeys {
+    return (this.#keys ??= keysOfAll(this.members));
+  }
 }
 
 /** What requests say that are all there are of their group. */
@@ -136,7 +144,7 @@ export function wordsOfRequests(requests: readonly ReadRequest[]): GroupWords {
   const samples = requests.map((request) => ({ request, weight: 1 }));
   const inOrder = requests.toSorted((x, y) => (x.text < y.text ? -1 : 1));
   const phrases = { uses: usesOf(inOrder), requests: requests.length };
-  return { samples, sampleWords: new SampleWords(samples), shares, phrases };
+  return { samples, sampleWords: new SampleWords(samples), shares, phrases, keys: undefined };
 }
 
 /** Samples for a name, those of heavy micro-clusters first; each weighs its share of its micro-cluster. */

@@ -31,6 +31,11 @@ describe('composedNames', () => {
     ok(names.includes('Mail not received'), names.join());
   });
 
+  it('says what the price is of', () => {
+    const names = namesOf('what does shipping to Norway cost?', 'how much does the shipping cost');
+    ok(names.includes('Shipping cost'), names.join());
+  });
+
   it('says no action twice', () => {
     const names = namesOf('I want a refund', 'refund my refund please', 'send back for a refund');
     ok(!names.some((name) => /refund refund|return refund/i.test(name)), names.join());

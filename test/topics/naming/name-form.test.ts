@@ -26,7 +26,8 @@ describe('worthOf', () => {
   });
 
   it('refuses what is cut off or is a statement of its own', () => {
-    for (const name of ['Funds come', 'App not send', 'Restaurant of', 'Not']) equal(worth(name), 0, name);
+    for (const name of ['Funds come', 'App not send', 'Restaurant of', 'Deposit from not in account', 'Not'])
+      equal(worth(name), 0, name);
   });
 
   it('accepts statements of what went wrong', () => {
@@ -40,7 +41,14 @@ describe('worthOf', () => {
   });
 
   it('marks down what reads badly', () => {
-    for (const name of ['Get card', 'Cancel for card', 'Movie theatre playing']) ok(worth(name) < 0.8, name);
+    for (const name of [
+      "ATM's card",
+      'Get card',
+      'Highly restaurant',
+      'Cancel for card',
+      'Movie theatre playing',
+    ])
+      ok(worth(name) < 0.8, name);
   });
 });
 

@@ -80,7 +80,7 @@ describe('names of topics', () => {
     state.changeTopic(topic, { name: 'Old name', namedAt: 10 });
     grow(state, topic, 'cancel order', 9);
     equal(topic.name, 'Old name');
-    grow(state, topic, 'cancel order', 4);
-    deepEqual([topic.name, topic.namedAt], ['Cancel order', 15]);
+    grow(state, topic, 'cancel order', 2);
+    deepEqual([topic.name, topic.namedAt], ['Cancel order', 13]);
   });
 });

@@ -5,12 +5,13 @@ import { tokensOf } from '../../../src/topics/naming/tokens.ts';
 import { Truth } from '../../../src/topics/naming/truth.ts';
 import { wordsOfRequests, type GroupWords } from '../../../src/topics/naming/wording.ts';
 import { ReadRequest } from '../../../src/topics/read-request.ts';
+import { noKeys } from '../../../src/topics/request-keys.ts';
 
 const stems = (name: string): string[] => [...tokensOf(name).stems];
 
 const groupOf = (...texts: readonly string[]): GroupWords =>
   wordsOfRequests(texts.map((text) => new ReadRequest(text)));
-const truthOf = (...texts: readonly string[]): Truth => new Truth(groupOf(...texts));
+const truthOf = (...texts: readonly string[]): Truth => new Truth(groupOf(...texts), texts.length);
 
 describe('Truth', () => {
   it('takes words that mean the same action or thing for one', () => {
@@ -30,7 +31,18 @@ describe('Truth', () => {
       { request: new ReadRequest('opening hours'), weight: 1 },
     ];
     const group = { ...groupOf(), samples, sampleWords: new SampleWords(samples) };
-    equal(new Truth(group).inSamples(stems('parcel')), 0.75);
+    equal(new Truth(group, 4).inSamples(stems('parcel')), 0.75);
+  });
+
+  it('counts the actions of all requests, not only of the samples', () => {
+    const shares = new Map([
+      ['cancel', 0.1],
+      ['order', 1],
+    ]);
+    const few = { ...groupOf('cancel my order', 'stop my order'), shares };
+    const keys = { ...noKeys(), actions: new Map([['cancel', 8]]) };
+    ok(new Truth(few, 10).of(stems('cancel order')) < 0.4);
+    ok(new Truth({ ...few, keys }, 10).of(stems('cancel order')) > 0.8);
   });
 
   it('knows which word is the usual one', () => {
