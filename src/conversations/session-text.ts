@@ -10,6 +10,7 @@ import type { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
 import type { Enrichment, GapType, Stance } from '../domain/facts.ts';
 import { listOf, LINK, oneOf, record, TEXT } from '../domain/record-codec.ts';
 import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
+import type { SessionOutcome } from '../domain/session-outcomes.ts';
 import type { DetectLanguage } from '../text/detect.ts';
 import { ENDINGS, type Ending } from '../text/shown/lexicon.ts';
 import { holdsQuestion } from '../turns/answering-turns.ts';
@@ -76,6 +77,14 @@ const STATE = record<State>({
   recap: TEXT,
   ending: oneOf<Ending | null>([null, ...ENDINGS]),
 });
+
+const OUTCOMES: Readonly<Record<Ending, SessionOutcome>> = {
+  solved: 'solved',
+  handedOver: 'handed_over',
+  givenUp: 'gave_up',
+  refused: 'not_possible',
+  open: 'open',
+};
 
 const signalsOf = (wanted: 'SAT' | 'DSAT'): ReadonlySet<SignalKey> =>
   new Set(SIGNALS.flatMap(({ key, type }) => (type === wanted ? [key] : [])));
@@ -322,6 +331,12 @@ export class SessionText {
     const heaviest = requests.toSorted((one, other) => rank(other) - rank(one)).slice(0, TOLD);
     const told = requests.filter((request) => heaviest.includes(request));
     return summaryOf({ requests: told, further: dropped + requests.length - told.length, ending }, language);
+  }
+
+  /** How it ended so far; null as `title`. */
+  get outcome(): SessionOutcome | null {
+    const { requests, ending } = this.#state;
+    return requests.length === 0 ? null : OUTCOMES[ending ?? 'open'];
   }
 
   /** ISO 639-1 code of the user's turns together; null until it is reliable. */
