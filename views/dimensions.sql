@@ -1,5 +1,5 @@
 -- view: dimensions
--- version: 7
+-- version: 8
 -- publish: instance key(instance) order(instance)
 -- publish: session key(session) order(instance, session)
 -- publish: end_user key(end_user) order(instance, end_user)
@@ -11,7 +11,7 @@
 -- publish: gap key(instance, gap) order(instance, gap)
 -- publish: curation key(instance, curation) order(instance, curation)
 -- publish: record_metadata key(instance, record, record_key, member) order(instance, record, record_key, member)
--- kept: since version 7
+-- kept: since version 8
 --
 -- What is each numbered thing called, outside and in words?
 --
@@ -27,6 +27,7 @@
 -- curation            what people decided, numbered in stream order: what (action), of which entity, with which other
 --                     members (detail: JSON), why it changes nothing (refused), and which curation undid it
 -- session.end_user    the end user who started the conversation (0: none)
+-- session.outcome     how it ended so far (src/domain/session-outcomes.ts); null: the user has asked for nothing yet
 -- session.external_id the caller's own name of the session, as last said (ingest metadata.session.externalId); or null
 -- end_user.external_id   the caller's own name of the end user; of more than 1,024 characters the first 1,023 and an
 --                     ellipsis, so that an answer stays small: id is made of all of it
@@ -48,7 +49,7 @@ create table instance (
 );
 create table session (
   instance integer, session integer, id uuid, end_user integer, title varchar, summary varchar, language varchar,
-  external_id varchar, seq bigint
+  outcome varchar, external_id varchar, seq bigint
 );
 create table end_user (instance integer, end_user integer, id uuid, external_id varchar, seq bigint);
 create table micro (instance integer, micro integer, topic integer, seq bigint);
@@ -103,7 +104,8 @@ upsert into instance from (
   select instance, id, project, last_sequence, make_timestamp(processed_at) as processed_at from batch_instance
 ) key (instance) once (id, project) set (last_sequence) greatest (processed_at);
 
-upsert into session from batch_session key (session) once (instance, id) set (end_user, title, summary, language);
+upsert into session from batch_session key (session) once (instance, id)
+  set (end_user, title, summary, language, outcome);
 
 -- when: batch_session_name
 update session set external_id = b.external_id, seq = getvariable('seq')
@@ -138,7 +140,7 @@ upsert into record_metadata from batch_metadata key (instance, record, record_ke
 insert into batch_instance
 select instance, id::varchar, project::varchar, last_sequence, epoch_us(processed_at) from kept.instance;
 insert into batch_session
-select instance, session, id::varchar, end_user, title, summary, language from kept.session;
+select instance, session, id::varchar, end_user, title, summary, language, outcome from kept.session;
 insert into batch_session_name select session, external_id from kept.session where external_id is not null;
 insert into batch_end_user select instance, end_user, id::varchar, external_id from kept.end_user;
 insert into batch_micro select instance, micro, topic from kept.micro;

@@ -8,6 +8,7 @@ import type {
   Instant,
   MetricValues,
   Named,
+  SessionOutcome,
   TrendGranularity,
   WholeEntityOf,
 } from './groupings.ts';
@@ -86,6 +87,7 @@ export interface Overview extends Waited {
     readonly sessions: number;
     readonly withTopic: number;
   }[];
+  readonly outcomes: readonly { readonly outcome: SessionOutcome | null; readonly sessions: number }[];
   readonly lastProcessedAt: string | null;
 }
 
@@ -195,6 +197,7 @@ export interface Transcript extends Waited {
     readonly title: string | null;
     readonly summary: string | null;
     readonly language: string | null;
+    readonly outcome: SessionOutcome | null;
     readonly createdAt: string;
     readonly lastActiveAt: string;
     readonly messages: number;

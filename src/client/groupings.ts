@@ -11,6 +11,9 @@ export interface Named {
   readonly name: string;
 }
 
+/** How a session ended. */
+export type SessionOutcome = 'solved' | 'thanked' | 'handed_over' | 'gave_up' | 'not_possible' | 'open';
+
 type EntityMetric = 'sessions' | 'users' | 'messages';
 type TopicMetric = EntityMetric | 'avgMessagesPerSession' | 'sat' | 'dsat' | 'netSat';
 
@@ -77,6 +80,7 @@ export interface Groupings {
       | 'gapIds'
       | 'endUserIds'
       | 'language'
+      | 'outcome'
       | 'externalId'
       | 'titleContains';
     always: { readonly id: string };
@@ -85,6 +89,7 @@ export interface Groupings {
       readonly summary: string | null;
       readonly topics: readonly Named[];
       readonly language: string | null;
+      readonly outcome: SessionOutcome | null;
       readonly externalId: string | null;
     };
   };
@@ -139,6 +144,7 @@ export interface FilterValues {
   readonly endUserIds: readonly string[];
   readonly gapType: 'TOOL' | 'KNOWLEDGE';
   readonly language: string;
+  readonly outcome: readonly SessionOutcome[];
   readonly externalId: string;
   readonly titleContains: string;
 }

@@ -8,6 +8,7 @@
  */
 import type { CuratedEntity, CurationAction, CurationRefusal } from './curations.ts';
 import type { Role } from './records.ts';
+import type { SessionOutcome } from './session-outcomes.ts';
 import type { SignalKey } from './signal-kinds.ts';
 
 export type GapType = 'TOOL' | 'KNOWLEDGE';
@@ -75,6 +76,7 @@ export const STANCES = [
   'asked-for-more',
   'unable',
   'waiting',
+  'asked-about',
 ] as const;
 export type Stance = (typeof STANCES)[number];
 
@@ -210,6 +212,7 @@ export interface SessionRow {
   readonly summary: string | null;
   /** ISO 639-1 where there is one. */
   readonly language: string | null;
+  readonly outcome: SessionOutcome | null;
 }
 
 /** A micro-cluster's topic: null until the topic is created (at its third request). */

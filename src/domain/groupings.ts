@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { UUID_PATTERN } from './ids.ts';
 import { KINDS } from './kinds.ts';
 import { dateTime, type Metric, type SortField } from './metrics.ts';
+import { OUTCOME_WORDS, SESSION_OUTCOMES } from './session-outcomes.ts';
 
 /** In the order in which errors and the document name them. */
 export const GROUP_BYS = [
@@ -29,6 +30,7 @@ export const FILTERS = [
   'endUserIds',
   'gapType',
   'language',
+  'outcome',
   'externalId',
   'titleContains',
 ] as const;
@@ -112,6 +114,15 @@ function onRequest<Schema extends z.ZodType>(
   return { ...always(schema.optional(), from), onRequest: true };
 }
 
+/** How a session ended. */
+export const sessionOutcome = z
+  .enum(SESSION_OUTCOMES)
+  .nullable()
+  .describe(
+    `${SESSION_OUTCOMES.map((outcome) => `${outcome}: ${OUTCOME_WORDS[outcome].meaning}`).join(' ')} ` +
+      'Null: the user has asked for nothing yet.',
+  );
+
 const name = always(z.string(), 'name');
 const description = always(z.string(), 'description');
 const isNamed = onRequest(z.boolean().describe('A person gave or pinned its name.'), 'is_named');
@@ -160,6 +171,7 @@ const DECLARED = {
       'gapIds',
       'endUserIds',
       'language',
+      'outcome',
       'externalId',
       'titleContains',
     ],
@@ -173,6 +185,7 @@ const DECLARED = {
         z.string().nullable().describe('ISO 639-1, of the user turns; null: too little text, or undecided.'),
         'language',
       ),
+      outcome: onRequest(sessionOutcome, 'outcome'),
       externalId: onRequest(
         z
           .string()

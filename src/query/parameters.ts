@@ -19,6 +19,7 @@ import {
   type Metric,
   type SortField,
 } from '../domain/metrics.ts';
+import { SESSION_OUTCOMES, type SessionOutcome } from '../domain/session-outcomes.ts';
 import { GRANULARITIES, parseTime } from '../domain/time.ts';
 import type { Granularity } from '../domain/time.ts';
 import { languageOf } from './language-tag.ts';
@@ -52,6 +53,8 @@ export interface QueryParameters {
   readonly gapType: 'TOOL' | 'KNOWLEDGE' | null;
   /** ISO 639-1 code, lower case. */
   readonly language: string | null;
+  /** Any of these. */
+  readonly outcome: readonly SessionOutcome[] | null;
   /** The caller's own name of a session or an end user. */
   readonly externalId: string | null;
   /** In Unicode's composed form (NFC). */
@@ -214,6 +217,9 @@ export const queryParameterSchemas = z.strictObject({
     .describe(
       only('language', 'sessions in this language. Of a tag only the language counts: en-US means en.'),
     ),
+  outcome: listOf(oneOf(SESSION_OUTCOMES))
+    .optional()
+    .describe(only('outcome', 'sessions that ended in one of these ways.')),
   externalId: z
     .string()
     .refine(isExternalId, 'must be 1 to 255 characters long')

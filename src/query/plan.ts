@@ -208,6 +208,11 @@ function ownFilters(
     conditions.push(`r.session in (
   select d.session from ${statement.names('session')} d where d.language = ${statement.bind(parameters.language)})`);
   }
+  if (parameters.outcome !== null) {
+    const outcomes = parameters.outcome.map((outcome) => statement.bind(outcome)).join(', ');
+    conditions.push(`r.session in (
+  select d.session from ${statement.names('session')} d where d.outcome in (${outcomes}))`);
+  }
   if (parameters.titleContains !== null) {
     const text = statement.bind(parameters.titleContains);
     conditions.push(`r.session in (

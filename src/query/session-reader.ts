@@ -1,6 +1,7 @@
 /** Covered by test/e2e/session-rules.test.ts. */
 import { GRANULARITY_NUMBER, KINDS } from '../domain/kinds.ts';
 import type { RecordedMessage } from '../domain/records.ts';
+import type { SessionOutcome } from '../domain/session-outcomes.ts';
 import { formatInstant } from '../domain/time.ts';
 import type { Row } from '../store/duckdb.ts';
 import type { Snapshot, SnapshotReader } from '../store/published/snapshot-reader.ts';
@@ -90,7 +91,7 @@ interface FoundSession {
 
 async function readSession(snapshot: Snapshot, instance: number, id: string): Promise<FoundSession> {
   const [row] = await snapshot.all(
-    'select session, title, summary, language, end_user, external_id from @session',
+    'select session, title, summary, language, outcome, end_user, external_id from @session',
     { rows: { session: { table: 'session', equal: { instance }, and: 'id = $id::uuid' } }, bindings: { id } },
   );
   if (row === undefined) throw noSession(id);
@@ -140,6 +141,7 @@ from @counts left join @author u on true`,
       title: row['title'] as string | null,
       summary: row['summary'] as string | null,
       language: row['language'] as string | null,
+      outcome: row['outcome'] as SessionOutcome | null,
       createdAt: formatInstant(from),
       lastActiveAt: formatInstant(to),
       messages: counts['messages'] as number,

@@ -1,5 +1,6 @@
 /** Covered by test/e2e/session-rules.test.ts. */
 import { z } from 'zod';
+import { sessionOutcome } from '../domain/groupings.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { dateTime } from '../domain/metrics.ts';
 import { AppError } from '../errors.ts';
@@ -112,6 +113,7 @@ const sessionSchema = z.strictObject({
     .string()
     .nullable()
     .describe('ISO 639-1, of the user turns; null: too little text, or undecided.'),
+  outcome: sessionOutcome,
   createdAt: dateTime.describe('Event time of the first message, UTC.'),
   lastActiveAt: dateTime.describe('Event time of the last message, UTC.'),
   messages: count.describe('Messages of any role, on all pages.'),

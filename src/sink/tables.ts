@@ -4,10 +4,11 @@
  */
 import { GROUPINGS, type GroupBy } from '../domain/groupings.ts';
 import { GRANULARITY_NUMBER } from '../domain/kinds.ts';
+import { SESSION_OUTCOMES } from '../domain/session-outcomes.ts';
 import type { Granularity } from '../domain/time.ts';
 
 /** Raised when columns or partitions change: a sink then writes everything again. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** What Parquet, ClickHouse, Spark and DuckDB agree on: ids are text, an instant is in microseconds of UTC. */
 export type ColumnType = 'VARCHAR' | 'BIGINT' | 'INTEGER' | 'BOOLEAN' | 'TIMESTAMPTZ';
@@ -164,6 +165,13 @@ left join @end_user u on u.end_user = s.end_user`,
       optional(text('title', 'as in /v1/query', 's.title')),
       optional(text('summary', 'as in /v1/query', 's.summary')),
       optional(text('language', 'ISO 639-1; null: undecided', 's.language')),
+      optional(
+        text(
+          'outcome',
+          `${SESSION_OUTCOMES.join(', ')}; null: the user has asked for nothing yet`,
+          's.outcome',
+        ),
+      ),
       instant('created_at', 'r.first_at', 'its first message'),
       instant('last_active_at', 'r.last_at', 'its last message'),
       number('messages', 'messages of any role'),

@@ -42,7 +42,7 @@ describe('npm run sink', () => {
     await fixture.fold(
       assignment({
         messages: [fact({ position: number, session: number, user: 1 })],
-        sessions: [{ ...session, summary: null, language: null }],
+        sessions: [{ ...session, summary: null, language: null, outcome: null }],
       }),
     );
     await fixture.publish();

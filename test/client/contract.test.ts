@@ -162,7 +162,7 @@ const DIMENSION_FIELDS: { readonly [G in GroupBy]: Readonly<Record<client.Dimens
   REPEATED_REQUEST: {},
   CSAT_DSAT: {},
   GAP: { isNamed: true },
-  SESSION: { title: true, summary: true, topics: true, language: true, externalId: true },
+  SESSION: { title: true, summary: true, topics: true, language: true, outcome: true, externalId: true },
   END_USER: { externalId: true, topTopics: true, createdAt: true, lastActiveAt: true },
 };
 

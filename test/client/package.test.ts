@@ -164,6 +164,8 @@ row.dimensions.topic.isOwn;
 await undertone.query({ groupBy: 'TOPIC', fields: ['duration'] });
 // @ts-expect-error: topics are not filtered by language.
 await undertone.query({ groupBy: 'TOPIC', fields: ['sessions'], language: 'en' });
+// @ts-expect-error: no session ends so.
+await undertone.query({ groupBy: 'SESSION', fields: ['messages'], outcome: ['done'] });
 // @ts-expect-error: sessions are not bounded by sessions.
 await undertone.query({ groupBy: 'SESSION', fields: ['messages'], minSessions: 2 });
 // @ts-expect-error: topics are not sorted by when they began.

@@ -103,6 +103,29 @@ describe('an overview', () => {
     ]);
   });
 
+  it('says how its sessions ended, as many as queries find', async () => {
+    const { outcomes } = await overview();
+    equal(
+      outcomes.reduce((sum, { sessions }) => sum + sessions, 0),
+      4,
+    );
+    for (const { outcome, sessions } of outcomes) {
+      if (outcome === null) continue;
+      const { instanceId } = shop;
+      const rows = await client.rows({
+        instanceId,
+        groupBy: 'SESSION',
+        fields: 'messages',
+        dimensionFields: 'outcome',
+        outcome,
+      });
+      deepEqual(
+        rows.map(({ dimensions }) => dimensions.session?.outcome),
+        Array(sessions).fill(outcome),
+      );
+    }
+  });
+
   it('is empty where nothing is, and refused where a parameter is wrong', async () => {
     const { fields, trend } = await overview({ 'dateRange.start': '2027-01-01' });
     deepEqual([...countsOf(fields), fields.netSat, trend], [0, 0, 0, 0, 0, null, []]);

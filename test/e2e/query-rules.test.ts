@@ -194,6 +194,7 @@ const REFUSED: readonly (readonly [string, Readonly<Record<string, string | null
   ['language has at most 10 characters', { language: 'x'.repeat(11) }, ['language']],
   ['language must not be empty', { language: '' }, ['language']],
   ['language is the tag of a language', { language: 'xx' }, ['language']],
+  ['outcome is of six', { outcome: 'open,' }, ['outcome']],
   [
     'externalId has at most 255 characters',
     { groupBy: 'SESSION', externalId: 'x'.repeat(256) },
@@ -260,6 +261,7 @@ const REFUSED: readonly (readonly [string, Readonly<Record<string, string | null
     ),
   ),
   ['language works with SESSION only', { groupBy: 'END_USER', language: 'en' }, ['language']],
+  ['outcome works with SESSION only', { groupBy: 'END_USER', outcome: 'open' }, ['outcome']],
   ['createdAt does not sort topics', { groupBy: 'TOPIC', 'sort.field': 'createdAt' }, ['sort.field']],
   ['lastActiveAt does not sort gaps', { groupBy: 'GAP', 'sort.field': 'lastActiveAt' }, ['sort.field']],
 ];

@@ -91,20 +91,21 @@ describe('a session', () => {
       groupBy: 'SESSION',
       ids: sessionId,
       fields: 'messages,sat,dsat,repeatedRequests',
-      dimensionFields: 'title,summary,language,topics',
+      dimensionFields: 'title,summary,language,outcome,topics',
     });
-    const { title, summary, language, sat, dsat, repeatedRequests } = session;
+    const { title, summary, language, outcome, sat, dsat, repeatedRequests } = session;
     deepEqual(rows[0]?.fields, { messages: session.messages, sat, dsat, repeatedRequests });
     deepEqual(
       rows[0]?.dimensions.session?.topics?.map(({ id }) => id).toSorted(),
       [first.id, second.id].toSorted(),
     );
     deepEqual(
-      { title, summary, language },
+      { title, summary, language, outcome },
       {
         title: rows[0]?.dimensions.session?.title,
         summary: rows[0]?.dimensions.session?.summary,
         language: rows[0]?.dimensions.session?.language,
+        outcome: rows[0]?.dimensions.session?.outcome,
       },
     );
     equal(

@@ -136,7 +136,7 @@ export function createHarness(
         harness.read.push({ sessionId, ...parameters });
         if (sessionId !== SESSION) throw noSession(sessionId);
         const at = new Date(NOON).toISOString();
-        const names = { externalId: null, title: null, summary: null, language: null };
+        const names = { externalId: null, title: null, summary: null, language: null, outcome: null };
         const counts = { messages: 0, sat: 0, dsat: 0, repeatedRequests: 0 };
         return {
           session: {
@@ -173,7 +173,7 @@ export function createHarness(
     },
     overview: {
       async read() {
-        return { fields: {}, trend: [], languages: [], lastProcessedAt: null };
+        return { fields: {}, trend: [], languages: [], outcomes: [], lastProcessedAt: null };
       },
     },
     curations: {

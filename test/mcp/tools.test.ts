@@ -169,6 +169,18 @@ describe('the tools', () => {
     match(text, /No topic matches "payroll"[\s\S]*Cancel order/);
   });
 
+  it('find conversations by how they ended, and say it', async () => {
+    const session = { id: SESSION, title: 'Cancel my order', topics: [], outcome: 'gave_up' };
+    const { call, asked } = harness({
+      '/query': () => ({ ...EMPTY, elements: [{ dimensions: { session }, fields: {} }] }),
+    });
+    const { text, structuredContent } = await call('conversations', { outcome: ['open', 'gave_up'] });
+    equal(asked.at(-1)?.parameters['outcome'], 'open,gave_up');
+    equal(rowsOf(structuredContent, 'rows')[0]?.['outcome'], 'gave_up');
+    match(text, /Cancel my order \| - \| gave_up \|/);
+    match((await call('conversations', { outcome: ['done'] })).text, /outcome.*must be of solved, thanked/);
+  });
+
   it('say what is cut off, and how to get the rest', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `Topic ${index}`);
     const { call } = harness({
@@ -254,6 +266,7 @@ describe('hostile texts', () => {
     title: HOSTILE,
     summary: HOSTILE,
     language: 'en',
+    outcome: 'open',
     createdAt: AT,
     lastActiveAt: AT,
     messages: 1,
@@ -323,6 +336,7 @@ describe('hostile texts', () => {
         fields: { sessions: 1, messages: 1 },
         trend: [],
         languages: [],
+        outcomes: [{ outcome: null, sessions: 1 }],
         lastProcessedAt: AT,
       }),
       '/changes': () => {
@@ -376,7 +390,7 @@ describe('transcript', () => {
   });
   const answer = (contents: readonly (string | null)[]) => ({
     [`/sessions/${SESSION}`]: () => ({
-      session: { id: SESSION, endUser: null, title: null, summary: null, language: null },
+      session: { id: SESSION, endUser: null, title: null, summary: null, language: null, outcome: null },
       messages: contents.map((content, index) => message(index, content)),
       pagination: { limit: 30, next: 'page 2' },
       lastProcessedAt: AT,

@@ -36,6 +36,7 @@ describe('a topic that merged into another', () => {
           title: null,
           summary: null,
           language: null,
+          outcome: null,
         })),
         micros: [1, 2].map((micro) => ({ instance: 1, micro, topic: micro })),
         topics: [topic(1, null), topic(2, null), topic(3, null)],

@@ -56,6 +56,7 @@ describe('query parameters: what is accepted', () => {
       endUserIds: null,
       gapType: null,
       language: null,
+      outcome: null,
       externalId: null,
       titleContains: null,
       limit: 50,
@@ -115,6 +116,7 @@ describe('query parameters: what is accepted', () => {
       },
     ],
     ['takes a language of ten characters', { language: 'zh-Hant-TW' }, { language: 'zh' }],
+    ['takes outcomes, each once', { outcome: 'solved, open,solved' }, { outcome: ['solved', 'open'] }],
     ['takes the language of a tag, in any case', { language: 'EN-us' }, { language: 'en' }],
     [
       'takes a plain date for its midnight in UTC',
@@ -182,6 +184,7 @@ describe('query parameters: what is accepted', () => {
         'summary',
         'topics',
         'language',
+        'outcome',
         'externalId',
         'topTopics',
         'createdAt',
@@ -281,6 +284,13 @@ describe('query parameters: what is refused', () => {
     ['language empty', { language: '' }, 'language', /empty/],
     ['language that there is none', { language: 'xx' }, 'language', /tag of a language, such as en/],
     ['language no tag', { language: 'english' }, 'language', /tag of a language/],
+    ['outcome for a topic', { groupBy: 'TOPIC', outcome: 'open' }, 'outcome', /SESSION only/],
+    [
+      'outcome that there is none',
+      { outcome: 'open,done' },
+      'outcome',
+      /^must be one of solved, thanked, handed_over, gave_up, not_possible, open$/,
+    ],
     [
       'externalId for a topic',
       { groupBy: 'TOPIC', externalId: 'a' },
@@ -293,7 +303,7 @@ describe('query parameters: what is refused', () => {
       'dimensionFields of another grouping',
       { dimensionFields: 'title,topTopics' },
       'dimensionFields',
-      /^topTopics not available: SESSION has title, summary, topics, language, externalId/,
+      /^topTopics not available: SESSION has title, summary, topics, language, outcome, externalId/,
     ],
     [
       'dimensionFields where there are none',

@@ -33,6 +33,7 @@ describe("a caller's own name of a session", () => {
             title: `title ${position}`,
             summary: null,
             language: null,
+            outcome: null,
           },
         ],
       }),

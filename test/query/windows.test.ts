@@ -137,6 +137,7 @@ function* everyQuestion(): Generator<{ parameters: QueryParameters; chosen: Chos
       endUserIds: null,
       gapType: null,
       language: null,
+      outcome: null,
       externalId: null,
       titleContains: null,
       limit: 50,
@@ -145,8 +146,10 @@ function* everyQuestion(): Generator<{ parameters: QueryParameters; chosen: Chos
       bounds: [],
     };
     const bounded: QueryParameters = { ...plain, bounds: [{ metric: 'messages', min: 1, max: 9 }] };
-    const filtered =
-      groupBy === 'SESSION' ? { ...bounded, ids: [uuid(3, 1)], language: 'en', titleContains: 'a' } : bounded;
+    const filtered: QueryParameters =
+      groupBy === 'SESSION'
+        ? { ...bounded, ids: [uuid(3, 1)], language: 'en', outcome: ['open', 'solved'], titleContains: 'a' }
+        : bounded;
     const chosen = groupBy === 'SESSION' ? { ...CHOSEN, session: [1], end_user: [1] } : CHOSEN;
     for (const granularity of GRANULARITIES) {
       for (const range of RANGES) {

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { SESSION_OUTCOMES } from '../../src/domain/session-outcomes.ts';
 import type { SinkManifest } from '../../src/sink/manifest.ts';
 import { SinkFolder } from '../../src/sink/folder.ts';
 import { runSink, SinkInterrupted } from '../../src/sink/sink.ts';
@@ -32,6 +33,7 @@ const session = (number: number, instance = 1) => ({
   title: `session ${number}`,
   summary: null,
   language: 'en',
+  outcome: SESSION_OUTCOMES[number]!,
 });
 const topic = (number: number, name: string) => ({
   instance: 1,
@@ -185,6 +187,18 @@ describe('a sink', () => {
     }
   });
 
+  it('says how each session ended', async () => {
+    const to = newFolder();
+    await sinkOnce(fixture.reader, to, { tables: MOVING });
+    const ended = await connection.all(
+      `select title, outcome from ${globbed(to, 'sessions')} order by title limit 2`,
+    );
+    deepEqual(ended, [
+      { title: 'session 1', outcome: 'thanked' },
+      { title: 'session 2', outcome: 'handed_over' },
+    ]);
+  });
+
   it('is read by the queries of docs/sink.md', async () => {
     const to = newFolder();
     await sinkOnce(fixture.reader, to);
@@ -286,9 +300,9 @@ describe('a sink', () => {
     for (const manifest of [
       '{"files":',
       '{"files":[]}',
-      '{"schemaVersion":1,"files":[null]}',
-      '{"schemaVersion":1,"files":[{"path":"topics/../../other.parquet"}]}',
-      '{"schemaVersion":1,"files":[{"path":"/etc/hostname"}]}',
+      '{"schemaVersion":2,"files":[null]}',
+      '{"schemaVersion":2,"files":[{"path":"topics/../../other.parquet"}]}',
+      '{"schemaVersion":2,"files":[{"path":"/etc/hostname"}]}',
     ]) {
       writeFileSync(join(foreign, '_manifest.json'), manifest);
       await rejects(SinkFolder.open(foreign), /damaged, or no sink wrote it/, manifest);

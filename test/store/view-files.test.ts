@@ -54,7 +54,16 @@ select session, messages from @loud_session
       assignment({
         messages: [fact({ position: 1 }), fact({ position: 2 })],
         sessions: [
-          { instance: 1, session: 1, id: uuid(3, 1), user: null, title: null, summary: null, language: null },
+          {
+            instance: 1,
+            session: 1,
+            id: uuid(3, 1),
+            user: null,
+            title: null,
+            summary: null,
+            language: null,
+            outcome: null,
+          },
         ],
       }),
     );

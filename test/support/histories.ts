@@ -3,6 +3,7 @@ import type { Assignment, MessageFact } from '../../src/domain/facts.ts';
 import { SIGNALS } from '../../src/domain/signal-kinds.ts';
 import { dimensionFieldsOf, GROUP_BYS, type GroupBy, GROUPINGS } from '../../src/domain/groupings.ts';
 import type { Metric, SortField } from '../../src/domain/metrics.ts';
+import { SESSION_OUTCOMES, type SessionOutcome } from '../../src/domain/session-outcomes.ts';
 import { formatInstant, GRANULARITIES, parseInstant, type Granularity } from '../../src/domain/time.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
 import type { Batch } from '../../src/store/live/batch.ts';
@@ -180,6 +181,7 @@ const textsOf = (session: number, arrived: number) => ({
   title: arrived < 2 ? null : `session ${session}`,
   summary: `${arrived} messages`,
   language: arrived < 2 ? null : session % 2 === 0 ? 'en' : 'de',
+  outcome: arrived < 2 ? null : SESSION_OUTCOMES[(session + arrived) % SESSION_OUTCOMES.length]!,
 });
 
 const userName = (user: number): string => `user-${user}`;
@@ -541,6 +543,7 @@ export interface Question {
   readonly gaps: readonly number[] | null;
   readonly gapType: 'TOOL' | 'KNOWLEDGE' | null;
   readonly language: string | null;
+  readonly outcome: readonly SessionOutcome[] | null;
   readonly externalId: number | null;
   readonly titleContains: string | null;
   readonly sort: { readonly field: SortField; readonly order: 'ASC' | 'DESC' } | null;
@@ -572,6 +575,7 @@ function complete(kept: KeptQuestion): Question {
     gaps: null,
     gapType: null,
     language: null,
+    outcome: null,
     externalId: null,
     titleContains: null,
     sort: null,
@@ -626,6 +630,9 @@ export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).ch
       gaps: ofSession ? some(GAPS + 1) : none,
       gapType: groupBy === 'GAP' ? fc.constantFrom('TOOL' as const, 'KNOWLEDGE' as const, null) : none,
       language: ofSession ? maybe(fc.constantFrom('en', 'de', 'fr'), 0.3) : none,
+      outcome: ofSession
+        ? maybe(fc.subarray([...SESSION_OUTCOMES], { minLength: 1, maxLength: 3 }), 0.3)
+        : none,
       externalId: ofSession || groupBy === 'END_USER' ? maybe(upTo(NAMES + 1), 0.2) : none,
       titleContains: ofSession ? maybe(fc.constantFrom('session', 'ION 1', '2', 'nothing'), 0.2) : none,
       sort: maybe(
@@ -689,6 +696,7 @@ export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParame
     gapIds: ids('gap', question.gaps),
     gapType,
     language: language?.toLowerCase() ?? null,
+    outcome: question.outcome,
     externalId:
       externalId === null
         ? null

@@ -2,6 +2,7 @@ import { SIGNALS } from '../../src/domain/signal-kinds.ts';
 import { bucketStart, formatBucket, formatInstant } from '../../src/domain/time.ts';
 import type { GroupBy } from '../../src/domain/groupings.ts';
 import type { Metric, SortField } from '../../src/domain/metrics.ts';
+import type { SessionOutcome } from '../../src/domain/session-outcomes.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
 
 /** A message as it finally counts. Numbers as in domain/facts.ts; 0 or null: none. */
@@ -34,6 +35,7 @@ export interface PlainNames {
     readonly title: string | null;
     readonly summary: string | null;
     readonly language: string | null;
+    readonly outcome: SessionOutcome | null;
     readonly externalId: string | null;
   };
   readonly externalId: (user: number) => string;
@@ -250,6 +252,8 @@ function chosen(
     names.session(entity).language?.toLowerCase() !== parameters.language.toLowerCase()
   )
     return false;
+  const { outcome } = parameters;
+  if (outcome !== null && !outcome.some((each) => each === names.session(entity).outcome)) return false;
   const externalId = groupBy === 'SESSION' ? names.session(entity).externalId : names.externalId(entity);
   if (parameters.externalId !== null && externalId !== parameters.externalId) return false;
   const { titleContains } = parameters;

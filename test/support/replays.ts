@@ -145,6 +145,7 @@ export async function answersOf(
             endUserIds: null,
             gapType: null,
             language: null,
+            outcome: null,
             externalId: null,
             titleContains: null,
             limit: 10_000,

@@ -117,6 +117,7 @@ export class SyntheticStream {
           title: `session ${session}`,
           summary: null,
           language: 'en',
+          outcome: 'open',
         });
       }
       const at = Math.floor(this.#random() * this.#open.length);

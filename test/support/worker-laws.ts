@@ -197,6 +197,7 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
                 endUserIds: null,
                 gapType: null,
                 language: null,
+                outcome: null,
                 externalId: null,
                 titleContains: null,
                 limit: 10_000,

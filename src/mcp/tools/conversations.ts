@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { sessionOutcome } from '../../domain/groupings.ts';
+import { SESSION_OUTCOMES } from '../../domain/session-outcomes.ts';
 import { cell, joined, table } from '../data-text.ts';
 import { findEntities, findInstance } from '../find.ts';
 import type { KindName } from '../kinds.ts';
@@ -33,6 +35,7 @@ const row = z.object({
   summary: z.string().nullable(),
   topics: z.array(named),
   language: z.string().nullable(),
+  outcome: sessionOutcome,
   lastActiveAt: z.string().nullable(),
   messages: z.number(),
   durationSeconds: z.number().nullable(),
@@ -47,8 +50,8 @@ export const conversations = tool({
   title: 'Conversations',
   description:
     'Lists conversations, newest first: by topic, gap, signal, repeat or user (an id, or words of its name), by how ' +
-    'they went (badly: with dissatisfaction, the worst first), by words in the title, by language. Read one with ' +
-    'transcript.',
+    'they went (badly: with dissatisfaction, the worst first), by words in the title, by language, by how ' +
+    'they ended. Read one with transcript.',
   input: z.strictObject({
     topic: text('Id, or words of the name.').optional(),
     gap: text('Likewise.').optional(),
@@ -58,6 +61,10 @@ export const conversations = tool({
     went: z.enum(['badly', 'well'], 'must be badly or well').optional(),
     title: text('Only those with this text in the title.').optional(),
     language: text('Such as en.').optional(),
+    outcome: z
+      .array(z.enum(SESSION_OUTCOMES, `must be of ${SESSION_OUTCOMES.join(', ')}`))
+      .describe('How they ended: any of these.')
+      .optional(),
     period: period('4w'),
     limit: limit(10),
     offset,
@@ -79,11 +86,12 @@ export const conversations = tool({
       instanceId,
       groupBy: 'SESSION',
       fields: 'messages,duration,lastActiveAt,sat,dsat,repeatedRequests',
-      dimensionFields: 'title,summary,topics,language',
+      dimensionFields: 'title,summary,topics,language,outcome',
       ...rangeParameters({ start, end }),
       ...(args.went === undefined ? {} : WENT[args.went]),
       ...(args.title === undefined ? {} : { titleContains: args.title }),
       ...(args.language === undefined ? {} : { language: args.language }),
+      ...(args.outcome === undefined ? {} : { outcome: args.outcome.join(',') }),
       ...Object.fromEntries(
         found.map(({ filter, matches }) => [filter, matches.map(({ id }) => id).join(',')]),
       ),
@@ -103,6 +111,7 @@ export const conversations = tool({
         summary: session?.summary ?? null,
         topics: session?.topics ?? [],
         language: session?.language ?? null,
+        outcome: session?.outcome ?? null,
         lastActiveAt: fields.lastActiveAt ?? null,
         messages: fields.messages ?? 0,
         durationSeconds: fields.duration ?? null,
@@ -123,6 +132,7 @@ export const conversations = tool({
           each.id,
           cell(each.title ?? '(no title)', 120),
           each.language ?? '-',
+          each.outcome ?? '-',
           (each.lastActiveAt ?? '').slice(0, 16),
           each.messages,
           number(each.sat),
@@ -137,6 +147,7 @@ export const conversations = tool({
       'id',
       'title',
       'language',
+      'outcome',
       'last active',
       'messages',
       'sat',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sessionOutcome } from '../../domain/groupings.ts';
 import { OVERVIEW_METRICS, type OverviewResponse } from '../../query/overview/overview-schema.ts';
 import { beforeSchema, beforeText, readBefore } from '../before.ts';
 import { cell, joined, section } from '../data-text.ts';
@@ -42,6 +43,7 @@ export const overview = tool({
     dissatisfaction: top,
     gaps: top,
     languages: z.array(z.object({ language: z.string().nullable(), sessions: z.number() })),
+    outcomes: z.array(z.object({ outcome: sessionOutcome, sessions: z.number() })),
     newestMessageAt: z.string().nullable().describe('Of all time; only where the period is empty.'),
   }),
 
@@ -77,6 +79,7 @@ export const overview = tool({
       dissatisfaction: signals.filter(({ type }) => type === 'DSAT').slice(0, TOP),
       gaps,
       languages: whole.languages.slice(0, TOP).map(({ language, sessions }) => ({ language, sessions })),
+      outcomes: whole.outcomes,
       newestMessageAt: whole.fields.messages === 0 ? await newestOf(reading, instanceId) : null,
     };
   },
@@ -104,6 +107,11 @@ export const overview = tool({
         section('Kinds of dissatisfaction', ['id', 'name', 'sessions'], rowsOf(answer.dissatisfaction)),
         section('Gaps of the assistant', ['id', 'name', 'type', 'sessions'], rowsOf(answer.gaps, true)),
         languageSection(answer.languages),
+        section(
+          'How they ended',
+          ['outcome', 'sessions'],
+          answer.outcomes.map(({ outcome, sessions }) => [outcome ?? 'nothing asked', sessions]),
+        ),
       ]),
       foot: now.messages === 0 ? emptyText(answer.newestMessageAt) : '',
     };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sessionOutcome } from '../../domain/groupings.ts';
 import { parseInstant } from '../../domain/time.ts';
 import { UUID_PATTERN } from '../../domain/ids.ts';
 import { writeCursor, type TranscriptMessage } from '../../query/session-schema.ts';
@@ -48,6 +49,7 @@ export const transcript = tool({
       title: z.string().nullable(),
       summary: z.string().nullable(),
       language: z.string().nullable(),
+      outcome: sessionOutcome,
       user: z.string().nullable(),
       createdAt: z.string(),
       lastActiveAt: z.string(),
@@ -76,6 +78,7 @@ export const transcript = tool({
         title: session.title,
         summary: session.summary,
         language: session.language,
+        outcome: session.outcome,
         user: session.endUser?.externalId ?? null,
         createdAt: session.createdAt,
         lastActiveAt: session.lastActiveAt,
@@ -98,7 +101,7 @@ export const transcript = tool({
     return {
       head:
         `Conversation ${of.id}: ${counted(of.messages, 'message')}, ${of.createdAt} to ${of.lastActiveAt} (UTC), ` +
-        `language ${of.language ?? 'unknown'}, sat ${of.sat}, dsat ${of.dsat}, ` +
+        `language ${of.language ?? 'unknown'}, outcome ${of.outcome ?? 'none'}, sat ${of.sat}, dsat ${of.dsat}, ` +
         `repeated requests ${of.repeatedRequests}. ${freshness(lastProcessedAt)} Lines of a message begin with ">".`,
       data: [...about, ...messages.map(messageText)].join('\n'),
       foot: next === null ? '' : `Shown: ${counted(messages.length, 'message')}. Go on with cursor ${next}.`,

@@ -18,6 +18,9 @@ export interface OverviewReaderOptions extends AnswerOptions {
 
 type Fields = OverviewResponse['fields'];
 
+type BreakdownRow = OverviewResponse['languages'][number] &
+  OverviewResponse['outcomes'][number] & { readonly isLanguage: boolean };
+
 const NOTHING: Row = { sessions: 0, users: 0, messages: 0, sat: 0, dsat: 0, repeated_requests: 0 };
 
 /** Measures an instance as a whole, from one snapshot. */
@@ -38,12 +41,12 @@ export class OverviewReader {
   async #find(snapshot: Snapshot, parameters: OverviewParameters): Promise<OverviewResponse> {
     const row = await readInstanceRow(snapshot, parameters.instanceId);
     if (row === undefined)
-      return { fields: fieldsOf(NOTHING), trend: [], languages: [], lastProcessedAt: null };
+      return { fields: fieldsOf(NOTHING), trend: [], languages: [], outcomes: [], lastProcessedAt: null };
     const number = row['instance'] as number;
-    const [whole, trend, languages] = await Promise.all([
+    const [whole, trend, breakdown] = await Promise.all([
       this.#totals(snapshot, parameters, number, 'ALL'),
       this.#totals(snapshot, parameters, number, parameters.timeGranularity),
-      this.#languages(snapshot, parameters, number),
+      this.#breakdown(snapshot, parameters, number),
     ]);
     const since = this.#options.answeringSince?.() ?? 0;
     return {
@@ -52,30 +55,38 @@ export class OverviewReader {
         date: formatBucket(bucket['bucket'] as number),
         fields: fieldsOf(bucket),
       })),
-      languages,
+      ...breakdown,
       lastProcessedAt: formatInstant(Math.max(row['processed_at'] as number, since)),
     };
   }
 
-  /** The sessions of the range by language, and how many of them have a topic in it. */
-  async #languages(
+  /** The sessions of the range by language, with how many of them have a topic in it, and by outcome. */
+  async #breakdown(
     snapshot: Snapshot,
     parameters: OverviewParameters,
     instance: number,
-  ): Promise<OverviewResponse['languages']> {
+  ): Promise<Pick<OverviewResponse, 'languages' | 'outcomes'>> {
     const statement = new Statement(this.#options.views, instance);
     const range = {
       start: parameters['dateRange.start'] ?? -Infinity,
       end: parameters['dateRange.end'] ?? Infinity,
     };
     const [all, topics] = [KINDS.all, KINDS.topic].map((kind) => statement.hourFacts(kind, range));
-    const plan = statement.plan(`select language, count(*)::integer as sessions,
-  count(t.session)::integer as "withTopic"
+    const plan = statement.plan(`select grouping(outcome) = 1 as "isLanguage", language, outcome,
+  count(*)::integer as sessions, count(t.session)::integer as "withTopic"
 from (select distinct session from (${all})) a
 join ${statement.names('session')} s on s.session = a.session
 left join (select distinct session from (${topics})) t on t.session = a.session
-group by language order by sessions desc, language nulls last`);
-    return (await snapshot.all(plan.sql, plan)) as unknown as OverviewResponse['languages'];
+group by grouping sets ((language), (outcome)) order by sessions desc, language nulls last, outcome nulls last`);
+    const rows = (await snapshot.all(plan.sql, plan)) as unknown as BreakdownRow[];
+    return {
+      languages: rows.flatMap(({ isLanguage, language, sessions, withTopic }) =>
+        isLanguage ? [{ language, sessions, withTopic }] : [],
+      ),
+      outcomes: rows.flatMap(({ isLanguage, outcome, sessions }) =>
+        isLanguage ? [] : [{ outcome, sessions }],
+      ),
+    };
   }
 
   /** A row for each bucket, oldest first. */

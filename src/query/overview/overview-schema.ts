@@ -1,5 +1,6 @@
 /** Covered by test/e2e/overview-rules.test.ts. */
 import { z } from 'zod';
+import { sessionOutcome } from '../../domain/groupings.ts';
 import { dateTime, metricsSchema, type Metric } from '../../domain/metrics.ts';
 
 /** What an instance as a whole is measured by. */
@@ -38,6 +39,14 @@ export const overviewResponseSchema = z.strictObject({
       }),
     )
     .describe('The sessions of the range by language, most frequent first.'),
+  outcomes: z
+    .array(
+      z.strictObject({
+        outcome: sessionOutcome,
+        sessions: z.int().min(0).describe('Sessions that ended so.'),
+      }),
+    )
+    .describe('The sessions of the range by how they ended, most frequent first.'),
   lastProcessedAt: dateTime.nullable().describe('As in an answer of GET /v1/query/.'),
 });
 

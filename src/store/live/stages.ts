@@ -57,6 +57,7 @@ export const STAGES = {
       title: 'text',
       summary: 'text',
       language: 'text',
+      outcome: 'text',
     },
     rows: ({ assignment }) =>
       assignment.sessions.map((row) => [
@@ -67,6 +68,7 @@ export const STAGES = {
         row.title,
         row.summary,
         row.language,
+        row.outcome,
       ]),
   },
   batch_session_name: {

@@ -271,7 +271,8 @@ export class Assigner {
       const { instance, session, user, text } = state;
       const language = text.language(this.#options.detectLanguage);
       const summary = written ?? text.summary(language);
-      return { instance, session, id, user, title: text.title, summary, language };
+      const { title, outcome } = text;
+      return { instance, session, id, user, title, summary, language, outcome };
     });
   }
 }

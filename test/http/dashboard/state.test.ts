@@ -25,13 +25,13 @@ describe('the state of the page', () => {
       view: 'topic',
       id: ID,
       session: ID,
-      filters: { cluster: ID, gap: ID, user: ID, language: 'de', text: '100 % & more' },
+      filters: { cluster: ID, gap: ID, user: ID, language: 'de', outcome: 'gave_up', text: '100 % & more' },
     };
     deepEqual(readState(writeState(state)), state);
   });
 
   it('leaves out what nobody knows', () => {
-    const search = `?buckets=second&text=%20&range=9y&compare=x&view=topic&id=../x&session=1&topic=x&language=%3Cb%3E&instance=${ID}&other=1`;
+    const search = `?buckets=second&text=%20&range=9y&compare=x&view=topic&id=../x&session=1&topic=x&language=%3Cb%3E&outcome=done&instance=${ID}&other=1`;
     deepEqual(readState(search), { ...START, instance: ID });
   });
 });

@@ -147,6 +147,7 @@ describe('a refold', () => {
           title: 'a',
           summary: 'b',
           language: 'en',
+          outcome: 'thanked',
         })),
       });
       const value = new Uint8Array([position]);

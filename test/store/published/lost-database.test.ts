@@ -214,4 +214,5 @@ const SESSION = {
   title: null,
   summary: null,
   language: null,
+  outcome: null,
 };

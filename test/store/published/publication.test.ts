@@ -42,6 +42,7 @@ describe('publication', () => {
             title: null,
             summary: null,
             language: null,
+            outcome: null,
           },
         ],
       }),

@@ -4,7 +4,7 @@ import { FilterBar, useFilterNames } from './filter-bar.tsx';
 import { conversationParameters, FILTER_WORDS, filtersOf, type Filters } from './filters.ts';
 import { languageName, shownCount, shownInstant } from './format.ts';
 import { useAnswer, useNarrow, useNavigation } from './hooks.ts';
-import { Go, Section } from './parts.tsx';
+import { Go, Outcome, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
 import type { FilterName } from './state.ts';
 import { useRows, VirtualList } from './virtual-list.tsx';
@@ -53,8 +53,8 @@ function Conversation({ row: { dimensions, fields } }: { readonly row: Row }) {
         {(fields.dsat ?? 0) > 0 ? <span class="tag bad">dissatisfied</span> : null}
         {(fields.repeatedRequests ?? 0) > 0 ? <span class="tag">asked again</span> : null}{' '}
         <span>
-          {shownCount(fields.messages)} messages · {languageName(session.language ?? null)} ·{' '}
-          {shownInstant(fields.lastActiveAt ?? '')}
+          <Outcome outcome={session.outcome ?? null} /> · {shownCount(fields.messages)} messages ·{' '}
+          {languageName(session.language ?? null)} · {shownInstant(fields.lastActiveAt ?? '')}
         </span>
       </p>
     </div>

@@ -1,8 +1,8 @@
 /** The controls that choose conversations and end users, and what is chosen, each with a way to take it off. */
 import { useEffect, useState } from 'preact/hooks';
-import { api } from './api.ts';
+import { api, type OverviewResponse } from './api.ts';
 import { FILTER_GROUPINGS, FILTER_WORDS, nameOf, namedOf, type Named } from './filters.ts';
-import { languageName, shownCount } from './format.ts';
+import { languageName, outcomeWords, shownCount } from './format.ts';
 import { useAnswer, useNarrow, useNavigation } from './hooks.ts';
 import { usePeriod } from './period.ts';
 import { ENTITIES, filtersOfView, type FilterName } from './state.ts';
@@ -12,11 +12,13 @@ const REST_MS = 300;
 
 interface Option extends Named {
   readonly sessions: number;
+  /** What its name means. */
+  readonly title?: string;
 }
 type Options = Readonly<Partial<Record<FilterName, readonly Option[]>>>;
 
 /** Filters whose values are listed; users are too many for that. */
-const LISTED = [...ENTITIES.filter((kind) => kind !== 'user'), 'language'] as const;
+const LISTED = [...ENTITIES.filter((kind) => kind !== 'user'), 'language', 'outcome'] as const;
 
 /** What each filter can be in the period, the most frequent first. */
 function useOptions(names: readonly FilterName[]): Options {
@@ -26,9 +28,17 @@ function useOptions(names: readonly FilterName[]): Options {
     '',
     async (signal): Promise<Options> => {
       const base = { instanceId: period.instance, ...period.range };
+      let whole: Promise<OverviewResponse> | undefined;
+      const overview = (): Promise<OverviewResponse> =>
+        (whole ??= api.overview({ ...base, timeGranularity: 'MONTH' }, signal));
       const optionsOf = async (name: (typeof LISTED)[number]): Promise<readonly Option[]> => {
+        if (name === 'outcome')
+          return (await overview()).outcomes.flatMap(({ outcome, sessions }) => {
+            const { label, meaning } = outcomeWords(outcome);
+            return outcome === null ? [] : [{ id: outcome, name: label, title: meaning, sessions }];
+          });
         if (name === 'language') {
-          const { languages } = await api.overview({ ...base, timeGranularity: 'MONTH' }, signal);
+          const { languages } = await overview();
           return languages.flatMap(({ language, sessions }) =>
             language === null ? [] : [{ id: language, name: languageName(language), sessions }],
           );
@@ -115,8 +125,8 @@ function Choice({
     >
       <option value="">{label}</option>
       {isListed ? null : <option value={value}>{valueName}</option>}
-      {options.map(({ id, name, sessions }) => (
-        <option key={id} value={id}>
+      {options.map(({ id, name, title, sessions }) => (
+        <option key={id} value={id} title={title ?? ''}>
           {name} ({shownCount(sessions)})
         </option>
       ))}

@@ -1,6 +1,6 @@
 /** What conversations can be filtered by: the words for it, and the parameters of the API. */
 import { api, type Row } from './api.ts';
-import { languageName } from './format.ts';
+import { languageName, outcomeWords } from './format.ts';
 import type { Period } from './period.ts';
 import type { EntityKind, FilterName, PageState } from './state.ts';
 
@@ -23,6 +23,7 @@ export const FILTER_WORDS: Readonly<Record<FilterName, FilterWords>> = {
   signal: { label: 'Signal', phrase: 'the signal', parameter: 'signalIds' },
   user: { label: 'User', phrase: 'the user', parameter: 'endUserIds' },
   language: { label: 'Language', phrase: 'the language', parameter: 'language' },
+  outcome: { label: 'Outcome', phrase: 'the outcome', parameter: 'outcome' },
   text: { label: 'Title', phrase: 'the title text', parameter: 'titleContains' },
 };
 
@@ -68,6 +69,7 @@ export async function nameOf(
 ): Promise<string> {
   if (filter === 'text') return `“${value}”`;
   if (filter === 'language') return languageName(value);
+  if (filter === 'outcome') return outcomeWords(value).label;
   const isUser = filter === 'user';
   const { elements } = await api.query(
     {
@@ -89,7 +91,7 @@ export function conversationParameters(period: Period, filters: Filters): Record
     ...period.range,
     groupBy: 'SESSION',
     fields: 'messages,duration,lastActiveAt,sat,dsat,repeatedRequests',
-    dimensionFields: 'title,summary,language',
+    dimensionFields: 'title,summary,language,outcome',
     ...parametersOf(filters),
   };
 }

@@ -1,4 +1,5 @@
 /** Numbers and times as the page shows them. Covered by test/http/dashboard/format.test.ts. */
+import { OUTCOME_WORDS, SESSION_OUTCOMES, type SessionOutcome } from '../../../domain/session-outcomes.ts';
 
 const WHOLE = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 });
 const ONE_DIGIT = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
@@ -68,6 +69,17 @@ export function languageName(code: string | null): string {
   } catch {
     return code;
   }
+}
+
+/** How a session ended, in words. */
+export function outcomeWords(outcome: string | null): { readonly label: string; readonly meaning: string } {
+  return isOutcome(outcome)
+    ? OUTCOME_WORDS[outcome]
+    : { label: 'Nothing asked', meaning: 'The user has asked for nothing yet.' };
+}
+
+function isOutcome(text: string | null): text is SessionOutcome {
+  return SESSION_OUTCOMES.some((outcome) => outcome === text);
 }
 
 /** Of a name that is proposed, UTF-16 units. */

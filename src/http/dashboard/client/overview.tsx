@@ -4,7 +4,7 @@ import { api, type ChangesResponse, type OverviewResponse, type QueryResponse, t
 import { ChangesInShort } from './changes.tsx';
 import { Trend, type Point } from './charts.tsx';
 import { filled, rangeOfSpan } from './compared.ts';
-import { beganLate, languageName, shownDay } from './format.ts';
+import { beganLate, languageName, outcomeWords, shownDay } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Figure, Go, Ranked, Section } from './parts.tsx';
 import { datesOf, usePeriod, type Period } from './period.ts';
@@ -86,6 +86,7 @@ export function Overview({ version }: { readonly version: string }) {
             {before === null ? null : <ChangesInShort found={before.changes} />}
             <Gaps rows={lists.value.gaps.elements} />
             <Repeats rows={lists.value.repeats.elements} />
+            <Outcomes outcomes={now.outcomes} />
             <Languages languages={now.languages} />
           </div>
         </div>
@@ -236,6 +237,25 @@ function Languages({ languages }: { readonly languages: OverviewResponse['langua
           topic. The model may not know {lacking.length === 1 ? 'this language' : 'these languages'} well.
         </p>
       )}
+    </Section>
+  );
+}
+
+function Outcomes({ outcomes }: { readonly outcomes: OverviewResponse['outcomes'] }) {
+  const { state } = useNavigation();
+  return (
+    <Section title="How conversations ended">
+      <Ranked
+        rows={outcomes.map(({ outcome, sessions }) => ({
+          id: outcome ?? '',
+          name: outcomeWords(outcome).label,
+          title: outcomeWords(outcome).meaning,
+          count: sessions,
+          ...(outcome === null
+            ? {}
+            : { to: { view: 'conversations', filters: { ...state.filters, outcome } } }),
+        }))}
+      />
     </Section>
   );
 }

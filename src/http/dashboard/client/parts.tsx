@@ -3,7 +3,8 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ApiError } from './api.ts';
 import { toCsv } from '../../../domain/csv.ts';
-import { changeOf, shownCount, shownNet, shownPoints, shownShare } from './format.ts';
+import type { SessionOutcome } from '../../../domain/session-outcomes.ts';
+import { changeOf, outcomeWords, shownCount, shownNet, shownPoints, shownShare } from './format.ts';
 import { useNavigation } from './hooks.ts';
 import type { PageState } from './state.ts';
 
@@ -185,6 +186,7 @@ export function Ranked({
     readonly name: string;
     /** What else is to say of it, in a word. */
     readonly note?: string;
+    readonly title?: string;
     readonly count: number | undefined;
     /** Absent: it leads nowhere. */
     readonly to?: Partial<PageState>;
@@ -193,9 +195,9 @@ export function Ranked({
   return (
     <table>
       <tbody>
-        {rows.map(({ id, name, note, count, to }) => (
+        {rows.map(({ id, name, note, title, count, to }) => (
           <tr key={id}>
-            <td>
+            <td title={title ?? ''}>
               {to === undefined ? name : <Go to={to}>{name}</Go>}
               {note === undefined ? null : <span class="faint"> {note}</span>}
             </td>
@@ -205,6 +207,12 @@ export function Ranked({
       </tbody>
     </table>
   );
+}
+
+/** How a conversation ended; what that means is its title. */
+export function Outcome({ outcome }: { readonly outcome: SessionOutcome | null }) {
+  const { label, meaning } = outcomeWords(outcome);
+  return <span title={meaning}>{label}</span>;
 }
 
 /** What stands where there is nothing to show. */

@@ -5,7 +5,7 @@ import { conversationParameters, filtersOf } from './filters.ts';
 import { languageName, shownCount, shownInstant } from './format.ts';
 import { useAnswer, useKeys, useNavigation } from './hooks.ts';
 import { MakeTopic } from './curate.tsx';
-import { Fault, Go } from './parts.tsx';
+import { Fault, Go, Outcome } from './parts.tsx';
 import { usePeriod } from './period.ts';
 
 type Message = SessionResponse['messages'][number];
@@ -35,7 +35,7 @@ export function Session({ version }: { readonly version: string }) {
       {session.summary === null ? null : <p class="lead">{session.summary}</p>}
       <p class="faint">
         {shownInstant(session.createdAt)} · {shownCount(session.messages)} messages ·{' '}
-        {languageName(session.language)}
+        {languageName(session.language)} · <Outcome outcome={session.outcome} />
         {session.endUser === null ? null : (
           <>
             {' · '}

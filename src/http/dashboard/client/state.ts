@@ -1,4 +1,5 @@
 /** What the page shows, as its URL says it. Covered by test/http/dashboard/state.test.ts. */
+import { SESSION_OUTCOMES } from '../../../domain/session-outcomes.ts';
 
 export const RANGES = ['24h', '7d', '28d', '90d', '365d', 'all'] as const;
 export type RangeName = (typeof RANGES)[number];
@@ -17,8 +18,8 @@ export type EntityKind = (typeof ENTITIES)[number];
 /** Pages that are about no single entity. */
 const LISTS = ['overview', 'conversations', 'users', 'changes', 'decisions', 'alerts', 'connect'] as const;
 
-/** What conversations are chosen by: entities, a language, and a text in their title. */
-export const FILTERS = [...ENTITIES, 'language', 'text'] as const;
+/** What conversations are chosen by: entities, a language, an outcome, and a text in their title. */
+export const FILTERS = [...ENTITIES, 'language', 'outcome', 'text'] as const;
 export type FilterName = (typeof FILTERS)[number];
 /** What end users are chosen by. */
 const USER_FILTERS: readonly FilterName[] = ['topic', 'cluster'];
@@ -34,7 +35,7 @@ export interface PageState {
   readonly id: string;
   /** Id of the conversation that is open; '' for none. */
   readonly session: string;
-  /** Conversations must have all of these: ids, the code of a language, a text. */
+  /** Conversations must have all of these: ids, the code of a language, an outcome, a text. */
   readonly filters: Readonly<Partial<Record<FilterName, string>>>;
 }
 
@@ -70,6 +71,7 @@ export function readState(search: string): PageState {
   const valueOf = (name: FilterName): string => {
     const text = (parameters.get(name) ?? '').trim();
     if (name === 'language') return /^[a-z]{2,3}$/.test(text) ? text : '';
+    if (name === 'outcome') return oneOf([...SESSION_OUTCOMES, ''], text, '');
     return name === 'text' ? text.slice(0, MAX_TEXT) : idOf(name);
   };
   const filters: Partial<Record<FilterName, string>> = {};
