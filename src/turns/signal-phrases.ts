@@ -5,9 +5,16 @@ import { once } from '../text/once.ts';
 import { loadPhraseFiles, type PhraseFile } from '../text/phrases/phrase-files.ts';
 import { PhraseMatcher } from '../text/phrases/phrase-matcher.ts';
 
-/** Stances after which a turn speaks of what the assistant said, and does not answer it. */
-const TOLD: readonly Stance[] = ['answered', 'unable', 'asked-if-helped', 'asked-for-more'];
+/** Stances after which a word of courtesy speaks of an answer; after others it is polite, or answers a question. */
 const ANSWERED: readonly Stance[] = ['answered', 'asked-if-helped', 'asked-for-more'];
+/** Stances after which a turn answers no question. */
+export const NOT_ASKED: readonly Stance[] = [
+  'answered',
+  'asked-if-helped',
+  'asked-for-more',
+  'unable',
+  'waiting',
+];
 const ANY: readonly Stance[] = [
   'answered',
   'asked',
@@ -15,7 +22,10 @@ const ANY: readonly Stance[] = [
   'asked-for-more',
   'unable',
   'waiting',
+  'asked-about',
 ];
+
+const NOT_REFUSED: readonly Stance[] = ANY.filter((stance) => stance !== 'unable');
 
 interface Meaning {
   readonly type: 'SAT' | 'DSAT';
@@ -34,13 +44,14 @@ interface Meaning {
 }
 
 /**
- * What a user turn says. `told`: the assistant asks for what it was told before. `rejection`: "no, the other
+ * What a user turn says. `warm`: thanks that are more than polite ("thank you so much"). `told`: the assistant asks for what it was told before. `rejection`: "no, the other
  * one", a correction after an answer and an answer after a question. `leaves`: the user goes on without the
  * assistant ("I'll call them"), which may be what it advised.
  */
 export const SAID = {
   thanks: { type: 'SAT', keys: ['gratitude'], needs: ANSWERED, courtesy: true },
-  praise: { type: 'SAT', keys: ['praise'], needs: TOLD },
+  warm: { type: 'SAT', keys: ['gratitude'], needs: NOT_REFUSED, courtesy: true },
+  praise: { type: 'SAT', keys: ['praise'], needs: ANY },
   approval: {
     type: 'SAT',
     keys: ['praise'],
@@ -48,22 +59,38 @@ export const SAID = {
     courtesy: true,
     alone: true,
   },
-  solved: { type: 'SAT', keys: ['problem-solved'], needs: ANSWERED },
+  solved: { type: 'SAT', keys: ['problem-solved'], needs: ANY },
   closing: { type: 'SAT', keys: ['positive-closing'], needs: ANSWERED, courtesy: true },
-  acknowledgement: { type: 'SAT', keys: ['acknowledgement'], needs: ANSWERED, courtesy: true, alone: true },
+  acknowledgement: {
+    type: 'SAT',
+    keys: ['acknowledgement'],
+    needs: NOT_REFUSED,
+    courtesy: true,
+    alone: true,
+  },
   yes: { type: 'SAT', keys: ['praise'], needs: ['asked-if-helped'] },
   no: { type: 'DSAT', keys: ['correction'], needs: ['answered'] },
-  failed: { type: 'DSAT', keys: ['negative-feedback'], needs: TOLD, inQuestions: true, aboutThing: true },
-  'bad-answer': { type: 'DSAT', keys: ['negative-feedback'], needs: TOLD, aboutThing: true },
+  failed: { type: 'DSAT', keys: ['negative-feedback'], needs: ANY, inQuestions: true, aboutThing: true },
+  'bad-answer': { type: 'DSAT', keys: ['negative-feedback'], needs: ANY, aboutThing: true },
   correction: { type: 'DSAT', keys: ['correction'], needs: ANY, inQuestions: true },
-  rejection: { type: 'DSAT', keys: ['correction'], needs: ['answered'], aboutThing: true },
-  'said-so': { type: 'DSAT', keys: ['correction', 'ignored-instruction'], needs: TOLD, inQuestions: true },
+  rejection: {
+    type: 'DSAT',
+    keys: ['correction'],
+    needs: ['answered', 'unable', 'waiting'],
+    aboutThing: true,
+  },
+  'said-so': {
+    type: 'DSAT',
+    keys: ['correction', 'ignored-instruction'],
+    needs: NOT_ASKED,
+    inQuestions: true,
+  },
   told: { type: 'DSAT', keys: ['ignored-instruction'], needs: ANY, inQuestions: true },
-  wrong: { type: 'DSAT', keys: ['factual-error'], needs: TOLD, aboutThing: true },
-  doubt: { type: 'DSAT', keys: ['factual-error'], needs: ['answered'], inQuestions: true, aboutThing: true },
+  wrong: { type: 'DSAT', keys: ['factual-error'], needs: ANY, aboutThing: true },
+  doubt: { type: 'DSAT', keys: ['factual-error'], needs: NOT_ASKED, inQuestions: true, aboutThing: true },
   repeat: { type: 'DSAT', keys: ['repetition'], needs: ANY, inQuestions: true },
-  vague: { type: 'DSAT', keys: ['insufficient-detail'], needs: TOLD, inQuestions: true, aboutThing: true },
-  angry: { type: 'DSAT', keys: ['frustration'], needs: TOLD, inQuestions: true, aboutThing: true },
+  vague: { type: 'DSAT', keys: ['insufficient-detail'], needs: ANY, inQuestions: true, aboutThing: true },
+  angry: { type: 'DSAT', keys: ['frustration'], needs: ANY, inQuestions: true, aboutThing: true },
   irony: { type: 'DSAT', keys: ['frustration'], needs: ANY, inQuestions: true },
   'gives-up': { type: 'DSAT', keys: ['gives-up'], needs: ANY },
   leaves: { type: 'DSAT', keys: ['gives-up'], needs: ['unable'], unthanked: true },
@@ -80,11 +107,12 @@ export function meaningOf(said: Said): Meaning {
  * Further kinds. `earlier`: the turn speaks of an answer before its session. `task`: it gives or wants words to write,
  * translate or explain. `wants`: it asks for something. `polite`: greetings, farewells, and what else is said beside
  * praise without saying anything. `ends`: it wants nothing more ("that's all"). `agrees`: it takes what was said
- * ("sounds good"). `asks`: the assistant asks without a question mark.
+ * ("sounds good"). `insists`: it speaks of the answer or of another try ("still", "tried that", "your"), so that what
+ * failed is no answer to a question. `asks`: the assistant asks without a question mark.
  */
 const OF_USERS = ['earlier', 'task'] as const;
-const BESIDE = ['wants', 'polite', 'ends', 'agrees'] as const;
-const OF_ASSISTANTS = ['asks-if-helped', 'asks-for-more', 'asks', 'unable', 'waits'] as const;
+const BESIDE = ['wants', 'polite', 'ends', 'agrees', 'insists'] as const;
+const OF_ASSISTANTS = ['asks-if-helped', 'asks-for-more', 'asks-about', 'asks', 'unable', 'waits'] as const;
 
 export type UserPhrase = Said | (typeof OF_USERS)[number];
 export type BesidePhrase = (typeof BESIDE)[number];

@@ -27,6 +27,9 @@ const MOST_BESIDE_APPROVAL = 0;
 /** The same before thanks: "I need a taxi, thanks" is polite. */
 const MOST_BEFORE_THANKS = 2;
 
+/** A turn of fewer words, without courtesies, has understood no more than that something was said. */
+const LEAST_OF_INSIGHT = 4;
+
 /** More of them make what failed or is wrong a part of a longer story, perhaps not about the answer. */
 const MOST_BESIDE_COMPLAINT = 5;
 
@@ -56,6 +59,7 @@ export function detectSignals(content: string): SignalCandidate[] {
     ? refusesBots(text)
     : text.matches.some(({ kind }) => kind === 'earlier');
   const isBare = wordsBeside(text, heldTokens(hits, text, courtesies), 0, text.tokens.length) === 0;
+  const words = wordsWithout(text, hits, courtesies);
   const endings = courtesies.filter(({ kind }) => kind === 'ends');
   const isThanked = hits.some(({ said }) => said === 'thanks');
   const found = new Map<SignalKey, SignalCandidate>();
@@ -69,9 +73,11 @@ export function detectSignals(content: string): SignalCandidate[] {
         ? endings.some((end) => overlap(end, hit))
         : isBare && endings.length > 0 && endsClause(hit.end, text);
     const isCourtesy = said === 'closing' || said === 'thanks';
+    const answered = answersTo(hit, courtesies, { isBare, words });
     const needs = meaning.needs.filter(
       (stance) =>
         (stance !== 'asked-for-more' || !declines || !isCourtesy) &&
+        !answered.includes(stance) &&
         // "Never mind then, thanks" takes a refusal as it is.
         (stance !== 'unable' || said !== 'gives-up' || !isThanked),
     );
@@ -98,6 +104,41 @@ export function detectSignals(content: string): SignalCandidate[] {
     });
   }
   return SIGNALS.flatMap(({ key }) => found.get(key) ?? []);
+}
+
+/**
+ * The stances after which a hit may be no more than an answer: "sounds good" takes an offer, "it is broken" tells what
+ * is wrong. What insists ("still", "your tip") answers nothing.
+ */
+function answersTo(
+  hit: Hit,
+  courtesies: readonly Match<BesidePhrase>[],
+  { isBare, words }: { isBare: boolean; words: number },
+): readonly Stance[] {
+  const { type, aboutThing } = meaningOf(hit.said);
+  const insists = courtesies.some(({ kind }) => kind === 'insists');
+  // "Got it" waits for what comes; "now it makes sense" has what it needs.
+  if (hit.said === 'acknowledgement' && words < LEAST_OF_INSIGHT) return ['asked', 'asked-about', 'waiting'];
+  if (hit.said !== 'praise' && hit.said !== 'solved')
+    return type === 'DSAT' && aboutThing === true && !insists ? ['asked-about'] : [];
+  const agrees = courtesies.some((match) => match.kind === 'agrees' && overlap(match, hit));
+  if (agrees || (isBare && hit.end - hit.start === 1)) return ['asked', 'asked-about'];
+  return insists ? [] : ['asked-about'];
+}
+
+/** Words of a turn without thanks and what is said beside them. */
+function wordsWithout(
+  { tokens }: MatchedText<UserPhrase>,
+  hits: readonly Hit[],
+  courtesies: readonly Match<BesidePhrase>[],
+): number {
+  const polite = new Uint8Array(tokens.length);
+  for (const { said, start, end } of hits) if (said === 'thanks') polite.fill(1, start, end);
+  for (const { kind, start, end } of courtesies) if (kind === 'polite') polite.fill(1, start, end);
+  return tokens.reduce(
+    (count, { isCharacter }, at) => count + (polite[at] === 1 ? 0 : isCharacter ? 0.5 : 1),
+    0,
+  );
 }
 
 function keysOf(said: Said): readonly SignalKey[] {
@@ -184,7 +225,8 @@ function withoutPoliteness(
   );
   return sober.filter((hit) => {
     const { alone, type, unthanked } = meaningOf(hit.said);
-    if (hit.said === 'thanks') return !areThanksForRequest(hit, text, held, courtesies);
+    if (hit.said === 'thanks' || hit.said === 'warm')
+      return !areThanksForRequest(hit, text, held, courtesies);
     if (unthanked === true && isThankful) return false;
     if (hit.said === 'praise' && opensRequest(hit, text, courtesies)) return false;
     if (alone !== true || type !== 'SAT') return true;
@@ -314,13 +356,17 @@ const CLOSING_TOKENS = 60;
 /** What an assistant turn leaves the user to say. `lacks`: it admits a gap. */
 export function stanceOf(content: string, lacks: boolean): Stance {
   const { matches, tokens, closings } = signalPhrases().assistant.match(endsOf(content));
+  const from = Math.max(0, tokens.length - CLOSING_TOKENS);
   const says = (kind: AssistantPhrase): boolean => matches.some((match) => match.kind === kind);
   if (says('asks-if-helped')) return 'asked-if-helped';
   const isUnable = lacks || says('unable');
   const asksForMore = says('asks-for-more');
   if (asksForMore) return isUnable ? 'unable' : 'asked-for-more';
-  for (let at = Math.max(0, tokens.length - CLOSING_TOKENS); at < tokens.length; at++)
-    if (closings[at] === '?') return 'asked';
+  const asksAbout = matches.some(
+    ({ kind, start }) => kind === 'asks-about' && start >= from && closings[start] === '?',
+  );
+  for (let at = from; at < tokens.length; at++)
+    if (closings[at] === '?') return asksAbout ? 'asked-about' : 'asked';
   if (says('asks')) return 'asked';
   if (says('waits')) return 'waiting';
   return isUnable ? 'unable' : 'answered';

@@ -11,7 +11,7 @@ import { PhraseTrie, type Reading } from './phrase-trie.ts';
 import { PhraseWalk } from './phrase-walk.ts';
 import { Anchors } from './anchors.ts';
 import { languagesRuledOut } from './ruled-out-languages.ts';
-import { foreignClauses, likelyLanguages, type TokenLanguages } from './text-languages.ts';
+import { likelyLanguages, type TokenLanguages } from './text-languages.ts';
 import { BREAK, isGlued, readText, type Closing, type ReadText, type Token } from './read-text.ts';
 
 export interface Match<Kind extends string> {
@@ -158,7 +158,7 @@ export class PhraseMatcher<Kind extends string> {
     const mask = this.#isStrict ? ~this.#excludedBy(read) : -1;
     const named = only === '' ? undefined : this.#languages.find(({ code }) => code === only);
     const likely = named?.bit ?? likelyLanguages(known, this.#counts.fill(0), this.#isStrict) & mask;
-    const foreign = named === undefined ? this.#foreignTo(likely, tokens, known, mask) : 0;
+    const foreign = named === undefined ? this.#foreignTo(likely, known, mask) : 0;
     const found: Found[] = [];
     const denials = new Denials(this.#languages, tokens);
     const anchors = new Anchors(tokens);
@@ -204,11 +204,10 @@ export class PhraseMatcher<Kind extends string> {
     return walk.steps;
   }
 
-  /** A word of no likely language comes from another: "merci" in an English turn. */
-  #foreignTo(likely: number, tokens: readonly Token[], known: readonly KnownToken[], mask: number): number {
-    if (this.#isStrict) return foreignClauses(tokens, known, likely, mask);
+  /** A word of no likely language comes from another, unless the matcher is strict: "merci" in an English turn. */
+  #foreignTo(likely: number, known: readonly KnownToken[], mask: number): number {
     let foreign = 0;
-    if (this.#inOneLanguage) return foreign;
+    if (this.#inOneLanguage || this.#isStrict) return foreign;
     for (let at = 0; at < known.length; at++) {
       const knowing = known[at]!.languages & mask;
       if ((knowing & likely) === 0) foreign |= knowing;

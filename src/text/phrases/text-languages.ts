@@ -2,7 +2,6 @@
  * Which languages a text is likely to be in, by the words that they know; a language is one bit. Covered by
  * test/text/phrases/phrase-matcher.test.ts.
  */
-import { BREAK, type Token } from './read-text.ts';
 
 /** The languages of a token, one bit each. */
 export interface TokenLanguages {
@@ -41,30 +40,4 @@ export function likelyLanguages(
   let likely = 0;
   for (let place = 0; place < counts.length; place++) if (counts[place]! >= least) likely |= 1 << place;
   return likely;
-}
-
-/**
- * Other languages, among those of `mask`, that know each word of a clause, one of them being no word of a likely
- * language: "merci" by itself, and not "crack" in "crack the safe".
- */
-export function foreignClauses(
-  tokens: readonly Token[],
-  known: readonly TokenLanguages[],
-  likely: number,
-  mask: number,
-): number {
-  let foreign = 0;
-  let all = -1;
-  let isOwn = true;
-  for (let at = 0; at < tokens.length; at++) {
-    const knowing = known[at]!.languages & mask;
-    all &= knowing;
-    if ((knowing & likely) === 0) isOwn = false;
-    const next = tokens[at + 1];
-    if (next !== undefined && next.before < BREAK.mark) continue;
-    if (!isOwn) foreign |= all;
-    all = -1;
-    isOwn = true;
-  }
-  return foreign;
 }
