@@ -103,7 +103,7 @@ Look at what is found at ${url}/, which asks for the key.
       { role: 'user', userId: 'ada', content: 'That worked, thank you so much!' },
     ],
   });
-  const fields = 'fields=messages,sat,duration&dimensionFields=title,summary,language';
+  const fields = 'fields=messages,sat,duration&dimensionFields=title,summary,language,outcome';
   const query = `${url}/v1/query/?instanceId=${instanceId}&groupBy=SESSION&${fields}`;
   return `${shown}
 Ingest a conversation:

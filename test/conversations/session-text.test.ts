@@ -537,6 +537,14 @@ describe('SessionText', () => {
     ]);
   });
 
+  it('has an outcome once the user has asked for something', () => {
+    const session = talk();
+    equal(session.text.outcome, null);
+    equal(session.asks('Please refund the broken lamp').text.outcome, 'open');
+    session.hears('Unfortunately I cannot refund lamps.', 'TOOL');
+    equal(session.text.outcome, 'not_possible');
+  });
+
   it('goes on from what it wrote after every turn, and writes little', () => {
     const whole = talk();
     let broken = talk().text;
