@@ -68,6 +68,8 @@ export interface TurnEvidence {
   /** The turn may answer a question of the assistant, other than an offer of help; or asks back. */
   readonly isAsked: number;
   readonly asksBack: number;
+  /** It has a word in capitals. */
+  readonly shouts: number;
 }
 
 /** What speaks for or against one earlier request being the one that is asked again, 0 to 1 unless said otherwise. */
@@ -85,6 +87,8 @@ export interface PairEvidence {
   readonly relatedPersists: number;
   readonly relatedPresses: number;
   readonly relatedNumber: number;
+  readonly relatedShouts: number;
+  readonly relatedAsked: number;
   /** Share of the words of the request that the earlier one holds, and the reverse. */
   readonly known: number;
   readonly kept: number;
@@ -127,6 +131,8 @@ const SHORT = 24;
 /** Added to lengths before they are compared, so that one word more or less makes little difference. */
 const LENGTH_MARGIN = 8;
 const MOST_LONGER = 3;
+/** Abbreviations have fewer letters. */
+const CAPITALS = /(?<!\p{L})\p{Lu}{5,}(?!\p{L})/u;
 
 /** A turn and the answer before it. */
 interface ReadTurn {
@@ -168,6 +174,7 @@ function readTurn({ said, answer, isAsked, isBare }: AskedRequest): ReadTurn {
       long: Number(long),
       isAsked: Number(asked && !question),
       asksBack: Number(asked && question),
+      shouts: Number(CAPITALS.test(said.text)),
     },
   };
 }
@@ -261,6 +268,8 @@ function evidenceOfPair(
     relatedPersists: related * evidence.persists,
     relatedPresses: related * evidence.presses,
     relatedNumber: related * evidence.number,
+    relatedShouts: related * evidence.shouts,
+    relatedAsked: related * evidence.isAsked,
     firstAsked: answered(ANSWERED.asked),
     firstLong: answered(ANSWERED.long),
     firstEvades,

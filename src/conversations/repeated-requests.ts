@@ -53,9 +53,7 @@ export function mayAskAgain(
   said: SaidText,
 ): boolean {
   if (kind !== 'reply' || said.text.length > EDGES) return false;
-  if (holdsQuestion(said.text)) return true;
-  if (!signals.some(({ key }) => DISSATISFIED.has(key))) return false;
-  return said.phrases.kinds.has('persists');
+  return holdsQuestion(said.text);
 }
 
 const DISSATISFIED: ReadonlySet<SignalKey> = new Set(

@@ -25,13 +25,19 @@ const READ_AT_EACH_END = 600;
 /** More words that say something make an approving word the opening of a next step. */
 const MOST_BESIDE_APPROVAL = 0;
 /** The same before thanks: "I need a taxi, thanks" is polite. */
-const MOST_BEFORE_THANKS = 2;
+const MOST_BEFORE_THANKS = 5;
+
+/** Thanks beside so many words speak of what is told. */
+const LEAST_TOLD = 2;
 
 /** A turn of fewer words, without courtesies, has understood no more than that something was said. */
 const LEAST_OF_INSIGHT = 4;
 
-/** More of them make what failed or is wrong a part of a longer story, perhaps not about the answer. */
-const MOST_BESIDE_COMPLAINT = 5;
+/**
+ * More words beside it make what failed or is wrong a part of a longer story, perhaps not about the answer; anger that
+ * does not speak of the answer is about something else with fewer.
+ */
+const MOST_BESIDE = { complaint: 8, anger: 2 } as const;
 
 /** Something that a turn says. */
 interface Hit {
@@ -58,7 +64,8 @@ export function detectSignals(content: string): SignalCandidate[] {
   const first = hits.some(({ said }) => said === 'human')
     ? refusesBots(text)
     : text.matches.some(({ kind }) => kind === 'earlier');
-  const isBare = wordsBeside(text, heldTokens(hits, text, courtesies), 0, text.tokens.length) === 0;
+  const beside = wordsBeside(text, heldTokens(hits, text, courtesies), 0, text.tokens.length);
+  const isBare = beside === 0;
   const words = wordsWithout(text, hits, courtesies);
   const endings = courtesies.filter(({ kind }) => kind === 'ends');
   const isThanked = hits.some(({ said }) => said === 'thanks');
@@ -74,7 +81,9 @@ export function detectSignals(content: string): SignalCandidate[] {
         : isBare && endings.length > 0 && endsClause(hit.end, text);
     const isCourtesy = said === 'closing' || said === 'thanks';
     const answered = answersTo(hit, courtesies, { isBare, words });
-    const needs = meaning.needs.filter(
+    // Who tells of something before the thanks does not only wait with patience.
+    const isTold = said === 'thanks' && beside >= LEAST_TOLD && asksNothing(text, courtesies);
+    const needs = [...meaning.needs, ...(isTold ? (['waiting'] as const) : [])].filter(
       (stance) =>
         (stance !== 'asked-for-more' || !declines || !isCourtesy) &&
         !answered.includes(stance) &&
@@ -220,9 +229,16 @@ function withoutPoliteness(
   const beside = wordsBeside(text, held, 0, text.tokens.length);
   const isThankful = hits.some(({ said }) => meaningOf(said).type === 'SAT');
   const leaves = hits.some(({ said }) => meaningOf(said).unthanked === true);
-  const sober = hits.map((hit) =>
-    beside > MOST_BESIDE_COMPLAINT && meaningOf(hit.said).aboutThing === true ? { ...hit, weak: true } : hit,
-  );
+  const insists = courtesies.some(({ kind }) => kind === 'insists');
+  const sober = hits.map((hit) => {
+    if (meaningOf(hit.said).aboutThing !== true) return hit;
+    const [from, to] = sentenceOf(hit, text.clauses);
+    const isWeak =
+      hit.said === 'angry' && !insists
+        ? wordsBeside(text, held, from, to) > MOST_BESIDE.anger
+        : beside > MOST_BESIDE.complaint;
+    return isWeak ? { ...hit, weak: true } : hit;
+  });
   return sober.filter((hit) => {
     const { alone, type, unthanked } = meaningOf(hit.said);
     if (hit.said === 'thanks' || hit.said === 'warm')
@@ -230,7 +246,7 @@ function withoutPoliteness(
     if (unthanked === true && isThankful) return false;
     if (hit.said === 'praise' && opensRequest(hit, text, courtesies)) return false;
     if (alone !== true || type !== 'SAT') return true;
-    return beside <= MOST_BESIDE_APPROVAL && !leaves;
+    return (beside <= MOST_BESIDE_APPROVAL || asksNothing(text, courtesies)) && !leaves;
   });
 }
 
@@ -262,6 +278,18 @@ function areThanksForRequest(
   if (isRequest) return wordsBeside(text, held, 0, start) > 0;
   const isOwnSentence = clauses[clause]!.start === start && clauses[clause]!.sentence > 0;
   return !isOwnSentence && wordsBeside(text, held, 0, start) > MOST_BEFORE_THANKS;
+}
+
+/** Whether a turn wishes for nothing and holds no question. */
+function asksNothing({ closings }: MatchedText<UserPhrase>, courtesies: readonly Match<BesidePhrase>[]): boolean {
+  return !courtesies.some(({ kind }) => kind === 'wants') && !closings.includes('?');
+}
+
+/** The tokens of the sentence that a hit ends in: the first, and the one behind the last. */
+function sentenceOf({ clause }: Hit, clauses: readonly Clause[]): [number, number] {
+  const { sentence } = clauses[clause]!;
+  const own = clauses.filter((one) => one.sentence === sentence);
+  return [own[0]!.start, own.at(-1)!.end];
 }
 
 /** Tokens of what is heard, and of courtesies beside it. */
