@@ -7,8 +7,8 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { roleOf } from '../../src/domain/records.ts';
 import type { SessionRow } from '../../src/domain/facts.ts';
+import type { SessionOutcome } from '../../src/domain/session-outcomes.ts';
 import { fold } from '../../src/text/normalise.ts';
-import { ENDINGS, TEXT_LANGUAGES, type Ending } from '../../src/text/shown/lexicon.ts';
 import { SHOWN } from '../../src/text/shown/phrase-set.ts';
 import { foldedWordsOf, isUnspaced } from '../../src/text/words.ts';
 import { madeConversation, mixed, type LabelledConversation } from './conversations.ts';
@@ -31,7 +31,7 @@ const sessionSchema = z.object({
 export type GoldSession = z.infer<typeof sessionSchema>;
 
 /** What was made of a session. */
-export type SessionTexts = Pick<SessionRow, 'title' | 'summary'>;
+export type SessionTexts = Pick<SessionRow, 'title' | 'summary' | 'outcome'>;
 
 /** The sessions of one part. */
 export function goldSessions(part: GoldPart): GoldSession[] {
@@ -92,19 +92,13 @@ function holds(folded: string, wanted: string): boolean {
   return new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'u').test(folded);
 }
 
-/** How a summary says that its session ended; null: it does not say. */
-export function endingOf(summary: string | null): Ending | null {
-  for (const { endings } of TEXT_LANGUAGES.values())
-    for (const ending of ENDINGS) if (summary?.endsWith(` – ${endings[ending]}`) === true) return ending;
-  return null;
-}
-
-const OUTCOMES: Readonly<Record<GoldSession['outcome'], Ending | null>> = {
-  solved: 'solved',
-  refused: 'refused',
-  'handed-over': 'handedOver',
-  'given-up': 'givenUp',
-  open: null,
+/** The outcomes that a label of the gold stands for: it was written before thanks were told from success. */
+const OUTCOMES: Readonly<Record<GoldSession['outcome'], readonly SessionOutcome[]>> = {
+  solved: ['solved', 'thanked'],
+  refused: ['not_possible'],
+  'handed-over': ['handed_over'],
+  'given-up': ['gave_up'],
+  open: ['open'],
 };
 
 /** Scores of one part, in the order of the columns. */
@@ -152,20 +146,15 @@ const COLUMNS = [
   'of',
 ];
 
-/** Precision and recall of each ending. */
-function endingRows(part: string, sessions: readonly GoldSession[], texts: readonly SessionTexts[]): Row[] {
-  const pairs = sessions.map(({ outcome }, place) => ({
-    wanted: OUTCOMES[outcome],
-    told: endingOf(texts[place]!.summary),
-  }));
-  return Object.entries(OUTCOMES).map(([name, ending]): Row => {
-    const isTold = (told: Ending | null): boolean =>
-      ending === null ? told === null || told === 'open' : told === ending;
-    const told = pairs.filter((pair) => isTold(pair.told));
-    const wanted = pairs.filter((pair) => pair.wanted === ending);
-    const right = told.filter((pair) => pair.wanted === ending).length;
+/** Precision and recall of each outcome. */
+function outcomeRows(part: string, sessions: readonly GoldSession[], texts: readonly SessionTexts[]): Row[] {
+  return Object.entries(OUTCOMES).map(([name, outcomes]): Row => {
+    const isTold = texts.map(({ outcome }) => outcomes.some((one) => one === outcome));
+    const isWanted = sessions.map(({ outcome }) => outcome === name);
+    const count = (flags: readonly boolean[]): number => flags.filter(Boolean).length;
+    const right = count(isTold.map((told, place) => told && isWanted[place]!));
     const ratio = (of: number): number => (of === 0 ? Number.NaN : right / of);
-    return [part, name, ratio(told.length), ratio(wanted.length), told.length, wanted.length];
+    return [part, name, ratio(count(isTold)), ratio(count(isWanted)), count(isTold), count(isWanted)];
   });
 }
 
@@ -175,13 +164,13 @@ export async function textsOf(
   conversations: readonly LabelledConversation[],
 ): Promise<SessionTexts[]> {
   const { sessions } = await pipeline.assign(conversations);
-  return conversations.map(({ id }) => sessions.get(id) ?? { title: null, summary: null });
+  return conversations.map(({ id }) => sessions.get(id) ?? { title: null, summary: null, outcome: null });
 }
 
 /** Titles, summaries and endings against what a person accepts. */
 export async function textTables(pipeline: Pipeline): Promise<EvalTable[]> {
   const rows: Row[] = [];
-  const endings: Row[] = [];
+  const outcomes: Row[] = [];
   for (const part of GOLD_PARTS) {
     const sessions = goldSessions(part);
     if (sessions.length === 0) continue;
@@ -195,7 +184,7 @@ export async function textTables(pipeline: Pipeline): Promise<EvalTable[]> {
       ),
     );
     rows.push([part, ...textScores(sessions, texts)]);
-    endings.push(...endingRows(part, sessions, texts));
+    outcomes.push(...outcomeRows(part, sessions, texts));
   }
   return [
     {
@@ -209,7 +198,7 @@ export async function textTables(pipeline: Pipeline): Promise<EvalTable[]> {
     {
       title: 'How sessions ended, as summaries say; open: nothing is said, or that no answer came',
       columns: ['part', 'outcome', 'precision', 'recall', 'told', 'true'],
-      rows: endings,
+      rows: outcomes,
     },
   ];
 }

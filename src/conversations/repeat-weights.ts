@@ -10,7 +10,7 @@ export const WEIGHTS: Readonly<Record<keyof Evidence, number>> = {
   persists: 1.77,
   presses: 1.5,
   adds: -0.06,
-  continues: -2.5,
+  continues: -3.1,
   accepts: -1.14,
   denies: 0.92,
   question: 0.48,
@@ -33,7 +33,7 @@ export const WEIGHTS: Readonly<Record<keyof Evidence, number>> = {
   sameAction: 0.66,
   otherThing: -0.33,
   otherLanguage: 0.55,
-  newValue: -2.25,
+  newValue: -3.3,
   rejects: 1.12,
   fromAnswer: -4.08,
   onlyFromAnswer: 1.98,
@@ -55,4 +55,4 @@ export const WEIGHTS: Readonly<Record<keyof Evidence, number>> = {
 };
 /** Log-odds from which a request is a repeat, and from which four of five such are. */
 export const LIKELY = -0.5;
-export const SURE = 1.5;
+export const SURE = 1;

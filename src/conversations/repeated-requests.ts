@@ -4,7 +4,6 @@
  * Covered by test/conversations/repeated-requests.test.ts.
  */
 import type { Enrichment } from '../domain/facts.ts';
-import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
 import { quantise } from '../numeric/quantised.ts';
 import { holdsQuestion } from '../turns/answering-turns.ts';
 import {
@@ -44,21 +43,10 @@ export function newRequest(
   };
 }
 
-/**
- * Whether a reply, which says nothing by itself, may ask again: it holds a question, or says that something is still as
- * it was. A complaint alone asks nothing.
- */
-export function mayAskAgain(
-  { kind, signals }: Pick<Enrichment, 'kind' | 'signals'>,
-  said: SaidText,
-): boolean {
-  if (kind !== 'reply' || said.text.length > EDGES) return false;
-  return holdsQuestion(said.text);
+/** Whether a reply, which says nothing by itself, may ask again: it holds a question. A complaint alone asks nothing. */
+export function mayAskAgain({ kind }: Pick<Enrichment, 'kind'>, said: SaidText): boolean {
+  return kind === 'reply' && said.text.length <= EDGES && holdsQuestion(said.text);
 }
-
-const DISSATISFIED: ReadonlySet<SignalKey> = new Set(
-  SIGNALS.filter(({ type }) => type === 'DSAT').map(({ key }) => key),
-);
 
 /** A request that is asked again. */
 export interface Repeat {

@@ -8,11 +8,10 @@
  */
 import type { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
 import type { Enrichment, GapType, Stance } from '../domain/facts.ts';
-import { listOf, LINK, oneOf, record, TEXT } from '../domain/record-codec.ts';
+import { FLAG, listOf, LINK, oneOf, record, TEXT } from '../domain/record-codec.ts';
 import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
-import type { SessionOutcome } from '../domain/session-outcomes.ts';
+import { SESSION_OUTCOMES, type SessionOutcome } from '../domain/session-outcomes.ts';
 import type { DetectLanguage } from '../text/detect.ts';
-import { ENDINGS, type Ending } from '../text/shown/lexicon.ts';
 import { holdsQuestion } from '../turns/answering-turns.ts';
 import {
   askedSentences,
@@ -47,8 +46,6 @@ const NAMED = { referring: 5, statement: 5, complaint: 3, question: 2, afterAll:
 const SHARED = { wish: 0.67, again: 0.5, question: 0.99 } as const;
 /** Words of a turn that say whether what was proposed is taken. */
 const TAKING_WORDS = 24;
-/** What the assistant has stated since the latest request. */
-const HEARD = ['nothing', 'no', 'something'] as const;
 
 interface State {
   sample: LanguageSample;
@@ -60,10 +57,11 @@ interface State {
   /** What the assistant's latest turn leaves the user to say. */
   awaited: Awaited;
   move: Move;
-  heard: (typeof HEARD)[number];
   /** What the assistant has asked to confirm; '' without. */
   recap: string;
-  ending: Ending | null;
+  outcome: SessionOutcome;
+  /** The assistant has reported what was wished for as done, or the user that it works, and nobody contradicts. */
+  isDone: boolean;
 }
 
 const STATE = record<State>({
@@ -73,18 +71,10 @@ const STATE = record<State>({
   dropped: LINK,
   awaited: oneOf(AWAITED),
   move: oneOf(MOVES),
-  heard: oneOf(HEARD),
   recap: TEXT,
-  ending: oneOf<Ending | null>([null, ...ENDINGS]),
+  outcome: oneOf(SESSION_OUTCOMES),
+  isDone: FLAG,
 });
-
-const OUTCOMES: Readonly<Record<Ending, SessionOutcome>> = {
-  solved: 'solved',
-  handedOver: 'handed_over',
-  givenUp: 'gave_up',
-  refused: 'not_possible',
-  open: 'open',
-};
 
 const signalsOf = (wanted: 'SAT' | 'DSAT'): ReadonlySet<SignalKey> =>
   new Set(SIGNALS.flatMap(({ key, type }) => (type === wanted ? [key] : [])));
@@ -122,9 +112,9 @@ export class SessionText {
     dropped: 0,
     awaited: 'nothing',
     move: 'says',
-    heard: 'nothing',
     recap: '',
-    ending: null,
+    outcome: 'open',
+    isDone: false,
   };
 
   /** `content`, and the sentences of `found`: without personal data. */
@@ -150,8 +140,7 @@ export class SessionText {
     state.move = own.length > 0 ? 'asks' : this.#moveOf(turn);
     if (state.move === 'asksBeside') state.current = -1;
     else if (state.move !== 'asks') this.#resume();
-    state.ending = this.#endingAfterUser(turn);
-    if (own.length > 0) state.heard = 'nothing';
+    state.outcome = this.#outcomeAfterUser(turn);
   }
 
   get #current(): SessionRequest | undefined {
@@ -253,26 +242,28 @@ export class SessionText {
       state.current = task;
   }
 
-  #endingAfterUser({ content, isReply, isRequest, signals, isRepeated }: UserTurn): Ending | null {
-    const { ending, move, heard } = this.#state;
-    const stays = ending === 'refused' || ending === 'handedOver' || ending === 'givenUp';
+  #outcomeAfterUser({ content, isRequest, signals, isRepeated }: UserTurn): SessionOutcome {
+    const state = this.#state;
+    const { outcome, move } = state;
+    const isSettled = outcome === 'handed_over' || outcome === 'not_possible' || outcome === 'gave_up';
     if (signals.includes('gives-up')) {
       // "Can I speak to a person?"
       if (isRequest && holdsQuestion(content)) return 'open';
-      return stays || this.#hasDone ? ending : 'givenUp';
+      // "Never mind then" takes a refusal as it is.
+      const isTaken = outcome === 'not_possible' && signals.length === 1;
+      return outcome === 'handed_over' || isTaken || state.isDone ? outcome : 'gave_up';
     }
-    if (move === 'asks' || (isRepeated && isRequest)) return 'open';
-    if (isLiking(signals) && heard !== 'nothing') {
-      if (signals.includes('problem-solved')) return 'solved';
-      return stays ? ending : heard === 'something' ? 'solved' : null;
+    const isDisliked = signals.some((key) => DSAT.has(key));
+    if (isRepeated || isDisliked) state.isDone = false;
+    if (signals.includes('problem-solved') && isLiking(signals)) {
+      state.isDone = true;
+      return 'solved';
     }
-    const isDone = this.#current?.outcome === 'done' && !signals.some((key) => DSAT.has(key));
-    if (isReply && move !== 'answers' && ending === null && isDone) return 'solved';
-    return ending === 'solved' ? null : ending;
-  }
-
-  get #hasDone(): boolean {
-    return this.#state.requests.some(({ outcome }) => outcome === 'done');
+    if (isLiking(signals) && this.#current?.turns !== 0)
+      return isSettled ? outcome : state.isDone ? 'solved' : 'thanked';
+    if (isSettled && outcome !== 'gave_up' && move !== 'asks' && !isDisliked) return outcome;
+    const asksOn = move === 'asks' || move === 'asksBeside' || isRepeated || signals.length > 0;
+    return asksOn && !(state.isDone && move !== 'asks') ? 'open' : outcome;
   }
 
   /** `redact`: takes personal data out of a sentence that is kept. `answer`: `readAnswer` of it. */
@@ -285,25 +276,29 @@ export class SessionText {
   ): void {
     const state = this.#state;
     const isRefused = gap !== null || answer.refuses;
-    if (this.#current !== undefined)
-      answerRequest(this.#current, { answer, move: state.move, isRefused, recap: state.recap, redact });
+    const current = this.#current;
+    const wasDone = current?.outcome === 'done';
+    if (current !== undefined)
+      answerRequest(current, { answer, move: state.move, isRefused, recap: state.recap, redact });
     if (answer.recap !== '') state.recap = kept(redact(answer.recap), ANSWER_LENGTH);
     else if (answer.reports || isRefused) state.recap = '';
     state.awaited = stance === 'asked-for-more' ? 'more' : answer.awaits;
-    const heard = isRefused && answer.states !== 'nothing' ? 'no' : answer.states;
-    if (heard === 'something' || state.heard === 'nothing') state.heard = heard;
-    state.ending = this.#endingAfterAssistant(answer, isRefused);
+    if (answer.reports || (current?.outcome === 'done' && !wasDone)) state.isDone = true;
+    state.outcome = this.#outcomeAfterAssistant(answer, isRefused);
     state.move = 'says';
   }
 
-  #endingAfterAssistant({ handsOver, states }: AssistantAnswer, isRefused: boolean): Ending | null {
-    const { ending, move } = this.#state;
-    const before = ending === 'open' ? null : ending;
-    if (handsOver) return 'handedOver';
-    if (ending === 'solved' || ending === 'givenUp' || move === 'asksBeside') return before;
-    if (isRefused) return this.#hasDone || this.#current !== this.#main ? null : 'refused';
-    if (ending === 'handedOver' && move !== 'answers') return ending;
-    return states !== 'nothing' && move !== 'says' && move !== 'closes' ? null : before;
+  #outcomeAfterAssistant({ handsOver, states }: AssistantAnswer, isRefused: boolean): SessionOutcome {
+    const state = this.#state;
+    const { outcome, move } = state;
+    if (handsOver) return 'handed_over';
+    if (outcome === 'handed_over' || outcome === 'gave_up') return outcome;
+    if (state.isDone) return 'solved';
+    // "No, only your own", after what is wished for was refused.
+    if (isRefused || (states === 'no' && this.#main?.outcome === 'refused')) return 'not_possible';
+    return outcome === 'not_possible' && states !== 'nothing' && move !== 'says' && move !== 'closes'
+      ? 'open'
+      : outcome;
   }
 
   get #main(): SessionRequest | undefined {
@@ -323,20 +318,19 @@ export class SessionText {
    * words.
    */
   summary(language: string | null): string | null {
-    const { requests, dropped, ending } = this.#state;
+    const { requests, dropped, outcome } = this.#state;
     if (requests.length === 0) return null;
     // How it ended is how the latest request did.
-    const latest = ending !== null && ending !== 'solved' ? this.#current : undefined;
+    const latest = outcome !== 'solved' && outcome !== 'thanked' ? this.#current : undefined;
     const rank = (request: SessionRequest): number => (request === latest ? Infinity : rankOf(request));
     const heaviest = requests.toSorted((one, other) => rank(other) - rank(one)).slice(0, TOLD);
     const told = requests.filter((request) => heaviest.includes(request));
-    return summaryOf({ requests: told, further: dropped + requests.length - told.length, ending }, language);
+    return summaryOf({ requests: told, further: dropped + requests.length - told.length, outcome }, language);
   }
 
   /** How it ended so far; null as `title`. */
   get outcome(): SessionOutcome | null {
-    const { requests, ending } = this.#state;
-    return requests.length === 0 ? null : OUTCOMES[ending ?? 'open'];
+    return this.#state.requests.length === 0 ? null : this.#state.outcome;
   }
 
   /** ISO 639-1 code of the user's turns together; null until it is reliable. */

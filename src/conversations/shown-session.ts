@@ -4,7 +4,8 @@
  */
 import { capitalOf } from '../text/capital.ts';
 import { QUESTION_ENDS } from '../text/question-marks.ts';
-import { TEXT_LANGUAGES, type Ending } from '../text/shown/lexicon.ts';
+import type { SessionOutcome } from '../domain/session-outcomes.ts';
+import { TEXT_LANGUAGES } from '../text/shown/lexicon.ts';
 import { ended, isContrasted, shortened, shortenedAtClause, wishIn } from '../text/shown/shortening.ts';
 import { withoutOpenings } from '../text/shown/trimming.ts';
 import { isUnspaced } from '../text/words.ts';
@@ -48,14 +49,14 @@ interface Told {
   readonly requests: readonly SessionRequest[];
   /** Requests besides those. */
   readonly further: number;
-  readonly ending: Ending | null;
+  readonly outcome: SessionOutcome;
 }
 
 /**
  * What was asked with what was answered to it, how many requests are not told, and how the session ended. `language`:
  * ISO 639-1, of what is said beside the quotations; null: that is left out.
  */
-export function summaryOf({ requests, further, ending }: Told, language: string | null): string {
+export function summaryOf({ requests, further, outcome }: Told, language: string | null): string {
   const words = language === null ? undefined : TEXT_LANGUAGES.get(language);
   const most = requests.length > 1 ? TOLD_LENGTH : Number.POSITIVE_INFINITY;
   const pairs = requests.map(({ asked, answer }) => {
@@ -66,8 +67,8 @@ export function summaryOf({ requests, further, ending }: Told, language: string 
   });
   if (words !== undefined && further > 0) pairs.push(words.further.replace('{count}', String(further)));
   // What is open is what was asked last.
-  const isTold = ending !== null && (ending !== 'open' || requests.at(-1)?.answer === '');
-  const closing = isTold ? words?.endings[ending] : undefined;
+  const isTold = outcome !== 'open' || requests.at(-1)?.outcome === 'open';
+  const closing = isTold ? words?.endings[outcome] : undefined;
   return pairs.join(PAIR) + (closing === undefined ? '' : `${PART}${closing}`);
 }
 

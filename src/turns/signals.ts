@@ -281,7 +281,10 @@ function areThanksForRequest(
 }
 
 /** Whether a turn wishes for nothing and holds no question. */
-function asksNothing({ closings }: MatchedText<UserPhrase>, courtesies: readonly Match<BesidePhrase>[]): boolean {
+function asksNothing(
+  { closings }: MatchedText<UserPhrase>,
+  courtesies: readonly Match<BesidePhrase>[],
+): boolean {
   return !courtesies.some(({ kind }) => kind === 'wants') && !closings.includes('?');
 }
 

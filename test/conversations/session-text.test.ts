@@ -213,12 +213,12 @@ describe('the summary of a session', () => {
     session.hears(
       "Hi! I'm happy to help you with that. Which one? I have cancelled booking B for you. Have a nice day!",
     );
-    equal(session.summary(), 'I want to cancel my booking for Friday. – I have cancelled booking B for you.');
+    const told = 'I want to cancel my booking for Friday. – I have cancelled booking B for you.';
+    equal(session.summary(), `${told} – Solved.`);
     session.says('great, thanks', 'gratitude');
-    equal(
-      session.summary(),
-      'I want to cancel my booking for Friday. – I have cancelled booking B for you. – Solved.',
-    );
+    equal(session.summary(), `${told} – Solved.`);
+    session.says('it still stands in my account', 'negative-feedback');
+    equal(session.summary(), told);
   });
 
   it('tells up to three requests with their answers', () => {
@@ -286,7 +286,7 @@ describe('the summary of a session', () => {
     session.hears("I couldn't find the lamp. If that goes on, I can transfer you to a colleague.");
     session.asks('I wrote the wrong shop, it was the one in Porto.').hears('You paid 40 euros for the lamp.');
     session.says('thanks', 'gratitude');
-    match(session.summary()!, / – You paid 40 euros for the lamp\. – Solved\.$/);
+    match(session.summary()!, / – You paid 40 euros for the lamp\. – The user said thanks\.$/);
   });
 
   it('does not tell what the user corrected', () => {
@@ -429,7 +429,10 @@ describe('the summary of a session', () => {
       .hears('There are 14 tables for two in the old town. Shall I take the one at Rossi?')
       .says('yes, at eight')
       .hears('Your table at Rossi is booked. Anything else?');
-    equal(table.summary(), 'Book a table for two in the old town. – Your table at Rossi is booked.');
+    equal(
+      table.summary(),
+      'Book a table for two in the old town. – Your table at Rossi is booked. – Solved.',
+    );
     const done = 'Ich habe den Flug umgebucht. Ihre Lieferadresse wurde geändert.';
     const address = talk()
       .asks('Bitte die Lieferadresse ändern')
@@ -458,13 +461,14 @@ describe('the summary of a session', () => {
     match(failed.says('never mind then', 'gives-up').summary()!, /could not be met\.$/);
   });
 
-  it('calls it solved when what was asked is done and the user closes, never after nothing but "no"', () => {
+  it('calls it solved when what was asked is done and nobody contradicts, never for thanks alone', () => {
     const paid = talk().asks('Reserva una mesa para hoy').hears('La mesa para hoy está reservada.');
     match(paid.says('vale, hasta luego').summary('es')!, /Resuelto\.$/);
     const no = talk().asks('Do you deliver to the islands?').hears('No, we deliver on land.');
-    equal(no.says('ok thanks', 'gratitude').summary()?.includes('Solved'), false);
+    equal(no.says('ok thanks', 'gratitude').text.outcome, 'thanked');
     const yes = talk().asks('Do you deliver to the islands?').hears('Yes, every day.');
-    match(yes.says('ok thanks', 'gratitude').summary()!, /Solved\.$/);
+    equal(yes.says('ok thanks', 'gratitude').text.outcome, 'thanked');
+    equal(paid.says('it was for tomorrow!', 'correction').text.outcome, 'open');
   });
 
   it('closes in the language of the session, and without a closing when there is none', () => {
@@ -472,8 +476,11 @@ describe('the summary of a session', () => {
       .asks('Wo ist mein Paket?')
       .hears('Ihr Paket kommt morgen.')
       .says('danke', 'gratitude');
-    equal(session.summary('de'), 'Wo ist mein Paket? – Ihr Paket kommt morgen. – Gelöst.');
-    equal(session.summary('hi')?.endsWith('हल हो गया।'), true);
+    equal(
+      session.summary('de'),
+      'Wo ist mein Paket? – Ihr Paket kommt morgen. – Der Nutzer hat sich bedankt.',
+    );
+    equal(session.summary('hi')?.endsWith('धन्यवाद दिया।'), true);
     equal(session.summary('fi'), 'Wo ist mein Paket? – Ihr Paket kommt morgen.');
     equal(session.summary(null), 'Wo ist mein Paket? – Ihr Paket kommt morgen.');
   });

@@ -5,6 +5,7 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { SESSION_OUTCOMES, type SessionOutcome } from '../../domain/session-outcomes.ts';
 import { LEXICON_DIRECTORY } from '../lexicon.ts';
 import { listOf, readLexiconFile } from '../lexicon-file.ts';
 
@@ -96,10 +97,6 @@ const sections = {
   ordinalLeads: phrases,
 };
 
-export const ENDINGS = ['solved', 'refused', 'handedOver', 'givenUp', 'open'] as const;
-/** How a conversation ended, where the user or the assistant says so. */
-export type Ending = (typeof ENDINGS)[number];
-
 const languageSchema = z.strictObject({
   /** In English, for readers. */
   name: z.string().min(1),
@@ -110,7 +107,10 @@ const languageSchema = z.strictObject({
   further: z.string().regex(/\{count\}/u),
   /** The closing sentence of a summary. */
   endings: z.strictObject(
-    Object.fromEntries(ENDINGS.map((name) => [name, z.string().min(1)])) as Record<Ending, z.ZodString>,
+    Object.fromEntries(SESSION_OUTCOMES.map((name) => [name, z.string().min(1)])) as Record<
+      SessionOutcome,
+      z.ZodString
+    >,
   ),
 });
 

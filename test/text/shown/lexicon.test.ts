@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { toldLanguages } from '../../../src/text/detect.ts';
-import { ENDINGS, loadTextLanguages, TEXTS_DIRECTORY } from '../../../src/text/shown/lexicon.ts';
+import { SESSION_OUTCOMES } from '../../../src/domain/session-outcomes.ts';
+import { loadTextLanguages, TEXTS_DIRECTORY } from '../../../src/text/shown/lexicon.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'undertone-texts-'));
 after(() => rmSync(scratch, { recursive: true }));
@@ -15,7 +16,7 @@ describe('lexicon of titles and summaries', () => {
     equal(languages.size, 16);
     for (const [code, { endings }] of languages) {
       equal(toldLanguages().has(code), true, code);
-      equal(new Set(ENDINGS.map((ending) => endings[ending])).size, ENDINGS.length, code);
+      equal(new Set(SESSION_OUTCOMES.map((outcome) => endings[outcome])).size, SESSION_OUTCOMES.length, code);
     }
   });
 
