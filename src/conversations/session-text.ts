@@ -249,9 +249,9 @@ export class SessionText {
     if (signals.includes('gives-up')) {
       // "Can I speak to a person?"
       if (isRequest && holdsQuestion(content)) return 'open';
-      // "Never mind then" takes a refusal as it is.
-      const isTaken = outcome === 'not_possible' && signals.length === 1;
-      return outcome === 'handed_over' || isTaken || state.isDone ? outcome : 'gave_up';
+      // "Never mind then" takes a refusal as it is, "I'm done here" what was done.
+      const isTaken = signals.length === 1 && (outcome === 'not_possible' || state.isDone);
+      return outcome === 'handed_over' || isTaken ? outcome : 'gave_up';
     }
     const isDisliked = signals.some((key) => DSAT.has(key));
     if (isRepeated || isDisliked) state.isDone = false;

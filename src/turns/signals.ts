@@ -28,7 +28,7 @@ const MOST_BESIDE_APPROVAL = 0;
 const MOST_BEFORE_THANKS = 5;
 
 /** Thanks beside so many words speak of what is told. */
-const LEAST_TOLD = 2;
+const LEAST_TOLD = 3;
 
 /** A turn of fewer words, without courtesies, has understood no more than that something was said. */
 const LEAST_OF_INSIGHT = 4;
