@@ -7,6 +7,8 @@ import { accessPhrases } from '../text/ability-keys.ts';
 import { requestParts } from '../text/request-parts.ts';
 import { isUnspaced } from '../text/words.ts';
 import { requestName } from '../topics/naming/names.ts';
+import { isFragment } from './request-name.ts';
+import { isEvent, isVerb, isVerbForm, namingForm } from '../topics/naming/verb-forms.ts';
 
 const MOST_WORDS = 6;
 /** Languages in which a phrase without its small words is none: "composition du sac de couchage". */
@@ -15,6 +17,7 @@ const MOST_QUESTION_WORDS = 8;
 const LONGEST = 60;
 /** A verb before its object. */
 const ENGLISH_OBJECT = /^\S+ (?:your|the|my|our|an?|this|that|these|those|their|his|her|its|any)\b/iu;
+const LEAST_NOUN = 3;
 /** Digits, addresses, placeholders of personal data. */
 const TELLS_TOO_MUCH = /[\p{N}@•/\\]/u;
 /** A capital where no name begins: a person or a product, but for abbreviations. German writes all nouns so. */
@@ -30,7 +33,8 @@ export function abilityName({ type, words, question, isUnseen, language }: Missi
 
 type Said = Omit<MissingAbility, 'words' | 'question'>;
 
-function saidName(words: string, { type, isUnseen, language }: Said): string {
+function saidName(said: string, { type, isUnseen, language }: Said): string {
+  const words = language === 'en' ? inBaseForm(said) : said;
   const { verb, noun } = requestParts(words, language);
   const isShort = words.split(' ').length <= MOST_WORDS;
   const isVerbFirst = verb !== null && noun !== '' && words.toLowerCase().startsWith(verb.toLowerCase());
@@ -43,7 +47,7 @@ function saidName(words: string, { type, isUnseen, language }: Said): string {
   const name = isAccess ? withAccess(withNoun, language) : short;
   if (
     !isFit(name, isWhole ? MOST_QUESTION_WORDS + 2 : MOST_WORDS + 1, language) ||
-    (!isAccess && saysLittle(name, type, verb))
+    (isAccess ? isVague(words, language) : saysLittle(name, type, verb, noun))
   )
     return '';
   return name[0]!.toUpperCase() + name.slice(1);
@@ -64,13 +68,35 @@ function isFit(name: string, mostWords: number, language: string | null): boolea
 /** "Access to (edit your profile)", but "access to (tracking data)" and "access to (order data)". */
 function isInfinitive(verb: string, words: string, language: string | null): boolean {
   if (verb.endsWith('ing')) return false;
-  return language !== 'en' || ENGLISH_OBJECT.test(words);
+  return language !== 'en' || ENGLISH_OBJECT.test(words) || isVerbAlone(verb.toLowerCase());
+}
+
+/** A verb that is no thing as well: "edit", and not "order". */
+function isVerbAlone(verb: string): boolean {
+  return isVerb(verb) && requestParts(verb, 'en').thing.length === 0;
+}
+
+/** "Changing the address" and "photos uploaded" as what is to be done: "change the address", "upload photos". */
+function inBaseForm(words: string): string {
+  const all = words.split(' ');
+  const [first, last] = [all[0]!.toLowerCase(), all.at(-1)!.toLowerCase()];
+  if (first.endsWith('ing') && all.length > 1 && isVerbForm(first) && ENGLISH_OBJECT.test(words))
+    return [namingForm(first), ...all.slice(1)].join(' ');
+  if (last.endsWith('ed') && all.length > 1 && isVerbForm(last) && !isEvent(last))
+    return [namingForm(last), ...all.slice(0, -1)].join(' ');
+  return words;
 }
 
 /** A bare verb says nothing of what is to be done; nor does one word for what is to be done with something. */
-function saysLittle(name: string, type: MissingAbility['type'], verb: string | null): boolean {
-  if (name.includes(' ') || isUnspaced(name)) return false;
+function saysLittle(name: string, type: MissingAbility['type'], verb: string | null, noun: string): boolean {
+  if (isUnspaced(name)) return false;
+  if (name.includes(' ')) return type === 'TOOL' && noun.length < LEAST_NOUN && isFragment(name, 'en');
   return type === 'TOOL' || name.toLowerCase() === verb?.toLowerCase();
+}
+
+/** "Access to that function": any ability is one. */
+function isVague(words: string, language: string | null): boolean {
+  return !words.includes(' ') && requestParts(words, language).thing.length === 0;
 }
 
 /** A name without the capital that naming gave it. */

@@ -18,6 +18,8 @@ export interface KeptRequest extends Omit<Compared, 'values'> {
   readonly length: number;
   /** `text`, where it was read and what it was answered is not known yet; never written. */
   said?: SaidText | undefined;
+  /** It says what is wished for with what, or asks about something, and neither complains nor asks again. */
+  standsAlone: boolean;
   /** What it was answered before the next request of the session, as `ANSWERED` bits; 0: nothing yet. */
   answered: number;
 }
@@ -70,6 +72,8 @@ export interface TurnEvidence {
   readonly asksBack: number;
   /** It has a word in capitals. */
   readonly shouts: number;
+  /** It asks for a number. */
+  readonly measures: number;
 }
 
 /** What speaks for or against one earlier request being the one that is asked again, 0 to 1 unless said otherwise. */
@@ -115,6 +119,8 @@ export interface PairEvidence {
   readonly relatedFirstEvades: number;
   readonly met: number;
   readonly unmet: number;
+  /** It asks for a number, or who and why, where the earlier one asked for something else: it goes on. */
+  readonly newQuestion: number;
   /** It asks for yes or no, and was told neither. */
   readonly open: number;
   readonly relatedOpen: number;
@@ -175,6 +181,7 @@ function readTurn({ said, answer, isAsked, isBare }: AskedRequest): ReadTurn {
       isAsked: Number(asked && !question),
       asksBack: Number(asked && question),
       shouts: Number(CAPITALS.test(said.text)),
+      measures: found(kinds, 'measures'),
     },
   };
 }
@@ -274,6 +281,7 @@ function evidenceOfPair(
     firstLong: answered(ANSWERED.long),
     firstEvades,
     relatedFirstEvades: related * firstEvades,
+    newQuestion: evidence.measures * (1 - Math.max(answered(ANSWERED.met), answered(ANSWERED.unmet))),
     met: answered(ANSWERED.met),
     unmet: answered(ANSWERED.unmet),
     open,

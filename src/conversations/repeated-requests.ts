@@ -40,19 +40,14 @@ export function newRequest(
     vector: quantise(vector),
     length: Math.min(length, EDGES),
     answered: 0,
+    standsAlone: true,
   };
 }
 
-/**
- * Whether a reply, which says nothing by itself, may ask again: it holds a question, with its mark or without. A
- * complaint alone asks nothing.
- */
+/** Whether a reply, which says nothing by itself, may ask again: it holds a question. A complaint alone asks nothing. */
 export function mayAskAgain({ kind }: Pick<Enrichment, 'kind'>, said: SaidText): boolean {
-  if (kind !== 'reply' || said.text.length > EDGES) return false;
-  return holdsQuestion(said.text) || QUESTIONS.some((phrase) => said.phrases.kinds.has(phrase));
+  return kind === 'reply' && said.text.length <= EDGES && holdsQuestion(said.text);
 }
-
-const QUESTIONS = ['presses', 'measures', 'wonders'] as const;
 
 /** A request that is asked again. */
 export interface Repeat {

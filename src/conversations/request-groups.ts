@@ -12,12 +12,13 @@ import type { DotArena } from '../numeric/dot-kernel.ts';
 import { VectorTable } from '../numeric/vector-table.ts';
 import { addTo, normOf } from '../numeric/vectors.ts';
 import { ChangeTracker } from '../topics/change-tracker.ts';
-import { namesOf, requestName, uniqueName } from '../topics/naming/names.ts';
+import { namesOf, uniqueName } from '../topics/naming/names.ts';
 import type { DocumentFrequencies } from '../topics/naming/scores.ts';
 import { wordsOfRequests } from '../topics/naming/wording.ts';
 import { ReadRequest } from '../topics/read-request.ts';
 import { addKeys, keysOfOne, noGroupKeys, oddsOfOne, type GroupKeys } from './ability-match.ts';
 import { rankedAbilityNames, type NamedAbility } from './ability-name.ts';
+import { isFragment, nameOfRequest } from './request-name.ts';
 import { JOINS, MERGES } from './ability-weights.ts';
 import {
   MOST_NAMED,
@@ -305,8 +306,10 @@ export class RequestGroups {
 }
 
 function namesOfRequests(samples: readonly string[], frequencies: DocumentFrequencies): string[] {
-  if (samples.length < 2) return samples.map(requestName).filter((name) => name !== '');
-  return namesOf(wordsOfRequests(samples.map((text) => new ReadRequest(text))), frequencies);
+  if (samples.length < 2) return samples.map(nameOfRequest).filter((name) => name !== '');
+  const shared = namesOf(wordsOfRequests(samples.map((text) => new ReadRequest(text))), frequencies);
+  const whole = shared.filter((name) => !isFragment(name));
+  return whole.length > 0 ? whole : samples.map(nameOfRequest).filter((name) => name !== '');
 }
 
 function isLive({ heir }: RequestGroup): boolean {

@@ -8,7 +8,7 @@ import type { KnownWords } from '../text/redact/known-words.ts';
 import { SessionText } from './session-text.ts';
 
 /** Raised with each change of what `write` writes. */
-const FORMAT = 10;
+const FORMAT = 11;
 
 /** What is kept of one session: what its next turns need, and the sentences that its title and summary are made of. */
 export class SessionState {
@@ -48,9 +48,13 @@ export class SessionState {
     this.session = session;
   }
 
-  /** The latest request that may be shown, as a gap is named after it; '' without. */
-  get lastRequest(): string {
-    return this.requests.findLast(({ text }) => text !== '')?.text ?? '';
+  /**
+   * The request that is spoken of, as a gap is named after it: the latest that says what is wished for with what, or
+   * asks about something, and neither complains nor asks again; null without.
+   */
+  get subject(): KeptRequest | null {
+    const shown = this.requests.filter(({ text }) => text !== '');
+    return shown.findLast(({ standsAlone }) => standsAlone) ?? shown[0] ?? null;
   }
 
   /** Keeps a request in place of the oldest, when there is no room. */
@@ -81,11 +85,13 @@ export class SessionState {
       .count(this.known.length);
     for (const word of this.known) writer.count(word);
     writer.count(this.requests.length);
-    for (const { text, vector, words, action, thing, language, length, answered } of this.requests) {
+    for (const { text, vector, words, action, thing, language, length, answered, standsAlone } of this
+      .requests) {
       writer.text(text).raw(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
       writer
         .count(length)
         .byte(answered)
+        .byte(standsAlone ? 1 : 0)
         .count(words.length + 3);
       for (const hash of [action, thing, language, ...words]) writer.byte(hash & 0xff).byte(hash >>> 8);
     }
@@ -121,10 +127,11 @@ export class SessionState {
       const vector = new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       const length = reader.count();
       const answered = reader.byte();
+      const standsAlone = reader.byte() === 1;
       const hashes: number[] = [];
       for (let more = reader.count(); more > 0; more -= 1) hashes.push(reader.byte() + reader.byte() * 0x100);
       const [action = 0, thing = 0, language = 0, ...words] = hashes;
-      state.requests.push({ text, vector, words, action, thing, language, length, answered });
+      state.requests.push({ text, vector, words, action, thing, language, length, answered, standsAlone });
     }
     state.text = SessionText.read(reader);
     return state;

@@ -259,8 +259,11 @@ export class SessionText {
       state.isDone = true;
       return 'solved';
     }
-    if (isLiking(signals) && this.#current?.turns !== 0)
-      return isSettled ? outcome : state.isDone ? 'solved' : 'thanked';
+    if (isLiking(signals) && this.#current?.turns !== 0) {
+      // Thanks alone take a refusal as it is.
+      const isTaken = outcome !== 'not_possible' || signals.every((key) => key === 'gratitude');
+      return isSettled && isTaken ? outcome : state.isDone ? 'solved' : 'thanked';
+    }
     if (isSettled && outcome !== 'gave_up' && move !== 'asks' && !isDisliked) return outcome;
     const asksOn = move === 'asks' || move === 'asksBeside' || isRepeated || signals.length > 0;
     return asksOn && !(state.isDone && move !== 'asks') ? 'open' : outcome;
@@ -283,7 +286,8 @@ export class SessionText {
     if (answer.recap !== '') state.recap = kept(redact(answer.recap), ANSWER_LENGTH);
     else if (answer.reports || isRefused) state.recap = '';
     state.awaited = stance === 'asked-for-more' ? 'more' : answer.awaits;
-    if (answer.reports || (current?.outcome === 'done' && !wasDone)) state.isDone = true;
+    if (current === undefined ? answer.reports : isDoneBy(answer, current, wasDone))
+      state.isDone = !isRefused;
     state.outcome = this.#outcomeAfterAssistant(answer, isRefused);
     state.move = 'says';
   }
@@ -348,6 +352,11 @@ export class SessionText {
     text.#state = STATE.read(reader);
     return text;
   }
+}
+
+/** Whether an assistant turn reports that what was wished for is done, and not only how things stand. */
+function isDoneBy({ reports }: AssistantAnswer, request: SessionRequest, wasDone: boolean): boolean {
+  return request.outcome === 'done' && !request.isInformation && (reports || !wasDone);
 }
 
 /** Whether a turn says that something is liked, and nothing against it. */

@@ -42,7 +42,7 @@ describe('abilityName', () => {
   });
 
   it('names what it was to do, not that it was a task', () => {
-    equal(name('perform external tasks such as booking a taxi'), 'Booking taxi');
+    equal(name('perform external tasks such as booking a taxi'), 'Book taxi');
   });
 
   it('is none where one word says nothing of what is missing', () => {

@@ -21,6 +21,19 @@ describe('SessionState', () => {
     equal(Buffer.compare(again.write(), session.write()), 0);
     equal(again.askedAt, -5);
     equal(again.answer.text, 'Which one?');
-    equal(again.lastRequest, `request ${KEPT_REQUESTS + 9}`);
+    equal(again.subject?.text, `request ${KEPT_REQUESTS + 9}`);
+  });
+
+  it('is about the latest request that stands alone, else about the first', () => {
+    const session = new SessionState(1, 1);
+    equal(new SessionState(1, 2).subject, null);
+    const add = (text: string, standsAlone: boolean): void =>
+      session.addRequest({ ...newRequest(text, vectorOf(text)), standsAlone });
+    add('please try, it is only the number', false);
+    add('seriously', false);
+    equal(session.subject?.text, 'please try, it is only the number');
+    add('change my address', true);
+    add('every other shop can do that', false);
+    equal(SessionState.read(1, 1, session.write(), 32).subject?.text, 'change my address');
   });
 });

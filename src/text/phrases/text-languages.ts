@@ -17,6 +17,7 @@ const TELLING_WORDS = 80;
 const LIKELY_SHARE = 0.8;
 /** The same where fewer are. */
 const STRICT_SHARE = 0.9;
+const SINGLE_SHARE = 0.5;
 
 /**
  * The languages that know the most words of a text. `counts`: zeros, one a language. `isStrict`: words that a language
@@ -36,7 +37,9 @@ export function likelyLanguages(
   }
   let most = 0;
   for (const count of counts) if (count > most) most = count;
-  const least = most * (isStrict ? STRICT_SHARE : LIKELY_SHARE);
+  // A word alone may be of any language that has it.
+  const share = !isStrict ? LIKELY_SHARE : known.length > 1 ? STRICT_SHARE : SINGLE_SHARE;
+  const least = most * share;
   let likely = 0;
   for (let place = 0; place < counts.length; place++) if (counts[place]! >= least) likely |= 1 << place;
   return likely;

@@ -4,7 +4,14 @@
  * Covered by test/worker/analysis/assigner.test.ts.
  */
 import { assistantDirection } from '../../conversations/about-assistant.ts';
-import { asksForData, asksUser, canOnlyAnswer, isAsked, isBare } from '../../turns/answering-turns.ts';
+import {
+  asksForData,
+  asksUser,
+  canOnlyAnswer,
+  holdsQuestion,
+  isAsked,
+  isBare,
+} from '../../turns/answering-turns.ts';
 import { abilityName } from '../../conversations/ability-name.ts';
 import { authorOf } from '../../conversations/authors.ts';
 import type { NewRequest } from '../../conversations/repeat-evidence.ts';
@@ -70,6 +77,7 @@ function assignUserTurn(
   const shown = shownTurn(turn, enrichment, session, { beginning: reading.beginning, shown: ahead });
   const isAsAhead = shown === ahead;
   const isAnswer = session.micro !== null && canOnlyAnswer(turn.content, turn.at, session.askedAt);
+  const isLiked = counted.size > 0 && !isDissatisfied(counted);
   let repeat: Repeat | null = null;
   if (kind === 'request' && vector !== null && saysAnything(vector)) {
     const wasAsked = isAsked(turn.at, session.askedAt);
@@ -79,11 +87,14 @@ function assignUserTurn(
     moveToTopicOf({ vector, read, isUnfamiliar }, turn, instance, session);
     const known = isAsAhead ? { compared: reading.compared, said: reading.keptRequest } : {};
     const request = newRequest(enrichment.request, vector, shown.request, turn.content.length, known);
-    repeat = repeatOf({ reading, instance, session }, request, wasAsked);
+    repeat = isLiked ? null : repeatOf({ reading, instance, session }, request, wasAsked);
     // Who asks again is still at the same matter, in words that no topic knows.
     if (repeat !== null && !instance.topics.hasTopic(session.micro)) session.micro = underDiscussion;
+    const { action, thing } = request;
+    const isAbout = thing !== 0 && (action !== 0 || holdsQuestion(turn.content));
+    request.standsAlone = isAbout && repeat === null && !isDissatisfied(counted);
     session.addRequest(request);
-  } else if (session.answered > 0 && mayAskAgain(enrichment, reading.said)) {
+  } else if (session.answered > 0 && !isLiked && mayAskAgain(enrichment, reading.said)) {
     repeat = bareRepeatOf({ turn, reading, instance, session });
   }
   if (repeat !== null) message.repeatedRequest = groupOf(repeat, turn.position, session.micro, instance);
@@ -131,7 +142,7 @@ function gapOf(
   session: SessionState,
 ): number {
   const asked = session.requests.at(-1);
-  const request = session.lastRequest;
+  const request = session.subject?.text ?? '';
   const words = redact(gap.words, session);
   const ability = {
     ...abilityKeysOf({ ...gap, request }),
@@ -237,6 +248,10 @@ function groupOf(
 ): number {
   const request = { vector: dequantise(of.vector), text: of.text, label: 0, position, micro };
   return repeated.add(request, () => topics.frequencies());
+}
+
+function isDissatisfied(signals: ReadonlySet<SignalKey>): boolean {
+  return SIGNALS.some(({ key, type }) => type === 'DSAT' && signals.has(key));
 }
 
 /** False for the all-zero vector of a text of which the model knows no word. */
