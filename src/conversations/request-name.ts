@@ -3,7 +3,7 @@
  * sentence. Covered by test/conversations/request-name.test.ts.
  */
 import { capitalOf } from '../text/capital.ts';
-import { LANGUAGES } from '../text/lexicon.ts';
+import { LANGUAGES, LEXICON } from '../text/lexicon.ts';
 import { QUESTION_ENDS } from '../text/question-marks.ts';
 import { requestParts } from '../text/request-parts.ts';
 import { sentencesOf } from '../text/sentences.ts';
@@ -18,6 +18,7 @@ const LEAST_UNSPACED = 3;
 const LEAST_NOUN = 3;
 const NUMBER = /\p{N}/u;
 const END = new RegExp(`[\\s.!。！;,:，、；：।${QUESTION_ENDS}]+$`, 'u');
+const CONNECTORS: ReadonlySet<string> = new Set(LEXICON.connectors.all);
 /** "Find out", "want that back": they say nothing without what it is done with. */
 const PARTICLES: ReadonlySet<string> = new Set([
   'up',
@@ -43,10 +44,14 @@ export function nameOfRequest(text: string): string {
     const wish = wishOf(verb, noun, text, language);
     if (wish !== '') return capitalised(wish);
   }
-  const phrase = upToContrast(requestName(text));
-  if (phrase !== '' && !isFragment(phrase, language) && (language === 'en' || text.includes(phrase.slice(1))))
+  const phrase = beforeNumber(upToContrast(requestName(text)), text);
+  if (
+    phrase !== '' &&
+    !isFragment(phrase, language) &&
+    (language === 'en' || text.includes(phrase.slice(1)))
+  )
     return phrase;
-  if (hasThing) return capitalised(noun);
+  if (hasThing) return capitalised(withParticiple(noun, text));
   const [shortest = ''] = sentencesOf(text)
     .map((sentence) => sentence.replace(END, ''))
     .filter((sentence) => sentence !== '' && sentence.length <= LONGEST && !NUMBER.test(sentence))
@@ -92,6 +97,21 @@ export function isFragment(phrase: string, language: string | null = 'en'): bool
       (word) => OF_SENTENCES.get(language ?? '')?.has(word) === true || /['’](?:s|re|m|ve|ll|d)$/u.test(word),
     )
   );
+}
+
+/** "Damaged goods form": what a thing has become is a part of its name. */
+function withParticiple(noun: string, text: string): string {
+  const before = /(\S+) $/u.exec(text.slice(0, Math.max(0, text.indexOf(noun))))?.[1]?.toLowerCase() ?? '';
+  return before.endsWith('ed') && isVerbForm(before) ? `${before} ${noun}` : noun;
+}
+
+/** "Sleeping bag for minus 10": what leads up to a number that no name holds goes with it. */
+function beforeNumber(phrase: string, text: string): string {
+  const behind = text.toLowerCase().split(phrase.toLowerCase())[1] ?? '';
+  if (!/^\s\p{N}/u.test(behind)) return phrase;
+  const words = phrase.split(' ');
+  const at = words.findLastIndex((word) => CONNECTORS.has(word.toLowerCase()));
+  return at > 0 ? words.slice(0, at).join(' ') : phrase;
 }
 
 /** "Payment failed but money left": what comes first stands by itself. */

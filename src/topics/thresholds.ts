@@ -14,6 +14,11 @@ const SAMPLE_BYTES = 150;
 const SAMPLES = 128;
 /** From this request on the thresholds stay as they are, so that topics keep their meaning. */
 const LAST_REQUEST = 2000;
+/**
+ * The threshold by which topics are found is this much lower at the first request, on a similarity scale of 1, and rises over so many
+ * requests: a small shop's topics show sooner, and a large one's stay apart. Decision 0082 has what was measured.
+ */
+const SLACK = { least: 0.12, requests: 100 } as const;
 /** The first guess counts as much as this many pairs. */
 const GUESS_PAIRS = 10;
 /** With fewer requests, micro-clusters are kept small, because they are never split. */
@@ -61,6 +66,11 @@ export class InstanceThresholds implements Thresholds {
   get topic(): number {
     return this.#corrected.topic;
   }
+  /** From which similarity on requests are found to be one topic: lower than `topic` at first. */
+  get found(): number {
+    const left = Math.max(0, 1 - this.#requests / SLACK.requests);
+    return this.topic - SLACK.least * this.scale * left;
+  }
   get cluster(): number {
     return this.#corrected.cluster;
   }
@@ -88,9 +98,11 @@ export class InstanceThresholds implements Thresholds {
 
   /** Takes a request's vector into account. Returns true when the thresholds have changed. */
   add(vector: Float32Array): boolean {
-    if (this.#given.background === undefined || this.#requests >= LAST_REQUEST) return false;
+    const isGiven = this.#given.background === undefined;
+    if (this.#requests >= (isGiven ? SLACK.requests : LAST_REQUEST)) return false;
     this.#requests += 1;
     this.#unsaved = true;
+    if (isGiven) return false;
     const slot = slotOf(this.#requests);
     if (slot < SAMPLES) {
       this.#samples[slot] = quantise(vector);

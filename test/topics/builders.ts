@@ -1,3 +1,4 @@
+import { equal } from 'node:assert/strict';
 import { DotArena } from '../../src/numeric/dot-kernel.ts';
 import { ReadRequest } from '../../src/topics/read-request.ts';
 import type { MicroCluster } from '../../src/topics/micro-cluster.ts';
@@ -16,10 +17,18 @@ export function freshState(dimensions = DIMENSIONS): TopicState {
   return new TopicState({
     instance: 1,
     instanceId: INSTANCE_ID,
-    thresholds: new InstanceThresholds(1, OPTIONS.thresholds),
+    thresholds: settledThresholds(),
     dimensions,
     arena: new DotArena(dimensions),
   });
+}
+
+/** Thresholds after so many requests that topics are no longer found by less. */
+function settledThresholds(): InstanceThresholds {
+  const thresholds = new InstanceThresholds(1, OPTIONS.thresholds);
+  for (let request = 0; request < 100; request += 1) thresholds.add(new Float32Array(DIMENSIONS));
+  equal(thresholds.found, thresholds.topic);
+  return thresholds;
 }
 
 /** A unit vector: `weight` along one axis, the rest along another. */

@@ -49,7 +49,22 @@ describe('the thresholds of an instance', () => {
     const { background: _, ...own } = GUESS;
     const calibration = calibrated(requests(300, 3), own);
     deepEqual(valuesOf(calibration), [0.7, 0.42, 0.22, 0.55, 0, 1]);
-    deepEqual(calibration.takeState(), []);
+    equal(calibration.found, calibration.topic);
+  });
+
+  it('find topics by less at first, and go on from their state', () => {
+    const { background: _, ...own } = GUESS;
+    const vectors = requests(100, 0);
+    const at = (count: number): number => calibrated(vectors.slice(0, count), own).found;
+    deepEqual(
+      [0, 50, 100].map((count) => at(count).toFixed(2)),
+      ['0.30', '0.36', '0.42'],
+    );
+    const half = calibrated(vectors.slice(0, 50), own);
+    const again = new InstanceThresholds(1, own);
+    again.restore(half.takeState());
+    equal(again.found, half.found);
+    deepEqual(again.takeState(), []);
   });
 
   it('follow the range that its cosines take, in order, below 1', () => {
@@ -96,7 +111,22 @@ describe('the thresholds of an instance', () => {
     );
     for (const vector of requests(500, 6)) equal(calibration.add(vector), false);
     deepEqual(valuesOf(calibration), before);
-    deepEqual(calibration.takeState(), []);
+    equal(calibration.found, calibration.topic);
+  });
+
+  it('find topics by less at first, and go on from their state', () => {
+    const { background: _, ...own } = GUESS;
+    const vectors = requests(100, 0);
+    const at = (count: number): number => calibrated(vectors.slice(0, count), own).found;
+    deepEqual(
+      [0, 50, 100].map((count) => at(count).toFixed(2)),
+      ['0.30', '0.36', '0.42'],
+    );
+    const half = calibrated(vectors.slice(0, 50), own);
+    const again = new InstanceThresholds(1, own);
+    again.restore(half.takeState());
+    equal(again.found, half.found);
+    deepEqual(again.takeState(), []);
   });
 
   it('stand one instance apart from another, and the same text many times does no harm', () => {

@@ -21,6 +21,7 @@ import { signalsInContext } from '../../conversations/signal-context.ts';
 import type { SessionState } from '../../conversations/session-state.ts';
 import { abilityKeysOf } from '../../text/ability-keys.ts';
 import { redact } from '../../text/redact/redact.ts';
+import { sentencesOf } from '../../text/sentences.ts';
 import type { Enrichment, FoundGap, MessageFact, Turn } from '../../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
 import { dequantise } from '../../numeric/quantised.ts';
@@ -84,15 +85,16 @@ function assignUserTurn(
     const isUnfamiliar = enrichment.isUnfamiliar ?? false;
     const underDiscussion = session.micro;
     const read = isAsAhead ? reading.request : new ReadRequest(shown.request);
-    moveToTopicOf({ vector, read, isUnfamiliar }, turn, instance, session);
+    const reacts = session.micro !== null && counted.size > 0 && !holdsQuestion(turn.content);
+    if (!reacts) moveToTopicOf({ vector, read, isUnfamiliar }, turn, instance, session);
     const known = isAsAhead ? { compared: reading.compared, said: reading.keptRequest } : {};
     const request = newRequest(enrichment.request, vector, shown.request, turn.content.length, known);
     repeat = isLiked ? null : repeatOf({ reading, instance, session }, request, wasAsked);
     // Who asks again is still at the same matter, in words that no topic knows.
     if (repeat !== null && !instance.topics.hasTopic(session.micro)) session.micro = underDiscussion;
     const { action, thing } = request;
-    const isAbout = thing !== 0 && (action !== 0 || holdsQuestion(turn.content));
-    request.standsAlone = isAbout && repeat === null && !isDissatisfied(counted);
+    const isAbout = thing !== 0 && (action !== 0 || asksAbout(shown.request, read.parts.noun));
+    request.standsAlone = isAbout && repeat === null && !reacts;
     session.addRequest(request);
   } else if (session.answered > 0 && !isLiked && mayAskAgain(enrichment, reading.said)) {
     repeat = bareRepeatOf({ turn, reading, instance, session });
@@ -248,6 +250,11 @@ function groupOf(
 ): number {
   const request = { vector: dequantise(of.vector), text: of.text, label: 0, position, micro };
   return repeated.add(request, () => topics.frequencies());
+}
+
+/** Whether a sentence that asks names a thing: not "Can you find out? It matters for my trip". */
+function asksAbout(text: string, noun: string): boolean {
+  return sentencesOf(text).some((sentence) => holdsQuestion(sentence) && sentence.includes(noun));
 }
 
 function isDissatisfied(signals: ReadonlySet<SignalKey>): boolean {

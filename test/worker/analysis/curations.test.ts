@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { MOST_CURATIONS, type CurationAction, type PlacedCuration } from '../../../src/domain/curations.ts';
 import type { ClusterRow, CurationRow, GapRow, MessageFact, TopicRow } from '../../../src/domain/facts.ts';
 import { InstanceCurations } from '../../../src/worker/analysis/instance-curations.ts';
-import { INSTANCE_ID, said, Store, vectorOf, type Said } from './builders.ts';
+import { OPTIONS, INSTANCE_ID, said, Store, vectorOf, type Said } from './builders.ts';
 
 const uuid = (number: number): string => `0190b000-0000-7000-8000-${String(number).padStart(12, '0')}`;
 
@@ -33,7 +33,8 @@ class Curated extends Store {
   #curations = 0;
 
   constructor(history: readonly Said[] = HISTORY) {
-    super();
+    // Few requests are asked: topics are found by less than this.
+    super({ ...OPTIONS, thresholds: { ...OPTIONS.thresholds, topic: 0.54 } });
     if (history.length > 0) this.fold(history);
   }
 
