@@ -37,7 +37,7 @@ function signalsOf({ assistant, user }: GoldTurn, heads: Heads): SignalKey[] {
   const stance =
     assistant === null ? null : (findIn({ role: 'assistant', content: assistant }, heads).stance ?? null);
   const { signals } = findIn({ role: 'user', content: user }, heads);
-  return signalsInContext(signals, { stance, hasUserTurn: assistant !== null, hasDoubt: false });
+  return signalsInContext(signals, { stance, hasUserTurn: assistant !== null });
 }
 
 function goldRow(name: string, turns: readonly GoldTurn[], heads: Heads): Row {
@@ -100,7 +100,7 @@ interface GradedSession {
 
 /** A session as the worker would see it. */
 function graded(dialogue: Dialogue, heads: Heads): GradedSession {
-  const context: SignalContext = { stance: null, hasUserTurn: false, hasDoubt: false };
+  const context: SignalContext = { stance: null, hasUserTurn: false };
   const turns: GradedTurn[] = [];
   for (const { role, content, sat = [] } of dialogue.turns) {
     const found = findIn({ role: roleOf(role), content }, heads);

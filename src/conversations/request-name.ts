@@ -17,7 +17,7 @@ const LONGEST = 60;
 const LEAST_UNSPACED = 3;
 const LEAST_NOUN = 3;
 const NUMBER = /\p{N}/u;
-const END = new RegExp(`[\\s.!。！;,:，、；：।${QUESTION_ENDS}]+$`, 'u');
+const MARK = new RegExp(`[\\s.!。！;,:，、；：।${QUESTION_ENDS}]`, 'u');
 const CONNECTORS: ReadonlySet<string> = new Set(LEXICON.connectors.all);
 /** "Find out", "want that back": they say nothing without what it is done with. */
 const PARTICLES: ReadonlySet<string> = new Set([
@@ -45,15 +45,11 @@ export function nameOfRequest(text: string): string {
     if (wish !== '') return capitalised(wish);
   }
   const phrase = beforeNumber(upToContrast(requestName(text)), text);
-  if (
-    phrase !== '' &&
-    !isFragment(phrase, language) &&
-    (language === 'en' || text.includes(phrase.slice(1)))
-  )
+  if (phrase !== '' && !isFragment(phrase, language) && (language === 'en' || text.includes(phrase.slice(1))))
     return phrase;
   if (hasThing) return capitalised(withParticiple(noun, text));
   const [shortest = ''] = sentencesOf(text)
-    .map((sentence) => sentence.replace(END, ''))
+    .map(withoutMarks)
     .filter((sentence) => sentence !== '' && sentence.length <= LONGEST && !NUMBER.test(sentence))
     .toSorted((one, other) => one.length - other.length);
   return capitalised(shortest);
@@ -101,7 +97,8 @@ export function isFragment(phrase: string, language: string | null = 'en'): bool
 
 /** "Damaged goods form": what a thing has become is a part of its name. */
 function withParticiple(noun: string, text: string): string {
-  const before = /(\S+) $/u.exec(text.slice(0, Math.max(0, text.indexOf(noun))))?.[1]?.toLowerCase() ?? '';
+  const front = text.slice(0, Math.max(0, text.indexOf(noun))).trimEnd();
+  const before = front.slice(front.lastIndexOf(' ') + 1).toLowerCase();
   return before.endsWith('ed') && isVerbForm(before) ? `${before} ${noun}` : noun;
 }
 
@@ -119,6 +116,12 @@ function upToContrast(phrase: string): string {
   const words = phrase.split(' ');
   const at = words.findIndex((word) => SHOWN.contrasts.hasWord(word.toLowerCase()));
   return at > 1 ? words.slice(0, at).join(' ') : phrase;
+}
+
+function withoutMarks(sentence: string): string {
+  let end = sentence.length;
+  while (end > 0 && MARK.test(sentence[end - 1]!)) end -= 1;
+  return sentence.slice(0, end);
 }
 
 function capitalised(text: string): string {

@@ -39,8 +39,6 @@ export class SessionState {
   answer = new SaidText('');
   /** What the latest assistant turn left the user to say; null: there is none yet. */
   stance: Stance | null = null;
-  /** A user turn hinted at dissatisfaction. */
-  hasDoubt = false;
   text = new SessionText();
 
   constructor(instance: number, session: number) {
@@ -72,7 +70,6 @@ export class SessionState {
         (this.hasUserTurn ? 1 : 0) |
           (this.hasOpening ? 2 : 0) |
           (this.askedForData ? 4 : 0) |
-          (this.hasDoubt ? 8 : 0) |
           (stanceNumber(this.stance) << 4),
       )
       .link(this.user ?? -1)
@@ -108,7 +105,6 @@ export class SessionState {
     state.hasUserTurn = (flags & 1) !== 0;
     state.hasOpening = (flags & 2) !== 0;
     state.askedForData = (flags & 4) !== 0;
-    state.hasDoubt = (flags & 8) !== 0;
     state.stance = stanceOfNumber(flags >>> 4);
     state.user = numberOrNull(reader.link());
     state.author = numberOrNull(reader.link());

@@ -3,7 +3,7 @@
  * to a statement a correction; thanks after "I cannot do that" are polite.
  */
 import { STANCES, type SignalCandidate, type Stance } from '../domain/facts.ts';
-import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
+import type { SignalKey } from '../domain/signal-kinds.ts';
 
 /** What a session has said so far. */
 export interface SignalContext {
@@ -11,31 +11,22 @@ export interface SignalContext {
   stance: Stance | null;
   /** A user turn precedes. */
   hasUserTurn: boolean;
-  /** A turn hinted at dissatisfaction. */
-  hasDoubt: boolean;
 }
-
-const DISSATISFIED: ReadonlySet<SignalKey> = new Set(
-  SIGNALS.filter(({ type }) => type === 'DSAT').map(({ key }) => key),
-);
 
 /**
  * The signals that count. The turn that opens a session cannot judge an assistant that has not spoken, unless it
- * speaks of an earlier conversation; where only users' turns are kept, later ones can. A weak sign of dissatisfaction
- * counts from the second turn with one: `context` remembers the first.
+ * speaks of an earlier conversation; where only users' turns are kept, later ones can.
  */
 export function signalsInContext(
   candidates: readonly SignalCandidate[],
   context: SignalContext,
 ): SignalKey[] {
-  const allowed = candidates.filter(({ needs, first }) => {
-    if (context.stance !== null) return needs.includes(context.stance);
-    return context.hasUserTurn ? needs.includes('answered') : first;
-  });
-  const doubts = allowed.filter(({ key }) => DISSATISFIED.has(key));
-  const isStrong = doubts.some(({ weak }) => !weak) || context.hasDoubt;
-  if (doubts.length > 0) context.hasDoubt = true;
-  return allowed.filter(({ key }) => isStrong || !DISSATISFIED.has(key)).map(({ key }) => key);
+  const { stance, hasUserTurn } = context;
+  return candidates
+    .filter(({ needs, first }) =>
+      stance !== null ? needs.includes(stance) : hasUserTurn ? needs.includes('answered') : first,
+    )
+    .map(({ key }) => key);
 }
 
 export function stanceNumber(stance: Stance | null): number {

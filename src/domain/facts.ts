@@ -82,14 +82,12 @@ export type Stance = (typeof STANCES)[number];
 
 /**
  * A signal in a user turn, if what precedes the turn allows. `needs`: the stances of the assistant's turn before that
- * do; `first`: it also counts in the turn that opens a session. A `weak` one counts when it is not the first doubt of
- * its session.
+ * do; `first`: it also counts in the turn that opens a session.
  */
 export interface SignalCandidate {
   readonly key: SignalKey;
   readonly needs: readonly Stance[];
   readonly first: boolean;
-  readonly weak: boolean;
 }
 
 /** What enrich finds out about one message, from that message alone. */

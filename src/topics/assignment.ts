@@ -73,7 +73,7 @@ export function placeOf(
     const cosine = cosineWithCore(similarity, topics[group]!, thresholds);
     if (cosine > nearestLoose) [loose, nearestLoose] = [group, cosine];
   }
-  const { found: least, floor, scale } = thresholds;
+  const { topic: least, floor, scale } = thresholds;
   if (nearestCore >= least && nearestCore >= nearestWaiting)
     return { topic: core, core: true, waitingGroup: null };
   const waitingGroup = nearestWaiting >= least ? waiting : null;

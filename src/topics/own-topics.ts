@@ -67,7 +67,7 @@ export class OwnTopics {
    */
   claimOf(vector: Float32Array, keys: RequestKeys, thresholds: InstanceThresholds, weight = 1): number {
     if (this.active === 0) return -1;
-    const { topic, micro, scale } = thresholds;
+    const { settledTopic: topic, micro, scale } = thresholds;
     let least = topic + CLAIM_SHARE * (micro - topic);
     let claim = -1;
     for (const [number, examples] of this.#examples) {

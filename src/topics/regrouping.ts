@@ -50,7 +50,7 @@ function regroup(state: TopicState): void {
  * topic and its id; what is released stays loose in the topic until it has a better place.
  */
 function releaseStrangers({ micros, thresholds }: TopicState): void {
-  const { found: least, scale } = thresholds;
+  const { topic: least, scale } = thresholds;
   for (const members of micros.byTopic().values()) {
     const core = members.filter((micro) => micro.core);
     const weights = core.map(({ weight }) => weight);
@@ -68,7 +68,7 @@ function createTopicsOfWaiting(state: TopicState): void {
   const { micros, thresholds } = state;
   const waiting = micros.live.filter(({ core }) => !core);
   const weights = waiting.map(({ weight }) => weight);
-  const merges = averageLinkage(micros.pairTotals(waiting, thresholds.scale), weights, thresholds.found);
+  const merges = averageLinkage(micros.pairTotals(waiting, thresholds.scale), weights, thresholds.topic);
   for (const members of groupsAfter(waiting, merges)) {
     if (createTopicOf(state, members) !== null) continue;
     for (const micro of members) micros.moveToWaitingGroup(micro, members[0]!.number);

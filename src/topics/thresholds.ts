@@ -15,7 +15,7 @@ const SAMPLES = 128;
 /** From this request on the thresholds stay as they are, so that topics keep their meaning. */
 const LAST_REQUEST = 2000;
 /**
- * The threshold by which topics are found is this much lower at the first request, on a similarity scale of 1, and rises over so many
+ * The topic threshold of the first request is this much lower, on a similarity scale of 1, and rises over so many
  * requests: a small shop's topics show sooner, and a large one's stay apart. Decision 0082 has what was measured.
  */
 const SLACK = { least: 0.12, requests: 100 } as const;
@@ -63,13 +63,14 @@ export class InstanceThresholds implements Thresholds {
   get micro(): number {
     return this.#corrected.micro;
   }
+  /** Of topics that are found: lower at first. */
   get topic(): number {
-    return this.#corrected.topic;
-  }
-  /** From which similarity on requests are found to be one topic: lower than `topic` at first. */
-  get found(): number {
     const left = Math.max(0, 1 - this.#requests / SLACK.requests);
-    return this.topic - SLACK.least * this.scale * left;
+    return this.settledTopic - SLACK.least * this.scale * left;
+  }
+  /** Of topics that people make, which claim what is near from the first request on. */
+  get settledTopic(): number {
+    return this.#corrected.topic;
   }
   get cluster(): number {
     return this.#corrected.cluster;

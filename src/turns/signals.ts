@@ -27,8 +27,9 @@ const MOST_BESIDE_APPROVAL = 0;
 /** The same before thanks: "I need a taxi, thanks" is polite. */
 const MOST_BEFORE_THANKS = 5;
 
-/** Thanks beside so many words speak of what is told. */
+/** Thanks and approval beside so many words speak of what is told, after these stances as well. */
 const LEAST_TOLD = 3;
+const TOLD: readonly Stance[] = ['waiting', 'asked'];
 
 /** A turn of fewer words, without courtesies, has understood no more than that something was said. */
 const LEAST_OF_INSIGHT = 4;
@@ -37,7 +38,7 @@ const LEAST_OF_INSIGHT = 4;
  * More words beside it make what failed or is wrong a part of a longer story, perhaps not about the answer; anger that
  * does not speak of the answer is about something else with fewer.
  */
-const MOST_BESIDE = { complaint: 8, anger: 2 } as const;
+const MOST_BESIDE = { complaint: 10, anger: 2 } as const;
 
 /** Something that a turn says. */
 interface Hit {
@@ -45,8 +46,6 @@ interface Hit {
   readonly start: number;
   readonly end: number;
   readonly clause: number;
-  /** A part of a longer story. */
-  readonly weak: boolean;
 }
 
 /** Both ends of a long text. */
@@ -61,57 +60,42 @@ export function detectSignals(content: string): SignalCandidate[] {
   const { hits, courtesies } = heardIn(text);
   const type = typeOfTurn(hits, text);
   if (type === null) return [];
-  const first = hits.some(({ said }) => said === 'human')
-    ? refusesBots(text)
-    : text.matches.some(({ kind }) => kind === 'earlier');
+  const first = text.matches.some(({ kind }) => kind === 'earlier');
   const beside = wordsBeside(text, heldTokens(hits, text, courtesies), 0, text.tokens.length);
   const isBare = beside === 0;
   const words = wordsWithout(text, hits, courtesies);
   const endings = courtesies.filter(({ kind }) => kind === 'ends');
   const isThanked = hits.some(({ said }) => said === 'thanks');
   const found = new Map<SignalKey, SignalCandidate>();
+  const add = (key: SignalKey, needs: readonly Stance[], isFirst: boolean): void => {
+    const known = found.get(key);
+    found.set(key, {
+      key,
+      needs: [...new Set([...(known?.needs ?? []), ...needs])],
+      first: isFirst || known?.first === true,
+    });
+  };
   for (const hit of hits) {
-    const { said, weak: isWeak } = hit;
-    const meaning = meaningOf(said);
-    if (meaning.type !== type) continue;
+    const { said } = hit;
+    const { type: own, needs, keys } = meaningOf(said);
+    if (own !== type) continue;
     // "No, that's all, thanks" declines more help; "thank you for the help" does not.
     const declines =
       said === 'closing'
         ? endings.some((end) => overlap(end, hit))
-        : isBare && endings.length > 0 && endsClause(hit.end, text);
-    const isCourtesy = said === 'closing' || said === 'thanks';
-    const answered = answersTo(hit, courtesies, { isBare, words });
-    // Who tells of something before the thanks does not only wait with patience.
-    const isTold = said === 'thanks' && beside >= LEAST_TOLD && asksNothing(text, courtesies);
-    const needs = [...meaning.needs, ...(isTold ? (['waiting'] as const) : [])].filter(
-      (stance) =>
-        (stance !== 'asked-for-more' || !declines || !isCourtesy) &&
-        !answered.includes(stance) &&
-        // "Never mind then, thanks" takes a refusal as it is.
-        (stance !== 'unable' || said !== 'gives-up' || !isThanked),
-    );
-    const onlyThanks = said === 'thanks' && isBare;
-    for (const key of keysOf(said)) {
-      const known = found.get(key);
-      const weak = (known?.weak ?? true) && isWeak;
-      found.set(key, {
-        key,
-        needs: known === undefined ? needs : [...new Set([...known.needs, ...needs])],
-        first: first || onlyThanks || known?.first === true,
-        weak,
-      });
-    }
+        : said === 'thanks' && isBare && endings.length > 0 && endsClause(hit.end, text);
+    // Who tells of something beside thanks or approval does not only wait with patience, or take an offer.
+    const isTold =
+      (said === 'thanks' || said === 'approval') && beside >= LEAST_TOLD && asksNothing(text, courtesies);
+    const muted = new Set(answersTo(hit, courtesies, { isBare, words }));
+    if (declines) muted.add('asked-for-more');
+    // "Never mind then, thanks" takes a refusal as it is.
+    if (said === 'gives-up' && isThanked) muted.add('unable');
+    const after = [...needs, ...(isTold ? TOLD : [])].filter((stance) => !muted.has(stance));
+    for (const key of keys) add(key, after, first || (said === 'thanks' && isBare));
   }
-  if (hits.some(({ said }) => said === 'no') && type === 'DSAT') {
-    const known = found.get('negative-feedback');
-    const needs: Stance[] = [...new Set<Stance>([...(known?.needs ?? []), 'asked-if-helped'])];
-    found.set('negative-feedback', {
-      key: 'negative-feedback',
-      needs,
-      first: known?.first === true,
-      weak: false,
-    });
-  }
+  if (type === 'DSAT' && hits.some(({ said }) => said === 'no'))
+    add('negative-feedback', ['asked-if-helped'], false);
   return SIGNALS.flatMap(({ key }) => found.get(key) ?? []);
 }
 
@@ -131,7 +115,7 @@ function answersTo(
   if (hit.said !== 'praise' && hit.said !== 'solved')
     return type === 'DSAT' && aboutThing === true && !insists ? ['asked-about'] : [];
   const agrees = courtesies.some((match) => match.kind === 'agrees' && overlap(match, hit));
-  if (agrees || (isBare && hit.end - hit.start === 1)) return ['asked', 'asked-about'];
+  if (isBare && (agrees || hit.end - hit.start === 1)) return ['asked', 'asked-about'];
   return insists ? [] : ['asked-about'];
 }
 
@@ -148,14 +132,6 @@ function wordsWithout(
     (count, { isCharacter }, at) => count + (polite[at] === 1 ? 0 : isCharacter ? 0.5 : 1),
     0,
   );
-}
-
-function keysOf(said: Said): readonly SignalKey[] {
-  return meaningOf(said).keys;
-}
-
-function refusesBots({ matches }: MatchedText<UserPhrase>): boolean {
-  return matches.some(({ kind }) => kind === 'earlier');
 }
 
 /** What is heard in a turn, and what stands beside it. */
@@ -186,7 +162,7 @@ function heardIn(text: MatchedText<UserPhrase>): Heard {
     if (said === null) continue;
     const clause = clauseOf[end - 1]!;
     if (clauses[clause]!.isQuestion && meaningOf(said).inQuestions !== true) continue;
-    hits.push({ said, start, end, clause, weak: false });
+    hits.push({ said, start, end, clause });
   }
   if (hits.length === 0) return NOTHING_HEARD;
   const courtesies = signalPhrases().beside.match(text.text).matches;
@@ -219,7 +195,7 @@ function clauseByToken(clauses: readonly Clause[], count: number): Int32Array {
   return places;
 }
 
-/** Drops thanks after a request, and approving words with a next step; weakens complaints in a longer story. */
+/** Drops thanks after a request, approving words with a next step, and complaints in a longer story. */
 function withoutPoliteness(
   hits: readonly Hit[],
   text: MatchedText<UserPhrase>,
@@ -230,17 +206,15 @@ function withoutPoliteness(
   const isThankful = hits.some(({ said }) => meaningOf(said).type === 'SAT');
   const leaves = hits.some(({ said }) => meaningOf(said).unthanked === true);
   const insists = courtesies.some(({ kind }) => kind === 'insists');
-  const sober = hits.map((hit) => {
-    if (meaningOf(hit.said).aboutThing !== true) return hit;
-    const [from, to] = sentenceOf(hit, text.clauses);
-    const isWeak =
-      hit.said === 'angry' && !insists
-        ? wordsBeside(text, held, from, to) > MOST_BESIDE.anger
-        : beside > MOST_BESIDE.complaint;
-    return isWeak ? { ...hit, weak: true } : hit;
-  });
-  return sober.filter((hit) => {
-    const { alone, type, unthanked } = meaningOf(hit.said);
+  return hits.filter((hit) => {
+    const { aboutThing, alone, type, unthanked } = meaningOf(hit.said);
+    if (aboutThing === true && beside > MOST_BESIDE.complaint) return false;
+    if (
+      hit.said === 'angry' &&
+      !insists &&
+      wordsBeside(text, held, ...sentenceOf(hit, text.clauses)) > MOST_BESIDE.anger
+    )
+      return false;
     if (hit.said === 'thanks' || hit.said === 'warm')
       return !areThanksForRequest(hit, text, held, courtesies);
     if (unthanked === true && isThankful) return false;

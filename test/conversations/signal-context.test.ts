@@ -8,12 +8,11 @@ import {
 } from '../../src/conversations/signal-context.ts';
 import { STANCES, type SignalCandidate } from '../../src/domain/facts.ts';
 
-const complaint: SignalCandidate = { key: 'frustration', needs: ['answered'], first: false, weak: false };
-const doubt: SignalCandidate = { ...complaint, key: 'negative-feedback', weak: true };
-const thanks: SignalCandidate = { ...doubt, key: 'gratitude', first: true };
+const complaint: SignalCandidate = { key: 'frustration', needs: ['answered'], first: false };
+const thanks: SignalCandidate = { ...complaint, key: 'gratitude', first: true };
 
 function context(change: Partial<SignalContext> = {}): SignalContext {
-  return { stance: 'answered', hasUserTurn: true, hasDoubt: false, ...change };
+  return { stance: 'answered', hasUserTurn: true, ...change };
 }
 
 describe('signals in context', () => {
@@ -29,25 +28,6 @@ describe('signals in context', () => {
 
   it('count where only the turns of users are kept, from the second on', () => {
     deepEqual(signalsInContext([complaint], context({ stance: null })), ['frustration']);
-  });
-
-  it('hold a weak doubt back until the second one', () => {
-    const session = context();
-    deepEqual(signalsInContext([doubt], session), []);
-    deepEqual(signalsInContext([thanks], session), ['gratitude']);
-    deepEqual(signalsInContext([doubt], session), ['negative-feedback']);
-  });
-
-  it('count a weak doubt after, and with, a strong complaint', () => {
-    const session = context();
-    deepEqual(signalsInContext([doubt, complaint], session), ['negative-feedback', 'frustration']);
-    deepEqual(signalsInContext([doubt], session), ['negative-feedback']);
-  });
-
-  it('remember no doubt that an answer to a question raises', () => {
-    const session = context({ stance: 'asked' });
-    signalsInContext([doubt], session);
-    equal(session.hasDoubt, false);
   });
 
   it('know stances by number', () => {

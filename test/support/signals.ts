@@ -3,5 +3,5 @@ import type { SignalKey } from '../../src/domain/signal-kinds.ts';
 
 /** Signals that count whatever precedes them. */
 export function certain(...keys: readonly SignalKey[]): SignalCandidate[] {
-  return keys.map((key) => ({ key, needs: STANCES, first: true, weak: false }));
+  return keys.map((key) => ({ key, needs: STANCES, first: true }));
 }

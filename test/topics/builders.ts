@@ -27,7 +27,7 @@ export function freshState(dimensions = DIMENSIONS): TopicState {
 function settledThresholds(): InstanceThresholds {
   const thresholds = new InstanceThresholds(1, OPTIONS.thresholds);
   for (let request = 0; request < 100; request += 1) thresholds.add(new Float32Array(DIMENSIONS));
-  equal(thresholds.found, thresholds.topic);
+  equal(thresholds.topic, thresholds.settledTopic);
   return thresholds;
 }
 

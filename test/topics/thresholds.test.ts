@@ -49,13 +49,13 @@ describe('the thresholds of an instance', () => {
     const { background: _, ...own } = GUESS;
     const calibration = calibrated(requests(300, 3), own);
     deepEqual(valuesOf(calibration), [0.7, 0.42, 0.22, 0.55, 0, 1]);
-    equal(calibration.found, calibration.topic);
+    equal(calibration.topic, calibration.settledTopic);
   });
 
   it('find topics by less at first, and go on from their state', () => {
     const { background: _, ...own } = GUESS;
     const vectors = requests(100, 0);
-    const at = (count: number): number => calibrated(vectors.slice(0, count), own).found;
+    const at = (count: number): number => calibrated(vectors.slice(0, count), own).topic;
     deepEqual(
       [0, 50, 100].map((count) => at(count).toFixed(2)),
       ['0.30', '0.36', '0.42'],
@@ -63,7 +63,7 @@ describe('the thresholds of an instance', () => {
     const half = calibrated(vectors.slice(0, 50), own);
     const again = new InstanceThresholds(1, own);
     again.restore(half.takeState());
-    equal(again.found, half.found);
+    equal(again.topic, half.topic);
     deepEqual(again.takeState(), []);
   });
 
@@ -111,13 +111,13 @@ describe('the thresholds of an instance', () => {
     );
     for (const vector of requests(500, 6)) equal(calibration.add(vector), false);
     deepEqual(valuesOf(calibration), before);
-    equal(calibration.found, calibration.topic);
+    equal(calibration.topic, calibration.settledTopic);
   });
 
   it('find topics by less at first, and go on from their state', () => {
     const { background: _, ...own } = GUESS;
     const vectors = requests(100, 0);
-    const at = (count: number): number => calibrated(vectors.slice(0, count), own).found;
+    const at = (count: number): number => calibrated(vectors.slice(0, count), own).topic;
     deepEqual(
       [0, 50, 100].map((count) => at(count).toFixed(2)),
       ['0.30', '0.36', '0.42'],
@@ -125,7 +125,7 @@ describe('the thresholds of an instance', () => {
     const half = calibrated(vectors.slice(0, 50), own);
     const again = new InstanceThresholds(1, own);
     again.restore(half.takeState());
-    equal(again.found, half.found);
+    equal(again.topic, half.topic);
     deepEqual(again.takeState(), []);
   });
 
