@@ -200,7 +200,6 @@ async function falseAlarms(dataDirectory: string, heads: Heads): Promise<EvalTab
       signalsInContext(findIn({ role: 'user', content: text }, heads).signals, {
         stance: 'answered',
         hasUserTurn: true,
-        hasDoubt: false,
       }).some((key) => typeOf(key) === 'DSAT');
     rows.push([
       set,

@@ -108,12 +108,15 @@ function answersTo(
   courtesies: readonly Match<BesidePhrase>[],
   { isBare, words }: { isBare: boolean; words: number },
 ): readonly Stance[] {
-  const { type, aboutThing } = meaningOf(hit.said);
+  const { said } = hit;
+  const { type, aboutThing } = meaningOf(said);
   const insists = courtesies.some(({ kind }) => kind === 'insists');
   // "Got it" waits for what comes; "now it makes sense" has what it needs.
   if (hit.said === 'acknowledgement' && words < LEAST_OF_INSIGHT) return ['asked', 'asked-about', 'waiting'];
   if (hit.said !== 'praise' && hit.said !== 'solved')
-    return type === 'DSAT' && aboutThing === true && !insists ? ['asked-about'] : [];
+    return type === 'DSAT' && aboutThing === true && !insists
+      ? said === 'wrong' ? ['asked', 'asked-about'] : ['asked-about']
+      : [];
   const agrees = courtesies.some((match) => match.kind === 'agrees' && overlap(match, hit));
   if (isBare && (agrees || hit.end - hit.start === 1)) return ['asked', 'asked-about'];
   return insists ? [] : ['asked-about'];
