@@ -4,7 +4,7 @@
  * Covered by test/models/eval/topics.test.ts.
  */
 import { Assigner } from '../../src/worker/analysis/assigner.ts';
-import { SIGNALS } from '../../src/domain/signal-kinds.ts';
+import { SIGNALS, type SignalKey } from '../../src/domain/signal-kinds.ts';
 import type { Enrichment, GapRow, SessionRow, Turn } from '../../src/domain/facts.ts';
 import { loadEmbedder, type Embedder } from '../../src/turns/embed/embedder.ts';
 import { createEnricher, type Enricher } from '../../src/turns/enricher.ts';
@@ -27,12 +27,16 @@ export interface Assigned {
   readonly requests: ReadonlyMap<number, readonly string[]>;
   /** For every turn of the stream: whether assign found it to repeat a request. */
   readonly repeated: readonly boolean[];
+  /** For every turn of the stream: the signals that count. */
+  readonly signals: readonly (readonly SignalKey[])[];
   /** For every turn of the stream: whether that counts as dissatisfaction. */
   readonly repetitions: readonly boolean[];
   /** For every turn of the stream: the number of its gap in the end, or null. */
   readonly gaps: readonly (number | null)[];
   /** By number. */
   readonly gapRows: ReadonlyMap<number, GapRow>;
+  /** For every turn of the stream: the topic of the request in the end, or null. */
+  readonly topicAt: readonly (number | null)[];
   /** For every turn of the stream. */
   readonly enrichments: readonly Enrichment[];
   /** Name and cluster of each topic. */
@@ -115,6 +119,7 @@ async function assignAll(
   const micros: (number | null)[] = [];
   const repeated: boolean[] = [];
   const repetitions: boolean[] = [];
+  const signalsOf: SignalKey[][] = [];
   const gaps: (number | null)[] = [];
   const gapRows = new Map<number, GapRow>();
   const enrichments: Enrichment[] = [];
@@ -129,6 +134,7 @@ async function assignAll(
       micros.push(micro);
       gaps.push(gap);
       repeated.push(repeatedRequest !== null);
+      signalsOf.push(signals.map((at) => SIGNALS[at]!.key));
       repetitions.push(repeatedRequest !== null && signals.includes(REPETITION));
     }
     for (const { micro, topic } of rows.micros) topicOf.set(micro, topic);
@@ -158,6 +164,8 @@ async function assignAll(
     requests,
     repeated,
     repetitions,
+    signals: signalsOf,
+    topicAt,
     gaps: lasting,
     gapRows,
     enrichments,

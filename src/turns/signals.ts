@@ -115,7 +115,9 @@ function answersTo(
   if (hit.said === 'acknowledgement' && words < LEAST_OF_INSIGHT) return ['asked', 'asked-about', 'waiting'];
   if (hit.said !== 'praise' && hit.said !== 'solved')
     return type === 'DSAT' && aboutThing === true && !insists
-      ? said === 'wrong' ? ['asked', 'asked-about'] : ['asked-about']
+      ? said === 'wrong'
+        ? ['asked', 'asked-about']
+        : ['asked-about']
       : [];
   const agrees = courtesies.some((match) => match.kind === 'agrees' && overlap(match, hit));
   if (isBare && (agrees || hit.end - hit.start === 1)) return ['asked', 'asked-about'];

@@ -42,7 +42,14 @@ describe('groupings', () => {
     ok(accepts({ topic: { id, name: 'refunds', clusterId: null } }));
     ok(!accepts({ topic: { id, name: 'refunds' } }));
     ok(!accepts({ topic: { id, name: 'refunds', clusterId: null, more: 1 } }));
-    deepEqual(dimensionFieldsOf('SESSION'), ['title', 'summary', 'topics', 'language', 'externalId']);
+    deepEqual(dimensionFieldsOf('SESSION'), [
+      'title',
+      'summary',
+      'topics',
+      'language',
+      'outcome',
+      'externalId',
+    ]);
     deepEqual(dimensionFieldsOf('TOPIC'), ['description', 'isOwn', 'isNamed', 'isHidden']);
     deepEqual(dimensionFieldsOf('CSAT_DSAT'), []);
   });
