@@ -2,35 +2,23 @@
  * The name of what was asked once: a phrase of its own words, else the thing that it is about, else its shortest
  * sentence. Covered by test/conversations/request-name.test.ts.
  */
-import { capitalOf } from '../text/capital.ts';
 import { LANGUAGES, LEXICON } from '../text/lexicon.ts';
-import { QUESTION_ENDS } from '../text/question-marks.ts';
 import { requestParts } from '../text/request-parts.ts';
 import { sentencesOf } from '../text/sentences.ts';
 import { SHOWN } from '../text/shown/phrase-set.ts';
 import { isUnspaced } from '../text/words.ts';
 import { requestName } from '../topics/naming/names.ts';
 import { isVerb, isVerbForm } from '../topics/naming/verb-forms.ts';
+import { capitalised, withoutMarks } from './shown-session.ts';
 
 const LONGEST = 60;
 /** Fewer characters of a script without spaces are no phrase. */
 const LEAST_UNSPACED = 3;
 const LEAST_NOUN = 3;
 const NUMBER = /\p{N}/u;
-const MARK = new RegExp(`[\\s.!。！;,:，、；：।${QUESTION_ENDS}]`, 'u');
 const CONNECTORS: ReadonlySet<string> = new Set(LEXICON.connectors.all);
 /** "Find out", "want that back": they say nothing without what it is done with. */
-const PARTICLES: ReadonlySet<string> = new Set([
-  'up',
-  'out',
-  'off',
-  'on',
-  'down',
-  'in',
-  'over',
-  'back',
-  'away',
-]);
+const PARTICLES: ReadonlySet<string> = new Set('up out off on down in over back away'.split(' '));
 /** Words that only a sentence holds: its subject, its auxiliary. By language. */
 const OF_SENTENCES: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   [...LANGUAGES].map(([code, { subjects, auxiliaries }]) => [code, new Set([...subjects, ...auxiliaries])]),
@@ -116,15 +104,4 @@ function upToContrast(phrase: string): string {
   const words = phrase.split(' ');
   const at = words.findIndex((word) => SHOWN.contrasts.hasWord(word.toLowerCase()));
   return at > 1 ? words.slice(0, at).join(' ') : phrase;
-}
-
-function withoutMarks(sentence: string): string {
-  let end = sentence.length;
-  while (end > 0 && MARK.test(sentence[end - 1]!)) end -= 1;
-  return sentence.slice(0, end);
-}
-
-function capitalised(text: string): string {
-  const [letter = '', ...rest] = Array.from(text);
-  return capitalOf(letter) + rest.join('');
 }

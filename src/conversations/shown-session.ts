@@ -74,7 +74,8 @@ export function summaryOf({ requests, further, outcome }: Told, language: string
 
 const LAST_MARK = new RegExp(`[\\s.!。！;,:，、；：।${QUESTION_ENDS}]`, 'u');
 
-function withoutMarks(text: string): string {
+/** Without spaces and marks at its end. */
+export function withoutMarks(text: string): string {
   let end = text.length;
   while (end > 0 && LAST_MARK.test(text[end - 1]!)) end -= 1;
   return text.slice(0, end);
@@ -85,7 +86,7 @@ function sentenceOf(text: string): string {
 }
 
 /** With a capital, unless the first word has one somewhere: "iPhone". */
-function capitalised(text: string): string {
+export function capitalised(text: string): string {
   const first = /^\S*/u.exec(text)?.[0] ?? '';
   if (first !== first.toLowerCase()) return text;
   const [letter = '', ...rest] = Array.from(text);

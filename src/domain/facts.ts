@@ -68,6 +68,7 @@ export interface FoundGap extends MissingAbility {
  * What an assistant turn leaves the user to say. `answered`: it states something. `asked`: it asks the user for
  * something, or offers. `asked-if-helped`: it asks about its own answer. `asked-for-more`: it asks whether there is
  * anything else. `unable`: it says that it cannot, may not or does not know. `waiting`: it still looks.
+ * `asked-about`: it asks what is wrong, or why.
  */
 export const STANCES = [
   'answered',

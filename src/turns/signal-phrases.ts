@@ -1,5 +1,5 @@
 /** The phrases of satisfaction and dissatisfaction in `lexicon/<language>.signals.json`, and what each kind means. */
-import type { Stance } from '../domain/facts.ts';
+import { STANCES, type Stance } from '../domain/facts.ts';
 import type { SignalKey } from '../domain/signal-kinds.ts';
 import { once } from '../text/once.ts';
 import { loadPhraseFiles, type PhraseFile } from '../text/phrases/phrase-files.ts';
@@ -8,24 +8,8 @@ import { PhraseMatcher } from '../text/phrases/phrase-matcher.ts';
 /** Stances after which a word of courtesy speaks of an answer; after others it is polite, or answers a question. */
 const ANSWERED: readonly Stance[] = ['answered', 'asked-if-helped', 'asked-for-more'];
 /** Stances after which a turn answers no question. */
-export const NOT_ASKED: readonly Stance[] = [
-  'answered',
-  'asked-if-helped',
-  'asked-for-more',
-  'unable',
-  'waiting',
-];
-const ANY: readonly Stance[] = [
-  'answered',
-  'asked',
-  'asked-if-helped',
-  'asked-for-more',
-  'unable',
-  'waiting',
-  'asked-about',
-];
-
-const NOT_REFUSED: readonly Stance[] = ANY.filter((stance) => stance !== 'unable');
+const NOT_ASKED = STANCES.filter((stance) => stance !== 'asked' && stance !== 'asked-about');
+const NOT_REFUSED = STANCES.filter((stance) => stance !== 'unable');
 
 interface Meaning {
   readonly type: 'SAT' | 'DSAT';
@@ -44,14 +28,14 @@ interface Meaning {
 }
 
 /**
- * What a user turn says. `warm`: thanks that are more than polite ("thank you so much"). `told`: the assistant asks for what it was told before. `rejection`: "no, the other
- * one", a correction after an answer and an answer after a question. `leaves`: the user goes on without the
- * assistant ("I'll call them"), which may be what it advised.
+ * What a user turn says. `warm`: thanks that are more than polite ("thank you so much"). `told`: the assistant asks for
+ * what it was told before. `rejection`: "no, the other one", a correction after an answer and an answer after a
+ * question. `leaves`: the user goes on without the assistant ("I'll call them"), which may be what it advised.
  */
 export const SAID = {
   thanks: { type: 'SAT', keys: ['gratitude'], needs: ANSWERED, courtesy: true },
   warm: { type: 'SAT', keys: ['gratitude'], needs: NOT_REFUSED, courtesy: true },
-  praise: { type: 'SAT', keys: ['praise'], needs: ANY },
+  praise: { type: 'SAT', keys: ['praise'], needs: STANCES },
   approval: {
     type: 'SAT',
     keys: ['praise'],
@@ -59,7 +43,7 @@ export const SAID = {
     courtesy: true,
     alone: true,
   },
-  solved: { type: 'SAT', keys: ['problem-solved'], needs: ANY },
+  solved: { type: 'SAT', keys: ['problem-solved'], needs: STANCES },
   closing: { type: 'SAT', keys: ['positive-closing'], needs: ANSWERED, courtesy: true },
   acknowledgement: {
     type: 'SAT',
@@ -70,9 +54,9 @@ export const SAID = {
   },
   yes: { type: 'SAT', keys: ['praise'], needs: ['asked-if-helped'] },
   no: { type: 'DSAT', keys: ['correction'], needs: ['answered'] },
-  failed: { type: 'DSAT', keys: ['negative-feedback'], needs: ANY, inQuestions: true, aboutThing: true },
-  'bad-answer': { type: 'DSAT', keys: ['negative-feedback'], needs: ANY, aboutThing: true },
-  correction: { type: 'DSAT', keys: ['correction'], needs: ANY, inQuestions: true },
+  failed: { type: 'DSAT', keys: ['negative-feedback'], needs: STANCES, inQuestions: true, aboutThing: true },
+  'bad-answer': { type: 'DSAT', keys: ['negative-feedback'], needs: STANCES, aboutThing: true },
+  correction: { type: 'DSAT', keys: ['correction'], needs: STANCES, inQuestions: true },
   rejection: {
     type: 'DSAT',
     keys: ['correction'],
@@ -85,16 +69,16 @@ export const SAID = {
     needs: NOT_ASKED,
     inQuestions: true,
   },
-  told: { type: 'DSAT', keys: ['ignored-instruction'], needs: ANY, inQuestions: true },
-  wrong: { type: 'DSAT', keys: ['factual-error'], needs: ANY, aboutThing: true },
+  told: { type: 'DSAT', keys: ['ignored-instruction'], needs: STANCES, inQuestions: true },
+  wrong: { type: 'DSAT', keys: ['factual-error'], needs: STANCES, aboutThing: true },
   doubt: { type: 'DSAT', keys: ['factual-error'], needs: NOT_ASKED, inQuestions: true, aboutThing: true },
-  repeat: { type: 'DSAT', keys: ['repetition'], needs: ANY, inQuestions: true },
-  vague: { type: 'DSAT', keys: ['insufficient-detail'], needs: ANY, inQuestions: true, aboutThing: true },
-  angry: { type: 'DSAT', keys: ['frustration'], needs: ANY, inQuestions: true, aboutThing: true },
-  irony: { type: 'DSAT', keys: ['frustration'], needs: ANY, inQuestions: true },
-  'gives-up': { type: 'DSAT', keys: ['gives-up'], needs: ANY },
+  repeat: { type: 'DSAT', keys: ['repetition'], needs: STANCES, inQuestions: true },
+  vague: { type: 'DSAT', keys: ['insufficient-detail'], needs: STANCES, inQuestions: true, aboutThing: true },
+  angry: { type: 'DSAT', keys: ['frustration'], needs: STANCES, inQuestions: true, aboutThing: true },
+  irony: { type: 'DSAT', keys: ['frustration'], needs: STANCES, inQuestions: true },
+  'gives-up': { type: 'DSAT', keys: ['gives-up'], needs: STANCES },
   leaves: { type: 'DSAT', keys: ['gives-up'], needs: ['unable'], unthanked: true },
-  human: { type: 'DSAT', keys: ['gives-up'], needs: ANY, inQuestions: true },
+  human: { type: 'DSAT', keys: ['gives-up'], needs: STANCES, inQuestions: true },
 } as const satisfies Record<string, Meaning>;
 
 export type Said = keyof typeof SAID;

@@ -30,6 +30,7 @@ const MOST_BEFORE_THANKS = 5;
 /** Thanks and approval beside so many words speak of what is told, after these stances as well. */
 const LEAST_TOLD = 3;
 const TOLD: readonly Stance[] = ['waiting', 'asked'];
+const ASKED: readonly Stance[] = ['asked', 'asked-about'];
 
 /** A turn of fewer words, without courtesies, has understood no more than that something was said. */
 const LEAST_OF_INSIGHT = 4;
@@ -57,13 +58,13 @@ function endsOf(text: string): string {
 /** The signals that a user turn may give, in the order of SIGNALS, each at most once. Any language. */
 export function detectSignals(content: string): SignalCandidate[] {
   const text = signalPhrases().user.match(endsOf(content));
-  const { hits, courtesies } = heardIn(text);
+  const heard = heardIn(text);
+  const { hits, courtesies } = heard;
   const type = typeOfTurn(hits, text);
   if (type === null) return [];
   const first = text.matches.some(({ kind }) => kind === 'earlier');
-  const beside = wordsBeside(text, heldTokens(hits, text, courtesies), 0, text.tokens.length);
+  const beside = wordsBeside(text, heldTokens(heard), 0, text.tokens.length);
   const isBare = beside === 0;
-  const words = wordsWithout(text, hits, courtesies);
   const endings = courtesies.filter(({ kind }) => kind === 'ends');
   const isThanked = hits.some(({ said }) => said === 'thanks');
   const found = new Map<SignalKey, SignalCandidate>();
@@ -85,9 +86,8 @@ export function detectSignals(content: string): SignalCandidate[] {
         ? endings.some((end) => overlap(end, hit))
         : said === 'thanks' && isBare && endings.length > 0 && endsClause(hit.end, text);
     // Who tells of something beside thanks or approval does not only wait with patience, or take an offer.
-    const isTold =
-      (said === 'thanks' || said === 'approval') && beside >= LEAST_TOLD && asksNothing(text, courtesies);
-    const muted = new Set(answersTo(hit, courtesies, { isBare, words }));
+    const isTold = (said === 'thanks' || said === 'approval') && beside >= LEAST_TOLD && asksNothing(heard);
+    const muted = new Set(answersTo(hit, heard, isBare));
     if (declines) muted.add('asked-for-more');
     // "Never mind then, thanks" takes a refusal as it is.
     if (said === 'gives-up' && isThanked) muted.add('unable');
@@ -103,56 +103,46 @@ export function detectSignals(content: string): SignalCandidate[] {
  * The stances after which a hit may be no more than an answer: "sounds good" takes an offer, "it is broken" tells what
  * is wrong. What insists ("still", "your tip") answers nothing.
  */
-function answersTo(
-  hit: Hit,
-  courtesies: readonly Match<BesidePhrase>[],
-  { isBare, words }: { isBare: boolean; words: number },
-): readonly Stance[] {
+function answersTo(hit: Hit, heard: Heard, isBare: boolean): readonly Stance[] {
   const { said } = hit;
   const { type, aboutThing } = meaningOf(said);
-  const insists = courtesies.some(({ kind }) => kind === 'insists');
   // "Got it" waits for what comes; "now it makes sense" has what it needs.
-  if (hit.said === 'acknowledgement' && words < LEAST_OF_INSIGHT) return ['asked', 'asked-about', 'waiting'];
-  if (hit.said !== 'praise' && hit.said !== 'solved')
-    return type === 'DSAT' && aboutThing === true && !insists
-      ? said === 'wrong'
-        ? ['asked', 'asked-about']
-        : ['asked-about']
-      : [];
-  const agrees = courtesies.some((match) => match.kind === 'agrees' && overlap(match, hit));
-  if (isBare && (agrees || hit.end - hit.start === 1)) return ['asked', 'asked-about'];
-  return insists ? [] : ['asked-about'];
+  if (said === 'acknowledgement' && wordsOf(heard) < LEAST_OF_INSIGHT) return [...ASKED, 'waiting'];
+  const mayTell = said === 'praise' || said === 'solved';
+  if (!mayTell && (type === 'SAT' || aboutThing !== true)) return [];
+  const agrees = heard.courtesies.some((match) => match.kind === 'agrees' && overlap(match, hit));
+  if (mayTell && isBare && (agrees || hit.end - hit.start === 1)) return ASKED;
+  if (says(heard, 'insists')) return [];
+  return said === 'wrong' ? ASKED : ['asked-about'];
 }
 
 /** Words of a turn without thanks and what is said beside them. */
-function wordsWithout(
-  { tokens }: MatchedText<UserPhrase>,
-  hits: readonly Hit[],
-  courtesies: readonly Match<BesidePhrase>[],
-): number {
+function wordsOf({ text: { tokens }, hits, courtesies }: Heard): number {
   const polite = new Uint8Array(tokens.length);
   for (const { said, start, end } of hits) if (said === 'thanks') polite.fill(1, start, end);
   for (const { kind, start, end } of courtesies) if (kind === 'polite') polite.fill(1, start, end);
-  return tokens.reduce(
-    (count, { isCharacter }, at) => count + (polite[at] === 1 ? 0 : isCharacter ? 0.5 : 1),
-    0,
-  );
+  const weights = tokens.map(({ isCharacter }, at) => (polite[at] === 1 ? 0 : isCharacter ? 0.5 : 1));
+  return weights.reduce<number>((sum, weight) => sum + weight, 0);
 }
 
 /** What is heard in a turn, and what stands beside it. */
 interface Heard {
+  readonly text: MatchedText<UserPhrase>;
   readonly hits: readonly Hit[];
   readonly courtesies: readonly Match<BesidePhrase>[];
 }
 
-const NOTHING_HEARD: Heard = { hits: [], courtesies: [] };
+function says({ courtesies }: Heard, wanted: BesidePhrase): boolean {
+  return courtesies.some(({ kind }) => kind === wanted);
+}
 
 /** What a turn says in its own words: not quoted, not to be written or translated, not denied. */
 function heardIn(text: MatchedText<UserPhrase>): Heard {
   const { matches, tokens, clauses } = text;
-  if (matches.length === 0) return NOTHING_HEARD;
+  const nothing: Heard = { text, hits: [], courtesies: [] };
+  if (matches.length === 0) return nothing;
   const task = matches.find(({ kind }) => kind === 'task');
-  if (task !== undefined && task.start <= clauses[0]!.end) return NOTHING_HEARD;
+  if (task !== undefined && task.start <= clauses[0]!.end) return nothing;
   const quoted = quotationsOf(text.text);
   const isQuoted = ({ start, end }: Match<UserPhrase>): boolean => {
     const [from, to] = [tokens[start]!.start, tokens[end - 1]!.end];
@@ -169,9 +159,9 @@ function heardIn(text: MatchedText<UserPhrase>): Heard {
     if (clauses[clause]!.isQuestion && meaningOf(said).inQuestions !== true) continue;
     hits.push({ said, start, end, clause });
   }
-  if (hits.length === 0) return NOTHING_HEARD;
+  if (hits.length === 0) return nothing;
   const courtesies = signalPhrases().beside.match(text.text).matches;
-  return { hits: withoutPoliteness(hits, text, courtesies), courtesies };
+  return { text, hits: withoutPoliteness({ text, hits, courtesies }), courtesies };
 }
 
 interface Span {
@@ -201,40 +191,28 @@ function clauseByToken(clauses: readonly Clause[], count: number): Int32Array {
 }
 
 /** Drops thanks after a request, approving words with a next step, and complaints in a longer story. */
-function withoutPoliteness(
-  hits: readonly Hit[],
-  text: MatchedText<UserPhrase>,
-  courtesies: readonly Match<BesidePhrase>[],
-): Hit[] {
-  const held = heldTokens(hits, text, courtesies);
+function withoutPoliteness(heard: Heard): Hit[] {
+  const { text, hits } = heard;
+  const held = heldTokens(heard);
   const beside = wordsBeside(text, held, 0, text.tokens.length);
   const isThankful = hits.some(({ said }) => meaningOf(said).type === 'SAT');
   const leaves = hits.some(({ said }) => meaningOf(said).unthanked === true);
-  const insists = courtesies.some(({ kind }) => kind === 'insists');
+  const isApproval = !leaves && (beside <= MOST_BESIDE_APPROVAL || asksNothing(heard));
+  const besideAnger = (hit: Hit): number => wordsBeside(text, held, ...sentenceOf(hit, text.clauses));
   return hits.filter((hit) => {
-    const { aboutThing, alone, type, unthanked } = meaningOf(hit.said);
+    const { said } = hit;
+    const { aboutThing, alone, type, unthanked } = meaningOf(said);
     if (aboutThing === true && beside > MOST_BESIDE.complaint) return false;
-    if (
-      hit.said === 'angry' &&
-      !insists &&
-      wordsBeside(text, held, ...sentenceOf(hit, text.clauses)) > MOST_BESIDE.anger
-    )
-      return false;
-    if (hit.said === 'thanks' || hit.said === 'warm')
-      return !areThanksForRequest(hit, text, held, courtesies);
+    if (said === 'angry' && !says(heard, 'insists') && besideAnger(hit) > MOST_BESIDE.anger) return false;
+    if (said === 'thanks' || said === 'warm') return !areThanksForRequest(hit, heard, held);
     if (unthanked === true && isThankful) return false;
-    if (hit.said === 'praise' && opensRequest(hit, text, courtesies)) return false;
-    if (alone !== true || type !== 'SAT') return true;
-    return (beside <= MOST_BESIDE_APPROVAL || asksNothing(text, courtesies)) && !leaves;
+    if (said === 'praise' && opensRequest(hit, heard)) return false;
+    return alone !== true || type !== 'SAT' || isApproval;
   });
 }
 
 /** "That sounds good, please book it" takes an offer, and judges nothing. */
-function opensRequest(
-  hit: Hit,
-  { closings }: MatchedText<UserPhrase>,
-  courtesies: readonly Match<BesidePhrase>[],
-): boolean {
+function opensRequest(hit: Hit, { text: { closings }, courtesies }: Heard): boolean {
   if (!courtesies.some((match) => match.kind === 'agrees' && overlap(match, hit))) return false;
   return (
     courtesies.some(({ kind, start }) => kind === 'wants' && start >= hit.end) ||
@@ -243,12 +221,7 @@ function opensRequest(
 }
 
 /** Whether something is asked for before thanks; in a sentence of their own they may follow a report. */
-function areThanksForRequest(
-  { start, clause }: Hit,
-  text: MatchedText<UserPhrase>,
-  held: Uint8Array,
-  courtesies: readonly Match<BesidePhrase>[],
-): boolean {
+function areThanksForRequest({ start, clause }: Hit, { text, courtesies }: Heard, held: Uint8Array): boolean {
   const { clauses, closings } = text;
   if (start === 0) return false;
   const isRequest =
@@ -260,11 +233,8 @@ function areThanksForRequest(
 }
 
 /** Whether a turn wishes for nothing and holds no question. */
-function asksNothing(
-  { closings }: MatchedText<UserPhrase>,
-  courtesies: readonly Match<BesidePhrase>[],
-): boolean {
-  return !courtesies.some(({ kind }) => kind === 'wants') && !closings.includes('?');
+function asksNothing(heard: Heard): boolean {
+  return !says(heard, 'wants') && !heard.text.closings.includes('?');
 }
 
 /** The tokens of the sentence that a hit ends in: the first, and the one behind the last. */
@@ -275,12 +245,8 @@ function sentenceOf({ clause }: Hit, clauses: readonly Clause[]): [number, numbe
 }
 
 /** Tokens of what is heard, and of courtesies beside it. */
-function heldTokens(
-  hits: readonly Hit[],
-  { tokens }: MatchedText<UserPhrase>,
-  courtesies: readonly Match<BesidePhrase>[],
-): Uint8Array {
-  const held = new Uint8Array(tokens.length);
+function heldTokens({ text, hits, courtesies }: Heard): Uint8Array {
+  const held = new Uint8Array(text.tokens.length);
   for (const { start, end } of hits) held.fill(1, start, end);
   for (const { kind, start, end } of courtesies)
     if (kind === 'polite' || kind === 'ends') held.fill(1, start, end);
@@ -347,9 +313,9 @@ const LONGEST_COMPLAINT = 300;
 export function isOnlyComplaint(sentence: string): boolean {
   if (sentence.length > LONGEST_COMPLAINT) return false;
   const text = signalPhrases().user.match(sentence);
-  const { hits, courtesies } = heardIn(text);
-  const complaints = hits.filter(({ said }) => WISHLESS.has(said));
-  const held = heldTokens(complaints, text, courtesies);
+  const heard = heardIn(text);
+  const complaints = heard.hits.filter(({ said }) => WISHLESS.has(said));
+  const held = heldTokens({ ...heard, hits: complaints });
   return complaints.length > 0 && wordsBeside(text, held, 0, text.tokens.length) === 0;
 }
 
