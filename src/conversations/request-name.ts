@@ -18,7 +18,7 @@ const LEAST_NOUN = 3;
 const NUMBER = /\p{N}/u;
 const CONNECTORS: ReadonlySet<string> = new Set(LEXICON.connectors.all);
 /** "Find out", "want that back": they say nothing without what it is done with. */
-const PARTICLES: ReadonlySet<string> = new Set('up out off on down in over back away'.split(' '));
+const PARTICLES: ReadonlySet<string> = new Set([...LANGUAGES.get('en')!.particles, 'in']);
 /** Words that only a sentence holds: its subject, its auxiliary. By language. */
 const OF_SENTENCES: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   [...LANGUAGES].map(([code, { subjects, auxiliaries }]) => [code, new Set([...subjects, ...auxiliaries])]),

@@ -114,21 +114,6 @@ describe('the thresholds of an instance', () => {
     equal(calibration.topic, calibration.settledTopic);
   });
 
-  it('find topics by less at first, and go on from their state', () => {
-    const { background: _, ...own } = GUESS;
-    const vectors = requests(100, 0);
-    const at = (count: number): number => calibrated(vectors.slice(0, count), own).topic;
-    deepEqual(
-      [0, 50, 100].map((count) => at(count).toFixed(2)),
-      ['0.30', '0.36', '0.42'],
-    );
-    const half = calibrated(vectors.slice(0, 50), own);
-    const again = new InstanceThresholds(1, own);
-    again.restore(half.takeState());
-    equal(again.topic, half.topic);
-    deepEqual(again.takeState(), []);
-  });
-
   it('stand one instance apart from another, and the same text many times does no harm', () => {
     const [only] = requests(1, 1);
     ok(only !== undefined);

@@ -17,6 +17,7 @@ import { authorOf } from '../../conversations/authors.ts';
 import type { NewRequest } from '../../conversations/repeat-evidence.ts';
 import { mayAskAgain, newRequest, repeatIn, type Repeat } from '../../conversations/repeated-requests.ts';
 import { shownTurn } from '../../turns/shown-turn.ts';
+import { typeOf } from '../../turns/signals.ts';
 import { signalsInContext } from '../../conversations/signal-context.ts';
 import type { SessionState } from '../../conversations/session-state.ts';
 import { abilityKeysOf } from '../../text/ability-keys.ts';
@@ -78,7 +79,7 @@ function assignUserTurn(
   const shown = shownTurn(turn, enrichment, session, { beginning: reading.beginning, shown: ahead });
   const isAsAhead = shown === ahead;
   const isAnswer = session.micro !== null && canOnlyAnswer(turn.content, turn.at, session.askedAt);
-  const isLiked = counted.size > 0 && !isDissatisfied(counted);
+  const isLiked = counted.size > 0 && [...counted].every((key) => typeOf(key) === 'SAT');
   let repeat: Repeat | null = null;
   if (kind === 'request' && vector !== null && saysAnything(vector)) {
     const wasAsked = isAsked(turn.at, session.askedAt);
@@ -255,10 +256,6 @@ function groupOf(
 /** Whether a sentence that asks names a thing: not "Can you find out? It matters for my trip". */
 function asksAbout(text: string, noun: string): boolean {
   return sentencesOf(text).some((sentence) => holdsQuestion(sentence) && sentence.includes(noun));
-}
-
-function isDissatisfied(signals: ReadonlySet<SignalKey>): boolean {
-  return SIGNALS.some(({ key, type }) => type === 'DSAT' && signals.has(key));
 }
 
 /** False for the all-zero vector of a text of which the model knows no word. */
