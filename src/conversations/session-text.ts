@@ -265,6 +265,7 @@ export class SessionText {
       return isSettled && isTaken ? outcome : state.isDone ? 'solved' : 'thanked';
     }
     if (isSettled && outcome !== 'gave_up' && move !== 'asks' && !isDisliked) return outcome;
+    if (outcome === 'not_possible' && isDisliked && !isRequest) return outcome;
     const asksOn = move === 'asks' || move === 'asksBeside' || isRepeated || signals.length > 0;
     return asksOn && !(state.isDone && move !== 'asks') ? 'open' : outcome;
   }
@@ -286,8 +287,9 @@ export class SessionText {
     if (answer.recap !== '') state.recap = kept(redact(answer.recap), ANSWER_LENGTH);
     else if (answer.reports || isRefused) state.recap = '';
     state.awaited = stance === 'asked-for-more' ? 'more' : answer.awaits;
-    if (current === undefined ? answer.reports : isDoneBy(answer, current, wasDone))
-      state.isDone = !isRefused;
+    // What stands as done already is not done anew.
+    const isNew = current?.outcome === 'done' && !current.isInformation && !wasDone;
+    if (answer.reports || isNew) state.isDone = !isRefused;
     state.outcome = this.#outcomeAfterAssistant(answer, isRefused);
     state.move = 'says';
   }
@@ -298,8 +300,9 @@ export class SessionText {
     if (handsOver) return 'handed_over';
     if (outcome === 'handed_over' || outcome === 'gave_up') return outcome;
     if (state.isDone) return 'solved';
-    // "No, only your own", after what is wished for was refused.
-    if (isRefused || (states === 'no' && this.#main?.outcome === 'refused')) return 'not_possible';
+    // "No, only your own", after something was refused.
+    const wasRefused = state.requests.some((request) => request.outcome === 'refused');
+    if (isRefused || (states === 'no' && wasRefused)) return 'not_possible';
     return outcome === 'not_possible' && states !== 'nothing' && move !== 'says' && move !== 'closes'
       ? 'open'
       : outcome;
@@ -352,11 +355,6 @@ export class SessionText {
     text.#state = STATE.read(reader);
     return text;
   }
-}
-
-/** Whether an assistant turn reports that what was wished for is done, and not only how things stand. */
-function isDoneBy({ reports }: AssistantAnswer, request: SessionRequest, wasDone: boolean): boolean {
-  return request.outcome === 'done' && !request.isInformation && (reports || !wasDone);
 }
 
 /** Whether a turn says that something is liked, and nothing against it. */

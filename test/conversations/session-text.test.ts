@@ -286,7 +286,7 @@ describe('the summary of a session', () => {
     session.hears("I couldn't find the lamp. If that goes on, I can transfer you to a colleague.");
     session.asks('I wrote the wrong shop, it was the one in Porto.').hears('You paid 40 euros for the lamp.');
     session.says('thanks', 'gratitude');
-    match(session.summary()!, / – You paid 40 euros for the lamp\. – The user said thanks\.$/);
+    match(session.summary()!, / – You paid 40 euros for the lamp\. – The user reacted positively\.$/);
   });
 
   it('does not tell what the user corrected', () => {
@@ -478,9 +478,9 @@ describe('the summary of a session', () => {
       .says('danke', 'gratitude');
     equal(
       session.summary('de'),
-      'Wo ist mein Paket? – Ihr Paket kommt morgen. – Der Nutzer hat sich bedankt.',
+      'Wo ist mein Paket? – Ihr Paket kommt morgen. – Der Nutzer reagierte positiv.',
     );
-    equal(session.summary('hi')?.endsWith('धन्यवाद दिया।'), true);
+    equal(session.summary('hi')?.endsWith('प्रतिक्रिया दी।'), true);
     equal(session.summary('fi'), 'Wo ist mein Paket? – Ihr Paket kommt morgen.');
     equal(session.summary(null), 'Wo ist mein Paket? – Ihr Paket kommt morgen.');
   });
@@ -550,6 +550,15 @@ describe('SessionText', () => {
     equal(session.asks('Please refund the broken lamp').text.outcome, 'open');
     session.hears('Unfortunately I cannot refund lamps.', 'TOOL');
     equal(session.text.outcome, 'not_possible');
+    session.says('that is not fair', 'negative-feedback');
+    equal(session.text.outcome, 'not_possible');
+  });
+
+  it('is solved by what is reported done after a question, too', () => {
+    const session = talk()
+      .asks('Why is my balance of days off wrong?')
+      .hears('I have corrected it: 13.5 days.');
+    equal(session.says('great, thanks', 'gratitude').text.outcome, 'solved');
   });
 
   it('goes on from what it wrote after every turn, and writes little', () => {
