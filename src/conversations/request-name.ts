@@ -15,6 +15,8 @@ const LONGEST = 60;
 /** Fewer characters of a script without spaces are no phrase. */
 const LEAST_UNSPACED = 3;
 const LEAST_NOUN = 3;
+/** So many words that end in what somebody did are a clause: "Zip on jacket broke". "Payment failed" is a name. */
+const CLAUSE = 4;
 const NUMBER = /\p{N}/u;
 const CONNECTORS: ReadonlySet<string> = new Set(LEXICON.connectors.all);
 /** "Find out", "want that back": they say nothing without what it is done with. */
@@ -26,8 +28,11 @@ const OF_SENTENCES: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 
 /** '' for a text that names nothing. */
 export function nameOfRequest(text: string): string {
-  const { verb, noun, language } = requestParts(text);
-  const hasThing = noun.length >= LEAST_NOUN && !NUMBER.test(noun) && !PARTICLES.has(noun);
+  const isThing = (noun: string): boolean =>
+    noun.length >= LEAST_NOUN && !NUMBER.test(noun) && !PARTICLES.has(noun);
+  const said = [text, ...sentencesOf(text)].map((part) => requestParts(part));
+  const { verb, noun, language } = said.find((parts) => isThing(parts.noun)) ?? said[0]!;
+  const hasThing = isThing(noun);
   if (hasThing && verb !== null) {
     const wish = wishOf(verb, noun, text, language);
     if (wish !== '') return capitalised(wish);
@@ -74,9 +79,10 @@ export function isFragment(phrase: string, language: string | null = 'en'): bool
   if (isUnspaced(phrase)) return Array.from(phrase).length < LEAST_UNSPACED;
   const words = phrase.toLowerCase().split(' ');
   const [first, last] = [words[0]!, words.at(-1)!];
+  const isPast = (word: string): boolean => isVerbForm(word) && !isVerb(word);
   return (
-    (language === 'en' && isVerbForm(first) && !isVerb(first)) ||
-    (words.length === 2 && PARTICLES.has(last)) ||
+    (language === 'en' && (isPast(first) || (words.length >= CLAUSE && isPast(last)))) ||
+    (words.length <= 2 && PARTICLES.has(last)) ||
     words.some(
       (word) => OF_SENTENCES.get(language ?? '')?.has(word) === true || /['’](?:s|re|m|ve|ll|d)$/u.test(word),
     )
