@@ -8,10 +8,12 @@
 export const MAX_REQUEST_MESSAGES = 10_000;
 
 /**
- * Messages of one request that become visible together, whatever else waits; a request of more may do so in parts. The
- * importer relies on it: what it finds of a conversation ends where one of its requests ends.
+ * Messages of one request, and their characters (UTF-16 units), that become visible together, whatever else waits; a
+ * request of more may do so in parts. The importer relies on it: what it finds of a conversation ends where one of its
+ * requests ends.
  */
 export const MAX_WHOLE_MESSAGES = 500;
+export const MAX_WHOLE_CHARACTERS = 200_000;
 /** Of one call of a model that an exporter sends: the newest ones. */
 export const MAX_CALL_MESSAGES = 10_000;
 /** Of one POST /v1/ingest/batch/. */

@@ -1,7 +1,8 @@
 /** Covered by test/worker/fair-share.test.ts. */
 
-const LEAST = 200;
-const FIRST = 1000;
+/** Work, as `workOf` measures it. */
+const LEAST = 400;
+const FIRST = 2000;
 /** A batch takes so long, milliseconds, while others than those with a backlog send something, */
 const SHARED_MS = 300;
 /** and so long while nobody does: larger batches cost less for each message. */
@@ -16,22 +17,22 @@ const MOST_TIMES = 3;
 const MEMORY = 0.95;
 
 /**
- * How many messages a batch takes, so that nobody waits long for the next one. Only the pace depends on it: any
+ * How much work a batch takes, so that nobody waits long for the next one. Only the pace depends on it: any
  * division of the stream into batches gives the same rows.
  */
 export class BatchSize {
   readonly #most: number;
-  #messages: number;
+  #work: number;
   #heardAt = -Infinity;
   readonly #fixed = new FixedPart();
 
   constructor(most: number) {
     this.#most = most;
-    this.#messages = Math.min(FIRST, most);
+    this.#work = Math.min(FIRST, most);
   }
 
-  get messages(): number {
-    return this.#messages;
+  get work(): number {
+    return this.#work;
   }
 
   /** Something of an instance without a backlog was taken up. `now`: milliseconds, never going backwards. */
@@ -39,19 +40,19 @@ export class BatchSize {
     this.#heardAt = now;
   }
 
-  /** A batch of so many messages took so long. */
-  took(messages: number, ms: number, now: number): void {
-    const fixedMs = this.#fixed.after(messages, ms);
+  /** A batch of so much work took so long. */
+  took(work: number, ms: number, now: number): void {
+    const fixedMs = this.#fixed.after(work, ms);
     // Smaller ones would take as long and hold less: the backlog would stand still.
     const aim = Math.max(now - this.#heardAt < HEARD_MS ? SHARED_MS : ALONE_MS, 2 * fixedMs);
     const factor = Math.min(2, Math.max(0.5, aim / Math.max(1, ms)));
     // A small batch tells nothing of how long a larger one may take.
-    if (factor > 1 && messages < this.#messages / 2) return;
-    this.#messages = Math.round(Math.min(this.#most, Math.max(LEAST, this.#messages * factor)));
+    if (factor > 1 && work < this.#work / 2) return;
+    this.#work = Math.round(Math.min(this.#most, Math.max(LEAST, this.#work * factor)));
   }
 }
 
-/** What batches take whatever they hold: the line through what the last of them took by their messages, at none. */
+/** What batches take whatever they hold: the line through what the last of them took by their work, at none. */
 class FixedPart {
   // Sums over the batches, each of which weighs less than the next one.
   #weight = 0;
@@ -62,14 +63,14 @@ class FixedPart {
   #ms = 0;
 
   /** Milliseconds, after one more batch. */
-  after(messages: number, took: number): number {
+  after(work: number, took: number): number {
     // Of one that the machine held up, no more.
     const ms = this.#weight === 0 ? took : Math.min(took, (MOST_TIMES * this.#t) / this.#weight);
     this.#weight = this.#weight * MEMORY + 1;
-    this.#n = this.#n * MEMORY + messages;
+    this.#n = this.#n * MEMORY + work;
     this.#t = this.#t * MEMORY + ms;
-    this.#nn = this.#nn * MEMORY + messages * messages;
-    this.#nt = this.#nt * MEMORY + messages * ms;
+    this.#nn = this.#nn * MEMORY + work * work;
+    this.#nt = this.#nt * MEMORY + work * ms;
     const [n, t] = [this.#n / this.#weight, this.#t / this.#weight];
     const spread = this.#nn / this.#weight - n * n;
     // Batches of nearly one size tell nothing of it.

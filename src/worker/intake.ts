@@ -4,7 +4,7 @@ import type { Delivered, StreamConsumer } from '../stream/log/consumer.ts';
 import type { BatchSize } from './batch-size.ts';
 import type { Entry } from './batch.ts';
 import { reasonOf } from './dead-letter-decision.ts';
-import type { FairShare, Turn } from './fair-share.ts';
+import { Room, type FairShare, type Turn } from './fair-share.ts';
 import type { InWork } from './in-work.ts';
 
 /** The ordered source of a shard's entries, from the position that the views are at. */
@@ -17,10 +17,10 @@ export interface IntakeOptions {
   readonly source: EntrySource;
   readonly decode: (bytes: Uint8Array) => readonly RecordedRequest[];
   readonly inWork: InWork;
-  /** Lets instances take turns. Left out: everything is taken up in the order of the stream. */
+  /** Lets projects take turns. Left out: everything is taken up in the order of the stream. */
   readonly fairShare?: FairShare;
-  readonly size: Pick<BatchSize, 'messages' | 'heard'>;
-  /** A batch takes no further entry once it has so many messages. */
+  readonly size: Pick<BatchSize, 'work' | 'heard'>;
+  /** Where none take turns, a batch takes no further entry once it has so many messages. */
   readonly enoughMessages: number;
   /** Most stream entries in a batch, and their most bytes, inflated; one entry may have more. */
   readonly maxEntries: number;
@@ -56,14 +56,14 @@ export class Intake {
   }
 
   async next(): Promise<Taken> {
-    const { fairShare, inWork, size, enoughMessages, waitMs } = this.#options;
-    if (fairShare === undefined) return this.#fromStream(enoughMessages, waitMs);
+    const { fairShare, inWork, size, waitMs } = this.#options;
+    if (fairShare === undefined) return this.#fromStream(waitMs);
     const suspected = inWork.deferred;
     if (suspected !== null) return this.#suspected(fairShare, suspected);
     const isBehind = inWork.limit === Infinity && fairShare.waiting > 0;
-    if (!isBehind) return this.#fromStream(size.messages, waitMs);
+    if (!isBehind) return this.#fromStream(waitMs);
     // Whoever is behind: what is new is taken up by `since`, right before this is applied.
-    return { ...(await this.#turn(() => fairShare.next(size.messages))), broken: [], last: null };
+    return { ...(await this.#turn(() => fairShare.next(size.work))), broken: [], last: null };
   }
 
   /**
@@ -71,13 +71,11 @@ export class Intake {
    * that has a turn in the batch it is deferred: it may be applied before that turn.
    */
   async since({ entries, last }: Pick<Taken, 'entries' | 'last'>): Promise<Taken | null> {
-    const { fairShare, inWork, size } = this.#options;
+    const { fairShare, inWork } = this.#options;
     const isTurn = last === null && entries.length > 0;
     if (fairShare === undefined || inWork.limit < Infinity || !(isTurn || fairShare.waiting > 0)) return null;
-    const held = new Set(
-      entries.flatMap(({ deferral }) => deferral?.taken ?? []).map(({ instanceId }) => instanceId),
-    );
-    const taken = await this.#fromStream(size.messages, 0, held);
+    const held = entries.flatMap(({ deferral }) => deferral?.taken ?? []);
+    const taken = await this.#fromStream(0, new Set(held.map(({ instanceId }) => instanceId)));
     return taken.last === null ? null : taken;
   }
 
@@ -93,7 +91,7 @@ export class Intake {
       return this.next();
     }
     const entries = Math.min(count, inWork.limit);
-    const turn = await this.#turn(() => fairShare.nextOf(instanceId, size.messages, entries));
+    const turn = await this.#turn(() => fairShare.nextOf(instanceId, size.work, entries));
     const [sequence] = turn.entries.map((entry) => entry.sequence);
     const reason = entries === 1 && sequence !== undefined ? inWork.verdict(sequence) : null;
     if (reason === null || sequence === undefined) return { ...turn, broken: [], last: null };
@@ -117,21 +115,20 @@ export class Intake {
   }
 
   /**
-   * Entries from the end of the stream, until they have `enough` messages; waits so many milliseconds for the first.
-   * `held`: instances of which everything waits.
+   * Entries from the end of the stream; waits so many milliseconds for the first. `held`: instances of which everything
+   * waits.
    */
-  async #fromStream(enough: number, waitMs: number, held: ReadonlySet<string> = NOBODY): Promise<Taken> {
-    const { decode, fairShare, inWork, size } = this.#options;
+  async #fromStream(waitMs: number, held?: ReadonlySet<string>): Promise<Taken> {
+    const { decode, fairShare, inWork, size, enoughMessages } = this.#options;
     const taken: { delivered: Delivered[]; entries: Entry[]; broken: Taken['broken'][number][] } = {
       delivered: [],
       entries: [],
       broken: [],
     };
-    const used = new Map<string, number>();
-    // Half of the batch, so that whoever comes behind the first has room in it, too.
-    const share = Math.ceil(size.messages / 2);
+    const room = new Room(size.work);
     let [messages, bytes] = [0, 0];
-    const isEnough = (): boolean => messages >= enough;
+    // Where projects take turns all that is read is either taken up or put off.
+    const isEnough = (): boolean => fairShare === undefined && messages >= enoughMessages;
     const mayRead = (): boolean => (fairShare?.waiting ?? 0) < MOST_WAITING || inWork.limit < Infinity;
     while (!isEnough() && mayRead()) {
       const isFirst = taken.delivered.length === 0;
@@ -153,7 +150,7 @@ export class Intake {
         }
         try {
           const requests = decode(entry.bytes);
-          const divided = fairShare?.divide(entry, requests, { used, share, held }) ?? whole(entry, requests);
+          const divided = fairShare?.divide(entry, requests, room, held) ?? whole(entry, requests);
           for (const request of divided.requests) messages += request.messages.length;
           taken.entries.push(divided);
         } catch (error) {
@@ -165,16 +162,11 @@ export class Intake {
       if (delivered.length === 0 || !isDeferring || bytes >= LOOKED_THROUGH_BYTES || inWork.limit < Infinity)
         break;
     }
-    if (messages > 0) this.#heard(used);
+    // Somebody without a backlog sends something beside one who has one.
+    const isNews = ({ requests }: Entry): boolean =>
+      requests.some(({ instanceId }) => fairShare?.isBehind(instanceId) === false);
+    if ((fairShare?.waiting ?? 0) > 0 && taken.entries.some(isNews)) size.heard(performance.now());
     return { ...taken, last: taken.delivered.at(-1) ?? null };
-  }
-
-  /** Somebody without a backlog sends something beside one who has one. */
-  #heard(used: ReadonlyMap<string, number>): void {
-    const { fairShare, size } = this.#options;
-    if (fairShare === undefined || fairShare.waiting === 0) return;
-    for (const [instanceId, messages] of used)
-      if (messages > 0 && !fairShare.isBehind(instanceId)) return size.heard(performance.now());
   }
 
   /** As many entries as a batch may have: what a few megabytes inflate to is no few megabytes. */
@@ -194,8 +186,6 @@ export class Intake {
     return entries;
   }
 }
-
-const NOBODY: ReadonlySet<string> = new Set();
 
 function whole({ sequence }: Delivered, requests: readonly RecordedRequest[]): Entry {
   return { sequence, requests, leftOut: NONE };

@@ -9,6 +9,7 @@ import { Applier, deliveredAs, type ApplierOptions } from './applier.ts';
 import { EntriesInDoubt, SurroundingsError } from './dead-letter-decision.ts';
 import { BatchSize } from './batch-size.ts';
 import { messagesOf, withoutTexts, type Entry } from './batch.ts';
+import { workOf } from './work.ts';
 import { idleCounters, type MutableWorkCounters, type WorkCounters } from './counters.ts';
 import { FairShare, type FetchEntry } from './fair-share.ts';
 import { InWork, type WorkMarks } from './in-work.ts';
@@ -18,12 +19,12 @@ import { AnalysisStopped, NOTHING_FOUND, type EnrichStage } from './analysis/sta
 export interface WorkerLoopOptions extends ApplierOptions {
   readonly source: EntrySource;
   readonly decode: (bytes: Uint8Array) => readonly RecordedRequest[];
-  /** Reads an entry once more, so that instances may take turns. Left out: all go in the order of the stream. */
+  /** Reads an entry once more, so that projects may take turns. Left out: all go in the order of the stream. */
   readonly fetch?: FetchEntry;
   /** Requests of up to so many messages are never divided. Default MAX_WHOLE_MESSAGES. */
   readonly wholeUpTo?: number;
-  /** How many messages a batch takes when instances take turns. Default: by the time that they take. */
-  readonly batchSize?: Pick<BatchSize, 'messages' | 'heard' | 'took'>;
+  /** How much work a batch takes when projects take turns. Default: by the time that it takes. */
+  readonly batchSize?: Pick<BatchSize, 'work' | 'heard' | 'took'>;
   readonly enricher: EnrichStage;
   /** Hears whether anything is in work. */
   readonly idleCollection?: Pick<IdleCollection, 'busy' | 'idle'>;
@@ -35,7 +36,7 @@ export interface WorkerLoopOptions extends ApplierOptions {
   /** Most stream entries in a batch, and their most bytes, inflated; one entry may have more. */
   readonly maxEntries: number;
   readonly maxBytes: number;
-  /** A batch takes no further entry once it has so many messages. Default 20,000: larger batches are no faster. */
+  /** Most work of a batch, or messages where none take turns. Default 20,000: larger batches are no faster. */
   readonly enoughMessages?: number;
   readonly waitMs: number;
   /** Under backlog, at most one publication in this time (milliseconds). */
@@ -49,6 +50,8 @@ interface Prepared {
   readonly delivered: readonly Delivered[];
   readonly entries: readonly Entry[];
   readonly enrichments: readonly Enrichment[];
+  /** How long it took to enrich them, milliseconds. */
+  readonly enrichMs: number;
   /** Entries that could not be decoded, with the reason. */
   readonly broken: readonly { entry: Delivered; reason: string }[];
   /** The last entry from the end of the stream; null: there is none among them. */
@@ -65,7 +68,7 @@ export class WorkerLoop {
   readonly #counters: MutableWorkCounters;
   readonly #applier: Applier;
   readonly #inWork: InWork;
-  readonly #size: Pick<BatchSize, 'messages' | 'heard' | 'took'>;
+  readonly #size: Pick<BatchSize, 'work' | 'heard' | 'took'>;
   readonly #intake: Intake;
   readonly #fairShare: FairShare | undefined;
   #stopping = false;
@@ -191,6 +194,7 @@ export class WorkerLoop {
       delivered: [...batch.delivered, ...newest.delivered],
       entries: [...batch.entries, ...newest.entries],
       enrichments: [...batch.enrichments, ...newest.enrichments],
+      enrichMs: batch.enrichMs + newest.enrichMs,
       broken: [...batch.broken, ...newest.broken],
       last: newest.last,
     };
@@ -199,9 +203,10 @@ export class WorkerLoop {
   async #prepared({ delivered, entries: taken, broken, last }: Taken): Promise<Prepared> {
     const { notes } = this.#options;
     const entries = taken.map((entry) => withoutTexts(entry, (message) => notes.has(message)));
+    const startedAt = performance.now();
     const enriched = await this.#enrich(delivered, entries);
     this.#progressed();
-    return { delivered, ...enriched, broken, last };
+    return { delivered, ...enriched, enrichMs: performance.now() - startedAt, broken, last };
   }
 
   /** Enriches what is not noted. What cannot be analysed is noted, and goes on without its text. */
@@ -238,7 +243,9 @@ export class WorkerLoop {
     const startedAt = performance.now();
     await this.#apply(prepared, onAssigning);
     const endedAt = performance.now();
-    this.#size.took(prepared.enrichments.length, endedAt - startedAt, endedAt);
+    const work = prepared.entries.reduce((sum, { requests }) => sum + workOf(requests), 0);
+    // Two batches are in work at a time: the slower half of it sets the pace.
+    this.#size.took(work, Math.max(endedAt - startedAt, prepared.enrichMs), endedAt);
   }
 
   async #apply(

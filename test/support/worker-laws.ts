@@ -273,7 +273,7 @@ function recordsOf(entries: readonly SaidEntry[]): ReadEntry[] {
 function recordOf(instance: number, { session, turns, name }: SaidRequest, number: number): RecordedRequest {
   return {
     requestId: uuid(8, number),
-    projectId: uuid(0, 1),
+    projectId: uuid(0, 1 + (instance % 2)),
     instanceId: instanceId(instance),
     sessionId: uuid(7, instance * 10 + session),
     acceptedAt: AT + number,
@@ -298,7 +298,7 @@ function writingOf(instance: number, said: SaidWriting, number: number): Recorde
   const id = target === 'session' ? sessionId : derivedId(instanceId(instance), target, position);
   return {
     requestId: uuid(6, number),
-    projectId: uuid(0, 1),
+    projectId: uuid(0, 1 + (instance % 2)),
     instanceId: instanceId(instance),
     sessionId: target === 'session' ? sessionId : '',
     acceptedAt: AT + number,
@@ -310,7 +310,7 @@ function writingOf(instance: number, said: SaidWriting, number: number): Recorde
 function curationOf(instance: number, said: SaidCuration, number: number): RecordedRequest {
   return {
     requestId: uuid(5, number),
-    projectId: uuid(0, 1),
+    projectId: uuid(0, 1 + (instance % 2)),
     instanceId: instanceId(instance),
     sessionId: '',
     acceptedAt: AT + number,
@@ -418,7 +418,7 @@ async function work(
       : {
           wholeUpTo: 1,
           fetch: (sequence: number) => Promise.resolve(delivered(sequence)),
-          batchSize: { messages: share, heard: () => undefined, took: () => undefined },
+          batchSize: { work: share, heard: () => undefined, took: () => undefined },
         }),
     enricher,
     assigner: new LetterAssigner({

@@ -4,7 +4,9 @@ import type { RecordedRequest } from '../../src/domain/records.ts';
 import type { DeferredPart } from '../../src/store/live/batch.ts';
 import type { Delivered } from '../../src/stream/log/consumer.ts';
 import { BatchSize } from '../../src/worker/batch-size.ts';
-import { FairShare } from '../../src/worker/fair-share.ts';
+import { FairShare, Room } from '../../src/worker/fair-share.ts';
+import { workOf, workOfMessage } from '../../src/worker/work.ts';
+import { Random } from '../faults/support/random.ts';
 import { openFixture, temporaryDirectory, uuid } from '../support/fold.ts';
 import { LoopFixture, request } from '../support/worker-loop.ts';
 
@@ -16,6 +18,7 @@ const said = (instanceId: string, number: number, messages: number): RecordedReq
     request: number,
     contents: Array.from({ length: messages }, (_, index) => `parcel ${index}`),
   }),
+  projectId: instanceId,
   instanceId,
 });
 
@@ -30,12 +33,12 @@ function streamOf(entries: readonly (readonly RecordedRequest[])[]): {
     sequence,
     subject: 's',
     timestamp: sequence * 1000,
-    bytes: new Uint8Array([sequence]),
+    bytes: new Uint8Array([sequence & 255, (sequence >> 8) & 255, sequence >> 16]),
   });
   const fetched: number[] = [];
   return {
     delivered,
-    decode: (bytes) => entries[(bytes[0] as number) - 1] ?? [],
+    decode: ([low = 0, mid = 0, high = 0]) => entries[low + 256 * mid + 65536 * high - 1] ?? [],
     fetched,
     fetch: (sequence) => {
       fetched.push(sequence);
@@ -60,10 +63,8 @@ describe('turns of the instances', () => {
     ];
     const { delivered, decode, fetch } = streamOf(entries);
     const share = new FairShare({ parts: [], fetch, decode, wholeUpTo: 1 });
-    const used = new Map<string, number>();
-    const first = entries.map((requests, place) =>
-      share.divide(delivered(place + 1), requests, { used, share: 4 }),
-    );
+    const room = new Room(8);
+    const first = entries.map((requests, place) => share.divide(delivered(place + 1), requests, room));
     deepEqual(first.map(inWords), [
       ['greedy 0+3 at 0', 'other 0+2 at 3', 'greedy 0+1 at 5'],
       ['other 0+1 at 1'],
@@ -71,8 +72,8 @@ describe('turns of the instances', () => {
     deepEqual(
       first.flatMap(({ deferral }) => deferral?.left ?? []),
       [
-        { instanceId: GREEDY, sequence: 1, place: 2, message: 1, storedAt: 1000 },
-        { instanceId: GREEDY, sequence: 2, place: 0, message: 0, storedAt: 2000 },
+        { projectId: GREEDY, instanceId: GREEDY, sequence: 1, place: 2, message: 1, storedAt: 1000 },
+        { projectId: GREEDY, instanceId: GREEDY, sequence: 2, place: 0, message: 0, storedAt: 2000 },
       ],
     );
     equal(share.isBehind(GREEDY), true);
@@ -82,7 +83,7 @@ describe('turns of the instances', () => {
     deepEqual(second.entries.map(inWords), [['greedy 1+2 at 6']]);
     deepEqual(second.entries[0]?.deferral, {
       taken: [{ instanceId: GREEDY, sequence: 1 }],
-      left: [{ instanceId: GREEDY, sequence: 1, place: 2, message: 3, storedAt: 1000 }],
+      left: [{ projectId: GREEDY, instanceId: GREEDY, sequence: 1, place: 2, message: 3, storedAt: 1000 }],
     });
     const third = await share.next(5);
     deepEqual(third.entries.map(inWords), [['greedy 3+1 at 8'], ['greedy 0+1 at 0']]);
@@ -91,13 +92,13 @@ describe('turns of the instances', () => {
   });
 
   it('put off everything that comes of whoever is behind, whatever the share', () => {
-    const parts: DeferredPart[] = [{ instanceId: GREEDY, sequence: 1, place: 0, message: 0, storedAt: 0 }];
+    const parts: DeferredPart[] = [
+      { projectId: GREEDY, instanceId: GREEDY, sequence: 1, place: 0, message: 0, storedAt: 0 },
+    ];
     const entries = [[said(GREEDY, 1, 1)], [said(GREEDY, 2, 1), said(OTHER, 3, 1)]];
     const { delivered, decode, fetch } = streamOf(entries);
     const share = new FairShare({ parts, fetch, decode, wholeUpTo: 1 });
-    deepEqual(inWords(share.divide(delivered(2), entries[1] ?? [], { used: new Map(), share: 100 })), [
-      'other 0+1 at 1',
-    ]);
+    deepEqual(inWords(share.divide(delivered(2), entries[1] ?? [], new Room(200))), ['other 0+1 at 1']);
     equal(share.waiting, 2);
   });
 
@@ -105,7 +106,7 @@ describe('turns of the instances', () => {
     const entries = [[said(GREEDY, 1, 3), said(GREEDY, 2, 500), said(GREEDY, 3, 501)]];
     const { delivered, decode, fetch } = streamOf(entries);
     const share = new FairShare({ parts: [], fetch, decode });
-    deepEqual(inWords(share.divide(delivered(1), entries[0] ?? [], { used: new Map(), share: 4 })), [
+    deepEqual(inWords(share.divide(delivered(1), entries[0] ?? [], new Room(8))), [
       'greedy 0+3 at 0',
       'greedy 0+500 at 3',
     ]);
@@ -118,6 +119,7 @@ describe('turns of the instances', () => {
     const entries = instances.flatMap((instanceId, number) => [[said(instanceId, number, 6)]]);
     const { decode, fetch } = streamOf(entries);
     const parts = instances.map((instanceId, place) => ({
+      projectId: instanceId,
       instanceId,
       sequence: place + 1,
       place: 0,
@@ -139,9 +141,67 @@ describe('turns of the instances', () => {
     );
   });
 
+  it('measure shares in work: long texts count for more than short ones', async () => {
+    equal(workOfMessage({ content: 'a' }), 1);
+    equal(workOfMessage({ content: 'a'.repeat(8000) }), workOfMessage({ content: 'a'.repeat(2048) }));
+    const long = said(GREEDY, 1, 20);
+    const texts = long.messages.map((message) => ({ ...message, content: 'parcel '.repeat(1500) }));
+    const { delivered, decode, fetch } = streamOf([[{ ...long, messages: texts }]]);
+    const share = new FairShare({ parts: [], fetch, decode });
+    // Few enough messages to stay together, but too many characters.
+    deepEqual(inWords(share.divide(delivered(1), [{ ...long, messages: texts }], new Room(200))), [
+      'greedy 0+4 at 0',
+    ]);
+    deepEqual((await share.next(100)).entries.map(inWords), [['greedy 4+4 at 4']]);
+  });
+
+  it('let nobody wait for another project, however it divides what it sends', async () => {
+    for (let seed = 1; seed <= 20; seed += 1) {
+      const random = new Random(seed);
+      const size = random.between(500, 2000);
+      // As many instances as there are, and requests of any size, ten times what can be done.
+      const instances = random.pick([1, 3, 40, 400]);
+      const most = random.pick([1, 20, 100]);
+      const entries: RecordedRequest[][] = [];
+      const { delivered, decode, fetch } = streamOf(entries);
+      const share = new FairShare({ parts: [], fetch, decode });
+      const work: Record<string, number> = {};
+      for (let round = 0; round < 15; round += 1) {
+        const from = entries.length;
+        for (let sent = 0; sent < 10 * size && entries.length < from + 400;) {
+          const request = said(
+            uuid(8, random.between(1, instances)),
+            entries.length,
+            random.between(1, most),
+          );
+          // Both send as much; one of them from a single instance.
+          for (const sender of [
+            { ...request, projectId: 'many' },
+            { ...request, projectId: 'one', instanceId: uuid(7, 1) },
+          ])
+            entries.push([sender]);
+          sent += request.messages.length;
+        }
+        entries.push([{ ...said(OTHER, entries.length, 1), projectId: 'victim' }]);
+        const room = new Room(size);
+        const fresh = entries
+          .slice(from)
+          .map((requests, place) => share.divide(delivered(from + place + 1), requests, room));
+        const turn = await share.next(size);
+        equal(share.isBehind(OTHER), false, `seed ${seed}, round ${round}`);
+        const taken = [...fresh, ...turn.entries].flatMap(({ requests }) => requests);
+        equal(workOf(taken) <= 2.5 * size + 4 * most, true, `seed ${seed}: ${workOf(taken)} of ${size}`);
+        for (const request of taken)
+          work[request.projectId] = (work[request.projectId] ?? 0) + workOf([request]);
+      }
+      const ratio = work['many']! / work['one']!;
+      equal(ratio > 0.5 && ratio < 2, true, `seed ${seed}: ${JSON.stringify(work)}`);
+    }
+  });
+
   it('read an entry once, however many turns it takes', async () => {
     const { decode, fetch, fetched } = streamOf([[said(GREEDY, 1, 40)]]);
-    const parts = [{ instanceId: GREEDY, sequence: 1, place: 0, message: 0, storedAt: 0 }];
+    const parts = [{ projectId: GREEDY, instanceId: GREEDY, sequence: 1, place: 0, message: 0, storedAt: 0 }];
     const share = new FairShare({ parts, fetch, decode, wholeUpTo: 1 });
     while (share.waiting > 0) await share.next(10);
     deepEqual(fetched, [1]);
@@ -149,7 +209,7 @@ describe('turns of the instances', () => {
 
   it('pass over what the stream no longer holds, and say so', async () => {
     const gone: number[] = [];
-    const parts = [{ instanceId: GREEDY, sequence: 7, place: 0, message: 0, storedAt: 0 }];
+    const parts = [{ projectId: GREEDY, instanceId: GREEDY, sequence: 7, place: 0, message: 0, storedAt: 0 }];
     const fetch = (): Promise<null> => Promise.resolve(null);
     const share = new FairShare({
       parts,
@@ -208,7 +268,7 @@ describe('a worker that lets instances take turns', () => {
       decode,
       fetch,
       wholeUpTo: 1,
-      batchSize: { messages: 8, heard: () => undefined, took: () => undefined },
+      batchSize: { work: 8, heard: () => undefined, took: () => undefined },
       alerts: { committed: () => undefined, published: () => undefined, idle: () => worker.stop() },
       store: of.store,
       publication: of.publication,
@@ -266,20 +326,20 @@ describe('a worker that lets instances take turns', () => {
 describe('the size of a batch', () => {
   it('follows what it takes, and shrinks while others wait', () => {
     const size = new BatchSize(20_000);
-    equal(size.messages, 1000);
-    size.took(1000, 400, 0);
-    equal(size.messages, 2000);
+    equal(size.work, 2000);
+    size.took(2000, 400, 0);
+    equal(size.work, 4000);
     size.took(10, 1, 1);
-    equal(size.messages, 2000);
+    equal(size.work, 4000);
     size.heard(2);
-    size.took(2000, 600, 3);
-    equal(size.messages, 1000);
-    size.took(1000, 100_000, 4);
-    equal(size.messages, 500);
+    size.took(4000, 600, 3);
+    equal(size.work, 2000);
+    size.took(2000, 100_000, 4);
+    equal(size.work, 1000);
     for (let turn = 0; turn < 20; turn += 1) size.took(500, 100_000, 5);
-    equal(size.messages, 200);
+    equal(size.work, 400);
     for (let turn = 0; turn < 20; turn += 1) size.took(20_000, 1, 20_000);
-    equal(size.messages, 20_000);
+    equal(size.work, 20_000);
   });
 
   it('does not grow while others wait, however long the backlog is', () => {
@@ -288,9 +348,9 @@ describe('the size of a batch', () => {
       size.heard(turn);
       // The views grow, too.
       const fixed = 80 + turn / 20;
-      size.took(size.messages, fixed + size.messages / 10, turn);
+      size.took(size.work, fixed + size.work / 10, turn);
     }
-    equal(size.messages < 3000, true, `${size.messages}`);
+    equal(size.work < 3000, true, `${size.work}`);
   });
 
   it('never shrinks to where a batch takes as long as an empty one', () => {
@@ -298,8 +358,8 @@ describe('the size of a batch', () => {
     // A third of a second for the statements, and a tenth of a millisecond for each message.
     for (let turn = 0; turn < 50; turn += 1) {
       size.heard(turn);
-      size.took(size.messages, 330 + size.messages / 10, turn);
+      size.took(size.work, 330 + size.work / 10, turn);
     }
-    equal(size.messages > 2000, true, `${size.messages}`);
+    equal(size.work > 2000, true, `${size.work}`);
   });
 });

@@ -34,6 +34,7 @@ export interface Batch {
 
 /** What of an entry is not applied yet, for one of its instances: everything from a message on. */
 export interface DeferredPart {
+  readonly projectId: string;
   readonly instanceId: string;
   readonly sequence: number;
   /** Place of the first request that is not applied, or not wholly, in the entry. */

@@ -80,7 +80,8 @@ update meta set revision = sequence where revision is null;
 alter table meta add column if not exists last_entry varchar;
 create table if not exists deferred (
   instance_id varchar, sequence bigint, place integer, message integer, stored_at bigint
-)`;
+);
+alter table deferred add column if not exists project_id varchar`;
 
 /** Tables of the worker alone, beside those of the views. */
 const OWN_SCHEMA = `
@@ -133,6 +134,8 @@ export async function openStateDatabase(options: StateStoreOptions): Promise<Sta
 async function loadDeferred(connection: Connection): Promise<DeferredPart[]> {
   const rows = await connection.all('from deferred order by sequence, place, instance_id');
   return rows.map((row) => ({
+    // An earlier version did not keep it: the instance then takes turns as a project of its own.
+    projectId: (row['project_id'] ?? row['instance_id']) as string,
     instanceId: row['instance_id'] as string,
     sequence: row['sequence'] as number,
     place: row['place'] as number,

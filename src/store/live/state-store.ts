@@ -239,6 +239,7 @@ export class StateStore {
       part.place,
       part.message,
       part.storedAt,
+      part.projectId,
     ]);
     await this.connection.run(`insert into deferred values ${rows(values)}`);
   }

@@ -1,0 +1,23 @@
+/** How much a batch has to do, before it is done. Covered by test/worker/fair-share.test.ts. */
+import type { RecordedMessage, RecordedRequest } from '../domain/records.ts';
+
+/** Of a text no more characters (UTF-16 units) are read with care. */
+const READ_LENGTH = 2048;
+/** So many characters cost as much as a message without. */
+const CHARACTERS = 64;
+/** A decision of a person regroups topics, and changes rows that were written. */
+const CURATION = 100;
+
+/** A message of one character is 1, a sentence 2, and the longest 33. */
+export function workOfMessage({ content }: Pick<RecordedMessage, 'content'>): number {
+  return 1 + Math.floor(Math.min(content.length, READ_LENGTH) / CHARACTERS);
+}
+
+export function workOf(requests: readonly RecordedRequest[]): number {
+  let work = 0;
+  for (const { messages, curation } of requests) {
+    work += curation !== undefined ? CURATION : messages.length === 0 ? 1 : 0;
+    for (const message of messages) work += workOfMessage(message);
+  }
+  return work;
+}
