@@ -1,4 +1,5 @@
-/** Covered by test/alerts/sender.test.ts. */
+/** Covered by test/alerts/sender.test.ts and test/alerts/sender-turns.test.ts. */
+import { Turns } from '../domain/turns.ts';
 import type { Logger } from '../logger.ts';
 import { keepWatching, type KeptWatch } from './keep-watching.ts';
 import type { Held, Message, Outbox } from './outbox.ts';
@@ -13,6 +14,8 @@ export interface SenderOptions {
   readonly rules: Pick<Rules, 'disable' | 'list'>;
   readonly known: Pick<WatchedRules, 'find' | 'loaded'>;
   readonly post: Post;
+  /** The project of an instance, which never changes: projects take turns. */
+  readonly projectOf: (instanceId: string) => Promise<string>;
   /**
    * For an instance whose messages are ours to send: rejects when they may be another worker's by now. Null: they are
    * not ours.
@@ -45,14 +48,20 @@ interface Failure extends Omit<PostAnswer, 'status'> {
 }
 
 const TIMEOUT_MS = 10_000;
-/** Under way at once to one origin, and in all: who answers slowly holds up nobody else. */
-const MOST_FOR_ORIGIN = 2;
-const MOST_AT_ONCE = 32;
+/**
+ * Under way at once: in all, of a project, and of a project to one host, whatever its ports. So a project whose
+ * receivers never answer leaves places to others, and one such host leaves places to the rest of its project.
+ */
+const MOST_AT_ONCE = 128;
+const MOST_OF_PROJECT = 16;
+const MOST_TO_HOST = 2;
 /** How long a shard that is let go waits for what is under way. */
 const PATIENCE_MS = 1000;
 /** What is due is looked for at least so often: whose turn it is may change without a message. */
 const LONGEST_WAIT_MS = 60_000;
-/** Until what could not be noted, or was not ours, is looked at again. */
+/** And at most so often: a look costs the more the more waits. */
+const LEAST_WAIT_MS = 200;
+/** Until what could not be noted is sent again. */
 const LOOK_AGAIN_MS = 1000;
 
 interface UnderWay {
@@ -70,13 +79,19 @@ export class Sender {
   readonly #options: SenderOptions;
   readonly #pending = new Map<string, Held>();
   readonly #underWay = new Map<string, UnderWay>();
-  readonly #ofOrigin = new Map<string, number>();
+  /** Ids of messages that are under way or wait for their turn. */
+  readonly #inTurn = new Set<string>();
+  readonly #projects = new Turns({ most: MOST_AT_ONCE, mostPerCaller: MOST_OF_PROJECT });
+  /** By project and host: a project may not take the places that another has to the same host. */
+  readonly #hosts = new Turns({ most: Infinity, mostPerCaller: MOST_TO_HOST });
   /** Ids of all messages that are remembered. */
   readonly #ids = new Set<string>();
   readonly #closing = new AbortController();
   readonly #watch: KeptWatch;
   readonly #counts = { delivered: 0, failed: 0, dead: 0 };
   #timer: NodeJS.Timeout | undefined;
+  /** When the timer ends. */
+  #nextLookAt = Infinity;
   #isLoaded = false;
 
   constructor(options: SenderOptions) {
@@ -116,17 +131,12 @@ export class Sender {
 
   /** Looks for what is due. */
   look(): void {
-    clearTimeout(this.#timer);
     if (!this.#isLoaded || this.#closing.signal.aborted) return;
-    const now = this.#options.now();
-    let next = now + LONGEST_WAIT_MS;
-    for (const held of [...this.#pending.values()].sort((a, b) => a.message.nextAt - b.message.nextAt)) {
-      const { id, nextAt } = held.message;
-      if (this.#underWay.has(id)) continue;
-      if (nextAt > now) next = Math.min(next, nextAt);
-      else this.#begin(held);
-    }
-    this.#timer = setTimeout(() => this.look(), Math.max(1, next - now)).unref();
+    this.#nextLookAt = Infinity;
+    this.#lookAt(this.#options.now() + LONGEST_WAIT_MS);
+    const waiting = [...this.#pending.values()].filter(({ message }) => !this.#inTurn.has(message.id));
+    for (const held of waiting.sort((a, b) => a.message.nextAt - b.message.nextAt))
+      this.#consider(held.message.id);
   }
 
   /** Breaks off what is under way; it is sent again by whoever comes after. */
@@ -143,7 +153,7 @@ export class Sender {
     const timer = setTimeout(() => {
       for (const { breakOff } of own) breakOff();
     }, patienceMs);
-    await Promise.all(own.map(({ ended }) => ended));
+    await Promise.allSettled(own.map(({ ended }) => ended));
     clearTimeout(timer);
   }
 
@@ -156,54 +166,73 @@ export class Sender {
     this.#ids.add(id);
     const known = this.#pending.get(id);
     if (known !== undefined && known.revision >= held.revision) return;
-    if (held.message.state === 'pending') this.#pending.set(id, held);
+    this.#keep(held);
+    if (this.#isLoaded) this.#consider(id);
+  }
+
+  #keep(held: Held): void {
+    const { id, state } = held.message;
+    if (state === 'pending') this.#pending.set(id, held);
     else this.#pending.delete(id);
-    if (this.#isLoaded) this.look();
   }
 
-  #begin(held: Held): void {
-    const { id, instanceId, ruleId } = held.message;
-    const guard = this.#options.guardOf(instanceId);
-    if (guard === null || this.#underWay.size >= MOST_AT_ONCE) return;
-    const rule = this.#options.known.find(instanceId, ruleId);
-    const origin = rule === undefined ? '' : new URL(rule.delivery.url).origin;
-    const busy = this.#ofOrigin.get(origin) ?? 0;
-    if (busy >= MOST_FOR_ORIGIN) return;
-    this.#ofOrigin.set(origin, busy + 1);
-    const breaking = new AbortController();
-    const ended = this.#send(held, rule, guard, breaking.signal).finally(() => {
-      this.#underWay.delete(id);
-      const left = (this.#ofOrigin.get(origin) ?? 1) - 1;
-      if (left === 0) this.#ofOrigin.delete(origin);
-      else this.#ofOrigin.set(origin, left);
-      this.look();
-    });
-    this.#underWay.set(id, { instanceId, ended, breakOff: () => breaking.abort() });
+  #lookAt(at: number): void {
+    if (at >= this.#nextLookAt) return;
+    clearTimeout(this.#timer);
+    this.#nextLookAt = at;
+    const waitMs = Math.max(LEAST_WAIT_MS, at - this.#options.now());
+    this.#timer = setTimeout(() => this.look(), waitMs).unref();
   }
 
-  async #send(
-    held: Held,
-    rule: Rule | undefined,
-    guard: () => Promise<void>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { message } = held;
+  /** Lets a message take its turn if it is due, and looks for it again when it is not. */
+  #consider(id: string): void {
+    const message = this.#pending.get(id)?.message;
+    if (message === undefined || this.#inTurn.has(id) || this.#closing.signal.aborted) return;
+    if (message.nextAt > this.#options.now()) this.#lookAt(message.nextAt);
+    else if (this.#options.guardOf(message.instanceId) !== null) void this.#takeTurn(message);
+  }
+
+  /** A message waits for its host first, so that of a project only those wait that could be sent. */
+  async #takeTurn({ id, instanceId, ruleId }: Message): Promise<void> {
+    this.#inTurn.add(id);
     try {
-      await guard();
-      const changed = await this.#attempt(message, rule ?? (await this.#ask(message)), signal);
-      if (changed === null) return;
-      const revision = await this.#options.outbox.note(changed, held.revision);
-      // Somebody else has noted something: the watch tells what.
-      if (revision === null) return;
-      if (changed.state === 'pending') this.#pending.set(message.id, { message: changed, revision });
-      else this.#pending.delete(message.id);
+      const project = await this.#options.projectOf(instanceId);
+      const rule = this.#options.known.find(instanceId, ruleId);
+      const host = rule === undefined ? '' : new URL(rule.delivery.url).hostname;
+      await this.#hosts.run(`${project} ${host}`, () => this.#projects.run(project, () => this.#begin(id)));
     } catch (error) {
       this.#options.logger.warn(
-        { event: 'alert_not_noted', message: message.id, err: error },
-        'what became of a message of an alert could not be noted: it is sent again',
+        { event: 'alert_not_noted', message: id, err: error },
+        'a message of an alert could not be sent, or what became of it not noted: it is sent again',
       );
-      this.#putOff(held);
+      this.#putOff(id);
     }
+    this.#inTurn.delete(id);
+    this.#consider(id);
+  }
+
+  /** Sends what is still due and ours when its turn comes. */
+  async #begin(id: string): Promise<void> {
+    const held = this.#pending.get(id);
+    if (held === undefined || this.#closing.signal.aborted) return;
+    const { instanceId, nextAt } = held.message;
+    const guard = this.#options.guardOf(instanceId);
+    if (guard === null || nextAt > this.#options.now()) return;
+    const breaking = new AbortController();
+    const ended = this.#send(held, guard, breaking.signal);
+    this.#underWay.set(id, { instanceId, ended, breakOff: () => breaking.abort() });
+    await ended.finally(() => this.#underWay.delete(id));
+  }
+
+  async #send({ message, revision }: Held, guard: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    await guard();
+    const rule = this.#options.known.find(message.instanceId, message.ruleId) ?? (await this.#ask(message));
+    const changed = await this.#attempt(message, rule, signal);
+    if (changed === null) return;
+    const noted = await this.#options.outbox.note(changed, revision);
+    // Else somebody else has noted something: the watch tells what.
+    if (noted === null) this.#putOff(message.id);
+    else this.#keep({ message: changed, revision: noted });
   }
 
   /** The alert of a message, which may be newer than what is known of alerts. */
@@ -211,11 +240,12 @@ export class Sender {
     return (await this.#options.rules.list(instanceId)).find(({ id }) => id === ruleId);
   }
 
-  /** Not at once again: the next look is due after a moment. */
-  #putOff({ message, revision }: Held): void {
-    if (this.#pending.get(message.id)?.revision !== revision) return;
-    const later = { ...message, nextAt: this.#options.now() + LOOK_AGAIN_MS };
-    this.#pending.set(message.id, { message: later, revision });
+  /** Not at once again, but after a moment. */
+  #putOff(id: string): void {
+    const held = this.#pending.get(id);
+    if (held === undefined) return;
+    const nextAt = Math.max(held.message.nextAt, this.#options.now() + LOOK_AGAIN_MS);
+    this.#pending.set(id, { ...held, message: { ...held.message, nextAt } });
   }
 
   /** The message as it is after an attempt; null when that was broken off. */

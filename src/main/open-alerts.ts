@@ -8,6 +8,7 @@ import { Rules } from '../alerts/rules.ts';
 import { Sender, type SenderCounters } from '../alerts/sender.ts';
 import type { EvaluationCounts } from '../alerts/shard-evaluation.ts';
 import type { Logger } from '../logger.ts';
+import { openProjectFinder } from '../registry/project-finder.ts';
 import { spillDirectory } from '../store/data-directory.ts';
 import { SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { loadViews } from '../store/view-files.ts';
@@ -46,6 +47,7 @@ export async function openAlerts(
     rules,
     known,
     post: createPost(webhookAllowPrivate),
+    projectOf: await openProjectFinder(connection, { replicas }),
     guardOf: (instanceId) => alerter.guardOf(instanceId),
     logger,
     now: Date.now,

@@ -39,6 +39,7 @@ class Desk {
         this.posted.push({ url, headers: options.headers, body: options.body });
         return this.post(url, options);
       },
+      projectOf: async (instanceId) => instanceId,
       guardOf: () => (this.isOurs ? async () => undefined : null),
       logger: silentLogger(),
       now: () => this.now,

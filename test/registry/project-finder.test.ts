@@ -1,0 +1,23 @@
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { projectFinder } from '../../src/registry/project-finder.ts';
+
+describe('the project of an instance', () => {
+  it('is asked for once; what failed is asked again', async () => {
+    const asked: string[] = [];
+    let isAway = true;
+    const find = projectFinder({
+      async get(key) {
+        asked.push(key);
+        if (isAway) throw new Error('the bucket is away');
+        return key === 'instance.a' ? { value: JSON.stringify({ projectId: 'p' }), revision: 1 } : null;
+      },
+    });
+    await rejects(find('a'), /away/);
+    isAway = false;
+    deepEqual(await Promise.all([find('a'), find('a')]), ['p', 'p']);
+    equal(await find('a'), 'p');
+    equal(await find('unknown'), 'unknown');
+    deepEqual(asked, ['instance.a', 'instance.a', 'instance.unknown']);
+  });
+});
