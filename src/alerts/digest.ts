@@ -172,7 +172,7 @@ function comparison({ now, before }: Compared, than: string): string {
   const change = Math.round((now / before - 1) * 100);
   if (change === 0) {
     const about = now === before ? '' : 'about ';
-    return than === '' ? ` (${about}as many)` : ` (${about}as many as in the week before)`;
+    return ` (${about}as many${than === '' ? '' : ' as in the week before'})`;
   }
   return ` (${number(Math.abs(change))}\u00a0% ${change > 0 ? 'more' : 'fewer'}${than})`;
 }

@@ -65,7 +65,7 @@ export async function evaluate(rules: readonly Rule[], figures: Figures, moment:
         const heldId = heldIdOf(rule, span.start);
         if (moment.isKnown(heldId)) continue;
         const isOpen = span.end > moment.until;
-        const { found, told } = await firingsIn(rule, condition, span, figures, moment);
+        const { found, told } = await firingsIn({ rule, condition, span, figures, moment });
         const common = { rule, span, isOpen, window: condition.window };
         firings.push(...bounded(heldId, found, told).map((one) => ({ ...one, ...common })));
       }
@@ -79,6 +79,15 @@ function windowsOf({ createdAt }: Rule, window: Window, { since, until }: Moment
   return windowsBetween(window, Math.max(since, createdAt * 1000), until).filter(
     ({ end }) => end > createdAt * 1000,
   );
+}
+
+/** Whether an alert has something to say of a window. */
+interface Question<Asked extends Condition> {
+  readonly rule: Rule;
+  readonly condition: Asked;
+  readonly span: Span;
+  readonly figures: Figures;
+  readonly moment: Moment;
 }
 
 type Found = Omit<Firing, 'rule' | 'span' | 'isOpen' | 'window'>;
@@ -103,39 +112,27 @@ function bounded(heldId: string, found: readonly Found[], told: number): readonl
   return [...found.slice(0, room), rest];
 }
 
-function firingsIn(
-  rule: Rule,
-  condition: Of<'count' | 'rising' | 'dsat_share'>,
-  span: Span,
-  figures: Figures,
-  moment: Moment,
-): Promise<FoundIn> {
+function firingsIn(question: Question<Of<'count' | 'rising' | 'dsat_share'>>): Promise<FoundIn> {
+  const { condition } = question;
   switch (condition.kind) {
     case 'count':
-      return counted(rule, condition, span, figures, moment);
+      return counted({ ...question, condition });
     case 'rising':
-      return rising(rule, condition, span, figures, moment);
+      return rising({ ...question, condition });
     case 'dsat_share':
-      return dissatisfied(rule, condition, span, figures, moment);
+      return dissatisfied({ ...question, condition });
     default:
       return condition satisfies never;
   }
 }
 
-interface Candidates {
-  /** Entities that were not told yet. */
-  readonly fresh: readonly { readonly id: string; readonly entity: Named }[];
-  readonly told: number;
-}
+/** `fresh`: entities that were not told yet. */
+type Candidates = { fresh: readonly { readonly id: string; readonly entity: Named }[]; told: number };
 
 /** The entities in a window that have enough conversations. */
-async function candidates(
-  rule: Rule,
-  { kind, groupBy, window, atLeast, ids, signalType }: Of<'count' | 'rising'>,
-  span: Span,
-  figures: Figures,
-  { isKnown }: Moment,
-): Promise<Candidates> {
+async function candidates(question: Question<Of<'count' | 'rising'>>): Promise<Candidates> {
+  const { rule, condition, span, figures, moment } = question;
+  const { kind, groupBy, window, atLeast, ids, signalType } = condition;
   const entities = await figures.entities({ groupBy, span, window, atLeast, ids: ids ?? null });
   const all = entities
     .filter((entity) => signalType === undefined || entity.signalType === signalType)
@@ -143,19 +140,13 @@ async function candidates(
       id: messageIdOf(rule.id, kind, entity.id, span.start),
       entity: { ...entity, groupBy },
     }));
-  const fresh = all.filter(({ id }) => !isKnown(id));
+  const fresh = all.filter(({ id }) => !moment.isKnown(id));
   return { fresh, told: all.length - fresh.length };
 }
 
-async function counted(
-  rule: Rule,
-  condition: Of<'count'>,
-  span: Span,
-  figures: Figures,
-  moment: Moment,
-): Promise<FoundIn> {
-  const { fresh, told } = await candidates(rule, condition, span, figures, moment);
-  const bound = condition.atLeast;
+async function counted(question: Question<Of<'count'>>): Promise<FoundIn> {
+  const { fresh, told } = await candidates(question);
+  const bound = question.condition.atLeast;
   return { found: fresh.map((one) => ({ ...one, value: one.entity.sessions, bound })), told };
 }
 
@@ -163,15 +154,10 @@ async function counted(
  * What rises has, in the window so far, `factor` times as many conversations as an average window before it, and its
  * share of all conversations is larger than before by more than chance, as GET /v1/changes decides it.
  */
-async function rising(
-  rule: Rule,
-  condition: Of<'rising'>,
-  span: Span,
-  figures: Figures,
-  moment: Moment,
-): Promise<FoundIn> {
+async function rising(question: Question<Of<'rising'>>): Promise<FoundIn> {
+  const { condition, span, figures } = question;
   const { groupBy, window, factor } = condition;
-  const { fresh, told } = await candidates(rule, condition, span, figures, moment);
+  const { fresh, told } = await candidates(question);
   const nothing = { found: [], told };
   if (fresh.length === 0) return nothing;
   // Most are no more than before: that costs one look at the same entities in the longest time there may be.
@@ -226,16 +212,12 @@ function sessionsById(entities: readonly EntityFigures[]): Map<string, number> {
   return new Map(entities.map(({ id, sessions }) => [id, sessions]));
 }
 
-async function dissatisfied(
-  rule: Rule,
-  { kind, above, minSessions }: Of<'dsat_share'>,
-  span: Span,
-  figures: Figures,
-  { isKnown }: Moment,
-): Promise<FoundIn> {
+async function dissatisfied(question: Question<Of<'dsat_share'>>): Promise<FoundIn> {
+  const { rule, condition, span, figures, moment } = question;
+  const { kind, above, minSessions } = condition;
   const nothing = { found: [], told: 0 };
   const id = messageIdOf(rule.id, kind, '', span.start);
-  if (isKnown(id)) return nothing;
+  if (moment.isKnown(id)) return nothing;
   const sessions = await figures.sessions(span);
   if (sessions < minSessions) return nothing;
   const value = (await figures.sessions(span, true)) / sessions;

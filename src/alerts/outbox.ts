@@ -76,6 +76,12 @@ export class Outbox {
     return (await this.#bucket.create(keyOf(message), JSON.stringify(message))) !== null;
   }
 
+  /** Whether a message is in, and neither delivered nor given up. */
+  async isPending(message: Message): Promise<boolean> {
+    const entry = await this.#bucket.get(keyOf(message));
+    return entry !== null && (JSON.parse(entry.value) as Message).state === 'pending';
+  }
+
   /** Notes what became of a message; the new revision, or null when somebody else has noted something. */
   note(message: Message, revision: number): Promise<number | null> {
     return this.#bucket.update(keyOf(message), JSON.stringify(message), revision);

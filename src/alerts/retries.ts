@@ -6,19 +6,10 @@ const HOUR = 60 * MINUTE;
 
 /** Pauses after the first attempt, the second, …: three days in all. */
 const PAUSES = [
-  5 * SECOND,
-  30 * SECOND,
-  2 * MINUTE,
-  10 * MINUTE,
-  30 * MINUTE,
-  HOUR,
-  2 * HOUR,
-  4 * HOUR,
-  8 * HOUR,
-  12 * HOUR,
-  20 * HOUR,
-  24 * HOUR,
-] as const;
+  ...[5, 30].map((seconds) => seconds * SECOND),
+  ...[2, 10, 30].map((minutes) => minutes * MINUTE),
+  ...[1, 2, 4, 8, 12, 20, 24].map((hours) => hours * HOUR),
+];
 
 /** Attempts of which each failed, until a message is given up. */
 export const MOST_ATTEMPTS = PAUSES.length + 1;

@@ -55,10 +55,7 @@ const signalType = oneOf(['SAT', 'DSAT'])
   .optional()
   .describe('With groupBy CSAT_DSAT: only signals of this type.');
 
-const SIGNAL_TYPE_FAULT = {
-  path: ['signalType'],
-  message: 'works with groupBy CSAT_DSAT only',
-};
+const SIGNAL_TYPE_FAULT = { path: ['signalType'], message: 'works with groupBy CSAT_DSAT only' };
 const fits = (condition: { readonly groupBy: Counted; readonly signalType?: string | undefined }): boolean =>
   condition.signalType === undefined || condition.groupBy === 'CSAT_DSAT';
 

@@ -38,14 +38,7 @@ export interface SenderCounters {
   readonly pending: number;
 }
 
-interface Failure extends Omit<PostAnswer, 'status'> {
-  /** Null: there was no answer. */
-  readonly status: number | null;
-  /** For whoever made the alert. */
-  readonly reason: string;
-  /** Of PostError. */
-  readonly code: string;
-}
+type Failure = Pick<NonNullable<Message['last']>, 'status' | 'reason'>;
 
 const TIMEOUT_MS = 10_000;
 /**
@@ -270,13 +263,12 @@ export class Sender {
     } catch (error) {
       if (signal.aborted) return null;
       if (!(error instanceof PostError)) throw error;
-      const { message: reason, code } = error;
-      return this.#failedOnce(message, { status: null, reason, code, retryAfterMs: null });
+      return this.#failedOnce(message, { status: null, reason: error.message }, null, error.code);
     }
     const { status, retryAfterMs } = answer;
     if (status >= 200 && status < 300) return this.#delivered(message, rule, status);
     if (status === 410) return this.#gone(message, rule);
-    return this.#failedOnce(message, { status, reason: `the answer was ${status}`, code: '', retryAfterMs });
+    return this.#failedOnce(message, { status, reason: `the answer was ${status}` }, retryAfterMs);
   }
 
   async #delivered(message: Message, rule: Rule, status: number): Promise<Message> {
@@ -298,24 +290,20 @@ export class Sender {
     return this.#dead(message, 410, reason, 1);
   }
 
-  #failedOnce(message: Message, { status, reason, code, retryAfterMs }: Failure): Message {
+  /** `code`: of PostError. */
+  #failedOnce(message: Message, failure: Failure, retryAfterMs: number | null, code = ''): Message {
+    const { status, reason } = failure;
     this.#counts.failed += 1;
     const attempts = message.attempts + 1;
     const pause = pauseAfter(attempts, retryAfterMs, this.#options.chance());
     if (pause === null) return this.#dead(message, status, reason, 1);
     const at = this.#options.now();
+    const { instanceId, ruleId: alert } = message;
     this.#options.logger.info(
-      {
-        event: 'alert_not_delivered',
-        instanceId: message.instanceId,
-        alert: message.ruleId,
-        attempts,
-        reason,
-        ...(code === '' ? {} : { code }),
-      },
+      { event: 'alert_not_delivered', instanceId, alert, attempts, reason, ...(code === '' ? {} : { code }) },
       'a message of an alert was not delivered: it is sent again',
     );
-    return { ...message, attempts, nextAt: at + pause, last: { at, status, reason } };
+    return { ...message, attempts, nextAt: at + pause, last: { at, ...failure } };
   }
 
   #dead(message: Message, status: number | null, reason: string, attempts: number): Message {

@@ -1,4 +1,7 @@
-/** What callers may do with alerts. Covered by test/http/alert-routes.test.ts and test/e2e/alerts-rules.test.ts. */
+/**
+ * What callers may do with alerts. Covered by test/alerts/service.test.ts, test/http/alert-routes.test.ts and
+ * test/e2e/alerts-rules.test.ts.
+ */
 import { v7 } from 'uuid';
 import { z } from 'zod';
 import { dateTime } from '../domain/metrics.ts';
@@ -6,7 +9,7 @@ import { formatInstant } from '../domain/time.ts';
 import { AppError } from '../errors.ts';
 import { linkTo, messageOf, type PublicUrl } from './body.ts';
 import { MESSAGE_STATES, type Message, type Outbox } from './outbox.ts';
-import { conditionSchema, FORMATS, type NewRule, type RepeatKey, type Rule } from './rule.ts';
+import { conditionSchema, FORMATS, MOST_RULES, type NewRule, type RepeatKey, type Rule } from './rule.ts';
 import { asked, type Rules } from './rules.ts';
 
 const uuid = z.uuid();
@@ -72,10 +75,21 @@ export type NewAlert = z.output<typeof newAlertSchema>;
 export type AlertDetail = z.output<typeof alertDetailSchema>;
 
 const MOST_DELIVERIES = 50;
+/** Test messages of a project that wait at a time: as many as an instance has alerts. */
+const MOST_TESTS = MOST_RULES;
+/** Seconds after which who is refused may come again; until then nothing is looked up anew. */
+const RETRY_AFTER = 5;
+
+/** What one project has waiting. */
+interface Tests {
+  waiting: readonly Message[];
+  /** When it was looked up, milliseconds since 1970-01-01 UTC. */
+  lookedAt: number;
+}
 
 export interface AlertServiceOptions {
   readonly rules: Rules;
-  readonly outbox: Pick<Outbox, 'add' | 'of'>;
+  readonly outbox: Pick<Outbox, 'add' | 'isPending' | 'of'>;
   readonly publicUrl: PublicUrl;
   /** Milliseconds since 1970-01-01 UTC. */
   readonly now: () => number;
@@ -84,6 +98,8 @@ export interface AlertServiceOptions {
 /** The alerts of instances that are known to exist. Throws AppError SERVICE_UNAVAILABLE while NATS cannot be asked. */
 export class AlertService {
   readonly #options: AlertServiceOptions;
+  /** By project: those that this process made, until they are known to wait no more. */
+  readonly #tests = new Map<string, Tests>();
 
   constructor(options: AlertServiceOptions) {
     this.#options = options;
@@ -111,8 +127,11 @@ export class AlertService {
     return this.#options.rules.remove(instanceId, id);
   }
 
-  /** Sends a message that says what it is for. Throws AppError NOT_FOUND, and CONFLICT while one is under way. */
-  async test(instanceId: string, id: string): Promise<{ readonly deliveryId: string }> {
+  /**
+   * Sends a message that says what it is for. Throws AppError NOT_FOUND, CONFLICT while one of the alert is under way,
+   * and RATE_LIMIT_EXCEEDED while too many of the project are.
+   */
+  async test(projectId: string, instanceId: string, id: string): Promise<{ readonly deliveryId: string }> {
     const { rules, outbox, now, publicUrl } = this.#options;
     const rule = await rules.find(instanceId, id);
     const messages = await asked(() => outbox.of(instanceId, id));
@@ -126,22 +145,42 @@ export class AlertService {
     const text = `This is a test of the alert ‘${rule.name}’: its messages arrive.`;
     const content = { type: 'alert.test', rule, at, text, link: linkTo(instanceId, null), more: {} } as const;
     const message = messageOf(v7(), 'test', content, publicUrl);
+    await this.#waits(projectId, message);
     await asked(() => outbox.add(message));
     return { deliveryId: message.id };
+  }
+
+  /** Counts a test message in. Throws AppError RATE_LIMIT_EXCEEDED. */
+  async #waits(projectId: string, message: Message): Promise<void> {
+    const { outbox, now } = this.#options;
+    const tests = this.#tests.get(projectId) ?? { waiting: [], lookedAt: -Infinity };
+    this.#tests.set(projectId, tests);
+    if (tests.waiting.length >= MOST_TESTS && now() - tests.lookedAt >= RETRY_AFTER * 1000) {
+      tests.lookedAt = now();
+      // Younger ones may be on their way into the outbox.
+      const looked = tests.waiting.filter(({ createdAt }) => createdAt <= now() - RETRY_AFTER * 1000);
+      const arePending = await asked(() => Promise.all(looked.map((test) => outbox.isPending(test))));
+      const ended = new Set(looked.filter((_, index) => arePending[index] === false));
+      tests.waiting = tests.waiting.filter((test) => !ended.has(test));
+    }
+    if (tests.waiting.length >= MOST_TESTS) {
+      const fault = `${MOST_TESTS} test messages of the project wait to be delivered.`;
+      throw new AppError('RATE_LIMIT_EXCEEDED', `${fault} Send the same again in ${RETRY_AFTER} s.`, {
+        retryAfter: RETRY_AFTER,
+      });
+    }
+    tests.waiting = [...tests.waiting, message];
   }
 }
 
 function alertOf({ id, instanceId, name, condition, delivery, createdAt, disabled }: Rule): Alert {
+  const { url, format, quotes } = delivery;
   return {
     id,
     instanceId,
     name,
     condition,
-    delivery: {
-      url: `${new URL(delivery.url).origin}/…`,
-      format: delivery.format,
-      quotes: delivery.quotes,
-    },
+    delivery: { url: `${new URL(url).origin}/…`, format, quotes },
     createdAt: formatInstant(createdAt * 1000),
     state: disabled === null ? 'active' : 'disabled',
     disabledReason: disabled?.reason ?? null,

@@ -258,8 +258,7 @@ export class ShardEvaluation implements ShardAlerts {
   }
 
   async #fire(firing: Firing, figures: Figures): Promise<void> {
-    const { rule, entity } = firing;
-    const quotes = rule.delivery.quotes && entity !== null ? await this.#quotes(firing, figures) : [];
+    const quotes = firing.rule.delivery.quotes ? await this.#quotes(firing, figures) : [];
     const content = contentOf({ ...firing, quotes }, figures.position, this.#options.now());
     await this.#add(firing.id, 'alert', content, figures.position);
   }

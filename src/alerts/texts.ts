@@ -3,28 +3,24 @@ import type { Firing } from './evaluation.ts';
 import type { Counted, Window } from './rule.ts';
 import { DAY, HOUR, type Span } from './windows.ts';
 
-const WORDS = {
-  TOPIC: 'the topic',
-  GAP: 'the gap',
-  CSAT_DSAT: 'the signal',
-} as const;
-
-/** The alert in words, with the period in UTC. */
+/** The alert in words, and its window: “Period: Sunday, 22 November 2026, UTC.” */
 export function textOf(firing: Firing): string {
+  const { window, span } = firing;
+  return `${sentenceOf(firing)}${window === null ? '' : ` Period: ${periodOf(window, span)}, UTC.`}`;
+}
+
+function sentenceOf(firing: Firing): string {
   const { condition } = firing.rule;
-  if (firing.heldBack !== undefined) {
-    const period = firing.window === null ? '' : ` ${periodSentence(firing)}`;
-    return `${heldBackSentence(firing)}${period}`;
-  }
+  if (firing.heldBack !== undefined) return heldBackSentence(firing);
   switch (condition.kind) {
     case 'count':
-      return `${countSentence(firing)} ${periodSentence(firing)}`;
+      return countSentence(firing);
     case 'rising':
-      return `${risingSentence(firing)} ${periodSentence(firing)}`;
+      return risingSentence(firing);
     case 'new_topic':
       return newTopicSentence(firing);
     case 'dsat_share':
-      return `${shareSentence(firing)} ${periodSentence(firing)}`;
+      return shareSentence(firing);
     case 'digest':
       throw new Error('a digest has a text of its own');
     default:
@@ -88,17 +84,11 @@ function heldBackSentence(firing: Firing): string {
   );
 }
 
-/** “Period: Sunday, 22 November 2026, UTC.” */
-function periodSentence({ window, span }: Pick<Firing, 'window' | 'span'>): string {
-  return `Period: ${periodOf(window, span)}, UTC.`;
-}
-
-function periodOf(window: Window | null, span: Span): string {
+function periodOf(window: Window, span: Span): string {
   switch (window) {
     case 'HOUR':
       return `${dayName(span.start)}, ${clock(span.start)} to ${clock(span.end)}`;
     case 'WEEK':
-    case null:
       return `${dayName(span.start)} to ${dayName(span.end - 1)}`;
     case 'DAY':
       return dayName(span.start);
@@ -132,21 +122,7 @@ function usually(window: Window, windows: number): string {
   return `on an average day of the last ${weeks}`;
 }
 
-const SMALL = [
-  'no',
-  'one',
-  'two',
-  'three',
-  'four',
-  'five',
-  'six',
-  'seven',
-  'eight',
-  'nine',
-  'ten',
-  'eleven',
-  'twelve',
-];
+const SMALL = 'no one two three four five six seven eight nine ten eleven twelve'.split(' ');
 
 /** “four weeks”, “13 days”; of one only “week”. */
 function inWords(count: number, unit: string): string {
@@ -162,16 +138,12 @@ function nameOf({ entity }: Firing): string {
 /** “‘Cancel order’”, “The gap ‘Cancel orders’”: a topic needs no word for what it is. */
 export function namedAs({ groupBy, name }: { groupBy: Counted; name: string }): string {
   const quoted = `‘${oneLine(name)}’`;
-  return groupBy === 'TOPIC' ? quoted : capital(`${WORDS[groupBy]} ${quoted}`);
+  return groupBy === 'TOPIC' ? quoted : `The ${ONE_OF[groupBy]} ${quoted}`;
 }
 
 /** Names come from what users write. */
 export function oneLine(text: string): string {
   return text.replaceAll(/\s+/gu, ' ').trim();
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** “1 conversation”, “1,200 conversations” */

@@ -22,10 +22,6 @@ const MOST_BACK: Readonly<Record<Window, number>> = { HOUR: 48, DAY: 8, WEEK: 2 
 
 const LENGTH: Readonly<Record<Window, number>> = { HOUR, DAY, WEEK };
 
-export function lengthOf(window: Window): number {
-  return LENGTH[window];
-}
-
 export function windowAt(window: Window, at: number): Span {
   const start = bucketStart(window, at);
   return { start, end: nextBucketStart(window, start + 1) };

@@ -52,7 +52,7 @@ export function registerAlertRoutes(scope: FastifyInstance, alerting: Alerting):
   scope.post<AlertPath>('/alerts/:id/test', acting, async (request, reply) => {
     const { instanceId, id } = await enterAlert(request, reply, alerting);
     reply.code(202);
-    return alerts.test(instanceId, id);
+    return alerts.test(request.projectId, instanceId, id);
   });
 }
 

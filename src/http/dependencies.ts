@@ -110,8 +110,8 @@ export interface Alerts {
   /** Throws AppError NOT_FOUND, as do the following. */
   read(instanceId: string, id: string): Promise<AlertDetail>;
   remove(instanceId: string, id: string): Promise<void>;
-  /** Throws AppError CONFLICT while a test is under way. */
-  test(instanceId: string, id: string): Promise<{ readonly deliveryId: string }>;
+  /** Throws AppError CONFLICT while a test is under way, RATE_LIMIT_EXCEEDED while too many of the project are. */
+  test(projectId: string, instanceId: string, id: string): Promise<{ readonly deliveryId: string }>;
 }
 
 /** One thing that must be true for the process to take traffic. */
