@@ -81,7 +81,7 @@ function windowsOf({ createdAt }: Rule, window: Window, { since, until }: Moment
   );
 }
 
-/** Whether an alert has something to say of a window. */
+/** An alert, and the window in which its condition is looked for. */
 interface Question<Asked extends Condition> {
   readonly rule: Rule;
   readonly condition: Asked;

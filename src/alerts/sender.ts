@@ -185,7 +185,7 @@ export class Sender {
     else if (this.#options.guardOf(message.instanceId) !== null) void this.#takeTurn(message);
   }
 
-  /** A message waits for its host first, so that of a project only those wait that could be sent. */
+  /** A message waits for its host first: messages to a host that stalls do not fill the line of their project. */
   async #takeTurn({ id, instanceId, ruleId }: Message): Promise<void> {
     this.#inTurn.add(id);
     try {

@@ -77,13 +77,13 @@ export type AlertDetail = z.output<typeof alertDetailSchema>;
 const MOST_DELIVERIES = 50;
 /** Test messages of a project that wait at a time: as many as an instance has alerts. */
 const MOST_TESTS = MOST_RULES;
-/** Seconds after which who is refused may come again; until then nothing is looked up anew. */
+/** A refused caller may try again after so many seconds; the outbox is asked no sooner which messages wait. */
 const RETRY_AFTER = 5;
 
-/** What one project has waiting. */
+/** The test messages of one project that wait. */
 interface Tests {
   waiting: readonly Message[];
-  /** When it was looked up, milliseconds since 1970-01-01 UTC. */
+  /** When the outbox was asked, milliseconds since 1970-01-01 UTC. */
   lookedAt: number;
 }
 
@@ -98,7 +98,7 @@ export interface AlertServiceOptions {
 /** The alerts of instances that are known to exist. Throws AppError SERVICE_UNAVAILABLE while NATS cannot be asked. */
 export class AlertService {
   readonly #options: AlertServiceOptions;
-  /** By project: those that this process made, until they are known to wait no more. */
+  /** By project: the test messages of this process that are not known to be delivered or given up. */
   readonly #tests = new Map<string, Tests>();
 
   constructor(options: AlertServiceOptions) {
@@ -145,13 +145,13 @@ export class AlertService {
     const text = `This is a test of the alert ‘${rule.name}’: its messages arrive.`;
     const content = { type: 'alert.test', rule, at, text, link: linkTo(instanceId, null), more: {} } as const;
     const message = messageOf(v7(), 'test', content, publicUrl);
-    await this.#waits(projectId, message);
+    await this.#countIn(projectId, message);
     await asked(() => outbox.add(message));
     return { deliveryId: message.id };
   }
 
   /** Counts a test message in. Throws AppError RATE_LIMIT_EXCEEDED. */
-  async #waits(projectId: string, message: Message): Promise<void> {
+  async #countIn(projectId: string, message: Message): Promise<void> {
     const { outbox, now } = this.#options;
     const tests = this.#tests.get(projectId) ?? { waiting: [], lookedAt: -Infinity };
     this.#tests.set(projectId, tests);

@@ -82,7 +82,8 @@ export function alertPaths(): Json {
         operationId: 'testAlert',
         summary: 'Send a test message',
         description:
-          'It is sent and retried like every other message. If it arrives, it enables an alert that was disabled.',
+          'It is sent and retried like every other message. If it arrives, it enables an alert that was disabled. ' +
+          'At most 100 test messages of a project wait to be delivered: one more is a 429.',
         tags,
         parameters: [ID, ...parameters],
         responses: responses(answer('It is being sent.', 'AlertTest'), [404, 409], 202),
