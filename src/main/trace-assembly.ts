@@ -40,6 +40,7 @@ export interface TraceThreadData {
     | 'traceWaitMs'
     | 'traceBufferBytes'
     | 'traceWaitingSpans'
+    | 'traceMessages'
     | 'logLevel'
   >;
 }
@@ -94,6 +95,14 @@ export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<
             onRound: (round) => {
               counts.traces += round.traces;
               counts.messages += round.messages;
+              for (const { projectId, traceId, messages } of round.leftOut) {
+                counts.refused += messages;
+                const fields = { event: 'trace_full', projectId, traceId, messages };
+                logger.warn(
+                  fields,
+                  'messages of a trace are left out: it may bring no more (TRACE_MESSAGES)',
+                );
+              }
             },
             signal,
           }),
@@ -127,9 +136,10 @@ export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<
 
 function threadDataOf(config: TraceThreadData['config']): TraceThreadData {
   const { dataDir, natsPort, natsUrl, natsToken, streamReplicas, logLevel } = config;
-  const { traceWaitMs, traceBufferBytes, traceWaitingSpans } = config;
+  const { traceWaitMs, traceBufferBytes, traceWaitingSpans, traceMessages } = config;
   const nats = { dataDir, natsPort, natsUrl, natsToken };
-  return { config: { ...nats, streamReplicas, traceWaitMs, traceBufferBytes, traceWaitingSpans, logLevel } };
+  const trace = { traceWaitMs, traceBufferBytes, traceWaitingSpans, traceMessages };
+  return { config: { ...nats, ...trace, streamReplicas, logLevel } };
 }
 
 /** `refused` hears of messages that are refused for good. */

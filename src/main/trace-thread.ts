@@ -7,6 +7,7 @@ import { connectionOptions } from '../stream/server/server.ts';
 import { openTraceLog } from '../stream/log/trace-log.ts';
 import { sendNotice } from '../stream/notices.ts';
 import { TRACES_WAITING_SUBJECT } from '../stream/subjects.ts';
+import type { LeftOut } from '../traces/assembly/assembly.ts';
 import { Assembler } from '../traces/assembly/assembler.ts';
 import type { AssemblyParts } from '../traces/assembly/assembly-parts.ts';
 import { CachedBucket } from '../traces/assembly/assembly-store.ts';
@@ -24,6 +25,8 @@ const READ_AHEAD_BYTES = 8 * MIB;
 const TELL_MS = 250;
 /** Of what may wait of a project: who has less is not named. */
 const TOLD_SHARE = 0.1;
+/** Full traces that one notice names. */
+const TOLD_FULL = 1000;
 
 if (parentPort === null) throw new Error('this is a thread of web');
 const host = new HostPort(parentPort);
@@ -46,9 +49,12 @@ const parts: AssemblyParts = {
   isKnownSession: (projectId, name) => host.isKnownSession(projectId, name),
   firstSequence: () => log.firstSequence,
   clock: () => Date.now() * 1000,
+  perTrace: config.traceMessages,
   limits: { bytes: Math.min(MIB, connection.maxPayload / 8) },
   guard: () => host.confirm(),
 };
+/** Traces of which messages were left out, and no door has heard that yet. */
+const full: Pick<LeftOut, 'projectId' | 'traceId'>[] = [];
 const assembler = new Assembler({
   log,
   parts,
@@ -57,7 +63,10 @@ const assembler = new Assembler({
   maxBytes: config.traceBufferBytes,
   now: () => performance.now(),
   pause: (ms) => sleep(ms),
-  onRound: (counts) => host.tell({ kind: 'round', counts }),
+  onRound: (counts) => {
+    host.tell({ kind: 'round', counts });
+    for (const { projectId, traceId } of counts.leftOut) full.push({ projectId, traceId });
+  },
 });
 const telling = setInterval(tell, TELL_MS);
 host.tell({ kind: 'ready' });
@@ -76,5 +85,6 @@ function tell(): void {
   sendNotice(connection, TRACES_WAITING_SUBJECT, {
     read,
     spans: Object.fromEntries(many),
+    full: full.splice(0, TOLD_FULL),
   } satisfies WaitingNotice);
 }

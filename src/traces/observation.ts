@@ -49,4 +49,6 @@ export interface Observation {
    * same span. An event whose messages have no content says that the opt-in is off.
    */
   readonly lacksContent: boolean;
+  /** So many messages of it may be new in its trace, as the door counted; absent: all of them. */
+  readonly mayAdd?: number;
 }

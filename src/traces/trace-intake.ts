@@ -60,7 +60,7 @@ export interface TraceIntakeOptions {
   /** What one export may bring. */
   readonly messages: MessageLimits;
   /** What of each project waits to be assembled. */
-  readonly waiting: Pick<WaitingSpans, 'check' | 'begin'>;
+  readonly waiting: Pick<WaitingSpans, 'check' | 'begin' | 'fullOf'>;
   readonly onThreadLost?: (error: unknown) => void;
   /** Bodies above this size are read on a thread. Default 64 KiB. */
   readonly inlineBytes?: number;
@@ -98,8 +98,13 @@ export function createTraceIntake(options: TraceIntakeOptions): TraceIntake {
   const loggers = new LRUCache<string, true>({ max: LOGGERS_KNOWN, ttl: LOGGER_KNOWN_MS });
 
   async function prepare(body: ReceivedBody, request: ExportRequest): Promise<PreparedExport> {
-    const { signal, format } = request;
-    const how = { limit: bodyBytes, signal, format, messages };
+    const { signal, format, projectId } = request;
+    const how = {
+      limit: bodyBytes,
+      signal,
+      format,
+      messages: { ...messages, full: waiting.fullOf(projectId) },
+    };
     const small = body.bytes.length > inlineBytes ? null : inflate(body.bytes, body.encoding, inlineBytes);
     const prepared =
       small === null
@@ -188,8 +193,8 @@ function tooManyInstances(): AppError {
 function tooManyMessages(count: number, { perExport, perTrace }: MessageLimits): string {
   return (
     `${count} ${count === 1 ? 'is' : 'are'} left out: an export may bring ${perExport} messages (TRACE_EXPORT_MESSAGES), ` +
-    `and ${perTrace} of one trace (TRACE_MESSAGES); what the calls of a trace repeat from its beginning counts once. ` +
-    'Export fewer spans at a time'
+    `and ${perTrace} of one trace (TRACE_MESSAGES), also in several exports. The history that calls of a trace repeat ` +
+    'counts once, answers count each time. Export fewer spans at a time, or begin another trace'
   );
 }
 

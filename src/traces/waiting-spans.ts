@@ -1,5 +1,7 @@
 /** Covered by test/traces/waiting-spans.test.ts. */
+import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors.ts';
+import type { LeftOut } from './assembly/assembly.ts';
 
 /** What the process that assembles says of what waits, to all that take exports. */
 export interface WaitingNotice {
@@ -7,6 +9,8 @@ export interface WaitingNotice {
   readonly read: number;
   /** Spans and log records, by project; of those that have many. */
   readonly spans: Readonly<Record<string, number>>;
+  /** Traces that were found to be full since the last notice, if any. */
+  readonly full?: readonly Pick<LeftOut, 'projectId' | 'traceId'>[];
 }
 
 /** An export that this process stored, and that no notice has counted in. */
@@ -28,12 +32,15 @@ export interface WaitingSpansOptions {
 const FORGOTTEN_MS = 60_000;
 /** Seconds. */
 const RETRY_AFTER = 5;
+/** Full traces that are remembered: of so many projects so many, as long as the assembler knows them. */
+const [FULL_PROJECTS, FULL_TRACES, FULL_MS] = [1000, 1000, 24 * 3600 * 1000];
 
 /** Knows, about, how much of each project waits to be assembled, and refuses more where it is too much. */
 export class WaitingSpans {
   readonly #options: WaitingSpansOptions;
   #told: WaitingNotice['spans'] = {};
   readonly #stored = new Map<string, Set<Stored>>();
+  readonly #full = new LRUCache<string, LRUCache<string, true>>({ max: FULL_PROJECTS });
 
   constructor(options: WaitingSpansOptions) {
     this.#options = options;
@@ -58,6 +65,11 @@ export class WaitingSpans {
     );
   }
 
+  /** Traces of a project that take no more messages. */
+  fullOf(projectId: string): ReadonlySet<string> {
+    return new Set(this.#full.get(projectId)?.keys());
+  }
+
   /** Spans are about to be stored. Call what it returns with the sequence of the newest entry that holds one. */
   begin(projectId: string, spans: number): (sequence: number | null) => void {
     const { now } = this.#options;
@@ -72,8 +84,12 @@ export class WaitingSpans {
   }
 
   /** Hears what the process that assembles says. */
-  hear({ read, spans }: WaitingNotice): void {
+  hear({ read, spans, full = [] }: WaitingNotice): void {
     this.#told = spans;
+    for (const { projectId, traceId } of full) {
+      const ofProject = this.#full.get(projectId) ?? new LRUCache({ max: FULL_TRACES, ttl: FULL_MS });
+      this.#full.set(projectId, ofProject.set(traceId, true));
+    }
     const before = this.#options.now() - FORGOTTEN_MS;
     for (const [projectId, ofProject] of this.#stored) {
       for (const stored of ofProject) {
@@ -92,7 +108,7 @@ export class WaitingSpans {
 
 /** Of a notice as it came; null: it is none. */
 export function noticeOf(value: unknown): WaitingNotice | null {
-  const { read, spans } = (value ?? {}) as Partial<WaitingNotice>;
+  const { read, spans, full = [] } = (value ?? {}) as Partial<WaitingNotice>;
   if (typeof read !== 'number' || typeof spans !== 'object' || spans === null) return null;
-  return { read, spans };
+  return { read, spans, full };
 }

@@ -24,27 +24,39 @@ function call(traceId: string, said: string, conversationId?: string): Observati
 
 function taken(limits: { perExport: number; perTrace: number }, calls: readonly Observation[]): boolean[] {
   const allowance = new MessageAllowance(limits);
+  return calls.map((one) => allowance.take(one) !== null);
+}
+
+function counted(calls: readonly Observation[]): (number | null)[] {
+  const allowance = new MessageAllowance({ perExport: 99, perTrace: 99 });
   return calls.map((one) => allowance.take(one));
 }
 
 describe('messages of an export', () => {
-  it('count once where calls of a trace repeat the same beginning', () => {
-    const calls = [call('t', 'Qa'), call('t', 'QaRb'), call('t', 'QaRbSc'), call('t', 'Qa')];
-    deepEqual(taken({ perExport: 6, perTrace: 6 }, calls), [true, true, true, true]);
-    deepEqual(taken({ perExport: 5, perTrace: 9 }, calls), [true, true, false, true]);
-    deepEqual(taken({ perExport: 9, perTrace: 5 }, calls), [true, true, false, true]);
+  it('count once where calls of a trace repeat the same history', () => {
+    const calls = [call('t', 'Qa'), call('t', 'QaRb'), call('t', 'QaRbSc'), call('t', 'QaRd')];
+    deepEqual(counted(calls), [2, 2, 2, 2]);
+    deepEqual(taken({ perExport: 6, perTrace: 9 }, calls), [true, true, true, false]);
+    deepEqual(taken({ perExport: 9, perTrace: 5 }, calls), [true, true, false, false]);
+  });
+
+  it('count each time where they are asked or answered, unless a call goes on with what was asked', () => {
+    deepEqual(counted([call('t', 'Qa'), call('t', 'Qa'), call('t', 'Qa', 'c')]), [2, 2, 2]);
+    deepEqual(counted([call('t', 'Qa'), { ...call('t', 'Qab'), continues: true }]), [2, 1]);
   });
 
   it('count for each trace, each conversation, each role, and wherever the beginning differs', () => {
-    const limits = { perExport: 4, perTrace: 9 };
-    deepEqual(taken(limits, [call('t', 'Qa'), call('u', 'Qa'), call('v', 'Q')]), [true, true, false]);
-    deepEqual(taken(limits, [call('t', 'Qa', 'c'), call('t', 'Qa', 'd'), call('t', 'Q')]), [
-      true,
-      true,
-      false,
-    ]);
-    deepEqual(taken(limits, [call('t', 'Qa'), call('t', 'qA'), call('t', 'QaR')]), [true, true, false]);
-    deepEqual(taken(limits, [call('t', 'Qa'), call('t', 'Ra'), call('t', 'a')]), [true, true, false]);
-    deepEqual(taken(limits, [call('t', 'Qaaa'), call('t', 'Qaa'), call('t', 'Qaaaa')]), [true, true, false]);
+    deepEqual(counted([call('t', 'QaRb'), call('u', 'QaRb'), call('t', 'QaRb', 'c')]), [4, 4, 4]);
+    deepEqual(counted([call('t', 'QaRb'), call('t', 'qARb'), call('t', 'SaRb')]), [4, 4, 4]);
+  });
+
+  it('are not known by what was refused', () => {
+    const calls = [call('t', 'QaRbSc'), call('u', 'Q'), call('t', 'QaRb')];
+    deepEqual(taken({ perExport: 4, perTrace: 4 }, calls), [false, true, false]);
+  });
+
+  it('are none of a trace that is full', () => {
+    const limits = { perExport: 9, perTrace: 9, full: new Set(['t']) };
+    deepEqual(taken(limits, [call('t', 'Qa'), call('u', 'Qa'), call('t', '')]), [false, true, true]);
   });
 });

@@ -28,8 +28,15 @@ describe('spans that wait to be assembled', () => {
     equal(waiting.of('p'), 0);
   });
 
+  it('belong to no trace that takes no more', () => {
+    const waiting = new WaitingSpans({ most: 100, now: () => 0 });
+    waiting.hear({ read: 1, spans: {}, full: [{ projectId: 'p', traceId: 't' }] });
+    waiting.hear({ read: 2, spans: {} });
+    deepEqual([...waiting.fullOf('p'), ...waiting.fullOf('q')], ['t']);
+  });
+
   it('are told in a notice', () => {
-    const notice = { read: 1, spans: { p: 2 } };
+    const notice = { read: 1, spans: { p: 2 }, full: [] };
     deepEqual([notice, null, 5, { read: 1 }, { spans: {} }, []].map(noticeOf), [
       notice,
       null,

@@ -16,6 +16,8 @@ export interface AssemblyParts {
   readonly firstSequence: () => number;
   /** Microseconds since 1970-01-01 UTC. */
   readonly clock: () => number;
+  /** Messages of a trace that count, however many exports bring them. */
+  readonly perTrace: number;
   readonly limits?: Partial<RoundLimits>;
   readonly kept?: Kept;
   /** Resolves when no other process can be the assembler. */

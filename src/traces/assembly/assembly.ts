@@ -17,6 +17,14 @@ export interface AssembledCounts {
   /** Traces that are done. */
   traces: number;
   messages: number;
+  /** Messages that do not count: their traces are full. */
+  leftOut: readonly LeftOut[];
+}
+
+export interface LeftOut {
+  readonly projectId: string;
+  readonly traceId: string;
+  readonly messages: number;
 }
 
 /**
@@ -60,7 +68,8 @@ export class Assembly {
       this.#begun.set(rest.trace, rest);
       traces.giveBack(rest.trace);
     }
-    return { traces: taken.length - (rest === null ? 0 : 1), messages: round.messages };
+    const { messages, leftOut } = round;
+    return { traces: taken.length - (rest === null ? 0 : 1), messages, leftOut };
   }
 
   /** What was read is not trusted any more. */

@@ -57,10 +57,12 @@ export interface TraceRecord {
   readonly spans: readonly SeenSpan[];
   /** Where the messages of its spans went, by span id. */
   readonly conversations: ReadonlyMap<string, ConversationName>;
+  /** How many messages its spans added, by the newest entry and the digest; of the oldest together by ''. */
+  readonly added: ReadonlyMap<string, number>;
 }
 
 /** Of a trace that nobody has seen. */
-export const NOTHING_KNOWN: TraceRecord = { ids: {}, spans: [], conversations: new Map() };
+export const NOTHING_KNOWN: TraceRecord = { ids: {}, spans: [], conversations: new Map(), added: new Map() };
 
 /** A conversation without an id that can be told by what was said in it. */
 export interface Candidate {
@@ -102,8 +104,10 @@ export function forgetTurns(conversation: Conversation, kept: number): void {
 }
 
 /** A trace of which no more is known than can be kept: what was counted first says least. */
-export function boundedTrace({ ids, spans, conversations }: TraceRecord, kept: number): TraceRecord {
+export function boundedTrace({ ids, spans, conversations, added }: TraceRecord, kept: number): TraceRecord {
   const isCounted = ({ counted }: SeenSpan): boolean => counted;
+  const counts = [...added].filter(([, count]) => count > 0);
+  const oldest = counts.splice(0, counts.length - kept).reduce((sum, [, count]) => sum + count, 0);
   return {
     ids,
     spans: [
@@ -111,6 +115,7 @@ export function boundedTrace({ ids, spans, conversations }: TraceRecord, kept: n
       ...spans.filter((span) => !isCounted(span)).slice(-kept),
     ],
     conversations: new Map([...conversations].slice(-kept)),
+    added: new Map(oldest > 0 ? [['', oldest], ...counts] : counts),
   };
 }
 
@@ -163,7 +168,7 @@ export function decodeConversation(text: string, kept: Kept = KEPT): Conversatio
   };
 }
 
-function encodeTrace({ ids, spans, conversations }: TraceRecord): string {
+function encodeTrace({ ids, spans, conversations, added }: TraceRecord): string {
   const byName = new Map<string, [name: ConversationName, spanIds: string[]]>();
   for (const [spanId, name] of conversations) {
     const key = JSON.stringify([name.instanceId, name.id ?? null, name.trace ?? null]);
@@ -175,6 +180,7 @@ function encodeTrace({ ids, spans, conversations }: TraceRecord): string {
     v: 1,
     ids,
     conversations: [...byName.values()],
+    added: [...added],
     spans: spans.map(({ spanId, parentSpanId, counted }) => [spanId, parentSpanId ?? '', counted ? 1 : 0]),
   });
 }
@@ -186,16 +192,19 @@ interface StoredTrace {
     | readonly (readonly [name: ConversationName, spanIds: readonly string[]])[]
     | Readonly<Record<string, ConversationName>>;
   readonly spans: readonly (readonly [string, string, number])[];
+  /** Missing until 2026-11-24. */
+  readonly added?: readonly (readonly [digest: string, messages: number])[];
 }
 
 function decodeTrace(text: string): TraceRecord {
-  const { ids, conversations, spans } = unpack(text) as StoredTrace;
+  const { ids, conversations, spans, added } = unpack(text) as StoredTrace;
   const named = isList(conversations)
     ? conversations.flatMap(([name, spanIds]) => spanIds.map((spanId) => [spanId, name] as const))
     : Object.entries(conversations);
   return {
     ids,
     conversations: new Map(named),
+    added: new Map(added),
     spans: spans.map(([spanId, parent, counted]) => ({
       spanId,
       parentSpanId: parent === '' ? undefined : parent,
@@ -242,7 +251,8 @@ export const CONVERSATIONS: Codec<Conversation> = {
 export const TRACES: Codec<TraceRecord> = {
   encode: encodeTrace,
   decode: decodeTrace,
-  weigh: ({ spans, conversations }) => 300 + SPAN_BYTES * spans.length + PLACE_BYTES * conversations.size,
+  weigh: ({ spans, conversations, added }) =>
+    300 + SPAN_BYTES * spans.length + PLACE_BYTES * (conversations.size + added.size),
 };
 
 export const CANDIDATES: Codec<Candidate[]> = {

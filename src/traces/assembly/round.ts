@@ -7,6 +7,7 @@ import {
   type AnonymousReading,
   type FoundConversation,
 } from './anonymous-conversations.ts';
+import type { LeftOut } from './assembly.ts';
 import type { AssemblyParts, RoundLimits } from './assembly-parts.ts';
 import { GiveWay } from './give-way.ts';
 import type { KnownTurn } from './known-turn.ts';
@@ -37,6 +38,7 @@ interface Fresh {
  */
 export class Round {
   messages = 0;
+  readonly leftOut: LeftOut[] = [];
   readonly #parts: AssemblyParts;
   readonly #limits: RoundLimits;
   readonly #kept: Kept;
@@ -106,7 +108,7 @@ export class Round {
         begun = found.begun;
       }
       plan.conversations.set(span.spanId, name);
-      const bytes = await this.#merge(trace, name, span, begun);
+      const bytes = await this.#merge(plan, name, span, begun);
       begun = undefined;
       plan.done += 1;
       this.#bytes = Math.max(this.#bytes, bytes);
@@ -116,6 +118,9 @@ export class Round {
     if (isDone && plan.own !== null) await this.#noteEnd(plan, plan.own);
     const record = plan.recordOf(this.#kept.spans);
     if (record !== null) this.#records.set(key, record);
+    const { projectId, traceId } = trace;
+    if (plan.leftOut > 0) this.leftOut.push({ projectId, traceId, messages: plan.leftOut });
+    plan.leftOut = 0;
     return isDone ? null : plan;
   }
 
@@ -219,11 +224,12 @@ export class Round {
 
   /** Returns the bytes, about, that are new in the conversation. */
   async #merge(
-    trace: ArrivedTrace,
+    plan: TracePlan,
     name: ConversationName,
     span: PlacedSpan,
     begun: number | undefined,
   ): Promise<number> {
+    const { trace } = plan;
     const messages = span.asked.length + span.answered.length;
     this.#compared += messages;
     await this.#giveWay.after(messages);
@@ -233,7 +239,8 @@ export class Round {
     const key = conversationKey(trace.projectId, name);
     if (await this.#isMerged(key, conversation, digest, trace.until)) return 0;
     this.#changed.set(key, conversation);
-    const added = mergeSpan(conversation.turns, what, { forgotten: conversation.forgotten, begun });
+    const found = mergeSpan(conversation.turns, what, { forgotten: conversation.forgotten, begun });
+    const added = plan.admit(digest, found, this.#parts.perTrace);
     conversation.merged.add(digest, trace.until);
     // Each call is compared with all turns.
     const { turns: kept } = this.#kept;

@@ -23,11 +23,11 @@ export interface SpokenSpan {
 }
 
 /** Cut into what was said before, what is asked, what was said to that before a tool was used, and what came out. */
-export interface SpanParts {
-  readonly history: readonly SaidMessage[];
-  readonly questions: readonly SaidMessage[];
-  readonly steps: readonly SaidMessage[];
-  readonly answers: readonly SaidMessage[];
+export interface SpanParts<Message = SaidMessage> {
+  readonly history: readonly Message[];
+  readonly questions: readonly Message[];
+  readonly steps: readonly Message[];
+  readonly answers: readonly Message[];
 }
 
 /** Many times what two texts of one conversation need to differ: 66 bits. */
@@ -53,7 +53,12 @@ export class TextHashes {
 /** Each is looked for by itself; what a person said before so many in a row is history. */
 const MAX_QUESTIONS = 200;
 
-export function partsOf({ asked, answered, continues }: SpokenSpan): SpanParts {
+export function partsOf<Message extends ObservedMessage>(span: {
+  readonly asked: readonly Message[];
+  readonly answered: readonly Message[];
+  readonly continues?: boolean;
+}): SpanParts<Message> {
+  const { asked, answered, continues = false } = span;
   let taken = asked.filter(isSpoken);
   let given = answered.filter(isSpoken);
   // An answer may repeat the whole conversation.

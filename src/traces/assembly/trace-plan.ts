@@ -1,5 +1,6 @@
 /** Covered by test/traces/assembly/assembly.test.ts and laws.test.ts. */
 import type { Observation } from '../observation.ts';
+import type { NewMessage } from './known-turns.ts';
 import { boundedTrace, keyOf, type ConversationName, type TraceRecord } from './records.ts';
 import {
   chosenOf,
@@ -39,6 +40,13 @@ export class TracePlan {
   own: ConversationName | null;
   /** So many of the chosen spans are merged. */
   done = 0;
+  /** Messages that do not count: the trace is full. */
+  leftOut = 0;
+  /** How many messages its spans added, and all together. */
+  readonly #added: Map<string, number>;
+  #all: number;
+  /** What arrived may still add so many. */
+  #mayAdd = 0;
   readonly #seen: ReadonlyMap<string, SeenSpan>;
   readonly #spans: readonly Observation[];
   readonly #ids: SpanIds;
@@ -51,6 +59,10 @@ export class TracePlan {
     this.chosen = chosenOf(this.#spans, this.#seen).map(placing(this.#spans, this.#seen, record.ids));
     this.#ids = { ...record.ids, ...idsOf(this.#spans) };
     this.conversations = new Map(record.conversations);
+    this.#added = new Map(record.added);
+    this.#all = [...this.#added.values()].reduce((sum, count) => sum + count, 0);
+    for (const { asked, answered, mayAdd } of trace.observations)
+      this.#mayAdd += mayAdd ?? asked.length + answered.length;
     this.own = [...this.conversations.values()].find(({ id }) => id === undefined) ?? null;
   }
 
@@ -61,6 +73,22 @@ export class TracePlan {
     return ids.conversationId === undefined
       ? this.own
       : { instanceId: this.instanceOf(ids), id: ids.conversationId };
+  }
+
+  /**
+   * Of the messages of a span that were not found, those that count. What is beyond the door's count repeats others.
+   * Keeps the invariant that a trace adds at most `perTrace`, and what arrived no more than the door counted.
+   */
+  admit(digest: string, found: readonly NewMessage[], perTrace: number): readonly NewMessage[] {
+    // A process that ended may have noted it before the messages were stored.
+    const name = `${this.trace.until} ${digest}`;
+    this.#all -= this.#added.get(name) ?? 0;
+    const admitted = found.slice(Math.max(0, found.length - this.#mayAdd));
+    if (this.#all + admitted.length > perTrace) this.leftOut += admitted.splice(0).length;
+    this.#added.set(name, admitted.length);
+    this.#all += admitted.length;
+    this.#mayAdd -= admitted.length;
+    return admitted;
   }
 
   instanceOf({ instanceId }: SpanIds): string {
@@ -77,6 +105,9 @@ export class TracePlan {
     const isEmpty = this.chosen.length === 0 && this.#seen.size === 0;
     if (isEmpty && Object.values(this.#ids).every((id) => id === undefined)) return null;
     const spans = seenSpans(this.#seen, this.#spans, this.conversations);
-    return boundedTrace({ ids: this.#ids, conversations: this.conversations, spans }, kept);
+    return boundedTrace(
+      { ids: this.#ids, conversations: this.conversations, spans, added: this.#added },
+      kept,
+    );
   }
 }

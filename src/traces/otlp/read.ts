@@ -76,8 +76,9 @@ function exported(
   for (const { observation, items } of read) {
     const asked = newest(observation.asked);
     const bounded = { ...observation, asked, answered: newest(observation.answered) };
-    if (allowance.take(bounded)) observations.push(bounded);
-    else tooMany += items;
+    const mayAdd = allowance.take(bounded);
+    if (mayAdd === null) tooMany += items;
+    else observations.push({ ...bounded, mayAdd });
   }
   return {
     observations,

@@ -79,6 +79,7 @@ function assembling(log: FakeLog, fail: (id: string) => Error | null = () => nul
         stored.push(...messages.map(() => id));
       },
       isKnownSession: async () => false,
+      perTrace: Infinity,
       firstSequence: () => log.firstSequence,
       clock: () => 0,
       guard: async () => undefined,

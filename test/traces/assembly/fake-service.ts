@@ -1,5 +1,5 @@
 import { recall } from '../../../src/traces/assembly/assembler.ts';
-import { Assembly, RoundFailure } from '../../../src/traces/assembly/assembly.ts';
+import { Assembly, RoundFailure, type LeftOut } from '../../../src/traces/assembly/assembly.ts';
 import { Backlog } from '../../../src/traces/assembly/backlog.ts';
 import type { AssemblyParts, RoundLimits } from '../../../src/traces/assembly/assembly-parts.ts';
 import { CachedBucket } from '../../../src/traces/assembly/assembly-store.ts';
@@ -28,12 +28,15 @@ export interface FakeServiceOptions {
   readonly crashShare?: number;
   readonly maxBytes?: number;
   readonly limits?: Partial<RoundLimits>;
+  readonly perTrace?: number;
 }
 
 /** Stream, buckets and ingest in memory; with dice, any write may be the last that a process does. */
 export class FakeService {
   /** There was no room for something. */
   wasDeferred = false;
+  /** Messages that did not count, because their traces were full. */
+  readonly leftOut: LeftOut[] = [];
   readonly #dice: Dice | null;
   readonly #options: Required<FakeServiceOptions>;
   readonly #log: { readonly sequence: number; readonly requests: readonly TraceEntry[] }[] = [];
@@ -52,6 +55,7 @@ export class FakeService {
       crashShare: CRASH_SHARE,
       maxBytes: 2 ** 30,
       limits: {},
+      perTrace: Infinity,
       ...options,
     };
   }
@@ -132,7 +136,8 @@ export class FakeService {
       this.wasDeferred ||= backlog.size > 0;
       const isRefilled = await backlog.refill(async (sequence) => this.#log[sequence - 1]?.requests ?? null);
       await recall(buffer, parts.traces);
-      const { traces, messages } = await assembly.round(buffer, TRACES_AT_ONCE);
+      const { traces, messages, leftOut } = await assembly.round(buffer, TRACES_AT_ONCE);
+      this.leftOut.push(...leftOut);
       isBusy = isRefilled || traces > 0 || messages > 0 || buffer.nextMs === 0;
     }
     this.#first = Math.min(buffer.oldestSequence, backlog.oldestSequence, working.read + 1);
@@ -185,6 +190,7 @@ export class FakeService {
         this.#mayCrash();
       },
       isKnownSession: async () => false,
+      perTrace: this.#options.perTrace,
       firstSequence: () => this.#first,
       limits: { bytes: this.#dice?.chance(0.5) === true ? 1 : 1_000_000, ...this.#options.limits },
       kept: this.#options.kept,

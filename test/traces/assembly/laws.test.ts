@@ -2,6 +2,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KEPT } from '../../../src/traces/assembly/records.ts';
+import { MessageAllowance } from '../../../src/traces/message-allowance.ts';
 import type { Observation } from '../../../src/traces/observation.ts';
 import { conversation, Dice, STYLES, type ExpectedConversation, type Style } from './exports.ts';
 import { FakeService } from './fake-service.ts';
@@ -40,6 +41,12 @@ function topsLast(order: readonly Observation[]): Observation[] {
   return order.toSorted((a, b) => (place.get(a) ?? 0) - (place.get(b) ?? 0));
 }
 
+/** As the door counts an export. */
+function counted(batch: readonly Observation[]): Observation[] {
+  const allowance = new MessageAllowance({ perExport: Infinity, perTrace: Infinity });
+  return batch.map((one) => ({ ...one, mayAdd: allowance.take(one) ?? 0 }));
+}
+
 async function holds(seed: number, style: Style, crashes: boolean): Promise<void> {
   const dice = new Dice(seed);
   const made = Array.from({ length: 1 + dice.roll(4) }, (_, index) =>
@@ -54,7 +61,7 @@ async function holds(seed: number, style: Style, crashes: boolean): Promise<void
   const service = crashes ? new FakeService(dice, { kept: FEW_DIGESTS }) : new FakeService(null);
   const sent: (typeof all)[] = [];
   for (let from = 0; from < order.length;) {
-    const batch = order.slice(from, (from += 1 + dice.roll(6)));
+    const batch = counted(order.slice(from, (from += 1 + dice.roll(6))));
     sent.push(batch);
     service.send(batch);
     // The exporter did not hear the answer.

@@ -49,6 +49,7 @@ describe('readTraces', () => {
           asked: [{ role: 'user', content: 'Where is my parcel?' }],
           answered: [{ role: 'assistant', content: 'On its way.' }],
           lacksContent: false,
+          mayAdd: 2,
         },
       ],
       spans: 1,
