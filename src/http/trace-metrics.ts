@@ -50,7 +50,7 @@ export function registerTraceMetrics(
     'undertone_traces_messages_total',
     'Messages that this process made out of traces.',
   );
-  const refused = counter('undertone_traces_refused_total', 'Messages out of traces that ingest refused.');
+  const refused = counter('undertone_traces_refused_total', 'Messages out of traces that were refused.');
   return {
     received(signal, counts) {
       spans.inc({ signal, result: 'received' }, counts.spans);

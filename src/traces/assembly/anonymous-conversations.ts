@@ -118,14 +118,8 @@ export class AnonymousConversations {
   }
 
   /** The conversation which a trace goes on with, or belongs into; null: it begins one. */
-  async find({
-    anonymous,
-    whole,
-    gap,
-    before,
-    ends,
-    tail,
-  }: AnonymousReading): Promise<FoundConversation | null> {
+  async find(reading: AnonymousReading): Promise<FoundConversation | null> {
+    const { anonymous, whole, gap, before, ends, tail } = reading;
     const { scope, trace, spans } = anonymous;
     const [first] = spans as readonly [SpokenSpan, ...SpokenSpan[]];
     const endedAt = spans.reduce((latest, span) => Math.max(latest, span.endedAt), -Infinity);

@@ -77,11 +77,9 @@ export class CachedBucket<Value> {
     });
   }
 
-  /** What was read or written needs no longer stay in memory, but for the key that will be written again. */
-  release(but?: string): void {
-    const kept = but === undefined ? undefined : this.#pinned.get(but);
+  /** What was read or written needs no longer stay in memory. */
+  release(): void {
     this.#pinned.clear();
-    if (but !== undefined && kept !== undefined) this.#pinned.set(but, kept);
   }
 
   /** Nothing that is in memory is trusted any more. */

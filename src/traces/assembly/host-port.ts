@@ -5,10 +5,7 @@ import type { AssemblyHost, FromThread, HostCall, ToThread } from './thread-prot
 /** In the thread: the process that it belongs to. */
 export class HostPort implements AssemblyHost {
   readonly #port: MessagePort;
-  readonly #pending = new Map<
-    number,
-    { resolve: (value: unknown) => void; reject: (error: Error) => void }
-  >();
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #closing = Promise.withResolvers<void>();
   #last = 0;
 
@@ -45,12 +42,11 @@ export class HostPort implements AssemblyHost {
   }
 
   #ask(call: HostCall, transfer: ArrayBuffer[] = []): Promise<unknown> {
-    this.#last += 1;
-    const id = this.#last;
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    this.#pending.set(id, { resolve, reject });
+    const id = (this.#last += 1);
+    const pending = Promise.withResolvers<unknown>();
+    this.#pending.set(id, pending);
     this.#port.postMessage({ kind: 'call', id, call } satisfies FromThread, transfer);
-    return promise;
+    return pending.promise;
   }
 
   #hear(message: ToThread): void {

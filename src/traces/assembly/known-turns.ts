@@ -1,7 +1,7 @@
 import type { ObservedMessage } from '../observation.ts';
 import { EqualQuestions } from './equal-questions.ts';
 import { alignHistory, type Alignment } from './history-alignment.ts';
-import { timeBetween, type KnownTurn } from './known-turn.ts';
+import { insertTurns, timeBetween, type Insertion, type KnownTurn } from './known-turn.ts';
 import { SpanPlace } from './span-zone.ts';
 import { partsOf, type SaidMessage, type SpanParts, type SpokenSpan } from './spoken-span.ts';
 import { TurnRun } from './turn-run.ts';
@@ -72,25 +72,22 @@ class Merge {
       : alignHistory(this.#turns, history, zone);
     const first = places.findIndex((found) => found !== null);
     const from = first >= 0 ? (places[first] ?? 0) : isBegun ? 0 : zone.begin;
-    const rest = this.#turns.splice(from);
-    let copied = 0;
-    let inserted = 0;
+    const insertions: Insertion[] = [];
+    let next = from;
     for (const [index, message] of history.entries()) {
       const found = places[index] ?? null;
       if (found !== null) {
-        for (; copied <= found - from; copied += 1) this.#turns.push(rest[copied] as KnownTurn);
-        this.#taken.add(rest[found - from] as KnownTurn);
+        this.#taken.add(this.#turns[found] as KnownTurn);
+        next = found + 1;
         continue;
       }
       const turn = this.#turn(message, this.#span.startedAt, 'history');
-      this.#turns.push(turn);
       this.#taken.add(turn);
-      inserted += 1;
+      insertions.push({ index: next, turn });
       if (!forgotten || (first >= 0 && index > first)) this.#add(message, this.#span.startedAt);
     }
-    const next = this.#turns.length;
-    for (; copied < rest.length; copied += 1) this.#turns.push(rest[copied] as KnownTurn);
-    this.#place = place === null ? null : Math.max(place + inserted, next);
+    insertTurns(this.#turns, insertions);
+    this.#place = place === null ? null : Math.max(place, next) + insertions.length;
     this.#behind = this.#place;
   }
 

@@ -169,17 +169,13 @@ export function decodeConversation(text: string, kept: Kept = KEPT): Conversatio
 }
 
 function encodeTrace({ ids, spans, conversations, added }: TraceRecord): string {
-  const byName = new Map<string, [name: ConversationName, spanIds: string[]]>();
-  for (const [spanId, name] of conversations) {
-    const key = JSON.stringify([name.instanceId, name.id ?? null, name.trace ?? null]);
-    const group = byName.get(key);
-    if (group === undefined) byName.set(key, [name, [spanId]]);
-    else group[1].push(spanId);
-  }
+  const byName = Map.groupBy(conversations, ([, { instanceId, id, trace }]) =>
+    JSON.stringify([instanceId, id ?? null, trace ?? null]),
+  );
   return pack({
     v: 1,
     ids,
-    conversations: [...byName.values()],
+    conversations: [...byName.values()].map((group) => [group[0]?.[1], group.map(([spanId]) => spanId)]),
     added: [...added],
     spans: spans.map(({ spanId, parentSpanId, counted }) => [spanId, parentSpanId ?? '', counted ? 1 : 0]),
   });

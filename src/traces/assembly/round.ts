@@ -272,10 +272,8 @@ export class Round {
     return found;
   }
 
-  async #noteEnd(
-    { trace: { projectId, traceId }, chosen }: TracePlan,
-    name: ConversationName,
-  ): Promise<void> {
+  async #noteEnd({ trace, chosen }: TracePlan, name: ConversationName): Promise<void> {
+    const { projectId, traceId } = trace;
     const { turns } = await this.#conversation(projectId, name);
     const [first] = chosen;
     const scope = [projectId, name.instanceId, first?.ids.userId ?? ''];

@@ -2,10 +2,7 @@
 import type { SeenSpan } from './spoken-spans.ts';
 
 /** A span, and what is above it. */
-export interface LinkedSpan {
-  readonly spanId: string;
-  readonly parentSpanId?: string | undefined;
-}
+type LinkedSpan = Pick<SeenSpan, 'spanId'> & Partial<SeenSpan>;
 
 const NONE: ReadonlyMap<string, SeenSpan> = new Map();
 

@@ -77,7 +77,7 @@ class QuestionGoneOnWith {
   readonly hash: string;
   readonly #span: SpokenSpan;
   /** Where what the assistant said since the question is among the steps, by hash, ascending. */
-  readonly #steps = new Map<string, number[]>();
+  readonly #steps: ReadonlyMap<string, readonly number[]>;
   readonly #stepCount: number;
   /** What was said before that question. */
   readonly #lastBefore: string | undefined;
@@ -87,11 +87,7 @@ class QuestionGoneOnWith {
     this.#span = span;
     this.#stepCount = steps.length;
     this.#lastBefore = history.at(-1)?.hash;
-    for (const [index, step] of steps.entries()) {
-      const places = this.#steps.get(step.hash);
-      if (places === undefined) this.#steps.set(step.hash, [index]);
-      else places.push(index);
-    }
+    this.#steps = Map.groupBy(steps.keys(), (index) => steps[index]?.hash ?? '');
   }
 
   /** The likeliest of the turns before `end`; undefined: none fits. */

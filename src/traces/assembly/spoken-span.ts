@@ -59,26 +59,14 @@ export function partsOf<Message extends ObservedMessage>(span: {
   readonly continues?: boolean;
 }): SpanParts<Message> {
   const { asked, answered, continues = false } = span;
-  let taken = asked.filter(isSpoken);
-  let given = answered.filter(isSpoken);
-  // An answer may repeat the whole conversation.
-  const lastUser = given.findLastIndex(({ role }) => role === 'user');
-  if (lastUser >= 0) {
-    if (lastUser + 1 > taken.length) taken = given.slice(0, lastUser + 1);
-    given = given.slice(lastUser + 1);
-  }
   // What comes after the last answer is asked now; a span that goes on with a question has said something since.
-  const behind = continues ? taken.findLastIndex(({ role }) => role === 'user') + 1 : taken.length;
-  const lastAnswer = taken.slice(0, behind).findLastIndex(({ role }) => role === 'assistant');
+  const behind = continues ? asked.findLastIndex(({ role }) => role === 'user') + 1 : asked.length;
+  const lastAnswer = asked.slice(0, behind).findLastIndex(({ role }) => role === 'assistant');
   const begin = Math.max(lastAnswer + 1, behind - MAX_QUESTIONS);
   return {
-    history: taken.slice(0, begin),
-    questions: taken.slice(begin, behind),
-    steps: taken.slice(behind),
-    answers: given,
+    history: asked.slice(0, begin),
+    questions: asked.slice(begin, behind),
+    steps: asked.slice(behind),
+    answers: answered,
   };
-}
-
-function isSpoken({ content }: ObservedMessage): boolean {
-  return content.trim() !== '';
 }

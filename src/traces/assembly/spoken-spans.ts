@@ -30,13 +30,11 @@ export interface SeenSpan {
 /** The spans of a trace, each once, in order of their start, with the messages of their events. */
 export function spansOf(observations: readonly Observation[]): Observation[] {
   const spans = new Map<string, Observation>();
-  const events = new Map<string, Observation[]>();
-  for (const observation of observations) {
-    const { kind, spanId } = observation;
-    if (kind === 'event') push(events, spanId, observation);
-    else if (!spans.has(spanId)) spans.set(spanId, observation);
-  }
-  for (const [spanId, records] of events) {
+  const events = observations.filter(({ kind }) => kind === 'event');
+  for (const observation of observations)
+    if (observation.kind !== 'event' && !spans.has(observation.spanId))
+      spans.set(observation.spanId, observation);
+  for (const [spanId, records] of Map.groupBy(events, (record) => record.spanId)) {
     const joined = joinedEvents(records);
     const span = spans.get(spanId);
     // Who records content on the span as well says the same twice.
@@ -47,12 +45,6 @@ export function spansOf(observations: readonly Observation[]): Observation[] {
     }
   }
   return [...spans.values()].toSorted(byStart);
-}
-
-function push<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [value]);
-  else list.push(value);
 }
 
 function byStart(a: Observation, b: Observation): number {
@@ -73,7 +65,7 @@ function joinedEvents(records: readonly Observation[]): Observation {
   const [first] = sorted as [Observation, ...Observation[]];
   const all: Partial<Observation> = {};
   for (const record of sorted) Object.assign(all, withoutUndefined(record));
-  const joined: Observation = {
+  return {
     ...first,
     ...all,
     kind: 'chat',
@@ -83,7 +75,6 @@ function joinedEvents(records: readonly Observation[]): Observation {
     answered: sorted.flatMap(({ answered }) => answered).slice(-MAX_CALL_MESSAGES),
     continues: sorted.some(({ continues }) => continues === true),
   };
-  return joined;
 }
 
 function withoutUndefined<T extends object>(value: T): Partial<T> {
@@ -208,31 +199,18 @@ export function placing(
   ofTrace: SpanIds,
 ): (span: Observation) => PlacedSpan {
   const byId = new Map(spans.map((span) => [span.spanId, span]));
-  const anyOf = (name: keyof SpanIds): string | undefined =>
-    spans.find((span) => span[name] !== undefined)?.[name] ?? ofTrace[name];
-  const any: SpanIds = {
-    conversationId: anyOf('conversationId'),
-    userId: anyOf('userId'),
-    instanceId: anyOf('instanceId'),
-  };
+  const any: SpanIds = { ...ofTrace, ...idsOf(spans) };
   const inherited = new Map<string, SpanIds>();
-  return (span) => {
-    const { conversationId, userId, instanceId } = inheritedIds(span.spanId, byId, seen, inherited);
-    return {
-      spanId: span.spanId,
-      parentSpanId: span.parentSpanId,
-      startedAt: span.startedAt,
-      endedAt: Math.max(span.endedAt, span.startedAt),
-      asked: span.asked,
-      answered: span.answered,
-      continues: span.continues === true,
-      ids: {
-        conversationId: conversationId ?? any.conversationId,
-        userId: userId ?? any.userId,
-        instanceId: instanceId ?? any.instanceId,
-      },
-    };
-  };
+  return (span) => ({
+    spanId: span.spanId,
+    parentSpanId: span.parentSpanId,
+    startedAt: span.startedAt,
+    endedAt: Math.max(span.endedAt, span.startedAt),
+    asked: span.asked,
+    answered: span.answered,
+    continues: span.continues === true,
+    ids: idsOf([inheritedIds(span.spanId, byId, seen, inherited), any]),
+  });
 }
 
 /** The ids of a span, else of the nearest one above it that has them. Each span is looked at once. */
@@ -250,19 +228,14 @@ function inheritedIds(
   }
   let ids: SpanIds = inherited.get(id ?? '') ?? {};
   for (const below of [...path].toReversed()) {
-    const own = byId.get(below);
-    ids = {
-      conversationId: own?.conversationId ?? ids.conversationId,
-      userId: own?.userId ?? ids.userId,
-      instanceId: own?.instanceId ?? ids.instanceId,
-    };
+    ids = idsOf([byId.get(below) ?? {}, ids]);
     inherited.set(below, ids);
   }
   return ids;
 }
 
-/** The ids that any span of a trace has, for spans that come later and have none. */
-export function idsOf(spans: readonly Observation[]): SpanIds {
+/** Of each kind the id of the first that has one. */
+export function idsOf(spans: readonly SpanIds[]): SpanIds {
   const ids: { conversationId?: string; userId?: string; instanceId?: string } = {};
   for (const { conversationId, userId, instanceId } of spans) {
     if (conversationId !== undefined) ids.conversationId ??= conversationId;
@@ -281,12 +254,8 @@ export function seenSpans(
   const all = new Map(seen);
   for (const { spanId, parentSpanId, kind } of spans) {
     if (kind === 'event' && !all.has(spanId)) continue;
-    const known = all.get(spanId);
-    all.set(spanId, {
-      spanId,
-      parentSpanId: parentSpanId ?? known?.parentSpanId,
-      counted: known?.counted ?? false,
-    });
+    const { parentSpanId: known, counted = false } = all.get(spanId) ?? ({} as Partial<SeenSpan>);
+    all.set(spanId, { spanId, parentSpanId: parentSpanId ?? known, counted });
   }
   return [...all.values()].map((span) => ({
     ...span,

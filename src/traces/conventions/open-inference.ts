@@ -12,6 +12,8 @@ import { listIn } from './flattened.ts';
 import { recorded, said } from './recorded.ts';
 
 const KIND = 'openinference.span.kind';
+const INPUT = { list: 'llm.input_messages', texts: 'llm.prompts', value: 'input' };
+const OUTPUT = { list: 'llm.output_messages', texts: 'llm.choices', value: 'output' };
 
 /** All others (TOOL, RETRIEVER, RERANKER, EMBEDDING, GUARDRAIL, EVALUATOR, PROMPT) hold no conversation. */
 const KINDS: ReadonlyMap<string, ObservationKind> = new Map([
@@ -36,15 +38,8 @@ export const openInference: Convention = {
     const kind = attributes.get(KIND);
     return typeof kind === 'string' ? (KINDS.get(kind.toUpperCase()) ?? 'other') : undefined;
   },
-  asked: (span, omitted) =>
-    contentIn(span, { list: 'llm.input_messages', texts: 'llm.prompts', value: 'input' }, 'user', omitted),
-  answered: (span, omitted) =>
-    contentIn(
-      span,
-      { list: 'llm.output_messages', texts: 'llm.choices', value: 'output' },
-      'assistant',
-      omitted,
-    ),
+  asked: (span, omitted) => contentIn(span, INPUT, 'user', omitted),
+  answered: (span, omitted) => contentIn(span, OUTPUT, 'assistant', omitted),
 };
 
 function contentIn(

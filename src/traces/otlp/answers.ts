@@ -37,23 +37,17 @@ function writeText(writer: BinaryWriter, text: string): void {
   if (text !== '') writer.tag(2, WireType.LengthDelimited).string(text);
 }
 
+const RPC_CODES: Readonly<Record<number, number>> = {
+  400: 3,
+  401: 16,
+  403: 7,
+  404: 5,
+  413: 3,
+  429: 8,
+  503: 14,
+};
+
 /** google.rpc.Code of an HTTP status. */
 export function rpcCodeOf(status: number): number {
-  switch (status) {
-    case 400:
-    case 413:
-      return 3;
-    case 401:
-      return 16;
-    case 403:
-      return 7;
-    case 404:
-      return 5;
-    case 429:
-      return 8;
-    case 503:
-      return 14;
-    default:
-      return 13;
-  }
+  return RPC_CODES[status] ?? 13;
 }

@@ -44,11 +44,8 @@ export function decodeLogs(
   wanted: Wanted,
   isEvent: (name: string) => boolean,
 ): Decoded<EventRecord> {
-  const reading = new Reading(
-    encoding,
-    (key) => EVENT_NAMES.includes(key) || wanted(key),
-    'ExportLogsServiceRequest',
-  );
+  const isWanted: Wanted = (key) => EVENT_NAMES.includes(key) || wanted(key);
+  const reading = new Reading(encoding, isWanted, 'ExportLogsServiceRequest');
   const request = reading.request(bytes, EXPORT_LOGS);
   return reading.items(request, ['resourceLogs', 'scopeLogs', 'logRecords'], (fields, resource) =>
     recordOf(reading, fields, resource, isEvent),
