@@ -190,6 +190,19 @@ describe('the messages of exports', () => {
     match(message, /^44 are left out: an export may bring 100 messages .*, and 40 of one trace/);
   });
 
+  it('are bounded where calls repeat a history of equal words that is longer than what is known', async () => {
+    const history = times(14, assistant('k'));
+    const spans = ['t', 'u', 'v', 'w'].flatMap((trace) =>
+      Array.from({ length: 4 }, (_, number) =>
+        call(trace, number, { asked: [...history, user('q')], answered: [assistant('a')] }),
+      ),
+    );
+    const { counted, rejected } = await new Service(null).export(spans);
+    equal(rejected, 0);
+    // Of each trace the history once, and four questions and answers.
+    ok(counted <= 4 * (14 + 8), `${counted} count`);
+  });
+
   it('are bounded where each comes in an export of its own', async () => {
     const service = new Service(null);
     const answers: [rejected: number, leftOut: number][] = [];

@@ -15,7 +15,10 @@ function read(name: string, bytes: Uint8Array): object {
     encoding,
   );
   equal(tooMany, 0);
-  const observations = found.observations.map(({ mayAdd: _, ...said }) => said);
+  const observations = found.observations.map((one) => {
+    const { mayAdd: _mayAdd, ...said } = one;
+    return said;
+  });
   return { ...found, observations: toldOf(observations) };
 }
 
