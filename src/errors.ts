@@ -51,11 +51,18 @@ export class AppError extends Error {
   readonly details: readonly ErrorDetail[] | undefined;
   /** Seconds after which trying again makes sense (`Retry-After`). */
   readonly retryAfter: number | undefined;
+  /** Messages that were read before the request was refused. */
+  readonly messagesRead: number;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { details?: readonly ErrorDetail[]; retryAfter?: number; cause?: unknown } = {},
+    options: {
+      details?: readonly ErrorDetail[] | undefined;
+      retryAfter?: number;
+      messagesRead?: number;
+      cause?: unknown;
+    } = {},
   ) {
     super(
       shown(message, MAX_MESSAGE_LENGTH),
@@ -67,7 +74,15 @@ export class AppError extends Error {
       ?.slice(0, MAX_DETAILS)
       .map((detail) => ({ path: shown(detail.path), message: shown(detail.message, MAX_MESSAGE_LENGTH) }));
     this.retryAfter = options.retryAfter;
+    this.messagesRead = options.messagesRead ?? 0;
   }
+}
+
+/** An AppError as it crosses threads. */
+export type Refusal = Pick<AppError, 'code' | 'message' | 'details' | 'messagesRead'>;
+
+export function refusalOf({ code, message, details, messagesRead }: AppError): Refusal {
+  return { code, message, details, messagesRead };
 }
 
 /** A fault in how the service is set up: ends the process with this one line. */

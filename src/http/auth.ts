@@ -64,7 +64,7 @@ export function registerAuth(
     if (request.routeOptions.config.takesMessages === true) checkMessages(limits.messages, request, reply);
   });
   scope.addHook('onSend', (request, reply, payload, done) => {
-    if (reply.statusCode >= 400) giveBackMessages(limits.messages, request, request.counted);
+    if (isOurFault(reply.statusCode)) giveBackMessages(limits.messages, request, request.counted);
     done(null, payload);
   });
 
@@ -122,7 +122,12 @@ export function countMessages(
   request.counted += messages;
 }
 
-/** They were counted, and then refused. */
+/** They are refused for our want of room or for a fault of ours: the caller will send them again. */
+export function isOurFault(status: number): boolean {
+  return status === 429 || status >= 500;
+}
+
+/** They were counted, and then refused by our fault. */
 export function giveBackMessages(budget: MessageBudget, request: FastifyRequest, messages: number): void {
   if (messages === 0) return;
   budget.giveBack(callerOf(request), messages);

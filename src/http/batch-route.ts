@@ -7,6 +7,7 @@ import { PRINTABLE } from '../ingest/idempotency-key.ts';
 import { ingestBodySchema } from '../ingest/request-body.ts';
 import type { LineOutcome } from '../ingest/batch-ingestor.ts';
 import type { Ingestor } from '../ingest/ingestor.ts';
+import { isOurFault } from './auth.ts';
 import { envelopeOf } from './error-handler.ts';
 import { errorEnvelopeSchema, ingestResponseSchema } from './answer-schemas.ts';
 import { TAKES_MESSAGES, type MessageDoor } from './message-door.ts';
@@ -68,7 +69,7 @@ export function registerBatchRoute(
       for (const outcome of outcomes) {
         if ('refusal' in outcome) {
           refused += 1;
-          door.giveBack(request, outcome.messages);
+          if (isOurFault(ERROR_CODES[outcome.refusal.code])) door.giveBack(request, outcome.messages);
         } else {
           position = Math.max(position, outcome.accepted.position);
           metrics.warned('unknown-member', outcome.warnings.unknownMembers);

@@ -13,7 +13,7 @@ export function readParameters<Schema extends z.ZodType>(schema: Schema, query: 
   const repeated = Object.keys(raw).filter((parameter) => Array.isArray(raw[parameter]));
   if (repeated.length > 0)
     throw invalidRequest(repeated.map((path) => ({ path, message: 'must be given once' })));
-  return checked(schema, { ...raw }, 'is not a parameter of this operation');
+  return checked(schema, { ...raw }, { unknownMember: 'is not a parameter of this operation' });
 }
 
 /** A UUID in the path of a URL, in lower case; `name`: as answers call it. Throws AppError VALIDATION_ERROR. */

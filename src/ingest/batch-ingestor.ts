@@ -11,7 +11,7 @@ import type { IngestWarnings } from './warnings.ts';
 /** What became of a line. */
 export type LineOutcome = {
   readonly line: number;
-  /** Of a valid line. */
+  /** That were read. */
   readonly messages: number;
 } & ({ readonly accepted: Accepted; readonly warnings: IngestWarnings } | { readonly refusal: AppError });
 
@@ -30,9 +30,8 @@ export function createIngestBatch(
   async function outcomeOf(line: PreparedLine, request: MessageRequest): Promise<LineOutcome> {
     const { projectId, caller, abandoned } = request;
     if ('refusal' in line) {
-      const { code, message, details } = line.refusal;
-      const refusal = new AppError(code, message, details === undefined ? {} : { details });
-      return { line: line.line, messages: 0, refusal };
+      const refusal = new AppError(line.refusal.code, line.refusal.message, line.refusal);
+      return { line: line.line, messages: refusal.messagesRead, refusal };
     }
     const { request: body, idempotencyKey, deduplicationId } = line;
     const { messages } = body;
@@ -51,10 +50,10 @@ export function createIngestBatch(
   return async (request) => {
     const { body, onPrepared } = request;
     if (body === undefined) throw emptyBody();
-    const lines = await prepareBatch(body, request);
+    const lines = await prepareBatch(body, request).catch(countingRead(onPrepared));
     const requests = lines.flatMap((line) => ('request' in line ? [line.request] : []));
     onPrepared({
-      messages: requests.reduce((sum, { messages }) => sum + messages, 0),
+      messages: lines.reduce((sum, line) => sum + messagesOf(line), 0),
       bytes: requests.reduce((sum, { draft }) => sum + draft.bytes.length, 0),
     });
     const settled = await Promise.allSettled(inOrderOfSessions(lines, (line) => outcomeOf(line, request)));
@@ -90,7 +89,11 @@ function inOrderOfSessions(
 }
 
 function refusedAs(earlier: LineOutcome, line: PreparedLine): LineOutcome {
-  return { ...earlier, line: line.line, messages: 'request' in line ? line.request.messages : 0 };
+  return { ...earlier, line: line.line, messages: messagesOf(line) };
+}
+
+function messagesOf(line: PreparedLine): number {
+  return 'request' in line ? line.request.messages : line.refusal.messagesRead;
 }
 
 function isUnavailable(outcome: LineOutcome): boolean {
@@ -101,4 +104,13 @@ function isUnavailable(outcome: LineOutcome): boolean {
 function refuseWhenAway(outcomes: readonly LineOutcome[]): void {
   const [first] = outcomes;
   if (first !== undefined && 'refusal' in first && outcomes.every(isUnavailable)) throw first.refusal;
+}
+
+/** Counts what had to be read of a body to refuse it. */
+export function countingRead(onPrepared: MessageRequest['onPrepared']): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof AppError && error.messagesRead > 0)
+      onPrepared({ messages: error.messagesRead, bytes: 0 });
+    throw error;
+  };
 }

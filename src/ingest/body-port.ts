@@ -1,7 +1,7 @@
 /** Covered by test/ingest/preparer.test.ts. */
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
-import { AppError } from '../errors.ts';
+import { AppError, refusalOf } from '../errors.ts';
 import type { ThreadMessage, ThreadReply, ThreadRequest } from './body-threads.ts';
 import type { ReceivedBody } from './prepared-request.ts';
 
@@ -24,10 +24,7 @@ export function serveBodies<Options, Prepared>(
     try {
       return { prepared: prepare(body, options) };
     } catch (error) {
-      if (error instanceof AppError) {
-        const { code, message, details } = error;
-        return { refusal: { code, message, details } };
-      }
+      if (error instanceof AppError) return { refusal: refusalOf(error) };
       return { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
     }
   };

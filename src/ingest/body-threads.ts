@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { FairQueue } from '../domain/turns.ts';
-import { AppError, type ErrorCode, type ErrorDetail } from '../errors.ts';
+import { AppError, type Refusal } from '../errors.ts';
 import type { ReceivedBody } from './prepared-request.ts';
 
 /** A body, and what else a thread is told. */
@@ -11,9 +11,7 @@ export interface ThreadRequest<Options> {
 
 /** `prepared` null: the inflated body is larger than the limit. */
 export type ThreadReply<Prepared> =
-  | { readonly prepared: Prepared | null }
-  | { readonly refusal: { code: ErrorCode; message: string; details: readonly ErrorDetail[] | undefined } }
-  | { readonly fault: string };
+  { readonly prepared: Prepared | null } | { readonly refusal: Refusal } | { readonly fault: string };
 
 /** `ready` comes first: the thread has loaded everything. */
 export type ThreadMessage<Prepared> = 'ready' | ThreadReply<Prepared>;
@@ -175,10 +173,7 @@ export class BodyThreads<Options, Prepared> {
     thread.worker.unref();
     if ('prepared' in result) job.resolve(result.prepared);
     else if ('fault' in result) job.reject(new Error(`a body could not be prepared: ${result.fault}`));
-    else {
-      const { code, message, details } = result.refusal;
-      job.reject(new AppError(code, message, details === undefined ? {} : { details }));
-    }
+    else job.reject(new AppError(result.refusal.code, result.refusal.message, result.refusal));
     this.#restAfterNext(thread);
   }
 

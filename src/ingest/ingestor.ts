@@ -1,5 +1,5 @@
 import type { Accepted, Acceptor } from './acceptor.ts';
-import { createIngestBatch, type LineOutcome } from './batch-ingestor.ts';
+import { countingRead, createIngestBatch, type LineOutcome } from './batch-ingestor.ts';
 import { readIdempotencyKey } from './idempotency-key.ts';
 import { emptyBody } from './json.ts';
 import type { ReceivedBody } from './prepared-request.ts';
@@ -18,7 +18,7 @@ export interface MessageRequest {
   readonly abandoned: () => boolean;
   /** Asked before a large body is read, when its turn has come. What it throws refuses the request. */
   readonly mayBegin: () => void;
-  /** Hears what the request comes to, before it is stored. What it throws refuses the request. */
+  /** Hears what the request comes to, before it is stored or refused for what is in it. What it throws refuses the request. */
   readonly onPrepared: (size: PreparedSize) => void;
 }
 
@@ -28,10 +28,11 @@ export interface IngestRequest extends MessageRequest {
   readonly idempotencyKey: string | string[] | undefined;
 }
 
-/** What a valid request comes to. */
+/** What a request comes to. */
 export interface PreparedSize {
+  /** That were read. */
   readonly messages: number;
-  /** As written out for the stream. */
+  /** As written out for the stream; 0: it is refused. */
   readonly bytes: number;
 }
 
@@ -66,7 +67,9 @@ export function createIngestor(
     async ingest({ projectId, body, idempotencyKey: header, onPrepared, ...context }) {
       const idempotencyKey = readIdempotencyKey(header);
       if (body === undefined) throw emptyBody();
-      const prepared = await prepare(body, { ...context, keyed: idempotencyKey !== undefined });
+      const prepared = await prepare(body, { ...context, keyed: idempotencyKey !== undefined }).catch(
+        countingRead(onPrepared),
+      );
       onPrepared({ messages: prepared.messages, bytes: prepared.draft.bytes.length });
       const accepted = await accept({ projectId, body: prepared, idempotencyKey });
       return { ...accepted, warnings: prepared.warnings };

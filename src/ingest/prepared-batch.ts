@@ -1,5 +1,5 @@
 /** Covered by test/ingest/prepared-batch.test.ts. */
-import { AppError, type ErrorCode, type ErrorDetail } from '../errors.ts';
+import { AppError, refusalOf, type Refusal } from '../errors.ts';
 import { MAX_BATCH_LINES, MAX_REQUEST_MESSAGES } from '../domain/limits.ts';
 import type { RequestDraft } from '../stream/log/codec.ts';
 import { IDEMPOTENCY_KEY_RULE, isIdempotencyKey } from './idempotency-key.ts';
@@ -14,13 +14,6 @@ import {
 } from './prepared-request.ts';
 import { invalidRequest } from './validation.ts';
 
-/** Why a line is not stored: an AppError as it crosses threads. */
-export interface LineRefusal {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly details: readonly ErrorDetail[] | undefined;
-}
-
 /** How a line that is sent again is recognised: not at all, or by one of these. */
 export interface Repetition {
   readonly idempotencyKey?: string;
@@ -31,9 +24,10 @@ export interface Repetition {
 export type PreparedLine = {
   /** Counted from 1, blank ones as well. */
   readonly line: number;
-} & (({ readonly request: PreparedRequest } & Repetition) | { readonly refusal: LineRefusal });
+} & (({ readonly request: PreparedRequest } & Repetition) | { readonly refusal: Refusal });
 
 const NEWLINE = 0x0a;
+const SESSION_REQUIRED = 'is required beside a deduplicationId';
 
 /**
  * Makes the function that turns a received body of many lines into requests for the stream. A fault of a line is that
@@ -50,14 +44,17 @@ export function createPrepareBatch(): (
     if (inflated === null) return null;
     const prepared: PreparedLine[] = [];
     let messages = 0;
+    let refused = 0;
     for (const { line, text } of linesOf(inflated)) {
-      if (prepared.length === MAX_BATCH_LINES) throw tooMany(`${MAX_BATCH_LINES} lines`);
+      if (prepared.length === MAX_BATCH_LINES) throw tooMany(`${MAX_BATCH_LINES} lines`, messages + refused);
       const one = prepareLine(line, text, (json, keyed) => {
         const request = writeOut(json, { keyed, now });
         messages += request.messages;
         return request;
       });
-      if (messages > MAX_REQUEST_MESSAGES) throw tooMany(`${MAX_REQUEST_MESSAGES} messages in all its lines`);
+      if ('refusal' in one) refused += one.refusal.messagesRead;
+      if (messages > MAX_REQUEST_MESSAGES)
+        throw tooMany(`${MAX_REQUEST_MESSAGES} messages in all its lines`, messages + refused);
       prepared.push(one);
     }
     if (prepared.length === 0) throw emptyBody();
@@ -85,12 +82,11 @@ function prepareLine(
     const request = writeOut(body, repetition.idempotencyKey !== undefined);
     // Without its session, what is sent again would open another one.
     if (repetition.deduplicationId !== undefined && request.sessionId === undefined)
-      throw invalidRequest([{ path: 'sessionId', message: 'is required beside a deduplicationId' }]);
+      throw invalidRequest([{ path: 'sessionId', message: SESSION_REQUIRED }], request.messages);
     return { line, request, ...repetition };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    const { code, message, details } = error;
-    return { line, refusal: { code, message, details } };
+    return { line, refusal: refusalOf(error) };
   }
 }
 
@@ -107,8 +103,8 @@ function splitLine(json: unknown): { readonly repetition: Repetition; readonly b
   return { repetition: { [path]: given }, body };
 }
 
-function tooMany(most: string): AppError {
-  return invalidRequest([{ path: '', message: `must hold at most ${most}` }]);
+function tooMany(most: string, messagesRead: number): AppError {
+  return invalidRequest([{ path: '', message: `must hold at most ${most}` }], messagesRead);
 }
 
 /** A buffer for each of a thousand lines would take longer to hand to another thread than to fill one. */

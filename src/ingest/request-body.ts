@@ -161,8 +161,8 @@ function isSmall(metadata: object): boolean {
 export function createBodyParser(now: () => number): (json: unknown) => ParsedBody {
   const schema = ingestBodySchema(now);
   return (json) => {
-    refuseTooMany(json);
-    const { messages, projectId, instanceId, sessionId, metadata } = checked(schema, json);
+    const messagesRead = countSent(json);
+    const { messages, projectId, instanceId, sessionId, metadata } = checked(schema, json, { messagesRead });
     const body: IngestBody = {
       messages: messages.map(readMessage),
       ...(projectId === undefined ? {} : { projectId: projectId.toLowerCase() }),
@@ -181,11 +181,13 @@ export function nameIn(body: IngestBody): string | undefined {
   return typeof name === 'string' && name !== '' ? name.toWellFormed() : undefined;
 }
 
-/** Looked at first: there is no sense in naming the faults of each. */
-function refuseTooMany(json: unknown): void {
+/** How many messages there are. Too many are refused first: there is no sense in naming the faults of each. */
+function countSent(json: unknown): number {
   const messages = typeof json === 'object' && json !== null && 'messages' in json ? json.messages : null;
-  if (!Array.isArray(messages) || messages.length <= MAX_REQUEST_MESSAGES) return;
-  throw invalidRequest([{ path: 'messages', message: `must hold at most ${MAX_REQUEST_MESSAGES} messages` }]);
+  const sent = Array.isArray(messages) ? messages.length : 0;
+  if (sent <= MAX_REQUEST_MESSAGES) return sent;
+  const message = `must hold at most ${MAX_REQUEST_MESSAGES} messages`;
+  throw invalidRequest([{ path: 'messages', message }], MAX_REQUEST_MESSAGES);
 }
 
 type CheckedMessage = z.infer<ReturnType<typeof ingestBodySchema>>['messages'][number];

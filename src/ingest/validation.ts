@@ -10,7 +10,10 @@ import { AppError, MAX_DETAILS, shown, type ErrorDetail } from '../errors.ts';
 export function checked<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
-  unknownMember = 'is not a member that this request knows',
+  {
+    unknownMember = 'is not a member that this request knows',
+    messagesRead = 0,
+  }: { readonly unknownMember?: string; readonly messagesRead?: number } = {},
 ): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -24,15 +27,16 @@ export function checked<Schema extends z.ZodType>(
       details.push({ path: issue.path.join('.'), message: missing ? 'is required' : issue.message });
     }
   }
-  throw invalidRequest(details);
+  throw invalidRequest(details, messagesRead);
 }
 
 /** The refusal of a request with these faults; a path of '' stands for the whole body. */
-export function invalidRequest(details: readonly ErrorDetail[]): AppError {
+export function invalidRequest(details: readonly ErrorDetail[], messagesRead = 0): AppError {
   const [first] = details;
   const where = first === undefined || first.path === '' ? 'The body' : shown(first.path);
   return new AppError('VALIDATION_ERROR', `The request is not valid: ${where} ${first?.message ?? ''}.`, {
     details,
+    messagesRead,
   });
 }
 

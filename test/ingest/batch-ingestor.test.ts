@@ -73,7 +73,7 @@ describe('ingest batch', () => {
       ],
     );
     deepEqual(keys, ['k', undefined]);
-    deepEqual([sizes.length, sizes[0]?.messages], [1, 2]);
+    deepEqual([sizes.length, sizes[0]?.messages], [1, 3]);
     ok((sizes[0]?.bytes ?? 0) > 50);
   });
 
