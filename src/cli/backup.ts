@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SetupError } from '../errors.ts';
+import { noteUnreadable } from '../health/process-status.ts';
 import { writeForOwnerOnly } from '../store/closed-to-others.ts';
 import { readActiveEpoch } from '../store/epochs/epochs.ts';
 import type { StateCopy } from '../store/live/state-copy.ts';
@@ -44,6 +45,7 @@ async function take(connection: StreamConnection, dataDir: string, folder: strin
   const conversations = streams.find(({ name }) => name === CONVERSATIONS_STREAM);
   const entries = conversations?.entries ?? 0;
   const missing = conversations === undefined ? 0 : missingOf(conversations);
+  noteUnreadable(dataDir, missing);
   if (missing > 0) {
     process.stderr.write(
       `${missing} entries are gone from the midst of the stream, or cannot be read: they are not in this backup. See ` +

@@ -23,7 +23,7 @@ export interface ServiceState {
   readonly stream: {
     readonly bytes: number;
     readonly maxBytes: number;
-    /** Entries that are gone from its midst. */
+    /** Entries of its midst that are gone, or that a backup could not read. */
     readonly missing: number;
     /** How many entries of its end are gone that the views contain. */
     readonly lost: number;
@@ -157,8 +157,8 @@ function damaged({ stream }: ServiceState): Degradation[] {
   }
   if (missing > 0) {
     degradations.push(
-      `${missing} entries are gone from the midst of the stream: what was counted stays counted, but a rebuild would ` +
-        `not count them. ${seeThere}`,
+      `${missing} entries are gone from the midst of the stream, or cannot be read: what was counted stays counted, ` +
+        `but a rebuild would not count them. ${seeThere}`,
     );
   }
   return degradations.map((message) => ({ reason: 'stream_damaged', message }));

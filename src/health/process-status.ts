@@ -12,6 +12,8 @@ const BEAT_MS = 1000;
 /** A process that has told nothing for so long is silent. */
 export const SILENT_MS = 10_000;
 
+const UNREADABLE = 'unreadable-entries';
+
 const count = z.number().int().nonnegative();
 
 const shardStatusSchema = z.object({
@@ -139,6 +141,23 @@ function isReplaced({ status, ageMs }: Heard<WorkerStatus>, all: readonly Heard<
 /** What `npm start` told last; null when it does not run these processes. */
 export function readStartStatus(dataDir: string): Heard<StartStatus> | null {
   return [...heardFrom(dataDir, /^start\.json$/, startStatusSchema).values()][0] ?? null;
+}
+
+/** Leaves word of how many entries of the stream a backup found that cannot be read, or that there are none. */
+export function noteUnreadable(dataDir: string, entries: number): void {
+  const file = join(statusDirectory(dataDir), UNREADABLE);
+  if (entries === 0) return rmSync(file, { force: true });
+  mkdirSync(statusDirectory(dataDir), { recursive: true, mode: 0o700 });
+  writeFileSync(file, String(entries), { mode: 0o600 });
+}
+
+/** How many entries of the stream the last backup could not read. */
+export function readUnreadable(dataDir: string): number {
+  try {
+    return Number(readFileSync(join(statusDirectory(dataDir), UNREADABLE), 'utf8')) || 0;
+  } catch {
+    return 0;
+  }
 }
 
 function statusDirectory(dataDir: string): string {

@@ -9,7 +9,7 @@ import type { StreamConnection } from '../stream/connection.ts';
 import { partitionsOf } from '../stream/subjects.ts';
 import { degradationsOf } from './degraded-reasons.ts';
 import type { ServiceState } from './degraded-reasons.ts';
-import { readStartStatus, readWorkerStatuses } from './process-status.ts';
+import { readStartStatus, readUnreadable, readWorkerStatuses } from './process-status.ts';
 
 /** How often the stream is asked. */
 const ASK_EVERY_MS = 5000;
@@ -138,6 +138,7 @@ export class ServiceWatch implements ServiceHealth {
     const { dataDir, needsWorker, readerFailures } = this.#options;
     const asked = this.#asked;
     const waiting = asked?.backlog ?? null;
+    const stream = asked?.stream ?? null;
     return {
       now,
       watchedMs: now - this.#startedAt,
@@ -154,7 +155,8 @@ export class ServiceWatch implements ServiceHealth {
             },
       deadLetters: asked?.deadLetters ?? null,
       readersFailedAt: readerFailures.latest,
-      stream: asked?.stream ?? null,
+      // NATS counts what is damaged as there until somebody reads it.
+      stream: stream && { ...stream, missing: Math.max(stream.missing, readUnreadable(dataDir)) },
       disk: diskOf(dataDir),
     };
   }

@@ -16,6 +16,7 @@ import { Outbox } from '../../src/alerts/outbox.ts';
 import type { NewRule } from '../../src/alerts/rule.ts';
 import { Rules } from '../../src/alerts/rules.ts';
 import { checkBackup } from '../../src/cli/backup-files.ts';
+import { readUnreadable } from '../../src/health/process-status.ts';
 import { openRegistry } from '../../src/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { extentOf } from '../../src/stream/archive/archive.ts';
@@ -128,6 +129,7 @@ describe('backup and restore', () => {
       taken.output,
       /^2 entries are gone from the midst of the stream, .*\n\d+ entries of the stream and the views of 2 shards are in .*backup: [\d.]+ MiB in/,
     );
+    equal(readUnreadable(dataDir), 2, 'and web says so');
     ok(!readFileSync(join(backup, 'streams/KV_registry.entries')).includes(key.slice(8)));
 
     const heard: number[] = [];

@@ -6,6 +6,7 @@ import { jetstream } from '@nats-io/jetstream';
 import {
   beginStartStatus,
   beginWorkerStatus,
+  noteUnreadable,
   readStartStatus,
   readWorkerStatuses,
 } from '../../src/health/process-status.ts';
@@ -71,6 +72,18 @@ describe('the watch over the service', () => {
       processes.map(({ name, restarts }) => [name, restarts]),
       [['web', null]],
     );
+    await watched.close();
+  });
+
+  it('hears of entries that a backup could not read, until another reads all', async () => {
+    const watched = watch(false);
+    await watched.ask();
+    for (const entries of [2, 0]) {
+      noteUnreadable(dataDir, entries);
+      now += 1000;
+      deepEqual(reasonsOf(watched), entries === 0 ? [] : ['stream_damaged']);
+      equal(watched.read().figures.stream?.missing, entries);
+    }
     await watched.close();
   });
 

@@ -1,6 +1,5 @@
 /** Covered by test/store/published/publication.test.ts. */
 import { join } from 'node:path';
-import { LRUCache } from 'lru-cache';
 import type { Bindings } from '../duckdb.ts';
 import type { PublishedTable } from '../view-files.ts';
 import { filesOf, type Manifest } from './manifest.ts';
@@ -16,7 +15,7 @@ interface Cached {
   failed: boolean;
 }
 
-/** Results that are cached; the least recently used goes first. */
+/** Results that are cached: beyond it, the caller with most of them loses the least recently used. */
 const MAX_CACHED = 1000;
 
 /** The files of one manifest, attached to a database until it is retired and nobody reads it. */
@@ -26,7 +25,9 @@ export class AttachedSegments {
   readonly manifest: Manifest;
   /** Catalog names of the files, by path. */
   readonly #aliases: ReadonlyMap<string, string>;
-  readonly #cache = new LRUCache<string, Cached>({ max: MAX_CACHED });
+  /** Of each caller, the least recently used first. */
+  readonly #caches = new Map<string, Map<string, Cached>>();
+  #cachedCount = 0;
   #readers = 0;
   #isRetired = false;
 
@@ -84,13 +85,16 @@ export class AttachedSegments {
   }
 
   /** See `Snapshot.cached`. */
-  cached<T>(name: string, tables: readonly string[], read: () => Promise<T>): Promise<T> {
+  cached<T>(caller: string, name: string, tables: readonly string[], read: () => Promise<T>): Promise<T> {
     const key = this.#cacheKey(name, tables);
-    const known = this.#cache.get(key);
-    if (known !== undefined && !known.failed) return known.value as Promise<T>;
+    const known = this.#caches.get(caller)?.get(key);
+    if (known !== undefined && !known.failed) {
+      this.#cache(caller, key, known);
+      return known.value as Promise<T>;
+    }
     const value = read();
     const cached: Cached = { name, tables, value, failed: false };
-    this.#cache.set(key, cached);
+    this.#cache(caller, key, cached);
     value.catch(() => {
       cached.failed = true;
     });
@@ -99,12 +103,23 @@ export class AttachedSegments {
 
   /** Takes over what the segments before it had cached of tables whose rows are the same here. */
   inheritCache(previous: AttachedSegments): void {
-    // From the least recently used on, so that the order stays.
-    for (const cached of previous.#cache.rvalues()) {
-      if (cached === undefined || cached.failed) continue;
-      const key = this.#cacheKey(cached.name, cached.tables);
-      if (previous.#cache.peek(key) === cached) this.#cache.set(key, cached);
+    for (const [caller, cache] of previous.#caches) {
+      for (const [key, cached] of cache) {
+        if (!cached.failed && this.#cacheKey(cached.name, cached.tables) === key)
+          this.#cache(caller, key, cached);
+      }
     }
+  }
+
+  #cache(caller: string, key: string, cached: Cached): void {
+    const own = this.#caches.get(caller) ?? new Map<string, Cached>();
+    this.#caches.set(caller, own);
+    if (!own.delete(key)) this.#cachedCount += 1;
+    own.set(key, cached);
+    if (this.#cachedCount <= MAX_CACHED) return;
+    const largest = [...this.#caches.values()].reduce((most, one) => (one.size > most.size ? one : most));
+    largest.delete(largest.keys().next().value ?? key);
+    this.#cachedCount -= 1;
   }
 
   acquire(): void {

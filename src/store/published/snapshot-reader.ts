@@ -34,7 +34,7 @@ export interface Snapshot {
    */
   writeParquet(sql: string, statement: Statement, path: string, partitionBy?: string): Promise<number>;
   /**
-   * The result of the first `read` of this name: cached for as long as the published tables named, all that
+   * The result of the caller's first `read` of this name: cached for as long as the published tables named, all that
    * `read` looks at, have the same rows.
    */
   cached<T>(name: string, tables: readonly string[], read: () => Promise<T>): Promise<T>;
@@ -165,7 +165,7 @@ export class SnapshotReader {
         const target = `${quoted(path)} (format parquet, compression zstd${parts})`;
         return this.#copy(attached, sql, statement, target, caller);
       },
-      cached: (name, tables, read) => attached.cached(name, tables, read),
+      cached: (name, tables, read) => attached.cached(caller, name, tables, read),
       release: () => {
         if (released) return;
         released = true;

@@ -225,6 +225,21 @@ describe('publication', () => {
     now.release();
   });
 
+  it('caches for one caller whatever another asks', async () => {
+    await turn(1);
+    await fixture.publish();
+    const tables = ['session_rollup'];
+    const [one, other] = [await fixture.reader.snapshot('one'), await fixture.reader.snapshot('other')];
+    ok(one !== null && other !== null);
+    equal(await one.cached('kept', tables, async () => 1), 1);
+    for (let i = 0; i < 1100; i++) await other.cached(`asked ${i}`, tables, async () => i);
+    equal(await one.cached('kept', tables, async () => 2), 1);
+    equal(await other.cached('asked 1099', tables, async () => 0), 1099);
+    equal(await other.cached('asked 0', tables, async () => -1), -1, 'all together are bounded');
+    one.release();
+    other.release();
+  });
+
   it('gives a statement more memory, alone, when what all share does not suffice', async () => {
     await turn(1);
     await fixture.publish();
