@@ -113,6 +113,28 @@ describe('preparer', () => {
     ok(delay.max < 500e6, `the event loop stood still for ${Math.round(delay.max / 1e6)} ms`);
   });
 
+  it('reads ordinary requests on the event loop, and on a thread what would hold up others', async () => {
+    const prepare = open();
+    const many = (count: number, length: number) =>
+      text({
+        messages: Array.from({ length: count }, () => ({
+          content: 'x'.repeat(length),
+          role: 'user',
+          userId: 'ann',
+          createdAt: '2026-01-01T00:00Z',
+          metadata: { channel: 'web', language: 'en' },
+        })),
+      });
+    const onThread = async (body: ReceivedBody): Promise<boolean> => {
+      let begun = false;
+      await prepare(body, { mayBegin: () => void (begun = true) });
+      return begun;
+    };
+    equal(await onThread(many(20, 1400)), false);
+    equal(await onThread(many(20, 1800)), true);
+    equal(await onThread(many(40, 10)), true);
+  });
+
   it('refuses what is too large only when inflated, small or not', async () => {
     const bytes = gzipSync(Buffer.alloc(100_000, 0x20));
     for (const bodyBytes of [1000, 99_999]) {
