@@ -1,5 +1,6 @@
 /** Addresses of mail, of the web and of machines, handles and keys. */
 import { WORD } from './cues.ts';
+import type { Piece } from './pieces.ts';
 import type { Reading } from './reading.ts';
 import { everyWord } from './personal-lexicon.ts';
 import { PERSONAL_WORDS } from './personal-words.ts';
@@ -9,6 +10,7 @@ const DOT_WORDS = everyWord('dot');
 /** Rules of style sheets and groups that chats address: no person. */
 const NO_HANDLES = PERSONAL_WORDS.noHandles;
 const SPELLED_MARKS = PERSONAL_WORDS.spelledMarks;
+const BEFORE_HOSTS = PERSONAL_WORDS.beforeHosts;
 const LONGEST_LOCAL = 64;
 const LONGEST_DOMAIN = 120;
 const LOCAL = /[\p{L}\p{M}\p{N}._%+'’*~&$!#/=?^{|}-]/u;
@@ -19,7 +21,7 @@ const MAIL_HOSTS = PERSONAL_WORDS.mailHosts;
 export function findElectronic(reading: Reading): void {
   const { text } = reading;
   if (text.includes('@')) findAtSigns(reading);
-  if ((reading.words & WORD.at) !== 0) findSpokenAddresses(reading);
+  if ((reading.words & WORD.at) !== 0 || text.includes('@')) findSpokenAddresses(reading);
   if (text.includes('/') || text.includes('\\') || text.includes('www.')) findLinks(reading);
   if (reading.numbers) findMachines(reading);
 }
@@ -58,9 +60,9 @@ function aroundSpaces(text: string, at: number): [number, number] {
 function findSpokenAddresses(reading: Reading): void {
   const { pieces } = reading;
   for (const [place, piece] of pieces.entries()) {
-    if (!reading.isWord(place, WORD.at) || piece.kind === 'mark') continue;
-    const opened = pieces[place - 1]?.text ?? '';
-    const isBracketed = /^[([{<]$/u.test(opened) && /^[)\]}>]$/u.test(pieces[place + 1]?.text ?? '');
+    const isSign = piece.text === '@';
+    if (!isSign && (!reading.isWord(place, WORD.at) || piece.kind === 'mark')) continue;
+    const isBracketed = opens(pieces[place - 1]) && closes(pieces[place + 1]);
     const left = isBracketed ? place - 2 : place - 1;
     // "snabel-a" is three pieces.
     const spelled = pieces[place + 1]?.text === '-' && pieces[place + 2]?.lower === 'a' ? 2 : 0;
@@ -69,22 +71,33 @@ function findSpokenAddresses(reading: Reading): void {
     const host = pieces[right];
     if (first === undefined || host === undefined || first.kind === 'mark' || host.kind === 'mark') continue;
     if (first.kind === 'unspaced' || (!isBracketed && STOP_WORDS.has(first.lower))) continue;
-    const { end, dots, spoken } = hostEnd(reading, right);
-    if (dots === 0 || !(spoken || isBracketed || MAIL_HOSTS.has(host.lower))) continue;
-    reading.hide(localStart(reading, left), end, 'contact');
+    const { end, dots, spoken } = hostEnd(reading, right, isSign);
+    const local = localStart(reading, left, isSign);
+    const isMailHost = !isSign && MAIL_HOSTS.has(host.lower);
+    if (dots === 0 || !(spoken || isBracketed || isMailHost || (isSign && local.spoken))) continue;
+    if (!isBracketed && local.start === left && !isMailHost && BEFORE_HOSTS.has(first.lower)) continue;
+    reading.hide(local.start, end, 'contact');
   }
 }
 
-/** "garden-corner dot example", "example [dot] net": how far the host goes, and how its dots are said. */
-function hostEnd({ pieces }: Reading, from: number): { end: number; dots: number; spoken: boolean } {
+/**
+ * "garden-corner dot example", "example [dot] net": how far the host goes, and how its dots are said. Around "@", what is
+ * said stands in brackets: "in this period anna@example.com".
+ */
+function hostEnd(
+  { pieces }: Reading,
+  from: number,
+  mustBeBracketed: boolean,
+): { end: number; dots: number; spoken: boolean } {
   let [end, dots, spoken] = [from + 1, 0, false];
   for (let joints = 0; joints < 6; joints += 1) {
-    const opened = /^[([{<]$/u.test(pieces[end]?.text ?? '') ? 1 : 0;
+    const opened = opens(pieces[end]) && closes(pieces[end + 2]) ? 1 : 0;
     const joint = pieces[end + opened];
     const next = pieces[end + 1 + 2 * opened];
     if (joint === undefined || next === undefined || next.kind === 'mark') break;
-    const isSpoken = DOT_WORDS.has(joint.lower);
-    if (!isSpoken && (opened === 1 || next.spaced || !/^[.-]$/u.test(joint.text))) break;
+    const isSpoken = DOT_WORDS.has(joint.lower) && (opened === 1 || !mustBeBracketed);
+    const isWritten = opened === 1 ? joint.text === '.' : !next.spaced && /^[.-]$/u.test(joint.text);
+    if (!isSpoken && !isWritten) break;
     spoken ||= isSpoken;
     dots += joint.text === '-' ? 0 : 1;
     end += 2 + 2 * opened;
@@ -92,18 +105,34 @@ function hostEnd({ pieces }: Reading, from: number): { end: number; dots: number
   return { end, dots, spoken };
 }
 
-/** "anna dot smith": what is spoken before the at. */
-function localStart({ pieces }: Reading, left: number): number {
-  let start = left;
-  for (let parts = 0; parts < 4; parts += 1) {
-    const joint = pieces[start - 1];
-    const before = pieces[start - 2];
+/** "anna dot smith", "anna(dot)smith": what is spoken before the at. */
+function localStart(
+  { pieces }: Reading,
+  left: number,
+  mustBeBracketed: boolean,
+): { start: number; spoken: boolean } {
+  let [start, spoken] = [left, false];
+  for (let parts = 0; parts < 6; parts += 1) {
+    const closed = closes(pieces[start - 1]) && opens(pieces[start - 3]) ? 1 : 0;
+    const joint = pieces[start - 1 - closed];
+    const before = pieces[start - 2 - 2 * closed];
     if (joint === undefined || before === undefined || before.kind === 'mark') break;
-    if (!DOT_WORDS.has(joint.lower) && !/^[._-]$/u.test(joint.lower) && !SPELLED_MARKS.has(joint.lower))
-      break;
-    start -= 2;
+    const isWord = DOT_WORDS.has(joint.lower) || SPELLED_MARKS.has(joint.lower);
+    const isSpoken = closed === 1 ? isWord || joint.text === '.' : isWord && !mustBeBracketed;
+    const isWritten = !joint.spaced && !pieces[start]!.spaced && /^[._-]$/u.test(joint.text);
+    if (!isSpoken && !isWritten) break;
+    spoken ||= isSpoken;
+    start -= 2 + 2 * closed;
   }
-  return start;
+  return { start, spoken };
+}
+
+function opens(piece: Piece | undefined): boolean {
+  return /^[([{<]$/u.test(piece?.text ?? '');
+}
+
+function closes(piece: Piece | undefined): boolean {
+  return /^[)\]}>]$/u.test(piece?.text ?? '');
 }
 
 const LINK = /(?:(?<![a-z0-9])[a-z][a-z0-9+.-]{1,15}:\/\/|www\.)[^\s<>"]{1,2000}/giu;

@@ -24,6 +24,8 @@ const schema = z.strictObject({
   goodsNumbers: words,
   /** Rules of style sheets and groups that chats address behind "@": no person. */
   noHandles: words,
+  /** Before "at" and a host: "look at example dot com" is no address. */
+  beforeHosts: words,
   /** "anna at gmail.com" is an address; "available at booking.com" is none. */
   mailHosts: words,
   /** Titles that nothing but a name follows, however it is written. */
