@@ -1,7 +1,7 @@
 /** Covered by test/worker/fair-share.test.ts. */
 
 /** Work, as `workOf` measures it. */
-const LEAST = 400;
+const LEAST = 1000;
 const FIRST = 2000;
 /** A batch takes so long, milliseconds, while others than those with a backlog send something, */
 const SHARED_MS = 300;
@@ -22,33 +22,45 @@ const MEMORY = 0.95;
  */
 export class BatchSize {
   readonly #most: number;
-  #work: number;
+  /** What is done while others send something. */
+  #shared: number;
   #heardAt = -Infinity;
+  #isAlone = false;
   readonly #fixed = new FixedPart();
 
   constructor(most: number) {
     this.#most = most;
-    this.#work = Math.min(FIRST, most);
+    this.#shared = Math.min(FIRST, most);
   }
 
+  /** Of those who have a backlog. */
   get work(): number {
-    return this.#work;
+    return this.#isAlone
+      ? Math.round(Math.min(this.#most, (this.#shared * ALONE_MS) / SHARED_MS))
+      : this.#shared;
+  }
+
+  /** Of what is new. */
+  get newWork(): number {
+    return this.#shared;
   }
 
   /** Something of an instance without a backlog was taken up. `now`: milliseconds, never going backwards. */
   heard(now: number): void {
     this.#heardAt = now;
+    this.#isAlone = false;
   }
 
   /** A batch of so much work took so long. */
   took(work: number, ms: number, now: number): void {
     const fixedMs = this.#fixed.after(work, ms);
     // Smaller ones would take as long and hold less: the backlog would stand still.
-    const aim = Math.max(now - this.#heardAt < HEARD_MS ? SHARED_MS : ALONE_MS, 2 * fixedMs);
+    const aim = Math.max(this.#isAlone ? ALONE_MS : SHARED_MS, 2 * fixedMs);
     const factor = Math.min(2, Math.max(0.5, aim / Math.max(1, ms)));
     // A small batch tells nothing of how long a larger one may take.
-    if (factor > 1 && work < this.#work / 2) return;
-    this.#work = Math.round(Math.min(this.#most, Math.max(LEAST, this.#work * factor)));
+    if (factor < 1 || work >= this.work / 2)
+      this.#shared = Math.round(Math.min(this.#most, Math.max(LEAST, this.#shared * factor)));
+    this.#isAlone = now - this.#heardAt >= HEARD_MS;
   }
 }
 

@@ -19,7 +19,7 @@ export interface IntakeOptions {
   readonly inWork: InWork;
   /** Lets projects take turns. Left out: everything is taken up in the order of the stream. */
   readonly fairShare?: FairShare;
-  readonly size: Pick<BatchSize, 'work' | 'heard'>;
+  readonly size: Pick<BatchSize, 'work' | 'newWork' | 'heard'>;
   /** Where none take turns, a batch takes no further entry once it has so many messages. */
   readonly enoughMessages: number;
   /** Most stream entries in a batch, and their most bytes, inflated; one entry may have more. */
@@ -125,7 +125,7 @@ export class Intake {
       entries: [],
       broken: [],
     };
-    const room = new Room(size.work);
+    const room = new Room(size.newWork);
     let [messages, bytes] = [0, 0];
     // Where projects take turns all that is read is either taken up or put off.
     const isEnough = (): boolean => fairShare === undefined && messages >= enoughMessages;

@@ -24,7 +24,7 @@ export interface WorkerLoopOptions extends ApplierOptions {
   /** Requests of up to so many messages are never divided. Default MAX_WHOLE_MESSAGES. */
   readonly wholeUpTo?: number;
   /** How much work a batch takes when projects take turns. Default: by the time that it takes. */
-  readonly batchSize?: Pick<BatchSize, 'work' | 'heard' | 'took'>;
+  readonly batchSize?: Pick<BatchSize, 'work' | 'newWork' | 'heard' | 'took'>;
   readonly enricher: EnrichStage;
   /** Hears whether anything is in work. */
   readonly idleCollection?: Pick<IdleCollection, 'busy' | 'idle'>;
@@ -68,7 +68,7 @@ export class WorkerLoop {
   readonly #counters: MutableWorkCounters;
   readonly #applier: Applier;
   readonly #inWork: InWork;
-  readonly #size: Pick<BatchSize, 'work' | 'heard' | 'took'>;
+  readonly #size: Pick<BatchSize, 'work' | 'newWork' | 'heard' | 'took'>;
   readonly #intake: Intake;
   readonly #fairShare: FairShare | undefined;
   #stopping = false;

@@ -418,7 +418,7 @@ async function work(
       : {
           wholeUpTo: 1,
           fetch: (sequence: number) => Promise.resolve(delivered(sequence)),
-          batchSize: { work: share, heard: () => undefined, took: () => undefined },
+          batchSize: { work: share, newWork: share, heard: () => undefined, took: () => undefined },
         }),
     enricher,
     assigner: new LetterAssigner({
