@@ -1,11 +1,13 @@
 /** Posts to an address that a caller named. Covered by test/alerts/post.test.ts. */
-import { lookup as lookUp, type LookupAddress, type LookupOptions } from 'node:dns';
-import { isIP } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
+import { addressFinder, type AddressOptions, type FindAddresses } from './host-addresses.ts';
 import { hostOf, isPublicAddress, NAME_FAULT, PRIVATE_FAULT } from './webhook-url.ts';
 
 export interface PostOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Projects take turns where the names of hosts are looked up. */
+  readonly project: string;
   /** For everything, from the name of the host to the end of the answer's head. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -36,8 +38,9 @@ function codeOf(error: unknown): string {
 }
 
 /** Makes what posts. Redirects are not followed: they are answers like any other. Answers are not read. */
-export function createPost(allowPrivate: boolean): Post {
-  return async (text, { headers, body, timeoutMs, signal }) => {
+export function createPost(allowPrivate: boolean, options: AddressOptions = {}): Post {
+  const find = addressFinder(allowPrivate, options);
+  return async (text, { headers, body, project, timeoutMs, signal }) => {
     const url = new URL(text);
     const host = hostOf(url);
     // A literal address is connected to without a look-up.
@@ -46,7 +49,13 @@ export function createPost(allowPrivate: boolean): Post {
     const timeout = AbortSignal.timeout(timeoutMs);
     const ended = AbortSignal.any([signal, timeout]);
     try {
-      return await send(url, headers, body, ended, allowPrivate);
+      return await send(
+        url,
+        headers,
+        body,
+        ended,
+        checkedLookup(allowPrivate, (name) => find(name, project, ended)),
+      );
     } catch (error) {
       if (error instanceof PostError) throw error;
       if (timeout.aborted)
@@ -61,7 +70,7 @@ async function send(
   headers: Readonly<Record<string, string>>,
   body: string,
   signal: AbortSignal,
-  allowPrivate: boolean,
+  lookup: LookupFunction,
 ): Promise<PostAnswer> {
   // Imported as modules they load the library behind `fetch` as well, which costs every start 30 ms.
   const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
@@ -75,7 +84,7 @@ async function send(
         signal,
         // A connection of its own: none that was opened before its address was checked.
         agent: false,
-        lookup: checkedLookup(allowPrivate),
+        lookup,
       },
       (response) => {
         resolve({
@@ -90,23 +99,21 @@ async function send(
   });
 }
 
-type LookupDone = (
-  error: NodeJS.ErrnoException | null,
-  address: string | LookupAddress[],
-  family?: number,
-) => void;
-
 /** The addresses of a name, as they are connected to: all of them must be public. */
-function checkedLookup(allowPrivate: boolean) {
-  return (hostname: string, options: LookupOptions, done: LookupDone): void => {
-    lookUp(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error !== null) return done(allowPrivate ? error : new PostError(NAME_FAULT, { cause: error }), []);
-      if (!allowPrivate && addresses.some(({ address }) => !isPublicAddress(address)))
-        return done(new PostError(NAME_FAULT, { code: NOT_PUBLIC }), []);
-      const [first] = addresses;
-      if (options.all === true) return done(null, addresses);
-      return done(null, first?.address ?? '', first?.family ?? 4);
-    });
+function checkedLookup(
+  allowPrivate: boolean,
+  find: (name: string) => ReturnType<FindAddresses>,
+): LookupFunction {
+  return (name, { all }, done) => {
+    find(name).then(
+      (addresses) => {
+        if (!allowPrivate && addresses.some(({ address }) => !isPublicAddress(address)))
+          return done(new PostError(NAME_FAULT, { code: NOT_PUBLIC }), []);
+        const [first] = addresses;
+        return all === true ? done(null, addresses) : done(null, first?.address ?? '', first?.family);
+      },
+      (error) => done(allowPrivate ? error : new PostError(NAME_FAULT, { cause: error }), []),
+    );
   };
 }
 

@@ -257,6 +257,7 @@ export class Sender {
           ...signedHeaders(rule.delivery.secret, { id, at, body }),
         },
         body,
+        project: await this.#options.projectOf(message.instanceId),
         timeoutMs: TIMEOUT_MS,
         signal,
       });

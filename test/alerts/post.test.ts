@@ -4,7 +4,13 @@ import { createPost, PostError, retryAfterOf, type PostOptions } from '../../src
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 
 const { signal } = new AbortController();
-const options: PostOptions = { headers: { 'webhook-id': 'x' }, body: '{"a":"ä"}', timeoutMs: 5000, signal };
+const options: PostOptions = {
+  headers: { 'webhook-id': 'x' },
+  body: '{"a":"ä"}',
+  project: 'p',
+  timeoutMs: 5000,
+  signal,
+};
 
 describe('posting', () => {
   let receiver: Receiver;
