@@ -48,14 +48,9 @@ export function createPost(allowPrivate: boolean, options: AddressOptions = {}):
       throw new PostError(`the address ${PRIVATE_FAULT}`, { code: NOT_PUBLIC });
     const timeout = AbortSignal.timeout(timeoutMs);
     const ended = AbortSignal.any([signal, timeout]);
+    const lookup = checkedLookup(allowPrivate, find(project, ended));
     try {
-      return await send(
-        url,
-        headers,
-        body,
-        ended,
-        checkedLookup(allowPrivate, (name) => find(name, project, ended)),
-      );
+      return await send(url, headers, body, ended, lookup);
     } catch (error) {
       if (error instanceof PostError) throw error;
       if (timeout.aborted)
@@ -100,10 +95,7 @@ async function send(
 }
 
 /** The addresses of a name, as they are connected to: all of them must be public. */
-function checkedLookup(
-  allowPrivate: boolean,
-  find: (name: string) => ReturnType<FindAddresses>,
-): LookupFunction {
+function checkedLookup(allowPrivate: boolean, find: FindAddresses): LookupFunction {
   return (name, { all }, done) => {
     find(name).then(
       (addresses) => {

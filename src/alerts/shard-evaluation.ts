@@ -1,7 +1,7 @@
 /** Covered by test/alerts/alerter.test.ts and test/e2e/alerts-rules.test.ts. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AlertedShard, ShardAlerts } from '../domain/alerting.ts';
 import { bucketStart } from '../domain/time.ts';
+import { Turns } from '../domain/turns.ts';
 import type { Logger } from '../logger.ts';
 import { contentOf, messageOf, type Content, type PublicUrl } from './body.ts';
 import { digestContent, digestIdOf, readDigest } from './digest.ts';
@@ -17,6 +17,8 @@ export interface ShardEvaluationOptions {
   readonly outbox: Pick<Outbox, 'add' | 'seen' | 'see'>;
   readonly sender: Pick<Sender, 'has' | 'look' | 'settle'>;
   readonly openReader: (shard: AlertedShard) => Promise<FiguresReader>;
+  /** The project of an instance, which never changes: projects take turns. */
+  readonly projectOf: (instanceId: string) => Promise<string>;
   /** Whether an instance belongs to a shard. */
   readonly isOf: (instanceId: string, shard: AlertedShard) => boolean;
   readonly publicUrl: PublicUrl;
@@ -57,6 +59,8 @@ interface Watched {
   isNew: boolean;
   /** When the next evaluation may begin, by `performance.now()`. */
   notBefore: number;
+  /** Whether it is evaluated, or waits for its turn. */
+  isInTurn: boolean;
   /** Undefined: not read yet. */
   seen: Seen | null | undefined;
   /** Topics that are not new, by alert and topic. */
@@ -65,7 +69,7 @@ interface Watched {
   unnotedSince: number;
 }
 
-/** Evaluates the alerts of the instances of one shard, whenever something of it is published. */
+/** Evaluates the alerts of the instances of one shard, whenever something of it is published. Projects take turns. */
 export class ShardEvaluation implements ShardAlerts {
   readonly shard: AlertedShard;
   readonly #options: ShardEvaluationOptions;
@@ -73,6 +77,8 @@ export class ShardEvaluation implements ShardAlerts {
   readonly #onClosed: () => void;
   readonly #closing = new AbortController();
   readonly #instances = new Map<string, Watched>();
+  /** One evaluation at a time, of each project in its turn: instances of one do not hold up those of another. */
+  readonly #turns = new Turns({ most: 1 });
   readonly #working: Promise<void>;
   #stopListening: () => void = () => undefined;
   #reader: Promise<FiguresReader> | null = null;
@@ -166,57 +172,55 @@ export class ShardEvaluation implements ShardAlerts {
   }
 
   async #work(): Promise<void> {
-    const { rules, logger } = this.#options;
+    const { rules } = this.#options;
     await rules.loaded.catch(() => undefined);
     if (this.isClosing) return;
     for (const instanceId of rules.instances) this.#rulesChanged(instanceId);
     this.#stopListening = rules.onChange((instanceId) => this.#rulesChanged(instanceId));
     while (!this.isClosing) {
       const now = performance.now();
-      const [instanceId, watched] = this.#due(now) ?? [];
-      if (instanceId === undefined || watched === undefined) {
-        await this.#rest(now);
-        continue;
+      let [untilMs, isIdle] = [NOTE_EVERY_MS, true];
+      for (const [instanceId, watched] of this.#instances) {
+        if (this.#published < 0 || !isWaiting(watched)) continue;
+        isIdle = false;
+        if (watched.notBefore > now) untilMs = Math.min(untilMs, watched.notBefore - now);
+        else if (!watched.isInTurn) void this.#takeTurn(instanceId, watched);
       }
-      try {
+      await this.#rest(untilMs);
+      if (isIdle) await this.#noteAll();
+    }
+    await this.#turns.run('', () => this.#noteAll());
+  }
+
+  async #takeTurn(instanceId: string, watched: Watched): Promise<void> {
+    const { projectOf, logger, pauseMs = PAUSE_MS } = this.#options;
+    watched.isInTurn = true;
+    try {
+      await this.#turns.run(await projectOf(instanceId), async () => {
+        const now = performance.now();
+        if (this.isClosing || this.#instances.get(instanceId) !== watched) return;
         await this.#evaluate(instanceId, watched);
-        const took = performance.now() - now;
-        const pause = Math.max(this.#options.pauseMs ?? PAUSE_MS, took / SHARE);
+        const pause = Math.max(pauseMs, (performance.now() - now) / SHARE);
         watched.notBefore = now + Math.min(pause, LONGEST_PAUSE_MS);
-      } catch (error) {
-        watched.notBefore = performance.now() + FAILED_PAUSE_MS;
-        if (this.isClosing) break;
+      });
+    } catch (error) {
+      watched.notBefore = performance.now() + FAILED_PAUSE_MS;
+      if (!this.isClosing)
         logger.warn(
           { event: 'alerts_not_evaluated', instanceId, err: error },
           'the alerts of an instance could not be evaluated: the worker tries again in a moment',
         );
-      }
     }
-    await this.#noteAll().catch(() => undefined);
+    watched.isInTurn = false;
+    this.#wake.resolve();
   }
 
-  /** The instance that has waited longest for its evaluation, of those that may have one now. */
-  #due(now: number): [string, Watched] | null {
-    let first: [string, Watched] | null = null;
-    for (const [instanceId, watched] of this.#instances) {
-      if (!isWaiting(watched) || watched.notBefore > now || this.#published < 0) continue;
-      if (first === null || watched.notBefore < first[1].notBefore) first = [instanceId, watched];
-    }
-    return first;
-  }
-
-  /** Until something is published, or the pause of an instance is over. */
-  async #rest(now: number): Promise<void> {
-    const waiting = [...this.#instances.values()].filter(isWaiting);
-    const untilMs = Math.min(...waiting.map(({ notBefore }) => notBefore - now), NOTE_EVERY_MS);
-    const timer = new AbortController();
-    await Promise.race([
-      this.#wake.promise,
-      sleep(Math.max(untilMs, 1), undefined, { signal: timer.signal, ref: false }).catch(() => undefined),
-    ]);
-    timer.abort();
+  /** Until something is published, a turn ends, or the pause of an instance is over. */
+  async #rest(untilMs: number): Promise<void> {
+    const timer = setTimeout(() => this.#wake.resolve(), untilMs).unref();
+    await this.#wake.promise;
+    clearTimeout(timer);
     this.#wake = Promise.withResolvers<void>();
-    if (waiting.length === 0) await this.#noteAll().catch(() => undefined);
   }
 
   async #evaluate(instanceId: string, watched: Watched): Promise<void> {
@@ -313,8 +317,8 @@ export class ShardEvaluation implements ShardAlerts {
   }
 
   async #noteAll(): Promise<void> {
-    for (const [instanceId, watched] of this.#instances)
-      if (watched.unnotedSince < Infinity) await this.#note(instanceId, watched);
+    const unnoted = [...this.#instances].filter(([, { unnotedSince }]) => unnotedSince < Infinity);
+    await Promise.allSettled(unnoted.map(([instanceId, watched]) => this.#note(instanceId, watched)));
   }
 }
 
@@ -323,8 +327,8 @@ function isBehind({ position, storedAt }: Seen, seen: Seen, anew: boolean): bool
   return position < seen.position || (position === seen.position && storedAt <= seen.storedAt && !anew);
 }
 
-function isWaiting({ publishedSince, isNew, digestDue }: Watched): boolean {
-  return publishedSince !== null || isNew || digestDue;
+function isWaiting({ isInTurn, publishedSince, isNew, digestDue }: Watched): boolean {
+  return isInTurn || publishedSince !== null || isNew || digestDue;
 }
 
 /** What came before it was known is evaluated, too. */
@@ -335,6 +339,7 @@ function freshly(): Watched {
     digestDue: true,
     isNew: true,
     notBefore: 0,
+    isInTurn: false,
     seen: undefined,
     old: new Set(),
     unnotedSince: Infinity,

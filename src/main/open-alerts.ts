@@ -42,12 +42,13 @@ export async function openAlerts(
   const known = rules.watch();
   const views = loadViews(VIEWS_DIRECTORY);
   const texts = new MessageTexts(() => connection);
+  const projectOf = await openProjectFinder(connection, { replicas });
   const sender: Sender = new Sender({
     outbox,
     rules,
     known,
     post: createPost(webhookAllowPrivate),
-    projectOf: await openProjectFinder(connection, { replicas }),
+    projectOf,
     guardOf: (instanceId) => alerter.guardOf(instanceId),
     logger,
     now: Date.now,
@@ -69,6 +70,7 @@ export async function openAlerts(
       });
       return figuresReader(reader, { views, texts, examples });
     },
+    projectOf,
     isOf: (instanceId, { shard, shards }) => partitionOf(instanceId) % shards === shard,
     publicUrl,
     logger,

@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Alerter } from '../../src/alerts/alerter.ts';
@@ -58,6 +58,7 @@ class Service {
         },
         close: async () => undefined,
       }),
+      projectOf: async () => 'p',
       isOf: () => true,
       publicUrl: '',
       logger: silentLogger(),
@@ -287,5 +288,45 @@ describe('digests', () => {
     service.idle();
     await sleep(20);
     equal((await service.stop()).length, 2);
+  });
+});
+
+describe('instances of many projects', () => {
+  it("are evaluated in their project's turn, however many of another wait", async () => {
+    const rules = new Rules(new MemoryBucket());
+    const instances = [...Array.from({ length: 50 }, (_, index) => `other-${index}`), 'victim-0'];
+    for (const instanceId of instances) await rules.create(rule({ instanceId }), 0);
+    const read: string[] = [];
+    let onRead = (): unknown => undefined;
+    const bucket = new MemoryBucket();
+    const alerter = new Alerter({
+      rules: rules.watch(),
+      outbox: new Outbox(bucket),
+      sender: { has: () => false, look: () => undefined, settle: async () => undefined },
+      openReader: async () => ({
+        read: async (instanceId, work) => {
+          read.push(instanceId);
+          await onRead();
+          return work(new EventFigures([]));
+        },
+        close: async () => undefined,
+      }),
+      projectOf: async (instanceId) => instanceId.split('-')[0] ?? '',
+      isOf: () => true,
+      publicUrl: '',
+      logger: silentLogger(),
+      now: Date.now,
+      pauseMs: 0,
+    });
+    const shard = alerter.openShard({ shard: 0, shards: 1, directory: '', guard: async () => undefined });
+    const all = Promise.withResolvers<void>();
+    onRead = () => read.length === instances.length && all.resolve();
+    shard.published(1);
+    await all.promise;
+    deepEqual([...read].sort(), [...instances].sort());
+    ok(read.indexOf('victim-0') <= 2, read.join(' '));
+    await shard.close();
+    // What it evaluated is noted.
+    equal([...bucket.values.keys()].filter((key) => key.startsWith('seen.')).length, instances.length);
   });
 });
