@@ -7,6 +7,7 @@ import type { Firing } from './evaluation.ts';
 import type { Message } from './outbox.ts';
 import type { Counted, Format, Rule } from './rule.ts';
 import { oneLine, textOf } from './texts.ts';
+import type { Span } from './windows.ts';
 
 export interface Rendered {
   readonly text: string;
@@ -139,8 +140,8 @@ export function contentOf(
   const { rule, window, span, value, bound, sessions, before, entity, quotes } = firing;
   // Who reads it does so now, however far behind the worker is.
   const text = textOf({ ...firing, isOpen: firing.isOpen && span.end > at * 1000 });
-  const ended = { start: formatInstant(span.start), end: formatInstant(span.end) };
-  const counted = { window: { granularity: window, ...ended }, value, bound };
+  const timesOf = ({ start, end }: Span) => ({ start: formatInstant(start), end: formatInstant(end) });
+  const counted = { window: { granularity: window, ...timesOf(span) }, value, bound };
   if (firing.heldBack !== undefined) {
     const heldBack = firing.heldBack
       .slice(0, MOST_HELD_BACK_NAMED)
@@ -160,9 +161,7 @@ export function contentOf(
     more: {
       ...counted,
       ...(sessions === undefined ? {} : { sessions }),
-      ...(before === undefined
-        ? {}
-        : { before: { ...before, start: formatInstant(before.start), end: formatInstant(before.end) } }),
+      ...(before === undefined ? {} : { before: { ...before, ...timesOf(before) } }),
       entity: entity === null ? null : { groupBy: entity.groupBy, id: entity.id, name: entity.name },
       quotes,
       position,

@@ -13,11 +13,8 @@ interface Compared {
   readonly before: number;
 }
 
-interface Changed {
+interface Changed extends Pick<EntityFigures, 'id' | 'name' | 'sessions'> {
   readonly groupBy: Counted;
-  readonly id: string;
-  readonly name: string;
-  readonly sessions: number;
   readonly sessionsBefore: number;
 }
 
@@ -145,13 +142,13 @@ export function sectionsOf(digest: Digest): Section[] {
   }
   return [
     { lines: [week, sizeSentence(digest), dissatisfactionSentence(digest)] },
-    listed('Most discussed', digest.topics.map(counts)),
-    listed('New topics', digest.newTopics.map(counts)),
-    listed('More often than in the week before', digest.rising.map(changed)),
-    listed('Less often than in the week before', digest.falling.map(changed)),
-    listed('What the assistant could not do or did not know', digest.gaps.map(counts)),
-    listed('Signals of dissatisfaction', digest.dissatisfaction.map(counts)),
-    listed('Requests that had to be repeated', digest.repeatedRequests.map(counts)),
+    { title: 'Most discussed', lines: digest.topics.map(counts) },
+    { title: 'New topics', lines: digest.newTopics.map(counts) },
+    { title: 'More often than in the week before', lines: digest.rising.map(changed) },
+    { title: 'Less often than in the week before', lines: digest.falling.map(changed) },
+    { title: 'What the assistant could not do or did not know', lines: digest.gaps.map(counts) },
+    { title: 'Signals of dissatisfaction', lines: digest.dissatisfaction.map(counts) },
+    { title: 'Requests that had to be repeated', lines: digest.repeatedRequests.map(counts) },
   ].filter(({ lines }) => lines.length > 0);
 }
 
@@ -184,15 +181,8 @@ function dissatisfactionSentence({ sessions, dissatisfied }: Digest): string {
     sessions.before === 0
       ? ''
       : `, against ${percent(dissatisfied.before / sessions.before)} in the week before`;
-  if (sessions.now === 1)
-    return dissatisfied.now === 1
-      ? 'It had a signal of dissatisfaction.'
-      : 'It had no signal of dissatisfaction.';
+  if (sessions.now === 1) return `It had ${dissatisfied.now === 1 ? 'a' : 'no'} signal of dissatisfaction.`;
   return `${percent(share)} of them had a signal of dissatisfaction${before}.`;
-}
-
-function listed(title: string, lines: readonly string[]): Section {
-  return { title, lines };
 }
 
 /** “‘Cancel order’: 120 conversations” */

@@ -110,10 +110,7 @@ export class SnapshotFigures implements Figures {
   }
 
   users(span: Span): Promise<number> {
-    return this.#once(`users ${span.start} ${span.end}`, async () => {
-      const { pagination } = await this.#ask('END_USER', span, { limit: 1 });
-      return pagination.total;
-    });
+    return this.#total('END_USER', span, []);
   }
 
   async changes(span: Span): Promise<ChangesResponse['changes']> {
@@ -140,13 +137,7 @@ export class SnapshotFigures implements Figures {
   readonly #readerOf = (): Pick<SnapshotReader, 'read'> => ({ read: (work) => work(this.#snapshot) });
 
   sessions(span: Span, dissatisfied = false): Promise<number> {
-    return this.#once(`sessions ${span.start} ${span.end} ${dissatisfied}`, async () => {
-      const { pagination } = await this.#ask('SESSION', span, {
-        limit: 1,
-        bounds: dissatisfied ? [{ metric: 'dsat', min: 1, max: null }] : [],
-      });
-      return pagination.total;
-    });
+    return this.#total('SESSION', span, dissatisfied ? [{ metric: 'dsat', min: 1, max: null }] : []);
   }
 
   async processedAt(): Promise<number> {
@@ -162,6 +153,13 @@ export class SnapshotFigures implements Figures {
       const plan = planTotals(parameters, row['instance'] as number, this.#options.views);
       const [first] = await this.#snapshot.all(plan.sql, plan);
       return first === undefined ? Infinity : (first['bucket'] as number);
+    });
+  }
+
+  #total(groupBy: GroupBy, span: Span, bounds: QueryParameters['bounds']): Promise<number> {
+    return this.#once(`total ${groupBy} ${span.start} ${span.end} ${bounds.length}`, async () => {
+      const { pagination } = await this.#ask(groupBy, span, { limit: 1, bounds });
+      return pagination.total;
     });
   }
 

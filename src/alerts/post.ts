@@ -1,4 +1,5 @@
 /** Posts to an address that a caller named. Covered by test/alerts/post.test.ts. */
+import type { RequestOptions } from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
 import { addressFinder, type AddressOptions, type FindAddresses } from './host-addresses.ts';
 import { hostOf, isPublicAddress, NAME_FAULT, PRIVATE_FAULT } from './webhook-url.ts';
@@ -49,8 +50,10 @@ export function createPost(allowPrivate: boolean, options: AddressOptions = {}):
     const timeout = AbortSignal.timeout(timeoutMs);
     const ended = AbortSignal.any([signal, timeout]);
     const lookup = checkedLookup(allowPrivate, find(project, ended));
+    // A connection of its own: none that was opened before its address was checked.
+    const how = { method: 'POST', headers: { ...headers }, signal: ended, lookup, agent: false };
     try {
-      return await send(url, headers, body, ended, lookup);
+      return await send(url, how, Buffer.from(body));
     } catch (error) {
       if (error instanceof PostError) throw error;
       if (timeout.aborted)
@@ -60,37 +63,20 @@ export function createPost(allowPrivate: boolean, options: AddressOptions = {}):
   };
 }
 
-async function send(
-  url: URL,
-  headers: Readonly<Record<string, string>>,
-  body: string,
-  signal: AbortSignal,
-  lookup: LookupFunction,
-): Promise<PostAnswer> {
+async function send(url: URL, options: RequestOptions, body: Buffer): Promise<PostAnswer> {
   // Imported as modules they load the library behind `fetch` as well, which costs every start 30 ms.
   const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
-  const bytes = Buffer.from(body);
   return new Promise((resolve, reject) => {
-    const asked = request(
-      url,
-      {
-        method: 'POST',
-        headers: { ...headers, 'content-length': String(bytes.length) },
-        signal,
-        // A connection of its own: none that was opened before its address was checked.
-        agent: false,
-        lookup,
-      },
-      (response) => {
-        resolve({
-          status: response.statusCode ?? 0,
-          retryAfterMs: retryAfterOf(response.headers['retry-after'], Date.now()),
-        });
-        response.destroy();
-      },
-    );
+    const asked = request(url, options, (response) => {
+      resolve({
+        status: response.statusCode ?? 0,
+        retryAfterMs: retryAfterOf(response.headers['retry-after'], Date.now()),
+      });
+      response.destroy();
+    });
     asked.on('error', reject);
-    asked.end(bytes);
+    // Ended at once, it says how long it is.
+    asked.end(body);
   });
 }
 

@@ -61,7 +61,10 @@ export class Rules {
     await this.#change(instanceId, (rules) => {
       const known = rules.find(({ id }) => id === rule.id);
       made = known ?? rule;
-      if (known !== undefined && known.bodyDigest !== rule.bodyDigest) throw otherBody();
+      if (known !== undefined && known.bodyDigest !== rule.bodyDigest) {
+        const fault = 'The Idempotency-Key was used with another body. Use a new key for a new request.';
+        throw new AppError('CONFLICT', fault);
+      }
       if (known !== undefined) return null;
       if (rules.length >= MOST_RULES) throw tooMany(instanceId);
       return [...rules, rule];
@@ -171,13 +174,6 @@ export class WatchedRules {
 
 function noRule(id: string): AppError {
   return new AppError('NOT_FOUND', `The instance has no alert ${id}.`);
-}
-
-function otherBody(): AppError {
-  return new AppError(
-    'CONFLICT',
-    'The Idempotency-Key was used with another body. Use a new key for a new request.',
-  );
 }
 
 function tooMany(instanceId: string): AppError {

@@ -219,18 +219,17 @@ export class Sender {
 
   async #send({ message, revision }: Held, guard: () => Promise<void>, signal: AbortSignal): Promise<void> {
     await guard();
-    const rule = this.#options.known.find(message.instanceId, message.ruleId) ?? (await this.#ask(message));
+    const { instanceId, ruleId } = message;
+    // The alert may be newer than what is known of alerts.
+    const rule =
+      this.#options.known.find(instanceId, ruleId) ??
+      (await this.#options.rules.list(instanceId)).find(({ id }) => id === ruleId);
     const changed = await this.#attempt(message, rule, signal);
     if (changed === null) return;
     const noted = await this.#options.outbox.note(changed, revision);
     // Else somebody else has noted something: the watch tells what.
     if (noted === null) this.#putOff(message.id);
     else this.#keep({ message: changed, revision: noted });
-  }
-
-  /** The alert of a message, which may be newer than what is known of alerts. */
-  async #ask({ instanceId, ruleId }: Message): Promise<Rule | undefined> {
-    return (await this.#options.rules.list(instanceId)).find(({ id }) => id === ruleId);
   }
 
   /** Not at once again, but after a moment. */

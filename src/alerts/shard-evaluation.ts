@@ -47,26 +47,29 @@ const NOTE_EVERY_MS = 10_000;
 /** A week is over for a shard that hears nothing so long after its end, microseconds. */
 const IDLE_GRACE = 60_000_000;
 
-/** What is known of an instance that has alerts. Times are microseconds since 1970-01-01 UTC. */
-interface Watched {
+/**
+ * What is known of an instance that has alerts: what came before it was known is evaluated, too. Times are microseconds
+ * since 1970-01-01 UTC.
+ */
+class Watched {
   /** What the stream stored since then is committed, and not published yet; null: nothing. */
-  committedSince: number | null;
+  committedSince: number | null = null;
   /** What the stream stored since then is published, and not evaluated yet; null: nothing. */
-  publishedSince: number | null;
-  /** The week whose end makes a digest due; null: none does. */
-  digestDue: boolean;
+  publishedSince: number | null = 0;
+  /** Whether a week has ended whose digest may be due. */
+  digestDue = true;
   /** Whether its alerts have changed since they were evaluated. */
-  isNew: boolean;
+  isNew = true;
   /** When the next evaluation may begin, by `performance.now()`. */
-  notBefore: number;
+  notBefore = 0;
   /** Whether it is evaluated, or waits for its turn. */
-  isInTurn: boolean;
+  isInTurn = false;
   /** Undefined: not read yet. */
-  seen: Seen | null | undefined;
+  seen: Seen | null | undefined = undefined;
   /** Topics that are not new, by alert and topic. */
-  readonly old: Set<string>;
+  readonly old = new Set<string>();
   /** When `seen` was last stored, by `performance.now()`; Infinity: as it is. */
-  unnotedSince: number;
+  unnotedSince = Infinity;
 }
 
 /** Evaluates the alerts of the instances of one shard, whenever something of it is published. Projects take turns. */
@@ -162,7 +165,7 @@ export class ShardEvaluation implements ShardAlerts {
       return;
     }
     const known = this.#instances.get(instanceId);
-    if (known === undefined) this.#instances.set(instanceId, freshly());
+    if (known === undefined) this.#instances.set(instanceId, new Watched());
     else {
       Object.assign(known, { isNew: true, digestDue: true });
       // Else it would remember topics of alerts that are deleted.
@@ -228,9 +231,7 @@ export class ShardEvaluation implements ShardAlerts {
     watched.seen ??= await outbox.seen(instanceId);
     const { seen } = watched;
     this.#reader ??= openReader(this.shard);
-    this.#reader.catch(() => {
-      this.#reader = null;
-    });
+    this.#reader.catch(() => (this.#reader = null));
     const reader = await this.#reader;
     const { publishedSince: since, isNew, digestDue } = watched;
     const publishedAt = this.#publishedAt;
@@ -297,16 +298,12 @@ export class ShardEvaluation implements ShardAlerts {
   /** Puts a message into the outbox, unless it is there. */
   async #add(id: string, type: Message['type'], content: Content, position: number): Promise<void> {
     const { outbox, publicUrl, logger } = this.#options;
-    const { rule } = content;
-    const { instanceId } = rule;
+    const { instanceId, id: alert } = content.rule;
     await this.shard.guard();
     const message = messageOf(id, type, content, publicUrl);
     if (!(await outbox.add(message))) return;
     this.#counts.fired += 1;
-    logger.info(
-      { event: 'alert_fired', instanceId, alert: rule.id, message: id, position },
-      'an alert has fired',
-    );
+    logger.info({ event: 'alert_fired', instanceId, alert, message: id, position }, 'an alert has fired');
   }
 
   async #note(instanceId: string, watched: Watched): Promise<void> {
@@ -329,19 +326,4 @@ function isBehind({ position, storedAt }: Seen, seen: Seen, anew: boolean): bool
 
 function isWaiting({ isInTurn, publishedSince, isNew, digestDue }: Watched): boolean {
   return isInTurn || publishedSince !== null || isNew || digestDue;
-}
-
-/** What came before it was known is evaluated, too. */
-function freshly(): Watched {
-  return {
-    committedSince: null,
-    publishedSince: 0,
-    digestDue: true,
-    isNew: true,
-    notBefore: 0,
-    isInTurn: false,
-    seen: undefined,
-    old: new Set(),
-    unnotedSince: Infinity,
-  };
 }

@@ -19,8 +19,8 @@ export const PRIVATE_FAULT = `must not lead to ${PRIVATE}. ${OPEN}`;
  */
 export const NAME_FAULT = `the name of the host is not known, or leads to ${PRIVATE}. ${OPEN}`;
 
-/** The IANA IPv4 Special-Purpose Address Registry (2025-10-09), and multicast. */
-const SPECIAL_IPV4 = [
+/** The IANA IPv4 Special-Purpose Address Registry (2025-10-09), multicast, and one of a cloud. */
+const notPublicIpv4 = blockListOf([
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -39,27 +39,24 @@ const SPECIAL_IPV4 = [
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-];
-
-/** Public by its number, but answers each machine of Azure about itself. Other clouds use ranges of the registries. */
-const CLOUD_IPV4 = ['168.63.129.16/32'];
-
-/** Where IPv6 has addresses of the internet: the only range that is given out. */
-const GLOBAL_IPV6 = ['2000::/3'];
-
+  // Public by its number, but answers each machine of Azure about itself. Other clouds use ranges of the registries.
+  '168.63.129.16/32',
+]);
 /**
- * The blocks of the IANA IPv6 Special-Purpose Address Registry (2025-10-09) within that range: 2001::/23 holds Teredo,
+ * The blocks of the IANA IPv6 Special-Purpose Address Registry (2025-10-09) within 2000::/3: 2001::/23 holds Teredo,
  * 2002::/16 is 6to4. The forms of IPv4 in IPv6 other than these stand outside of it.
  */
-const SPECIAL_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
-
+const notPublicIpv6 = blockListOf([
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  '2620:4f:8000::/48',
+  '3fff::/20',
+]);
+/** Where IPv6 has addresses of the internet: the only range that is given out. */
+const globalIpv6 = blockListOf(['2000::/3']);
 /** IPv4-mapped, as systems write an IPv4 address where they want IPv6: it is connected to as what it stands for. */
-const MAPPED_IPV6 = ['::ffff:0:0/96'];
-
-const notPublicIpv4 = blockListOf([...SPECIAL_IPV4, ...CLOUD_IPV4]);
-const notPublicIpv6 = blockListOf(SPECIAL_IPV6);
-const globalIpv6 = blockListOf(GLOBAL_IPV6);
-const mappedIpv6 = blockListOf(MAPPED_IPV6);
+const mappedIpv6 = blockListOf(['::ffff:0:0/96']);
 
 function blockListOf(networks: readonly string[]): BlockList {
   const list = new BlockList();

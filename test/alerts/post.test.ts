@@ -23,6 +23,7 @@ describe('posting', () => {
     const post = createPost(true);
     deepEqual(await post(`${receiver.url}/a`, options), { status: 204, retryAfterMs: null });
     equal(receiver.received.at(-1)?.body, options.body);
+    equal(receiver.received.at(-1)?.headers['content-length'], '10');
     receiver.answer = (response) => response.writeHead(429, { 'retry-after': '7' }).end('x'.repeat(100_000));
     deepEqual(await post(receiver.url, options), { status: 429, retryAfterMs: 7000 });
   });
