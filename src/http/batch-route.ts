@@ -64,12 +64,15 @@ export function registerBatchRoute(
     scope.post('/ingest/batch', TAKES_MESSAGES, async (request, reply) => {
       refuseKey(request);
       const outcomes = await ingestor.ingestBatch(door.requestOf(request, reply));
+      const read = outcomes.reduce((sum, { messages }) => sum + messages, 0);
+      // What one of its messages was counted for.
+      const each = read === 0 ? 0 : request.counted / read;
       let position = 0;
       let refused = 0;
       for (const outcome of outcomes) {
         if ('refusal' in outcome) {
           refused += 1;
-          if (isOurFault(ERROR_CODES[outcome.refusal.code])) door.giveBack(request, outcome.messages);
+          if (isOurFault(ERROR_CODES[outcome.refusal.code])) door.giveBack(request, outcome.messages * each);
         } else {
           position = Math.max(position, outcome.accepted.position);
           metrics.warned('unknown-member', outcome.warnings.unknownMembers);

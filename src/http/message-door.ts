@@ -17,6 +17,9 @@ export interface MessageDoor {
   giveBack(request: FastifyRequest, messages: number): void;
 }
 
+/** A request counts as many messages as it has, or one for each so many bytes of them, as they are stored. */
+const BYTES_OF_ONE = 1024;
+
 /** What a route that takes messages says of itself. */
 export const TAKES_MESSAGES = { config: { scope: 'ingest', takesMessages: true } } as const;
 
@@ -37,7 +40,7 @@ export function createMessageDoor(bodies: BodyReader, budget: MessageBudget): Me
         abandoned: () => reply.raw.closed,
         mayBegin: () => checkMessages(budget, request, reply),
         onPrepared: ({ messages, bytes }) => {
-          countMessages(budget, request, reply, messages);
+          countMessages(budget, request, reply, Math.max(messages, Math.ceil(bytes / BYTES_OF_ONE)));
           bodies.exchange(held, bytes);
         },
       };

@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { RefusedError, type BatchItem, type IngestAnswer, type IngestBody } from './client.ts';
 import type { Conversation } from './mapper.ts';
-import { MAX_PART_BYTES, partsOf } from './parts.ts';
-import { MAX_WHOLE_MESSAGES } from '../domain/limits.ts';
+import { partsOf } from './parts.ts';
+import { MAX_WHOLE_CHARACTERS, MAX_WHOLE_MESSAGES } from '../domain/limits.ts';
 
 /** A request of one conversation. */
 export interface ConversationRequest extends BatchItem {
@@ -37,8 +37,6 @@ const MOST_MESSAGES_TOGETHER = 8192;
 const MOST_CHARACTERS_TOGETHER = 4 * 1024 * 1024;
 /** Refusals that a smaller request would get as well. */
 const FOR_ALL = new Set([401, 403, 404, 405]);
-/** UTF-16 units make so many bytes of UTF-8 at most. */
-const MAX_BYTES_PER_UNIT = 3;
 
 /** The messages of a conversation from `count` on, as requests. */
 export function requestsOf(
@@ -54,7 +52,8 @@ export function requestsOf(
   };
   if (messages.length - count <= MAX_WHOLE_MESSAGES) {
     const whole = requestOf(count, count === 0 ? messages : messages.slice(count));
-    if (whole.body.length * MAX_BYTES_PER_UNIT <= MAX_PART_BYTES) return [whole];
+    // Its texts are shorter still.
+    if (whole.body.length <= MAX_WHOLE_CHARACTERS) return [whole];
   }
   return partsOf(messages, count).map((part) => requestOf(part.offset, part.messages));
 }

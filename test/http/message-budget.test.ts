@@ -149,6 +149,20 @@ describe('http: budget of messages', () => {
     deepEqual(callers, [PROJECT, PROJECT], 'all keys of a project take its turns');
   });
 
+  it('counts long texts by their bytes, in a request and in a line', async () => {
+    const harness = open(100);
+    const long = JSON.stringify({
+      messages: Array.from({ length: 10 }, () => ({ content: 'a'.repeat(8192) })),
+    });
+    deepEqual((await send(harness, '/v1/ingest/', long)).left.slice(1, 3), ['419', 'messages']);
+    deepEqual((await send(harness, '/v1/ingest/batch/', long, NDJSON)).left.slice(1, 3), ['338', 'messages']);
+    deepEqual(
+      (await ingest(harness, 10)).left.slice(1, 3),
+      ['328', 'messages'],
+      'short ones by their number',
+    );
+  });
+
   it('describes the budget that is nearer to its end', async () => {
     const harness = open(1000, { limits: { requestsPerSecond: 10 } });
     deepEqual((await ingest(harness, 1)).left, ['10', '9', 'requests', 1]);
