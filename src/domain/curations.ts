@@ -11,6 +11,9 @@ import type { PlacedWriting } from './writings.ts';
 export const CURATED_ENTITIES = ['TOPIC', 'CLUSTER', 'GAP'] as const;
 export type CuratedEntity = (typeof CURATED_ENTITIES)[number];
 
+/** A decision takes about as much work as so many messages, beside those that it moves: names and groups follow it. */
+export const CURATION_MESSAGES = 200;
+
 /** Every `id` is the UUID of what is curated. */
 export type CurationAction =
   | { readonly kind: 'RENAME'; readonly entity: CuratedEntity; readonly id: string; readonly name: string }

@@ -130,7 +130,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
         const reading = { ...query, waitMs: limits.queryWaitMs, answerMs: times.answer };
         registerQueryRoute(scope, reading);
         registerReadingRoutes(scope, reading);
-        registerCurationRoutes(scope, reading, bodies);
+        registerCurationRoutes(scope, { ...reading, budget }, bodies);
         registerAlertRoutes(scope, reading);
       }
     },

@@ -5,11 +5,17 @@ import { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { parseCuration, parseNewTopic, type CurationRequest } from '../ingest/curation-body.ts';
 import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
+import { countMessages } from './auth.ts';
 import type { BodyReader } from './body.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { enterInstance } from './instance-request.ts';
+import type { MessageBudget } from './rate-limit.ts';
 
-type Curating = NonNullable<HttpDependencies['query']> & { readonly waitMs: number };
+type Curating = NonNullable<HttpDependencies['query']> & {
+  readonly waitMs: number;
+  /** A decision draws from it like messages. */
+  readonly budget: MessageBudget;
+};
 
 const uuid = z.string().regex(new RegExp(UUID_PATTERN.source)).meta({ format: 'uuid' });
 const curationId = uuid.describe('The curation: GET /v1/curations lists it, UNDO takes it back.');
@@ -32,7 +38,7 @@ export function registerCurationRoutes(
   curating: Curating,
   bodies: Pick<BodyReader, 'readJson'>,
 ): void {
-  const config = { scope: 'curate' } as const;
+  const config = { scope: 'curate', takesMessages: true } as const;
 
   scope.post('/curations', { config }, async (request, reply) => {
     const { curationId, made } = await curate(curating, request, reply, parseCuration);
@@ -53,7 +59,7 @@ export function registerCurationRoutes(
 }
 
 async function curate(
-  { curator, targets, ...reading }: Curating,
+  { curator, targets, budget, ...reading }: Curating,
   request: FastifyRequest,
   reply: FastifyReply,
   parse: (json: unknown) => CurationRequest,
@@ -61,6 +67,8 @@ async function curate(
   const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
   const wanted = parse(request.body ?? {});
   await enterInstance(request, reply, wanted.instanceId, reading);
+  const { instanceId, asked } = wanted;
+  countMessages(budget, request, reply, await targets.messagesOf(instanceId, asked, request.projectId));
   const curated = await curator.curate({
     ...wanted,
     projectId: request.projectId,

@@ -98,6 +98,8 @@ export interface CurationsReader {
 export interface CurationTargets {
   /** What is asked for, with heirs in the place of what merged away. Throws AppError NOT_FOUND, CONFLICT. */
   check(instanceId: string, asked: AskedCuration, caller: string): Promise<AskedCuration>;
+  /** As how many messages it counts. Rejects with AppError SERVICE_UNAVAILABLE. */
+  messagesOf(instanceId: string, asked: AskedCuration, caller?: string): Promise<number>;
 }
 
 /** The alerts of instances that exist. */

@@ -1,12 +1,11 @@
 /** How much a batch has to do, before it is done. Covered by test/worker/fair-share.test.ts. */
+import { CURATION_MESSAGES } from '../domain/curations.ts';
 import type { RecordedMessage, RecordedRequest } from '../domain/records.ts';
 
 /** Of a text no more characters (UTF-16 units) are read with care. */
 const READ_LENGTH = 2048;
 /** So many characters cost as much as a message without. */
 const CHARACTERS = 16;
-/** A decision of a person regroups topics, and changes rows that were written. */
-const CURATION = 200;
 
 /** 1 for a message of one character, about 6 for a sentence, 129 for the longest; a unit takes .1 to .3 ms. */
 export function workOfMessage({ content }: Pick<RecordedMessage, 'content'>): number {
@@ -16,7 +15,7 @@ export function workOfMessage({ content }: Pick<RecordedMessage, 'content'>): nu
 export function workOf(requests: readonly RecordedRequest[]): number {
   let work = 0;
   for (const { messages, curation } of requests) {
-    work += curation !== undefined ? CURATION : messages.length === 0 ? 1 : 0;
+    work += curation !== undefined ? CURATION_MESSAGES : messages.length === 0 ? 1 : 0;
     for (const message of messages) work += workOfMessage(message);
   }
   return work;

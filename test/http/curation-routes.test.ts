@@ -56,6 +56,27 @@ describe('http: steering', () => {
     deepEqual(hidden.answer.json(), { curationId: SESSION });
   });
 
+  it('draws from the budget of messages, and is refused where nothing is left', async () => {
+    const harness = createHarness({ limits: { messagesPerSecond: 100 } });
+    const ask = (): Promise<{ statusCode: number; headers: Record<string, unknown> }> =>
+      harness.app.inject({
+        method: 'POST',
+        url: '/v1/curations',
+        headers: { 'x-api-key': KEY },
+        payload: { instanceId: INSTANCE, action: 'HIDE', topicId: TOPIC },
+      });
+    const answers = [await ask(), await ask(), await ask()];
+    deepEqual(
+      answers.map(({ statusCode, headers }) => [statusCode, headers['x-ratelimit-remaining']]),
+      [
+        [201, '200'],
+        [201, '0'],
+        [429, '0'],
+      ],
+    );
+    equal(harness.curated.length, 2);
+  });
+
   it('takes topics of people with fifty examples in any script', async () => {
     const examples = Array.from({ length: 50 }, () => '漢'.repeat(500));
     const { answer } = await post('/v1/topics/', { instanceId: INSTANCE, name: 'Gifts', examples });

@@ -218,7 +218,7 @@ export function createHarness(
         return { deliveryId: SESSION };
       },
     },
-    targets: { check: async (_, asked) => asked },
+    targets: { check: async (_, asked) => asked, messagesOf: async () => 300 },
     curator: {
       async curate(request) {
         harness.curated.push({ ...request, asked: await request.check(request.asked) });

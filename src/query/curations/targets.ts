@@ -1,7 +1,8 @@
 /** Covered by test/query/curations/targets.test.ts. */
 import type { AskedCuration } from '../../domain/asked-curations.ts';
-import { MOST_OWN_TOPICS, type CuratedEntity } from '../../domain/curations.ts';
+import { CURATION_MESSAGES, MOST_OWN_TOPICS, type CuratedEntity } from '../../domain/curations.ts';
 import type { NamesTable } from '../../domain/groupings.ts';
+import { GRANULARITY_NUMBER, KINDS } from '../../domain/kinds.ts';
 import { AppError } from '../../errors.ts';
 import type { Row } from '../../store/duckdb.ts';
 import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
@@ -36,12 +37,28 @@ export class CurationTargets {
    * the views cannot be read.
    */
   check(instanceId: string, asked: AskedCuration, caller = ''): Promise<AskedCuration> {
+    return this.#read(instanceId, caller, (names) => checkIn(names, asked));
+  }
+
+  /** As how many messages it counts: with those that it moves. Throws AppError SERVICE_UNAVAILABLE as `check`. */
+  messagesOf(instanceId: string, asked: AskedCuration, caller = ''): Promise<number> {
+    return this.#read(instanceId, caller, async (names) =>
+      'id' in asked && MOVES_MESSAGES.has(asked.kind)
+        ? CURATION_MESSAGES + (await names.messagesOf(asked.id))
+        : CURATION_MESSAGES,
+    );
+  }
+
+  #read<T>(instanceId: string, caller: string, work: (names: Names) => Promise<T>): Promise<T> {
     return this.#options.readerOf(instanceId).read(async (snapshot) => {
       const row = await readInstanceRow(snapshot, instanceId);
-      return checkIn(new Names(snapshot, (row?.['instance'] as number | undefined) ?? null), asked);
+      return work(new Names(snapshot, (row?.['instance'] as number | undefined) ?? null));
     }, caller);
   }
 }
+
+/** What changes with the topic that it names. */
+const MOVES_MESSAGES: ReadonlySet<AskedCuration['kind']> = new Set(['MERGE', 'MOVE', 'HIDE']);
 
 async function checkIn(names: Names, asked: AskedCuration): Promise<AskedCuration> {
   switch (asked.kind) {
@@ -121,6 +138,18 @@ class Names {
     const own = [...rows].find(([, row]) => row['id'] === id);
     if (own === undefined) throw noSuch(words, id);
     return rows.get(heirOf(rows, own[0]))?.['id'] as string;
+  }
+
+  /** Of all times; 0 for a topic that it does not have. */
+  async messagesOf(topicId: string): Promise<number> {
+    const found = [...(await this.#rows('topic'))].find(([, row]) => row['id'] === topicId);
+    if (found === undefined) return 0;
+    const equal = { instance: this.#instance!, granularity: GRANULARITY_NUMBER.ALL, kind: KINDS.topic };
+    const [row] = await this.#snapshot.all('select messages from @counted', {
+      rows: { counted: { table: 'entity_rollup', equal, and: `entity = ${found[0]}` } },
+      bindings: {},
+    });
+    return (row?.['messages'] as number | undefined) ?? 0;
   }
 
   /** Refuses a name that another than `id` is shown with. */

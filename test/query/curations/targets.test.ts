@@ -32,7 +32,8 @@ describe('what a curation names', () => {
   const snapshot = {
     cached: (_: string, __: readonly string[], read: () => unknown) => read(),
     async all(sql: string, { bindings = {} }: { bindings?: Row }) {
-      const [, table = ''] = /@(\w+)/.exec(sql) ?? [];
+      const [, name = ''] = /@(\w+)/.exec(sql) ?? [];
+      const table = name === 'counted' ? 'entity_rollup' : name;
       const rows = tables[table] ?? [];
       if (sql.includes('entity_id')) return rows.filter((row) => row['action'] === 'CREATE');
       return table === 'instance' || table === 'curation'
@@ -43,6 +44,14 @@ describe('what a curation names', () => {
   const targets = new CurationTargets({
     readerOf: () => ({ read: (work) => work(snapshot) }),
   });
+  it('counts a decision like messages, with those that it moves', async () => {
+    tables['entity_rollup'] = [{ messages: 41 }];
+    const counted = (asked: AskedCuration): Promise<number> => targets.messagesOf(INSTANCE, asked);
+    equal(await counted({ kind: 'HIDE', id: uuid(4, 1) }), 241);
+    equal(await counted({ kind: 'HIDE', id: uuid(4, 99) }), 200);
+    equal(await counted({ kind: 'RENAME', entity: 'TOPIC', id: uuid(4, 1), name: 'Other' }), 200);
+  });
+
   const check = (asked: AskedCuration): Promise<AskedCuration> => targets.check(INSTANCE, asked);
   const refused = async (asked: AskedCuration, code: ErrorCode, message: RegExp): Promise<void> => {
     await rejects(check(asked), (error: unknown) => {
