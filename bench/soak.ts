@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { action, UsageError, wholeNumber, type Command } from '../src/cli/command.ts';
 import { readDemoConversations } from '../src/demo/conversations.ts';
 import { ATTACKS } from './load/attacks/attacks.ts';
-import { accountFaults, missed, phaseRows } from './load/attacks/report.ts';
+import { accountFaults, missed, PHASE_HEADING, phaseRows } from './load/attacks/report.ts';
 import { isFlat, trendOf, type Memory } from './load/soak/memory.ts';
 import { soak, type SoakOptions, type SoakResult } from './load/soak/soak.ts';
 import { table } from './load/table.ts';
@@ -91,7 +91,7 @@ function print(result: SoakResult): string[] {
       ]),
     ),
   );
-  console.log(table(['victim', 'requests', 'p50 ms', 'p95 ms', 'p99 ms', 'at most', ''], phaseRows(phase)));
+  console.log(table(PHASE_HEADING, phaseRows(phase)));
   const { instances, accepted, unknown, counted, lost, twice } = balance;
   const amounts = { instances, accepted, unknown, counted, lost, twice };
   console.log(table(Object.keys(amounts), [Object.values(amounts).map(String)]));

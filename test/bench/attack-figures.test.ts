@@ -3,7 +3,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { valueOf } from '../../bench/load/attacks/counts.ts';
 import { quantilesOf, type AttackFigures, type Phase } from '../../bench/load/attacks/measure.ts';
-import { accountTable, harmOf, victimTable } from '../../bench/load/attacks/report.ts';
+import { accountTable, judge, victimTable } from '../../bench/load/attacks/report.ts';
 import { Visibility } from '../../bench/load/attacks/visibility.ts';
 import { isFlat, trendOf } from '../../bench/load/soak/memory.ts';
 import { Tally } from '../../bench/load/tally.ts';
@@ -71,6 +71,7 @@ const phase = (fields: Partial<Phase> = {}): Phase => ({
   freshness: quick,
   traces: quick,
   waits: quick,
+  alerts: quick,
   ...fields,
 });
 
@@ -89,33 +90,58 @@ function figuresOf(fields: Partial<AttackFigures> = {}): AttackFigures {
     use: new Map(),
     attackerMs: 0,
     lateMs: 0,
-    load: 0,
+    others: { before: 0, during: 0, of: 2 },
     ...fields,
   };
 }
 
+const slow = (ms: number): Phase => phase({ ingest: quantilesOf([ms]) });
+
 describe('the verdict on an attack', () => {
-  it('is nothing where the victim felt nothing', () => {
-    deepEqual(harmOf(figuresOf()), []);
+  it('is that it holds where the victim felt nothing', () => {
+    deepEqual(judge(figuresOf()), { verdict: 'holds', why: [] });
     const row = victimTable([figuresOf()]).split('\n')[1] ?? '';
-    match(row, /^an-attack +ingest +2 +3 +3 +3 +2 +3 +3 +p99 250 +✓$/);
-    match(accountTable([figuresOf()]), /an-attack +no answers +5 +0 +5 +0 +0/);
+    match(row, /^an-attack +ingest +2 +3 +3 +3 +3 +2 +3 +3 +3 +p99 250 +✓$/);
+    match(accountTable([figuresOf()]), /an-attack +no answers +5 +0 +5 +0 +0 .* holds$/);
   });
 
-  it('names what is slow, what never came, and what was slow before', () => {
-    deepEqual(harmOf(figuresOf({ during: phase({ ingest: quantilesOf([300]) }) })), [
-      "p99 of the victim's ingest is 300 ms, more than 250",
-    ]);
-    deepEqual(harmOf(figuresOf({ during: phase({ freshness: quantilesOf([1, Infinity]) }) })), [
+  it('is that it does not where the victim waited for more than the target, and for more than before', () => {
+    deepEqual(judge(figuresOf({ during: slow(300) })), {
+      verdict: 'does not hold',
+      why: ["p99 of the victim's ingest is 300 ms, more than 250"],
+    });
+    deepEqual(judge(figuresOf({ during: phase({ freshness: quantilesOf([1, Infinity]) }) })).why, [
       "p95 of the victim's freshness is never ms, more than 2000",
     ]);
-    deepEqual(harmOf(figuresOf({ during: phase({ waits: quantilesOf([]) }) })), [
-      "nothing of the victim's waits was answered",
+    deepEqual(judge(figuresOf({ during: phase({ alerts: quantilesOf([]) }) })).why, [
+      "nothing of the victim's alerts was answered",
     ]);
-    match(harmOf(figuresOf({ before: phase({ query: quantilesOf([501]) }) }))[0] ?? '', /too busy to tell$/);
   });
 
-  it('names what is lost or counted twice, and wrong answers', () => {
+  it('forgives up to four times what the victim waited before', () => {
+    equal(judge(figuresOf({ before: slow(100), during: slow(400) })).verdict, 'holds');
+    deepEqual(judge(figuresOf({ before: slow(100), during: slow(401) })), {
+      verdict: 'does not hold',
+      why: ["p99 of the victim's ingest is 401 ms, more than 400"],
+    });
+    match(victimTable([figuresOf({ before: slow(100) })]), / p99 400 +✓/);
+  });
+
+  it('is that the machine is too busy where the victim waited before, was late, or others began', () => {
+    const late = { during: slow(300), lateMs: 101 };
+    const others = { during: slow(300), others: { before: 0.5, during: 1.3, of: 2 } };
+    for (const busy of [{ before: slow(501), during: slow(9000) }, late, others])
+      equal(judge(figuresOf(busy)).verdict, 'too busy to tell');
+    equal(judge(figuresOf({ ...late, during: slow(200) })).verdict, 'holds');
+    equal(
+      judge(figuresOf({ ...others, others: { before: 1.5, during: 1.9, of: 2 } })).verdict,
+      'does not hold',
+    );
+    const never = slow(Infinity);
+    equal(judge(figuresOf({ before: never, during: never })).verdict, 'too busy to tell');
+  });
+
+  it('names what is lost or counted twice, and wrong answers, however busy the machine', () => {
     const attacker = new Tally();
     attacker.fault('status 500');
     const balance = {
@@ -127,16 +153,17 @@ describe('the verdict on an attack', () => {
       twice: 0,
       wrong: ['instance i'],
     };
-    deepEqual(
-      harmOf(figuresOf({ attacker, balance, victimFaults: ['ingest: status 503'], victimFaultCount: 2 })),
-      [
+    const faults = { attacker, balance, victimFaults: ['ingest: status 503'], victimFaultCount: 2 };
+    deepEqual(judge(figuresOf({ ...faults, lateMs: 1000 })), {
+      verdict: 'does not hold',
+      why: [
         '2 answers that a victim must not get, such as ingest: status 503',
         '1 answers that an attacker must not get, such as status 500',
         '1 messages are lost',
         'instance i',
       ],
-    );
-    deepEqual(harmOf(figuresOf({ isSettled: false })), [
+    });
+    deepEqual(judge(figuresOf({ isSettled: false })).why, [
       'something waited to be counted when patience ended',
     ]);
   });

@@ -71,6 +71,9 @@ describe('attacks', () => {
       'openapi',
       'metrics',
       'docs',
+      'equal-spans',
+      'curations',
+      'silent-receivers',
     ]) {
       await salvoOf(name);
       doors[name] = paths();
@@ -84,10 +87,13 @@ describe('attacks', () => {
       openapi: ['/openapi.json'],
       metrics: ['/metrics'],
       docs: [
+        '/docs/static/swagger-ui.css',
         '/docs/static/../../../../etc/passwd',
         '/docs/static/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd',
-        '/docs/static/swagger-ui.css',
       ],
+      'equal-spans': ['/v1/traces'],
+      curations: ['/v1/curations/'],
+      'silent-receivers': ['/v1/alerts/an-alert/test/'],
     });
   });
 
@@ -135,6 +141,32 @@ describe('what attacks send', () => {
     equal(new Set(spans.map((span) => fieldsOf(span, 1)[0]?.toString('hex'))).size, 1);
     equal(new Set(spans.map((span) => fieldsOf(span, 2)[0]?.toString('hex'))).size, 80);
     equal(spans[79]?.toString().match(/"role":"assistant"/g)?.length, 9000);
+  });
+
+  it('is the same spans as a trace each, of one conversation', () => {
+    const spans = spansOf(answersExport({ spans: 45, answers: 20, areTraces: true }));
+    equal(new Set(spans.map((span) => fieldsOf(span, 1)[0]?.toString('hex'))).size, 45);
+    equal(new Set(spans.map((span) => /conversation\.id\W+([\w-]+)/.exec(span.toString())?.[1])).size, 1);
+  });
+
+  it('is few messages for each of many instances, in requests or in the lines of a batch', async () => {
+    for (const name of ['many-instances', 'many-instance-lines']) {
+      server.counts.clear();
+      await salvoOf(name);
+      equal(server.counts.size, 3, name);
+      ok([...server.counts.values()].every((messages) => messages <= 400));
+    }
+  });
+
+  it('is a body whose last message alone is refused', async () => {
+    await salvoOf('refused-bodies');
+    const [{ body = Buffer.alloc(0) } = {}] = server.received;
+    const { messages } = JSON.parse(body.toString()) as { readonly messages: readonly { content: string }[] };
+    ok(body.length > 60_000 && body.length < 2 ** 16);
+    deepEqual(
+      messages.map(({ content }) => content === ''),
+      messages.map((_, index) => index === messages.length - 1),
+    );
   });
 
   it('is spans that are each a trace of its own, with a parent that nobody sends', () => {

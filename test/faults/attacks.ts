@@ -1,43 +1,60 @@
 import { resolve } from 'node:path';
 import { ATTACKS } from '../../bench/load/attacks/attacks.ts';
-import { underAttack, type AttackFigures } from '../../bench/load/attacks/measure.ts';
-import { accountTable, harmOf, victimTable } from '../../bench/load/attacks/report.ts';
+import { attackersOf, underAttack, type AttackFigures } from '../../bench/load/attacks/measure.ts';
+import { accountTable, judge, victimTable } from '../../bench/load/attacks/report.ts';
+import { WEBHOOKS_ENV } from '../../bench/load/attacks/webhooks.ts';
 import { startMeasuredService } from '../../bench/load/service.ts';
 import { readDemoConversations } from '../../src/demo/conversations.ts';
 import { noFigures, type FaultOptions, type Figures } from './support/figures.ts';
 
-const BEFORE_SECONDS = 15;
+/** How long the victim is measured before an attack, and how long most attacks last, seconds. */
+const ALONE = { before: 15, during: 30 };
+const AMONG = { before: 5, during: 7 };
 const DEMO = resolve(import.meta.dirname, '../../demo/conversations.jsonl');
 
 export const ATTACK_NAMES: readonly string[] = ATTACKS.map(({ name }) => name);
 
 /**
- * Each attack on a service of its own, with its usual limits: what a victim of another project feels of it, what the
- * attacker is answered, and whether all that was accepted is counted once.
+ * One attack after the other on a service with its usual limits: what a victim of another project feels of each, what
+ * the attacker is answered, and whether all that was accepted is counted once. Those that are named last longer.
  */
 export async function attacks({ seconds, say, only = [] }: FaultOptions): Promise<Figures> {
   const figures = noFigures();
+  const chosen = ATTACKS.filter(({ name }) => only.length === 0 || only.includes(name));
+  const usual = only.length === 0 ? AMONG : ALONE;
   const conversations = (await readDemoConversations(DEMO)).map(({ turns }) => turns);
   const all: AttackFigures[] = [];
-  for (const attack of ATTACKS) {
-    if (only.length > 0 && !only.includes(attack.name)) continue;
-    say(`${attack.name}: ${attack.what}`);
-    const service = await startMeasuredService({}, { isLimited: true });
-    try {
-      const options = { attack, size: 'whole', before: BEFORE_SECONDS, seconds, say, conversations } as const;
-      const measured = await underAttack(service, options);
+  const service = await startMeasuredService(WEBHOOKS_ENV, { isLimited: true });
+  try {
+    const attackers = await attackersOf(service, chosen);
+    let log = '';
+    for (const attack of chosen) {
+      say(`${attack.name}: ${attack.what}`);
+      const { alone = 0, among = usual.during } = attack.lasts ?? {};
+      const wanted = seconds > 0 ? seconds : usual.during;
+      const measured = await underAttack(service, {
+        attack,
+        attackers,
+        before: usual.before,
+        seconds: only.length === 0 ? Math.max(seconds, among) : Math.max(wanted, alone),
+        say,
+        conversations,
+      });
       all.push(measured);
       figures.rounds += 1;
       figures.accepted += measured.balance.accepted;
       figures.counted += Math.min(measured.balance.counted, measured.balance.accepted);
-      const harm = harmOf(measured);
-      figures.wrong.push(...harm.map((what) => `${attack.name}: ${what}`));
+      const { verdict, why } = judge(measured);
+      if (verdict === 'does not hold') figures.wrong.push(...why.map((what) => `${attack.name}: ${what}`));
       say(victimTable([measured]));
       say(accountTable([measured]));
-      for (const line of [...harm, ...eventsOf(await service.log())]) say(line);
-    } finally {
-      await service.stop();
+      const known = log.length;
+      log = await service.log();
+      for (const line of [`${attack.name}: ${verdict}`, ...why, ...eventsOf(log.slice(known))]) say(line);
     }
+    await attackers.end();
+  } finally {
+    await service.stop();
   }
   say(victimTable(all));
   say(accountTable(all));

@@ -90,6 +90,7 @@ export class AttackedServer {
       const told = lines.map((line) => ({ status: 200, ...this.#store(JSON.parse(line) as Stored) }));
       return { status: 200, text: told.map((line) => `${JSON.stringify(line)}\n`).join('') };
     }
+    if (route === '/v1/alerts/') return { status: 201, text: '{"alert":{"id":"an-alert"}}' };
     if (route === '/v1/traces') return { status: 200, text: '' };
     if (route === '/v1/overview') {
       const messages = this.counts.get(new URLSearchParams(path.split('?')[1]).get('instanceId') ?? '') ?? 0;

@@ -8,15 +8,15 @@ import type { LedgerEntry } from './ledger.ts';
 
 export interface AttackThreadOptions {
   readonly url: string;
-  /** Names of the attacks that run at the same time. */
-  readonly names: readonly string[];
   /** Keys by project. */
   readonly keys: ReadonlyMap<string, readonly string[]>;
   readonly size: Size;
-  readonly seconds: number;
   /** How long the last answers may take. */
   readonly patienceMs: number;
 }
+
+/** To the thread: make what these attacks need; or run for so many seconds what was prepared last. */
+export type AttackOrder = { readonly names: readonly string[] } | { readonly seconds: number };
 
 /** What became of the attacks. Times are of `sharedMs`. */
 export interface AttackReport {
@@ -28,7 +28,7 @@ export interface AttackReport {
   readonly processorMs: number;
 }
 
-/** First that everything is prepared; after any message back, the attacks begin, and their report comes at the end. */
+/** What answers an order: that everything is prepared, or the report of what ran. */
 export type AttackMessage = 'prepared' | AttackReport;
 
 interface Prepared {
@@ -37,18 +37,28 @@ interface Prepared {
   readonly salvo: () => Promise<void>;
 }
 
+/** What attacks of one project make once, by project. */
+const shared = new Map<string, Map<string, Promise<unknown>>>();
+
 if (parentPort !== null) {
   const port = parentPort;
   const options = workerData as AttackThreadOptions;
-  const prepared = await prepare(options);
-  port.once('message', () => {
-    void run(prepared, options).then((report) => port.postMessage(report satisfies AttackMessage));
+  let prepared: readonly Prepared[] = [];
+  const obey = async (order: AttackOrder): Promise<AttackMessage> => {
+    if ('seconds' in order) return run(prepared, { ...options, ...order });
+    prepared = [];
+    prepared = await prepare(options, order.names);
+    return 'prepared';
+  };
+  port.on('message', (order: AttackOrder) => {
+    void obey(order).then((message) => port.postMessage(message));
   });
-  port.postMessage('prepared' satisfies AttackMessage);
 }
 
-async function prepare({ url, names, keys, size }: AttackThreadOptions): Promise<Prepared[]> {
-  const shared = new Map<string, Map<string, Promise<unknown>>>();
+async function prepare(
+  { url, keys, size }: AttackThreadOptions,
+  names: readonly string[],
+): Promise<Prepared[]> {
   const prepared: Prepared[] = [];
   for (const attack of ATTACKS.filter(({ name }) => names.includes(name))) {
     const { name, project = name, keys: count = 1 } = attack;
@@ -61,15 +71,18 @@ async function prepare({ url, names, keys, size }: AttackThreadOptions): Promise
   return prepared;
 }
 
-async function run(prepared: readonly Prepared[], options: AttackThreadOptions): Promise<AttackReport> {
+async function run(
+  prepared: readonly Prepared[],
+  { seconds, patienceMs }: AttackThreadOptions & { readonly seconds: number },
+): Promise<AttackReport> {
   const beganAt = sharedMs();
   const before = process.threadCpuUsage();
-  const until = performance.now() + options.seconds * 1000;
+  const until = performance.now() + seconds * 1000;
   await Promise.all(
     prepared.map(async ({ attack, attacker, salvo }) => {
       attacker.beginUntil(until);
       // What has no answer by then is broken off, and counts as a fault.
-      const givingUp = setTimeout(() => attacker.close(), options.seconds * 1000 + options.patienceMs);
+      const givingUp = setTimeout(() => attacker.close(), seconds * 1000 + patienceMs);
       await runAttack(attack, attacker, salvo);
       clearTimeout(givingUp);
     }),

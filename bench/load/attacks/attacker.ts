@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { connect, type Socket } from 'node:net';
-import { NotSentError, ConnectionPool, type Answered } from '../http-load.ts';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { NotSentError, ConnectionPool, paced, type Answered } from '../http-load.ts';
 import { Tally } from '../tally.ts';
 import { Ledger, type Account } from './ledger.ts';
 
@@ -21,8 +22,8 @@ export interface Attack {
   readonly everyMs: number;
   /** Salvos in all: for what makes something that stays (default: no bound). */
   readonly salvos?: number;
-  /** How long it lasts at least when it is run alone, seconds: its harm comes late. */
-  readonly seconds?: number;
+  /** How many seconds it lasts, at least alone and exactly among all, where its harm comes late. */
+  readonly lasts?: { readonly alone: number; readonly among: number };
   /** Makes what it needs, before anybody measures; what it gives sends one salvo. */
   readonly prepare: (attacker: Attacker) => Promise<() => Promise<void>>;
 }
@@ -54,6 +55,7 @@ export class Attacker {
   readonly #shared: AttackerOptions['shared'];
   readonly #pools: ConnectionPool[] = [];
   readonly #sockets = new Set<Socket>();
+  readonly #servers: Server[] = [];
   #until = Infinity;
   #turn = 0;
 
@@ -96,8 +98,20 @@ export class Attacker {
     return socket;
   }
 
+  /** A server that takes connections and never answers; gives its port. */
+  async listen(): Promise<number> {
+    const server = createServer((socket) => {
+      this.#sockets.add(socket);
+      socket.on('error', () => undefined).once('close', () => this.#sockets.delete(socket));
+    });
+    this.#servers.push(server);
+    await once(server.listen(0), 'listening');
+    return (server.address() as AddressInfo).port;
+  }
+
   /** Breaks off what is under way. */
   close(): void {
+    for (const server of this.#servers) server.close();
     for (const pool of this.#pools) pool.close();
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -185,6 +199,19 @@ export async function runAttack(
     await salvo().catch((error: unknown) => attacker.tally.fault(String(error)));
     if (done + 1 < salvos) await attacker.wait(startedAt + everyMs - performance.now());
   }
+}
+
+/** Sends at a rate until the attack ends; what is small sends a few. */
+export async function flood(
+  attacker: Attacker,
+  { perSecond, most }: { readonly perSecond: number; readonly most: number },
+  send: (number: number) => Promise<unknown>,
+): Promise<void> {
+  const enough = attacker.size === 'whole' ? Infinity : 4;
+  const ended = (due: number): boolean => attacker.ended || due >= enough;
+  await paced({ rate: perSecond, most, ended }, async (_dueAt, number) => {
+    await send(number);
+  });
 }
 
 /** Whether nothing of it was stored: any 4xx. A 503 may come after the stream has it. */

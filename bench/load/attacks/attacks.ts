@@ -4,6 +4,7 @@
  */
 import type { Attack } from './attacker.ts';
 import { BODY_ATTACKS } from './bodies.ts';
+import { CURATE_ATTACKS } from './curations.ts';
 import { DOOR_ATTACKS } from './doors.ts';
 import { MESSAGE_ATTACKS } from './messages.ts';
 import { READ_ATTACKS } from './reads.ts';
@@ -15,6 +16,7 @@ export const ATTACKS: readonly Attack[] = [
   ...READ_ATTACKS,
   ...DOOR_ATTACKS,
   ...BODY_ATTACKS,
+  ...CURATE_ATTACKS,
 ];
 
 /** How many keys each project of the attacks needs. */

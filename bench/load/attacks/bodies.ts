@@ -1,6 +1,6 @@
 /** Attacks by single bodies: what takes long to read, and what takes much to hold. */
 import { gzipSync } from 'node:zlib';
-import type { Attack } from './attacker.ts';
+import { flood, type Attack } from './attacker.ts';
 
 const MIB = 2 ** 20;
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
@@ -63,6 +63,18 @@ const heavyTexts: Attack['prepare'] = async (attacker) => {
   };
 };
 
+/** All of it has to be read to see that its last message is refused. */
+const refusedBodies: Attack['prepare'] = async (attacker) => {
+  const pool = attacker.pool(16);
+  const content = 'where is my parcel please tell me now where is my parcel please tell';
+  const messages = [...Array.from({ length: 640 }, () => ({ role: 'user', content })), { content: '' }];
+  const body = JSON.stringify({ messages });
+  return () =>
+    flood(attacker, { perSecond: 1000, most: 64 }, () =>
+      attacker.ingest(pool, { body }, { instanceId: null, messages: messages.length }),
+    );
+};
+
 const ONE: Posted = { messages: 1, isZipped: true };
 
 export const BODY_ATTACKS: readonly Attack[] = [
@@ -71,6 +83,12 @@ export const BODY_ATTACKS: readonly Attack[] = [
     what: 'texts of up to 200 kB that make patterns backtrack',
     everyMs: 5000,
     prepare: heavyTexts,
+  },
+  {
+    name: 'refused-bodies',
+    what: '1,000 bodies a second of 640 messages and an empty one, over 16 connections',
+    everyMs: 0,
+    prepare: refusedBodies,
   },
   {
     name: 'empty-objects',

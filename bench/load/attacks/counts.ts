@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LedgerEntry } from './ledger.ts';
 
-const LOOK_MS = 1000;
+const LOOK_MS = 500;
 /** It must be quiet at so many looks in a row: what is read from one stream waits in the next. */
 const QUIET_LOOKS = 3;
 const WAITING = [
@@ -69,7 +69,7 @@ export function countsOf(url: string, patienceMs: number): (entry: LedgerEntry) 
       if (counted !== null && (counted >= accepted || performance.now() > deadline)) return counted;
       if (counted === null && performance.now() > deadline + ANSWER_MS)
         throw new Error(`the service does not say how much it counted of ${instanceId}`);
-      await sleep(LOOK_MS / 2);
+      await sleep(LOOK_MS);
     }
   };
 }

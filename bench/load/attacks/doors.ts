@@ -1,21 +1,18 @@
 /** Attacks by what needs no key: routes, keys that nobody has, connections that do nothing. */
 import type { Socket } from 'node:net';
-import type { Attack, Sent } from './attacker.ts';
-import { flood } from './reads.ts';
+import { flood, type Attack, type Sent } from './attacker.ts';
 
 const CONNECTIONS = 4;
-const PER_SECOND = 256;
+const PACE = { perSecond: 256, most: 256 };
 
 /** Requests at a rate, over four connections: what they cannot carry is left out. */
 function flooding(requests: readonly Sent[]): Attack['prepare'] {
   return async (attacker) => {
     const pool = attacker.pool(CONNECTIONS);
-    let turn = 0;
     return () =>
-      flood(attacker, PER_SECOND, PER_SECOND, () => {
-        turn += 1;
-        return attacker.send(pool, { key: null, ...(requests[turn % requests.length] as Sent) });
-      });
+      flood(attacker, PACE, (number) =>
+        attacker.send(pool, { key: null, ...(requests[number % requests.length] as Sent) }),
+      );
   };
 }
 
@@ -25,13 +22,11 @@ const randomKeys: Attack['prepare'] = async (attacker) => {
   const pool = attacker.pool(CONNECTIONS);
   const query = { path: '/v1/query/' };
   const ingest = { path: '/v1/ingest/', body: JSON.stringify({ messages: [{ content: 'hi' }] }) };
-  let turn = 0;
   return () =>
-    flood(attacker, PER_SECOND, PER_SECOND, async () => {
-      turn += 1;
+    flood(attacker, PACE, async (number) => {
       const random = Math.random().toString(36).slice(2).padEnd(24, 'k').slice(0, 24);
-      const key = `ut_test_${String(turn).padStart(8, '0')}${random}`;
-      const answer = await attacker.send(pool, { ...(turn % 2 === 0 ? query : ingest), key });
+      const key = `ut_test_${String(number).padStart(8, '0')}${random}`;
+      const answer = await attacker.send(pool, { ...(number % 2 === 0 ? query : ingest), key });
       if (answer !== null && answer.status < 400)
         attacker.tally.fault(`status ${answer.status} to a key that nobody has`);
     });

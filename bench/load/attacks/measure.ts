@@ -1,4 +1,4 @@
-import { loadavg } from 'node:os';
+import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { quantile } from '../ratios.ts';
 import { useOf, type MemberUse } from '../service-use.ts';
@@ -7,7 +7,7 @@ import type { Attack, Size } from './attacker.ts';
 import { keysNeeded } from './attacks.ts';
 import { countsOf, untilQuiet } from './counts.ts';
 import { balance, Ledger, type Balance, type LedgerEntry } from './ledger.ts';
-import { prepareAttacks, startVictim, type VictimFigures } from './threads.ts';
+import { startAttackers, startVictim, type Attackers, type VictimFigures } from './threads.ts';
 import type { VictimOptions } from './victim.ts';
 
 /** A service that is attacked. */
@@ -20,7 +20,7 @@ export interface Target {
 
 export interface MeasureOptions extends Pick<VictimOptions, 'conversations'> {
   readonly attack: Attack;
-  readonly size: Size;
+  readonly attackers: Attackers;
   /** How long the victim is measured before the attack, and how long the attack lasts, seconds. */
   readonly before: number;
   readonly seconds: number;
@@ -28,15 +28,16 @@ export interface MeasureOptions extends Pick<VictimOptions, 'conversations'> {
   readonly say: (sentence: string) => void;
 }
 
-/** Milliseconds at 50, 95 and 99 of a hundred, of so many. Infinity: it never came. */
+/** Milliseconds at 50, 95 and 99 of a hundred, and the most, of so many. Infinity: it never came. */
 export interface Quantiles {
   readonly count: number;
   readonly p50: number;
   readonly p95: number;
   readonly p99: number;
+  readonly max: number;
 }
 
-export const MEASURED = ['ingest', 'query', 'freshness', 'traces', 'waits'] as const;
+export const MEASURED = ['ingest', 'query', 'freshness', 'traces', 'waits', 'alerts'] as const;
 export type Measured = (typeof MEASURED)[number];
 export type Phase = Readonly<Record<Measured, Quantiles>>;
 
@@ -60,41 +61,47 @@ export interface AttackFigures {
   /** Processor time of the attacker's thread, milliseconds, and how late the victim's thread was (p99). */
   readonly attackerMs: number;
   readonly lateMs: number;
-  /** Runnable processes of the machine over the last minute, at the end of the attack. */
-  readonly load: number;
+  /** Processors that everybody else kept busy, before the attack and during it, of so many. */
+  readonly others: { readonly before: number; readonly during: number; readonly of: number };
 }
 
 const VICTIM_PER_SECOND = 20;
 /** What is compiled and opened first is no part of a figure. */
-const WARM_UP_MS = 5000;
+const WARM_UP_MS = 2000;
 const ATTACK_PATIENCE_MS = 60_000;
 /** How long what is counted may take to be seen. */
 const LAST_MS = 20_000;
 
-/** Measures a victim before and during an attack, and balances all accounts after it. */
+/** Attackers with the keys that these attacks need. */
+export async function attackersOf(
+  target: Target,
+  attacks: readonly Attack[],
+  size: Size = 'whole',
+): Promise<Attackers> {
+  const keys = await keysFor(target, attacks);
+  return startAttackers({ url: target.url, keys, size, patienceMs: ATTACK_PATIENCE_MS });
+}
+
+/** Measures a victim before and during an attack, and balances all accounts after it, when all is counted. */
 export async function underAttack(target: Target, options: MeasureOptions): Promise<AttackFigures> {
-  const { attack, size, say } = options;
+  const { attack, attackers, before, say } = options;
   const { url, dataDir } = target;
-  const keys = await keysFor(target, [attack]);
-  const begin = await prepareAttacks({
-    url,
-    names: [attack.name],
-    keys,
-    size,
-    seconds: Math.max(options.seconds, size === 'whole' ? (attack.seconds ?? 0) : 0),
-    patienceMs: ATTACK_PATIENCE_MS,
-  });
+  await attackers.prepare([attack.name]);
+  // What was prepared is counted before anybody measures.
+  await untilQuiet(url, say);
   const victim = await startVictim({
     url,
     key: await target.newKey('victim'),
     perSecond: VICTIM_PER_SECOND,
     conversations: options.conversations,
   });
-  await sleep(WARM_UP_MS + options.before * 1000);
-  const useBefore = await useOf(dataDir);
-  const report = await begin();
-  const use = difference(await useOf(dataDir), useBefore);
-  const [load = 0] = loadavg();
+  await sleep(WARM_UP_MS);
+  const looks = [await lookAt(dataDir)];
+  await sleep(before * 1000);
+  looks.push(await lookAt(dataDir));
+  const report = await attackers.run(options.seconds);
+  looks.push(await lookAt(dataDir));
+  const [first, second, third] = looks as [Look, Look, Look];
   say(`${attack.name}: attacked for ${((report.endedAt - report.beganAt) / 1000).toFixed(0)} s`);
   const endedAt = performance.now();
   victim.rest();
@@ -103,7 +110,7 @@ export async function underAttack(target: Target, options: MeasureOptions): Prom
   const figures = await victim.end(LAST_MS);
   return {
     attack,
-    before: phaseOf(figures, report.beganAt - options.before * 1000, report.beganAt),
+    before: phaseOf(figures, report.beganAt - before * 1000, report.beganAt),
     during: phaseOf(figures, report.beganAt, report.endedAt),
     attacker: new Tally(report.attacks.get(attack.name)),
     balance: await balanced(url, [...report.entries, ...figures.entries]),
@@ -112,11 +119,34 @@ export async function underAttack(target: Target, options: MeasureOptions): Prom
     victimFaultCount: figures.faultCount,
     seconds: (report.endedAt - report.beganAt) / 1000,
     settling,
-    use,
+    use: difference(third.use, second.use),
     attackerMs: report.processorMs,
     lateMs: figures.lateMs,
-    load,
+    others: { before: othersBetween(first, second), during: othersBetween(second, third), of: cpus().length },
   };
+}
+
+/** What processors have done so far, milliseconds. */
+interface Look {
+  readonly at: number;
+  readonly busyMs: number;
+  readonly ownMs: number;
+  /** By member of the service. */
+  readonly use: ReadonlyMap<string, MemberUse>;
+}
+
+async function lookAt(dataDir: string): Promise<Look> {
+  const use = await useOf(dataDir);
+  const { user, system } = process.cpuUsage();
+  const busyMs = cpus().reduce((sum, { times: t }) => sum + t.user + t.nice + t.sys + t.irq, 0);
+  return { at: performance.now(), busyMs, ownMs: (user + system) / 1000, use };
+}
+
+/** Processors that neither this process nor the service kept busy. */
+function othersBetween(from: Look, to: Look): number {
+  const service = [...difference(to.use, from.use).values()].reduce((sum, one) => sum + one.processorMs, 0);
+  const others = to.busyMs - from.busyMs - (to.ownMs - from.ownMs) - service;
+  return Math.max(0, others / (to.at - from.at));
 }
 
 /** As many keys as the attacks need, by project. */
@@ -144,18 +174,20 @@ export async function balanced(url: string, entries: readonly LedgerEntry[]): Pr
 export function phaseOf(figures: VictimFigures, from: number, to: number): Phase {
   const within = (samples: readonly { readonly at: number; readonly ms: number }[]): Quantiles =>
     quantilesOf(samples.filter(({ at }) => at >= from && at < to).map(({ ms }) => ms));
-  const { ingest, query, freshness, traces, waits } = figures;
+  const { ingest, query, freshness, traces, waits, alerts } = figures;
   return {
     ingest: within(ingest),
     query: within(query),
     freshness: within(freshness),
     traces: within(traces),
     waits: within(waits),
+    alerts: within(alerts),
   };
 }
 
 export function quantilesOf(ms: readonly number[]): Quantiles {
-  return { count: ms.length, p50: quantile(ms, 0.5), p95: quantile(ms, 0.95), p99: quantile(ms, 0.99) };
+  const [p50 = 0, p95 = 0, p99 = 0] = [0.5, 0.95, 0.99].map((share) => quantile(ms, share));
+  return { count: ms.length, p50, p95, p99, max: Math.max(0, ...ms) };
 }
 
 function difference(

@@ -1,7 +1,7 @@
 /** Attacks by the number of messages. */
 import { gzipSync } from 'node:zlib';
 import type { ConnectionPool } from '../http-load.ts';
-import { isRefusal, unheard, type Attack, type Attacker } from './attacker.ts';
+import { flood, isRefusal, unheard, type Attack, type Attacker } from './attacker.ts';
 import type { Account } from './ledger.ts';
 
 const CONNECTIONS = 8;
@@ -70,45 +70,48 @@ const millionUsers: Attack['prepare'] = async (attacker) => {
     });
 };
 
-/** A body of POST /v1/ingest/batch/, and how many messages each of its lines holds. */
+/** A line of POST /v1/ingest/batch/: a request of POST /v1/ingest/. Without an instance it makes one. */
+interface Line {
+  readonly instanceId?: string;
+  readonly messages: readonly object[];
+}
+
+/** A body of POST /v1/ingest/batch/, and its lines. */
 export interface Batch {
   readonly body: Buffer;
-  readonly lines: number;
+  readonly lines: readonly Line[];
 }
 
-/** A body of lines, each a request of POST /v1/ingest/. */
-export function batchOf(lines: readonly object[]): Batch {
-  return {
-    body: gzipSync(lines.map((line) => `${JSON.stringify(line)}\n`).join(''), { level: 1 }),
-    lines: lines.length,
-  };
+export function batchOf(lines: readonly Line[]): Batch {
+  return { body: gzipSync(lines.map((line) => `${JSON.stringify(line)}\n`).join(''), { level: 1 }), lines };
 }
 
-/** Sends a batch whose lines hold `messages` each, with each line in the ledger; tells how many were stored. */
+/** Sends a batch, with each line in the ledger; tells how many were stored. */
 export async function sendBatch(
   attacker: Attacker,
   pool: ConnectionPool,
   { body, lines }: Batch,
-  { instanceId, messages }: { readonly instanceId: string | null; readonly messages: number },
 ): Promise<{ readonly stored: number; readonly position: number }> {
   const key = attacker.nextKey();
   const headers = { ...GZIP, 'content-type': 'application/x-ndjson' };
   const answer = await attacker.send(pool, { path: '/v1/ingest/batch/', body, headers, key });
+  const isUnknown = ({ instanceId, messages }: Line): void => {
+    if (instanceId !== undefined) attacker.ledger.unknown({ instanceId, key }, messages.length);
+  };
   if (answer?.status !== 200) {
-    if (instanceId !== null && !isRefusal(answer))
-      attacker.ledger.unknown({ instanceId, key }, lines * messages);
+    if (!isRefusal(answer)) lines.forEach(isUnknown);
     return { stored: 0, position: 0 };
   }
   let [stored, last] = [0, 0];
-  for (const line of answer.body.split('\n')) {
-    if (line === '') continue;
-    const told = JSON.parse(line) as Account & { readonly status: number; readonly position: number };
+  for (const [index, text] of answer.body.trimEnd().split('\n').entries()) {
+    const told = JSON.parse(text) as Account & { readonly status: number; readonly position: number };
+    const line = lines[index] as Line;
     if (told.status === 200) {
-      attacker.ledger.accepted({ instanceId: told.instanceId, key }, messages, told.position);
+      attacker.ledger.accepted({ instanceId: told.instanceId, key }, line.messages.length, told.position);
       stored += 1;
       last = Math.max(last, told.position);
-    } else if (told.status >= 500 && instanceId !== null) {
-      attacker.ledger.unknown({ instanceId, key }, messages);
+    } else if (told.status >= 500) {
+      isUnknown(line);
     }
   }
   return { stored, position: last };
@@ -125,9 +128,7 @@ const batches: Attack['prepare'] = async (attacker) => {
     Array.from({ length: lines }, (_, index) => ({ instanceId, messages: [{ content: `line ${index}` }] })),
   );
   return async () => {
-    await Promise.all(
-      Array.from({ length: 4 }, () => sendBatch(attacker, pool, batch, { instanceId, messages: 1 })),
-    );
+    await Promise.all(Array.from({ length: 4 }, () => sendBatch(attacker, pool, batch)));
   };
 };
 
@@ -137,9 +138,72 @@ const newInstances: Attack['prepare'] = async (attacker) => {
   const lines = attacker.size === 'whole' ? LINES : 5;
   const batch = batchOf(Array.from({ length: lines }, () => ({ messages: [{ content: 'a' }] })));
   return async () => {
-    await Promise.all(
-      Array.from({ length: 3 }, () => sendBatch(attacker, pool, batch, { instanceId: null, messages: 1 })),
-    );
+    await Promise.all(Array.from({ length: 3 }, () => sendBatch(attacker, pool, batch)));
+  };
+};
+
+const INSTANCES = 400;
+/** Within the budget of a key: 20,000 messages a second. */
+const MANY_INSTANCES = { perSecond: 100, messages: 200 };
+const MANY_LINES = { perSecond: 1, messages: 50 };
+
+const short = (messages: number): object[] => Array.from({ length: messages }, () => ({ content: 'a' }));
+
+async function instancesOf(attacker: Attacker, pool: ConnectionPool): Promise<Account[]> {
+  const made: Account[] = [];
+  while (made.length < (attacker.size === 'whole' ? INSTANCES : 3))
+    made.push(await attacker.newInstance(pool));
+  return made;
+}
+
+/** No instance ever has much that waits: only all of them together have. */
+const manyInstances: Attack['prepare'] = async (attacker) => {
+  const pool = attacker.pool(CONNECTIONS);
+  const { perSecond, messages } = MANY_INSTANCES;
+  const all = (await instancesOf(attacker, pool)).map(({ instanceId }) => {
+    return { instanceId, body: gzipSync(JSON.stringify({ instanceId, messages: short(messages) })) };
+  });
+  return () =>
+    flood(attacker, { perSecond, most: 64 }, async (number) => {
+      const { instanceId, body } = all[number % all.length] as (typeof all)[number];
+      await attacker.ingest(pool, { body, headers: GZIP }, { instanceId, messages });
+    });
+};
+
+const manyInstanceLines: Attack['prepare'] = async (attacker) => {
+  const pool = attacker.pool(CONNECTIONS);
+  const { perSecond, messages } = MANY_LINES;
+  const batch = batchOf(
+    (await instancesOf(attacker, pool)).map(({ instanceId }) => ({ instanceId, messages: short(messages) })),
+  );
+  return () => flood(attacker, { perSecond, most: CONNECTIONS }, () => sendBatch(attacker, pool, batch));
+};
+
+const DEAR_BYTES = 8000;
+const WORDS =
+  'where is my parcel order number cancel return refund please could you tell the invoice wrong address tent pole broke';
+
+function longText(): string {
+  const words = WORDS.split(' ');
+  const next = (): string => words[Math.floor(Math.random() * words.length)] ?? '';
+  let text = '';
+  while (text.length < DEAR_BYTES) text += `${next()}${Math.random() < 0.1 ? '.' : ''} `;
+  return text;
+}
+
+/** What was cheap to count teaches the worker to take much at once; then it gets what is not. */
+const dearTexts: Attack['prepare'] = async (attacker) => {
+  const pool = attacker.pool(2);
+  const isWhole = attacker.size === 'whole';
+  const { instanceId } = await attacker.newInstance(pool);
+  const send = (body: Buffer, messages: number): Promise<unknown> =>
+    attacker.ingest(pool, { body, headers: GZIP }, { instanceId, messages });
+  const cheap = isWhole ? { requests: 12, messages: 10_000 } : SMALL;
+  for (const body of floodBodies(cheap, instanceId)) await send(body, cheap.messages);
+  const dear = Array.from({ length: isWhole ? 2500 : 2 }, () => ({ content: longText() }));
+  const body = gzipSync(JSON.stringify({ instanceId, messages: dear }), { level: 1 });
+  return async () => {
+    await send(body, dear.length);
   };
 };
 
@@ -177,7 +241,7 @@ export const MESSAGE_ATTACKS: readonly Attack[] = [
     what: '100 requests of 10,000 users whom nobody knows, each repeated until it is accepted',
     everyMs: 0,
     salvos: 1,
-    seconds: 120,
+    lasts: { alone: 120, among: 10 },
     prepare: millionUsers,
   },
   {
@@ -193,6 +257,25 @@ export const MESSAGE_ATTACKS: readonly Attack[] = [
     everyMs: 15_000,
     salvos: 4,
     prepare: newInstances,
+  },
+  {
+    name: 'many-instances',
+    what: '100 requests a second of 200 one-word messages, each to the next of 400 instances',
+    everyMs: 0,
+    prepare: manyInstances,
+  },
+  {
+    name: 'many-instance-lines',
+    what: 'a batch a second of 400 lines with 50 one-word messages, each line for another instance',
+    everyMs: 0,
+    prepare: manyInstanceLines,
+  },
+  {
+    name: 'dear-texts',
+    what: 'after 12 requests of 10,000 one-word messages, some of 2,500 texts of 8 kB, one every 2 s',
+    everyMs: 2000,
+    salvos: 6,
+    prepare: dearTexts,
   },
   {
     name: 'session-ids',

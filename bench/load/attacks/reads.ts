@@ -1,10 +1,10 @@
 /** Attacks by what is read. */
-import { paced, type ConnectionPool } from '../http-load.ts';
-import type { Attack, Attacker } from './attacker.ts';
+import type { ConnectionPool } from '../http-load.ts';
+import { flood, type Attack, type Attacker } from './attacker.ts';
 import { sendBatch, batchOf } from './messages.ts';
 
-/** Attacks that read use the sessions of one project. */
-const PROJECT = 'reader';
+/** Attacks that read, and that curate, use the sessions of one project. */
+export const PROJECT = 'reader';
 const BATCH_LINES = 1000;
 const MANY_KEYS = 8;
 const CONNECTIONS = 8;
@@ -12,14 +12,22 @@ const CONNECTIONS = 8;
 const ALL_FIELDS = 'messages,duration,lastActiveAt,sat,dsat,netSat,repeatedRequests';
 const ALL_DIMENSIONS = 'title,summary,topics,language';
 
-interface Sessions {
+const REQUESTS = [
+  'Where is my parcel?',
+  'I want to cancel my order.',
+  'How do I get a refund for the tent?',
+  'Please change the address of my invoice.',
+  'My jacket has the wrong size.',
+];
+
+export interface Sessions {
   readonly instanceId: string;
   /** The query of all sessions with all that they have. */
   readonly path: string;
 }
 
 /** Ten thousand counted sessions of an instance: made once for all attacks of the project. */
-function sessionsOf(attacker: Attacker): Promise<Sessions> {
+export function sessionsOf(attacker: Attacker): Promise<Sessions> {
   return attacker.once('sessions', async () => {
     const pool = attacker.pool(1);
     const { instanceId } = await attacker.newInstance(pool);
@@ -32,12 +40,12 @@ function sessionsOf(attacker: Attacker): Promise<Sessions> {
           {
             role: 'user',
             userId: `u-${index % 50}`,
-            content: `Where is parcel ${first + index} of my order?`,
+            content: `${REQUESTS[index % REQUESTS.length]} Its number is ${first + index}.`,
           },
           { role: 'assistant', content: 'Your parcel is with the carrier and arrives tomorrow.' },
         ],
       }));
-      ({ position } = await storedWhole(attacker, pool, lines, { instanceId, messages: 2 }));
+      ({ position } = await storedWhole(attacker, pool, lines));
     }
     await counted(attacker, pool, { instanceId, position });
     const query = { groupBy: 'SESSION', fields: ALL_FIELDS, dimensionFields: ALL_DIMENSIONS, limit: '10000' };
@@ -49,12 +57,11 @@ function sessionsOf(attacker: Attacker): Promise<Sessions> {
 async function storedWhole(
   attacker: Attacker,
   pool: ConnectionPool,
-  lines: readonly object[],
-  account: { readonly instanceId: string; readonly messages: number },
+  lines: Parameters<typeof batchOf>[0],
 ): Promise<{ readonly position: number }> {
   const batch = batchOf(lines);
   for (;;) {
-    const { stored, position } = await sendBatch(attacker, pool, batch, account);
+    const { stored, position } = await sendBatch(attacker, pool, batch);
     if (stored === lines.length) return { position };
     if (stored > 0 || attacker.ended) throw new Error(`${stored} of ${lines.length} lines were stored`);
     await attacker.wait(1000);
@@ -84,31 +91,16 @@ const fullAnswers: Attack['prepare'] = async (attacker) => {
 };
 
 const FAR_AHEAD = '99999999';
-const WAITERS_PER_SECOND = 51;
-const MOST_WAITERS = 400;
+const WAITING = { perSecond: 51, most: 400 };
 
 /** Queries that wait for what nobody has sent. */
 const waiters: Attack['prepare'] = async (attacker) => {
-  const pool = attacker.pool(MOST_WAITERS);
+  const pool = attacker.pool(WAITING.most);
   const { instanceId } = await attacker.newInstance(pool);
   const query = new URLSearchParams({ instanceId, groupBy: 'TOPIC', fields: 'messages' });
   const request = { path: `/v1/query/?${query}`, headers: { 'x-wait-for-position': FAR_AHEAD } };
-  return () => flood(attacker, WAITERS_PER_SECOND, MOST_WAITERS, () => attacker.send(pool, request));
+  return () => flood(attacker, WAITING, () => attacker.send(pool, request));
 };
-
-/** Sends at a rate until the attack ends; what is small sends a few. */
-export async function flood(
-  attacker: Attacker,
-  rate: number,
-  most: number,
-  send: () => Promise<unknown>,
-): Promise<void> {
-  const enough = attacker.size === 'whole' ? Infinity : 4;
-  const ended = (due: number): boolean => attacker.ended || due >= enough;
-  await paced({ rate, most, ended }, async () => {
-    await send();
-  });
-}
 
 /** Callers who ask for long answers and do not read them; each keeps its connection as long as it may. */
 function unread(callers: number, accept: string): Attack['prepare'] {
@@ -163,9 +155,9 @@ const why: Attack['prepare'] = async (attacker) => {
   const args = { about: 'parcel', kind: 'topics', instance: instanceId };
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'why', arguments: args } };
   const request = { path: '/mcp', body: JSON.stringify(call), headers };
-  return () => flood(attacker, WHY_PER_SECOND, 4 * CONNECTIONS, () => attacker.send(pool, request));
+  return () => flood(attacker, WHY, () => attacker.send(pool, request));
 };
-const WHY_PER_SECOND = 50;
+const WHY = { perSecond: 50, most: 4 * CONNECTIONS };
 
 export const READ_ATTACKS: readonly Attack[] = [
   {

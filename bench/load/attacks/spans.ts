@@ -20,13 +20,15 @@ const exportOf = (spans: readonly Buffer[]): Buffer => zipped(field(1, field(2, 
 interface Answers {
   readonly spans: number;
   readonly answers: number;
+  /** Each span is a trace of its own. */
+  readonly areTraces?: boolean;
 }
 
 /**
- * Spans of one trace and one conversation that begin at the same time, the later ones ending earlier, each with a
+ * Spans of one conversation, and of one trace unless each is one, that begin at the same time, the later ones ending earlier, each with a
  * question and thousands of answers of one character: a few kilobytes become many megabytes.
  */
-export function answersExport({ spans, answers }: Answers): Buffer {
+export function answersExport({ spans, answers, areTraces = false }: Answers): Buffer {
   const name = unheard();
   const startedAt = BigInt(Date.now() - MINUTE_MS) * 1_000_000n;
   const said = `[${Array.from({ length: answers }, () => '{"role":"assistant","content":"k"}').join(',')}]`;
@@ -41,7 +43,7 @@ export function answersExport({ spans, answers }: Answers): Buffer {
       field(
         2,
         Buffer.concat([
-          field(1, Buffer.from(traceIdOf(name), 'hex')),
+          field(1, Buffer.from(traceIdOf(areTraces ? `${name} ${span}` : name), 'hex')),
           field(2, Buffer.from(spanIdOf(`${name} ${span}`), 'hex')),
           field(5, Buffer.from('chat')),
           fixed64(7, startedAt),
@@ -102,8 +104,8 @@ interface Exported {
   readonly account: Account;
   readonly spans: number;
   readonly perSpan: number;
-  /** Each span that is accepted becomes so many messages; else it becomes so many at most. */
-  readonly isExact: boolean;
+  /** So many messages of it may count (TRACE_MESSAGES, TRACE_EXPORT_MESSAGES); null: each span counts as a whole. */
+  readonly most: number | null;
 }
 
 /** Sends an export; the messages of its spans are in the ledger. */
@@ -111,7 +113,7 @@ async function exported(
   attacker: Attacker,
   pool: ConnectionPool,
   body: Buffer,
-  { account, spans, perSpan, isExact }: Exported,
+  { account, spans, perSpan, most }: Exported,
 ): Promise<void> {
   const { instanceId, key } = account;
   const headers = { ...HEADERS, 'x-instance-id': instanceId };
@@ -119,26 +121,35 @@ async function exported(
   if (isRefusal(answer)) return;
   const stored = answer?.status === 200 ? spans - rejectedSpans(answer.bytes) : 0;
   const left = answer?.status === 200 ? 0 : spans;
-  if (isExact) attacker.ledger.accepted(account, stored * perSpan);
-  else attacker.ledger.unknown(account, stored * perSpan);
-  attacker.ledger.unknown(account, left * perSpan);
+  if (most === null) attacker.ledger.accepted(account, stored * perSpan);
+  else attacker.ledger.unknown(account, Math.min(most, stored * perSpan));
+  attacker.ledger.unknown(account, Math.min(most ?? Infinity, left * perSpan));
 }
 
-const traceAnswers: Attack['prepare'] = async (attacker) => {
-  const pool = attacker.pool(3);
-  const account = await attacker.newInstance(pool);
-  const { spans, answers } =
-    attacker.size === 'whole' ? { spans: 80, answers: 9000 } : { spans: 3, answers: 20 };
-  const make = (): Buffer[] => Array.from({ length: 3 }, () => answersExport({ spans, answers }));
-  let bodies: Buffer[] | null = make();
-  return async () => {
-    const sent = bodies ?? make();
-    bodies = null;
-    // Which of the answers are messages is for the service to say.
-    const all = { account, spans, perSpan: answers + 1, isExact: false };
-    await Promise.all(sent.map((body) => exported(attacker, pool, body, all)));
+const MOST_OF_TRACE = 10_000;
+const MOST_OF_EXPORT = 100_000;
+
+/** Exports at once, each of one trace or of traces: which of the answers are messages is for the service to say. */
+function answering(whole: Answers, areTraces: readonly boolean[]): Attack['prepare'] {
+  return async (attacker) => {
+    const pool = attacker.pool(areTraces.length);
+    const account = await attacker.newInstance(pool);
+    const { spans, answers } = attacker.size === 'whole' ? whole : { spans: 3, answers: 20 };
+    const make = (): Buffer[] => areTraces.map((are) => answersExport({ spans, answers, areTraces: are }));
+    let bodies: Buffer[] | null = make();
+    return async () => {
+      const sent = bodies ?? make();
+      bodies = null;
+      const all = { account, spans, perSpan: answers + 1 };
+      await Promise.all(
+        sent.map((body, index) => {
+          const most = areTraces[index] === true ? MOST_OF_EXPORT : MOST_OF_TRACE;
+          return exported(attacker, pool, body, { ...all, most });
+        }),
+      );
+    };
   };
-};
+}
 
 const halfTraces: Attack['prepare'] = async (attacker) => {
   const pool = attacker.pool(2);
@@ -149,7 +160,7 @@ const halfTraces: Attack['prepare'] = async (attacker) => {
   return async () => {
     const sent = bodies ?? make();
     bodies = null;
-    const all = { account, spans, perSpan: 2, isExact: true };
+    const all = { account, spans, perSpan: 2, most: null };
     await Promise.all(sent.map((body) => exported(attacker, pool, body, all)));
   };
 };
@@ -159,7 +170,13 @@ export const SPAN_ATTACKS: readonly Attack[] = [
     name: 'trace-answers',
     what: '3 exports of 4 KB at once, each 80 spans of one conversation with 9,000 one-character answers',
     everyMs: 60_000,
-    prepare: traceAnswers,
+    prepare: answering({ spans: 80, answers: 9000 }, [false, false, false]),
+  },
+  {
+    name: 'equal-spans',
+    what: '45 equal spans of 9,000 answers as one trace, and again as a trace each: more than may count',
+    everyMs: 60_000,
+    prepare: answering({ spans: 45, answers: 9000 }, [false, true]),
   },
   {
     name: 'half-traces',
@@ -167,7 +184,7 @@ export const SPAN_ATTACKS: readonly Attack[] = [
     everyMs: 300_000,
     salvos: 2,
     // A trace waits 30 s for its rest.
-    seconds: 90,
+    lasts: { alone: 90, among: 40 },
     prepare: halfTraces,
   },
 ];

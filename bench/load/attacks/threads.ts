@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { AttackMessage, AttackReport, AttackThreadOptions } from './attack-thread.ts';
+import type { AttackMessage, AttackOrder, AttackReport, AttackThreadOptions } from './attack-thread.ts';
 import type { VictimMessage, VictimOrder } from './victim-thread.ts';
 import type { VictimOptions } from './victim.ts';
 
@@ -30,14 +30,29 @@ export async function startVictim(options: VictimOptions): Promise<RunningVictim
   };
 }
 
-/** Makes what attacks need, on a thread of their own; what it gives runs them. */
-export async function prepareAttacks(options: AttackThreadOptions): Promise<() => Promise<AttackReport>> {
+/** Attacks that run on one thread, one set of them after the other. */
+export interface Attackers {
+  /** Makes what attacks of these names need. */
+  prepare(names: readonly string[]): Promise<void>;
+  /** Runs what was prepared last. */
+  run(seconds: number): Promise<AttackReport>;
+  end(): Promise<void>;
+}
+
+export function startAttackers(options: AttackThreadOptions): Attackers {
   const thread = new Worker(join(import.meta.dirname, 'attack-thread.ts'), { workerData: options });
-  await once(thread, 'message');
-  return async () => {
-    thread.postMessage('begin');
-    const [report] = (await once(thread, 'message')) as [Exclude<AttackMessage, 'prepared'>];
-    await thread.terminate();
-    return report;
+  const obeyed = async (order: AttackOrder): Promise<AttackMessage> => {
+    thread.postMessage(order);
+    const [message] = (await once(thread, 'message')) as [AttackMessage];
+    return message;
+  };
+  return {
+    async prepare(names) {
+      await obeyed({ names });
+    },
+    run: async (seconds) => (await obeyed({ seconds })) as AttackReport,
+    async end() {
+      await thread.terminate();
+    },
   };
 }

@@ -4,6 +4,7 @@ import { exportRequest } from '../../../test/support/otlp.ts';
 import { unheard } from './attacker.ts';
 import { Ledger, type Account, type LedgerEntry } from './ledger.ts';
 import { Visibility, type Fresh } from './visibility.ts';
+import { Webhooks } from './webhooks.ts';
 
 export interface VictimOptions {
   readonly url: string;
@@ -30,14 +31,23 @@ export interface VictimReport {
   readonly traces: readonly Fresh[];
   /** Queries that wait for the position of what was just accepted. */
   readonly waits: readonly Timed[];
+  /** From a test message that was due to its receiver. */
+  readonly alerts: readonly Timed[];
   /** Answers that a victim must not get: any but 200, and numbers that no order of events explains. */
   readonly faults: readonly string[];
   readonly faultCount: number;
   readonly entries: readonly LedgerEntry[];
 }
 
-const TRACES_PER_SECOND = 0.5;
+/** What a victim has besides its first instance. */
+interface More {
+  readonly traced: Account;
+  readonly webhooks: Webhooks;
+}
+
+const TRACES_PER_SECOND = 1;
 const WAITS_PER_SECOND = 2;
+const ALERTS_PER_SECOND = 1;
 const MOST_WAITS = 8;
 const LOOKS_AT_TRACES_PER_SECOND = 2;
 const CONNECTIONS = 64;
@@ -62,6 +72,7 @@ export class Victim {
   readonly #waiting: ConnectionPool;
   readonly #account: Account;
   readonly #traced: Account;
+  readonly #webhooks: Webhooks;
   readonly #ingest: Timed[] = [];
   readonly #query: Timed[] = [];
   readonly #waits: Timed[] = [];
@@ -74,26 +85,27 @@ export class Victim {
   #isSending = true;
   #isAsking = true;
 
-  private constructor(options: VictimOptions, account: Account, traced: Account) {
+  private constructor(options: VictimOptions, pool: ConnectionPool, account: Account, more: More) {
     this.#options = options;
     this.#account = account;
-    this.#traced = traced;
-    this.#pool = new ConnectionPool(options.url, CONNECTIONS);
+    this.#traced = more.traced;
+    this.#webhooks = more.webhooks;
+    this.#pool = pool;
     this.#waiting = new ConnectionPool(options.url, MOST_WAITS);
   }
 
-  /** Makes its instances. */
+  /** Makes its instances and alerts. */
   static async open(options: VictimOptions): Promise<Victim> {
     const { url, key } = options;
-    const pool = new ConnectionPool(url, 1);
+    const pool = new ConnectionPool(url, CONNECTIONS);
     const make = async (): Promise<Account> => {
       const answer = await pool.post('/v1/instances/', { 'x-api-key': key }, '{}');
       if (answer.status !== 201) throw new Error(`no instance was made: ${answer.status} ${answer.body}`);
       return { instanceId: (JSON.parse(answer.body) as { readonly id: string }).id, key };
     };
-    const accounts = [await make(), await make()] as const;
-    pool.close();
-    return new Victim(options, ...accounts);
+    const account = await make();
+    const webhooks = await Webhooks.open(pool, account);
+    return new Victim(options, pool, account, { traced: await make(), webhooks });
   }
 
   /** Goes on until `rest` and `stop`. */
@@ -105,6 +117,7 @@ export class Victim {
       paced({ rate: perSecond, ended: sending }, (dueAt, number) => this.#send(dueAt, number)),
       paced({ rate: TRACES_PER_SECOND, ended: sending }, () => this.#trace()),
       paced({ rate: WAITS_PER_SECOND, ended: sending, most: MOST_WAITS }, (dueAt) => this.#wait(dueAt)),
+      paced({ rate: ALERTS_PER_SECOND, ended: sending }, (dueAt) => this.#test(dueAt)),
       paced({ rate: perSecond / 2, ended: asking }, (dueAt) => this.#count(dueAt)),
       paced({ rate: perSecond / 2, ended: asking }, (dueAt, number) => this.#ask(dueAt, number)),
       paced({ rate: LOOKS_AT_TRACES_PER_SECOND, ended: asking }, () => this.#countTraces()),
@@ -118,7 +131,7 @@ export class Victim {
 
   /** Everything that was accepted was seen in a query. */
   get isVisible(): boolean {
-    return this.#messages.isComplete && this.#traces.isComplete;
+    return this.#messages.isComplete && this.#traces.isComplete && this.#webhooks.isComplete;
   }
 
   /** Ends; what has no answer by then is a fault. */
@@ -130,6 +143,7 @@ export class Victim {
   close(): void {
     this.#pool.close();
     this.#waiting.close();
+    this.#webhooks.close();
   }
 
   report(): VictimReport {
@@ -140,6 +154,7 @@ export class Victim {
       freshness: this.#messages.freshness(),
       traces: this.#traces.freshness(),
       waits: this.#waits,
+      alerts: this.#webhooks.delivered(),
       faults: this.#faults,
       faultCount: this.#faultCount,
       entries: this.#ledger.entries(),
@@ -199,6 +214,17 @@ export class Victim {
     }
     this.#ledger.accepted(this.#traced, 2);
     this.#traces.accepted({ at: sharedMs(), position: this.#traces.count, messages: 2 });
+  }
+
+  async #test(dueAt: number): Promise<void> {
+    try {
+      const answer = await this.#webhooks.test(dueAt + SHARED_ORIGIN_MS);
+      // 409: the one before has come, and the service is about to know it.
+      if (answer !== null && answer.status >= 400 && answer.status !== 409)
+        this.#fault(`alerts: status ${answer.status}: ${answer.body.slice(0, 200)}`);
+    } catch (error) {
+      this.#fault(`alerts: ${error instanceof Error ? error.message : String(error)}`);
+    }
   }
 
   async #count(dueAt: number): Promise<void> {

@@ -5,7 +5,8 @@ import type { Attack, Size } from '../attacks/attacker.ts';
 import { untilQuiet } from '../attacks/counts.ts';
 import type { Balance } from '../attacks/ledger.ts';
 import { balanced, keysFor, phaseOf, type Phase } from '../attacks/measure.ts';
-import { prepareAttacks, startVictim, type VictimFigures } from '../attacks/threads.ts';
+import { startAttackers, startVictim, type Attackers, type VictimFigures } from '../attacks/threads.ts';
+import { WEBHOOKS_ENV } from '../attacks/webhooks.ts';
 import { ConnectionPool } from '../http-load.ts';
 import { randomFrom } from '../questions.ts';
 import { startMeasuredService } from '../service.ts';
@@ -62,25 +63,20 @@ const MINUTE_MS = 60_000;
  */
 export async function soak(options: SoakOptions): Promise<SoakResult> {
   const { seconds, attacks, say = () => undefined } = options;
-  const service = await startMeasuredService(options.env ?? {}, { isLimited: true });
+  const service = await startMeasuredService({ ...WEBHOOKS_ENV, ...options.env }, { isLimited: true });
   const besides = Array.from({ length: options.beside }, () =>
     spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
   );
   const pool = new ConnectionPool(service.url, options.readers + options.writers + 1);
+  let attackers: Attackers | null = null;
   try {
     const keys = await keysFor(service, attacks);
     const victimKey = await service.newKey('victim');
     const shop = await Shop.open(pool, service.key, options.conversations);
     const { url, dataDir } = service;
     const names = attacks.map(({ name }) => name);
-    const begin = await prepareAttacks({
-      url,
-      names,
-      keys,
-      size: options.size,
-      seconds,
-      patienceMs: PATIENCE_MS,
-    });
+    attackers = startAttackers({ url, keys, size: options.size, patienceMs: PATIENCE_MS });
+    await attackers.prepare(names);
     const victim = await startVictim({
       url,
       key: victimKey,
@@ -95,7 +91,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     const givingUp = setTimeout(() => pool.close(), seconds * 1000 + PATIENCE_MS);
     const memory = new Map<string, MemorySample[]>();
     const [report] = await Promise.all([
-      begin(),
+      attackers.run(seconds),
       watchMemory(dataDir, memory, ended),
       watchLiveness(pool, tallies.liveness, ended),
       tellMinutes(say, { ...tallies, memory }, ended),
@@ -122,6 +118,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
       isSettled,
     };
   } finally {
+    await attackers?.end();
     pool.close();
     for (const beside of besides) beside.kill('SIGKILL');
     await service.stop();
