@@ -83,6 +83,7 @@ function figuresOf(fields: Partial<AttackFigures> = {}): AttackFigures {
     attacker: new Tally(),
     balance: { instances: 1, accepted: 5, unknown: 0, counted: 5, lost: 0, twice: 0, wrong: [] },
     isSettled: true,
+    victim: [],
     victimFaults: [],
     victimFaultCount: 0,
     seconds: 30,

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { ATTACKS } from '../../bench/load/attacks/attacks.ts';
+import type { LedgerEntry } from '../../bench/load/attacks/ledger.ts';
 import { attackersOf, underAttack, type AttackFigures } from '../../bench/load/attacks/measure.ts';
 import { accountTable, judge, victimTable } from '../../bench/load/attacks/report.ts';
 import { WEBHOOKS_ENV } from '../../bench/load/attacks/webhooks.ts';
@@ -8,8 +9,8 @@ import { readDemoConversations } from '../../src/demo/conversations.ts';
 import { noFigures, type FaultOptions, type Figures } from './support/figures.ts';
 
 /** How long the victim is measured before an attack, and how long most attacks last, seconds. */
-const ALONE = { before: 15, during: 30 };
-const AMONG = { before: 5, during: 7 };
+const ALONE = { size: 'whole', before: 15, during: 30 } as const;
+const AMONG = { size: 'short', before: 4, during: 6 } as const;
 const DEMO = resolve(import.meta.dirname, '../../demo/conversations.jsonl');
 
 export const ATTACK_NAMES: readonly string[] = ATTACKS.map(({ name }) => name);
@@ -26,8 +27,9 @@ export async function attacks({ seconds, say, only = [] }: FaultOptions): Promis
   const all: AttackFigures[] = [];
   const service = await startMeasuredService(WEBHOOKS_ENV, { isLimited: true });
   try {
-    const attackers = await attackersOf(service, chosen);
+    const attackers = await attackersOf(service, chosen, usual.size);
     let log = '';
+    let known: readonly LedgerEntry[] | undefined;
     for (const attack of chosen) {
       say(`${attack.name}: ${attack.what}`);
       const { alone = 0, among = usual.during } = attack.lasts ?? {};
@@ -39,18 +41,23 @@ export async function attacks({ seconds, say, only = [] }: FaultOptions): Promis
         seconds: only.length === 0 ? Math.max(seconds, among) : Math.max(wanted, alone),
         say,
         conversations,
+        ...(known === undefined ? {} : { known }),
       });
       all.push(measured);
       figures.rounds += 1;
-      figures.accepted += measured.balance.accepted;
-      figures.counted += Math.min(measured.balance.counted, measured.balance.accepted);
+      // The victim's account goes on, and is balanced each time.
+      const earlier = (known ?? []).reduce((sum, { accepted }) => sum + accepted, 0);
+      known = measured.victim;
+      const { accepted, counted } = measured.balance;
+      figures.accepted += accepted - earlier;
+      figures.counted += Math.min(counted, accepted) - earlier;
       const { verdict, why } = judge(measured);
       if (verdict === 'does not hold') figures.wrong.push(...why.map((what) => `${attack.name}: ${what}`));
       say(victimTable([measured]));
       say(accountTable([measured]));
-      const known = log.length;
+      const told = log.length;
       log = await service.log();
-      for (const line of [`${attack.name}: ${verdict}`, ...why, ...eventsOf(log.slice(known))]) say(line);
+      for (const line of [`${attack.name}: ${verdict}`, ...why, ...eventsOf(log.slice(told))]) say(line);
     }
     await attackers.end();
   } finally {

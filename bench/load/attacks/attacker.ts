@@ -5,8 +5,11 @@ import { NotSentError, ConnectionPool, paced, type Answered } from '../http-load
 import { Tally } from '../tally.ts';
 import { Ledger, type Account } from './ledger.ts';
 
-/** `whole`: as large as it was when it did harm. `small`: every request of its kind, with little in it. */
-export type Size = 'whole' | 'small';
+/**
+ * `whole`: as large as it was when it did harm. `short`: as large as shows its harm in seconds, and is counted in
+ * seconds. `small`: every request of its kind, with little in it.
+ */
+export type Size = 'whole' | 'short' | 'small';
 
 /** What an attack sends, and how often. */
 export interface Attack {
@@ -70,6 +73,11 @@ export class Attacker {
   beginUntil(until: number): void {
     this.tally = new Tally();
     this.#until = until;
+  }
+
+  /** What is of its size. */
+  sized<T>(whole: T, short: T, small: T): T {
+    return { whole, short, small }[this.size];
   }
 
   get ended(): boolean {
@@ -207,7 +215,7 @@ export async function flood(
   { perSecond, most }: { readonly perSecond: number; readonly most: number },
   send: (number: number) => Promise<unknown>,
 ): Promise<void> {
-  const enough = attacker.size === 'whole' ? Infinity : 4;
+  const enough = attacker.size === 'small' ? 4 : Infinity;
   const ended = (due: number): boolean => attacker.ended || due >= enough;
   await paced({ rate: perSecond, most, ended }, async (_dueAt, number) => {
     await send(number);

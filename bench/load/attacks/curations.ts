@@ -15,7 +15,7 @@ const curations: Attack['prepare'] = async (attacker) => {
     readonly elements?: readonly { readonly dimensions: { readonly topic: { readonly id: string } } }[];
   };
   const topics = elements.map(({ dimensions }) => dimensions.topic.id);
-  if (topics.length === 0 && attacker.size === 'whole') throw new Error('no topic was found');
+  if (topics.length === 0 && attacker.size !== 'small') throw new Error('no topic was found');
   return () =>
     flood(attacker, { perSecond: 1000, most: 2 * CONNECTIONS }, (number) => {
       const action =
@@ -40,7 +40,7 @@ const silentReceivers: Attack['prepare'] = async (attacker) => {
   for (let made = 0; made < INSTANCES; made += 1) {
     const { instanceId, key } = await attacker.newInstance(pool);
     const post = (path: string, body: string) => attacker.send(pool, { path, body, key });
-    const number = attacker.size === 'whole' ? ALERTS : 2;
+    const number = attacker.sized(ALERTS, ALERTS, 2);
     const alerts = Array.from({ length: number }, (_, alert) =>
       newAlert(post, instanceId, `http://127.0.0.${2 + (alert % HOSTS)}:${port}/`),
     );
@@ -55,7 +55,7 @@ const silentReceivers: Attack['prepare'] = async (attacker) => {
 export const CURATE_ATTACKS: readonly Attack[] = [
   {
     name: 'curations',
-    what: 'topics renamed and moved, as fast as 12 connections carry',
+    what: 'topics renamed and moved, as fast as 12 connections carry it',
     project: PROJECT,
     everyMs: 0,
     prepare: curations,

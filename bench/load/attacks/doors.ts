@@ -45,7 +45,7 @@ const SMALL_STALLED_MS = 200;
 /** Opens connections that send a beginning and nothing more, and keeps them until the server closes them. */
 function stalled(count: number, beginning: (key: string) => string): Attack['prepare'] {
   return async (attacker) => {
-    const [connections, ms] = attacker.size === 'whole' ? [count, STALLED_MS] : [2, SMALL_STALLED_MS];
+    const [connections, ms] = attacker.size === 'small' ? [2, SMALL_STALLED_MS] : [count, STALLED_MS];
     return async () => {
       const sockets: Socket[] = [];
       const closed = Array.from({ length: connections }, () => {

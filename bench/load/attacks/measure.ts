@@ -21,6 +21,8 @@ export interface Target {
 export interface MeasureOptions extends Pick<VictimOptions, 'conversations'> {
   readonly attack: Attack;
   readonly attackers: Attackers;
+  /** What the victim was told in the attacks before: it goes on where it was. */
+  readonly known?: readonly LedgerEntry[];
   /** How long the victim is measured before the attack, and how long the attack lasts, seconds. */
   readonly before: number;
   readonly seconds: number;
@@ -51,6 +53,8 @@ export interface AttackFigures {
   readonly balance: Balance;
   /** False: something still waited to be counted when patience ended. */
   readonly isSettled: boolean;
+  /** What the victim was told so far. */
+  readonly victim: readonly LedgerEntry[];
   readonly victimFaults: readonly string[];
   readonly victimFaultCount: number;
   /** Seconds from the beginning of the attack to its end, and from there until everything was counted. */
@@ -67,7 +71,8 @@ export interface AttackFigures {
 
 const VICTIM_PER_SECOND = 20;
 /** What is compiled and opened first is no part of a figure. */
-const WARM_UP_MS = 2000;
+const FIRST_WARM_UP_MS = 10_000;
+const WARM_UP_MS = 1000;
 const ATTACK_PATIENCE_MS = 60_000;
 /** How long what is counted may take to be seen. */
 const LAST_MS = 20_000;
@@ -76,7 +81,7 @@ const LAST_MS = 20_000;
 export async function attackersOf(
   target: Target,
   attacks: readonly Attack[],
-  size: Size = 'whole',
+  size: Size,
 ): Promise<Attackers> {
   const keys = await keysFor(target, attacks);
   return startAttackers({ url: target.url, keys, size, patienceMs: ATTACK_PATIENCE_MS });
@@ -84,18 +89,19 @@ export async function attackersOf(
 
 /** Measures a victim before and during an attack, and balances all accounts after it, when all is counted. */
 export async function underAttack(target: Target, options: MeasureOptions): Promise<AttackFigures> {
-  const { attack, attackers, before, say } = options;
+  const { attack, attackers, before, known, say } = options;
   const { url, dataDir } = target;
   await attackers.prepare([attack.name]);
   // What was prepared is counted before anybody measures.
   await untilQuiet(url, say);
   const victim = await startVictim({
     url,
-    key: await target.newKey('victim'),
+    key: known?.[0]?.key ?? (await target.newKey('victim')),
+    known: known ?? [],
     perSecond: VICTIM_PER_SECOND,
     conversations: options.conversations,
   });
-  await sleep(WARM_UP_MS);
+  await sleep(known === undefined ? FIRST_WARM_UP_MS : WARM_UP_MS);
   const looks = [await lookAt(dataDir)];
   await sleep(before * 1000);
   looks.push(await lookAt(dataDir));
@@ -115,6 +121,7 @@ export async function underAttack(target: Target, options: MeasureOptions): Prom
     attacker: new Tally(report.attacks.get(attack.name)),
     balance: await balanced(url, [...report.entries, ...figures.entries]),
     isSettled,
+    victim: figures.entries,
     victimFaults: figures.faults,
     victimFaultCount: figures.faultCount,
     seconds: (report.endedAt - report.beganAt) / 1000,

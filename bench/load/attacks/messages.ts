@@ -11,6 +11,8 @@ interface Flood {
   readonly requests: number;
   readonly messages: number;
 }
+/** More than a key may send at once. */
+const SHORT: Flood = { requests: 20, messages: 10_000 };
 const SMALL: Flood = { requests: 3, messages: 20 };
 
 /** Requests of one-word messages, each of a user whom nobody else is: they take little to send and much to count. */
@@ -42,7 +44,7 @@ async function sendAll(
 function flooding(whole: Flood): Attack['prepare'] {
   return async (attacker) => {
     const pool = attacker.pool(CONNECTIONS);
-    const flood = attacker.size === 'whole' ? whole : SMALL;
+    const flood = attacker.sized(whole, SHORT, SMALL);
     const { instanceId } = await attacker.newInstance(pool);
     const bodies = floodBodies(flood, instanceId);
     return () =>
@@ -55,7 +57,7 @@ function flooding(whole: Flood): Attack['prepare'] {
 /** An honest caller with a million users, who repeats what is refused until it is accepted. */
 const millionUsers: Attack['prepare'] = async (attacker) => {
   const pool = attacker.pool(CONNECTIONS);
-  const flood = attacker.size === 'whole' ? { requests: 100, messages: 10_000 } : SMALL;
+  const flood = attacker.sized({ requests: 100, messages: 10_000 }, SHORT, SMALL);
   const { instanceId } = await attacker.newInstance(pool);
   const bodies = floodBodies(flood, instanceId);
   return () =>
@@ -123,7 +125,7 @@ const LINES = 1000;
 const batches: Attack['prepare'] = async (attacker) => {
   const pool = attacker.pool(4);
   const { instanceId } = await attacker.newInstance(pool);
-  const lines = attacker.size === 'whole' ? LINES : 10;
+  const lines = attacker.sized(LINES, LINES, 10);
   const batch = batchOf(
     Array.from({ length: lines }, (_, index) => ({ instanceId, messages: [{ content: `line ${index}` }] })),
   );
@@ -135,7 +137,7 @@ const batches: Attack['prepare'] = async (attacker) => {
 /** Lines that name no instance: each makes one. */
 const newInstances: Attack['prepare'] = async (attacker) => {
   const pool = attacker.pool(3);
-  const lines = attacker.size === 'whole' ? LINES : 5;
+  const lines = attacker.sized(LINES, 150, 5);
   const batch = batchOf(Array.from({ length: lines }, () => ({ messages: [{ content: 'a' }] })));
   return async () => {
     await Promise.all(Array.from({ length: 3 }, () => sendBatch(attacker, pool, batch)));
@@ -151,8 +153,7 @@ const short = (messages: number): object[] => Array.from({ length: messages }, (
 
 async function instancesOf(attacker: Attacker, pool: ConnectionPool): Promise<Account[]> {
   const made: Account[] = [];
-  while (made.length < (attacker.size === 'whole' ? INSTANCES : 3))
-    made.push(await attacker.newInstance(pool));
+  while (made.length < attacker.sized(INSTANCES, INSTANCES, 3)) made.push(await attacker.newInstance(pool));
   return made;
 }
 
@@ -194,13 +195,12 @@ function longText(): string {
 /** What was cheap to count teaches the worker to take much at once; then it gets what is not. */
 const dearTexts: Attack['prepare'] = async (attacker) => {
   const pool = attacker.pool(2);
-  const isWhole = attacker.size === 'whole';
   const { instanceId } = await attacker.newInstance(pool);
   const send = (body: Buffer, messages: number): Promise<unknown> =>
     attacker.ingest(pool, { body, headers: GZIP }, { instanceId, messages });
-  const cheap = isWhole ? { requests: 12, messages: 10_000 } : SMALL;
+  const cheap = attacker.sized({ requests: 12, messages: 10_000 }, { requests: 6, messages: 10_000 }, SMALL);
   for (const body of floodBodies(cheap, instanceId)) await send(body, cheap.messages);
-  const dear = Array.from({ length: isWhole ? 2500 : 2 }, () => ({ content: longText() }));
+  const dear = Array.from({ length: attacker.sized(2500, 1000, 2) }, () => ({ content: longText() }));
   const body = gzipSync(JSON.stringify({ instanceId, messages: dear }), { level: 1 });
   return async () => {
     await send(body, dear.length);
@@ -212,11 +212,11 @@ const EXTERNAL_IDS = 1000;
 const sessionIds: Attack['prepare'] = async (attacker) => {
   const pool = attacker.pool(4);
   const { instanceId } = await attacker.newInstance(pool);
-  const ids = attacker.size === 'whole' ? EXTERNAL_IDS : 10;
+  const ids = attacker.sized(EXTERNAL_IDS, EXTERNAL_IDS, 10);
   const body = JSON.stringify({ externalIds: Array.from({ length: ids }, (_, id) => `${unheard()}-${id}`) });
   const path = `/v1/instances/${instanceId}/session-ids/`;
   return async () => {
-    const times = attacker.size === 'whole' ? 40 : 2;
+    const times = attacker.sized(40, 40, 2);
     await Promise.all(Array.from({ length: times }, () => attacker.send(pool, { path, body })));
   };
 };

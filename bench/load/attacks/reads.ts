@@ -31,7 +31,7 @@ export function sessionsOf(attacker: Attacker): Promise<Sessions> {
   return attacker.once('sessions', async () => {
     const pool = attacker.pool(1);
     const { instanceId } = await attacker.newInstance(pool);
-    const count = attacker.size === 'whole' ? 10_000 : 20;
+    const count = attacker.sized(10_000, 10_000, 20);
     let position = 0;
     for (let first = 0; first < count; first += BATCH_LINES) {
       const lines = Array.from({ length: Math.min(BATCH_LINES, count - first) }, (_, index) => ({
@@ -84,7 +84,7 @@ async function counted(
 const fullAnswers: Attack['prepare'] = async (attacker) => {
   const { path } = await sessionsOf(attacker);
   const pool = attacker.pool(CONNECTIONS);
-  const requests = attacker.size === 'whole' ? 24 : 2;
+  const requests = attacker.sized(24, 24, 2);
   return async () => {
     await Promise.all(Array.from({ length: requests }, () => attacker.send(pool, { path })));
   };
@@ -139,7 +139,7 @@ async function hold(attacker: Attacker, path: string, accept: string): Promise<v
     });
   });
   await Promise.race([closed, answered]);
-  await Promise.race([closed, attacker.wait(attacker.size === 'whole' ? HELD_MS : SMALL_HELD_MS)]);
+  await Promise.race([closed, attacker.wait(attacker.size === 'small' ? SMALL_HELD_MS : HELD_MS)]);
   socket.destroy();
 }
 

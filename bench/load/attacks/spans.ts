@@ -134,7 +134,7 @@ function answering(whole: Answers, areTraces: readonly boolean[]): Attack['prepa
   return async (attacker) => {
     const pool = attacker.pool(areTraces.length);
     const account = await attacker.newInstance(pool);
-    const { spans, answers } = attacker.size === 'whole' ? whole : { spans: 3, answers: 20 };
+    const { spans, answers } = attacker.size === 'small' ? { spans: 3, answers: 20 } : whole;
     const make = (): Buffer[] => areTraces.map((are) => answersExport({ spans, answers, areTraces: are }));
     let bodies: Buffer[] | null = make();
     return async () => {
@@ -154,7 +154,7 @@ function answering(whole: Answers, areTraces: readonly boolean[]): Attack['prepa
 const halfTraces: Attack['prepare'] = async (attacker) => {
   const pool = attacker.pool(2);
   const account = await attacker.newInstance(pool);
-  const spans = attacker.size === 'whole' ? 90_000 : 20;
+  const spans = attacker.sized(90_000, 5000, 20);
   const make = (): Buffer[] => Array.from({ length: 2 }, () => halfTracesExport(spans));
   let bodies: Buffer[] | null = make();
   return async () => {
@@ -184,7 +184,7 @@ export const SPAN_ATTACKS: readonly Attack[] = [
     everyMs: 300_000,
     salvos: 2,
     // A trace waits 30 s for its rest.
-    lasts: { alone: 90, among: 40 },
+    lasts: { alone: 90, among: 35 },
     prepare: halfTraces,
   },
 ];

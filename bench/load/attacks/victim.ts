@@ -2,7 +2,7 @@ import { ConnectionPool, paced, type Answered } from '../http-load.ts';
 import { sharedMs, SHARED_ORIGIN_MS } from '../clock.ts';
 import { exportRequest } from '../../../test/support/otlp.ts';
 import { unheard } from './attacker.ts';
-import { Ledger, type Account, type LedgerEntry } from './ledger.ts';
+import { Ledger, type LedgerEntry } from './ledger.ts';
 import { Visibility, type Fresh } from './visibility.ts';
 import { Webhooks } from './webhooks.ts';
 
@@ -11,6 +11,8 @@ export interface VictimOptions {
   readonly key: string;
   /** Requests a second: as many ingest requests as queries. */
   readonly perSecond: number;
+  /** What the same victim was told before, in the order of its report: it goes on in these instances. */
+  readonly known?: readonly LedgerEntry[];
   /** Turns of conversations to send: user and assistant alternate. */
   readonly conversations: readonly (readonly string[])[];
 }
@@ -41,7 +43,7 @@ export interface VictimReport {
 
 /** What a victim has besides its first instance. */
 interface More {
-  readonly traced: Account;
+  readonly traced: LedgerEntry;
   readonly webhooks: Webhooks;
 }
 
@@ -70,8 +72,9 @@ export class Victim {
   readonly #options: VictimOptions;
   readonly #pool: ConnectionPool;
   readonly #waiting: ConnectionPool;
-  readonly #account: Account;
-  readonly #traced: Account;
+  /** What both were told before: no request of this victim's. */
+  readonly #account: LedgerEntry;
+  readonly #traced: LedgerEntry;
   readonly #webhooks: Webhooks;
   readonly #ingest: Timed[] = [];
   readonly #query: Timed[] = [];
@@ -85,27 +88,32 @@ export class Victim {
   #isSending = true;
   #isAsking = true;
 
-  private constructor(options: VictimOptions, pool: ConnectionPool, account: Account, more: More) {
+  private constructor(options: VictimOptions, pool: ConnectionPool, account: LedgerEntry, more: More) {
     this.#options = options;
     this.#account = account;
     this.#traced = more.traced;
     this.#webhooks = more.webhooks;
     this.#pool = pool;
+    this.#ledger.add([this.#account, this.#traced]);
     this.#waiting = new ConnectionPool(options.url, MOST_WAITS);
   }
 
   /** Makes its instances and alerts. */
   static async open(options: VictimOptions): Promise<Victim> {
-    const { url, key } = options;
+    const { url, key, known = [] } = options;
     const pool = new ConnectionPool(url, CONNECTIONS);
-    const make = async (): Promise<Account> => {
+    const make = async (): Promise<LedgerEntry> => {
       const answer = await pool.post('/v1/instances/', { 'x-api-key': key }, '{}');
       if (answer.status !== 201) throw new Error(`no instance was made: ${answer.status} ${answer.body}`);
-      return { instanceId: (JSON.parse(answer.body) as { readonly id: string }).id, key };
+      const { id: instanceId } = JSON.parse(answer.body) as { readonly id: string };
+      return { instanceId, key, accepted: 0, unknown: 0, position: 0 };
     };
-    const account = await make();
-    const webhooks = await Webhooks.open(pool, account);
-    return new Victim(options, pool, account, { traced: await make(), webhooks });
+    const webhooks = await Webhooks.open(pool, await make());
+    // Where nobody knows what is stored, a total would not tell what it counts.
+    const [account = await make(), traced = await make()] = known.every(({ unknown }) => unknown === 0)
+      ? known
+      : [];
+    return new Victim(options, pool, account, { traced, webhooks });
   }
 
   /** Goes on until `rest` and `stop`. */
@@ -240,15 +248,19 @@ export class Victim {
     if (total !== null) this.#traces.seen({ askedAt, at: sharedMs(), total });
   }
 
-  /** All messages of an instance belong to its few users. */
-  async #totalOf({ instanceId }: Account, times: Timed[], dueAt: number): Promise<number | null> {
+  /** What is counted of this victim's: all messages of an instance belong to its few users. */
+  async #totalOf(
+    { instanceId, accepted }: LedgerEntry,
+    times: Timed[],
+    dueAt: number,
+  ): Promise<number | null> {
     const query = new URLSearchParams({ instanceId, groupBy: 'END_USER', fields: 'messages', limit: '10' });
     const answer = await this.#timed(times, dueAt, 'query', () =>
       this.#pool.get(`/v1/query/?${query}`, this.#headers()),
     );
     if (answer?.status !== 200) return null;
     const { elements } = JSON.parse(answer.body) as { elements: { fields: { messages: number } }[] };
-    return elements.reduce((sum, { fields }) => sum + fields.messages, 0);
+    return elements.reduce((sum, { fields }) => sum + fields.messages, 0) - accepted;
   }
 
   async #ask(dueAt: number, number: number): Promise<void> {
