@@ -24,7 +24,8 @@ const USAGE = `Usage: npm run bench -- check [NAME…] [--write]
 Is anything slower than it was? Runs the quick form of each named benchmark, or of every one that has an alternative in
 the same run, and compares the ratio of the two with bench/baseline.json. The baseline has no absolute times, so any
 machine can check it. Each ratio is the median of ${TIMES}. A fall by more than a quarter ends the run with code 1, and
-so does a figure of README.md that is off by more than a third (NAME readme: these alone).
+so does a figure of README.md that is off by more than a third (NAME readme: these alone). Its times and rates are
+compared by the fixed loop of npm run bench -- count; they need a machine with nothing else to do.
 
   --write   keep the ratios of this run as the baseline`;
 

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { action, wholeNumber, type Command } from '../src/cli/command.ts';
 import { readDemoConversations } from '../src/demo/conversations.ts';
 import { ServiceClient } from '../src/import/client.ts';
+import { freshnessUntil } from './load/freshness.ts';
 import { ConnectionPool, closedLoop, Measurements, openLoop } from './load/http-load.ts';
 import type { Ratios } from './load/ratios.ts';
 import { startMeasuredService } from './load/service.ts';
@@ -195,6 +196,51 @@ async function measure({
     await service.stop();
   }
 }
+
+/** What a short run measures. Milliseconds are medians. */
+export interface IngestFigures {
+  /** Of a request of five messages, at 1,000 a second. */
+  readonly p50Ms: number;
+  /** Of a request of 10,000 messages. */
+  readonly largeMs: number;
+  /** From one message accepted to visible. */
+  readonly visibleMs: number;
+  /** Requests a second, one and many at a time. */
+  readonly single: number;
+  readonly burst: number;
+}
+
+/** The figures of a short run with a service of its own. */
+export async function ingestFigures(): Promise<IngestFigures> {
+  const service = await startMeasuredService();
+  const load = new Load(service, await demoTurns());
+  const pool = new ConnectionPool(service.url, 8);
+  const client = new ServiceClient(service);
+  try {
+    await openLoop(200, 3, load.send);
+    await counted(client, load);
+    const { id: instanceId } = await client.openInstance({ default: true });
+    const wait = new Promise<void>((done) => setTimeout(done, VISIBLE_MS));
+    const visible = await freshnessUntil(wait, { pool, key: service.key, instanceId });
+    const steady = await openLoop(1000, 5, load.send);
+    const { perSecond: single } = await closedLoop(1, 2, load.send);
+    const { perSecond: burst } = await closedLoop(CONNECTIONS, 3, load.send);
+    await counted(client, load);
+    const large = new Measurements();
+    for (let times = 0; times < LARGE_REQUESTS; times += 1) {
+      const startedAt = performance.now();
+      await load.sendLarge(10_000);
+      large.add(performance.now() - startedAt);
+    }
+    const [p50Ms = 0, largeMs = 0, visibleMs = 0] = [steady, large, visible].map((one) => one.quantile(0.5));
+    return { p50Ms, largeMs, visibleMs, single, burst };
+  } finally {
+    load.close();
+    pool.close();
+    await service.stop();
+  }
+}
+const VISIBLE_MS = 15_000;
 
 /** How many more requests a second are taken many at a time than one at a time. */
 export const ratios: Ratios = async ({ times }) => {

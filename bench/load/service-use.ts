@@ -66,5 +66,7 @@ async function processes(): Promise<number[]> {
 }
 
 function nameOf(command: string): string | null {
-  return /main\/(web|worker)\.ts/.exec(command)?.[1] ?? (command.includes('nats-server') ? 'nats' : null);
+  return (
+    /main\/(web|worker|start)\.ts/.exec(command)?.[1] ?? (command.includes('nats-server') ? 'nats' : null)
+  );
 }

@@ -1,12 +1,31 @@
 import { deepEqual, equal, ok, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { corpora, take } from '../../bench/load/distinct-texts.ts';
-import { compared, printedIn, README_FIGURES, readReadme } from '../../bench/load/readme-figures.ts';
+import {
+  compared,
+  printedFigures,
+  printedIn,
+  README_FIGURES,
+  readReadme,
+  UNCHECKED,
+} from '../../bench/load/readme-figures.ts';
 
 describe('figures of the README', () => {
   it('are printed where the check looks for them', () => {
     for (const { name, pattern } of README_FIGURES) ok(printedIn(readReadme(), pattern) > 0, name);
     throws(() => printedIn('nothing', /(\d+) messages/), /README\.md prints no figure/);
+  });
+
+  it('are each checked, or said not to be', () => {
+    const readme = readReadme();
+    const known = [...README_FIGURES, ...UNCHECKED].map(({ pattern }) => pattern.exec(readme));
+    const within = (at: number): boolean =>
+      known.some((found) => found !== null && at >= found.index && at < found.index + found[0].length);
+    ok(known.every((found) => found !== null));
+    deepEqual(
+      printedFigures(readme).filter(({ at }) => !within(at)),
+      [],
+    );
   });
 
   it('hold while they are off by no more than a third', () => {

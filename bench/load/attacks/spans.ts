@@ -154,7 +154,7 @@ function answering(whole: Answers, areTraces: readonly boolean[]): Attack['prepa
 const halfTraces: Attack['prepare'] = async (attacker) => {
   const pool = attacker.pool(2);
   const account = await attacker.newInstance(pool);
-  const spans = attacker.sized(90_000, 5000, 20);
+  const spans = attacker.sized(90_000, 3000, 20);
   const make = (): Buffer[] => Array.from({ length: 2 }, () => halfTracesExport(spans));
   let bodies: Buffer[] | null = make();
   return async () => {
