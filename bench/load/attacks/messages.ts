@@ -12,7 +12,7 @@ interface Flood {
   readonly messages: number;
 }
 /** More than a key may send at once. */
-const SHORT: Flood = { requests: 14, messages: 10_000 };
+const SHORT: Flood = { requests: 12, messages: 10_000 };
 const SMALL: Flood = { requests: 3, messages: 20 };
 
 /** Requests of one-word messages, each of a user whom nobody else is: they take little to send and much to count. */
