@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LedgerEntry } from './ledger.ts';
 
-const LOOK_MS = 500;
+const LOOK_MS = 300;
 /** It must be quiet at so many looks in a row: what is read from one stream waits in the next. */
 const QUIET_LOOKS = 3;
 const WAITING = [

@@ -147,7 +147,7 @@ const newInstances: Attack['prepare'] = async (attacker) => {
 const INSTANCES = 400;
 /** Within the budget of a key: 20,000 messages a second. */
 const MANY_INSTANCES = { perSecond: 100, messages: 200 };
-const MANY_LINES = { perSecond: 1, messages: 50 };
+const MANY_LINES = { perSecond: 2, lines: 200, messages: 50 };
 
 const short = (messages: number): object[] => Array.from({ length: messages }, () => ({ content: 'a' }));
 
@@ -173,11 +173,17 @@ const manyInstances: Attack['prepare'] = async (attacker) => {
 
 const manyInstanceLines: Attack['prepare'] = async (attacker) => {
   const pool = attacker.pool(CONNECTIONS);
-  const { perSecond, messages } = MANY_LINES;
-  const batch = batchOf(
-    (await instancesOf(attacker, pool)).map(({ instanceId }) => ({ instanceId, messages: short(messages) })),
+  const { perSecond, lines: together, messages } = MANY_LINES;
+  const lines = (await instancesOf(attacker, pool)).map(({ instanceId }) => {
+    return { instanceId, messages: short(messages) };
+  });
+  const batches = Array.from({ length: Math.ceil(lines.length / together) }, (_, index) =>
+    batchOf(lines.slice(index * together, (index + 1) * together)),
   );
-  return () => flood(attacker, { perSecond, most: CONNECTIONS }, () => sendBatch(attacker, pool, batch));
+  return () =>
+    flood(attacker, { perSecond, most: CONNECTIONS }, (number) =>
+      sendBatch(attacker, pool, batches[number % batches.length] as Batch),
+    );
 };
 
 const DEAR_BYTES = 8000;
@@ -216,7 +222,7 @@ const sessionIds: Attack['prepare'] = async (attacker) => {
   const body = JSON.stringify({ externalIds: Array.from({ length: ids }, (_, id) => `${unheard()}-${id}`) });
   const path = `/v1/instances/${instanceId}/session-ids/`;
   return async () => {
-    const times = attacker.sized(40, 40, 2);
+    const times = attacker.sized(40, 10, 2);
     await Promise.all(Array.from({ length: times }, () => attacker.send(pool, { path, body })));
   };
 };
@@ -266,7 +272,7 @@ export const MESSAGE_ATTACKS: readonly Attack[] = [
   },
   {
     name: 'many-instance-lines',
-    what: 'a batch a second of 400 lines with 50 one-word messages, each line for another instance',
+    what: '2 batches a second of 200 lines with 50 one-word messages, each for the next of 400 instances',
     everyMs: 0,
     prepare: manyInstanceLines,
   },

@@ -84,7 +84,7 @@ async function counted(
 const fullAnswers: Attack['prepare'] = async (attacker) => {
   const { path } = await sessionsOf(attacker);
   const pool = attacker.pool(CONNECTIONS);
-  const requests = attacker.sized(24, 24, 2);
+  const requests = attacker.sized(24, 8, 2);
   return async () => {
     await Promise.all(Array.from({ length: requests }, () => attacker.send(pool, { path })));
   };
