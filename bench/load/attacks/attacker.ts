@@ -60,6 +60,7 @@ export class Attacker {
   readonly #sockets = new Set<Socket>();
   readonly #servers: Server[] = [];
   #until = Infinity;
+  #isClosed = false;
   #turn = 0;
 
   constructor({ url, keys, size, shared }: AttackerOptions) {
@@ -119,6 +120,7 @@ export class Attacker {
 
   /** Breaks off what is under way. */
   close(): void {
+    this.#isClosed = true;
     for (const server of this.#servers) server.close();
     for (const pool of this.#pools) pool.close();
     for (const socket of this.#sockets) socket.destroy();
@@ -152,8 +154,8 @@ export class Attacker {
         this.tally.fault(`${path}: status ${answer.status}: ${answer.body.slice(0, 200)}`);
       return answer;
     } catch (error) {
-      // Whoever ends has no fault to find in what was still to be sent.
-      if (error instanceof NotSentError) return null;
+      // Whoever ends has no fault to find in what was still to be sent, or is hung up on early.
+      if (error instanceof NotSentError || (this.#isClosed && this.size === 'short')) return null;
       this.tally.fault(`${path}: ${error instanceof Error ? error.message : String(error)}`);
       return null;
     }

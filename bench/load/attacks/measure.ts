@@ -73,6 +73,8 @@ const VICTIM_PER_SECOND = 20;
 /** What is compiled and opened first is no part of a figure. */
 const FIRST_WARM_UP_MS = 10_000;
 const WARM_UP_MS = 1000;
+/** Nobody waits in a short attack until the service refuses what waits: callers hang up. */
+const SHORT_PATIENCE_MS = 3000;
 const ATTACK_PATIENCE_MS = 60_000;
 /** How long what is counted may take to be seen. */
 const LAST_MS = 20_000;
@@ -84,7 +86,12 @@ export async function attackersOf(
   size: Size,
 ): Promise<Attackers> {
   const keys = await keysFor(target, attacks);
-  return startAttackers({ url: target.url, keys, size, patienceMs: ATTACK_PATIENCE_MS });
+  return startAttackers({
+    url: target.url,
+    keys,
+    size,
+    patienceMs: size === 'short' ? SHORT_PATIENCE_MS : ATTACK_PATIENCE_MS,
+  });
 }
 
 /** Measures a victim before and during an attack, and balances all accounts after it, when all is counted. */
