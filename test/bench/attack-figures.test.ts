@@ -128,14 +128,17 @@ describe('the verdict on an attack', () => {
     match(victimTable([figuresOf({ before: slow(100) })]), / p99 400 +✓/);
   });
 
-  it('is that the machine is too busy where the victim waited before, was late, or others began', () => {
+  it('is that the machine is too busy where the victim waited before, was late, or shared it, unless it waited far longer', () => {
     const late = { during: slow(300), lateMs: 101 };
-    const others = { during: slow(300), others: { before: 0.5, during: 1.3, of: 2 } };
+    const others = { during: slow(300), others: { before: 0.6, during: 0.6, of: 2 } };
     for (const busy of [{ before: slow(501), during: slow(9000) }, late, others])
       equal(judge(figuresOf(busy)).verdict, 'too busy to tell');
-    equal(judge(figuresOf({ ...late, during: slow(200) })).verdict, 'holds');
+    for (const busy of [late, others]) {
+      equal(judge(figuresOf({ ...busy, during: slow(200) })).verdict, 'holds');
+      equal(judge(figuresOf({ ...busy, during: slow(1001) })).verdict, 'does not hold');
+    }
     equal(
-      judge(figuresOf({ ...others, others: { before: 1.5, during: 1.9, of: 2 } })).verdict,
+      judge(figuresOf({ ...others, others: { ...others.others, during: 0.4 } })).verdict,
       'does not hold',
     );
     const never = slow(Infinity);

@@ -15,12 +15,14 @@ export const TARGETS: Readonly<Record<Measured, { readonly share: 'p95' | 'p99';
 
 /** What is above its target may be so many times what it was before the attack: a slow machine is no harm. */
 const MOST_TIMES = 4;
-/** The figures say nothing where the victim was so many times above a target before the attack, … */
+/** The figures say nothing where the victim was so many times above a target before the attack. */
 const BUSY_TIMES = 2;
-/** … where the victim's thread was late by so many milliseconds (p99), … */
+/** They say little where the victim's thread was late by so many milliseconds (p99), … */
 const BUSY_LATE_MS = 100;
-/** … or where others took this part of the machine more during the attack than before. */
-const BUSY_SHARE = 0.35;
+/** … or where others took this part of the machine during the attack: … */
+const BUSY_SHARE = 0.25;
+/** … what the victim may wait is then so many times as much. */
+const BUSY_MOST_TIMES = 4;
 
 export type Verdict = 'holds' | 'does not hold' | 'too busy to tell';
 
@@ -33,11 +35,12 @@ export interface Judged {
 
 const ms = (value: number): string => (value === Infinity ? 'never' : value.toFixed(0));
 
-/** What a victim may wait: the target, or a multiple of what it waited before. */
-function mostOf(name: Measured, before?: Phase): number {
+/** What a victim may wait: the target, or a multiple of what it waited before; `times` as much. */
+function mostOf(name: Measured, before?: Phase, times = 1): number {
   const { share, ms: target } = TARGETS[name];
   const known = before?.[name];
-  return Math.max(target, known === undefined || known.count === 0 ? 0 : MOST_TIMES * known[share]);
+  const earlier = known === undefined || known.count === 0 ? 0 : MOST_TIMES * known[share];
+  return times * Math.max(target, earlier);
 }
 
 /** Whether a phase keeps a bound. Where nothing was measured, nothing was answered. */
@@ -46,8 +49,8 @@ function isMet(phase: Phase, name: Measured, most: number): boolean {
 }
 
 /** What a phase misses of the targets, or of what they become beside the phase before, in words. */
-export function missed(phase: Phase, before?: Phase): string[] {
-  return MEASURED.filter((name) => !isMet(phase, name, mostOf(name, before))).map((name) => {
+export function missed(phase: Phase, before?: Phase, times = 1): string[] {
+  return MEASURED.filter((name) => !isMet(phase, name, mostOf(name, before, times))).map((name) => {
     const { share } = TARGETS[name];
     const { count, [share]: value } = phase[name];
     return count === 0
@@ -56,17 +59,20 @@ export function missed(phase: Phase, before?: Phase): string[] {
   });
 }
 
-/** Why the figures of an attack say nothing, in words: empty if they do. */
-function busyWith({ before, lateMs, others }: AttackFigures): string[] {
-  const slow = MEASURED.filter((name) => !isMet(before, name, BUSY_TIMES * TARGETS[name].ms));
-  const more = others.during - others.before;
+/** What the victim waited too long for before the attack, in words. */
+function busyBefore({ before }: AttackFigures): string[] {
+  return MEASURED.filter((name) => !isMet(before, name, BUSY_TIMES * TARGETS[name].ms)).map((name) => {
+    const { share } = TARGETS[name];
+    return `before the attack, ${share} of the victim's ${name} was ${ms(before[name][share])} ms`;
+  });
+}
+
+/** What else kept the machine busy during the attack, in words. */
+function busyDuring({ lateMs, others }: AttackFigures): string[] {
+  const isShared = others.during > BUSY_SHARE * others.of;
   return [
-    ...slow.map((name) => {
-      const { share } = TARGETS[name];
-      return `before the attack, ${share} of the victim's ${name} was ${ms(before[name][share])} ms`;
-    }),
     ...(lateMs > BUSY_LATE_MS ? [`the victim's thread was ${ms(lateMs)} ms late`] : []),
-    ...(more > BUSY_SHARE * others.of ? [`others took ${more.toFixed(1)} processors more than before`] : []),
+    ...(isShared ? [`others took ${others.during.toFixed(1)} of ${others.of} processors`] : []),
   ];
 }
 
@@ -93,10 +99,12 @@ export function judge(figures: AttackFigures): Judged {
     ...answers('an attacker', attacker.faultCount, attacker.faults),
     ...accountFaults(balance, isSettled),
   ];
-  const busy = missed(during).length > 0 ? busyWith(figures) : [];
   const slow = missed(during, before);
   if (wrong.length > 0) return { verdict: 'does not hold', why: [...wrong, ...slow] };
-  if (busy.length > 0) return { verdict: 'too busy to tell', why: [...missed(during), ...busy] };
+  const unknown = missed(during).length > 0 ? busyBefore(figures) : [];
+  if (unknown.length > 0) return { verdict: 'too busy to tell', why: [...missed(during), ...unknown] };
+  const busy = missed(during, before, BUSY_MOST_TIMES).length === 0 ? busyDuring(figures) : [];
+  if (slow.length > 0 && busy.length > 0) return { verdict: 'too busy to tell', why: [...slow, ...busy] };
   return { verdict: slow.length > 0 ? 'does not hold' : 'holds', why: slow };
 }
 
