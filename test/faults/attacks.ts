@@ -9,8 +9,8 @@ import { readDemoConversations } from '../../src/demo/conversations.ts';
 import { noFigures, type FaultOptions, type Figures } from './support/figures.ts';
 
 /** How long the victim is measured before an attack, and how long most attacks last, seconds. */
-const ALONE = { size: 'whole', before: 15, during: 30 } as const;
-const AMONG = { size: 'short', before: 4, during: 6 } as const;
+const ALONE = { size: 'whole', before: 15, during: 30, settleMs: 1_200_000 } as const;
+const AMONG = { size: 'short', before: 4, during: 6, settleMs: 180_000 } as const;
 const DEMO = resolve(import.meta.dirname, '../../demo/conversations.jsonl');
 
 export const ATTACK_NAMES: readonly string[] = ATTACKS.map(({ name }) => name);
@@ -38,6 +38,7 @@ export async function attacks({ seconds, say, only = [] }: FaultOptions): Promis
         attack,
         attackers,
         before: usual.before,
+        settleMs: usual.settleMs,
         seconds: only.length === 0 ? Math.max(seconds, among) : Math.max(wanted, alone),
         say,
         conversations,

@@ -20,13 +20,17 @@ const MOST_MS = 20 * 60_000;
 const TELL_MS = 30_000;
 
 /** Waits until nothing waits to be counted, and says now and then how much does. False: it does not come to an end. */
-export async function untilQuiet(url: string, say: (sentence: string) => void): Promise<boolean> {
+export async function untilQuiet(
+  url: string,
+  say: (sentence: string) => void,
+  mostMs = MOST_MS,
+): Promise<boolean> {
   const startedAt = performance.now();
   let [movedAt, toldAt] = [startedAt, startedAt];
   let known = '';
   for (let quiet = 0; quiet < QUIET_LOOKS;) {
     const now = performance.now();
-    if (now - movedAt > STANDSTILL_MS || now - startedAt > MOST_MS) return false;
+    if (now - movedAt > STANDSTILL_MS || now - startedAt > mostMs) return false;
     const metrics = await textOf(`${url}/metrics`);
     const waiting = WAITING.map((name) => valueOf(metrics ?? '', name));
     const told = [...waiting, valueOf(metrics ?? '', COUNTED)].join();

@@ -26,6 +26,8 @@ export interface MeasureOptions extends Pick<VictimOptions, 'conversations'> {
   /** How long the victim is measured before the attack, and how long the attack lasts, seconds. */
   readonly before: number;
   readonly seconds: number;
+  /** How long counting it all may take (default: 20 minutes). */
+  readonly settleMs?: number;
   /** Told what happens as it happens. */
   readonly say: (sentence: string) => void;
 }
@@ -118,7 +120,7 @@ export async function underAttack(target: Target, options: MeasureOptions): Prom
   say(`${attack.name}: attacked for ${((report.endedAt - report.beganAt) / 1000).toFixed(0)} s`);
   const endedAt = performance.now();
   victim.rest();
-  const isSettled = await untilQuiet(url, say);
+  const isSettled = await untilQuiet(url, say, options.settleMs);
   const settling = (performance.now() - endedAt) / 1000;
   const figures = await victim.end(LAST_MS);
   return {
