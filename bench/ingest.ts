@@ -205,8 +205,7 @@ export interface IngestFigures {
   readonly largeMs: number;
   /** From one message accepted to visible. */
   readonly visibleMs: number;
-  /** Requests a second, one and many at a time. */
-  readonly single: number;
+  /** Requests a second, many at a time. */
   readonly burst: number;
 }
 
@@ -223,7 +222,6 @@ export async function ingestFigures(): Promise<IngestFigures> {
     const wait = new Promise<void>((done) => setTimeout(done, VISIBLE_MS));
     const visible = await freshnessUntil(wait, { pool, key: service.key, instanceId });
     const steady = await openLoop(1000, 5, load.send);
-    const { perSecond: single } = await closedLoop(1, 2, load.send);
     const { perSecond: burst } = await closedLoop(CONNECTIONS, 3, load.send);
     await counted(client, load);
     const large = new Measurements();
@@ -233,7 +231,7 @@ export async function ingestFigures(): Promise<IngestFigures> {
       large.add(performance.now() - startedAt);
     }
     const [p50Ms = 0, largeMs = 0, visibleMs = 0] = [steady, large, visible].map((one) => one.quantile(0.5));
-    return { p50Ms, largeMs, visibleMs, single, burst };
+    return { p50Ms, largeMs, visibleMs, burst };
   } finally {
     load.close();
     pool.close();

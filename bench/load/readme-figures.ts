@@ -80,14 +80,6 @@ export const README_FIGURES: readonly ReadmeFigure[] = [
     pattern: /\| ([\d,]+) requests\/s of 5 messages with 256/,
     measure: async ({ ingested, loops }) => ((await ingested()).burst * loops.here) / loops.printed,
   },
-  {
-    name: 'requests many at a time over one at a time',
-    pattern: /rate limit off; ([\d.]+) × the rate/,
-    measure: async ({ ingested }) => {
-      const { burst, single } = await ingested();
-      return burst / single;
-    },
-  },
   milliseconds('ms until visible, p50, in s', /one message at a time +\| p50 ([\d.]+) s/, ({ visibleMs }) => {
     return visibleMs / 1000;
   }),
@@ -121,24 +113,10 @@ export const README_FIGURES: readonly ReadmeFigure[] = [
 /** Figures that README.md prints and nothing checks, with what is to be said of them. */
 export const UNCHECKED: readonly { readonly pattern: RegExp; readonly why: string }[] = [
   { pattern: /1,000 requests and, in the long run, 20,000 messages a second/, why: 'a setting' },
-  { pattern: /1\.6 GB after an import of 220,000 messages/, why: 'minutes: npm run bench -- import-service' },
   { pattern: /2 GB are enough for usual load/, why: 'advice' },
-  {
-    pattern: /under 29 attacks at once .* and the worker 3\.1 GB/,
-    why: 'half an hour: npm run bench -- soak',
-  },
-  { pattern: /17 MB for nats-server/, why: 'there may be another one on the PATH' },
   { pattern: /ingest, 1,000 requests\/s of 5 messages, for 30 s/, why: 'what is sent' },
-  {
-    pattern: /p99 9 ms, no errors; all counted 0\.9 s after/,
-    why: 'a tail: what else the machine does decides',
-  },
-  { pattern: /p95 0\.16 s/, why: 'a tail' },
   { pattern: /takes 210 ms for the fixed loop/, why: 'what other figures are compared with' },
   { pattern: /1\.5 to 4 ms if .* 5 to 10 ms/, why: 'minutes: npm run bench -- query' },
-  { pattern: /2 to 8 ms, else 12 to 43 ms/, why: 'an hour: npm run bench -- query' },
-  { pattern: /takes 4 to 97 × as long/, why: 'minutes, and needs PostgreSQL: npm run bench -- query' },
-  { pattern: /20 to 45 minutes on two cores/, why: 'as long' },
 ];
 
 /** Numbers with a unit of time, size or rate, and where in the README they stand. */
