@@ -43,6 +43,8 @@ export interface Curation {
   /** Id of the API key that asked for it. */
   readonly keyId: string;
   readonly action: CurationAction;
+  /** As how many messages it counts, from what was known when it was accepted; decides nothing but the pace. */
+  readonly messages?: number;
 }
 
 /**

@@ -68,9 +68,11 @@ async function curate(
   const wanted = parse(request.body ?? {});
   await enterInstance(request, reply, wanted.instanceId, reading);
   const { instanceId, asked } = wanted;
-  countMessages(budget, request, reply, await targets.messagesOf(instanceId, asked, request.projectId));
+  const messages = await targets.messagesOf(instanceId, asked, request.projectId);
+  countMessages(budget, request, reply, messages);
   const curated = await curator.curate({
     ...wanted,
+    messages,
     projectId: request.projectId,
     keyId: request.key?.keyId ?? '',
     idempotencyKey,

@@ -23,6 +23,8 @@ export interface CurateRequest extends CurationRequest {
   readonly projectId: string;
   readonly keyId: string;
   readonly idempotencyKey: string | undefined;
+  /** As how many messages it counts. */
+  readonly messages: number;
   /** Refuses what cannot be done, or puts heirs in the place of what merged away. */
   readonly check: (asked: AskedCuration) => Promise<AskedCuration>;
 }
@@ -46,7 +48,7 @@ export interface Curator {
 
 export function createCurator({ publisher, idempotency, turns, clock }: CuratorParts): Curator {
   return {
-    async curate({ projectId, keyId, instanceId, asked, idempotencyKey, check }) {
+    async curate({ projectId, keyId, instanceId, asked, messages, idempotencyKey, check }) {
       const keyed =
         idempotencyKey === undefined
           ? null
@@ -61,7 +63,7 @@ export function createCurator({ publisher, idempotency, turns, clock }: CuratorP
         sessionId: '',
         acceptedAt,
         messages: [],
-        curation: { id: ids.curation, keyId, action: actionOf(settled, ids.made) },
+        curation: { id: ids.curation, keyId, action: actionOf(settled, ids.made), messages },
       });
       await publisher.check(encodeRequest(recordOf({ request: NIL, curation: NIL, made: NIL }, clock())));
       const claim =

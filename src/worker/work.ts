@@ -15,7 +15,7 @@ export function workOfMessage({ content }: Pick<RecordedMessage, 'content'>): nu
 export function workOf(requests: readonly RecordedRequest[]): number {
   let work = 0;
   for (const { messages, curation } of requests) {
-    work += curation !== undefined ? CURATION_MESSAGES : messages.length === 0 ? 1 : 0;
+    work += curation !== undefined ? (curation.messages ?? CURATION_MESSAGES) : messages.length === 0 ? 1 : 0;
     for (const message of messages) work += workOfMessage(message);
   }
   return work;

@@ -47,6 +47,7 @@ describe('http: steering', () => {
           projectId: PROJECT,
           keyId: `id of ${KEY}`,
           check: null,
+          messages: 300,
           idempotencyKey: 'once',
           asked: { kind: 'MOVE', id: TOPIC, cluster: null, clusterName: 'Gifts' },
         },

@@ -69,6 +69,7 @@ describe('curator', () => {
         keyId: 'key_1',
         instanceId: INSTANCE,
         asked,
+        messages: 240,
         idempotencyKey,
         check: async (wanted) => {
           checks += 1;
@@ -89,7 +90,12 @@ describe('curator', () => {
       sessionId: '',
       acceptedAt: NOW,
       messages: [],
-      curation: { id: curationId, keyId: 'key_1', action: { kind: 'MERGE', id: TOPIC, into: HEIR } },
+      curation: {
+        id: curationId,
+        keyId: 'key_1',
+        action: { kind: 'MERGE', id: TOPIC, into: HEIR },
+        messages: 240,
+      },
     });
     deepEqual([made, position], [null, 41]);
     ok(UUID_PATTERN.test(curationId) && UUID_PATTERN.test(request?.requestId ?? ''));

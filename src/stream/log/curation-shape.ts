@@ -24,8 +24,8 @@ const CHECKS: Readonly<Record<CurationAction['kind'], (action: Members) => boole
 
 export function isCuration(value: unknown): boolean {
   if (!isMembers(value) || !isText(value['id']) || !isText(value['keyId'])) return false;
-  const { action } = value;
-  if (!isMembers(action) || !isText(action['id'])) return false;
+  const { action, messages = 0 } = value;
+  if (!Number.isSafeInteger(messages) || !isMembers(action) || !isText(action['id'])) return false;
   const { kind } = action;
   return typeof kind === 'string' && Object.hasOwn(CHECKS, kind)
     ? CHECKS[kind as CurationAction['kind']](action)

@@ -112,7 +112,7 @@ describe('record codec', () => {
     { kind: 'UNDO', id: 'x' },
   ];
   for (const action of curations) {
-    const curation = { id: 'x', keyId: 'k', action };
+    const curation = { id: 'x', keyId: 'k', action, messages: 200 };
     it(`gives back a curation: ${action.kind}`, async () => {
       const request = recordedRequest({ messages: [], sessionId: '', curation });
       deepEqual(decodeRecord(await encodeRecord([encodeRequest(request)])), { v: 3, requests: [request] });
@@ -121,6 +121,8 @@ describe('record codec', () => {
       const { id: _, ...without } = action;
       const damaged = { ...curation, action: without };
       throws(() => decodeRecord(json({ ...first, messages: [], curation: damaged }, 3)), /0\.curation/);
+      const endless = { ...curation, messages: 0.5 };
+      throws(() => decodeRecord(json({ ...first, messages: [], curation: endless }, 3)), /0\.curation/);
     });
   }
 
