@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { MAX_WHOLE_CHARACTERS, MAX_WHOLE_MESSAGES } from '../domain/limits.ts';
 import type { RecordedMessage, RecordedRequest } from '../domain/records.ts';
 import type { DeferredPart } from '../store/live/batch.ts';
@@ -14,7 +15,7 @@ export interface FairShareOptions {
   readonly fetch: FetchEntry;
   readonly decode: (bytes: Uint8Array) => readonly RecordedRequest[];
   /** Requests of up to so many messages are never divided. Default MAX_WHOLE_MESSAGES. */
-  readonly wholeUpTo?: number;
+  readonly wholeUpTo?: number | undefined;
   /** Called for an entry that the stream no longer holds. */
   readonly onGone?: (part: DeferredPart) => void;
 }
@@ -86,7 +87,7 @@ export class FairShare {
   readonly #projects = new Map<string, Map<string, Queue>>();
   /** Of each instance that is behind. */
   readonly #projectOf = new Map<string, string>();
-  readonly #kept = new Map<number, Fetched>();
+  readonly #kept = new LRUCache<number, Fetched>({ max: KEPT_ENTRIES });
   readonly #wholeUpTo: number;
   #parts = 0;
 
@@ -140,26 +141,16 @@ export class FairShare {
         taken.push(part);
         places.push({ place, index, from: 0 });
       }
-      if (part !== request && !left.has(instanceId))
-        left.set(instanceId, {
-          projectId,
-          instanceId,
-          sequence,
-          place,
-          message: part?.messages.length ?? 0,
-          storedAt: timestamp,
-        });
+      if (part !== request && !left.has(instanceId)) {
+        const message = part?.messages.length ?? 0;
+        left.set(instanceId, { projectId, instanceId, sequence, place, message, storedAt: timestamp });
+      }
       index += messages.length;
     }
     for (const part of left.values()) this.#add(part);
     if (left.size === 0) return { sequence, requests, leftOut: NONE };
-    return {
-      sequence,
-      requests: taken,
-      leftOut: NONE,
-      places,
-      deferral: { taken: [], left: [...left.values()] },
-    };
+    const deferral = { taken: [], left: [...left.values()] };
+    return { sequence, requests: taken, leftOut: NONE, places, deferral };
   }
 
   /** About so much work of what waits, of several projects in turn, those first that had none for longest. */
@@ -190,18 +181,19 @@ export class FairShare {
     const instances = this.#instancesWith(instanceId);
     let free = work;
     for (;;) {
-      const queue = instances?.get(instanceId);
       const wanted = Math.min(FETCHED_AT_ONCE, entries - turn.entries.length);
+      const queue = instances?.get(instanceId);
       if (queue === undefined || free <= 0 || wanted <= 0) break;
       const parts = queue.parts.slice(queue.first, queue.first + wanted);
       const fetched = await this.#fetchAll(parts, free);
       for (const [number, found] of fetched.entries()) {
         const part = parts[number] as DeferredPart;
         if (free <= 0) break;
-        const entry = found === null ? this.#gone(part) : this.#take(part, found, free);
+        if (found === null) this.#options.onGone?.(part);
+        else turn.delivered.push(found.delivered);
+        const entry = this.#take(part, found, free);
         free -= workOf(entry.requests);
         turn.entries.push(entry);
-        if (found !== null) turn.delivered.push(found.delivered);
       }
     }
     if (instances !== undefined) moveToEnd(instances, instanceId);
@@ -210,15 +202,14 @@ export class FairShare {
 
   /** Sequences of an instance's parts that wait, up to one. */
   countUntil(instanceId: string, sequence: number): number {
-    const queue = this.#instancesWith(instanceId)?.get(instanceId);
-    if (queue === undefined) return 0;
-    return queue.parts.slice(queue.first).filter((part) => part.sequence <= sequence).length;
+    const { parts, first } = this.#instancesWith(instanceId)?.get(instanceId) ?? NOTHING;
+    return parts.filter((part, place) => place >= first && part.sequence <= sequence).length;
   }
 
   /** Gives up what waits of an entry for an instance. */
   drop(instanceId: string, sequence: number): void {
-    const queue = this.#instancesWith(instanceId)?.get(instanceId);
-    if (queue?.parts[queue.first]?.sequence === sequence) this.#shift(instanceId);
+    const { parts, first } = this.#instancesWith(instanceId)?.get(instanceId) ?? NOTHING;
+    if (parts[first]?.sequence === sequence) this.#shift(instanceId);
   }
 
   /** The instances of its project that are behind; undefined when it is not. */
@@ -256,9 +247,8 @@ export class FairShare {
   }
 
   #shift(instanceId: string): void {
-    const instances = this.#instancesWith(instanceId);
-    const queue = instances?.get(instanceId);
-    if (instances === undefined || queue === undefined) return;
+    const instances = this.#instancesWith(instanceId)!;
+    const queue = instances.get(instanceId)!;
     queue.first += 1;
     this.#parts -= 1;
     if (queue.first === queue.parts.length) {
@@ -283,33 +273,20 @@ export class FairShare {
   }
 
   async #fetch(sequence: number): Promise<Fetched | null> {
-    const kept = this.#kept.get(sequence);
+    const kept = this.#kept.peek(sequence);
     if (kept !== undefined) return kept;
     const delivered = await this.#options.fetch(sequence);
     return delivered === null ? null : { delivered, requests: this.#options.decode(delivered.bytes) };
   }
 
-  #gone(part: DeferredPart): Entry {
-    this.#options.onGone?.(part);
-    this.#shift(part.instanceId);
-    const { instanceId, sequence } = part;
-    return {
-      sequence,
-      requests: [],
-      leftOut: NONE,
-      places: [],
-      deferral: { taken: [{ instanceId, sequence }], left: [] },
-    };
-  }
-
-  /** As much of a part as is free; the rest stays first in its queue. */
-  #take(part: DeferredPart, found: Fetched, free: number): Entry {
+  /** As much of a part as is free; the rest stays first in its queue. `found`: null when its entry is gone. */
+  #take(part: DeferredPart, found: Fetched | null, free: number): Entry {
     const { instanceId, sequence } = part;
     const requests: RecordedRequest[] = [];
     const places: RequestPlace[] = [];
     let left: DeferredPart | null = null;
     let [index, room] = [0, free];
-    for (const [place, request] of found.requests.entries()) {
+    for (const [place, request] of (found?.requests ?? []).entries()) {
       const begin = index;
       index += request.messages.length;
       if (request.instanceId !== instanceId || place < part.place) continue;
@@ -325,28 +302,22 @@ export class FairShare {
       left = { ...part, place, message: until };
       break;
     }
-    if (left === null) {
+    if (found === null || left === null) {
       this.#shift(instanceId);
       this.#kept.delete(sequence);
     } else {
       const queue = this.#instancesWith(instanceId)!.get(instanceId)!;
       queue.parts[queue.first] = left;
-      this.#keep(sequence, found);
+      this.#kept.set(sequence, found);
     }
     const deferral = { taken: [{ instanceId, sequence }], left: left === null ? [] : [left] };
     return { sequence, requests, leftOut: NONE, places, deferral };
-  }
-
-  #keep(sequence: number, found: Fetched): void {
-    this.#kept.delete(sequence);
-    this.#kept.set(sequence, found);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > KEPT_ENTRIES && oldest !== undefined) this.#kept.delete(oldest);
   }
 }
 
 const NONE: ReadonlySet<number> = new Set();
 const NOBODY: ReadonlySet<string> = new Set();
+const NOTHING: Queue = { parts: [], first: 0 };
 
 function hasFewCharacters(messages: readonly RecordedMessage[]): boolean {
   let characters = 0;

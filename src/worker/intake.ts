@@ -4,11 +4,13 @@ import type { Delivered, StreamConsumer } from '../stream/log/consumer.ts';
 import type { BatchSize } from './batch-size.ts';
 import type { Entry } from './batch.ts';
 import { reasonOf } from './dead-letter-decision.ts';
-import { Room, type FairShare, type Turn } from './fair-share.ts';
+import { Room, type FairShare, type FetchEntry, type Turn } from './fair-share.ts';
 import type { InWork } from './in-work.ts';
 
 /** The ordered source of a shard's entries, from the position that the views are at. */
 export interface EntrySource extends Pick<StreamConsumer, 'next'> {
+  /** Lets projects take turns. Left out: everything is taken up in the order of the stream. */
+  readonly fetch?: FetchEntry;
   /** Nothing more will come: the loop ends when all that came is applied. Left out: never. */
   readonly ended?: boolean;
 }
@@ -17,8 +19,8 @@ export interface IntakeOptions {
   readonly source: EntrySource;
   readonly decode: (bytes: Uint8Array) => readonly RecordedRequest[];
   readonly inWork: InWork;
-  /** Lets projects take turns. Left out: everything is taken up in the order of the stream. */
-  readonly fairShare?: FairShare;
+  /** Left out: none take turns. */
+  readonly fairShare: FairShare | undefined;
   readonly size: Pick<BatchSize, 'work' | 'newWork' | 'heard'>;
   /** Where none take turns, a batch takes no further entry once it has so many messages. */
   readonly enoughMessages: number;
@@ -28,11 +30,8 @@ export interface IntakeOptions {
   readonly waitMs: number;
 }
 
-/** What a batch takes up. */
-export interface Taken {
-  /** In stream order those from the end of the stream, behind those that had been deferred. */
-  readonly delivered: readonly Delivered[];
-  readonly entries: readonly Entry[];
+/** What a batch takes up: in stream order what comes from the end of the stream, behind what had been deferred. */
+export interface Taken extends Turn {
   /** Entries that could not be decoded, or must not be taken up, with the reason. */
   readonly broken: readonly { readonly entry: Delivered; readonly reason: string }[];
   /** Of the last entry from the end of the stream; null: there is none among them. */
@@ -63,7 +62,7 @@ export class Intake {
     const isBehind = inWork.limit === Infinity && fairShare.waiting > 0;
     if (!isBehind) return this.#fromStream(waitMs);
     // Whoever is behind: what is new is taken up by `since`, right before this is applied.
-    return { ...(await this.#turn(() => fairShare.next(size.work))), broken: [], last: null };
+    return this.#begun(await fairShare.next(size.work));
   }
 
   /**
@@ -91,27 +90,24 @@ export class Intake {
       return this.next();
     }
     const entries = Math.min(count, inWork.limit);
-    const turn = await this.#turn(() => fairShare.nextOf(instanceId, size.work, entries));
+    const turn = this.#begun(await fairShare.nextOf(instanceId, size.work, entries));
     const [sequence] = turn.entries.map((entry) => entry.sequence);
     const reason = entries === 1 && sequence !== undefined ? inWork.verdict(sequence) : null;
-    if (reason === null || sequence === undefined) return { ...turn, broken: [], last: null };
+    if (reason === null || sequence === undefined) return turn;
     // Its messages are passed over, those that wait as well.
     fairShare.drop(instanceId, sequence);
     const [entry] = turn.delivered;
     const taken = [{ instanceId, sequence }];
     return {
-      delivered: turn.delivered,
+      ...turn,
       entries: [{ sequence, requests: [], leftOut: NONE, places: [], deferral: { taken, left: [] } }],
       broken: entry === undefined ? [] : [{ entry, reason }],
-      last: null,
     };
   }
 
-  async #turn(take: () => Promise<Turn>): Promise<Turn> {
-    const turn = await take();
-    const pieces = turn.entries.flatMap(({ deferral }) => deferral?.taken ?? []);
-    this.#options.inWork.begin(pieces);
-    return turn;
+  #begun(turn: Turn): Taken {
+    this.#options.inWork.begin(turn.entries.flatMap(({ deferral }) => deferral?.taken ?? []));
+    return { ...turn, broken: [], last: null };
   }
 
   /**
@@ -143,14 +139,19 @@ export class Intake {
         }
         taken.delivered.push(entry);
         bytes += inflatedSizeOf(entry.bytes);
-        const reason = inWork.verdict(entry.sequence);
+        const { sequence } = entry;
+        const reason = inWork.verdict(sequence);
         if (reason !== null) {
           taken.broken.push({ entry, reason });
           continue;
         }
         try {
           const requests = decode(entry.bytes);
-          const divided = fairShare?.divide(entry, requests, room, held) ?? whole(entry, requests);
+          const divided = fairShare?.divide(entry, requests, room, held) ?? {
+            sequence,
+            requests,
+            leftOut: NONE,
+          };
           for (const request of divided.requests) messages += request.messages.length;
           taken.entries.push(divided);
         } catch (error) {
@@ -185,8 +186,4 @@ export class Intake {
     this.#waiting = this.#waiting.slice(taken);
     return entries;
   }
-}
-
-function whole({ sequence }: Delivered, requests: readonly RecordedRequest[]): Entry {
-  return { sequence, requests, leftOut: NONE };
 }

@@ -1,5 +1,4 @@
 import type { Enrichment } from '../domain/facts.ts';
-import type { RecordedRequest } from '../domain/records.ts';
 import type { Publication } from '../store/published/publication.ts';
 import type { Delivered } from '../stream/log/consumer.ts';
 import type { MessageNotes } from '../stream/dead-letters/message-notes.ts';
@@ -13,14 +12,11 @@ import { workOf } from './work.ts';
 import { idleCounters, type MutableWorkCounters, type WorkCounters } from './counters.ts';
 import { FairShare, type FetchEntry } from './fair-share.ts';
 import { InWork, type WorkMarks } from './in-work.ts';
-import { Intake, type EntrySource, type Taken } from './intake.ts';
+import { Intake, type IntakeOptions, type Taken } from './intake.ts';
 import { AnalysisStopped, NOTHING_FOUND, type EnrichStage } from './analysis/stages.ts';
 
-export interface WorkerLoopOptions extends ApplierOptions {
-  readonly source: EntrySource;
-  readonly decode: (bytes: Uint8Array) => readonly RecordedRequest[];
-  /** Reads an entry once more, so that projects may take turns. Left out: all go in the order of the stream. */
-  readonly fetch?: FetchEntry;
+export interface WorkerLoopOptions
+  extends ApplierOptions, Pick<IntakeOptions, 'source' | 'decode' | 'maxEntries' | 'maxBytes' | 'waitMs'> {
   /** Requests of up to so many messages are never divided. Default MAX_WHOLE_MESSAGES. */
   readonly wholeUpTo?: number;
   /** How much work a batch takes when projects take turns. Default: by the time that it takes. */
@@ -33,12 +29,8 @@ export interface WorkerLoopOptions extends ApplierOptions {
   readonly publication: Publication;
   /** Where the entries in work are marked, for the process that comes after a death of this one. */
   readonly marks: WorkMarks;
-  /** Most stream entries in a batch, and their most bytes, inflated; one entry may have more. */
-  readonly maxEntries: number;
-  readonly maxBytes: number;
   /** Most work of a batch, or messages where none take turns. Default 20,000: larger batches are no faster. */
   readonly enoughMessages?: number;
-  readonly waitMs: number;
   /** Under backlog, at most one publication in this time (milliseconds). */
   readonly publishEveryMs: number;
 }
@@ -46,16 +38,10 @@ export interface WorkerLoopOptions extends ApplierOptions {
 /** A message takes about 3 KB while it is in work, with its vector, however short its text is. */
 const ENOUGH_MESSAGES = 20_000;
 
-interface Prepared {
-  readonly delivered: readonly Delivered[];
-  readonly entries: readonly Entry[];
+interface Prepared extends Taken {
   readonly enrichments: readonly Enrichment[];
   /** How long it took to enrich them, milliseconds. */
   readonly enrichMs: number;
-  /** Entries that could not be decoded, with the reason. */
-  readonly broken: readonly { entry: Delivered; reason: string }[];
-  /** The last entry from the end of the stream; null: there is none among them. */
-  readonly last: Delivered | null;
 }
 
 /**
@@ -77,15 +63,15 @@ export class WorkerLoop {
   constructor(options: WorkerLoopOptions) {
     this.#options = options;
     this.#counters = idleCounters(options.store.sequence, options.now());
-    const { store, fetch, enoughMessages = ENOUGH_MESSAGES } = options;
+    const { store, source, enoughMessages = ENOUGH_MESSAGES } = options;
     this.#inWork = new InWork(options.marks, store, options.logger);
     this.#applier = new Applier(options, this.#counters, (done) => this.#inWork.moved(store, done));
     this.#size = options.batchSize ?? new BatchSize(enoughMessages);
-    this.#fairShare = fetch === undefined ? undefined : this.#shareOut(fetch);
-    const fair = this.#fairShare === undefined ? {} : { fairShare: this.#fairShare };
+    const fairShare = source.fetch === undefined ? undefined : this.#shareOut(source.fetch);
+    this.#fairShare = fairShare;
     this.#intake = new Intake({
       ...options,
-      ...fair,
+      fairShare,
       inWork: this.#inWork,
       size: this.#size,
       enoughMessages,
@@ -95,7 +81,7 @@ export class WorkerLoop {
   #shareOut(fetch: FetchEntry): FairShare {
     const { store, decode, logger, wholeUpTo } = this.#options;
     return new FairShare({
-      ...(wholeUpTo === undefined ? {} : { wholeUpTo }),
+      wholeUpTo,
       parts: store.deferred,
       fetch,
       decode,

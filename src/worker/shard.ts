@@ -25,7 +25,6 @@ import { isTooMuch } from './dead-letter-decision.ts';
 import { analysisOf, VIEWS_DIRECTORY } from './current-definition.ts';
 import type { EntrySource } from './intake.ts';
 import { WorkerLoop } from './loop.ts';
-import type { FetchEntry } from './fair-share.ts';
 
 /** Entries are cheap to hold; the bytes bound a batch. */
 const BATCH_ENTRIES = 10_000;
@@ -84,8 +83,6 @@ export interface SourceStart {
 }
 
 export interface ShardSource extends EntrySource {
-  /** Reads an entry once more, so that instances may take turns. Left out: all go in the order of the stream. */
-  readonly fetch?: FetchEntry;
   /** Ends the wait for more entries. */
   close(): Promise<void>;
 }
@@ -215,7 +212,6 @@ class WorkingShard implements Shard {
     this.#alerts = options.openAlerts?.({ shard, shards: active.shards, directory, guard });
     this.#loop = new WorkerLoop({
       source,
-      ...(source.fetch === undefined ? {} : { fetch: source.fetch }),
       store,
       publication: this.publication,
       logger: options.logger,

@@ -410,6 +410,7 @@ async function work(
         if (batch.length === 0 && !isLast) loop.stop();
         return Promise.resolve(batch.map(({ sequence }) => delivered(sequence)));
       },
+      ...(share > 0 && { fetch: (sequence: number) => Promise.resolve(delivered(sequence)) }),
     },
     decode: (bytes) => entries.get(bytes[0] as number)?.requests ?? [],
     alerts: { committed: () => undefined, published: () => undefined, idle: () => loop.stop() },
@@ -417,7 +418,6 @@ async function work(
       ? {}
       : {
           wholeUpTo: 1,
-          fetch: (sequence: number) => Promise.resolve(delivered(sequence)),
           batchSize: { work: share, newWork: share, heard: () => undefined, took: () => undefined },
         }),
     enricher,

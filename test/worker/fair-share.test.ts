@@ -265,9 +265,9 @@ describe('a worker that lets instances take turns', () => {
           next += size;
           return Promise.resolve(found);
         },
+        fetch,
       },
       decode,
-      fetch,
       wholeUpTo: 1,
       batchSize: { work: 8, newWork: 8, heard: () => undefined, took: () => undefined },
       alerts: { committed: () => undefined, published: () => undefined, idle: () => worker.stop() },
