@@ -18,7 +18,8 @@ import {
   SurroundingsError,
   TooMuchState,
 } from './dead-letter-decision.ts';
-import type { Piece } from './in-work.ts';
+import type { Turn } from './fair-share.ts';
+import type { InWork } from './in-work.ts';
 import {
   AnalysisFailure,
   AnalysisInterrupted,
@@ -59,11 +60,8 @@ async function outside(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Entries in a row, with what enrich found out. */
-export interface Stretch {
-  /** As they were delivered, with others perhaps. */
-  readonly delivered: readonly Delivered[];
-  readonly entries: readonly Entry[];
+/** Entries in a row, as they were delivered (with others perhaps), and what enrich found out. */
+export interface Stretch extends Turn {
   /** One for each message of the entries. */
   readonly enrichments: readonly Enrichment[];
   /** The position behind them. */
@@ -86,17 +84,12 @@ export class Applier {
   readonly #options: ApplierOptions;
   readonly #numbering: Numbering;
   readonly #counters: MutableWorkCounters;
-  readonly #onMoved: (done: readonly Piece[]) => void;
+  readonly #inWork: InWork;
 
-  /** `onMoved` is told of each commit, and of the deferred entries that it took up. */
-  constructor(
-    options: ApplierOptions,
-    counters: MutableWorkCounters,
-    onMoved: (done: readonly Piece[]) => void = () => undefined,
-  ) {
+  constructor(options: ApplierOptions, counters: MutableWorkCounters, inWork: InWork) {
     this.#options = options;
     this.#counters = counters;
-    this.#onMoved = onMoved;
+    this.#inWork = inWork;
     this.#numbering = new Numbering(options.store);
   }
 
@@ -166,7 +159,7 @@ export class Applier {
       ...this.#batchOf(batch, assignment, { sequence, lastEntry: this.#lastEntryOf(stretch) }),
       ...(isDeferring && { deferral: { taken, left: this.#numbering.withoutDropped(left) } }),
     });
-    this.#onMoved(taken);
+    this.#inWork.moved(store, taken);
     this.#counters.sequence = sequence;
     this.#counters.batches += 1;
     this.#counters.messages += batch.turns.length;
@@ -174,7 +167,6 @@ export class Applier {
     const projects = new Map(batch.instances.map(({ instance, projectId }) => [instance, projectId]));
     writer?.committed(assigner.takeReports(), projects);
     if (alerts !== undefined) this.#tellAlerts(alerts, stretch, batch);
-    assigner.evict();
     logger.debug(
       {
         event: 'batch_folded',
@@ -251,20 +243,14 @@ export class Applier {
     // What was deferred comes first, from before the position.
     const until = Math.max(this.#options.store.sequence, (entries[middle - 1] as Entry).sequence);
     const first = new Set(entries.slice(0, middle).map((entry) => entry.sequence));
-    await this.apply({
-      delivered,
-      entries: entries.slice(0, middle),
-      enrichments: enrichments.slice(0, messages),
-      sequence: until,
-      unanalysed: unanalysed.filter((message) => first.has(message.sequence)),
-    });
-    await this.apply({
-      delivered,
-      entries: entries.slice(middle),
-      enrichments: enrichments.slice(messages),
-      sequence,
-      unanalysed: unanalysed.filter((message) => !first.has(message.sequence)),
-    });
+    const halves = [
+      { entries: entries.slice(0, middle), enrichments: enrichments.slice(0, messages), sequence: until },
+      { entries: entries.slice(middle), enrichments: enrichments.slice(messages), sequence },
+    ];
+    for (const [place, half] of halves.entries()) {
+      const noted = unanalysed.filter((message) => first.has(message.sequence) === (place === 0));
+      await this.apply({ ...half, delivered, unanalysed: noted });
+    }
   }
 
   /** `place` of an AnalysisFailure is then that among the messages of the entries. */

@@ -1,7 +1,13 @@
 import { derivedId, isExternalId, UUID_PATTERN } from '../domain/ids.ts';
 import type { Turn } from '../domain/facts.ts';
 import { readable } from '../domain/printable.ts';
-import { positionOf, REQUEST_MEMORY_MICROS, roleOf, type RecordedRequest } from '../domain/records.ts';
+import {
+  positionOf,
+  REQUEST_MEMORY_MICROS,
+  roleOf,
+  type RecordedMessage,
+  type RecordedRequest,
+} from '../domain/records.ts';
 import type { Interlude, PlacedCuration } from '../domain/curations.ts';
 import type { PlacedWriting } from '../domain/writings.ts';
 import type { Batch, Counters, Deferral, DeferredPart } from '../store/live/batch.ts';
@@ -90,10 +96,8 @@ export function withoutTexts(
   const requests = entry.requests.map((request, place) => {
     const { requestId } = request;
     const from = entry.places?.[place]?.from ?? 0;
-    const isMeant = (index: number): boolean => isWithout({ requestId, index: from + index });
-    if (!request.messages.some((_, index) => isMeant(index))) return request;
     const messages = request.messages.map((message, index) =>
-      isMeant(index) ? { ...message, content: '' } : message,
+      isWithout({ requestId, index: from + index }) ? { ...message, content: '' } : message,
     );
     return { ...request, messages };
   });
@@ -129,25 +133,26 @@ export class Numbering {
   }
 
   async number(entries: readonly Entry[]): Promise<NumberedBatch> {
-    const fresh = await this.#withoutRepeated(entries);
-    const requestsLeft = fresh.flatMap((entry) => entry.requests.filter((request) => request !== null));
+    const isFresh = await this.#areFresh(entries);
+    const requestsLeft = entries.flatMap(({ requests }, number) =>
+      requests.filter((_, place) => isFresh[number]![place]),
+    );
     // Ids of end users and topics are derived from it.
     if (requestsLeft.some(({ instanceId }) => !UUID_PATTERN.test(instanceId)))
       throw new RecordError('instanceId is no UUID');
     await this.#recall(requestsLeft);
     const numbered = new Numbered({ ...this.#lookups.counters });
-    for (const entry of fresh) {
+    for (const [number, entry] of entries.entries()) {
       let index = 0;
       for (const [place, request] of entry.requests.entries()) {
-        const { messages } = entry.all[place] as RecordedRequest;
         const at = entry.places?.[place];
         if (at !== undefined) ({ index } = at);
-        if (request === null) numbered.leaveOut(messages.length);
+        if (!isFresh[number]![place]) numbered.leaveOut(request.messages.length);
         else if (request.writing !== undefined) this.#numberWriting(numbered, request, entry.sequence);
         else if (request.curation !== undefined)
           this.#numberCuration(numbered, request, entry.sequence, index);
         else this.#numberRequest(numbered, request, entry.sequence, index, at?.from ?? 0);
-        index += messages.length;
+        index += request.messages.length;
       }
     }
     this.#trim();
@@ -233,29 +238,22 @@ export class Numbering {
   }
 
   /** The number of the end user whom a user turn names; null when it names none. */
-  #userOf(
-    into: Numbered,
-    instance: number,
-    instanceId: string,
-    { role, userId }: RecordedRequest['messages'][number],
-  ): number | null {
-    if (userId === undefined || userId === '' || roleOf(role) !== 'user') return null;
-    const id = this.#endUserIdOf(instanceId, userId);
+  #userOf(into: Numbered, instance: number, instanceId: string, message: RecordedMessage): number | null {
+    const id = this.#endUserIdOf(instanceId, message);
+    if (id === null) return null;
     const found = this.#endUsers.get(id);
     if (found !== undefined) return found;
     const endUser = (into.counters.endUsers += 1);
     this.#endUsers.set(id, endUser);
-    into.endUsers.push({ instance, endUser, id, externalId: userId });
+    into.endUsers.push({ instance, endUser, id, externalId: message.userId! });
     return endUser;
   }
 
-  async #withoutRepeated(entries: readonly Entry[]): Promise<
-    (Pick<Entry, 'sequence' | 'places'> & {
-      all: readonly RecordedRequest[];
-      requests: (RecordedRequest | null)[];
-    })[]
-  > {
-    // A request repeats another of its id that was accepted not long before it, whatever the batches are.
+  /**
+   * Whether each request of each entry is to be counted. A request repeats another of its id that was accepted not long
+   * before it, whatever the batches are.
+   */
+  async #areFresh(entries: readonly Entry[]): Promise<boolean[][]> {
     const seen = new Map(
       await this.#lookups.findRequests(
         entries.flatMap((entry) =>
@@ -265,61 +263,46 @@ export class Numbering {
         ),
       ),
     );
-    return entries.map((entry) => ({
-      sequence: entry.sequence,
-      ...(entry.places !== undefined && { places: entry.places }),
-      all: entry.requests,
-      requests: entry.requests.map((request, place) => {
-        if (entry.leftOut.has(place)) return null;
-        const { requestId, acceptedAt } = request;
+    return entries.map((entry) =>
+      entry.requests.map(({ requestId, acceptedAt }, place) => {
+        if (entry.leftOut.has(place)) return false;
         const key = keyOf(entry.sequence, String(entry.places?.[place]?.place));
-        if (isContinued(entry, place)) return this.#dropped.has(key) ? null : request;
+        if (isContinued(entry, place)) return !this.#dropped.has(key);
         const before = seen.get(requestId) ?? -Infinity;
         if (before >= acceptedAt - REQUEST_MEMORY_MICROS) {
           if (entry.places !== undefined) this.#dropped.add(key);
-          return null;
+          return false;
         }
         seen.set(requestId, Math.max(before, acceptedAt));
-        return request;
+        return true;
       }),
-    }));
+    );
   }
 
   async #recall(requests: readonly RecordedRequest[]): Promise<void> {
     const missing = (ids: Iterable<string>, known: ReadonlyMap<string, unknown>): string[] =>
       [...new Set(ids)].filter((id) => !known.has(id));
-    for (const row of await this.#lookups.findInstances(
-      missing(
-        requests.map((request) => request.instanceId),
-        this.#instances,
-      ),
-    )) {
+    const instanceIds = requests.map(({ instanceId }) => instanceId);
+    for (const row of await this.#lookups.findInstances(missing(instanceIds, this.#instances)))
       this.#instances.set(row.id, row.instance);
-    }
     const sessions = requests.filter(({ instanceId, sessionId, writing, curation }) => {
       const instance = this.#instances.get(instanceId);
       if (curation !== undefined) return false;
       if (writing !== undefined && writing.target !== 'session') return false;
       return instance !== undefined && !this.#sessions.has(keyOf(instance, sessionId));
     });
-    for (const row of await this.#lookups.findSessions([
-      ...new Set(sessions.map(({ sessionId }) => sessionId)),
-    ])) {
+    const sessionIds = new Set(sessions.map(({ sessionId }) => sessionId));
+    for (const row of await this.#lookups.findSessions([...sessionIds]))
       this.#sessions.set(keyOf(row.instance, row.id), row.session);
-    }
-    const users = requests.flatMap((request) =>
-      request.messages
-        .filter(
-          (message) =>
-            message.userId !== undefined && message.userId !== '' && roleOf(message.role) === 'user',
-        )
-        .map((message) => this.#endUserIdOf(request.instanceId, message.userId as string)),
+    const users = requests.flatMap(({ instanceId, messages }) =>
+      messages.map((message) => this.#endUserIdOf(instanceId, message)).filter((id) => id !== null),
     );
     for (const row of await this.#lookups.findEndUsers(missing(users, this.#endUsers)))
       this.#endUsers.set(row.id, row.endUser);
   }
 
-  #endUserIdOf(instanceId: string, userId: string): string {
+  #endUserIdOf(instanceId: string, { role, userId }: RecordedMessage): string | null {
+    if (userId === undefined || userId === '' || roleOf(role) !== 'user') return null;
     const key = `${instanceId} ${userId}`;
     const known = this.#endUserIds.get(key);
     if (known !== undefined) return known;

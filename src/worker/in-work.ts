@@ -92,12 +92,8 @@ export class InWork {
 
   /** Why an entry that was taken up must be dead-lettered unread; null: the worker processes it. */
   verdict(sequence: number): string | null {
-    const { until, entries, alone, reason } = this.#suspected ?? {
-      until: 0,
-      entries: 0,
-      alone: 0,
-      reason: '',
-    };
+    if (this.#suspected === null) return null;
+    const { until, entries, alone, reason } = this.#suspected;
     if (until !== sequence || entries !== 1 || alone < DEATHS_ALONE) return null;
     const last = reason === '' ? '' : `; the last time: ${reason}`;
     return `the worker ended ${alone} times while it worked on this entry alone${last}`;

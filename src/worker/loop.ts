@@ -1,13 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Enrichment } from '../domain/facts.ts';
 import type { Publication } from '../store/published/publication.ts';
-import type { Delivered } from '../stream/log/consumer.ts';
 import type { MessageNotes } from '../stream/dead-letters/message-notes.ts';
 import type { IdleCollection } from './analysis/idle-collection.ts';
 import { isUnanalysed } from './analysis/protocol.ts';
 import { Applier, deliveredAs, type ApplierOptions } from './applier.ts';
 import { EntriesInDoubt, SurroundingsError } from './dead-letter-decision.ts';
 import { BatchSize } from './batch-size.ts';
-import { messagesOf, withoutTexts, type Entry } from './batch.ts';
+import { messagesOf, withoutTexts, type SourceMessage } from './batch.ts';
 import { workOf } from './work.ts';
 import { idleCounters, type MutableWorkCounters, type WorkCounters } from './counters.ts';
 import { FairShare, type FetchEntry } from './fair-share.ts';
@@ -65,7 +65,7 @@ export class WorkerLoop {
     this.#counters = idleCounters(options.store.sequence, options.now());
     const { store, source, enoughMessages = ENOUGH_MESSAGES } = options;
     this.#inWork = new InWork(options.marks, store, options.logger);
-    this.#applier = new Applier(options, this.#counters, (done) => this.#inWork.moved(store, done));
+    this.#applier = new Applier(options, this.#counters, this.#inWork);
     this.#size = options.batchSize ?? new BatchSize(enoughMessages);
     const fairShare = source.fetch === undefined ? undefined : this.#shareOut(source.fetch);
     this.#fairShare = fairShare;
@@ -145,15 +145,11 @@ export class WorkerLoop {
   }
 
   async #publish(): Promise<void> {
-    const { publication, alerts, store } = this.#options;
+    const { publication, alerts, store, now } = this.#options;
     await store.withMemory(() => publication.publish(), { raise: true });
     alerts?.published(publication.revision, this.#fairShare?.oldestAt ?? null);
     this.#publishedAt = performance.now();
-    this.#progressed();
-  }
-
-  #progressed(): void {
-    this.#counters.lastProgressAt = this.#options.now();
+    this.#counters.lastProgressAt = now();
   }
 
   /** `mayEnrich`: the threads have been asked to assign what comes first; its fold then leaves them to enrich. */
@@ -186,42 +182,28 @@ export class WorkerLoop {
     };
   }
 
-  async #prepared({ delivered, entries: taken, broken, last }: Taken): Promise<Prepared> {
-    const { notes } = this.#options;
-    const entries = taken.map((entry) => withoutTexts(entry, (message) => notes.has(message)));
+  /** Enriches what is not noted. What cannot be analysed is noted. What is noted goes on without its text. */
+  async #prepared(taken: Taken): Promise<Prepared> {
+    const { enricher, notes, now } = this.#options;
     const startedAt = performance.now();
-    const enriched = await this.#enrich(delivered, entries);
-    this.#progressed();
-    return { delivered, ...enriched, enrichMs: performance.now() - startedAt, broken, last };
-  }
-
-  /** Enriches what is not noted. What cannot be analysed is noted, and goes on without its text. */
-  async #enrich(
-    delivered: readonly Delivered[],
-    entries: readonly Entry[],
-  ): Promise<{ entries: readonly Entry[]; enrichments: readonly Enrichment[] }> {
-    const { enricher, notes } = this.#options;
-    const messages = messagesOf(entries);
-    const isNoted = ({ request: { requestId }, index }: (typeof messages)[number]): boolean =>
-      notes.has({ requestId, index });
-    const wanted = messages.flatMap((message, place) => (isNoted(message) ? [] : [place]));
-    const asked = wanted.map((place) => messages[place] as (typeof messages)[number]);
-    const found = await enricher.enrich(asked.map(({ role, content }) => ({ role, content })));
-    const enrichments = messages.map(() => NOTHING_FOUND);
-    let noted = false;
-    for (const [number, finding] of found.entries()) {
-      const { entry, request, index } = asked[number] as (typeof messages)[number];
+    const messages = messagesOf(taken.entries);
+    const asked = messages.filter(({ request: { requestId }, index }) => !notes.has({ requestId, index }));
+    const findings = await enricher.enrich(asked.map(({ role, content }) => ({ role, content })));
+    const found = new Map<SourceMessage, Enrichment>();
+    for (const [number, finding] of findings.entries()) {
+      const message = asked[number] as SourceMessage;
       if (isUnanalysed(finding)) {
-        const { sequence } = entry;
-        const { subject } = deliveredAs(delivered, sequence);
+        const { request, index } = message;
+        const { sequence, subject } = deliveredAs(taken.delivered, message.entry.sequence);
         await this.#applier.note(subject, { sequence, request, index, reason: finding.unanalysed });
-        noted = true;
-      } else enrichments[wanted[number] as number] = finding;
+      } else found.set(message, finding);
     }
-    if (!noted) return { entries, enrichments };
+    this.#counters.lastProgressAt = now();
     return {
-      entries: entries.map((entry) => withoutTexts(entry, (message) => notes.has(message))),
-      enrichments,
+      ...taken,
+      entries: taken.entries.map((entry) => withoutTexts(entry, (message) => notes.has(message))),
+      enrichments: messages.map((message) => found.get(message) ?? NOTHING_FOUND),
+      enrichMs: performance.now() - startedAt,
     };
   }
 
@@ -249,15 +231,9 @@ export class WorkerLoop {
 /** False when the time runs out first. */
 async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   if (ms <= 0) return false;
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  const settled = work.then(
-    () => true,
-    () => true,
-  );
-  const first = await Promise.race([settled, timeout]);
-  clearTimeout(timer);
+  const timer = new AbortController();
+  const settled = Promise.allSettled([work]).then(() => true);
+  const first = await Promise.race([settled, sleep(ms, false, { signal: timer.signal })]);
+  timer.abort();
   return first;
 }

@@ -226,11 +226,6 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
     return { names: reports.flatMap(({ names }) => names), turns: reports.flatMap(({ turns }) => turns) };
   }
 
-  /** The threads see to it themselves, and say what they have forgotten. */
-  evict(): void {
-    // Nothing is kept here.
-  }
-
   reset(): void {
     this.#state = [];
     this.#reports = [];

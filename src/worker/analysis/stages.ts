@@ -32,8 +32,6 @@ export interface AssignStage {
   takeState(): StateRow[];
   /** What a writer could write about, since the last `assign`. */
   takeReports(): WriterReports;
-  /** Forgets what was not used for long, beyond a bound. Call after a commit. */
-  evict(): void;
   reset(): void;
 }
 
