@@ -1,9 +1,5 @@
-import type { OpenShardAlerts } from '../domain/alerting.ts';
-import type { OpenShardWriter } from '../domain/writings.ts';
-import type { Logger } from '../logger.ts';
 import type { Epoch } from '../store/epochs/epochs.ts';
 import { viewsId } from '../store/epochs/views-id.ts';
-import type { StreamConnection } from '../stream/connection.ts';
 import { deadLetter } from '../stream/dead-letters/dead-letters.ts';
 import { isDeadHolder } from '../stream/kv/process-identity.ts';
 import type { Lease } from '../stream/kv/lease.ts';
@@ -12,27 +8,19 @@ import { answerRequests } from '../stream/request-reply.ts';
 import { copySubject } from '../stream/subjects.ts';
 import type { AnalysisPool } from './analysis/pool.ts';
 import { OwnedShards } from './owned-shards.ts';
-import { openShard, type Shard } from './shard.ts';
+import { openShard, type Shard, type ShardOptions } from './shard.ts';
 
 const PUBLISH_EVERY_MS = 150;
 const WAIT_MS = 1000;
 
-export interface MembershipOptions {
-  readonly dataDir: string;
-  /** Most bytes of stream entries in a batch, inflated. */
-  readonly batchBytes: number;
-  /** What the databases of all shards may take together, bytes. */
-  readonly memoryBytes: number;
+export interface MembershipOptions extends Pick<
+  ShardOptions,
+  'dataDir' | 'batchBytes' | 'memoryBytes' | 'connection' | 'logger' | 'openWriter' | 'openAlerts'
+> {
   readonly replicas: number;
-  readonly connection: StreamConnection;
-  readonly logger: Logger;
   readonly holder: LeaseHolder;
   /** Shards open once it is loaded. */
   readonly analysis: Promise<AnalysisPool>;
-  /** Left out: names and summaries are our own. */
-  readonly openWriter?: OpenShardWriter;
-  /** Left out: nobody evaluates alerts. */
-  readonly openAlerts?: OpenShardAlerts;
 }
 
 /** This process's part in the work on one build of the views. Covered by test/worker/workers.test.ts. */
@@ -48,12 +36,8 @@ export async function joinWorkers(options: MembershipOptions, active: Epoch): Pr
   const open = async (lease: Lease, waitForLockMs: number): Promise<Shard> => {
     const { shard } = lease;
     const opened = await openShard({
-      dataDir,
-      batchBytes: options.batchBytes,
-      memoryBytes: options.memoryBytes,
+      ...options,
       analysis: await options.analysis,
-      connection,
-      logger,
       active,
       shard,
       waitMs: WAIT_MS,
@@ -62,8 +46,6 @@ export async function joinWorkers(options: MembershipOptions, active: Epoch): Pr
       guard: () => lease.confirm(),
       waitForLockMs,
       haltWhenLost: true,
-      ...(options.openWriter === undefined ? {} : { openWriter: options.openWriter }),
-      ...(options.openAlerts === undefined ? {} : { openAlerts: options.openAlerts }),
     });
     const { sequence } = opened.store;
     logger.info({ event: 'shard_opened', epoch: active.epoch, shard, sequence }, 'views opened');

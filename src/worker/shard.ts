@@ -139,25 +139,31 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   }
 }
 
-/** Opens the shard's database as soon as no other process has it open. */
-function openStore(options: ShardOptions, directory: string): Promise<StateStore> {
+/** Opens the shard's database as soon as no other process has it open; gives up with the error that names its hold. */
+async function openStore(options: ShardOptions, directory: string): Promise<StateStore> {
   const { dataDir, active, shard, analysis, logger, waitForLockMs = 0 } = options;
-  return whenReleased(waitForLockMs, () =>
-    StateStore.open({
-      directory,
-      views: loadViews(VIEWS_DIRECTORY),
-      analysis: analysisOf(analysis.model),
-      // A statement of the fold does too little to share it between threads. A compaction has a thread of its own.
-      threads: 1,
-      memoryBytes: Math.max(LEAST_MEMORY_BYTES, options.memoryBytes / active.shards),
-      spillDirectory: spillDirectory(dataDir, `views-${active.epoch}-${shard}`),
-      onTooLittleMemory: (error) =>
-        logger.warn(
-          { event: 'memory_short', shard, err: error },
-          'the memory of the views did not suffice: the worker opens them anew, or with more, and tries again',
-        ),
-    }),
-  );
+  const giveUpAt = performance.now() + waitForLockMs;
+  for (;;) {
+    try {
+      return await StateStore.open({
+        directory,
+        views: loadViews(VIEWS_DIRECTORY),
+        analysis: analysisOf(analysis.model),
+        // A statement of the fold does too little to share it between threads. A compaction has a thread of its own.
+        threads: 1,
+        memoryBytes: Math.max(LEAST_MEMORY_BYTES, options.memoryBytes / active.shards),
+        spillDirectory: spillDirectory(dataDir, `views-${active.epoch}-${shard}`),
+        onTooLittleMemory: (error) =>
+          logger.warn(
+            { event: 'memory_short', shard, err: error },
+            'the memory of the views did not suffice: the worker opens them anew, or with more, and tries again',
+          ),
+      });
+    } catch (error) {
+      if (!(error instanceof HeldStateError) || performance.now() >= giveUpAt) throw error;
+      await sleep(LOCK_LOOK_MS);
+    }
+  }
 }
 
 class WorkingShard implements Shard {
@@ -368,17 +374,4 @@ function haltedShard(directory: string): Shard {
     copyState: () => Promise.reject(new Error(`the views in ${directory} are damaged: the shard is halted`)),
     close: () => Promise.resolve(close()),
   };
-}
-
-/** Opens as soon as no other process has it open; gives up with the error that names that process's hold. */
-async function whenReleased<T>(waitMs: number, open: () => Promise<T>): Promise<T> {
-  const giveUpAt = performance.now() + waitMs;
-  for (;;) {
-    try {
-      return await open();
-    } catch (error) {
-      if (!(error instanceof HeldStateError) || performance.now() >= giveUpAt) throw error;
-      await sleep(LOCK_LOOK_MS);
-    }
-  }
 }

@@ -116,26 +116,21 @@ export class Assigner {
     const sessions = new Map<SessionState, TouchedSession>();
     const openings = new OpeningTurns();
     const reported: TurnReport[] = [];
-    let passed = 0;
-    const passUntil = (place: number): void => {
-      for (
-        let next = interludes[passed];
-        next !== undefined && next.before <= place;
-        next = interludes[passed]
-      ) {
-        if ('writing' in next) this.#write(next, instances, sessions);
+    const passed = Map.groupBy(interludes, ({ before }) => before);
+    const passAt = (place: number): void => {
+      for (const interlude of passed.get(place) ?? []) {
+        if ('writing' in interlude) this.#write(interlude, instances, sessions);
         else {
-          const instance = this.#instanceOf(next);
+          const instance = this.#instanceOf(interlude);
           instances.add(instance);
-          curate(instance, next);
+          curate(instance, interlude);
         }
-        passed += 1;
       }
     };
     const hasTurns = (session: number): boolean => (this.#sessions.peek(session)?.turns ?? 0) > 0;
     let readings: readonly TurnReading[] = [];
     for (const [place, turn] of turns.entries()) {
-      passUntil(place);
+      passAt(place);
       if (place % READ_TOGETHER === 0) readings = this.#reader.read(turns, enrichments, place, hasTurns);
       steps.onText(place);
       const enrichment = enrichments[place];
@@ -156,7 +151,7 @@ export class Assigner {
       openings.add(turn, session, message);
       messages.push(message);
     }
-    passUntil(turns.length);
+    passAt(turns.length);
     const openingAuthors = openings.finish();
     const changed = [...instances].map((instance) => {
       steps.onShared();

@@ -125,7 +125,8 @@ export class GuardedThread {
     if (running === null) return;
     const busy = this.#exchange !== null;
     this.#lose(new AnalysisStopped());
-    if (!busy && (await settles(running.started))) {
+    const [started] = await Promise.allSettled([running.started]);
+    if (!busy && started.status === 'fulfilled') {
       const exited = new Promise((resolve) => running.worker.once('exit', resolve));
       running.worker.postMessage({ kind: 'close' } satisfies ThreadRequest);
       const timer = setTimeout(() => void running.worker.terminate(), CLOSE_MS);
@@ -269,11 +270,4 @@ export class GuardedThread {
     this.#generation += 1;
     this.#exchange?.reject(error);
   }
-}
-
-async function settles(work: Promise<unknown>): Promise<boolean> {
-  return work.then(
-    () => true,
-    () => false,
-  );
 }

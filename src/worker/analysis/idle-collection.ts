@@ -13,26 +13,24 @@ export function collectGarbage(): void {
   collect();
 }
 
+export interface IdleCollectionOptions {
+  readonly residentBytes: () => number;
+  readonly collect: () => void;
+  /** Milliseconds. */
+  readonly now: () => number;
+}
+
 /**
  * Gives back what large requests have left. V8 collects when something allocates, and an idle worker allocates
  * nothing: without this, the garbage of the last batches stays for as long as nothing comes in.
  */
 export class IdleCollection {
-  readonly #residentBytes: () => number;
-  readonly #collect: () => void;
-  readonly #now: () => number;
+  readonly #options: IdleCollectionOptions;
   #quietSince: number | null = null;
   #least = 0;
 
-  constructor(options: {
-    readonly residentBytes: () => number;
-    readonly collect: () => void;
-    /** Milliseconds. */
-    readonly now: () => number;
-  }) {
-    this.#residentBytes = options.residentBytes;
-    this.#collect = options.collect;
-    this.#now = options.now;
+  constructor(options: IdleCollectionOptions) {
+    this.#options = options;
   }
 
   /** Something is in work. */
@@ -42,14 +40,15 @@ export class IdleCollection {
 
   /** Nothing is in work, or nothing that could not wait for a collection. Call it now and then while that is so. */
   idle(): void {
-    this.#quietSince ??= this.#now();
-    if (this.#now() - this.#quietSince < QUIET_MS) return;
-    const resident = this.#residentBytes();
+    const { residentBytes, collect, now } = this.#options;
+    this.#quietSince ??= now();
+    if (now() - this.#quietSince < QUIET_MS) return;
+    const resident = residentBytes();
     if (resident <= this.#least + GROWN_BYTES) {
       this.#least = Math.min(this.#least, resident);
       return;
     }
     this.#least = resident;
-    this.#collect();
+    collect();
   }
 }

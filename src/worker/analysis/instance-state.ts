@@ -158,24 +158,14 @@ export class InstanceState {
     const { micros, topics, clusters } = this.topics.drain();
     return {
       micros,
-      topics: shownRows(
-        this.#names('topic'),
-        topics,
-        ({ topic }) => topic,
-        () => this.topics.rows().topics,
-      ),
-      clusters: shownRows(
-        this.#names('cluster'),
-        clusters,
-        ({ cluster }) => cluster,
-        () => this.topics.rows().clusters,
-      ),
+      topics: shownRows('topic', this.#names('topic'), topics, () => this.topics.rows().topics),
+      clusters: shownRows('cluster', this.#names('cluster'), clusters, () => this.topics.rows().clusters),
       signals: this.#drainSignals(),
       repeatedRequests: this.repeated.drain().map((group) => this.#repeatedRow(group)),
       gaps: shownRows(
+        'gap',
         this.#names('gap'),
         this.gaps.drain().map((group) => this.#gapRow(group)),
-        ({ gap }) => gap,
         () => this.gaps.groups.map((group) => this.#gapRow(group)),
       ),
       curations: this.curations.drain(),
@@ -249,7 +239,7 @@ export class InstanceState {
     return (number) => this.curations.nameOf(ENTITY_OF[target], number);
   }
 
-  #names(target: NameTarget): Parameters<typeof shownRows>[0] {
+  #names(target: NameTarget): Parameters<typeof shownRows>[1] {
     const renamed = this.curations.takeRenamed(ENTITY_OF[target]);
     return { names: this.written[target], given: this.#given(target), renamed };
   }

@@ -180,26 +180,21 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
       interludes: [],
     }));
     const of = (instance: number): Share => shares[this.#threadOf(instance)] as Share;
-    let passed = 0;
-    const passUntil = (place: number): void => {
-      for (
-        let next = interludes[passed];
-        next !== undefined && next.before <= place;
-        next = interludes[passed]
-      ) {
-        const share = of(next.instance);
-        share.interludes.push({ ...next, before: share.turns.length });
-        passed += 1;
+    const passed = Map.groupBy(interludes, ({ before }) => before);
+    const passAt = (place: number): void => {
+      for (const interlude of passed.get(place) ?? []) {
+        const share = of(interlude.instance);
+        share.interludes.push({ ...interlude, before: share.turns.length });
       }
     };
     for (const [place, turn] of turns.entries()) {
-      passUntil(place);
+      passAt(place);
       const share = of(turn.instance);
       share.places.push(place);
       share.turns.push(turn);
       share.enrichments.push(enrichments[place] as Enrichment);
     }
-    passUntil(turns.length);
+    passAt(turns.length);
     const parts = shares.map((share, number) =>
       share.turns.length + share.interludes.length === 0 ? null : this.#assignOn(number, share),
     );

@@ -185,27 +185,17 @@ export function pack(enrichments: readonly Enrichment[]): PackedEnrichments {
   all.forEach((vector, index) => {
     if (vector !== null) vectors.set(vector, places[index]);
   });
-  const findings = enrichments.map(({ kind, request, isUnfamiliar, sentences, signals, stance, gap }) => ({
-    kind,
-    request,
-    ...(isUnfamiliar === undefined ? {} : { isUnfamiliar }),
-    signals,
-    stance: stance ?? null,
-    gap: gap === null ? null : withoutVector(gap),
-    sentences: sentences.map(({ key, text, score, words, asks }) => ({ key, text, score, words, asks })),
+  const findings = enrichments.map((enrichment) => ({
+    ...withoutVector(enrichment),
+    gap: enrichment.gap === null ? null : withoutVector(enrichment.gap),
+    sentences: enrichment.sentences.map((sentence) => withoutVector(sentence)),
   }));
   return { findings, places, vectors };
 }
 
-function withoutVector({ type, words, question, claim, isUnseen, language }: MissingAbility): MissingAbility {
-  return {
-    type,
-    words,
-    isUnseen,
-    language,
-    ...(question === undefined ? {} : { question }),
-    ...(claim === undefined ? {} : { claim }),
-  };
+function withoutVector<Found extends { readonly vector: unknown }>(found: Found): Omit<Found, 'vector'> {
+  const { vector: _, ...others } = found;
+  return others;
 }
 
 export function unpack({ findings, places, vectors }: PackedEnrichments, dimensions: number): Enrichment[] {

@@ -16,9 +16,7 @@ export class StateCache<State> {
   constructor(onGone: (state: State) => void = () => undefined) {
     this.#entries = new LRUCache({
       maxSize: Number.MAX_SAFE_INTEGER,
-      dispose: ({ state }) => {
-        onGone(state);
-      },
+      dispose: ({ state }) => onGone(state),
     });
   }
 

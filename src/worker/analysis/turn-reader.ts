@@ -12,6 +12,7 @@ const LONGEST_KEPT = 500;
 
 /** A turn that is read ahead, and what can be foreseen of it. */
 interface Ahead {
+  /** Among those that are read together. */
   readonly place: number;
   readonly role: Turn['role'];
   readonly isRequest: boolean;
@@ -70,11 +71,12 @@ export class TurnReader {
     hasTurns: (session: number) => boolean,
   ): readonly TurnReading[] {
     const together = turns.slice(from, from + READ_TOGETHER);
-    const readings = together.map((turn, index) => this.#readingOf(turn, enrichments[from + index]));
-    const ahead = aheadOf(together, readings, { from, enrichments, hasTurns });
+    const found = enrichments.slice(from, from + READ_TOGETHER);
+    const readings = together.map((turn, index) => this.#readingOf(turn, found[index]));
+    const ahead = aheadOf(together, found, readings, hasTurns);
     for (const read of READERS) {
       for (const one of ahead) {
-        this.#steps.onText(one.place);
+        this.#steps.onText(from + one.place);
         read(one);
       }
     }
@@ -94,26 +96,19 @@ export class TurnReader {
 
 function aheadOf(
   turns: readonly Turn[],
+  found: readonly Enrichment[],
   readings: readonly TurnReading[],
-  {
-    from,
-    enrichments,
-    hasTurns,
-  }: {
-    readonly from: number;
-    readonly enrichments: readonly Enrichment[];
-    readonly hasTurns: (session: number) => boolean;
-  },
+  hasTurns: (session: number) => boolean,
 ): Ahead[] {
   const last = new Map(turns.map(({ session }, index) => [session, index]));
   const begun = new Set<number>();
-  return turns.flatMap(({ role, session }, index) => {
+  return turns.flatMap(({ role, session }, place) => {
     const goesOn = begun.has(session) || hasTurns(session);
     begun.add(session);
     if (role === 'other') return [];
-    const isRequest = enrichments[from + index]?.kind === 'request';
-    const isFollowed = last.get(session) !== index;
-    const reading = readings[index] as TurnReading;
-    return [{ place: from + index, role, isRequest, goesOn, isFollowed, reading }];
+    const isRequest = found[place]?.kind === 'request';
+    const isFollowed = last.get(session) !== place;
+    const reading = readings[place] as TurnReading;
+    return [{ place, role, isRequest, goesOn, isFollowed, reading }];
   });
 }

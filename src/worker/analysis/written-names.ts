@@ -6,13 +6,6 @@ import { ByteWriter, readersOf } from '../../domain/byte-codec.ts';
 import type { StateRow } from '../../domain/facts.ts';
 import type { NameTarget } from '../../domain/writings.ts';
 
-const TARGETS: readonly NameTarget[] = ['topic', 'cluster', 'gap'];
-/** What is written for a topic goes into rows of this kind, by the topic's number. */
-const KINDS: Readonly<Record<NameTarget, string>> = {
-  topic: 'written-topic',
-  cluster: 'written-cluster',
-  gap: 'written-gap',
-};
 /** About what a name takes. */
 const NAME_BYTES = 200;
 /** A name is asked for again when there are this many times the requests. */
@@ -27,7 +20,8 @@ interface WrittenName {
 /** The written names of one kind: by the number of what they name. */
 export class WrittenNames {
   readonly #instance: number;
-  readonly #target: NameTarget;
+  /** Of the state rows, by the number of what is named. */
+  readonly #kind: string;
   readonly #names = new Map<number, WrittenName>();
   readonly #unsaved = new Set<number>();
   /** Changed since the last `takeChanged`. */
@@ -37,7 +31,7 @@ export class WrittenNames {
 
   constructor(instance: number, target: NameTarget) {
     this.#instance = instance;
-    this.#target = target;
+    this.#kind = `written-${target}`;
   }
 
   /** Takes a name, unless one was asked for at as many requests, or more. */
@@ -73,7 +67,7 @@ export class WrittenNames {
     const rows = [...this.#unsaved].map((number) => {
       const { text, at } = this.#names.get(number)!;
       const value = new ByteWriter().text(text).count(at).finish();
-      return { instance: this.#instance, kind: KINDS[this.#target], key: number, value };
+      return { instance: this.#instance, kind: this.#kind, key: number, value };
     });
     this.#unsaved.clear();
     return rows;
@@ -81,7 +75,7 @@ export class WrittenNames {
 
   /** Takes back all state rows, in any order, into a new object; ignores rows of other kinds. */
   restore(rows: readonly StateRow[]): void {
-    for (const { key, read } of readersOf(rows, KINDS[this.#target]))
+    for (const { key, read } of readersOf(rows, this.#kind))
       this.#names.set(key, { text: read.text(), at: read.count() });
   }
 
@@ -95,8 +89,8 @@ export class WrittenNames {
 export type InstanceNames = Readonly<Record<NameTarget, WrittenNames>>;
 
 export function instanceNames(instance: number): InstanceNames {
-  const [topic, cluster, gap] = TARGETS.map((target) => new WrittenNames(instance, target));
-  return { topic: topic!, cluster: cluster!, gap: gap! };
+  const of = (target: NameTarget): WrittenNames => new WrittenNames(instance, target);
+  return { topic: of('topic'), cluster: of('cluster'), gap: of('gap') };
 }
 
 /** A row of something that has a name. */
@@ -126,13 +120,13 @@ export function shownRow<Row extends NamedRow>(
 }
 
 /** The rows that changed, as they are shown. `all` gives the present rows, by number. */
-export function shownRows<Row extends NamedRow>(
+export function shownRows<Target extends NameTarget, Row extends NamedRow & Readonly<Record<Target, number>>>(
+  target: Target,
   { names, given, renamed }: { names: WrittenNames; given: GivenName; renamed: Iterable<number> },
   rows: readonly Row[],
-  numberOf: (row: Row) => number,
   all: () => readonly Row[],
 ): Row[] {
-  const changed = new Map(rows.map((row) => [numberOf(row), row]));
+  const changed = new Map<number, Row>(rows.map((row) => [row[target], row]));
   const others = new Set([...names.takeChanged(), ...renamed]);
   if (others.size > 0) {
     const present = all();
