@@ -1,5 +1,4 @@
 import type { Assignment, Enrichment } from '../domain/facts.ts';
-import type { RecordedRequest } from '../domain/records.ts';
 import type { ShardAlerts } from '../domain/alerting.ts';
 import type { ShardWriter } from '../domain/writings.ts';
 import type { Logger } from '../logger.ts';
@@ -8,7 +7,14 @@ import type { StateStore } from '../store/live/state-store.ts';
 import type { Delivered } from '../stream/log/consumer.ts';
 import { digestOfEntry } from '../stream/log/log-reader.ts';
 import type { MessageNotes } from '../stream/dead-letters/message-notes.ts';
-import { messagesOf, Numbering, withoutTexts, type Entry, type NumberedBatch } from './batch.ts';
+import {
+  messagesOf,
+  Numbering,
+  withoutTexts,
+  type Entry,
+  type NumberedBatch,
+  type SourceMessage,
+} from './batch.ts';
 import type { MutableWorkCounters } from './counters.ts';
 import {
   causeOf,
@@ -71,11 +77,8 @@ export interface Stretch extends Turn {
 }
 
 /** A message that counts without findings. */
-export interface UnanalysedMessage {
+export interface UnanalysedMessage extends Pick<SourceMessage, 'request' | 'message' | 'index'> {
   readonly sequence: number;
-  readonly request: RecordedRequest;
-  /** Its place in the request. */
-  readonly index: number;
   readonly reason: string;
 }
 
@@ -118,11 +121,12 @@ export class Applier {
   }
 
   /** Notes, durably, that a message counts without findings. */
-  async note(subject: string, { sequence, request, index, reason }: UnanalysedMessage): Promise<void> {
+  async note(subject: string, unanalysed: UnanalysedMessage): Promise<void> {
     const { guard, notes } = this.#options;
+    const { sequence, request, index, reason } = unanalysed;
     await outside(async () => {
       await guard?.();
-      await notes.add({ sequence, subject }, request, index, reason);
+      await notes.add({ sequence, subject }, unanalysed, reason);
     });
     this.#counters.analysisTimeouts += 1;
     this.#options.logger.error(
@@ -345,7 +349,7 @@ function withoutSuspect(stretch: Stretch, error: unknown): Stretch | null {
   const { place, message: reason } = error;
   const suspect = messagesOf(entries)[place];
   if (suspect === undefined) return null;
-  const { entry, request, index } = suspect;
+  const { entry, request, message, index } = suspect;
   const { sequence } = entry;
   const { requestId } = request;
   const known = unanalysed.some((one) => one.request.requestId === requestId && one.index === index);
@@ -358,7 +362,7 @@ function withoutSuspect(stretch: Stretch, error: unknown): Stretch | null {
         : one,
     ),
     enrichments: enrichments.with(place, NOTHING_FOUND),
-    unanalysed: [...unanalysed, { sequence, request, index, reason }],
+    unanalysed: [...unanalysed, { sequence, request, message, index, reason }],
   };
 }
 

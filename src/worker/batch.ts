@@ -68,8 +68,10 @@ export interface NumberedBatch extends Pick<
 /** A message of the entries: where it stands, and what enrich works on. */
 export interface SourceMessage extends Pick<Turn, 'role' | 'content'> {
   readonly entry: Entry;
+  /** With its messages of this part. */
   readonly request: RecordedRequest;
-  /** Its place in the request. */
+  readonly message: RecordedMessage;
+  /** Its place in the whole request. */
   readonly index: number;
 }
 
@@ -80,6 +82,7 @@ export function messagesOf(entries: readonly Entry[]): SourceMessage[] {
       request.messages.map((message, index) => ({
         entry,
         request,
+        message,
         index: index + (entry.places?.[place]?.from ?? 0),
         role: roleOf(message.role),
         content: readable(message.content),

@@ -193,9 +193,8 @@ export class WorkerLoop {
     for (const [number, finding] of findings.entries()) {
       const message = asked[number] as SourceMessage;
       if (isUnanalysed(finding)) {
-        const { request, index } = message;
         const { sequence, subject } = deliveredAs(taken.delivered, message.entry.sequence);
-        await this.#applier.note(subject, { sequence, request, index, reason: finding.unanalysed });
+        await this.#applier.note(subject, { ...message, sequence, reason: finding.unanalysed });
       } else found.set(message, finding);
     }
     this.#counters.lastProgressAt = now();

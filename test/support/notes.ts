@@ -13,8 +13,8 @@ export class NotesInMemory implements Pick<MessageNotes, 'has' | 'add'> {
     return this.noted.has(`${requestId} ${index}`);
   }
 
-  add(...[, { requestId }, index, reason]: Parameters<MessageNotes['add']>): Promise<void> {
-    this.noted.set(`${requestId} ${index}`, reason);
+  add(...[, { request, index }, reason]: Parameters<MessageNotes['add']>): Promise<void> {
+    this.noted.set(`${request.requestId} ${index}`, reason);
     return Promise.resolve();
   }
 }
@@ -22,7 +22,7 @@ export class NotesInMemory implements Pick<MessageNotes, 'has' | 'add'> {
 /** For tests in which nothing may be noted. */
 export const NO_NOTES: Pick<MessageNotes, 'has' | 'add'> = {
   has: () => false,
-  add: (...[, , , reason]) => Promise.reject(new Error(reason)),
+  add: (...[, , reason]) => Promise.reject(new Error(reason)),
 };
 
 /** Marks of what is in work, kept in memory; what is given is what a process left behind that died. */

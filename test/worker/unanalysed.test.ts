@@ -134,4 +134,21 @@ describe('a message whose analysis hangs', () => {
     await hanging.close();
     equal(hanging.counters.sequence, sequence - 1);
   });
+
+  it('is noted with its own text where its request is taken up in parts', async () => {
+    const contents = Array.from({ length: 6000 }, (_, index) => (index === 5500 ? 'parts HANG' : 'thanks'));
+    const sequence = await publish(uuid(8, 3), contents);
+    const parted = await work(4, 300);
+    await eventually(
+      () => parted.counters.messages === 6004,
+      () => JSON.stringify(parted.counters),
+    );
+    const note = (await letters()).find((letter) => letter.sequence === sequence);
+    deepEqual(note?.message, { requestId: uuid(8, 3), index: 5500 });
+    const [noted] = decodeRecord(note?.bytes as Uint8Array).requests;
+    deepEqual(
+      noted?.messages.map(({ content }) => content),
+      ['parts HANG'],
+    );
+  });
 });

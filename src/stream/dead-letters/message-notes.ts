@@ -1,5 +1,5 @@
 /** Covered by test/worker/unanalysed.test.ts. */
-import type { RecordedRequest } from '../../domain/records.ts';
+import type { RecordedMessage, RecordedRequest } from '../../domain/records.ts';
 import { encodeRecord, encodeRequest } from '../log/codec.ts';
 import type { StreamConnection } from '../connection.ts';
 import type { Delivered } from '../log/consumer.ts';
@@ -8,6 +8,13 @@ import { MESSAGE_NOTES_SUBJECT } from '../subjects.ts';
 
 /** Of a longer message the note shows the beginning; the stream keeps all of it. UTF-16 units. */
 const SHOWN_LENGTH = 65_536;
+
+/** A message, and its place in its request, of which `request` may hold a part. */
+interface NotedMessage {
+  readonly request: RecordedRequest;
+  readonly message: RecordedMessage;
+  readonly index: number;
+}
 
 /**
  * The messages that count without findings, because their analysis was given up. A clock decides that once: the
@@ -38,14 +45,13 @@ export class MessageNotes {
   /** Resolves once the note is stored. Rejects when the server cannot be reached. */
   async add(
     entry: Pick<Delivered, 'sequence' | 'subject'>,
-    request: RecordedRequest,
-    index: number,
+    { request, message, index }: NotedMessage,
     reason: string,
   ): Promise<void> {
     const name: MessageName = { requestId: request.requestId, index };
-    const { metadata: _, ...message } = request.messages[index] as RecordedRequest['messages'][number];
+    const { metadata: _, ...said } = message;
     const { metadata: __, ...bare } = request;
-    const shown = { ...bare, messages: [{ ...message, content: message.content.slice(0, SHOWN_LENGTH) }] };
+    const shown = { ...bare, messages: [{ ...said, content: said.content.slice(0, SHOWN_LENGTH) }] };
     await noteMessage(this.#connection, entry, name, reason, await encodeRecord([encodeRequest(shown)]));
     this.#known.add(keyOf(name));
   }
