@@ -3,6 +3,7 @@
 /** Work, as `workOf` measures it. */
 const LEAST = 1000;
 const FIRST = 2000;
+const MOST_NEW = 8000;
 /** A batch takes so long, milliseconds, while others than those with a backlog send something, */
 const SHARED_MS = 300;
 /** and so long while nobody does: larger batches cost less for each message. */
@@ -40,9 +41,9 @@ export class BatchSize {
       : this.#shared;
   }
 
-  /** Of what is new. */
+  /** Of what is new: whatever it holds, it must not take long. */
   get newWork(): number {
-    return this.#shared;
+    return Math.min(MOST_NEW, this.#shared);
   }
 
   /** Something of an instance without a backlog was taken up. `now`: milliseconds, never going backwards. */
@@ -55,11 +56,15 @@ export class BatchSize {
   took(work: number, ms: number, now: number): void {
     const fixedMs = this.#fixed.after(work, ms);
     // Smaller ones would take as long and hold less: the backlog would stand still.
-    const aim = Math.max(this.#isAlone ? ALONE_MS : SHARED_MS, 2 * fixedMs);
-    const factor = Math.min(2, Math.max(0.5, aim / Math.max(1, ms)));
+    const least = 2 * fixedMs;
+    const isLong = ms > Math.max(this.#isAlone ? ALONE_MS : SHARED_MS, least);
+    const wanted = (work * Math.max(SHARED_MS, least)) / Math.max(1, ms);
+    const next = isLong
+      ? Math.max(this.#shared / 2, wanted)
+      : Math.min(this.#shared * 2, Math.max(this.#shared, wanted));
     // A small batch tells nothing of how long a larger one may take.
-    if (factor < 1 || work >= this.work / 2)
-      this.#shared = Math.round(Math.min(this.#most, Math.max(LEAST, this.#shared * factor)));
+    if (isLong || work >= this.work / 2)
+      this.#shared = Math.round(Math.min(this.#most, Math.max(LEAST, next)));
     this.#isAlone = now - this.#heardAt >= HEARD_MS;
   }
 }
