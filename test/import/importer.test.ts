@@ -528,7 +528,8 @@ describe('partsOf', () => {
   it('cuts before a request grows too large in bytes, at the same places from any cut on', () => {
     const messages = Array.from({ length: 9 }, (_, index) => ({
       role: 'user',
-      content: String(index).repeat(3_000_000),
+      content: String(index),
+      metadata: { note: 'a'.repeat(3_000_000) },
     }));
     const parts = partsOf(messages);
     deepEqual(
@@ -542,6 +543,14 @@ describe('partsOf', () => {
       ],
     );
     deepEqual(partsOf(messages, 4), parts.slice(2));
+  });
+
+  it('cuts before its texts grow too long to be shown as a whole', () => {
+    const messages = Array.from({ length: 5 }, () => ({ role: 'user', content: 'a'.repeat(90_000) }));
+    deepEqual(
+      partsOf(messages).map(({ offset }) => offset),
+      [0, 2, 4],
+    );
   });
 });
 

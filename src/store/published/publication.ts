@@ -33,7 +33,10 @@ export interface PublicationOptions extends CompactionLimits {
   /** Milliseconds; never goes backwards. */
   readonly now: () => number;
   readonly onError: (error: unknown) => void;
-  /** The watermark: nothing is published before the store has reached this sequence, so readers keep what they have. */
+  /**
+   * The watermark: nothing is published before everything up to this sequence is counted, what was deferred as well,
+   * so readers keep what they have.
+   */
   readonly holdUntil?: number;
   /** Called when published files are damaged and are written again. */
   readonly onDamage?: (reason: string) => void;
@@ -74,9 +77,12 @@ export class Publication {
   #compacted: TableSegments | null = null;
   #compactFullyAt = 0;
   #rewriteAt = -Infinity;
+  /** Readers stay with what they have: see `holdUntil`. */
+  #isHeld: boolean;
 
   constructor(options: PublicationOptions) {
     this.#options = options;
+    this.#isHeld = options.holdUntil !== undefined && options.holdUntil > 0;
     this.#tables = publishedTables(options.store.views);
     this.#writer = new SegmentWriter(options.store.directory);
     this.#manifest = this.#usable(readManifest(options.store.directory));
@@ -100,10 +106,18 @@ export class Publication {
     return this.#manifest?.seq ?? -1;
   }
 
+  async #isBehind(): Promise<boolean> {
+    const { store, holdUntil = 0 } = this.#options;
+    if (store.sequence < holdUntil) return true;
+    const waits = await store.connection.one(`from st.deferred where sequence <= ${holdUntil} limit 1`);
+    return waits !== undefined;
+  }
+
   /** Makes everything committed visible to readers. */
   async publish(): Promise<void> {
     const { store } = this.#options;
-    if (store.sequence < (this.#options.holdUntil ?? 0)) return;
+    if (this.#isHeld && (await this.#isBehind())) return;
+    this.#isHeld = false;
     const startedAt = this.#options.now();
     const rewriting = await this.#dropDamaged();
     if (!rewriting && store.revision === this.#manifest?.seq && this.#compacted === null) {

@@ -157,7 +157,9 @@ describe('a refold', () => {
       ];
       await live.fold(work, state, { requests: [{ id: uuid(4, position), acceptedAt: position }] });
     }
-    await live.store.connection.run(`insert into deferred values ('${uuid(1, 1)}', 20, 0, 3, 5)`);
+    await live.store.connection.run(
+      `insert into deferred values ('${uuid(1, 1)}', 20, 0, 3, 5, '${uuid(0, 1)}')`,
+    );
   }
 
   function opened(directory: string, views: readonly View[] = VIEWS): Promise<StateStore> {
