@@ -176,7 +176,7 @@ function rateLimitExceeded({ unit, perSecond, retryAfter }: Allowance): AppError
   const message =
     unit === 'requests'
       ? `More than ${perSecond} requests in one second. Wait, then try again more slowly.`
-      : `More messages than ${perSecond} a second. Send the same again in ${retryAfter} s.`;
+      : `More than the budget of ${perSecond} messages a second. Send the same again in ${retryAfter} s.`;
   return new AppError('RATE_LIMIT_EXCEEDED', message, { retryAfter });
 }
 

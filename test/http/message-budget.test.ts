@@ -83,7 +83,7 @@ describe('http: budget of messages', () => {
       success: false,
       error: {
         code: 'RATE_LIMIT_EXCEEDED',
-        message: 'More messages than 100 a second. Send the same again in 100 s.',
+        message: 'More than the budget of 100 messages a second. Send the same again in 100 s.',
       },
     });
     equal(harness.accepted.length, 2);
