@@ -109,16 +109,16 @@ function describe(results: readonly FoldResult[]): string {
   const shortest = results[0]?.report;
   const rows = results.flatMap(({ messages, report }) =>
     report.figures.map((one) => {
-      const least = LEAST_PER_SECOND[one.batch];
-      const base = shortest?.figures.find((other) => other.batch === one.batch);
+      const least = one.moves === 0 ? LEAST_PER_SECOND[one.batch] : undefined;
+      const base = shortest?.figures.find((other) => other.batch === one.batch && other.moves === one.moves);
       const cost = base === undefined ? 1 : (one.foldMs + one.publishMs) / (base.foldMs + base.publishMs);
       const publish = base === undefined ? 1 : one.publishMs / base.publishMs;
       const same = (ratio: number): string => {
-        const needed = one.batch === 500 && report !== shortest;
+        const needed = one.batch === 500 && one.moves === 0 && report !== shortest;
         return `${ratio.toFixed(2)}×${needed ? ` ±50 % ${verdict(Math.abs(ratio - 1) <= MAY_DIFFER)}` : ''}`;
       };
       return [
-        `${messages}, batches of ${one.batch}`,
+        `${messages}, batches of ${one.batch}${one.moves === 0 ? '' : `, ${one.moves} moved`}`,
         one.foldMs.toFixed(0),
         one.publishMs.toFixed(0),
         one.worstMs.toFixed(0),

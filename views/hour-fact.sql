@@ -13,7 +13,7 @@
 -- first_at, last_at      event time of the first and the last of them
 -- seq                    stream sequence of the batch that last wrote the row
 --
--- Hours that lose or relink a fact are read again from message_fact.
+-- Hours that lose a fact are counted again from what is left of the chains that lost it.
 -- A row that has come down to 0 messages stays as a row and is not read.
 --
 -- Law: each row equals a plain aggregate over the facts of its hour.
@@ -26,31 +26,44 @@ create table hour_fact (
 );
 
 -- @fold
-upsert into hour_fact from (
-  select instance, kind, case when kind = 0 then 0 else entity end as entity, session, end_user,
-    date_trunc('hour', event_at)::timestamp as hour,
-    count(*)::integer as messages, sum(sat)::integer as sat, sum(dsat)::integer as dsat,
-    sum(repeated_requests)::integer as repeated_requests, min(event_at) as first_at, max(event_at) as last_at
-  from fact_change group by all having min(weight) > 0
-) key (instance, kind, entity, session, end_user, hour)
-  add (messages, sat, dsat, repeated_requests) least (first_at) greatest (last_at);
-
--- Hours that lose or relink a fact.
--- when: withdrawn, relinked
+-- Hours that lose a fact.
+-- when: withdrawn
 create or replace temp table stale_hour as
 select distinct instance, kind, case when kind = 0 then 0 else entity end as entity, session, end_user,
   date_trunc('hour', event_at)::timestamp as hour
-from fact_change where weight < 0;
+from withdrawn;
 -- end
 
+upsert into hour_fact from (
+  with gain as (
+    select instance, kind, case when kind = 0 then 0 else entity end as entity, session, end_user,
+      date_trunc('hour', event_at)::timestamp as hour,
+      count(*)::integer as messages, sum(sat)::integer as sat, sum(dsat)::integer as dsat,
+      sum(repeated_requests)::integer as repeated_requests, min(event_at) as first_at, max(event_at) as last_at
+    from added group by all
+  )
+  from gain anti join stale_hour using (instance, kind, entity, session, end_user, hour)
+) key (instance, kind, entity, session, end_user, hour)
+  add (messages, sat, dsat, repeated_requests) least (first_at) greatest (last_at);
+
+-- The chain of a session that lost a fact is late: late_fact has what is left of it.
 -- when: stale_hour
 create or replace temp table hour_again as
-select h.*, count(f.fact_id)::integer as messages, coalesce(sum(f.sat), 0)::integer as sat,
-  coalesce(sum(f.dsat), 0)::integer as dsat, coalesce(sum(f.repeated_requests), 0)::integer as repeated_requests,
-  min(f.event_at) as first_at, max(f.event_at) as last_at
-from stale_hour h left join (from message_fact where not gone) f
-  on f.instance = h.instance and f.kind = h.kind and (h.kind = 0 or f.entity = h.entity) and f.session = h.session
-  and f.end_user = h.end_user and date_trunc('hour', f.event_at) = h.hour
+with f as (
+  select instance, kind, entity, session, end_user, event_at, sat, dsat, repeated_requests from added
+  union all
+  select instance, kind, entity, session, end_user, event_at, sat, dsat, repeated_requests
+  from late_fact where "by" = 0
+),
+h as (
+  select * replace (case when kind = 0 then 0 else entity end as entity),
+    date_trunc('hour', event_at)::timestamp as hour
+  from f
+)
+select s.*, count(event_at)::integer as messages, coalesce(sum(sat), 0)::integer as sat,
+  coalesce(sum(dsat), 0)::integer as dsat, coalesce(sum(repeated_requests), 0)::integer as repeated_requests,
+  min(event_at) as first_at, max(event_at) as last_at
+from stale_hour s left join h using (instance, kind, entity, session, end_user, hour)
 group by all;
 
 upsert into hour_fact from hour_again

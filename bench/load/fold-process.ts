@@ -15,6 +15,8 @@ import { processorMs } from './ratios.ts';
 
 export interface FoldFigures {
   readonly batch: number;
+  /** Earlier messages that move to another topic in each batch. */
+  readonly moves: number;
   /** Milliseconds at the medians; fold is with its commit. */
   readonly foldMs: number;
   readonly publishMs: number;
@@ -32,9 +34,10 @@ export interface FoldReport {
 }
 
 const BATCHES = [
-  { batch: 500, times: 40 },
-  { batch: 5_000, times: 8 },
-  { batch: 50_000, times: 3 },
+  { batch: 500, times: 40, moves: 0 },
+  { batch: 5_000, times: 8, moves: 0 },
+  { batch: 50_000, times: 3, moves: 0 },
+  { batch: 500, times: 6, moves: 1_000 },
 ];
 /** The first ones find cold files. */
 const WARM_UP = 3;
@@ -42,6 +45,7 @@ const CHUNK = 10_000;
 
 const [dataDir = '', messages = '', only] = process.argv.slice(2);
 const history = Number(messages);
+const { topics } = oneInstance(history);
 const next = streamOf(oneInstance(history));
 const known = new Set<number>();
 for (let done = 0; done < history; done += CHUNK) newUsersOf(next(Math.min(CHUNK, history - done)), known);
@@ -66,7 +70,10 @@ const publication = new Publication({
   },
 });
 const figures: FoldFigures[] = [];
-for (const { batch, times } of only === undefined ? BATCHES : [{ batch: Number(only), times: 15 }]) {
+for (const { batch, times, moves } of only === undefined
+  ? BATCHES
+  : [{ batch: Number(only), times: 15, moves: 0 }]) {
+  const moved = moves === 0 ? [] : await microsOf(moves, times);
   const folds = new Measurements();
   const publishes = new Measurements();
   const both = new Measurements();
@@ -75,7 +82,11 @@ for (const { batch, times } of only === undefined ? BATCHES : [{ batch: Number(o
   await publication.settle();
   const warmUp = figures.length === 0 ? WARM_UP : 0;
   for (let i = -warmUp; i < times; i += 1) {
-    const work = next(batch);
+    const micro = moved[i];
+    const work =
+      micro === undefined
+        ? next(batch)
+        : { ...next(batch), micros: [{ instance: 1, micro, topic: (micro % topics) + 1 }] };
     const newUsers = newUsersOf(work, known);
     const processorBefore = processorMs();
     const startedAt = performance.now();
@@ -92,6 +103,7 @@ for (const { batch, times } of only === undefined ? BATCHES : [{ batch: Number(o
   }
   figures.push({
     batch,
+    moves,
     foldMs: folds.quantile(0.5),
     publishMs: publishes.quantile(0.5),
     processorMs: processor / times,
@@ -104,6 +116,14 @@ await publication.close();
 await store.close();
 const report: FoldReport = { figures };
 process.send?.(report, () => process.disconnect());
+
+/** Micro-clusters with about so many messages. */
+async function microsOf(messages: number, count: number): Promise<number[]> {
+  const rows = await store.connection.all(
+    `select micro from message where micro is not null group by micro order by abs(count(*) - ${messages}), micro limit ${count}`,
+  );
+  return rows.map((row) => row['micro'] as number);
+}
 
 function memoryPeak(): number {
   let status = '';
