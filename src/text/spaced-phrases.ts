@@ -3,6 +3,7 @@ import type { Language } from './lexicon.ts';
 import { fold } from './normalise.ts';
 import { LIGHT, meaningsOf, type Meaning, type Piece, type PieceKind } from './phrase-meanings.ts';
 import { toldOnce } from './word-cache.ts';
+import { WordScan } from './word-scan.ts';
 
 /** Only this many words of a request are read, and of a longer word nothing is looked up. */
 const WORDS_READ = 48;
@@ -12,7 +13,7 @@ const PARTICLE_GAP = 5;
 const NEGATION_GAP = 2;
 const SHORTEST_STEM = 2;
 
-const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c]*(?:['’\-.@_][\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c]*)*/gu;
+const SCAN = new WordScan({ signs: true, joiner: true });
 const ARABIC = /\p{Script=Arabic}/u;
 const VALUE = /^\p{N}/u;
 /** Closes what is written for the eye, not for the meaning: vowel signs, lengthening, the joiner of Persian. */
@@ -50,12 +51,13 @@ export interface Token {
 export function tokensOf(text: string): Token[] {
   const tokens: Token[] = [];
   let end = 0;
-  for (const { 0: word, index } of text.matchAll(WORD)) {
-    const gap = text.slice(end, index);
+  SCAN.begin(text);
+  while (tokens.length < WORDS_READ && SCAN.next()) {
+    const gap = text.slice(end, SCAN.start);
+    const word = text.slice(SCAN.start, SCAN.end);
     const afterBreak = tokens.length > 0 && gap !== ' ' && /\S/u.test(gap);
     tokens.push({ text: word, key: word.length > LONGEST_WORD ? '' : keyOf(word), afterBreak });
-    if (tokens.length === WORDS_READ) break;
-    end = index + word.length;
+    end = SCAN.end;
   }
   return tokens;
 }

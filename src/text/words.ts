@@ -5,6 +5,7 @@ import { once } from './once.ts';
 import { stemOf } from './stem.ts';
 import { UNSPACED_SCRIPTS } from './unspaced-scripts.ts';
 import { toldOnce } from './word-cache.ts';
+import { WordScan } from './word-scan.ts';
 
 const UNSPACED = new RegExp(`[${UNSPACED_SCRIPTS}]`, 'u');
 
@@ -60,8 +61,7 @@ export interface Word {
   readonly afterBreak: boolean;
 }
 
-/** Combining marks are parts of letters: without them, words of Hindi, Bengali or Thai fall apart. */
-const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:['’\-.@_][\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*/gu;
+const SCAN = new WordScan({ signs: true, joiner: false });
 const unspacedWords = once(() => new Intl.Segmenter('zh', { granularity: 'word' }));
 
 /** The words of a text as written, names, addresses and hyphenated words whole. */
@@ -77,7 +77,10 @@ export function wordsOf(text: string): Word[] {
   if (isUnspaced(text)) {
     for (const piece of unspacedWords().segment(text))
       if (piece.isWordLike === true) add(piece.segment, piece.index);
-  } else for (const { 0: word, index } of text.matchAll(WORD)) add(word, index);
+    return words;
+  }
+  SCAN.begin(text);
+  while (SCAN.next()) add(text.slice(SCAN.start, SCAN.end), SCAN.start);
   return words;
 }
 

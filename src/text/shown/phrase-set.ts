@@ -6,6 +6,7 @@ import { LANGUAGES, LEXICON } from '../lexicon.ts';
 import { alternatives } from '../patterns.ts';
 import { wordKey } from '../spaced-phrases.ts';
 import { toldOnce } from '../word-cache.ts';
+import { WordScan } from '../word-scan.ts';
 import { TEXT_LANGUAGES, TEXT_SECTIONS, type TextSection } from './lexicon.ts';
 
 /** A word of a text that is shown. */
@@ -15,17 +16,10 @@ export class ShownWord {
   /** UTF-16 units. */
   readonly start: number;
   readonly end: number;
-  readonly #text: readonly ShownWord[];
+  readonly #text: ShownText;
   readonly #place: number;
-  #phrases: ReadonlyMap<PhraseSet, number> | null = null;
 
-  /** `text`: the words of the text, this one being the one at `place`. */
-  constructor(
-    key: string,
-    [start, end]: readonly [number, number],
-    text: readonly ShownWord[],
-    place: number,
-  ) {
+  constructor(key: string, start: number, end: number, text: ShownText, place: number) {
     this.key = key;
     this.start = start;
     this.end = end;
@@ -33,24 +27,66 @@ export class ShownWord {
     this.#place = place;
   }
 
-  /** Words of the longest phrase of each set that begins here. */
-  get phrases(): ReadonlyMap<PhraseSet, number> {
-    return (this.#phrases ??= phrasesAt(this.#text, this.#place));
+  /** Words of the longest phrase of a set that begins here; 0: none does. */
+  lengthOf(set: PhraseSet): number {
+    return this.#text.lengthAt(this.#place, set);
   }
 }
 
-const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c]*(?:['’][\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c]*)*/gu;
+const SCAN = new WordScan({ signs: false, joiner: true });
 /** Of scripts that write no spaces between words, and of Korean, whose words take endings. */
 const UNSPACED =
   /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]/u;
 const keyOf = toldOnce(wordKey);
 
+/** The words of a text, and how long the phrases are that begin at each. */
+class ShownText {
+  readonly words: ShownWord[] = [];
+  /** By word and by the number of the set; null before anybody asks. */
+  #lengths: Uint8Array | null = null;
+  #sets = 0;
+
+  lengthAt(place: number, { number }: PhraseSet): number {
+    // A set that was made since is told then.
+    if (this.#lengths === null || number >= this.#sets) this.#tell();
+    return this.#lengths![place * this.#sets + number]!;
+  }
+
+  #tell(): void {
+    const { words } = this;
+    this.#sets = PhraseSet.count;
+    const lengths = new Uint8Array(words.length * this.#sets);
+    this.#lengths = lengths;
+    for (let at = 0; at < words.length; at++) {
+      const { key } = words[at]!;
+      const next = words[at + 1]?.key ?? '';
+      for (const opened of [BY_WORD.get(key), BY_BEGINNING.get(key.charCodeAt(0))]) {
+        if (opened === undefined) continue;
+        const bySecond = opened.bySecond.get(next);
+        if (bySecond !== undefined) this.#tellOf(bySecond, at, lengths);
+        this.#tellOf(opened.others, at, lengths);
+      }
+    }
+  }
+
+  #tellOf(phrases: readonly Phrase[], at: number, lengths: Uint8Array): void {
+    for (let one = 0; one < phrases.length; one++) {
+      const { set, parts } = phrases[one]!;
+      const length = matchedWords(parts, this.words, at);
+      const place = at * this.#sets + set.number;
+      if (length > lengths[place]!) lengths[place] = length;
+    }
+  }
+}
+
 /** The first words of a text; hyphens part words here. */
 export function shownWordsOf(text: string, most = 80): readonly ShownWord[] {
-  const words: ShownWord[] = [];
-  for (const { 0: word, index } of text.matchAll(WORD)) {
-    words.push(new ShownWord(keyOf(word), [index, index + word.length], words, words.length));
-    if (words.length === most) break;
+  const shown = new ShownText();
+  const { words } = shown;
+  SCAN.begin(text);
+  while (words.length < most && SCAN.next()) {
+    const { start, end } = SCAN;
+    words.push(new ShownWord(keyOf(text.slice(start, end)), start, end, shown, words.length));
   }
   return words;
 }
@@ -58,10 +94,15 @@ export function shownWordsOf(text: string, most = 80): readonly ShownWord[] {
 /** `…` stands for up to so many words. */
 const GAP = 4;
 
-/** The words of a phrase; one that ends in `*` stands for all that begin so. */
+/** A part of a phrase: a word, the beginning of one, or a gap. */
+interface PhrasePart {
+  readonly text: string;
+  readonly kind: 'word' | 'beginning' | 'gap';
+}
+
 interface Phrase {
   readonly set: PhraseSet;
-  readonly parts: readonly string[];
+  readonly parts: readonly PhrasePart[];
 }
 
 /** Phrases with the same first word. */
@@ -72,62 +113,54 @@ interface Opened {
   readonly others: Phrase[];
 }
 
-const NO_PHRASES: ReadonlyMap<PhraseSet, number> = new Map();
 /** By the first word, and by the first UTF-16 unit of a beginning. */
 const BY_WORD = new Map<string, Opened>();
 const BY_BEGINNING = new Map<number, Opened>();
-const NONE: readonly Phrase[] = [];
-
-function phrasesAt(words: readonly Pick<ShownWord, 'key'>[], at: number): ReadonlyMap<PhraseSet, number> {
-  const { key } = words[at]!;
-  const [whole, begun] = [BY_WORD.get(key), BY_BEGINNING.get(key.charCodeAt(0))];
-  if (whole === undefined && begun === undefined) return NO_PHRASES;
-  const next = words[at + 1]?.key ?? '';
-  let found: Map<PhraseSet, number> | null = null;
-  for (const opened of [whole, begun])
-    for (const phrases of [opened?.bySecond.get(next) ?? NONE, opened?.others ?? NONE])
-      for (const { set, parts } of phrases) {
-        const length = matchedWords(parts, words, at);
-        if (length > (found?.get(set) ?? 0)) (found ??= new Map()).set(set, length);
-      }
-  return found ?? NO_PHRASES;
-}
 
 /** How many words from `at` on are the parts of a phrase; 0: they are not. */
-function matchedWords(
-  parts: readonly string[],
-  words: readonly Pick<ShownWord, 'key'>[],
-  at: number,
-): number {
+function matchedWords(parts: readonly PhrasePart[], words: readonly ShownWord[], at: number): number {
   let place = at;
   let skip = 0;
-  for (const part of parts) {
-    if (part === '…') {
+  for (let one = 0; one < parts.length; one++) {
+    const part = parts[one]!;
+    if (part.kind === 'gap') {
       skip = GAP;
       continue;
     }
     const last = place + skip;
-    while (place < last && !isWord(part, words[place]?.key)) place += 1;
-    if (!isWord(part, words[place]?.key)) return 0;
+    while (place < last && !isWord(part, words[place])) place += 1;
+    if (!isWord(part, words[place])) return 0;
     place += 1;
     skip = 0;
   }
   return place - at;
 }
 
-function isWord(part: string, key: string | undefined): boolean {
-  if (key === undefined) return false;
-  return part.endsWith('*') ? key.startsWith(part.slice(0, -1)) : part === key;
+function isWord({ text, kind }: PhrasePart, word: ShownWord | undefined): boolean {
+  if (word === undefined) return false;
+  return kind === 'beginning' ? word.key.startsWith(text) : word.key === text;
+}
+
+/** `part`: as the lexicon has it; what ends in `*` stands for all that begin so. */
+function partOf(part: string): PhrasePart {
+  if (part === '…') return { text: part, kind: 'gap' };
+  const isBeginning = part.endsWith('*');
+  return { text: wordKey(isBeginning ? part.slice(0, -1) : part), kind: isBeginning ? 'beginning' : 'word' };
 }
 
 /** Phrases of languages with spaces, which are looked for by word, and of others, by text. */
 export class PhraseSet {
+  /** How many sets there are. */
+  static count = 0;
+  readonly number: number;
   readonly #words = new Set<string>();
   readonly #atStart: RegExp;
   readonly #atEnd: RegExp;
   readonly #anywhere: RegExp;
 
   constructor(spaced: readonly string[], unspaced: readonly string[]) {
+    this.number = PhraseSet.count;
+    PhraseSet.count += 1;
     for (const phrase of spaced) this.#add(phrase);
     const source =
       unspaced.length === 0 ? '(?!)' : alternatives(unspaced.map((one) => one.replaceAll('.', '\\.')));
@@ -140,24 +173,22 @@ export class PhraseSet {
     const parts = phrase
       .split(' ')
       .flatMap((part) => (part === '…' ? [part] : part.split(/[-.\u200c](?=\p{L})/u)))
-      .map((part) =>
-        part.endsWith('*') ? `${wordKey(part.slice(0, -1))}*` : part === '…' ? part : wordKey(part),
-      );
-    const first = parts[0]!;
-    if (parts.length === 1) this.#words.add(first);
-    const second = parts[1] === undefined || /[*…]$/u.test(parts[1]) ? null : parts[1];
-    const opened = first.endsWith('*')
-      ? openedBy(BY_BEGINNING, first.charCodeAt(0))
-      : openedBy(BY_WORD, first);
+      .map(partOf);
+    const [first, second] = parts as [PhrasePart, ...PhrasePart[]];
+    if (parts.length === 1) this.#words.add(first.kind === 'beginning' ? `${first.text}*` : first.text);
+    const opened =
+      first.kind === 'beginning'
+        ? openedBy(BY_BEGINNING, first.text.charCodeAt(0))
+        : openedBy(BY_WORD, first.text);
     const entry = { set: this, parts };
-    if (second === null) opened.others.push(entry);
-    else if (opened.bySecond.has(second)) opened.bySecond.get(second)!.push(entry);
-    else opened.bySecond.set(second, [entry]);
+    const known = second?.kind === 'word' ? opened.bySecond.get(second.text) : opened.others;
+    if (known !== undefined) known.push(entry);
+    else opened.bySecond.set(second!.text, [entry]);
   }
 
   /** The place after the longest phrase that begins at word `at`; `at` itself when none does. */
   endAt(words: readonly ShownWord[], at: number): number {
-    return Math.min(at + (words[at]?.phrases.get(this) ?? 0), words.length);
+    return Math.min(at + (words[at]?.lengthOf(this) ?? 0), words.length);
   }
 
   /** Whether a word is a phrase by itself. */
@@ -168,13 +199,13 @@ export class PhraseSet {
   /** How many of the last words are a phrase. */
   lengthAtEnd(words: readonly ShownWord[]): number {
     for (let length = Math.min(6, words.length); length > 0; length -= 1)
-      if (words.at(-length)!.phrases.get(this) === length) return length;
+      if (words.at(-length)!.lengthOf(this) === length) return length;
     return 0;
   }
 
   /** The word at which the first phrase begins; in a text without spaces between words 0; -1: there is none. */
   firstIn(text: string, words: readonly ShownWord[]): number {
-    const place = words.findIndex(({ phrases }) => phrases.has(this));
+    const place = words.findIndex((word) => word.lengthOf(this) > 0);
     return place < 0 && UNSPACED.test(text) && this.#anywhere.test(text) ? 0 : place;
   }
 
@@ -218,7 +249,8 @@ function stemsOfKey(key: string): readonly string[] {
 
 function keysIn(text: string, most = 80): string[] {
   const keys: string[] = [];
-  for (const [word] of text.matchAll(WORD)) if (keys.push(keyOf(word)) === most) break;
+  SCAN.begin(text);
+  while (keys.length < most && SCAN.next()) keys.push(keyOf(text.slice(SCAN.start, SCAN.end)));
   return keys;
 }
 
