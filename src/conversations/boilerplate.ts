@@ -279,9 +279,8 @@ function meaningOf(sentences: readonly RequestSentence[]): Float32Array | null {
   let sum: Float32Array | null = null;
   for (const { vector, words } of sentences) {
     if (vector === null) continue;
-    const weighted = vector.map((component) => component * words);
-    if (sum === null) sum = weighted;
-    else addTo(sum, weighted);
+    sum ??= new Float32Array(vector.length);
+    for (let at = 0; at < vector.length; at++) sum[at]! += Math.fround(vector[at]! * words);
   }
   if (sum === null) return null;
   const norm = normOf(sum);

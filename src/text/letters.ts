@@ -94,14 +94,10 @@ const TOKENS = new Map<string, ReadToken>();
 /** Words of `text`, one entry a script, the script with most to say first. */
 export function lettersOf(text: string): ScriptWords[] {
   const found = new Map<Script, ScriptWords>();
-  const tokens = withoutCode(text)
-    .normalize('NFC')
-    .split(/\s+/u)
-    .map(readToken)
-    .filter(({ isNoText }) => !isNoText);
-  const shouted = tokens.every(({ isShouted }) => isShouted);
-  for (const { isAbbreviation, parts } of tokens) {
-    if (!shouted && isAbbreviation) continue;
+  const tokens = withoutCode(text).normalize('NFC').split(/\s+/u).map(readToken);
+  const shouted = tokens.every(({ isNoText, isShouted }) => isNoText || isShouted);
+  for (const { isNoText, isAbbreviation, parts } of tokens) {
+    if (isNoText || (!shouted && isAbbreviation)) continue;
     for (const part of parts) addPart(found, part, shouted);
   }
   return [...found.values()].sort((a, b) => weightOf(b) - weightOf(a));

@@ -41,8 +41,11 @@ export function fold(text: string): string {
   let folded = text.toLowerCase();
   if (NOT_ASCII.test(folded))
     folded = SEPARATE.test(folded) ? folded.replace(TO_FOLD, foldedSeparately) : foldedTogether(folded);
-  return folded.replace(/\s+/g, ' ').trim();
+  return (UNEVEN.test(folded) ? folded.replace(/\s+/g, ' ') : folded).trim();
 }
+
+/** A space beside another one, or one of another kind. */
+const UNEVEN = / \s|[^\S ]/;
 
 function foldedSeparately(letter: string): string {
   const known = SEPARATELY.get(letter);

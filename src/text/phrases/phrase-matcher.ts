@@ -127,6 +127,8 @@ const GLUE = [null, 'glued', 'first'] as const;
 export class PhraseMatcher<Kind extends string> {
   readonly #languages: readonly InLanguage<Kind>[];
   readonly #known = new Map<string, KnownToken>();
+  /** Of the text in work. */
+  readonly #tokens: KnownToken[] = [];
   /** Of each language the words of a text that it knows. */
   readonly #counts: Uint8Array;
   readonly #inOneLanguage: boolean;
@@ -153,19 +155,19 @@ export class PhraseMatcher<Kind extends string> {
   match(content: string, only = ''): MatchedText<Kind> {
     const read = readText(content);
     const { tokens } = read;
-    const known: KnownToken[] = [];
+    const known = this.#tokens;
+    known.length = 0;
     for (let at = 0; at < tokens.length; at++) known.push(this.#knownToken(tokens[at]!.key));
     const mask = this.#isStrict ? ~this.#excludedBy(read) : -1;
     const named = only === '' ? undefined : this.#languages.find(({ code }) => code === only);
     const likely = named?.bit ?? likelyLanguages(known, this.#counts.fill(0), this.#isStrict) & mask;
     const foreign = named === undefined ? this.#foreignTo(likely, known, mask) : 0;
     const found: Found[] = [];
-    const denials = new Denials(this.#languages, tokens);
     const anchors = new Anchors(tokens);
     let steps = tokens.length;
     for (let left = likely | foreign; left !== 0; left &= left - 1) {
       const place = 31 - Math.clz32(left & -left);
-      steps += this.#walk({ place, read, known, anchors }, found, denials);
+      steps += this.#walk({ place, read, known, anchors }, found);
     }
     if (found.length === 0) return new MatchedText<Kind>(read, NONE, NONE, steps);
     // A phrase of another language counts where a word of it is of no likely one.
@@ -174,8 +176,10 @@ export class PhraseMatcher<Kind extends string> {
       for (let at = start; at < end; at++) if ((known[at]!.languages & mask & likely) === 0) return true;
       return false;
     };
-    const said = (foreign === 0 ? found : found.filter(isSaid)).sort((a, b) => a.end - b.end);
+    const said = foreign === 0 ? found : found.filter(isSaid);
+    if (said.length > 1) said.sort((a, b) => a.end - b.end);
     const contrasts = said.filter((one) => this.#phraseOf(one).role === 'contrast');
+    const denials = new Denials(this.#languages, tokens, (place, at) => this.#denies(place, at, read));
     return new MatchedText(read, this.#matchesOf(said, tokens.length, denials), contrasts, steps);
   }
 
@@ -183,8 +187,16 @@ export class PhraseMatcher<Kind extends string> {
     return this.#languages[language]!.compiled().phrases[phrase]!;
   }
 
+  /** Whether a token is a word of negation of the language at `place`. */
+  #denies(place: number, at: number, { tokens }: ReadText): boolean {
+    const { trie } = this.#languages[place]!.compiled();
+    return (
+      readingOf(tokens[at]!.key, this.#tokens[at]!, place, glueAt(tokens, at), trie)?.isNegation === true
+    );
+  }
+
   /** Adds what one language finds, and returns what it cost. */
-  #walk({ place, read: { tokens }, known, anchors }: Ground, found: Found[], denials: Denials): number {
+  #walk({ place, read: { tokens }, known, anchors }: Ground, found: Found[]): number {
     const { trie, walk } = this.#languages[place]!.compiled();
     walk.begin();
     let end = 0;
@@ -195,9 +207,7 @@ export class PhraseMatcher<Kind extends string> {
       const token = tokens[at]!;
       end = at + 1;
       if (token.before === BREAK.end) walk.stop();
-      const glue = !token.isCharacter ? 0 : isGlued(tokens, at) ? 1 : 2;
-      const reading = readingOf(token.key, known[at]!, place, glue, trie);
-      if (reading?.isNegation === true) denials.addBefore({ language: place, start: at, end });
+      const reading = readingOf(token.key, known[at]!, place, glueAt(tokens, at), trie);
       if (reading === null && walk.isIdle) continue;
       walk.take(reading, at, token.before === BREAK.mark, anchors, add);
     }
@@ -225,10 +235,10 @@ export class PhraseMatcher<Kind extends string> {
   }
 
   #matchesOf(said: readonly Found[], count: number, denials: Denials): Match<Kind>[] {
-    const vetoed = new Vetoes<Kind>(count);
+    let vetoed: Vetoes<Kind> | null = null;
     for (const one of said) {
       const { role, kind } = this.#phraseOf(one);
-      if (role === 'unless') vetoed.add(kind!, one);
+      if (role === 'unless') (vetoed ??= new Vetoes<Kind>(count)).add(kind!, one);
       else if (role === 'negation') denials.addBefore(one);
       else if (role === 'negation-after') denials.addAfter(one);
     }
@@ -236,7 +246,7 @@ export class PhraseMatcher<Kind extends string> {
     const matches: Match<Kind>[] = [];
     for (const one of said) {
       const { role, kind, text } = this.#phraseOf(one);
-      if (role !== 'phrase' || kind === null || vetoed.has(kind, one)) continue;
+      if (role !== 'phrase' || kind === null || vetoed?.has(kind, one) === true) continue;
       const { start, end, language } = one;
       const { code } = this.#languages[language]!;
       matches.push({
@@ -267,6 +277,11 @@ export class PhraseMatcher<Kind extends string> {
     this.#known.set(key, token);
     return token;
   }
+}
+
+/** How a token stands to the one before it: place in `GLUE`. */
+function glueAt(tokens: readonly Token[], at: number): number {
+  return !tokens[at]!.isCharacter ? 0 : isGlued(tokens, at) ? 1 : 2;
 }
 
 /** What a token may be in the language at `place`; `glue`: place in `GLUE`. */
@@ -361,50 +376,59 @@ class Vetoes<Kind extends string> {
 class Denials {
   readonly #languages: readonly Pick<InLanguage<string>, 'reachAfter' | 'reachBefore'>[];
   readonly #tokens: readonly Token[];
+  /** Whether a token by itself is a negation of a language. */
+  readonly #isNegation: (language: number, at: number) => boolean;
   /** Of each language and token: a negation ends here, or begins. */
-  readonly #ends = new Map<number, Uint8Array>();
-  readonly #starts = new Map<number, Uint8Array>();
+  readonly #ends: (Uint8Array | undefined)[] = [];
+  readonly #starts: (Uint8Array | undefined)[] = [];
 
   constructor(
     languages: readonly Pick<InLanguage<string>, 'reachAfter' | 'reachBefore'>[],
     tokens: readonly Token[],
+    isNegation: (language: number, at: number) => boolean,
   ) {
     this.#languages = languages;
     this.#tokens = tokens;
+    this.#isNegation = isNegation;
   }
 
-  addBefore({ language, end }: Pick<Found, 'language' | 'start' | 'end'>): void {
-    this.#in(this.#ends, language)[end - 1] = 1;
+  addBefore({ language, end }: Found): void {
+    this.#endsOf(language)[end - 1] = 1;
   }
 
   addAfter({ language, start }: Found): void {
-    this.#in(this.#starts, language)[start] = 1;
+    (this.#starts[language] ??= new Uint8Array(this.#tokens.length))[start] = 1;
   }
 
   remove({ language, start, end }: Found): void {
-    this.#ends.get(language)?.fill(0, start, end);
-    this.#starts.get(language)?.fill(0, start, end);
+    this.#endsOf(language).fill(0, start, end);
+    this.#starts[language]?.fill(0, start, end);
   }
 
-  #in(of: Map<number, Uint8Array>, language: number): Uint8Array {
-    let places = of.get(language);
-    if (places === undefined) of.set(language, (places = new Uint8Array(this.#tokens.length)));
-    return places;
+  /** At first those of single words. */
+  #endsOf(language: number): Uint8Array {
+    const known = this.#ends[language];
+    if (known !== undefined) return known;
+    const ends = new Uint8Array(this.#tokens.length);
+    for (let at = 0; at < ends.length; at++) if (this.#isNegation(language, at)) ends[at] = 1;
+    return (this.#ends[language] = ends);
   }
 
   isIn({ language, start, end }: Found): boolean {
-    return this.#ends.get(language)?.subarray(start, end).includes(1) === true;
+    const ends = this.#endsOf(language);
+    for (let at = start; at < end; at++) if (ends[at] === 1) return true;
+    return false;
   }
 
   /** Whether a negation reaches a phrase without crossing a mark. */
   deny({ language, start, end }: Found): boolean {
     const { reachAfter, reachBefore } = this.#languages[language]!;
-    const ends = this.#ends.get(language);
-    for (let at = start - 1; ends !== undefined && at >= 0 && at >= start - reachAfter; at--) {
+    const ends = this.#endsOf(language);
+    for (let at = start - 1; at >= 0 && at >= start - reachAfter; at--) {
       if (this.#tokens[at + 1]!.before >= BREAK.mark) break;
       if (ends[at] === 1) return true;
     }
-    const starts = this.#starts.get(language);
+    const starts = this.#starts[language];
     for (let at = end; starts !== undefined && at < this.#tokens.length && at < end + reachBefore; at++) {
       if (this.#tokens[at]!.before >= BREAK.mark) break;
       if (starts[at] === 1) return true;

@@ -39,12 +39,45 @@ const UNSPACED =
   /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]/u;
 const keyOf = toldOnce(wordKey);
 
+/** A word as phrases are looked up by it, told once. */
+interface Opener {
+  readonly key: string;
+  /** The phrases that begin with it. */
+  readonly opens: readonly Opened[];
+}
+
+let openers = new Map<string, Opener>();
+/** The sets that they were told for. */
+let tellingSets = 0;
+const MOST_OPENERS = 8192;
+/** UTF-16 units. A longer word can hold the whole text that it was cut from in memory. */
+const LONGEST_OPENER = 12;
+
+function openerOf(word: string): Opener {
+  if (openers.size >= MOST_OPENERS || tellingSets !== PhraseSet.count) openers = new Map();
+  tellingSets = PhraseSet.count;
+  const known = openers.get(word);
+  if (known !== undefined) return known;
+  const key = keyOf(word);
+  const opens = [BY_WORD.get(key), BY_BEGINNING.get(key.charCodeAt(0))].filter((one) => one !== undefined);
+  const opener = { key, opens };
+  if (word.length <= LONGEST_OPENER) openers.set(word, opener);
+  return opener;
+}
+
 /** The words of a text, and how long the phrases are that begin at each. */
 class ShownText {
   readonly words: ShownWord[] = [];
+  readonly #openers: Opener[] = [];
   /** By word and by the number of the set; null before anybody asks. */
   #lengths: Uint8Array | null = null;
   #sets = 0;
+
+  add({ start, end }: Pick<WordScan, 'start' | 'end'>, text: string): void {
+    const opener = openerOf(text.slice(start, end));
+    this.#openers.push(opener);
+    this.words.push(new ShownWord(opener.key, start, end, this, this.words.length));
+  }
 
   lengthAt(place: number, { number }: PhraseSet): number {
     // A set that was made since is told then.
@@ -58,10 +91,10 @@ class ShownText {
     const lengths = new Uint8Array(words.length * this.#sets);
     this.#lengths = lengths;
     for (let at = 0; at < words.length; at++) {
-      const { key } = words[at]!;
+      const { opens } = this.#openers[at]!;
+      if (opens.length === 0) continue;
       const next = words[at + 1]?.key ?? '';
-      for (const opened of [BY_WORD.get(key), BY_BEGINNING.get(key.charCodeAt(0))]) {
-        if (opened === undefined) continue;
+      for (const opened of opens) {
         const bySecond = opened.bySecond.get(next);
         if (bySecond !== undefined) this.#tellOf(bySecond, at, lengths);
         this.#tellOf(opened.others, at, lengths);
@@ -82,13 +115,9 @@ class ShownText {
 /** The first words of a text; hyphens part words here. */
 export function shownWordsOf(text: string, most = 80): readonly ShownWord[] {
   const shown = new ShownText();
-  const { words } = shown;
   SCAN.begin(text);
-  while (words.length < most && SCAN.next()) {
-    const { start, end } = SCAN;
-    words.push(new ShownWord(keyOf(text.slice(start, end)), start, end, shown, words.length));
-  }
-  return words;
+  while (shown.words.length < most && SCAN.next()) shown.add(SCAN, text);
+  return shown.words;
 }
 
 /** `…` stands for up to so many words. */
