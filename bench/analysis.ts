@@ -1,4 +1,4 @@
-/** What does the analysis of a message take, and which of its two steps takes it? */
+/** What does the analysis of a message take and leave, and which of its two steps takes it? */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { action, UsageError, wholeNumber, type Command } from '../src/cli/command.ts';
@@ -9,12 +9,17 @@ import { detectLanguage } from '../src/text/detect.ts';
 import { Assigner } from '../src/worker/analysis/assigner.ts';
 import { corpora, take, type Conversation } from './load/distinct-texts.ts';
 import { fixedLoopMs } from './load/fixed-loop.ts';
+import { allocatedBy } from './load/garbage.ts';
+import type { Ratios } from './load/ratios.ts';
 import { table } from './load/table.ts';
 
 const MODELS = join(import.meta.dirname, '../models');
 const BATCH = 2000;
 const MESSAGES = 12_000;
 const WARM_UP = 6000;
+/** Messages over which garbage is measured. */
+const GARBAGE_OF = 4000;
+const QUICK_MESSAGES = 2000;
 const REPEATED_CONVERSATIONS = 300;
 const INSTANCE_ID = '0190a000-0000-7000-8000-000000000001';
 const SECOND_MICROS = 1_000_000;
@@ -23,7 +28,8 @@ const USAGE = `Usage: npm run bench -- analysis [TEXTS…] [OPTIONS]
 
 What does the analysis of a message take, and which of its two steps takes it: enrich, which reads each text by itself,
 or assign, which goes in the order of the stream? In this process and thread, with the model that ships. What it found
-is told as a digest: equal digests, equal findings.
+is told as a digest: equal digests, equal findings. Garbage is what the heap is asked for, measured over again, because
+measuring it takes time.
 
 TEXTS are those of npm run bench -- count, and repeated: three hundred conversations again and again. Default: all.
 
@@ -53,10 +59,15 @@ export const command: Command = {
         const rows: string[][] = [];
         for (const texts of names.length === 0 ? known : names) {
           const conversations = await conversationsOf(texts, messages + warm, values.data);
-          rows.push(rowOf(texts, await analyse(conversations, messages + warm, warm)));
+          const analysed = await analyse(conversations, messages + warm, warm);
+          const garbage = await garbageOf(conversations, GARBAGE_OF + warm, warm);
+          rows.push(rowOf(texts, analysed, garbage));
         }
         console.log(
-          table(['texts', 'messages', 'enrich µs', 'assign µs', 'both', 'assign %', 'digest'], rows),
+          table(
+            ['texts', 'messages', 'enrich µs', 'assign µs', 'both', 'assign %', 'garbage KB', 'digest'],
+            rows,
+          ),
         );
         console.log(`fixed loop: ${fixedLoopMs().toFixed(0)} ms`);
       };
@@ -93,11 +104,37 @@ interface Analysed {
   readonly digest: string;
 }
 
-/** Analyses conversations one after the other, each a session, in batches. */
+/** Bytes that the analysis of a message asks the heap for, over those behind the first `warm`. */
+async function garbageOf(
+  conversations: readonly Conversation[],
+  most: number,
+  warm: number,
+): Promise<number> {
+  let bytes = 0;
+  const { messages } = await analyse(conversations, most, warm, async (work) => {
+    bytes = await allocatedBy(work);
+  });
+  return bytes / messages;
+}
+
+/** Messages analysed for each megabyte that the heap is asked for: fewer where a message leaves more garbage. */
+export const ratios: Ratios = async ({ times }) => {
+  const conversations = await conversationsOf('demo', 2 * QUICK_MESSAGES, undefined);
+  const samples: number[] = [];
+  while (samples.length < times)
+    samples.push(1e6 / (await garbageOf(conversations, 2 * QUICK_MESSAGES, QUICK_MESSAGES)));
+  return { 'messages analysed for each megabyte of garbage': samples };
+};
+
+/**
+ * Analyses conversations one after the other, each a session, in batches. `measured`: does the work behind the first
+ * `warm` messages.
+ */
 async function analyse(
   conversations: readonly Conversation[],
   most: number,
   warm: number,
+  measured: (work: () => Promise<void>) => Promise<void> = (work) => work(),
 ): Promise<Analysed> {
   const embedder = await loadEmbedder({ model: 'undertone-small', modelsDirectory: MODELS });
   const { thresholds, dimensions } = embedder;
@@ -107,7 +144,7 @@ async function analyse(
   assigner.restoreInstance(0, INSTANCE_ID, []);
   const digest = createHash('sha256');
   const taken = { enrich: 0, assign: 0 };
-  for (let at = 0; at < turns.length; at += BATCH) {
+  const analyseBatch = async (at: number): Promise<void> => {
     const batch = turns.slice(at, at + BATCH);
     const startedAt = threadMicros();
     const enrichments = await enricher.enrich(batch);
@@ -119,10 +156,15 @@ async function analyse(
     const assignedAt = threadMicros();
     digest.update(JSON.stringify(assignment));
     for (const { kind, key, value } of rows) digest.update(`${kind} ${key}`).update(value ?? '');
-    if (at < warm) continue;
+    if (at < warm) return;
     taken.enrich += enrichedAt - startedAt;
     taken.assign += assignedAt - enrichedAt;
-  }
+  };
+  let next = 0;
+  for (; next < Math.min(warm, turns.length); next += BATCH) await analyseBatch(next);
+  await measured(async () => {
+    for (; next < turns.length; next += BATCH) await analyseBatch(next);
+  });
   await embedder.close();
   const messages = turns.length - Math.ceil(warm / BATCH) * BATCH;
   return {
@@ -159,8 +201,17 @@ function threadMicros(): number {
   return user + system;
 }
 
-function rowOf(texts: string, { messages, enrich, assign, digest }: Analysed): string[] {
+function rowOf(texts: string, { messages, enrich, assign, digest }: Analysed, garbage: number): string[] {
   const both = enrich + assign;
   const share = ((100 * assign) / both).toFixed(0);
-  return [texts, String(messages), enrich.toFixed(0), assign.toFixed(0), both.toFixed(0), share, digest];
+  return [
+    texts,
+    String(messages),
+    enrich.toFixed(0),
+    assign.toFixed(0),
+    both.toFixed(0),
+    share,
+    (garbage / 1000).toFixed(1),
+    digest,
+  ];
 }

@@ -38,15 +38,14 @@ export function endsSentence(text: string): boolean {
 export function sentencesOf(text: string): string[] {
   const sentences: string[] = [];
   let sentence: { readonly start: number; end: number } | null = null;
-  let read = 0;
-  for (const end of sentenceEnds(text)) {
+  for (let read = 0, end = 0; read < text.length; read = end) {
+    end = endFrom(text, read);
     const piece = text.slice(read, end);
     const blanks = piece.length - piece.trimStart().length;
     if (blanks < piece.length) {
       sentence ??= { start: read + blanks, end };
       sentence.end = read + piece.trimEnd().length;
     }
-    read = end;
     if (sentence === null) continue;
     if (end < text.length && isOpen(text, sentence.start, sentence.end)) continue;
     sentences.push(text.slice(sentence.start, sentence.end));
@@ -70,9 +69,10 @@ function isOpen(text: string, start: number, end: number): boolean {
   return ORDINAL_NOUNS.has(next.toLowerCase()) || ORDINAL_LEADS.has(ordinal[1]?.toLowerCase() ?? '');
 }
 
-function* sentenceEnds(text: string): Iterable<number> {
-  for (const { 0: marks, index } of text.matchAll(SENTENCE_END)) yield index + marks.length;
-  yield text.length;
+/** Behind the next mark that may end a sentence. */
+function endFrom(text: string, from: number): number {
+  SENTENCE_END.lastIndex = from;
+  return SENTENCE_END.test(text) ? SENTENCE_END.lastIndex : text.length;
 }
 
 const CLAUSE_END = new RegExp(

@@ -60,7 +60,8 @@ export function eachRun(text: string, take: TakeRun): void {
       continue;
     }
     const start = at;
-    let [letters, digits] = [false, false];
+    let letters = false;
+    let digits = false;
     if (type === MARK) {
       at += 1;
     } else if (type === UNSPACED_LETTER) {
@@ -75,7 +76,8 @@ export function eachRun(text: string, take: TakeRun): void {
       }
     }
     take(start, at, type === UNSPACED_LETTER ? 'unspaced' : kindOf(letters, digits), spaced, line);
-    [spaced, line] = [false, false];
+    spaced = false;
+    line = false;
   }
 }
 

@@ -269,12 +269,12 @@ const SAYS_NOTHING = /^\p{Script=Hiragana}+$/u;
  * What a word is compared by: its beginning, if it says something; of a run of a script without spaces the pairs of its
  * characters.
  */
-function stemsOfKey(key: string): readonly string[] {
+const stemsOfKey = toldOnce((key: string): readonly string[] => {
   if (!UNSPACED.test(key))
     return STOP_WORDS.has(key) ? [] : [/^\p{N}/u.test(key) ? key : key.slice(0, STEM_LENGTH)];
   const pairs = Array.from({ length: Math.max(key.length - 1, 1) }, (_, at) => key.slice(at, at + 2));
   return pairs.filter((pair) => !SAYS_NOTHING.test(pair));
-}
+});
 
 function keysIn(text: string, most = 80): string[] {
   const keys: string[] = [];
