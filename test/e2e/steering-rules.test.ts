@@ -134,7 +134,7 @@ class Shop {
   }
 }
 
-describe('what people decide', { concurrency: 4 }, () => {
+describe('what people decide', { concurrency: 10 }, () => {
   it('renames and pins topics, clusters and gaps, and is undone', async () => {
     const shop = await Shop.open();
     const found = (await shop.why('topics', shop.cancel)).topic;

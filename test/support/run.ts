@@ -16,14 +16,19 @@ const root = resolve(dirname(import.meta.filename), '../..');
  * processor time of their thread, so they share a process with one another only; the one that notes how patterns are
  * made loads the sources itself. Nobody shares a service with settings of its own, or one that is rebuilt or killed.
  */
-const TOGETHER: readonly { readonly name: string; readonly files: RegExp }[] = [
+const TOGETHER: readonly {
+  readonly name: string;
+  readonly files: RegExp;
+  /** Of these, the file that comes behind the others; default: in the order of their paths. */
+  readonly last?: RegExp;
+}[] = [
   {
     name: 'e2e',
     files:
-      /^test\/e2e\/(?:alerts|analysis|auth|changes|client|export|import|mcp|otlp|overview|query|steering|why)/,
+      /^test\/e2e\/(?:alerts|analysis|auth|changes|client|export|import|ingest|mcp|otlp|overview|query|session|steering|why)/,
+    // It deletes from the stream.
+    last: /session-rules/,
   },
-  // The last of them deletes from the stream.
-  { name: 'intake', files: /^test\/e2e\/(?:ingest|session)-rules/ },
   { name: 'reader', files: /^test\/(?:conversations|text|topics|turns)\/(?!.*linear-time)/ },
   { name: 'linear-time', files: /^test\/(?:turns\/linear-time-|text\/.*linear-time)/ },
   { name: 'models', files: /^test\/(?:models|numeric|writer\/local)/ },
@@ -95,8 +100,9 @@ function together(all: readonly string[]): string[] {
   const entries: string[] = [];
   const grouped = new Set<string>();
   mkdirSync(resolve(root, '.cache/tests'), { recursive: true });
-  for (const { name, files: own } of TOGETHER) {
-    const members = all.filter((file) => own.test(file));
+  for (const { name, files: own, last } of TOGETHER) {
+    const isLast = (file: string): number => Number(last?.test(file) ?? false);
+    const members = all.filter((file) => own.test(file)).toSorted((a, b) => isLast(a) - isLast(b));
     // Whoever moves files would else pay for a process each, and notice nothing.
     if (members.length < 2 && words.length === 0)
       throw new Error(`test/support/run.ts: ${name} groups no files`);
