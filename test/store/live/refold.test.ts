@@ -23,8 +23,6 @@ import { ownRows, refoldLaw, refoldOptions } from '../../support/refolds.ts';
 import { sameRows, stateRows } from '../../support/view-rows.ts';
 
 const MESSAGES = 20;
-/** Messages of a batch: several batches, and more of them than a part of a refold has. */
-const EACH = 5;
 
 describe('a refold', () => {
   let folder: { path: string; remove: () => void };
@@ -138,12 +136,9 @@ describe('a refold', () => {
 
   /** Messages in several batches, with a row in every table that a refold copies. */
   async function foldSome(): Promise<void> {
-    for (let last = EACH; last <= MESSAGES; last += EACH) {
-      const positions = Array.from({ length: EACH }, (_, index) => last - EACH + 1 + index);
+    for (let position = 1; position <= MESSAGES; position += 1) {
       const work = assignment({
-        messages: positions.map((position) =>
-          fact({ position, session: 1 + (position % 3), user: 1 + (position % 2) }),
-        ),
+        messages: [fact({ position, session: 1 + (position % 3), user: 1 + (position % 2) })],
         sessions: [1, 2, 3].map((session) => ({
           instance: 1,
           session,
@@ -155,13 +150,12 @@ describe('a refold', () => {
           outcome: 'thanked',
         })),
       });
-      const state = positions.flatMap((key) =>
-        ['micro', 'session'].map((kind) => ({ instance: 1, kind, key, value: new Uint8Array([key]) })),
-      );
-      await live.fold(work, state, {
-        sequence: last,
-        requests: positions.map((position) => ({ id: uuid(4, position), acceptedAt: position })),
-      });
+      const value = new Uint8Array([position]);
+      const state = [
+        { instance: 1, kind: 'micro', key: position, value },
+        { instance: 1, kind: 'session', key: position, value },
+      ];
+      await live.fold(work, state, { requests: [{ id: uuid(4, position), acceptedAt: position }] });
     }
     await live.store.connection.run(
       `insert into deferred values ('${uuid(1, 1)}', 20, 0, 3, 5, '${uuid(0, 1)}')`,

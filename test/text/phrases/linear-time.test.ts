@@ -8,7 +8,7 @@ import { worstTexts } from '../../support/phrase-prefixes.ts';
  * UTF-16 units, of the file of each purpose with the most to find, and of the others. Steps are counted, so that a
  * short text tells as much as a long one; `LINEAR_UNITS=200000` is the long form.
  */
-const LONG = Number(process.env['LINEAR_UNITS'] ?? 20_000);
+const LONG = Number(process.env['LINEAR_UNITS'] ?? 50_000);
 const SHORT = 10_000;
 /**
  * Steps a character: 5 ms a thousand characters. At 62 steps a thousand take 1.1 ms, so slow machines have a margin.

@@ -89,7 +89,7 @@ function stream(length: number, seed: number): Said[] {
 describe('Assigner', () => {
   it('ends in the same rows and the same state however the stream is cut and wherever it restarts', () => {
     for (const seed of [1, 2]) {
-      const turns = stream(700, seed);
+      const turns = stream(1200, seed);
       const whole = new Store();
       whole.fold(turns);
       for (const [size, restartEvery] of [
