@@ -45,8 +45,8 @@ const CHUNK = 10_000;
 
 const [dataDir = '', messages = '', only] = process.argv.slice(2);
 const history = Number(messages);
-const { topics } = oneInstance(history);
-const next = streamOf(oneInstance(history));
+const shape = oneInstance(history);
+const next = streamOf(shape);
 const known = new Set<number>();
 for (let done = 0; done < history; done += CHUNK) newUsersOf(next(Math.min(CHUNK, history - done)), known);
 
@@ -86,7 +86,7 @@ for (const { batch, times, moves } of only === undefined
     const work =
       micro === undefined
         ? next(batch)
-        : { ...next(batch), micros: [{ instance: 1, micro, topic: (micro % topics) + 1 }] };
+        : { ...next(batch), micros: [{ instance: 1, micro, topic: (micro % shape.topics) + 1 }] };
     const newUsers = newUsersOf(work, known);
     const processorBefore = processorMs();
     const startedAt = performance.now();

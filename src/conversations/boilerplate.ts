@@ -280,6 +280,7 @@ function meaningOf(sentences: readonly RequestSentence[]): Float32Array | null {
   for (const { vector, words } of sentences) {
     if (vector === null) continue;
     sum ??= new Float32Array(vector.length);
+    // Rounded before it is added, as an array of such numbers holds it.
     for (let at = 0; at < vector.length; at++) sum[at]! += Math.fround(vector[at]! * words);
   }
   if (sum === null) return null;

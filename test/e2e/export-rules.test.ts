@@ -122,7 +122,7 @@ describe('an export', () => {
   });
 
   it('may be broken off by its reader, again and again', async () => {
-    for (let i = 0; i < 6; i += 1) {
+    for (let i = 0; i < 12; i += 1) {
       const stop = new AbortController();
       const search = toSearch({ instanceId: shop.instanceId, ...SESSIONS });
       const response = await fetch(`${service.url}/v1/query?${search}`, {

@@ -87,22 +87,18 @@ async function topicOf(text: string): Promise<string> {
 
 describe('what is behind an entity', () => {
   it('are the numbers that queries have, of every entity, in whole and cut ranges, with each bucket', async () => {
-    // The second range cuts a week and a month, the third an hour and a day: each in the buckets that it cuts.
-    const ranges: readonly (readonly [range: Parameters, granularities: readonly string[]])[] = [
-      [{}, ['DAY', 'MONTH']],
-      [{ 'dateRange.start': '2025-03-04' }, ['WEEK', 'MONTH']],
-      [
-        { 'dateRange.start': '2025-03-03T10:00:30Z', 'dateRange.end': '2025-03-12T10:01:30Z' },
-        ['HOUR', 'DAY'],
-      ],
+    const ranges: Parameters[] = [
+      {},
+      { 'dateRange.start': '2025-03-04' },
+      { 'dateRange.start': '2025-03-03T10:00:30Z', 'dateRange.end': '2025-03-12T10:01:30Z' },
     ];
     let seen = 0;
     for (const path of Object.keys(WHY_PATHS) as WhyPath[]) {
       const all = await rowsOf(path);
       ok(all.length > 0, path);
-      for (const [range, granularities] of ranges) {
+      for (const range of ranges) {
         const rows = await rowsOf(path, range);
-        for (const timeGranularity of granularities) {
+        for (const timeGranularity of ['HOUR', 'DAY', 'WEEK', 'MONTH']) {
           const buckets = await rowsOf(path, { ...range, timeGranularity, limit: 1000 });
           for (const { dimensions } of all) {
             const { name } = GROUPINGS[WHY_PATHS[path]];
@@ -136,7 +132,7 @@ describe('what is behind an entity', () => {
         }
       }
     }
-    ok(seen >= 24, String(seen));
+    ok(seen >= 48, String(seen));
   });
 
   it('is what occurs in the messages of a topic, beside the average of the instance', async () => {

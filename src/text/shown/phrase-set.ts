@@ -16,11 +16,14 @@ export class ShownWord {
   /** UTF-16 units. */
   readonly start: number;
   readonly end: number;
+  /** The phrases that begin with it. */
+  readonly opens: readonly Opened[];
   readonly #text: ShownText;
   readonly #place: number;
 
-  constructor(key: string, start: number, end: number, text: ShownText, place: number) {
+  constructor({ key, opens }: Opener, start: number, end: number, text: ShownText, place: number) {
     this.key = key;
+    this.opens = opens;
     this.start = start;
     this.end = end;
     this.#text = text;
@@ -46,52 +49,37 @@ interface Opener {
   readonly opens: readonly Opened[];
 }
 
-let openers = new Map<string, Opener>();
-/** The sets that they were told for. */
-let tellingSets = 0;
-const MOST_OPENERS = 8192;
-/** UTF-16 units. A longer word can hold the whole text that it was cut from in memory. */
-const LONGEST_OPENER = 12;
-
-function openerOf(word: string): Opener {
-  if (openers.size >= MOST_OPENERS || tellingSets !== PhraseSet.count) openers = new Map();
-  tellingSets = PhraseSet.count;
-  const known = openers.get(word);
-  if (known !== undefined) return known;
+const tellOpener = (word: string): Opener => {
   const key = keyOf(word);
   const opens = [BY_WORD.get(key), BY_BEGINNING.get(key.charCodeAt(0))].filter((one) => one !== undefined);
-  const opener = { key, opens };
-  if (word.length <= LONGEST_OPENER) openers.set(word, opener);
-  return opener;
-}
+  return { key, opens };
+};
+/** Told anew when a set is made. */
+let openerOf = toldOnce(tellOpener);
 
 /** The words of a text, and how long the phrases are that begin at each. */
 class ShownText {
   readonly words: ShownWord[] = [];
-  readonly #openers: Opener[] = [];
   /** By word and by the number of the set; null before anybody asks. */
   #lengths: Uint8Array | null = null;
   #sets = 0;
 
   add({ start, end }: Pick<WordScan, 'start' | 'end'>, text: string): void {
     const opener = openerOf(text.slice(start, end));
-    this.#openers.push(opener);
-    this.words.push(new ShownWord(opener.key, start, end, this, this.words.length));
+    this.words.push(new ShownWord(opener, start, end, this, this.words.length));
   }
 
   lengthAt(place: number, { number }: PhraseSet): number {
-    // A set that was made since is told then.
-    if (this.#lengths === null || number >= this.#sets) this.#tell();
-    return this.#lengths![place * this.#sets + number]!;
+    this.#lengths ??= this.#tell();
+    return this.#lengths[place * this.#sets + number]!;
   }
 
-  #tell(): void {
+  #tell(): Uint8Array {
     const { words } = this;
     this.#sets = PhraseSet.count;
     const lengths = new Uint8Array(words.length * this.#sets);
-    this.#lengths = lengths;
     for (let at = 0; at < words.length; at++) {
-      const { opens } = this.#openers[at]!;
+      const { opens } = words[at]!;
       if (opens.length === 0) continue;
       const next = words[at + 1]?.key ?? '';
       for (const opened of opens) {
@@ -100,6 +88,7 @@ class ShownText {
         this.#tellOf(opened.others, at, lengths);
       }
     }
+    return lengths;
   }
 
   #tellOf(phrases: readonly Phrase[], at: number, lengths: Uint8Array): void {
@@ -177,7 +166,10 @@ function partOf(part: string): PhrasePart {
   return { text: wordKey(isBeginning ? part.slice(0, -1) : part), kind: isBeginning ? 'beginning' : 'word' };
 }
 
-/** Phrases of languages with spaces, which are looked for by word, and of others, by text. */
+/**
+ * Phrases of languages with spaces, which are looked for by word, and of others, by text. Made before the texts are cut
+ * in which it is looked for.
+ */
 export class PhraseSet {
   /** How many sets there are. */
   static count = 0;
@@ -190,6 +182,7 @@ export class PhraseSet {
   constructor(spaced: readonly string[], unspaced: readonly string[]) {
     this.number = PhraseSet.count;
     PhraseSet.count += 1;
+    openerOf = toldOnce(tellOpener);
     for (const phrase of spaced) this.#add(phrase);
     const source =
       unspaced.length === 0 ? '(?!)' : alternatives(unspaced.map((one) => one.replaceAll('.', '\\.')));
@@ -204,7 +197,7 @@ export class PhraseSet {
       .flatMap((part) => (part === '…' ? [part] : part.split(/[-.\u200c](?=\p{L})/u)))
       .map(partOf);
     const [first, second] = parts as [PhrasePart, ...PhrasePart[]];
-    if (parts.length === 1) this.#words.add(first.kind === 'beginning' ? `${first.text}*` : first.text);
+    if (parts.length === 1 && first.kind === 'word') this.#words.add(first.text);
     const opened =
       first.kind === 'beginning'
         ? openedBy(BY_BEGINNING, first.text.charCodeAt(0))
