@@ -23,6 +23,7 @@ the run, a victim who waits longer than npm run faults -- attacks allows.
   --writers N   writers at once (default: 2)
   --writes N    requests a second of each writer (default: 5)
   --beside N    busy loops on the processor besides the service (default: 0)
+  --settle N    minutes that counting everything may take afterwards (default: 20)
 
 Attacks: ${NAMES.join(', ')}`;
 
@@ -35,6 +36,7 @@ export const command: Command = {
       writers: { type: 'string', default: '2' },
       writes: { type: 'string', default: '5' },
       beside: { type: 'string', default: '0' },
+      settle: { type: 'string', default: '20' },
     },
     operands: Infinity,
     read(values, names) {
@@ -46,17 +48,21 @@ export const command: Command = {
         writers: wholeNumber('--writers', values.writers, 0),
         writesPerSecond: Number(values.writes),
         beside: wholeNumber('--beside', values.beside, 0),
+        settleMs: Number(values.settle) * 60_000,
         attacks: ATTACKS.filter(({ name }) => names.length === 0 || names.includes(name)),
       };
-      if (!(options.seconds > 0 && options.writesPerSecond > 0))
-        throw new UsageError('--minutes and --writes take numbers above 0.');
+      if (!(options.seconds > 0 && options.writesPerSecond > 0 && options.settleMs > 0))
+        throw new UsageError('--minutes, --writes and --settle take numbers above 0.');
       return () => measure(options);
     },
   }),
 };
 
 async function measure(
-  options: Pick<SoakOptions, 'seconds' | 'readers' | 'writers' | 'writesPerSecond' | 'beside' | 'attacks'>,
+  options: Pick<
+    SoakOptions,
+    'seconds' | 'readers' | 'writers' | 'writesPerSecond' | 'beside' | 'settleMs' | 'attacks'
+  >,
 ): Promise<number> {
   const demo = resolve(import.meta.dirname, '../demo/conversations.jsonl');
   const result = await soak({
@@ -71,9 +77,12 @@ async function measure(
   return failures.length > 0 ? 1 : 0;
 }
 
+const AMOUNTS = ['instances', 'accepted', 'unknown', 'counted', 'lost', 'twice'] as const;
+
 /** Prints the figures and returns what must not be. */
 function print(result: SoakResult): string[] {
-  const { readers, writers, attackers, victim, phase, liveness, memory, balance, isSettled } = result;
+  const { readers, writers, attackers, victim, phase, liveness, memory, processors, balances, isSettled } =
+    result;
   const callers = [
     ['readers', readers],
     ['writers', writers],
@@ -92,14 +101,21 @@ function print(result: SoakResult): string[] {
     ),
   );
   console.log(table(PHASE_HEADING, phaseRows(phase)));
-  const { instances, accepted, unknown, counted, lost, twice } = balance;
-  const amounts = { instances, accepted, unknown, counted, lost, twice };
-  console.log(table(Object.keys(amounts), [Object.values(amounts).map(String)]));
+  const { service, callers: calling, of } = processors;
+  console.log(`processors: service ${service.toFixed(1)}, callers ${calling.toFixed(1)}, of ${of}`);
+  console.log(
+    table(
+      ['ledger of', ...AMOUNTS],
+      [...balances].map(([name, balance]) => [name, ...AMOUNTS.map((amount) => String(balance[amount]))]),
+    ),
+  );
   return [
     ...callers.flatMap(([name, { faults }]) => faults.map((fault) => `${name}: ${fault}`)),
     ...victim.faults.map((fault) => `victim: ${fault}`),
     ...missed(phase),
-    ...accountFaults(balance, isSettled),
+    ...[...balances].flatMap(([name, balance]) =>
+      accountFaults(balance, isSettled).map((fault) => `${name}: ${fault}`),
+    ),
     ...printMemory(memory),
   ];
 }

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { parseCuration, parseNewTopic, type CurationRequest } from '../ingest/curation-body.ts';
 import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
+import { inTime } from './answer-time.ts';
 import { countMessages } from './auth.ts';
 import type { BodyReader } from './body.ts';
 import type { HttpDependencies } from './dependencies.ts';
@@ -13,6 +14,8 @@ import type { MessageBudget } from './rate-limit.ts';
 
 type Curating = NonNullable<HttpDependencies['query']> & {
   readonly waitMs: number;
+  /** What is asked for is looked up within so many milliseconds, or refused. */
+  readonly answerMs: number;
   /** A decision draws from it like messages. */
   readonly budget: MessageBudget;
 };
@@ -59,7 +62,7 @@ export function registerCurationRoutes(
 }
 
 async function curate(
-  { curator, targets, budget, ...reading }: Curating,
+  { curator, targets, budget, answerMs, ...reading }: Curating,
   request: FastifyRequest,
   reply: FastifyReply,
   parse: (json: unknown) => CurationRequest,
@@ -68,7 +71,9 @@ async function curate(
   const wanted = parse(request.body ?? {});
   await enterInstance(request, reply, wanted.instanceId, reading);
   const { instanceId, asked } = wanted;
-  const messages = await targets.messagesOf(instanceId, asked, request.projectId);
+  const until = performance.now() + answerMs;
+  const known = <T>(work: Promise<T>): Promise<T> => inTime(work, until - performance.now());
+  const messages = await known(targets.messagesOf(instanceId, asked, request.projectId));
   countMessages(budget, request, reply, messages);
   const curated = await curator.curate({
     ...wanted,
@@ -76,7 +81,7 @@ async function curate(
     projectId: request.projectId,
     keyId: request.key?.keyId ?? '',
     idempotencyKey,
-    check: (asked) => targets.check(wanted.instanceId, asked, request.projectId),
+    check: (asked) => known(targets.check(instanceId, asked, request.projectId)),
   });
   reply.header('X-Stream-Position', String(curated.position)).code(201);
   return curated;

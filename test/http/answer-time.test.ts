@@ -4,11 +4,8 @@ import { CONNECTION_TIMES } from '../../src/http/connections.ts';
 import { createHarness, INSTANCE, KEY } from './support.ts';
 
 describe('http: a question that is not answered in time', () => {
-  const late = () =>
-    createHarness({
-      limits: { connectionTimes: { ...CONNECTION_TIMES, answer: 20 } },
-      run: () => new Promise<never>(() => undefined),
-    });
+  const IMPATIENT = { connectionTimes: { ...CONNECTION_TIMES, answer: 20 } };
+  const late = () => createHarness({ limits: IMPATIENT, run: () => new Promise<never>(() => undefined) });
 
   it('is answered 503 with Retry-After, not by the end of the connection', async () => {
     const url = `/v1/query/?instanceId=${INSTANCE}&groupBy=TOPIC&fields=messages`;
@@ -32,6 +29,26 @@ describe('http: a question that is not answered in time', () => {
     });
     match(answer.body, /"isError":true/);
     match(answer.body, /could not be made in time/);
+  });
+
+  it('is told so where a decision is looked up, which then decides nothing', async () => {
+    const never = () => new Promise<never>(() => undefined);
+    const check = async <T>(_: string, asked: T) => asked;
+    for (const targets of [
+      { check, messagesOf: never },
+      { check: never, messagesOf: async () => 1 },
+    ]) {
+      const harness = createHarness({ limits: IMPATIENT, targets });
+      const answer = await harness.app.inject({
+        method: 'POST',
+        url: '/v1/curations/',
+        headers: { 'x-api-key': KEY },
+        payload: { instanceId: INSTANCE, action: 'HIDE', topicId: INSTANCE },
+      });
+      equal(answer.statusCode, 503);
+      ok(Number(answer.headers['retry-after']) > 0);
+      equal(harness.curated.length, 0);
+    }
   });
 
   it('waits less for an answer than for a silent connection', () => {

@@ -80,6 +80,7 @@ export function createHarness(
     readonly limits?: Partial<HttpDependencies['limits']>;
     readonly accept?: Acceptor['accept'];
     readonly run?: QueryRunner['run'];
+    readonly targets?: NonNullable<HttpDependencies['query']>['targets'];
     readonly waitFor?: QueryRunner['waitFor'];
     readonly serve?: 'all' | 'ingest' | 'query';
     /** Larger bodies are read on a thread. */
@@ -88,7 +89,17 @@ export function createHarness(
     readonly scopes?: readonly KeyScope[];
   } = {},
 ): Harness {
-  const { limits, accept, run, waitFor, serve = 'all', inlineBytes, scopes = KEY_SCOPES, ...rest } = changes;
+  const {
+    limits,
+    accept,
+    run,
+    waitFor,
+    targets,
+    serve = 'all',
+    inlineBytes,
+    scopes = KEY_SCOPES,
+    ...rest
+  } = changes;
   const preparer = createPreparer({
     bodyBytes: limits?.bodyBytes ?? BODY_BYTES,
     now: () => NOON * 1000,
@@ -218,7 +229,7 @@ export function createHarness(
         return { deliveryId: SESSION };
       },
     },
-    targets: { check: async (_, asked) => asked, messagesOf: async () => 300 },
+    targets: targets ?? { check: async (_, asked) => asked, messagesOf: async () => 300 },
     curator: {
       async curate(request) {
         harness.curated.push({ ...request, asked: await request.check(request.asked) });

@@ -138,12 +138,16 @@ export async function underAttack(target: Target, options: MeasureOptions): Prom
     use: difference(third.use, second.use),
     attackerMs: report.processorMs,
     lateMs: figures.lateMs,
-    others: { before: othersBetween(first, second), during: othersBetween(second, third), of: cpus().length },
+    others: {
+      before: processorsBetween(first, second).others,
+      during: processorsBetween(second, third).others,
+      of: cpus().length,
+    },
   };
 }
 
 /** What processors have done so far, milliseconds. */
-interface Look {
+export interface Look {
   readonly at: number;
   readonly busyMs: number;
   readonly ownMs: number;
@@ -151,18 +155,23 @@ interface Look {
   readonly use: ReadonlyMap<string, MemberUse>;
 }
 
-async function lookAt(dataDir: string): Promise<Look> {
+export async function lookAt(dataDir: string): Promise<Look> {
   const use = await useOf(dataDir);
   const { user, system } = process.cpuUsage();
   const busyMs = cpus().reduce((sum, { times: t }) => sum + t.user + t.nice + t.sys + t.irq, 0);
   return { at: performance.now(), busyMs, ownMs: (user + system) / 1000, use };
 }
 
-/** Processors that neither this process nor the service kept busy. */
-function othersBetween(from: Look, to: Look): number {
-  const service = [...difference(to.use, from.use).values()].reduce((sum, one) => sum + one.processorMs, 0);
-  const others = to.busyMs - from.busyMs - (to.ownMs - from.ownMs) - service;
-  return Math.max(0, others / (to.at - from.at));
+/** Processors that the service, its callers (this process) and everybody else kept busy, of so many. */
+export function processorsBetween(
+  from: Look,
+  to: Look,
+): Readonly<Record<'service' | 'callers' | 'others' | 'of', number>> {
+  const serviceMs = [...difference(to.use, from.use).values()].reduce((sum, one) => sum + one.processorMs, 0);
+  const callersMs = to.ownMs - from.ownMs;
+  const othersMs = Math.max(0, to.busyMs - from.busyMs - callersMs - serviceMs);
+  const ms = to.at - from.at;
+  return { service: serviceMs / ms, callers: callersMs / ms, others: othersMs / ms, of: cpus().length };
 }
 
 /** As many keys as the attacks need, by project. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attack, Size } from '../attacks/attacker.ts';
 import { untilQuiet } from '../attacks/counts.ts';
 import type { Balance } from '../attacks/ledger.ts';
-import { balanced, keysFor, phaseOf, type Phase } from '../attacks/measure.ts';
+import { balanced, keysFor, lookAt, phaseOf, processorsBetween, type Phase } from '../attacks/measure.ts';
 import { startAttackers, startVictim, type Attackers, type VictimFigures } from '../attacks/threads.ts';
 import { WEBHOOKS_ENV } from '../attacks/webhooks.ts';
 import { ConnectionPool } from '../http-load.ts';
@@ -29,6 +29,8 @@ export interface SoakOptions {
   readonly victimPerSecond: number;
   /** Processes that do nothing but use the processor. */
   readonly beside: number;
+  /** How long counting everything may take once nothing more is sent. */
+  readonly settleMs: number;
   /** Turns of conversations to write: user and assistant alternate. */
   readonly conversations: readonly (readonly string[])[];
   /** Settings of the service other than the usual ones. */
@@ -47,8 +49,10 @@ export interface SoakResult {
   /** What that caller felt from the beginning of the attacks to their end. */
   readonly phase: Phase;
   readonly memory: Memory;
-  /** All that anybody was told is stored, against what is counted in the end. */
-  readonly balance: Balance;
+  /** Processors that the service and its callers kept busy during the attacks, of so many. */
+  readonly processors: { readonly service: number; readonly callers: number; readonly of: number };
+  /** What callers were told is stored, against what is counted in the end, by who they are. */
+  readonly balances: ReadonlyMap<string, Balance>;
   readonly isSettled: boolean;
 }
 
@@ -90,6 +94,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     // What has no answer by then is broken off, and counts as a fault.
     const givingUp = setTimeout(() => pool.close(), seconds * 1000 + PATIENCE_MS);
     const memory = new Map<string, MemorySample[]>();
+    const before = await lookAt(dataDir);
     const [report] = await Promise.all([
       attackers.run(seconds),
       watchMemory(dataDir, memory, ended),
@@ -103,18 +108,23 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
       ),
     ]);
     clearTimeout(givingUp);
+    const processors = processorsBetween(before, await lookAt(dataDir));
     say('everything is sent: now it is counted');
     victim.rest();
-    const isSettled = await untilQuiet(url, say);
+    const isSettled = await untilQuiet(url, say, options.settleMs);
     const figures = await victim.end(PATIENCE_MS);
-    const entries = [...report.entries, ...figures.entries, ...shop.ledger.entries()];
     return {
       ...tallies,
       attackers: new Map([...report.attacks].map(([name, tallied]) => [name, new Tally(tallied)])),
       victim: figures,
       phase: phaseOf(figures, report.beganAt, report.endedAt),
       memory,
-      balance: await balanced(url, entries),
+      processors,
+      // Those who do no harm are looked at first: of the others some may wait.
+      balances: new Map([
+        ['victim and writers', await balanced(url, [...figures.entries, ...shop.ledger.entries()])],
+        ['attackers', await balanced(url, report.entries)],
+      ]),
       isSettled,
     };
   } finally {
