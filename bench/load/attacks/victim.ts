@@ -71,6 +71,8 @@ const QUESTIONS = [
 export class Victim {
   readonly #options: VictimOptions;
   readonly #pool: ConnectionPool;
+  /** What asks for long delays nothing that is sent. */
+  readonly #asking: ConnectionPool;
   readonly #waiting: ConnectionPool;
   /** What both were told before: no request of this victim's. */
   readonly #account: LedgerEntry;
@@ -95,6 +97,7 @@ export class Victim {
     this.#webhooks = more.webhooks;
     this.#pool = pool;
     this.#ledger.add([this.#account, this.#traced]);
+    this.#asking = new ConnectionPool(options.url, CONNECTIONS);
     this.#waiting = new ConnectionPool(options.url, MOST_WAITS);
   }
 
@@ -150,6 +153,7 @@ export class Victim {
 
   close(): void {
     this.#pool.close();
+    this.#asking.close();
     this.#waiting.close();
     this.#webhooks.close();
   }
@@ -256,7 +260,7 @@ export class Victim {
   ): Promise<number | null> {
     const query = new URLSearchParams({ instanceId, groupBy: 'END_USER', fields: 'messages', limit: '10' });
     const answer = await this.#timed(times, dueAt, 'query', () =>
-      this.#pool.get(`/v1/query/?${query}`, this.#headers()),
+      this.#asking.get(`/v1/query/?${query}`, this.#headers()),
     );
     if (answer?.status !== 200) return null;
     const { elements } = JSON.parse(answer.body) as { elements: { fields: { messages: number } }[] };
@@ -267,7 +271,7 @@ export class Victim {
     const question = QUESTIONS[number % QUESTIONS.length] ?? QUESTIONS[0];
     const query = new URLSearchParams({ instanceId: this.#account.instanceId, ...question });
     await this.#timed(this.#query, dueAt, 'query', () =>
-      this.#pool.get(`/v1/query/?${query}`, this.#headers()),
+      this.#asking.get(`/v1/query/?${query}`, this.#headers()),
     );
   }
 
