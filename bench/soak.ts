@@ -114,8 +114,9 @@ function print(result: SoakResult): string[] {
     ...victim.faults.map((fault) => `victim: ${fault}`),
     ...missed(phase),
     ...[...balances].flatMap(([name, balance]) =>
-      accountFaults(balance, isSettled).map((fault) => `${name}: ${fault}`),
+      accountFaults(balance, true).map((fault) => `${name}: ${fault}`),
     ),
+    ...(isSettled ? [] : ['attackers: something waited to be counted when patience ended']),
     ...printMemory(memory),
   ];
 }

@@ -120,6 +120,13 @@ export function metricOf(row: Counts, metric: Metric): number | string | null {
   return value === undefined ? number(row, metric) : value(row);
 }
 
+/** What `sqlOf` says, of a row; NaN for null. */
+export function sortValueOf(row: Counts, field: SortField): number {
+  if (field === 'createdAt') return number(row, 'first_at');
+  if (field === 'lastActiveAt') return number(row, 'last_at');
+  return (metricOf(row, field) as number | null) ?? NaN;
+}
+
 type MetricsShape = { [M in Metric]: z.ZodOptional<(typeof DECLARED)[M]['schema']> };
 
 /** Exactly those that were asked for. */

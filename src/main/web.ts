@@ -31,6 +31,7 @@ import { openRegistry, type Registry } from '../registry/registry.ts';
 import { spillDirectory } from '../store/data-directory.ts';
 import { answeringSince } from '../store/epochs/epochs.ts';
 import { ShardReaders } from '../store/published/shard-readers.ts';
+import { HeldTables } from '../store/published/held-rows.ts';
 import { SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { tooManyAnswers } from '../store/published/unanswerable.ts';
 import { loadViews } from '../store/view-files.ts';
@@ -52,6 +53,8 @@ import { firstSteps, showFirstSteps, tellStarter } from './first-steps.ts';
 import { Later } from './later.ts';
 import { openTraceAssembly, type TraceAssembly } from './trace-assembly.ts';
 
+/** Of QUERY_MEMORY_BYTES, beside what databases may take: rows that queries find in memory. */
+const HELD_SHARE = 0.5;
 const VIEWS_DIRECTORY = join(import.meta.dirname, '..', '..', 'views');
 
 /** Statements that run side by side, beside the worker and the stream, and those of one project among them. */
@@ -267,6 +270,7 @@ async function openQuery(
   // Each shard has a reader of its own.
   const memoryBytes = Math.max(LEAST_READER_BYTES, queryMemoryBytes / shards);
   const answerTurns = new Turns(ANSWERS);
+  const held = new HeldTables(queryMemoryBytes * HELD_SHARE);
   const readers = await ShardReaders.open({
     dataDir,
     shards,
@@ -279,6 +283,7 @@ async function openQuery(
         connections: READER_CONNECTIONS,
         connectionsPerCaller: PROJECT_CONNECTIONS,
         answerTurns,
+        held,
         memoryBytes,
         memoryBytesAlone: ALONE * queryMemoryBytes,
         spillDirectory: spillDirectory(dataDir, 'web'),

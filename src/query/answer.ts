@@ -6,6 +6,7 @@ import type { Row } from '../store/duckdb.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
 import type { View } from '../store/view-files.ts';
 import { chosenEntities, readDimensions } from './dimensions.ts';
+import { heldPage, type Page } from './held-page.ts';
 import { readInstanceRow } from './instance-row.ts';
 import type { QueryParameters } from './parameters.ts';
 import { isCountedApart, planQuery, type ChosenEntities, type Wanted } from './plan.ts';
@@ -34,7 +35,9 @@ export async function answerQuery(
     return { elements: [], pagination: { total: 0, limit, offset }, lastProcessedAt: null };
   const number = instance['instance'] as number;
   const chosen = await chosenEntities(snapshot, parameters, number);
-  const { page, total } = await readPage(snapshot, parameters, number, chosen, options);
+  const { page, total } =
+    (await heldPage(snapshot, parameters, number, chosen, options.views)) ??
+    (await readPage(snapshot, parameters, number, chosen, options));
   return {
     elements: await elementsOf(snapshot, parameters, number, page),
     pagination: { total, limit, offset },
@@ -93,7 +96,7 @@ async function readPage(
   instance: number,
   chosen: ChosenEntities,
   { views }: AnswerOptions,
-): Promise<{ page: readonly Row[]; total: number }> {
+): Promise<Page> {
   const plan = (wanted: Wanted): Plan => planQuery(parameters, instance, views, chosen, wanted);
   const ask = (asked: Plan): Promise<Row[]> => snapshot.all(asked.sql, asked);
   const counting = plan('total');

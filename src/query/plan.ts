@@ -246,6 +246,18 @@ function sessionCounts(statement: Statement, range: Range, bucket: string, sessi
 from (${statement.hourFacts(KINDS.all, range)}) f join ${sessions} d on d.session = f.session group by f.session, d.id`;
 }
 
+/** The statement for what a range holds of some sessions, by number: rows as those of `planQuery`. */
+export function planSessions(
+  instance: number,
+  range: Range,
+  views: readonly View[],
+  numbers: readonly number[],
+): Plan {
+  const statement = new Statement(views, instance);
+  const sessions = `(select session, id from ${statement.names('session')} where session in (${numberList(numbers)}))`;
+  return statement.plan(sessionCounts(statement, range, statement.bind({ at: -Infinity }), sessions));
+}
+
 /** The sessions of a long range: those inside it as their rollup has them; only those that its ends cut are counted. */
 function cutSessionCounts(
   statement: Statement,

@@ -6,6 +6,7 @@ import {
   type DuckDBPreparedStatement,
   DuckDBTimestampValue,
   type DuckDBValue,
+  DOUBLE,
   INTEGER,
   TIMESTAMP,
   VARCHAR,
@@ -25,6 +26,13 @@ export type Bindings = Readonly<Record<string, BindValue>>;
  */
 export type Value = number | string | boolean | null | Uint8Array | readonly Value[];
 export type Row = Readonly<Record<string, Value>>;
+/** Rows as columns, by name. */
+export interface Columns {
+  readonly rows: number;
+  /** DOUBLE as Float64Array, INTEGER as Int32Array. */
+  readonly numbers: Readonly<Record<string, Float64Array | Int32Array>>;
+  readonly texts: Readonly<Record<string, readonly string[]>>;
+}
 
 export interface DatabaseOptions {
   readonly threads: number;
@@ -261,6 +269,34 @@ export class Connection {
     );
     const chunks = Array.from({ length: result.chunkCount }, (_, index) => result.getChunk(index));
     return rowsOf(result.columnNames(), chunks);
+  }
+
+  /** The rows of a SELECT whose columns are DOUBLE, INTEGER or VARCHAR and never null. */
+  async columns(sql: string, bindings?: Bindings): Promise<Columns> {
+    const result = await classified(() =>
+      bindings === undefined
+        ? this.#connection.run(sql)
+        : this.#connection.run(sql, bound(bindings), boundTypes(bindings)),
+    );
+    const chunks = Array.from({ length: result.chunkCount }, (_, index) => result.getChunk(index));
+    const rows = chunks.reduce((sum, { rowCount }) => sum + rowCount, 0);
+    const numbers: Record<string, Float64Array | Int32Array> = {};
+    const texts: Record<string, string[]> = {};
+    const types = result.columnTypes();
+    const columns = result.columnNames().map((name, index) => {
+      if (types[index] === VARCHAR) return (texts[name] = []);
+      return (numbers[name] = types[index] === DOUBLE ? new Float64Array(rows) : new Int32Array(rows));
+    });
+    let at = 0;
+    for (const chunk of chunks) {
+      if (at > 0) await giveWay();
+      for (const [index, column] of columns.entries()) {
+        const vector = chunk.getColumnVector(index);
+        for (let row = 0; row < chunk.rowCount; row += 1) column[at + row] = vector.getItem(row) as never;
+      }
+      at += chunk.rowCount;
+    }
+    return { rows, numbers, texts };
   }
 
   async #runPrepared(sql: string, bindings: Bindings): Promise<DuckDBMaterializedResult> {

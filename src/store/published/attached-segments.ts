@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import type { Bindings } from '../duckdb.ts';
 import type { PublishedTable } from '../view-files.ts';
-import { filesOf, type Manifest } from './manifest.ts';
+import { filesOf, type Manifest, type Segment } from './manifest.ts';
 import type { Reading } from './reading-database.ts';
-import { expandTables, type Statement } from './segment-sql.ts';
+import { expandTables, holding, type Statement, type TableRows } from './segment-sql.ts';
 
 /** The result of a read, and the tables that it looked at. */
 interface Cached {
@@ -73,13 +73,20 @@ export class AttachedSegments {
     );
   }
 
+  /** The segments that may have rows of a spec, the oldest first: at least the lowest. */
+  segmentsFor({ table, range }: Pick<TableRows, 'table' | 'range'>): readonly Segment[] {
+    return holding(this.manifest.tables[table] ?? [], range === undefined ? {} : { range });
+  }
+
+  /** `only`: the segments that are read; default: all of the manifest. */
   expand(
     sql: string,
     statement: Statement,
     tables: ReadonlyMap<string, PublishedTable>,
+    only?: readonly Segment[],
   ): { readonly sql: string; readonly bindings: Bindings | undefined } {
     return expandTables(sql, statement, tables, {
-      segmentsOf: (table) => this.manifest.tables[table] ?? [],
+      segmentsOf: (table) => only ?? this.manifest.tables[table] ?? [],
       catalogOf: ({ file }) => this.#aliases.get(join(this.directory, file)) as string,
     });
   }

@@ -70,9 +70,7 @@ function unionOf(table: PublishedTable, read: TableRows, where: string, named: N
   // The planner pays for each column of a join: a column that has one value needs no comparison.
   const compared = table.key.filter((column) => !(column in (read.equal ?? {})));
   const key = (compared.length === 0 ? table.key : compared).join(', ');
-  const segments = named
-    .segmentsOf(table.name)
-    .filter((segment, index) => index === 0 || mayHold(segment, read));
+  const segments = holding(named.segmentsOf(table.name), read);
   const rowsOf = (segment: Segment): string => `${named.catalogOf(segment)}.${table.name}${where}`;
   const parts = segments.map((segment, index) => {
     const later = segments.slice(index + 1).filter(({ replaces }) => replaces);
@@ -83,8 +81,12 @@ function unionOf(table: PublishedTable, read: TableRows, where: string, named: N
   return `(${parts.join(' union all ')})`;
 }
 
-/** Whether a segment may hold rows of a range. The lowest one is always read: it has the table's columns. */
-function mayHold(segment: Segment, { range }: TableRows): boolean {
+/** The segments that may hold rows of a range. The lowest one is always read: it has the table's columns. */
+export function holding(segments: readonly Segment[], read: Pick<TableRows, 'range'>): Segment[] {
+  return segments.filter((segment, index) => index === 0 || mayHold(segment, read));
+}
+
+function mayHold(segment: Segment, { range }: Pick<TableRows, 'range'>): boolean {
   // Infinite times are not counted in a segment's bounds.
   if (range === undefined || !Number.isFinite(range.from) || segment.from === null || segment.to === null)
     return true;

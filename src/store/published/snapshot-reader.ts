@@ -5,9 +5,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Turns } from '../../domain/turns.ts';
 import { AppError } from '../../errors.ts';
 import { isDamage, noteDamage } from '../damage.ts';
-import { DatabaseError, quoted, type DatabaseFault, type Row } from '../duckdb.ts';
+import { DatabaseError, quoted, type Connection, type DatabaseFault, type Row } from '../duckdb.ts';
 import { publishedTables, type PublishedTable, type View } from '../view-files.ts';
 import { AttachedSegments } from './attached-segments.ts';
+import { HeldTables, type HeldRows, type HeldSpec } from './held-rows.ts';
 import { completeUntil, isManifestLost, readManifest, versionsOf, type Manifest } from './manifest.ts';
 import { PositionWaiters } from './position-waiters.ts';
 import { ReadingDatabase, type Reading, type ReadingOptions } from './reading-database.ts';
@@ -38,6 +39,8 @@ export interface Snapshot {
    * `read` looks at, have the same rows.
    */
   cached<T>(name: string, tables: readonly string[], read: () => Promise<T>): Promise<T>;
+  /** Rows in memory; null when they are too many to be held. */
+  held(spec: HeldSpec): Promise<HeldRows | null>;
   /** Must be called once, after the last read. */
   release(): void;
 }
@@ -49,6 +52,8 @@ export interface SnapshotReaderOptions extends ReadingOptions {
    */
   readonly directory: () => string | null;
   readonly views: readonly View[];
+  /** Where rows are held. Default: in some megabytes of this reader's own. */
+  readonly held?: HeldTables;
   /** Answers in work: they, too, take turns by caller. Default: any number. */
   readonly answerTurns?: Turns;
   /** Opens a database; default: `ReadingDatabase.open`. */
@@ -56,6 +61,9 @@ export interface SnapshotReaderOptions extends ReadingOptions {
   /** Called for each database that DuckDB invalidated and that is replaced. */
   readonly onLost?: (error: DatabaseError) => void;
 }
+
+/** Held by a reader that shares with nobody. */
+const HELD_BYTES = 2 ** 25;
 
 const CURRENT_LOST = 'CURRENT is gone or cannot be read';
 
@@ -68,6 +76,7 @@ export class SnapshotReader {
   readonly #options: SnapshotReaderOptions;
   readonly #tables: ReadonlyMap<string, PublishedTable>;
   readonly #working = new Set<Promise<unknown>>();
+  readonly #tablesHeld: HeldTables;
   readonly #waiters = new PositionWaiters(() => this.#look());
   /** Null from the moment at which one is lost until the next is open. */
   #database: Reading | null;
@@ -80,6 +89,7 @@ export class SnapshotReader {
   private constructor(options: SnapshotReaderOptions, database: Reading) {
     this.#options = options;
     this.#database = database;
+    this.#tablesHeld = options.held ?? new HeldTables(HELD_BYTES);
     this.#tables = new Map(publishedTables(options.views).map((table) => [table.name, table]));
   }
 
@@ -165,6 +175,7 @@ export class SnapshotReader {
         const target = `${quoted(path)} (format parquet, compression zstd${parts})`;
         return this.#copy(attached, sql, statement, target, caller);
       },
+      held: (spec) => this.#held(attached, spec, caller),
       cached: (name, tables, read) => attached.cached(caller, name, tables, read),
       release: () => {
         if (released) return;
@@ -205,11 +216,18 @@ export class SnapshotReader {
     };
   }
 
-  async #all(attached: AttachedSegments, sql: string, statement: Statement, caller: string): Promise<Row[]> {
-    const { database, directory } = attached;
+  #all(attached: AttachedSegments, sql: string, statement: Statement, caller: string): Promise<Row[]> {
     const expanded = attached.expand(sql, statement, this.#tables);
+    return this.#asked(attached, (connection) => connection.all(expanded.sql, expanded.bindings), caller);
+  }
+
+  async #asked<T>(
+    { database, directory }: AttachedSegments,
+    ask: (connection: Connection) => Promise<T>,
+    caller: string,
+  ): Promise<T> {
     try {
-      return await database.run((connection) => connection.all(expanded.sql, expanded.bindings), caller);
+      return await database.run(ask, caller);
     } catch (error) {
       this.#leaveIfLost(database, error);
       const damaged = isDamage(error);
@@ -217,6 +235,28 @@ export class SnapshotReader {
       // The caller asks another database once more.
       throw damaged && !isFault(error, 'invalidated') ? beingMade(error) : error;
     }
+  }
+
+  async #held(attached: AttachedSegments, spec: HeldSpec, caller: string): Promise<HeldRows | null> {
+    const { table, equal = {}, range, columns, key } = spec;
+    const published = this.#tables.get(table);
+    if (published === undefined) throw new Error(`no view publishes ${table}`);
+    const alive = `(${published.alive ?? 'true'})::integer as alive`;
+    const selected = Object.entries(columns).map(([name, sql]) => `${sql} as ${name}`);
+    return this.#tablesHeld.rowsOf(spec, attached.directory, {
+      caller,
+      segments: attached.segmentsFor(spec),
+      read: (segments, most) => {
+        const sql = `select ${[...selected, alive].join(', ')} from @rows order by ${key.join(', ')} limit ${most}`;
+        const rows = { rows: { table, equal, ...(range === undefined ? {} : { range }) } };
+        const expanded = attached.expand(sql, { rows }, this.#tables, segments);
+        return this.#asked(
+          attached,
+          (connection) => connection.columns(expanded.sql, expanded.bindings),
+          caller,
+        );
+      },
+    });
   }
 
   /** A failure may be that of the new file: whether ours are damaged is for those to say who only read. */

@@ -1,0 +1,196 @@
+/** What a range adds up to, from rows in memory. Covered by test/query/held-answers.test.ts and test/view-laws.test.ts. */
+import type { OwnCounts, EntityCounts } from '../domain/groupings.ts';
+import { GRANULARITY_NUMBER, KINDS } from '../domain/kinds.ts';
+import { bucketStart, nextBucketStart, type Granularity } from '../domain/time.ts';
+import { lowerBound, type HeldPart, type HeldRows, type HeldSpec } from '../store/published/held-rows.ts';
+import type { Snapshot } from '../store/published/snapshot-reader.ts';
+import { wholeDays, type Range } from './routing.ts';
+
+/** What is counted, of an instance. */
+export interface Counted {
+  readonly snapshot: Snapshot;
+  readonly instance: number;
+  readonly counts: EntityCounts | OwnCounts;
+}
+
+/** An instant as DOUBLE: microseconds, ±Infinity; NaN for null. */
+export const instant = (column: string): string =>
+  `case when ${column} is null then 'nan'::double when isfinite(${column}) then epoch_us(${column})::double
+   when ${column} < '1970-01-01' then '-infinity'::double else 'infinity'::double end`;
+
+const sameNames = (names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.map((name) => [name, name]));
+
+const SUMS = {
+  entity_rollup: ['sessions', 'users', 'messages', 'sat', 'dsat'],
+  session_rollup: ['messages', 'sat', 'dsat', 'repeated_requests'],
+  end_user_rollup: ['sessions', 'messages', 'sat', 'dsat', 'repeated_requests'],
+} as const;
+
+/** The rows of a rollup; `number` of the entity. Those of ALL are in the order of `id` where they have one. */
+export function rollupOf({ snapshot, instance, counts }: Counted, granularity: Granularity) {
+  const isEntity = counts.view === 'entity_rollup';
+  const isWhole = granularity === 'ALL' && !isEntity;
+  return snapshot.held({
+    table: counts.view,
+    equal: {
+      instance,
+      granularity: GRANULARITY_NUMBER[granularity],
+      ...(isEntity ? { kind: counts.kind } : {}),
+    },
+    columns: {
+      ...(isWhole
+        ? { id: 'id::varchar', first_at: instant('first_at'), last_at: instant('last_at') }
+        : { bucket: instant('bucket') }),
+      number: isEntity ? 'entity' : counts.names,
+      ...sameNames(SUMS[counts.view]),
+    },
+    key: isWhole ? ['id'] : ['bucket', 'number'],
+  });
+}
+
+const LINKS = { session_before: instant('prev_session_at'), user_before: instant('prev_user_at') };
+
+function factsOf(
+  { snapshot, instance, counts }: Counted,
+  range: HeldSpec['range'],
+): Promise<HeldRows | null> {
+  return snapshot.held({
+    table: 'message_fact',
+    equal: { instance, kind: kindOf(counts) },
+    range: range!,
+    columns: {
+      fact: 'fact_id::double',
+      sent_at: instant('event_at'),
+      number: 'entity',
+      has_user: '(end_user <> 0)::integer',
+      ...Object.fromEntries(['sat', 'dsat', 'repeated_requests'].map((name) => [name, `${name}::integer`])),
+      ...LINKS,
+    },
+    key: ['fact'],
+  });
+}
+
+function returnsOf({ snapshot, instance, counts }: Counted): Promise<HeldRows | null> {
+  return snapshot.held({
+    table: 'return_fact',
+    equal: { instance, kind: kindOf(counts) },
+    columns: { sent_at: instant('event_at'), number: 'entity', weight: 'weight::integer', ...LINKS },
+    key: ['sent_at'],
+  });
+}
+
+const kindOf = (counts: EntityCounts | OwnCounts): number =>
+  counts.view === 'entity_rollup' ? counts.kind : KINDS.all;
+
+/** Numbers of entities, from the least to the greatest. */
+export interface Numbers {
+  readonly least: number;
+  readonly size: number;
+}
+
+/** Sums by number less the least one. */
+export type Sums = Readonly<
+  Record<'sessions' | 'users' | 'messages' | 'sat' | 'dsat' | 'repeated_requests', Int32Array>
+>;
+
+/**
+ * What a range holds of each topic, cluster, signal, repeated request, gap or end user: its whole days, less who
+ * returned in them, and its messages before and after. Null: some rows are too many to be held.
+ */
+export async function sumsOf(counted: Counted, range: Range, { least, size }: Numbers): Promise<Sums | null> {
+  const none = (): Int32Array => new Int32Array(size);
+  const sums: Sums = {
+    sessions: none(),
+    users: none(),
+    messages: none(),
+    sat: none(),
+    dsat: none(),
+    repeated_requests: none(),
+  };
+  const { rollup: days, cuts } = wholeDays(range);
+  if (days !== null) {
+    const [rollup, returns] = await Promise.all([rollupOf(counted, 'DAY'), returnsOf(counted)]);
+    if (rollup === null || returns === null) return null;
+    for (const part of rollup.parts)
+      for (const name of SUMS[counted.counts.view])
+        addUp(part, placesWithin(part, 'bucket', days), least, name, sums[name]);
+    for (const part of returns.parts) {
+      const places = placesWithin(part, 'sent_at', days);
+      takeReturns(part, places, least, range.start, 'session_before', sums.sessions);
+      takeReturns(part, places, least, range.start, 'user_before', sums.users);
+    }
+  }
+  for (const cut of cuts)
+    for (const day of daysOf(cut)) {
+      const facts = await factsOf(counted, day);
+      if (facts === null) return null;
+      for (const part of facts.parts) addFacts(part, cut, range.start, least, sums);
+    }
+  return sums;
+}
+
+type Places = readonly [first: number, end: number];
+
+/** The rows whose instants, which they are ordered by, lie in a range. */
+function placesWithin(
+  { numbers }: HeldPart,
+  column: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): Places {
+  return [lowerBound(numbers[column]!, from), lowerBound(numbers[column]!, to)];
+}
+
+function addUp(part: HeldPart, [first, end]: Places, least: number, name: string, sums: Int32Array): void {
+  const { skip } = part;
+  const [number, values] = [part.numbers['number']!, part.numbers[name]!];
+  for (let row = first; row < end; row += 1)
+    if (skip === null || skip[row] === 0) sums[number[row]! - least]! += values[row]!;
+}
+
+function takeReturns(
+  { numbers }: HeldPart,
+  [first, end]: Places,
+  least: number,
+  start: number,
+  link: 'session_before' | 'user_before',
+  sums: Int32Array,
+): void {
+  const [number, before, weight] = [numbers['number']!, numbers[link]!, numbers['weight']!];
+  for (let row = first; row < end; row += 1)
+    if (before[row]! >= start) sums[number[row]! - least]! -= weight[row]!;
+}
+
+/** A session or an end user counts where the link to what was before leads to nothing in the range. */
+function addFacts(
+  { numbers, rows, skip }: HeldPart,
+  cut: Range,
+  start: number,
+  least: number,
+  sums: Sums,
+): void {
+  const [sentAt, number, hasUser] = [numbers['sent_at']!, numbers['number']!, numbers['has_user']!];
+  const [session, user] = [numbers['session_before']!, numbers['user_before']!];
+  const [sat, dsat, again] = [numbers['sat']!, numbers['dsat']!, numbers['repeated_requests']!];
+  for (let row = 0; row < rows; row += 1) {
+    if (sentAt[row]! < cut.start || sentAt[row]! >= cut.end || skip?.[row] === 1) continue;
+    const at = number[row]! - least;
+    // End user 0 is nobody.
+    if (at < 0) continue;
+    if (session[row]! < start || session[row] === -Infinity) sums.sessions[at]! += 1;
+    if (hasUser[row] === 1 && (user[row]! < start || user[row] === -Infinity)) sums.users[at]! += 1;
+    sums.messages[at]! += 1;
+    sums.sat[at]! += sat[row]!;
+    sums.dsat[at]! += dsat[row]!;
+    sums.repeated_requests[at]! += again[row]!;
+  }
+}
+
+/** The days of which a range, which has both ends, cuts something. */
+function* daysOf({ start, end }: Range): Generator<{ readonly from: number; readonly to: number }> {
+  for (let from = bucketStart('DAY', start); from < end;) {
+    const to = nextBucketStart('DAY', from + 1);
+    yield { from, to };
+    from = to;
+  }
+}

@@ -1,0 +1,415 @@
+/** Covered by test/query/held-answers.test.ts and test/view-laws.test.ts. */
+import { FILTERS, GROUPINGS } from '../domain/groupings.ts';
+import { sortValueOf, sqlOf, type SortField } from '../domain/metrics.ts';
+import { bucketStart } from '../domain/time.ts';
+import type { Columns, Row } from '../store/duckdb.ts';
+import type { HeldPart, HeldRows } from '../store/published/held-rows.ts';
+import type { Snapshot } from '../store/published/snapshot-reader.ts';
+import type { View } from '../store/view-files.ts';
+import { cachedNames } from './dimensions.ts';
+import { instant, rollupOf, sumsOf, type Counted, type Numbers, type Sums } from './held-counts.ts';
+import { ordered } from './held-order.ts';
+import type { QueryParameters } from './parameters.ts';
+import { planSessions, type ChosenEntities } from './plan.ts';
+import { route, type Range } from './routing.ts';
+
+/** Rows of a page, and how many there are on all pages. */
+export interface Page {
+  readonly page: readonly Row[];
+  readonly total: number;
+}
+
+/** Rows that may be asked for, column by column. */
+interface Part {
+  readonly rows: number;
+  readonly numbers: Columns['numbers'];
+  readonly idOf: (row: number) => string;
+  /** Whether rows lie in the order of their ids. */
+  readonly isById: boolean;
+  /** Null: all of them. */
+  readonly has: ((row: number) => boolean) | null;
+  /** What stays the same object for as long as the rows are the same; null: they are of this question alone. */
+  readonly kept: Columns | null;
+}
+
+/** What rows are ordered by, the first first; then by id. */
+interface Key {
+  readonly field: SortField | 'bucket';
+  readonly isDescending: boolean;
+}
+
+/** What is asked of an instance. */
+interface Asked extends Counted {
+  readonly parameters: QueryParameters;
+  readonly range: Range;
+  readonly chosen: ChosenEntities;
+  readonly views: readonly View[];
+}
+
+/** Filters that are answered by rows themselves, or by the numbers that they chose. */
+const ANSWERED: readonly string[] = [
+  'topicIds',
+  'clusterIds',
+  'signalIds',
+  'repeatedRequestIds',
+  'gapIds',
+  'gapType',
+  'externalId',
+];
+/** Longer answers are made by the database, which does not hold up others. */
+const LONGEST = 1000;
+
+/**
+ * The page of a question from rows in memory: that of `planQuery`, row by row. Null: it asks for what is not held, or
+ * for too much of it.
+ */
+export async function heldPage(
+  snapshot: Snapshot,
+  parameters: QueryParameters,
+  instance: number,
+  chosen: ChosenEntities,
+  views: readonly View[],
+): Promise<Page | null> {
+  const { counts } = GROUPINGS[parameters.groupBy];
+  if (parameters.limit > LONGEST) return null;
+  if (FILTERS.some((filter) => parameters[filter] !== null && !ANSWERED.includes(filter))) return null;
+  const range = { start: parameters.range.start ?? -Infinity, end: parameters.range.end ?? Infinity };
+  const asked = { snapshot, instance, counts, parameters, range, chosen, views };
+  const parts = counts.view === 'entity_rollup' ? await entityParts(asked) : await ownParts(asked);
+  if (parts === null) return null;
+  const keys = keysOf(parameters);
+  return pageOf(
+    parts.map((part) => sorted(part, keys, parameters)),
+    keys,
+    parameters,
+  );
+}
+
+/** As in `orderOf` of the statement: `date` ascending, then the entity's own order, then id. */
+function keysOf({ sort, groupBy, granularity }: QueryParameters): Key[] {
+  const date: Key[] = granularity === 'ALL' ? [] : [{ field: 'bucket', isDescending: false }];
+  if (sort === null) return [...date, { field: GROUPINGS[groupBy].order, isDescending: true }];
+  return [{ field: sort.field, isDescending: sort.order === 'DESC' }, ...date];
+}
+
+/** Topics, clusters, signals, repeated requests or gaps: of their rollup, and of the buckets that the range cuts. */
+async function entityParts(asked: Asked): Promise<Part[] | null> {
+  const { snapshot, instance, counts, parameters, range, chosen } = asked;
+  if (counts.view !== 'entity_rollup') return null;
+  const { granularity } = parameters;
+  const names = await cachedNames(snapshot, counts.names, instance);
+  const among = chosen[counts.names] === undefined ? null : new Set(chosen[counts.names]);
+  const idIn = (numbers: Columns['numbers']) => (row: number) =>
+    names.get(numbers['number']![row]!)?.['id'] as string;
+  const { rollup, cuts } = route(granularity, range);
+  const parts: Part[] = [];
+  if (rollup !== null) {
+    const held = await rollupOf(asked, granularity);
+    if (held === null) return null;
+    const isEver = rollup.from === -Infinity && rollup.to === Infinity;
+    for (const { numbers, columns, rows, skip } of held.parts) {
+      const [number, bucket] = [numbers['number']!, numbers['bucket']!];
+      const isWithin = (row: number): boolean => bucket[row]! >= rollup.from && bucket[row]! < rollup.to;
+      const has = (row: number): boolean =>
+        (skip === null || skip[row] === 0) &&
+        (isEver || isWithin(row)) &&
+        (among === null || among.has(number[row]!));
+      const isAll = skip === null && isEver && among === null;
+      parts.push({
+        rows,
+        numbers,
+        idOf: idIn(numbers),
+        isById: false,
+        has: isAll ? null : has,
+        kept: columns,
+      });
+    }
+  }
+  const span = spanOf([...names.keys()]);
+  if (span === null) return null;
+  for (const cut of cuts) {
+    const sums = await sumsOf(asked, cut, span);
+    if (sums === null) return null;
+    const found = [...names.keys()].filter((number) => sums.messages[number - span.least]! > 0);
+    const rows = among === null ? found : found.filter((number) => among.has(number));
+    const bucket = new Float64Array(rows.length).fill(bucketStart(granularity, cut.start));
+    const numbers = { ...gathered(sums, rows, span), bucket };
+    parts.push({ rows: rows.length, numbers, idOf: idIn(numbers), isById: false, has: null, kept: null });
+  }
+  return parts;
+}
+
+/** Numbers further apart are not looked up in an array. */
+const WIDEST = 2 ** 20;
+
+function spanOf(numbers: Iterable<number>): Numbers | null {
+  let [least, most] = [Infinity, -Infinity];
+  for (const number of numbers) {
+    if (number < least) least = number;
+    if (number > most) most = number;
+  }
+  if (least > most) return { least: 1, size: 0 };
+  return most - least < WIDEST ? { least, size: most - least + 1 } : null;
+}
+
+/** The sums of some numbers, as columns. */
+function gathered(sums: Sums, numbers: readonly number[], { least }: Numbers): Columns['numbers'] {
+  const columns = Object.entries(sums).map(([name, own]) => [
+    name,
+    Int32Array.from(numbers, (number) => own[number - least]!),
+  ]);
+  return { ...Object.fromEntries(columns), number: Int32Array.from(numbers) };
+}
+
+/** Sessions or end users as a whole: all of them, or what a range holds of them. */
+async function ownParts(asked: Asked): Promise<Part[] | null> {
+  const { parameters, counts, range } = asked;
+  if (parameters.granularity !== 'ALL') return null;
+  const whole = await rollupOf(asked, 'ALL');
+  const span = whole === null ? null : spanIn(whole);
+  if (whole === null || span === null) return null;
+  const members = await membersOf(asked, span);
+  if (members === undefined) return null;
+  const ids = parameters.ids === null ? null : new Set(parameters.ids);
+  const isCut = range.start !== -Infinity || range.end !== Infinity;
+  const parts = !isCut
+    ? whole.parts.map(wholePart)
+    : counts.view === 'session_rollup'
+      ? await cutSessions(asked, whole)
+      : await cutUsers(asked, whole, span);
+  if (parts === null || (members === null && ids === null)) return parts;
+  return parts.map((part) => {
+    const number = part.numbers['number']!;
+    const has = (row: number): boolean =>
+      (members === null || members[number[row]! - span.least] === 1) &&
+      (part.has === null || part.has(row)) &&
+      (ids === null || ids.has(part.idOf(row)));
+    return { ...part, has };
+  });
+}
+
+function spanIn({ parts, made }: HeldRows): Numbers | null {
+  if (!made.has('span')) {
+    const all = parts.map(({ numbers }) => spanOf(numbers['number']!));
+    const ends = all.flatMap((one) =>
+      one === null || one.size === 0 ? [] : [one.least, one.least + one.size - 1],
+    );
+    made.set('span', all.includes(null) ? null : spanOf(ends));
+  }
+  return made.get('span') as Numbers | null;
+}
+
+function wholePart({ rows, numbers, texts, skip, columns }: HeldPart): Part {
+  const has = skip === null ? null : (row: number): boolean => skip[row] === 0;
+  return { rows, numbers, idOf: (row) => texts['id']![row]!, isById: true, has, kept: columns };
+}
+
+/**
+ * 1 for each session or end user that has what every filter chose, by number less the least. Null: there is no such
+ * filter. Undefined: that is not held.
+ */
+async function membersOf(
+  { snapshot, instance, counts: { names }, chosen, range }: Asked,
+  { least, size }: Numbers,
+): Promise<Uint8Array | null | undefined> {
+  let members: Uint8Array | null = null;
+  for (const { counts } of Object.values(GROUPINGS)) {
+    const entities = chosen[counts.names];
+    if (entities === undefined) continue;
+    const found = new Uint8Array(size);
+    if (counts.view !== 'entity_rollup') for (const number of entities) found[number - least] = 1;
+    // Who had it within a range, only facts tell.
+    else if (range.start !== -Infinity || range.end !== Infinity) return undefined;
+    else
+      for (const entity of entities) {
+        const hours = await snapshot.held({
+          table: 'hour_fact',
+          equal: { instance, kind: counts.kind, entity },
+          columns: { session: 'session', end_user: 'end_user', hour: instant('hour') },
+          key: ['session', 'end_user', 'hour'],
+        });
+        if (hours === null) return undefined;
+        for (const { numbers, rows, skip } of hours.parts) {
+          const number = numbers[names]!;
+          for (let row = 0; row < rows; row += 1) if (skip?.[row] !== 1) found[number[row]! - least] = 1;
+        }
+      }
+    const before: Uint8Array | null = members;
+    members = before === null ? found : found.map((has, at) => has & before[at]!);
+  }
+  return members;
+}
+
+/** The end users of a range, with what their messages in it add up to. */
+async function cutUsers(asked: Asked, whole: HeldRows, span: Numbers): Promise<Part[] | null> {
+  const sums = await sumsOf(asked, asked.range, span);
+  if (sums === null) return null;
+  return whole.parts.map((part) => {
+    const number = part.numbers['number']!;
+    const rows: number[] = [];
+    for (let row = 0; row < part.rows; row += 1)
+      if (part.skip?.[row] !== 1 && sums.messages[number[row]! - span.least]! > 0) rows.push(row);
+    const of = (name: string): Float64Array => Float64Array.from(rows, (row) => part.numbers[name]![row]!);
+    const own = gathered(
+      sums,
+      rows.map((row) => number[row]!),
+      span,
+    );
+    return {
+      rows: rows.length,
+      // Of the whole history, whatever the range.
+      numbers: { ...own, first_at: of('first_at'), last_at: of('last_at') },
+      idOf: (row) => part.texts['id']![rows[row]!]!,
+      isById: true,
+      has: null,
+      kept: null,
+    };
+  });
+}
+
+/** A statement names no more sessions. */
+const MOST_CUT = 5000;
+
+/** Sessions inside a range as they are; those that its ends cut are counted by a statement. */
+async function cutSessions(
+  { snapshot, instance, range, views }: Asked,
+  whole: HeldRows,
+): Promise<Part[] | null> {
+  const cut: number[] = [];
+  const inside = whole.parts.map((part): Part => {
+    const { rows, numbers, skip } = part;
+    const [first, last] = [numbers['first_at']!, numbers['last_at']!];
+    const isCutAt = (row: number, end: number): boolean => first[row]! < end && last[row]! >= end;
+    for (let row = 0; row < rows; row += 1)
+      if ((isCutAt(row, range.start) || isCutAt(row, range.end)) && skip?.[row] !== 1)
+        cut.push(numbers['number']![row]!);
+    const has = (row: number): boolean =>
+      first[row]! >= range.start && last[row]! < range.end && skip?.[row] !== 1;
+    return { ...wholePart(part), has };
+  });
+  if (cut.length > MOST_CUT) return null;
+  if (cut.length === 0) return inside;
+  const plan = planSessions(instance, range, views, cut);
+  const rows = (await snapshot.all(plan.sql, plan)).toSorted((one, other) =>
+    (one['id'] as string) < (other['id'] as string) ? -1 : 1,
+  );
+  const columns = ['messages', 'sat', 'dsat', 'repeated_requests', 'first_at', 'last_at'];
+  const column = (name: string): Float64Array => Float64Array.from(rows, (row) => row[name] as number);
+  const numbers = {
+    ...Object.fromEntries(columns.map((name) => [name, column(name)])),
+    number: column('session'),
+  };
+  return [
+    ...inside,
+    {
+      rows: rows.length,
+      numbers,
+      idOf: (row) => rows[row]!['id'] as string,
+      isById: true,
+      has: null,
+      kept: null,
+    },
+  ];
+}
+
+/** Rows of a part that are asked for, in their order. */
+interface Sorted {
+  readonly part: Part;
+  readonly rows: Uint32Array;
+}
+
+/** The order of all rows of columns that are kept, by what they are ordered by. */
+const orders = new WeakMap<Columns, Map<string, Uint32Array>>();
+
+function sorted(part: Part, keys: readonly Key[], { bounds }: QueryParameters): Sorted {
+  const { has, kept } = part;
+  const limits = bounds.map(({ metric, min, max }) => {
+    const value = valueIn(part, metric);
+    return (row: number) => !(value(row) < (min ?? -Infinity)) && !(value(row) > (max ?? Infinity));
+  });
+  const isAskedFor = (row: number): boolean =>
+    (has === null || has(row)) && limits.every((isKept) => isKept(row));
+  const isAll = has === null && limits.length === 0;
+  const all = Uint32Array.from({ length: part.rows }, (_, row) => row);
+  if (kept === null) return { part, rows: inOrder(part, isAll ? all : all.filter(isAskedFor), keys) };
+  const name = JSON.stringify(keys);
+  const known = orders.get(kept) ?? new Map<string, Uint32Array>();
+  orders.set(kept, known);
+  const order = known.get(name) ?? inOrder(part, all, keys);
+  known.set(name, order);
+  return { part, rows: isAll ? order : order.filter(isAskedFor) };
+}
+
+/** Rows by id first, then by each key, the last first: what is equal stays in its order. */
+function inOrder(part: Part, rows: Uint32Array, keys: readonly Key[]): Uint32Array {
+  let order = part.isById ? rows : byId(part, rows);
+  for (const { field, isDescending } of keys.toReversed())
+    order = ordered(order, valueIn(part, field), isDescending);
+  return order;
+}
+
+function byId({ idOf, numbers }: Part, rows: Uint32Array): Uint32Array {
+  const number = numbers['number']!;
+  const ids = new Map<number, string>();
+  for (const row of rows) if (!ids.has(number[row]!)) ids.set(number[row]!, idOf(row));
+  const inOrderOfIds = [...ids].toSorted(([, one], [, other]) => (one < other ? -1 : 1));
+  const ranks = new Map(inOrderOfIds.map(([own], rank) => [own, rank]));
+  return ordered(rows, (row) => ranks.get(number[row]!)!, false);
+}
+
+/** What rows are sorted or bounded by. */
+function valueIn({ numbers }: Pick<Part, 'numbers'>, field: Key['field']): (row: number) => number {
+  const column = numbers[field === 'bucket' ? field : sqlOf(field)];
+  if (column !== undefined) return (row) => column[row]!;
+  return (row) => sortValueOf(countsIn(numbers, row), field as SortField);
+}
+
+const countsIn = (numbers: Columns['numbers'], row: number) => ({
+  messages: numbers['messages']![row]!,
+  sat: numbers['sat']![row]!,
+  dsat: numbers['dsat']![row]!,
+  sessions: numbers['sessions']?.[row],
+  users: numbers['users']?.[row],
+  repeated_requests: numbers['repeated_requests']?.[row],
+  first_at: numbers['first_at']?.[row],
+  last_at: numbers['last_at']?.[row],
+});
+
+/** Merges parts. */
+function pageOf(
+  parts: readonly Sorted[],
+  keys: readonly Key[],
+  { limit, offset }: Pick<QueryParameters, 'limit' | 'offset'>,
+): Page {
+  const total = parts.reduce((sum, { rows }) => sum + rows.length, 0);
+  const values = parts.map(({ part }) => keys.map(({ field }) => valueIn(part, field)));
+  const next = parts.map(() => 0);
+  const isBefore = (one: number, other: number): boolean => {
+    const [row, against] = [parts[one]!.rows[next[one]!]!, parts[other]!.rows[next[other]!]!];
+    for (const [index, { isDescending }] of keys.entries()) {
+      const [x, y] = [values[one]![index]!(row), values[other]![index]!(against)];
+      if (x === y || (Number.isNaN(x) && Number.isNaN(y))) continue;
+      if (Number.isNaN(x) || Number.isNaN(y)) return Number.isNaN(y);
+      return x < y !== isDescending;
+    }
+    return parts[one]!.part.idOf(row) < parts[other]!.part.idOf(against);
+  };
+  const page: Row[] = [];
+  for (let at = 0; at < Math.min(total, offset + limit); at += 1) {
+    let first = -1;
+    for (const [index, { rows }] of parts.entries())
+      if (next[index]! < rows.length && (first < 0 || isBefore(index, first))) first = index;
+    const { part, rows } = parts[first]!;
+    const row = rows[next[first]!]!;
+    next[first]! += 1;
+    if (at < offset) continue;
+    const { numbers, idOf } = part;
+    page.push({
+      ...(countsIn(numbers, row) as Row),
+      bucket: numbers['bucket']?.[row] ?? -Infinity,
+      number: numbers['number']![row]!,
+      id: idOf(row),
+    });
+  }
+  return { page, total };
+}
