@@ -55,7 +55,7 @@ export function formatInstant(micros: number): string {
 }
 
 const HOUR_MICROS = 3_600_000_000;
-const DAY_MICROS = 24 * HOUR_MICROS;
+export const DAY_MICROS = 24 * HOUR_MICROS;
 /** 1970-01-01 was a Thursday; weeks start on Monday. */
 const FIRST_MONDAY = 4 * DAY_MICROS;
 

@@ -1,10 +1,16 @@
 /** What a range adds up to, from rows in memory. Covered by test/query/held-answers.test.ts and test/view-laws.test.ts. */
 import type { OwnCounts, EntityCounts } from '../domain/groupings.ts';
 import { GRANULARITY_NUMBER, KINDS } from '../domain/kinds.ts';
-import { bucketStart, nextBucketStart, type Granularity } from '../domain/time.ts';
-import { lowerBound, type HeldPart, type HeldRows, type HeldSpec } from '../store/published/held-rows.ts';
+import { DAY_MICROS, type Granularity } from '../domain/time.ts';
+import { lowerBound, type HeldPart, type HeldRows } from '../store/published/held-rows.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
 import { wholeDays, type Range } from './routing.ts';
+
+/** `[from, to)`, microseconds or ±Infinity. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
 
 /** What is counted, of an instance. */
 export interface Counted {
@@ -13,10 +19,9 @@ export interface Counted {
   readonly counts: EntityCounts | OwnCounts;
 }
 
-/** An instant as DOUBLE: microseconds, ±Infinity; NaN for null. */
-export const instant = (column: string): string =>
-  `case when ${column} is null then 'nan'::double when isfinite(${column}) then epoch_us(${column})::double
-   when ${column} < '1970-01-01' then '-infinity'::double else 'infinity'::double end`;
+/** An instant as DOUBLE, microseconds; `missing`: in the place of -infinity and null. */
+export const instant = (column: string, missing = '-infinity'): string =>
+  `coalesce(epoch_us(${column})::double, '${missing}'::double)`;
 
 const sameNames = (names: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.map((name) => [name, name]));
@@ -49,23 +54,24 @@ export function rollupOf({ snapshot, instance, counts }: Counted, granularity: G
   });
 }
 
-const LINKS = { session_before: instant('prev_session_at'), user_before: instant('prev_user_at') };
+/** `missing`: where a link leads to nothing. */
+const linksOf = (missing: string): Record<string, string> => ({
+  session_before: instant('prev_session_at', missing),
+  user_before: instant('prev_user_at', missing),
+});
 
-function factsOf(
-  { snapshot, instance, counts }: Counted,
-  range: HeldSpec['range'],
-): Promise<HeldRows | null> {
+function factsOf({ snapshot, instance, counts }: Counted, range: Span): Promise<HeldRows | null> {
   return snapshot.held({
     table: 'message_fact',
     equal: { instance, kind: kindOf(counts) },
-    range: range!,
+    range,
     columns: {
       fact: 'fact_id::double',
       sent_at: instant('event_at'),
       number: 'entity',
-      has_user: '(end_user <> 0)::integer',
-      ...Object.fromEntries(['sat', 'dsat', 'repeated_requests'].map((name) => [name, `${name}::integer`])),
-      ...LINKS,
+      has_user: '(end_user <> 0)::tinyint',
+      ...sameNames(['sat', 'dsat', 'repeated_requests']),
+      ...linksOf('-infinity'),
     },
     key: ['fact'],
   });
@@ -75,7 +81,7 @@ function returnsOf({ snapshot, instance, counts }: Counted): Promise<HeldRows | 
   return snapshot.held({
     table: 'return_fact',
     equal: { instance, kind: kindOf(counts) },
-    columns: { sent_at: instant('event_at'), number: 'entity', weight: 'weight::integer', ...LINKS },
+    columns: { sent_at: instant('event_at'), number: 'entity', weight: 'weight', ...linksOf('nan') },
     key: ['sent_at'],
   });
 }
@@ -121,23 +127,30 @@ export async function sumsOf(counted: Counted, range: Range, { least, size }: Nu
       takeReturns(part, places, least, range.start, 'user_before', sums.users);
     }
   }
-  for (const cut of cuts)
-    for (const day of daysOf(cut)) {
-      const facts = await factsOf(counted, day);
-      if (facts === null) return null;
-      for (const part of facts.parts) addFacts(part, cut, range.start, least, sums);
-    }
+  const together = daysTogether(counted.snapshot);
+  const pieces = cuts.flatMap((cut) => [...spansOf(cut, together)].map((span) => ({ cut, span })));
+  const facts = await Promise.all(pieces.map(({ span }) => factsOf(counted, span)));
+  for (const [index, { cut }] of pieces.entries()) {
+    const held = facts[index]!;
+    if (held === null) return null;
+    for (const part of held.parts) addFacts(part, cut, range.start, least, sums);
+  }
   return sums;
+}
+
+/** Facts are held by so many days that a piece has about so many of all kinds. */
+const FACTS_TOGETHER = 30_000;
+const MOST_DAYS = 32;
+
+function daysTogether(snapshot: Snapshot): number {
+  const days = FACTS_TOGETHER / snapshot.rowsPerDay('message_fact');
+  return Math.min(MOST_DAYS, 2 ** Math.max(0, Math.floor(Math.log2(days))));
 }
 
 type Places = readonly [first: number, end: number];
 
 /** The rows whose instants, which they are ordered by, lie in a range. */
-function placesWithin(
-  { numbers }: HeldPart,
-  column: string,
-  { from, to }: { readonly from: number; readonly to: number },
-): Places {
+function placesWithin({ numbers }: HeldPart, column: string, { from, to }: Span): Places {
   return [lowerBound(numbers[column]!, from), lowerBound(numbers[column]!, to)];
 }
 
@@ -186,11 +199,8 @@ function addFacts(
   }
 }
 
-/** The days of which a range, which has both ends, cuts something. */
-function* daysOf({ start, end }: Range): Generator<{ readonly from: number; readonly to: number }> {
-  for (let from = bucketStart('DAY', start); from < end;) {
-    const to = nextBucketStart('DAY', from + 1);
-    yield { from, to };
-    from = to;
-  }
+/** The pieces of so many days of which a range, which has both ends, holds something. */
+function* spansOf({ start, end }: Range, days: number): Generator<Span> {
+  const size = days * DAY_MICROS;
+  for (let from = Math.floor(start / size) * size; from < end; from += size) yield { from, to: from + size };
 }

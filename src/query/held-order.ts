@@ -1,14 +1,8 @@
 /** Covered by test/query/held-order.test.ts. */
 
-const DIGIT_BITS = 16;
-const DIGITS = 2 ** DIGIT_BITS;
-/** Of a key in two halves of 32 bits, the lower first. */
-const PLACES = [
-  { half: 0, shift: 0 },
-  { half: 0, shift: DIGIT_BITS },
-  { half: 1, shift: 0 },
-  { half: 1, shift: DIGIT_BITS },
-] as const;
+const DIGITS = 2 ** 11;
+/** Where the digits of a key in two halves of 32 bits are, the lower first. */
+const PLACES = [0, 1].flatMap((half) => [0, 11, 22].map((shift) => ({ half, shift })));
 
 /**
  * Rows in the order of a value, NaN last; rows of equal values stay as they are. A radix sort: comparing a hundred

@@ -7,7 +7,15 @@ import type { HeldPart, HeldRows } from '../store/published/held-rows.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
 import type { View } from '../store/view-files.ts';
 import { cachedNames } from './dimensions.ts';
-import { instant, rollupOf, sumsOf, type Counted, type Numbers, type Sums } from './held-counts.ts';
+import {
+  instant,
+  rollupOf,
+  sumsOf,
+  type Counted,
+  type Numbers,
+  type Span,
+  type Sums,
+} from './held-counts.ts';
 import { ordered } from './held-order.ts';
 import type { QueryParameters } from './parameters.ts';
 import { planSessions, type ChosenEntities } from './plan.ts';
@@ -26,10 +34,19 @@ interface Part {
   readonly idOf: (row: number) => string;
   /** Whether rows lie in the order of their ids. */
   readonly isById: boolean;
-  /** Null: all of them. */
-  readonly has: ((row: number) => boolean) | null;
+  /** 1: it is not asked for. */
+  readonly skip: Uint8Array | null;
+  /** `[from, to)` of the buckets that are asked for; null: all are. */
+  readonly buckets: Span | null;
+  readonly members: Members | null;
   /** What stays the same object for as long as the rows are the same; null: they are of this question alone. */
   readonly kept: Columns | null;
+}
+
+/** By number less the least: 1 for what is asked for. */
+interface Members {
+  readonly least: number;
+  readonly marks: Uint8Array;
 }
 
 /** What rows are ordered by, the first first; then by id. */
@@ -98,7 +115,10 @@ async function entityParts(asked: Asked): Promise<Part[] | null> {
   if (counts.view !== 'entity_rollup') return null;
   const { granularity } = parameters;
   const names = await cachedNames(snapshot, counts.names, instance);
-  const among = chosen[counts.names] === undefined ? null : new Set(chosen[counts.names]);
+  const span = spanOf(names.keys());
+  if (span === null) return null;
+  const among = chosen[counts.names];
+  const members = among === undefined ? null : membersAmong(among, span);
   const idIn = (numbers: Columns['numbers']) => (row: number) =>
     names.get(numbers['number']![row]!)?.['id'] as string;
   const { rollup, cuts } = route(granularity, range);
@@ -106,37 +126,37 @@ async function entityParts(asked: Asked): Promise<Part[] | null> {
   if (rollup !== null) {
     const held = await rollupOf(asked, granularity);
     if (held === null) return null;
-    const isEver = rollup.from === -Infinity && rollup.to === Infinity;
-    for (const { numbers, columns, rows, skip } of held.parts) {
-      const [number, bucket] = [numbers['number']!, numbers['bucket']!];
-      const isWithin = (row: number): boolean => bucket[row]! >= rollup.from && bucket[row]! < rollup.to;
-      const has = (row: number): boolean =>
-        (skip === null || skip[row] === 0) &&
-        (isEver || isWithin(row)) &&
-        (among === null || among.has(number[row]!));
-      const isAll = skip === null && isEver && among === null;
+    const buckets = rollup.from === -Infinity && rollup.to === Infinity ? null : rollup;
+    for (const { numbers, columns, rows, skip } of held.parts)
       parts.push({
         rows,
         numbers,
         idOf: idIn(numbers),
         isById: false,
-        has: isAll ? null : has,
+        skip,
+        buckets,
+        members,
         kept: columns,
       });
-    }
   }
-  const span = spanOf([...names.keys()]);
-  if (span === null) return null;
   for (const cut of cuts) {
     const sums = await sumsOf(asked, cut, span);
     if (sums === null) return null;
-    const found = [...names.keys()].filter((number) => sums.messages[number - span.least]! > 0);
-    const rows = among === null ? found : found.filter((number) => among.has(number));
+    const rows = [...names.keys()].filter((number) => sums.messages[number - span.least]! > 0);
     const bucket = new Float64Array(rows.length).fill(bucketStart(granularity, cut.start));
-    const numbers = { ...gathered(sums, rows, span), bucket };
-    parts.push({ rows: rows.length, numbers, idOf: idIn(numbers), isById: false, has: null, kept: null });
+    const numbers = { ...gathered(sums, Int32Array.from(rows), span), bucket };
+    parts.push({ ...OWN, rows: rows.length, numbers, idOf: idIn(numbers), isById: false, members });
   }
   return parts;
+}
+
+/** Of a part that is made for one question. */
+const OWN = { isById: true, skip: null, buckets: null, members: null, kept: null } as const;
+
+function membersAmong(numbers: readonly number[], { least, size }: Numbers): Members {
+  const marks = new Uint8Array(size);
+  for (const number of numbers) marks[number - least] = 1;
+  return { least, marks };
 }
 
 /** Numbers further apart are not looked up in an array. */
@@ -153,12 +173,13 @@ function spanOf(numbers: Iterable<number>): Numbers | null {
 }
 
 /** The sums of some numbers, as columns. */
-function gathered(sums: Sums, numbers: readonly number[], { least }: Numbers): Columns['numbers'] {
-  const columns = Object.entries(sums).map(([name, own]) => [
-    name,
-    Int32Array.from(numbers, (number) => own[number - least]!),
-  ]);
-  return { ...Object.fromEntries(columns), number: Int32Array.from(numbers) };
+function gathered(sums: Sums, numbers: Int32Array, { least }: Numbers): Columns['numbers'] {
+  const columns: Record<string, Int32Array> = { number: numbers };
+  for (const [name, own] of Object.entries(sums)) {
+    const column = (columns[name] = new Int32Array(numbers.length));
+    for (let row = 0; row < numbers.length; row += 1) column[row] = own[numbers[row]! - least]!;
+  }
+  return columns;
 }
 
 /** Sessions or end users as a whole: all of them, or what a range holds of them. */
@@ -170,22 +191,13 @@ async function ownParts(asked: Asked): Promise<Part[] | null> {
   if (whole === null || span === null) return null;
   const members = await membersOf(asked, span);
   if (members === undefined) return null;
-  const ids = parameters.ids === null ? null : new Set(parameters.ids);
   const isCut = range.start !== -Infinity || range.end !== Infinity;
   const parts = !isCut
     ? whole.parts.map(wholePart)
     : counts.view === 'session_rollup'
       ? await cutSessions(asked, whole)
       : await cutUsers(asked, whole, span);
-  if (parts === null || (members === null && ids === null)) return parts;
-  return parts.map((part) => {
-    const number = part.numbers['number']!;
-    const has = (row: number): boolean =>
-      (members === null || members[number[row]! - span.least] === 1) &&
-      (part.has === null || part.has(row)) &&
-      (ids === null || ids.has(part.idOf(row)));
-    return { ...part, has };
-  });
+  return parts?.map((part) => ({ ...part, members })) ?? null;
 }
 
 function spanIn({ parts, made }: HeldRows): Numbers | null {
@@ -200,19 +212,15 @@ function spanIn({ parts, made }: HeldRows): Numbers | null {
 }
 
 function wholePart({ rows, numbers, texts, skip, columns }: HeldPart): Part {
-  const has = skip === null ? null : (row: number): boolean => skip[row] === 0;
-  return { rows, numbers, idOf: (row) => texts['id']![row]!, isById: true, has, kept: columns };
+  return { ...OWN, rows, numbers, idOf: (row) => texts['id']![row]!, skip, kept: columns };
 }
 
-/**
- * 1 for each session or end user that has what every filter chose, by number less the least. Null: there is no such
- * filter. Undefined: that is not held.
- */
+/** Who has what every filter chose. Null: there is no such filter. Undefined: that is not held. */
 async function membersOf(
   { snapshot, instance, counts: { names }, chosen, range }: Asked,
   { least, size }: Numbers,
-): Promise<Uint8Array | null | undefined> {
-  let members: Uint8Array | null = null;
+): Promise<Members | null | undefined> {
+  let marks: Uint8Array | null = null;
   for (const { counts } of Object.values(GROUPINGS)) {
     const entities = chosen[counts.names];
     if (entities === undefined) continue;
@@ -234,10 +242,10 @@ async function membersOf(
           for (let row = 0; row < rows; row += 1) if (skip?.[row] !== 1) found[number[row]! - least] = 1;
         }
       }
-    const before: Uint8Array | null = members;
-    members = before === null ? found : found.map((has, at) => has & before[at]!);
+    const before: Uint8Array | null = marks;
+    marks = before === null ? found : found.map((has, at) => has & before[at]!);
   }
-  return members;
+  return marks === null ? null : { least, marks };
 }
 
 /** The end users of a range, with what their messages in it add up to. */
@@ -246,23 +254,23 @@ async function cutUsers(asked: Asked, whole: HeldRows, span: Numbers): Promise<P
   if (sums === null) return null;
   return whole.parts.map((part) => {
     const number = part.numbers['number']!;
-    const rows: number[] = [];
+    const rows = new Uint32Array(part.rows);
+    let count = 0;
     for (let row = 0; row < part.rows; row += 1)
-      if (part.skip?.[row] !== 1 && sums.messages[number[row]! - span.least]! > 0) rows.push(row);
-    const of = (name: string): Float64Array => Float64Array.from(rows, (row) => part.numbers[name]![row]!);
-    const own = gathered(
-      sums,
-      rows.map((row) => number[row]!),
-      span,
-    );
+      if (part.skip?.[row] !== 1 && sums.messages[number[row]! - span.least]! > 0) rows[count++] = row;
+    const own = {
+      number: new Int32Array(count),
+      first_at: new Float64Array(count),
+      last_at: new Float64Array(count),
+    };
+    // Of the whole history, whatever the range.
+    for (const [name, column] of Object.entries(own))
+      for (let row = 0; row < count; row += 1) column[row] = part.numbers[name]![rows[row]!]!;
     return {
-      rows: rows.length,
-      // Of the whole history, whatever the range.
-      numbers: { ...own, first_at: of('first_at'), last_at: of('last_at') },
+      ...OWN,
+      rows: count,
+      numbers: { ...own, ...gathered(sums, own.number, span) },
       idOf: (row) => part.texts['id']![rows[row]!]!,
-      isById: true,
-      has: null,
-      kept: null,
     };
   });
 }
@@ -283,9 +291,10 @@ async function cutSessions(
     for (let row = 0; row < rows; row += 1)
       if ((isCutAt(row, range.start) || isCutAt(row, range.end)) && skip?.[row] !== 1)
         cut.push(numbers['number']![row]!);
-    const has = (row: number): boolean =>
-      first[row]! >= range.start && last[row]! < range.end && skip?.[row] !== 1;
-    return { ...wholePart(part), has };
+    const outside = skip?.slice() ?? new Uint8Array(rows);
+    for (let row = 0; row < rows; row += 1)
+      if (first[row]! < range.start || last[row]! >= range.end) outside[row] = 1;
+    return { ...wholePart(part), skip: outside };
   });
   if (cut.length > MOST_CUT) return null;
   if (cut.length === 0) return inside;
@@ -299,17 +308,7 @@ async function cutSessions(
     ...Object.fromEntries(columns.map((name) => [name, column(name)])),
     number: column('session'),
   };
-  return [
-    ...inside,
-    {
-      rows: rows.length,
-      numbers,
-      idOf: (row) => rows[row]!['id'] as string,
-      isById: true,
-      has: null,
-      kept: null,
-    },
-  ];
+  return [...inside, { ...OWN, rows: rows.length, numbers, idOf: (row) => rows[row]!['id'] as string }];
 }
 
 /** Rows of a part that are asked for, in their order. */
@@ -321,23 +320,67 @@ interface Sorted {
 /** The order of all rows of columns that are kept, by what they are ordered by. */
 const orders = new WeakMap<Columns, Map<string, Uint32Array>>();
 
-function sorted(part: Part, keys: readonly Key[], { bounds }: QueryParameters): Sorted {
-  const { has, kept } = part;
+function sorted(part: Part, keys: readonly Key[], parameters: QueryParameters): Sorted {
+  const { kept } = part;
+  if (kept === null)
+    return { part, rows: inOrder(part, askedFor(part, everyRow(part), keys, parameters), keys) };
+  const name = JSON.stringify(keys);
+  const known = orders.get(kept) ?? new Map<string, Uint32Array>();
+  orders.set(kept, known);
+  const order = known.get(name) ?? inOrder(part, everyRow(part), keys);
+  known.set(name, order);
+  return { part, rows: askedFor(part, order, keys, parameters) };
+}
+
+function everyRow({ rows }: Part): Uint32Array {
+  const all = new Uint32Array(rows);
+  for (let row = 0; row < rows; row += 1) all[row] = row;
+  return all;
+}
+
+/** Those of some rows, in their order, that are asked for. */
+function askedFor(
+  part: Part,
+  rows: Uint32Array,
+  [first]: readonly Key[],
+  { bounds, ids, groupBy }: QueryParameters,
+): Uint32Array {
+  const { skip, buckets, members, idOf, kept } = part;
+  const [bucket, number] = [part.numbers['bucket']!, part.numbers['number']!];
+  // Entities are chosen by number.
+  const named = ids === null || GROUPINGS[groupBy].counts.view === 'entity_rollup' ? null : new Set(ids);
+  if (skip === null && buckets === null && members === null && named === null && bounds.length === 0)
+    return rows;
   const limits = bounds.map(({ metric, min, max }) => {
     const value = valueIn(part, metric);
     return (row: number) => !(value(row) < (min ?? -Infinity)) && !(value(row) > (max ?? Infinity));
   });
-  const isAskedFor = (row: number): boolean =>
-    (has === null || has(row)) && limits.every((isKept) => isKept(row));
-  const isAll = has === null && limits.length === 0;
-  const all = Uint32Array.from({ length: part.rows }, (_, row) => row);
-  if (kept === null) return { part, rows: inOrder(part, isAll ? all : all.filter(isAskedFor), keys) };
-  const name = JSON.stringify(keys);
-  const known = orders.get(kept) ?? new Map<string, Uint32Array>();
-  orders.set(kept, known);
-  const order = known.get(name) ?? inOrder(part, all, keys);
-  known.set(name, order);
-  return { part, rows: isAll ? order : order.filter(isAskedFor) };
+  const isByBucket = kept !== null && buckets !== null && first?.field === 'bucket';
+  const end = isByBucket ? placeOf(rows, bucket, buckets.to) : rows.length;
+  const found = new Uint32Array(rows.length);
+  let count = 0;
+  for (let at = isByBucket ? placeOf(rows, bucket, buckets.from) : 0; at < end; at += 1) {
+    const row = rows[at]!;
+    if (skip !== null && skip[row] === 1) continue;
+    if (members !== null && members.marks[number[row]! - members.least] !== 1) continue;
+    if (buckets !== null && (bucket[row]! < buckets.from || bucket[row]! >= buckets.to)) continue;
+    if (named !== null && !named.has(idOf(row))) continue;
+    if (limits.length > 0 && !limits.every((isKept) => isKept(row))) continue;
+    found[count] = row;
+    count += 1;
+  }
+  return found.subarray(0, count);
+}
+
+/** The place of the first of some rows, ordered by a column, whose value is not below one. */
+function placeOf(rows: Uint32Array, column: ArrayLike<number>, value: number): number {
+  let [low, high] = [0, rows.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (column[rows[middle]!]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Rows by id first, then by each key, the last first: what is equal stays in its order. */

@@ -9,6 +9,7 @@ import {
   DOUBLE,
   INTEGER,
   TIMESTAMP,
+  TINYINT,
   VARCHAR,
   BIGINT,
 } from '@duckdb/node-api';
@@ -26,11 +27,13 @@ export type Bindings = Readonly<Record<string, BindValue>>;
  */
 export type Value = number | string | boolean | null | Uint8Array | readonly Value[];
 export type Row = Readonly<Record<string, Value>>;
+/** A column of DOUBLE, INTEGER or TINYINT. */
+export type NumberColumn = Float64Array | Int32Array | Int8Array;
+
 /** Rows as columns, by name. */
 export interface Columns {
   readonly rows: number;
-  /** DOUBLE as Float64Array, INTEGER as Int32Array. */
-  readonly numbers: Readonly<Record<string, Float64Array | Int32Array>>;
+  readonly numbers: Readonly<Record<string, NumberColumn>>;
   readonly texts: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -271,7 +274,7 @@ export class Connection {
     return rowsOf(result.columnNames(), chunks);
   }
 
-  /** The rows of a SELECT whose columns are DOUBLE, INTEGER or VARCHAR and never null. */
+  /** The rows of a SELECT whose columns are DOUBLE, INTEGER, TINYINT or VARCHAR and never null. */
   async columns(sql: string, bindings?: Bindings): Promise<Columns> {
     const result = await classified(() =>
       bindings === undefined
@@ -280,21 +283,24 @@ export class Connection {
     );
     const chunks = Array.from({ length: result.chunkCount }, (_, index) => result.getChunk(index));
     const rows = chunks.reduce((sum, { rowCount }) => sum + rowCount, 0);
-    const numbers: Record<string, Float64Array | Int32Array> = {};
+    const numbers: Record<string, NumberColumn> = {};
     const texts: Record<string, string[]> = {};
     const types = result.columnTypes();
     const columns = result.columnNames().map((name, index) => {
-      if (types[index] === VARCHAR) return (texts[name] = []);
-      return (numbers[name] = types[index] === DOUBLE ? new Float64Array(rows) : new Int32Array(rows));
+      const type = types[index];
+      if (type === VARCHAR) return (texts[name] = []);
+      const Typed = type === DOUBLE ? Float64Array : type === TINYINT ? Int8Array : Int32Array;
+      return (numbers[name] = new Typed(rows));
     });
     let at = 0;
     for (const chunk of chunks) {
       if (at > 0) await giveWay();
+      const count = chunk.rowCount;
       for (const [index, column] of columns.entries()) {
         const vector = chunk.getColumnVector(index);
-        for (let row = 0; row < chunk.rowCount; row += 1) column[at + row] = vector.getItem(row) as never;
+        for (let row = 0; row < count; row += 1) column[at + row] = vector.getItem(row) as never;
       }
-      at += chunk.rowCount;
+      at += count;
     }
     return { rows, numbers, texts };
   }

@@ -22,6 +22,7 @@ function snapshotOf(rows: readonly Row[]): Snapshot {
       for (let from = 0; from < rows.length; from += 2048) yield rows.slice(from, from + 2048);
     },
     writeParquet: () => Promise.reject(new Error('nothing is written')),
+    rowsPerDay: () => 0,
     held: async () => null,
     cached: (_name, _tables, read) => read(),
     release: () => undefined,

@@ -1,5 +1,6 @@
 /** Covered by test/store/published/publication.test.ts. */
 import { join } from 'node:path';
+import { DAY_MICROS } from '../../domain/time.ts';
 import type { Bindings } from '../duckdb.ts';
 import type { PublishedTable } from '../view-files.ts';
 import { filesOf, type Manifest, type Segment } from './manifest.ts';
@@ -76,6 +77,12 @@ export class AttachedSegments {
   /** The segments that may have rows of a spec, the oldest first: at least the lowest. */
   segmentsFor({ table, range }: Pick<TableRows, 'table' | 'range'>): readonly Segment[] {
     return holding(this.manifest.tables[table] ?? [], range === undefined ? {} : { range });
+  }
+
+  /** Of the lowest segment, which is the largest. */
+  rowsPerDay(table: string): number {
+    const { rows = 0, from = null, to = null } = this.manifest.tables[table]?.[0] ?? {};
+    return from === null || to === null ? rows : rows / Math.max(1, (to - from) / DAY_MICROS);
   }
 
   /** `only`: the segments that are read; default: all of the manifest. */

@@ -6,7 +6,7 @@ import type { TableRows } from './segment-sql.ts';
 /** Which rows of a published table are held, and what of them. */
 export interface HeldSpec extends Pick<TableRows, 'equal' | 'range'> {
   readonly table: string;
-  /** What is read of a row, in SQL: a DOUBLE, an INTEGER or a VARCHAR each, none of them null. */
+  /** What is read of a row, in SQL: a DOUBLE, INTEGER, TINYINT or VARCHAR each, none of them null. */
   readonly columns: Readonly<Record<string, string>>;
   /** Columns that name a row among those of the spec, and order them. */
   readonly key: readonly string[];
@@ -171,7 +171,7 @@ function bytesOf(rows: HeldRows | null): number {
 }
 
 /** Marks tombstones; null when there are none. */
-function dead({ numbers: { alive = new Int32Array() } }: Columns): Uint8Array | null {
+function dead({ numbers: { alive = new Int8Array() } }: Columns): Uint8Array | null {
   if (alive.every((value) => value !== 0)) return null;
   return Uint8Array.from(alive, (value) => (value === 0 ? 1 : 0));
 }

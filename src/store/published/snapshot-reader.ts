@@ -39,6 +39,8 @@ export interface Snapshot {
    * `read` looks at, have the same rows.
    */
   cached<T>(name: string, tables: readonly string[], read: () => Promise<T>): Promise<T>;
+  /** About how many rows of a table with a time column there are to a day. */
+  rowsPerDay(table: string): number;
   /** Rows in memory; null when they are too many to be held. */
   held(spec: HeldSpec): Promise<HeldRows | null>;
   /** Must be called once, after the last read. */
@@ -175,6 +177,7 @@ export class SnapshotReader {
         const target = `${quoted(path)} (format parquet, compression zstd${parts})`;
         return this.#copy(attached, sql, statement, target, caller);
       },
+      rowsPerDay: (table) => attached.rowsPerDay(table),
       held: (spec) => this.#held(attached, spec, caller),
       cached: (name, tables, read) => attached.cached(caller, name, tables, read),
       release: () => {
@@ -241,7 +244,7 @@ export class SnapshotReader {
     const { table, equal = {}, range, columns, key } = spec;
     const published = this.#tables.get(table);
     if (published === undefined) throw new Error(`no view publishes ${table}`);
-    const alive = `(${published.alive ?? 'true'})::integer as alive`;
+    const alive = `(${published.alive ?? 'true'})::tinyint as alive`;
     const selected = Object.entries(columns).map(([name, sql]) => `${sql} as ${name}`);
     return this.#tablesHeld.rowsOf(spec, attached.directory, {
       caller,
