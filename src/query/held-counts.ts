@@ -73,7 +73,7 @@ function factsOf({ snapshot, instance, counts }: Counted, range: Span): Promise<
       ...sameNames(['sat', 'dsat', 'repeated_requests']),
       ...linksOf('-infinity'),
     },
-    key: ['fact'],
+    key: ['sent_at', 'fact'],
   });
 }
 

@@ -234,7 +234,7 @@ async function membersOf(
           table: 'hour_fact',
           equal: { instance, kind: counts.kind, entity },
           columns: { session: 'session', end_user: 'end_user', hour: instant('hour') },
-          key: ['session', 'end_user', 'hour'],
+          key: ['hour', 'session', 'end_user'],
         });
         if (hours === null) return undefined;
         for (const { numbers, rows, skip } of hours.parts) {
@@ -258,21 +258,31 @@ async function cutUsers(asked: Asked, whole: HeldRows, span: Numbers): Promise<P
     let count = 0;
     for (let row = 0; row < part.rows; row += 1)
       if (part.skip?.[row] !== 1 && sums.messages[number[row]! - span.least]! > 0) rows[count++] = row;
-    const own = {
-      number: new Int32Array(count),
-      first_at: new Float64Array(count),
-      last_at: new Float64Array(count),
-    };
-    // Of the whole history, whatever the range.
-    for (const [name, column] of Object.entries(own))
-      for (let row = 0; row < count; row += 1) column[row] = part.numbers[name]![rows[row]!]!;
+    const found = rows.subarray(0, count);
+    // First and last activity are of the whole history, whatever the range.
+    const times = (name: string): Float64Array =>
+      taken(part.numbers[name] as Float64Array, found, new Float64Array(count));
+    const own = taken(number as Int32Array, found, new Int32Array(count));
     return {
       ...OWN,
       rows: count,
-      numbers: { ...own, ...gathered(sums, own.number, span) },
-      idOf: (row) => part.texts['id']![rows[row]!]!,
+      numbers: {
+        ...gathered(sums, own, span),
+        first_at: times('first_at'),
+        last_at: times('last_at'),
+      },
+      idOf: (row) => part.texts['id']![found[row]!]!,
     };
   });
+}
+
+function taken<Typed extends Float64Array | Int32Array>(
+  column: Typed,
+  rows: Uint32Array,
+  into: Typed,
+): Typed {
+  for (let at = 0; at < rows.length; at += 1) into[at] = column[rows[at]!]!;
+  return into;
 }
 
 /** A statement names no more sessions. */

@@ -286,7 +286,7 @@ export class Connection {
     const numbers: Record<string, NumberColumn> = {};
     const texts: Record<string, string[]> = {};
     const types = result.columnTypes();
-    const columns = result.columnNames().map((name, index) => {
+    const columns = result.columnNames().map((name, index): string[] | NumberColumn => {
       const type = types[index];
       if (type === VARCHAR) return (texts[name] = []);
       const Typed = type === DOUBLE ? Float64Array : type === TINYINT ? Int8Array : Int32Array;
@@ -298,7 +298,12 @@ export class Connection {
       const count = chunk.rowCount;
       for (const [index, column] of columns.entries()) {
         const vector = chunk.getColumnVector(index);
-        for (let row = 0; row < count; row += 1) column[at + row] = vector.getItem(row) as never;
+        if (Array.isArray(column)) {
+          for (let row = 0; row < count; row += 1) column[at + row] = vector.getItem(row) as string;
+          continue;
+        }
+        // Reading item by item would look at each row's validity, and takes twice as long.
+        column.set((vector as unknown as { readonly items: NumberColumn }).items, at);
       }
       at += count;
     }

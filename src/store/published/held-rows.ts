@@ -8,11 +8,11 @@ export interface HeldSpec extends Pick<TableRows, 'equal' | 'range'> {
   readonly table: string;
   /** What is read of a row, in SQL: a DOUBLE, INTEGER, TINYINT or VARCHAR each, none of them null. */
   readonly columns: Readonly<Record<string, string>>;
-  /** Columns that name a row among those of the spec, and order them. */
+  /** Columns that name a row among those of the spec; rows are in the order of the first. */
   readonly key: readonly string[];
 }
 
-/** The rows of one segment, or of several as one, in the order of the key. */
+/** The rows of one segment, or of several as one, in the order of the first column of the key. */
 export interface HeldPart extends Columns {
   /** The same object for as long as the rows are those of the same segments. */
   readonly columns: Columns;
@@ -33,8 +33,11 @@ export interface HeldSource {
   readonly caller: string;
   /** Segments that may have such rows, the oldest first; at least one. */
   readonly segments: readonly Segment[];
-  /** Reads at most so many rows of some of them, ordered by the key, with a column `alive` for tombstones. */
-  readonly read: (segments: readonly Segment[], most: number) => Promise<Columns>;
+  /** Reads at most so many rows of some of them, with a column `alive` for tombstones. */
+  readonly read: (
+    segments: readonly Segment[],
+    how: { readonly most: number; readonly isOrdered: boolean },
+  ) => Promise<Columns>;
 }
 
 interface Held {
@@ -105,7 +108,11 @@ export class HeldTables {
   /** Null: they are too many. */
   async #read(spec: HeldSpec, source: HeldSource, segments: readonly Segment[]): Promise<Columns | null> {
     const most = Math.floor((this.#mostBytes * LARGEST_SHARE) / (8 * (Object.keys(spec.columns).length + 1)));
-    const columns = await source.read(segments, most + 1);
+    const [first = ''] = spec.key;
+    let columns = await source.read(segments, { most: most + 1, isOrdered: false });
+    // Compaction leaves rows in their order, so that they seldom need be sorted.
+    if (!isInOrder(columns.numbers[first] ?? columns.texts[first] ?? []))
+      columns = await source.read(segments, { most: most + 1, isOrdered: true });
     return columns.rows > most ? null : columns;
   }
 
@@ -143,8 +150,13 @@ export class HeldTables {
   }
 }
 
-/** The place of the first row whose first column of the key is not below a value. */
-export function lowerBound(column: ArrayLike<number>, value: number): number {
+function isInOrder(column: ArrayLike<number | string>): boolean {
+  for (let row = 1; row < column.length; row += 1) if (column[row - 1]! > column[row]!) return false;
+  return true;
+}
+
+/** The place of the first row whose value, which they are ordered by, is not below another. */
+export function lowerBound<Value extends number | string>(column: ArrayLike<Value>, value: Value): number {
   let [low, high] = [0, column.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -182,30 +194,15 @@ function replaced(part: HeldPart, later: Columns, key: readonly string[]): Uint8
   const [own, others] = [part, later].map(({ numbers, texts }) =>
     key.map((name) => numbers[name] ?? texts[name]!),
   );
+  const [first = []] = own!;
   let marked = skip;
   for (let row = 0; row < later.rows; row += 1) {
-    let [low, high] = [0, rows];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (compared(own!, middle, others!, row) < 0) low = middle + 1;
-      else high = middle;
+    const value = others![0]![row]!;
+    for (let at = lowerBound(first, value); at < rows && first[at] === value; at += 1) {
+      if (!own!.every((column, index) => column[at] === others![index]![row])) continue;
+      if (marked === skip || marked === null) marked = skip?.slice() ?? new Uint8Array(rows);
+      marked[at] = 1;
     }
-    if (low === rows || compared(own!, low, others!, row) !== 0) continue;
-    if (marked === skip || marked === null) marked = skip?.slice() ?? new Uint8Array(rows);
-    marked[low] = 1;
   }
   return marked;
-}
-
-function compared(
-  one: readonly ArrayLike<number | string>[],
-  place: number,
-  other: readonly ArrayLike<number | string>[],
-  otherPlace: number,
-): number {
-  for (const [index, column] of one.entries()) {
-    const [x, y] = [column[place]!, other[index]![otherPlace]!];
-    if (x !== y) return x < y ? -1 : 1;
-  }
-  return 0;
 }

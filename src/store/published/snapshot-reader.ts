@@ -249,8 +249,9 @@ export class SnapshotReader {
     return this.#tablesHeld.rowsOf(spec, attached.directory, {
       caller,
       segments: attached.segmentsFor(spec),
-      read: (segments, most) => {
-        const sql = `select ${[...selected, alive].join(', ')} from @rows order by ${key.join(', ')} limit ${most}`;
+      read: (segments, { most, isOrdered }) => {
+        const order = isOrdered ? ` order by ${key[0]}` : '';
+        const sql = `select ${[...selected, alive].join(', ')} from @rows${order} limit ${most}`;
         const rows = { rows: { table, equal, ...(range === undefined ? {} : { range }) } };
         const expanded = attached.expand(sql, { rows }, this.#tables, segments);
         return this.#asked(
