@@ -53,7 +53,7 @@ import { firstSteps, showFirstSteps, tellStarter } from './first-steps.ts';
 import { Later } from './later.ts';
 import { openTraceAssembly, type TraceAssembly } from './trace-assembly.ts';
 
-/** Of QUERY_MEMORY_BYTES, beside what databases may take: rows that queries find in memory. */
+/** Of QUERY_MEMORY_BYTES: for rows that queries find in memory. The rest is for databases. */
 const HELD_SHARE = 0.5;
 const VIEWS_DIRECTORY = join(import.meta.dirname, '..', '..', 'views');
 
@@ -268,7 +268,7 @@ async function openQuery(
     log.error({ event, err: error }, text);
   };
   // Each shard has a reader of its own.
-  const memoryBytes = Math.max(LEAST_READER_BYTES, queryMemoryBytes / shards);
+  const memoryBytes = Math.max(LEAST_READER_BYTES, ((1 - HELD_SHARE) * queryMemoryBytes) / shards);
   const answerTurns = new Turns(ANSWERS);
   const held = new HeldTables(queryMemoryBytes * HELD_SHARE);
   const readers = await ShardReaders.open({

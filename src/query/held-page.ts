@@ -366,11 +366,13 @@ function askedFor(
     return (row: number) => !(value(row) < (min ?? -Infinity)) && !(value(row) > (max ?? Infinity));
   });
   const isByBucket = kept !== null && buckets !== null && first?.field === 'bucket';
-  const end = isByBucket ? placeOf(rows, bucket, buckets.to) : rows.length;
-  const found = new Uint32Array(rows.length);
+  const some = isByBucket
+    ? rows.subarray(placeOf(rows, bucket, buckets.from), placeOf(rows, bucket, buckets.to))
+    : rows;
+  const found = new Uint32Array(some.length);
   let count = 0;
-  for (let at = isByBucket ? placeOf(rows, bucket, buckets.from) : 0; at < end; at += 1) {
-    const row = rows[at]!;
+  for (let at = 0; at < some.length; at += 1) {
+    const row = some[at]!;
     if (skip !== null && skip[row] === 1) continue;
     if (members !== null && members.marks[number[row]! - members.least] !== 1) continue;
     if (buckets !== null && (bucket[row]! < buckets.from || bucket[row]! >= buckets.to)) continue;

@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  statSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -61,9 +62,21 @@ export function pinnedDirectory(dataDir: string, epoch: number, liveShard: numbe
 
 /** The active epoch; null before the worker's first start, and while what says it is damaged. */
 export function readActiveEpoch(dataDir: string): ActiveEpoch | null {
-  const active = readJson<Partial<ActiveEpoch> | null>(join(dataDir, 'views', 'ACTIVE'));
-  return isPositive(active?.epoch) && isPositive(active?.shards) ? (active as ActiveEpoch) : null;
+  const file = join(dataDir, 'views', 'ACTIVE');
+  // Every query asks: the file is read again only when it was replaced.
+  const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+  if (stat === undefined) return null;
+  const stamp = `${stat.ino}:${stat.mtimeNs}:${stat.size}`;
+  const known = lastRead.get(file);
+  if (known?.stamp === stamp) return known.active;
+  const read = readJson<Partial<ActiveEpoch> | null>(file);
+  const active = isPositive(read?.epoch) && isPositive(read?.shards) ? (read as ActiveEpoch) : null;
+  // A file that was replaced meanwhile has another stamp.
+  lastRead.set(file, { stamp, active });
+  return active;
 }
+
+const lastRead = new Map<string, { readonly stamp: string; readonly active: ActiveEpoch | null }>();
 
 /** The active epoch to be, when readers are switched to it within so many milliseconds. */
 export function switchedWithin(ms: number, from: ActiveEpoch, to: Epoch): ActiveEpoch {
