@@ -53,8 +53,9 @@ import { firstSteps, showFirstSteps, tellStarter } from './first-steps.ts';
 import { Later } from './later.ts';
 import { openTraceAssembly, type TraceAssembly } from './trace-assembly.ts';
 
-/** Of QUERY_MEMORY_BYTES: for rows that queries find in memory. The rest is for databases. */
-const HELD_SHARE = 0.5;
+/** Of QUERY_MEMORY_BYTES: for rows that queries find in memory, and for databases. */
+const HELD_SHARE = 0.25;
+const DATABASE_SHARE = 0.5;
 const VIEWS_DIRECTORY = join(import.meta.dirname, '..', '..', 'views');
 
 /** Statements that run side by side, beside the worker and the stream, and those of one project among them. */
@@ -268,7 +269,7 @@ async function openQuery(
     log.error({ event, err: error }, text);
   };
   // Each shard has a reader of its own.
-  const memoryBytes = Math.max(LEAST_READER_BYTES, ((1 - HELD_SHARE) * queryMemoryBytes) / shards);
+  const memoryBytes = Math.max(LEAST_READER_BYTES, (DATABASE_SHARE * queryMemoryBytes) / shards);
   const answerTurns = new Turns(ANSWERS);
   const held = new HeldTables(queryMemoryBytes * HELD_SHARE);
   const readers = await ShardReaders.open({

@@ -54,11 +54,11 @@ export function rollupOf({ snapshot, instance, counts }: Counted, granularity: G
   });
 }
 
-/** `missing`: where a link leads to nothing. */
-const linksOf = (missing: string): Record<string, string> => ({
-  session_before: instant('prev_session_at', missing),
-  user_before: instant('prev_user_at', missing),
-});
+/** `missing`: where a link leads to nothing. Of end users, nobody asks how many they are. */
+function linksOf({ view }: EntityCounts | OwnCounts, missing: string): Record<string, string> {
+  const session = { session_before: instant('prev_session_at', missing) };
+  return view === 'entity_rollup' ? { ...session, user_before: instant('prev_user_at', missing) } : session;
+}
 
 function factsOf({ snapshot, instance, counts }: Counted, range: Span): Promise<HeldRows | null> {
   return snapshot.held({
@@ -71,7 +71,7 @@ function factsOf({ snapshot, instance, counts }: Counted, range: Span): Promise<
       number: 'entity',
       has_user: '(end_user <> 0)::tinyint',
       ...sameNames(['sat', 'dsat', 'repeated_requests']),
-      ...linksOf('-infinity'),
+      ...linksOf(counts, '-infinity'),
     },
     key: ['sent_at', 'fact'],
   });
@@ -81,7 +81,7 @@ function returnsOf({ snapshot, instance, counts }: Counted): Promise<HeldRows | 
   return snapshot.held({
     table: 'return_fact',
     equal: { instance, kind: kindOf(counts) },
-    columns: { sent_at: instant('event_at'), number: 'entity', weight: 'weight', ...linksOf('nan') },
+    columns: { sent_at: instant('event_at'), number: 'entity', weight: 'weight', ...linksOf(counts, 'nan') },
     key: ['sent_at'],
   });
 }
@@ -124,7 +124,8 @@ export async function sumsOf(counted: Counted, range: Range, { least, size }: Nu
     for (const part of returns.parts) {
       const places = placesWithin(part, 'sent_at', days);
       takeReturns(part, places, least, range.start, 'session_before', sums.sessions);
-      takeReturns(part, places, least, range.start, 'user_before', sums.users);
+      if ('user_before' in part.numbers)
+        takeReturns(part, places, least, range.start, 'user_before', sums.users);
     }
   }
   const together = daysTogether(counted.snapshot);
@@ -183,7 +184,7 @@ function addFacts(
   sums: Sums,
 ): void {
   const [sentAt, number, hasUser] = [numbers['sent_at']!, numbers['number']!, numbers['has_user']!];
-  const [session, user] = [numbers['session_before']!, numbers['user_before']!];
+  const [session, user] = [numbers['session_before']!, numbers['user_before']];
   const [sat, dsat, again] = [numbers['sat']!, numbers['dsat']!, numbers['repeated_requests']!];
   for (let row = 0; row < rows; row += 1) {
     if (sentAt[row]! < cut.start || sentAt[row]! >= cut.end || skip?.[row] === 1) continue;
@@ -191,7 +192,8 @@ function addFacts(
     // End user 0 is nobody.
     if (at < 0) continue;
     if (session[row]! < start || session[row] === -Infinity) sums.sessions[at]! += 1;
-    if (hasUser[row] === 1 && (user[row]! < start || user[row] === -Infinity)) sums.users[at]! += 1;
+    if (user !== undefined && hasUser[row] === 1 && (user[row]! < start || user[row] === -Infinity))
+      sums.users[at]! += 1;
     sums.messages[at]! += 1;
     sums.sat[at]! += sat[row]!;
     sums.dsat[at]! += dsat[row]!;
