@@ -47,7 +47,7 @@ interface Range {
   readonly end: number;
 }
 
-const ROLLUP_TARGETS = { 1_000_000: 3, 10_000_000: 6 };
+const ROLLUP_TARGETS = { 1_000_000: 1.5, 10_000_000: 3 };
 
 /** The questions of a dashboard, over a history. */
 export function questionsOf(
@@ -87,13 +87,13 @@ export function questionsOf(
     {
       name: 'TOPIC ALL, unaligned range',
       rollup: false,
-      targets: { 1_000_000: 5, 10_000_000: 20 },
+      targets: { 1_000_000: 3, 10_000_000: 6 },
       ask: (random) => entityQuestion('TOPIC', 'ALL', unaligned(random), 0),
     },
     {
       name: 'SESSION by topic, by lastActiveAt',
       rollup: false,
-      targets: { 1_000_000: 15, 10_000_000: 40 },
+      targets: { 1_000_000: 5, 10_000_000: 10 },
       ask: (random) => {
         // The more discussed a topic, the more often it is looked at.
         const topic = Math.floor(history.topics ** random());
@@ -103,7 +103,7 @@ export function questionsOf(
     {
       name: 'END_USER ALL',
       rollup: true,
-      targets: { 1_000_000: 4, 10_000_000: 10 },
+      targets: { 1_000_000: 5, 10_000_000: 10 },
       ask: (random) =>
         endUserQuestion(
           null,
@@ -134,7 +134,7 @@ export function questionsOf(
     {
       name: 'END_USER, unaligned range',
       rollup: false,
-      targets: {},
+      targets: { 1_000_000: 7, 10_000_000: 14 },
       ask: (random) =>
         endUserQuestion(
           unaligned(random),

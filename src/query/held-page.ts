@@ -215,6 +215,9 @@ function wholePart({ rows, numbers, texts, skip, columns }: HeldPart): Part {
   return { ...OWN, rows, numbers, idOf: (row) => texts['id']![row]!, skip, kept: columns };
 }
 
+/** One statement finds who has any of more entities sooner. */
+const MOST_CHOSEN = 8;
+
 /** Who has what every filter chose. Null: there is no such filter. Undefined: that is not held. */
 async function membersOf(
   { snapshot, instance, counts: { names }, chosen, range }: Asked,
@@ -227,7 +230,8 @@ async function membersOf(
     const found = new Uint8Array(size);
     if (counts.view !== 'entity_rollup') for (const number of entities) found[number - least] = 1;
     // Who had it within a range, only facts tell.
-    else if (range.start !== -Infinity || range.end !== Infinity) return undefined;
+    else if (range.start !== -Infinity || range.end !== Infinity || entities.length > MOST_CHOSEN)
+      return undefined;
     else
       for (const entity of entities) {
         const hours = await snapshot.held({

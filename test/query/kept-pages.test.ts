@@ -61,8 +61,8 @@ describe('a page that is asked for again', () => {
     try {
       await say(fixture, 1);
       await fixture.publish();
-      for (let time = 0; time < 3; time += 1) await ask(fixture, '101');
-      equal((await ask(fixture, '101')).statements, 1);
+      for (let time = 0; time < 3; time += 1) await ask(fixture, '1001');
+      equal((await ask(fixture, '1001')).statements, 1);
     } finally {
       await fixture.close();
     }

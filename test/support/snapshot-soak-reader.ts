@@ -3,8 +3,11 @@
  * when the first snapshot is there, and at last its report.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { answerQuery } from '../../src/query/answer.ts';
+import { parseQueryParameters } from '../../src/query/parameters.ts';
 import { SnapshotReader, type Snapshot } from '../../src/store/published/snapshot-reader.ts';
-import { VIEWS } from './fold.ts';
+import { uuid, VIEWS } from './fold.ts';
+import { SYNTHETIC_START } from './synthetic-stream.ts';
 
 export interface ReaderReport {
   /** Snapshots whose totals were all compared. */
@@ -36,6 +39,23 @@ const TOTALS = {
 const SESSIONS = `select (select count(*) from @session_rollup where granularity = 4) as counted,
   (select count(*) from @message_fact where kind = 0 and not gone and prev_session_at = '-infinity') as begun`;
 
+/** Answers from rows in memory: what their parts add up to is the whole history as well. */
+const MIDDLE = new Date(SYNTHETIC_START / 1000 + 3_600_123).toISOString();
+const ANSWERS = {
+  'TOPIC from memory': [{ groupBy: 'TOPIC' }],
+  'TOPIC by DAY from memory': [{ groupBy: 'TOPIC', timeGranularity: 'DAY', limit: '1000' }],
+  'both sides of an instant from memory': [
+    { groupBy: 'TOPIC', 'dateRange.end': MIDDLE },
+    { groupBy: 'TOPIC', 'dateRange.start': MIDDLE },
+  ],
+} as const;
+
+async function answered(snapshot: Snapshot, asked: Readonly<Record<string, string>>): Promise<number> {
+  const question = { instanceId: uuid(1, 1), fields: 'messages', limit: '100', ...asked };
+  const answer = await answerQuery(snapshot, parseQueryParameters(question), { views: VIEWS });
+  return answer.elements.reduce((sum, { fields }) => sum + (fields.messages ?? 0), 0);
+}
+
 const EXAMPLES = 5;
 /** Leaves the writer room on a small machine. */
 const PAUSE_MS = 20;
@@ -61,11 +81,15 @@ const examples: string[] = [];
 /** What is wrong with a snapshot; null: nothing. */
 async function faultOf(snapshot: Snapshot): Promise<string | null> {
   const expected = snapshot.sequence * Number(perGeneration);
-  const totals = await Promise.all(
+  const totals: (readonly [name: string, total: unknown])[] = await Promise.all(
     Object.entries(TOTALS).map(
       async ([name, sql]) => [name, (await snapshot.all(sql))[0]?.['total']] as const,
     ),
   );
+  for (const [name, parts] of Object.entries(ANSWERS)) {
+    const own = await Promise.all(parts.map((asked) => answered(snapshot, asked)));
+    totals.push([name, own.reduce((sum, messages) => sum + messages, 0)]);
+  }
   const [sessions] = await snapshot.all(SESSIONS);
   const [instance] = await snapshot.all('select last_sequence from @instance');
   const agrees =
