@@ -116,7 +116,7 @@ export const UNCHECKED: readonly { readonly pattern: RegExp; readonly why: strin
   { pattern: /2 GB are enough for usual load/, why: 'advice' },
   { pattern: /ingest, 1,000 requests\/s of 5 messages, for 30 s/, why: 'what is sent' },
   { pattern: /takes 210 ms for the fixed loop/, why: 'what other figures are compared with' },
-  { pattern: /1\.5 to 4 ms if .* 5 to 10 ms/, why: 'minutes: npm run bench -- query' },
+  { pattern: /1 to 3 ms if .* 3 to 7 ms/, why: 'minutes: npm run bench -- query' },
 ];
 
 /** Numbers with a unit of time, size or rate, and where in the README they stand. */
