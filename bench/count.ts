@@ -13,11 +13,18 @@ import { startMeasuredService, type OwnService } from './load/service.ts';
 import { useOf, workerStagesOf } from './load/service-use.ts';
 import { table } from './load/table.ts';
 
+/** What the worker took at an earlier commit, fixed loops for a thousand messages, by texts: 12,000 messages of each. */
+const EARLIER = {
+  commit: 'fb531bb',
+  loops: { demo: 7, SGD: 3.6, mix: 6.2 } as Readonly<Record<string, number>>,
+};
+
 const USAGE = `Usage: npm run bench -- count [TEXTS…] [OPTIONS]
 
 How many messages a second does the whole service count, when every text is another one? Starts a service of its own
 for each of TEXTS, sends conversations as fast as they are taken, and waits until queries count them. The fixed loop is
-the same work on every machine: 50 million steps and SHA-256 over 20 MB.
+the same work on every machine: 50 million steps and SHA-256 over 20 MB. The worker's processor time for a thousand
+messages is printed in such loops, beside what it was at ${EARLIER.commit}.
 
 TEXTS are demo (the demo's conversations, each time with other words) and, where the folder of data sets lies beside the
 checkout or is given, mix, SGD, Taskmaster-4, topical chat and CrossWOZ. Default: all there are.
@@ -214,6 +221,7 @@ function print(counted: readonly Counted[]): void {
         'web µs',
         'nats µs',
         'loops',
+        `at ${EARLIER.commit}`,
         'views MB',
         'stream MB',
         'load',
@@ -224,6 +232,7 @@ function print(counted: readonly Counted[]): void {
         count(Math.round(messagesPerSecond)),
         ...['worker', 'web', 'nats'].map((name) => (cpu[name] ?? 0).toFixed(0)),
         ((1000 * (cpu['worker'] ?? 0)) / (loopMs * 1000)).toFixed(2),
+        EARLIER.loops[texts]?.toFixed(2) ?? '',
         viewBytes.toFixed(0),
         streamBytes.toFixed(0),
         load.toFixed(1),

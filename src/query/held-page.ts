@@ -325,10 +325,11 @@ async function cutSessions(
   return [...inside, { ...OWN, rows: rows.length, numbers, idOf: (row) => rows[row]!['id'] as string }];
 }
 
-/** Rows of a part that are asked for, in their order. */
+/** Rows of a part that are asked for, in their order: as many as the page may need, and how many there are. */
 interface Sorted {
   readonly part: Part;
   readonly rows: Uint32Array;
+  readonly count: number;
 }
 
 /** The order of all rows of columns that are kept, by what they are ordered by. */
@@ -336,15 +337,23 @@ const orders = new WeakMap<Columns, Map<string, Uint32Array>>();
 
 function sorted(part: Part, keys: readonly Key[], parameters: QueryParameters): Sorted {
   const { kept } = part;
-  if (kept === null)
-    return { part, rows: inOrder(part, askedFor(part, everyRow(part), keys, parameters), keys) };
+  if (kept === null) {
+    const asked = askedFor(part, everyRow(part), keys, parameters, Infinity);
+    return { ...asked, rows: inOrder(part, asked.rows, keys) };
+  }
   const name = JSON.stringify(keys);
   const known = orders.get(kept) ?? new Map<string, Uint32Array>();
   orders.set(kept, known);
   const order = known.get(name) ?? inOrder(part, everyRow(part), keys);
+  // The one that was used least recently comes first.
+  known.delete(name);
   known.set(name, order);
-  return { part, rows: askedFor(part, order, keys, parameters) };
+  for (const oldest of known.keys()) if (known.size > MOST_ORDERS) known.delete(oldest);
+  return askedFor(part, order, keys, parameters, parameters.offset + parameters.limit);
 }
+
+/** Each takes a tenth of what its rows take. */
+const MOST_ORDERS = 6;
 
 function everyRow({ rows }: Part): Uint32Array {
   const all = new Uint32Array(rows);
@@ -352,19 +361,20 @@ function everyRow({ rows }: Part): Uint32Array {
   return all;
 }
 
-/** Those of some rows, in their order, that are asked for. */
+/** Those of some rows, in their order, that are asked for: the first `most` of them. */
 function askedFor(
   part: Part,
   rows: Uint32Array,
   [first]: readonly Key[],
   { bounds, ids, groupBy }: QueryParameters,
-): Uint32Array {
+  most: number,
+): Sorted {
   const { skip, buckets, members, idOf, kept } = part;
   const [bucket, number] = [part.numbers['bucket']!, part.numbers['number']!];
   // Entities are chosen by number.
   const named = ids === null || GROUPINGS[groupBy].counts.view === 'entity_rollup' ? null : new Set(ids);
   if (skip === null && buckets === null && members === null && named === null && bounds.length === 0)
-    return rows;
+    return { part, rows, count: rows.length };
   const limits = bounds.map(({ metric, min, max }) => {
     const value = valueIn(part, metric);
     return (row: number) => !(value(row) < (min ?? -Infinity)) && !(value(row) > (max ?? Infinity));
@@ -373,7 +383,7 @@ function askedFor(
   const some = isByBucket
     ? rows.subarray(placeOf(rows, bucket, buckets.from), placeOf(rows, bucket, buckets.to))
     : rows;
-  const found = new Uint32Array(some.length);
+  const found = new Uint32Array(Math.min(most, some.length));
   let count = 0;
   for (let at = 0; at < some.length; at += 1) {
     const row = some[at]!;
@@ -382,10 +392,10 @@ function askedFor(
     if (buckets !== null && (bucket[row]! < buckets.from || bucket[row]! >= buckets.to)) continue;
     if (named !== null && !named.has(idOf(row))) continue;
     if (limits.length > 0 && !limits.every((isKept) => isKept(row))) continue;
-    found[count] = row;
+    if (count < found.length) found[count] = row;
     count += 1;
   }
-  return found.subarray(0, count);
+  return { part, rows: found.subarray(0, count), count };
 }
 
 /** The place of the first of some rows, ordered by a column, whose value is not below one. */
@@ -440,7 +450,7 @@ function pageOf(
   keys: readonly Key[],
   { limit, offset }: Pick<QueryParameters, 'limit' | 'offset'>,
 ): Page {
-  const total = parts.reduce((sum, { rows }) => sum + rows.length, 0);
+  const total = parts.reduce((sum, { count }) => sum + count, 0);
   const values = parts.map(({ part }) => keys.map(({ field }) => valueIn(part, field)));
   const next = parts.map(() => 0);
   const isBefore = (one: number, other: number): boolean => {
