@@ -50,6 +50,8 @@ interface Held {
   bytes: number;
 }
 
+/** What is held without any rows takes so much, too: there are as many ranges as anybody asks for. */
+const ENTRY_BYTES = 2048;
 /** What is held of one spec may take this part of all. */
 const LARGEST_SHARE = 0.25;
 
@@ -94,7 +96,7 @@ export class HeldTables {
     try {
       const read = await rows;
       if (this.#held.get(name) === held) {
-        held.bytes = bytesOf(read);
+        held.bytes = ENTRY_BYTES + bytesOf(read);
         this.#bytes += held.bytes;
         this.#makeRoom();
       }
@@ -191,18 +193,33 @@ function dead({ numbers: { alive = new Int8Array() } }: Columns): Uint8Array | n
 /** Marks the rows that a later segment replaces, besides those that are skipped already. */
 function replaced(part: HeldPart, later: Columns, key: readonly string[]): Uint8Array | null {
   const { rows, skip } = part;
-  const [own, others] = [part, later].map(({ numbers, texts }) =>
-    key.map((name) => numbers[name] ?? texts[name]!),
+  const [[first = [], ...rest] = [], [laterFirst = [], ...laterRest] = []] = [part, later].map(
+    ({ numbers, texts }) => key.map((name): KeyColumn => numbers[name] ?? texts[name] ?? []),
   );
-  const [first = []] = own!;
+  /** Of each value of the first column that is replaced: its rows by the rest of their keys. */
+  const groups = new Map<number | string, ReadonlyMap<string, number>>();
+  const groupOf = (value: number | string): ReadonlyMap<string, number> => {
+    const group = new Map<string, number>();
+    for (let at = lowerBound(first, value); at < rows && first[at] === value; at += 1)
+      group.set(restOf(rest, at), at);
+    groups.set(value, group);
+    return group;
+  };
   let marked = skip;
   for (let row = 0; row < later.rows; row += 1) {
-    const value = others![0]![row]!;
-    for (let at = lowerBound(first, value); at < rows && first[at] === value; at += 1) {
-      if (!own!.every((column, index) => column[at] === others![index]![row])) continue;
-      if (marked === skip || marked === null) marked = skip?.slice() ?? new Uint8Array(rows);
-      marked[at] = 1;
-    }
+    const value = laterFirst[row]!;
+    const at = (groups.get(value) ?? groupOf(value)).get(restOf(laterRest, row));
+    if (at === undefined) continue;
+    if (marked === skip || marked === null) marked = skip?.slice() ?? new Uint8Array(rows);
+    marked[at] = 1;
   }
   return marked;
+}
+
+type KeyColumn = ArrayLike<number | string>;
+
+function restOf(columns: readonly KeyColumn[], row: number): string {
+  let rest = '';
+  for (const column of columns) rest += `${column[row]!} `;
+  return rest;
 }
