@@ -15,7 +15,8 @@ export function ordered(
 ): Uint32Array {
   const count = rows.length;
   const keys = keysOf(rows, value, isDescending);
-  let [order, next] = [Uint32Array.from(rows.keys()), new Uint32Array(count)];
+  let [order, next] = [new Uint32Array(count), new Uint32Array(count)];
+  for (let at = 0; at < count; at += 1) order[at] = at;
   const starts = new Uint32Array(DIGITS + 1);
   for (const { half, shift } of PLACES) {
     starts.fill(0);
