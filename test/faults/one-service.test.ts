@@ -1,5 +1,6 @@
 import { after, before, describe, it } from 'node:test';
 import { alerts, ALERTS_ENV } from './alerts.ts';
+import { answers } from './answers.ts';
 import { away } from './away.ts';
 import { fullDisk } from './full-disk.ts';
 import { imports } from './imports.ts';
@@ -52,6 +53,10 @@ describe('a service', () => {
 
   it('makes each message of traces once when the process that assembles them is killed', async () => {
     nothingWrong(await traces({ ...SHORT, seed: 8, rounds: 2, given }));
+  });
+
+  it('gives answers of one moment each, none older than the one before, when worker and web are killed', async () => {
+    nothingWrong(await answers({ ...SHORT, seed: 9, rounds: 2, given }));
   });
 
   it('loses nothing, and counts nothing twice, when processes are killed under load', async () => {

@@ -2,6 +2,7 @@
 import Table from 'cli-table3';
 import { action, runCommand, UsageError, wholeNumber } from '../../src/cli/command.ts';
 import { alerts } from './alerts.ts';
+import { answers } from './answers.ts';
 import { ATTACK_NAMES, attacks } from './attacks.ts';
 import { away } from './away.ts';
 import { clock } from './clock.ts';
@@ -26,6 +27,7 @@ const FAULTS: Readonly<
   >
 > = {
   kills: { rounds: 24, seconds: 0, run: kills },
+  answers: { rounds: 20, seconds: 0, run: answers },
   imports: { rounds: 2, seconds: 0, run: imports },
   alerts: { rounds: 10, seconds: 0, run: alerts },
   away: { rounds: 2, seconds: 60, run: away },
