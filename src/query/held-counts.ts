@@ -2,6 +2,7 @@
 import type { OwnCounts, EntityCounts } from '../domain/groupings.ts';
 import { GRANULARITY_NUMBER, KINDS } from '../domain/kinds.ts';
 import { DAY_MICROS, type Granularity } from '../domain/time.ts';
+import type { Columns } from '../store/duckdb.ts';
 import { lowerBound, type HeldPart, type HeldRows } from '../store/published/held-rows.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
 import { wholeDays, type Range } from './routing.ts';
@@ -45,11 +46,12 @@ export function rollupOf({ snapshot, instance, counts }: Counted, granularity: G
     },
     columns: {
       ...(isWhole
-        ? { id: 'id::varchar', first_at: instant('first_at'), last_at: instant('last_at') }
+        ? { first_at: instant('first_at'), last_at: instant('last_at') }
         : { bucket: instant('bucket') }),
       number: isEntity ? 'entity' : counts.names,
       ...sameNames(SUMS[counts.view]),
     },
+    ...(isWhole ? { id: 'id::varchar' } : {}),
     key: isWhole ? ['id'] : ['bucket', 'number'],
   });
 }
@@ -105,6 +107,13 @@ export type Sums = Readonly<
  * returned in them, and its messages before and after. Null: some rows are too many to be held.
  */
 export async function sumsOf(counted: Counted, range: Range, { least, size }: Numbers): Promise<Sums | null> {
+  const { rollup: days, cuts } = wholeDays(range);
+  const [rollup, returns] =
+    days === null ? [[], []] : await Promise.all([rollupOf(counted, 'DAY'), returnsOf(counted)]);
+  const together = daysTogether(counted.snapshot);
+  const pieces = cuts.flatMap((cut) => [...spansOf(cut, together)].map((span) => ({ cut, span })));
+  const facts = await Promise.all(pieces.map(({ span }) => factsOf(counted, span)));
+  if (rollup === null || returns === null) return null;
   const none = (): Int32Array => new Int32Array(size);
   const sums: Sums = {
     sessions: none(),
@@ -114,27 +123,21 @@ export async function sumsOf(counted: Counted, range: Range, { least, size }: Nu
     dsat: none(),
     repeated_requests: none(),
   };
-  const { rollup: days, cuts } = wholeDays(range);
   if (days !== null) {
-    const [rollup, returns] = await Promise.all([rollupOf(counted, 'DAY'), returnsOf(counted)]);
-    if (rollup === null || returns === null) return null;
-    for (const part of rollup.parts)
+    for (const part of rollup)
       for (const name of SUMS[counted.counts.view])
         addUp(part, placesWithin(part, 'bucket', days), least, name, sums[name]);
-    for (const part of returns.parts) {
-      const places = placesWithin(part, 'sent_at', days);
-      takeReturns(part, places, least, range.start, 'session_before', sums.sessions);
-      if ('user_before' in part.numbers)
-        takeReturns(part, places, least, range.start, 'user_before', sums.users);
+    for (const { columns } of returns) {
+      const places = placesWithin({ columns }, 'sent_at', days);
+      takeReturns(columns, places, least, range.start, 'session_before', sums.sessions);
+      if ('user_before' in columns.numbers)
+        takeReturns(columns, places, least, range.start, 'user_before', sums.users);
     }
   }
-  const together = daysTogether(counted.snapshot);
-  const pieces = cuts.flatMap((cut) => [...spansOf(cut, together)].map((span) => ({ cut, span })));
-  const facts = await Promise.all(pieces.map(({ span }) => factsOf(counted, span)));
   for (const [index, { cut }] of pieces.entries()) {
     const held = facts[index]!;
     if (held === null) return null;
-    for (const part of held.parts) addFacts(part, cut, range.start, least, sums);
+    for (const part of held) addFacts(part, cut, range.start, least, sums);
   }
   return sums;
 }
@@ -151,19 +154,23 @@ function daysTogether(snapshot: Snapshot): number {
 type Places = readonly [first: number, end: number];
 
 /** The rows whose instants, which they are ordered by, lie in a range. */
-function placesWithin({ numbers }: HeldPart, column: string, { from, to }: Span): Places {
+function placesWithin(
+  { columns: { numbers } }: Pick<HeldPart, 'columns'>,
+  column: string,
+  { from, to }: Span,
+): Places {
   return [lowerBound(numbers[column]!, from), lowerBound(numbers[column]!, to)];
 }
 
 function addUp(part: HeldPart, [first, end]: Places, least: number, name: string, sums: Int32Array): void {
-  const { skip } = part;
-  const [number, values] = [part.numbers['number']!, part.numbers[name]!];
+  const { columns, skip } = part;
+  const [number, values] = [columns.numbers['number']!, columns.numbers[name]!];
   for (let row = first; row < end; row += 1)
     if (skip === null || skip[row] === 0) sums[number[row]! - least]! += values[row]!;
 }
 
 function takeReturns(
-  { numbers }: HeldPart,
+  { numbers }: Columns,
   [first, end]: Places,
   least: number,
   start: number,
@@ -177,7 +184,7 @@ function takeReturns(
 
 /** A session or an end user counts where the link to what was before leads to nothing in the range. */
 function addFacts(
-  { numbers, rows, skip }: HeldPart,
+  { columns: { numbers, rows }, skip }: HeldPart,
   cut: Range,
   start: number,
   least: number,

@@ -1,18 +1,22 @@
 /** Covered by test/query/held-order.test.ts. */
+import { giveWay } from '../domain/give-way.ts';
 
 const DIGITS = 2 ** 11;
 /** Where the digits of a key in two halves of 32 bits are, the lower first. */
 const PLACES = [0, 1].flatMap((half) => [0, 11, 22].map((shift) => ({ half, shift })));
 
+/** Of more rows, each pass over them is a piece. */
+const ROWS_AT_ONCE = 8192;
+
 /**
- * Rows in the order of a value, NaN last; rows of equal values stay as they are. A radix sort: comparing a hundred
- * thousand of them would hold up everybody else.
+ * Rows in the order of a value, NaN last; rows of equal values stay as they are. A radix sort, in pieces: comparing a
+ * hundred thousand of them would hold up everybody else.
  */
-export function ordered(
+export async function ordered(
   rows: Uint32Array,
   value: (row: number) => number,
   isDescending: boolean,
-): Uint32Array {
+): Promise<Uint32Array> {
   const count = rows.length;
   const keys = keysOf(rows, value, isDescending);
   let [order, next] = [new Uint32Array(count), new Uint32Array(count)];
@@ -22,6 +26,7 @@ export function ordered(
     starts.fill(0);
     for (let at = 0; at < count; at += 1) starts[((keys[2 * at + half]! >>> shift) & (DIGITS - 1)) + 1]! += 1;
     if (starts.includes(count)) continue;
+    if (count > ROWS_AT_ONCE) await giveWay();
     for (let digit = 1; digit < DIGITS; digit += 1) starts[digit]! += starts[digit - 1]!;
     for (let at = 0; at < count; at += 1) {
       const place = order[at]!;

@@ -3,7 +3,7 @@ import { FILTERS, GROUPINGS } from '../domain/groupings.ts';
 import { sortValueOf, sqlOf, type SortField } from '../domain/metrics.ts';
 import { bucketStart } from '../domain/time.ts';
 import type { Columns, Row } from '../store/duckdb.ts';
-import type { HeldPart, HeldRows } from '../store/published/held-rows.ts';
+import type { HeldPart, HeldRows, Orders } from '../store/published/held-rows.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
 import type { View } from '../store/view-files.ts';
 import { cachedNames } from './dimensions.ts';
@@ -39,8 +39,8 @@ interface Part {
   /** `[from, to)` of the buckets that are asked for; null: all are. */
   readonly buckets: Span | null;
   readonly members: Members | null;
-  /** What stays the same object for as long as the rows are the same; null: they are of this question alone. */
-  readonly kept: Columns | null;
+  /** Orders of the rows that are kept with them; null: they are of this question alone. */
+  readonly orders: Orders | null;
 }
 
 /** By number less the least: 1 for what is asked for. */
@@ -73,8 +73,9 @@ const ANSWERED: readonly string[] = [
   'gapType',
   'externalId',
 ];
-/** Longer answers are made by the database, which does not hold up others. */
+/** Longer answers, and those behind so many rows, are made by the database, which does not hold up others. */
 const LONGEST = 1000;
+const DEEPEST = 20_000;
 
 /**
  * The page of a question from rows in memory: that of `planQuery`, row by row. Null: it asks for what is not held, or
@@ -88,18 +89,16 @@ export async function heldPage(
   views: readonly View[],
 ): Promise<Page | null> {
   const { counts } = GROUPINGS[parameters.groupBy];
-  if (parameters.limit > LONGEST) return null;
+  if (parameters.limit > LONGEST || parameters.offset > DEEPEST) return null;
   if (FILTERS.some((filter) => parameters[filter] !== null && !ANSWERED.includes(filter))) return null;
   const range = { start: parameters.range.start ?? -Infinity, end: parameters.range.end ?? Infinity };
   const asked = { snapshot, instance, counts, parameters, range, chosen, views };
   const parts = counts.view === 'entity_rollup' ? await entityParts(asked) : await ownParts(asked);
   if (parts === null) return null;
   const keys = keysOf(parameters);
-  return pageOf(
-    parts.map((part) => sorted(part, keys, parameters)),
-    keys,
-    parameters,
-  );
+  const sorted: Sorted[] = [];
+  for (const part of parts) sorted.push(await sortedPart(part, keys, parameters));
+  return pageOf(sorted, keys, parameters);
 }
 
 /** As in `orderOf` of the statement: `date` ascending, then the entity's own order, then id. */
@@ -115,7 +114,7 @@ async function entityParts(asked: Asked): Promise<Part[] | null> {
   if (counts.view !== 'entity_rollup') return null;
   const { granularity } = parameters;
   const names = await cachedNames(snapshot, counts.names, instance);
-  const span = spanOf(names.keys());
+  const span = spanOf([[...names.keys()]]);
   if (span === null) return null;
   const among = chosen[counts.names];
   const members = among === undefined ? null : membersAmong(among, span);
@@ -127,17 +126,10 @@ async function entityParts(asked: Asked): Promise<Part[] | null> {
     const held = await rollupOf(asked, granularity);
     if (held === null) return null;
     const buckets = rollup.from === -Infinity && rollup.to === Infinity ? null : rollup;
-    for (const { numbers, columns, rows, skip } of held.parts)
-      parts.push({
-        rows,
-        numbers,
-        idOf: idIn(numbers),
-        isById: false,
-        skip,
-        buckets,
-        members,
-        kept: columns,
-      });
+    for (const { columns, skip, orders } of held) {
+      const { rows, numbers } = columns;
+      parts.push({ rows, numbers, idOf: idIn(numbers), isById: false, skip, buckets, members, orders });
+    }
   }
   for (const cut of cuts) {
     const sums = await sumsOf(asked, cut, span);
@@ -151,7 +143,7 @@ async function entityParts(asked: Asked): Promise<Part[] | null> {
 }
 
 /** Of a part that is made for one question. */
-const OWN = { isById: true, skip: null, buckets: null, members: null, kept: null } as const;
+const OWN = { isById: true, skip: null, buckets: null, members: null, orders: null } as const;
 
 function membersAmong(numbers: readonly number[], { least, size }: Numbers): Members {
   const marks = new Uint8Array(size);
@@ -159,17 +151,24 @@ function membersAmong(numbers: readonly number[], { least, size }: Numbers): Mem
   return { least, marks };
 }
 
-/** Numbers further apart are not looked up in an array. */
-const WIDEST = 2 ** 20;
+/** Numbers are looked up in an array unless it had so many times as many places as there are of them. */
+const SPARSEST = 16;
+const FEW_PLACES = 2 ** 16;
 
-function spanOf(numbers: Iterable<number>): Numbers | null {
-  let [least, most] = [Infinity, -Infinity];
-  for (const number of numbers) {
-    if (number < least) least = number;
-    if (number > most) most = number;
+/** From the least to the greatest of all; null: they lie too far apart. */
+function spanOf(columns: readonly ArrayLike<number>[]): Numbers | null {
+  let [least, most, count] = [Infinity, -Infinity, 0];
+  for (const column of columns) {
+    count += column.length;
+    for (let at = 0; at < column.length; at += 1) {
+      const number = column[at]!;
+      if (number < least) least = number;
+      if (number > most) most = number;
+    }
   }
-  if (least > most) return { least: 1, size: 0 };
-  return most - least < WIDEST ? { least, size: most - least + 1 } : null;
+  if (count === 0) return { least: 1, size: 0 };
+  const size = most - least + 1;
+  return size <= Math.max(FEW_PLACES, SPARSEST * count) ? { least, size } : null;
 }
 
 /** The sums of some numbers, as columns. */
@@ -187,32 +186,22 @@ async function ownParts(asked: Asked): Promise<Part[] | null> {
   const { parameters, counts, range } = asked;
   if (parameters.granularity !== 'ALL') return null;
   const whole = await rollupOf(asked, 'ALL');
-  const span = whole === null ? null : spanIn(whole);
+  const span = whole === null ? null : spanOf(whole.map(({ columns }) => columns.numbers['number']!));
   if (whole === null || span === null) return null;
   const members = await membersOf(asked, span);
   if (members === undefined) return null;
   const isCut = range.start !== -Infinity || range.end !== Infinity;
   const parts = !isCut
-    ? whole.parts.map(wholePart)
+    ? whole.map(wholePart)
     : counts.view === 'session_rollup'
       ? await cutSessions(asked, whole)
       : await cutUsers(asked, whole, span);
   return parts?.map((part) => ({ ...part, members })) ?? null;
 }
 
-function spanIn({ parts, made }: HeldRows): Numbers | null {
-  if (!made.has('span')) {
-    const all = parts.map(({ numbers }) => spanOf(numbers['number']!));
-    const ends = all.flatMap((one) =>
-      one === null || one.size === 0 ? [] : [one.least, one.least + one.size - 1],
-    );
-    made.set('span', all.includes(null) ? null : spanOf(ends));
-  }
-  return made.get('span') as Numbers | null;
-}
-
-function wholePart({ rows, numbers, texts, skip, columns }: HeldPart): Part {
-  return { ...OWN, rows, numbers, idOf: (row) => texts['id']![row]!, skip, kept: columns };
+function wholePart({ columns, skip, orders }: HeldPart): Part {
+  const { rows, numbers, texts } = columns;
+  return { ...OWN, rows, numbers, idOf: (row) => texts['id']![row]!, skip, orders };
 }
 
 /** One statement finds who has any of more entities sooner. */
@@ -241,7 +230,8 @@ async function membersOf(
           key: ['hour', 'session', 'end_user'],
         });
         if (hours === null) return undefined;
-        for (const { numbers, rows, skip } of hours.parts) {
+        for (const { columns, skip } of hours) {
+          const { numbers, rows } = columns;
           const number = numbers[names]!;
           for (let row = 0; row < rows; row += 1) if (skip?.[row] !== 1) found[number[row]! - least] = 1;
         }
@@ -256,16 +246,16 @@ async function membersOf(
 async function cutUsers(asked: Asked, whole: HeldRows, span: Numbers): Promise<Part[] | null> {
   const sums = await sumsOf(asked, asked.range, span);
   if (sums === null) return null;
-  return whole.parts.map((part) => {
-    const number = part.numbers['number']!;
-    const rows = new Uint32Array(part.rows);
+  return whole.map(({ columns, skip }) => {
+    const number = columns.numbers['number']!;
+    const rows = new Uint32Array(columns.rows);
     let count = 0;
-    for (let row = 0; row < part.rows; row += 1)
-      if (part.skip?.[row] !== 1 && sums.messages[number[row]! - span.least]! > 0) rows[count++] = row;
+    for (let row = 0; row < columns.rows; row += 1)
+      if (skip?.[row] !== 1 && sums.messages[number[row]! - span.least]! > 0) rows[count++] = row;
     const found = rows.subarray(0, count);
     // First and last activity are of the whole history, whatever the range.
     const times = (name: string): Float64Array =>
-      taken(part.numbers[name] as Float64Array, found, new Float64Array(count));
+      taken(columns.numbers[name] as Float64Array, found, new Float64Array(count));
     const own = taken(number as Int32Array, found, new Int32Array(count));
     return {
       ...OWN,
@@ -275,7 +265,7 @@ async function cutUsers(asked: Asked, whole: HeldRows, span: Numbers): Promise<P
         first_at: times('first_at'),
         last_at: times('last_at'),
       },
-      idOf: (row) => part.texts['id']![found[row]!]!,
+      idOf: (row) => columns.texts['id']![found[row]!]!,
     };
   });
 }
@@ -298,8 +288,9 @@ async function cutSessions(
   whole: HeldRows,
 ): Promise<Part[] | null> {
   const cut: number[] = [];
-  const inside = whole.parts.map((part): Part => {
-    const { rows, numbers, skip } = part;
+  const inside = whole.map((part): Part => {
+    const { columns, skip } = part;
+    const { rows, numbers } = columns;
     const [first, last] = [numbers['first_at']!, numbers['last_at']!];
     const isCutAt = (row: number, end: number): boolean => first[row]! < end && last[row]! >= end;
     for (let row = 0; row < rows; row += 1)
@@ -332,28 +323,15 @@ interface Sorted {
   readonly count: number;
 }
 
-/** The order of all rows of columns that are kept, by what they are ordered by. */
-const orders = new WeakMap<Columns, Map<string, Uint32Array>>();
-
-function sorted(part: Part, keys: readonly Key[], parameters: QueryParameters): Sorted {
-  const { kept } = part;
-  if (kept === null) {
+async function sortedPart(part: Part, keys: readonly Key[], parameters: QueryParameters): Promise<Sorted> {
+  const { orders } = part;
+  if (orders === null) {
     const asked = askedFor(part, everyRow(part), keys, parameters, Infinity);
-    return { ...asked, rows: inOrder(part, asked.rows, keys) };
+    return { ...asked, rows: await inOrder(part, asked.rows, keys) };
   }
-  const name = JSON.stringify(keys);
-  const known = orders.get(kept) ?? new Map<string, Uint32Array>();
-  orders.set(kept, known);
-  const order = known.get(name) ?? inOrder(part, everyRow(part), keys);
-  // The one that was used least recently comes first.
-  known.delete(name);
-  known.set(name, order);
-  for (const oldest of known.keys()) if (known.size > MOST_ORDERS) known.delete(oldest);
+  const order = await orders.of(JSON.stringify(keys), () => inOrder(part, everyRow(part), keys));
   return askedFor(part, order, keys, parameters, parameters.offset + parameters.limit);
 }
-
-/** Each takes a tenth of what its rows take, and users may be sorted in either direction by each of their metrics. */
-const MOST_ORDERS = 16;
 
 function everyRow({ rows }: Part): Uint32Array {
   const all = new Uint32Array(rows);
@@ -369,7 +347,7 @@ function askedFor(
   { bounds, ids, groupBy }: QueryParameters,
   most: number,
 ): Sorted {
-  const { skip, buckets, members, idOf, kept } = part;
+  const { skip, buckets, members, idOf, orders } = part;
   const [bucket, number] = [part.numbers['bucket']!, part.numbers['number']!];
   // Entities are chosen by number.
   const named = ids === null || GROUPINGS[groupBy].counts.view === 'entity_rollup' ? null : new Set(ids);
@@ -379,7 +357,7 @@ function askedFor(
   });
   // A function inside the loop would cost memory for every row.
   const isOutside = (row: number): boolean => !limits.every((isKept) => isKept(row));
-  const isByBucket = kept !== null && buckets !== null && first?.field === 'bucket';
+  const isByBucket = orders !== null && buckets !== null && first?.field === 'bucket';
   const some = isByBucket
     ? rows.subarray(placeOf(rows, bucket, buckets.from), placeOf(rows, bucket, buckets.to))
     : rows;
@@ -413,14 +391,14 @@ function placeOf(rows: Uint32Array, column: ArrayLike<number>, value: number): n
 }
 
 /** Rows by id first, then by each key, the last first: what is equal stays in its order. */
-function inOrder(part: Part, rows: Uint32Array, keys: readonly Key[]): Uint32Array {
-  let order = part.isById ? rows : byId(part, rows);
+async function inOrder(part: Part, rows: Uint32Array, keys: readonly Key[]): Promise<Uint32Array> {
+  let order = part.isById ? rows : await byId(part, rows);
   for (const { field, isDescending } of keys.toReversed())
-    order = ordered(order, valueIn(part, field), isDescending);
+    order = await ordered(order, valueIn(part, field), isDescending);
   return order;
 }
 
-function byId({ idOf, numbers }: Part, rows: Uint32Array): Uint32Array {
+function byId({ idOf, numbers }: Part, rows: Uint32Array): Promise<Uint32Array> {
   const number = numbers['number']!;
   const ids = new Map<number, string>();
   for (const row of rows) if (!ids.has(number[row]!)) ids.set(number[row]!, idOf(row));

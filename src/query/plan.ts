@@ -254,7 +254,9 @@ export function planSessions(
   numbers: readonly number[],
 ): Plan {
   const statement = new Statement(views, instance);
-  const sessions = `(select session, id from ${statement.names('session')} where session in (${numberList(numbers)}))`;
+  // As one value, because statements are prepared by their text.
+  const cut = `select unnest(string_split(${statement.bind(numbers.join(','))}, ','))::integer`;
+  const sessions = `(select session, id from ${statement.names('session')} where session in (${cut}))`;
   return statement.plan(sessionCounts(statement, range, statement.bind({ at: -Infinity }), sessions));
 }
 

@@ -1,13 +1,17 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import fc from 'fast-check';
 import { answerQuery } from '../../src/query/answer.ts';
 import { GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
 import type { Metric } from '../../src/domain/metrics.ts';
-import { parseQueryParameters } from '../../src/query/parameters.ts';
-import type { Snapshot } from '../../src/store/published/snapshot-reader.ts';
+import { parseQueryParameters, type QueryParameters } from '../../src/query/parameters.ts';
+import { HeldTables } from '../../src/store/published/held-rows.ts';
+import { SnapshotReader, type Snapshot } from '../../src/store/published/snapshot-reader.ts';
 import { randomFrom } from '../../bench/load/questions.ts';
-import { openFixture, uuid, VIEWS, type Fixture } from '../support/fold.ts';
+import { openFixture, uuid, VIEWS } from '../support/fold.ts';
+import { history, parametersOf, question, readHistory } from '../support/histories.ts';
 import { SYNTHETIC_IDS, SYNTHETIC_START, SyntheticStream } from '../support/synthetic-stream.ts';
+import { foldLive } from '../support/view-laws.ts';
 
 const GRANULARITIES = ['HOUR', 'DAY', 'WEEK', 'MONTH', 'ALL'] as const;
 const DAYS = 40;
@@ -42,10 +46,8 @@ function questionFrom(random: () => number): Record<string, string> {
   };
 }
 
-/** Asks both ways; whether rows were held. */
-async function checkBoth(fixture: Fixture, question: Record<string, string>): Promise<boolean> {
-  const snapshot = await fixture.reader.snapshot();
-  ok(snapshot !== null);
+/** Asks a snapshot both ways; whether rows were held. */
+async function checkBoth(snapshot: Snapshot, parameters: QueryParameters): Promise<boolean> {
   let isHeld = false;
   const watched: Snapshot = {
     ...snapshot,
@@ -55,19 +57,20 @@ async function checkBoth(fixture: Fixture, question: Record<string, string>): Pr
       return rows;
     },
   };
-  try {
-    const parameters = parseQueryParameters(question);
-    const held = await answerQuery(watched, parameters, { views: VIEWS });
-    const asked = await answerQuery({ ...snapshot, held: async () => null }, parameters, { views: VIEWS });
-    deepEqual(held, asked, JSON.stringify(question));
-  } finally {
-    snapshot.release();
-  }
+  const held = await answerQuery(watched, parameters, { views: VIEWS });
+  const asked = await answerQuery({ ...snapshot, held: async () => null }, parameters, { views: VIEWS });
+  deepEqual(held, asked, JSON.stringify(parameters));
   return isHeld;
 }
 
+async function snapshotOf(reader: SnapshotReader): Promise<Snapshot & { release: () => void }> {
+  const snapshot = await reader.snapshot();
+  ok(snapshot !== null);
+  return snapshot;
+}
+
 describe('answers from rows in memory', () => {
-  it('are those of the statements, whatever is asked, published, compacted and late', async () => {
+  it('are those of the statements, whatever is asked, published and compacted', async () => {
     const fixture = await openFixture({ compactRows: 150 });
     const random = randomFrom(7);
     const stream = new SyntheticStream({ messages: 2400, days: DAYS, topics: 12 });
@@ -77,12 +80,51 @@ describe('answers from rows in memory', () => {
         await fixture.fold(stream.next(300));
         await fixture.publish();
         if (batch % 3 === 2) await fixture.publication.settle();
+        const snapshot = await snapshotOf(fixture.reader);
         for (let asked = 0; asked < 40; asked += 1)
-          held += Number(await checkBoth(fixture, questionFrom(random)));
+          held += Number(await checkBoth(snapshot, parseQueryParameters(questionFrom(random))));
+        snapshot.release();
       }
       equal(held, 320);
     } finally {
       await fixture.close();
+    }
+  });
+
+  it('are those of the statements of the same snapshot, old or new, after late, moved and withdrawn messages', async () => {
+    for (const [seed, mostBytes] of [
+      [1, 2 ** 25],
+      [2, 120_000],
+    ] as const) {
+      const [given] = fc.sample(history('stream'), { numRuns: 1, seed });
+      const questions = fc.sample(question, { numRuns: 20, seed });
+      const read = readHistory(given!);
+      const fixture = await openFixture({ compactRows: 100 });
+      const held = new HeldTables(mostBytes);
+      const options = { directory: () => fixture.directory, views: VIEWS, threads: 1, connections: 2, held };
+      const reader = await SnapshotReader.open(options);
+      const snapshots: Awaited<ReturnType<typeof snapshotOf>>[] = [];
+      let pages = 0;
+      const ask = async (): Promise<void> => {
+        snapshots.push(await snapshotOf(reader));
+        const asked = [snapshots.at(-1)!, ...snapshots.slice(0, 2)].flatMap((snapshot) =>
+          questions.map((one) => {
+            pages += 1;
+            const parameters = parametersOf(one, read.namesOf(one.instance));
+            return checkBoth(snapshot, { ...parameters, limit: 1 + (pages % 23), offset: pages % 5 });
+          }),
+        );
+        await Promise.all(asked);
+      };
+      try {
+        await foldLive(fixture, read.batches, VIEWS, ask);
+        await fixture.publish();
+        await ask();
+      } finally {
+        for (const snapshot of snapshots) snapshot.release();
+        await reader.close();
+        await fixture.close();
+      }
     }
   });
 });

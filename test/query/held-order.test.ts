@@ -3,15 +3,15 @@ import { it } from 'node:test';
 import fc from 'fast-check';
 import { ordered } from '../../src/query/held-order.ts';
 
-it('orders any values as a stable comparison does, NaN last in both directions', () => {
+it('orders any values as a stable comparison does, NaN last in both directions', async () => {
   const value = fc.oneof(
     fc.integer({ min: -3, max: 3 }),
     fc.integer({ min: -(2 ** 53), max: 2 ** 53 }),
     fc.double(),
     fc.constantFrom(-0, 0, NaN, Infinity, -Infinity),
   );
-  fc.assert(
-    fc.property(fc.array(value, { maxLength: 300 }), fc.boolean(), (values, isDescending) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(value, { maxLength: 300 }), fc.boolean(), async (values, isDescending) => {
       const sign = isDescending ? -1 : 1;
       const expected = values
         .map((_, place) => place)
@@ -21,7 +21,7 @@ it('orders any values as a stable comparison does, NaN last in both directions',
           return x === y ? 0 : x < y ? -sign : sign;
         });
       const rows = Uint32Array.from(values, (_, place) => 7 * place);
-      const order = ordered(rows, (row) => values[row / 7]!, isDescending);
+      const order = await ordered(rows, (row) => values[row / 7]!, isDescending);
       deepEqual(
         [...order],
         expected.map((place) => 7 * place),

@@ -704,7 +704,7 @@ export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParame
           ? externalName(externalId)
           : userName(inShard(instance, externalId)),
     titleContains,
-    limit: 10_000,
+    limit: 1000,
     offset: 0,
     sort,
     bounds,

@@ -1,5 +1,6 @@
 /** Covered by test/store/published/publication.test.ts. */
 import { join } from 'node:path';
+import { SharedCache } from '../../domain/shared-cache.ts';
 import { DAY_MICROS } from '../../domain/time.ts';
 import type { Bindings } from '../duckdb.ts';
 import type { PublishedTable } from '../view-files.ts';
@@ -16,7 +17,7 @@ interface Cached {
   failed: boolean;
 }
 
-/** Results that are cached: beyond it, the caller with most of them loses the least recently used. */
+/** Results that are cached. */
 const MAX_CACHED = 1000;
 
 /** The files of one manifest, attached to a database until it is retired and nobody reads it. */
@@ -26,9 +27,7 @@ export class AttachedSegments {
   readonly manifest: Manifest;
   /** Catalog names of the files, by path. */
   readonly #aliases: ReadonlyMap<string, string>;
-  /** Of each caller, the least recently used first. */
-  readonly #caches = new Map<string, Map<string, Cached>>();
-  #cachedCount = 0;
+  readonly #cache = new SharedCache<Cached>(MAX_CACHED);
   #readers = 0;
   #isRetired = false;
 
@@ -101,14 +100,11 @@ export class AttachedSegments {
   /** See `Snapshot.cached`. */
   cached<T>(caller: string, name: string, tables: readonly string[], read: () => Promise<T>): Promise<T> {
     const key = this.#cacheKey(name, tables);
-    const known = this.#caches.get(caller)?.get(key);
-    if (known !== undefined && !known.failed) {
-      this.#cache(caller, key, known);
-      return known.value as Promise<T>;
-    }
+    const known = this.#cache.get(caller, key);
+    if (known !== undefined && !known.failed) return known.value as Promise<T>;
     const value = read();
     const cached: Cached = { name, tables, value, failed: false };
-    this.#cache(caller, key, cached);
+    this.#cache.set(caller, key, cached);
     value.catch(() => {
       cached.failed = true;
     });
@@ -117,23 +113,9 @@ export class AttachedSegments {
 
   /** Takes over what the segments before it had cached of tables whose rows are the same here. */
   inheritCache(previous: AttachedSegments): void {
-    for (const [caller, cache] of previous.#caches) {
-      for (const [key, cached] of cache) {
-        if (!cached.failed && this.#cacheKey(cached.name, cached.tables) === key)
-          this.#cache(caller, key, cached);
-      }
-    }
-  }
-
-  #cache(caller: string, key: string, cached: Cached): void {
-    const own = this.#caches.get(caller) ?? new Map<string, Cached>();
-    this.#caches.set(caller, own);
-    if (!own.delete(key)) this.#cachedCount += 1;
-    own.set(key, cached);
-    if (this.#cachedCount <= MAX_CACHED) return;
-    const largest = [...this.#caches.values()].reduce((most, one) => (one.size > most.size ? one : most));
-    largest.delete(largest.keys().next().value ?? key);
-    this.#cachedCount -= 1;
+    for (const [caller, key, cached] of previous.#cache)
+      if (!cached.failed && this.#cacheKey(cached.name, cached.tables) === key)
+        this.#cache.set(caller, key, cached);
   }
 
   acquire(): void {

@@ -1,4 +1,6 @@
 /** Covered by test/store/published/held-rows.test.ts. */
+import { giveWay } from '../../domain/give-way.ts';
+import { SharedCache } from '../../domain/shared-cache.ts';
 import type { Columns } from '../duckdb.ts';
 import type { Segment } from './manifest.ts';
 import type { TableRows } from './segment-sql.ts';
@@ -6,26 +8,25 @@ import type { TableRows } from './segment-sql.ts';
 /** Which rows of a published table are held, and what of them. */
 export interface HeldSpec extends Pick<TableRows, 'equal' | 'range'> {
   readonly table: string;
-  /** What is read of a row, in SQL: a DOUBLE, INTEGER, TINYINT or VARCHAR each, none of them null. */
+  /** What is read of a row, in SQL: a DOUBLE, INTEGER or TINYINT each, none of them null. */
   readonly columns: Readonly<Record<string, string>>;
+  /** An id, in SQL: the column `id`, a VARCHAR. Default: none is read. */
+  readonly id?: string;
   /** Columns that name a row among those of the spec; rows are in the order of the first. */
   readonly key: readonly string[];
 }
 
-/** The rows of one segment, or of several as one, in the order of the first column of the key. */
-export interface HeldPart extends Columns {
-  /** The same object for as long as the rows are those of the same segments. */
+/** Rows of one segment, in the order of the first column of the key. */
+export interface HeldPart {
+  /** The same object for as long as the file is read. */
   readonly columns: Columns;
-  /** 1: another part replaces the row, or it is a tombstone. Null: all rows count. */
+  /** 1: a later part replaces the row, or it is a tombstone. Null: all rows count. */
   readonly skip: Uint8Array | null;
+  readonly orders: Orders;
 }
 
 /** Rows of one manifest; they never change. */
-export interface HeldRows {
-  readonly parts: readonly HeldPart[];
-  /** What is made of them, by name, for as long as they are held. */
-  readonly made: Map<string, unknown>;
-}
+export type HeldRows = readonly HeldPart[];
 
 /** What a spec needs of the files of one manifest. */
 export interface HeldSource {
@@ -33,128 +34,200 @@ export interface HeldSource {
   readonly caller: string;
   /** Segments that may have such rows, the oldest first; at least one. */
   readonly segments: readonly Segment[];
-  /** Reads at most so many rows of some of them, with a column `alive` for tombstones. */
-  readonly read: (
-    segments: readonly Segment[],
-    how: { readonly most: number; readonly isOrdered: boolean },
-  ) => Promise<Columns>;
+  /** Counts rows of the spec, up to so many. */
+  readonly count: (segments: readonly Segment[], most: number) => Promise<number>;
+  /** Reads rows of the spec, in order, up to so many, with a column `alive` for tombstones. */
+  readonly read: (segment: Segment, most: number) => Promise<Columns>;
 }
 
+/** Orders of rows by name. */
+export class Orders {
+  readonly #known = new Map<string, Promise<Uint32Array>>();
+  readonly #onChange: () => void;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  get count(): number {
+    return this.#known.size;
+  }
+
+  of(name: string, make: () => Promise<Uint32Array>): Promise<Uint32Array> {
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const made = make();
+    this.#known.set(name, made);
+    this.#onChange();
+    return made;
+  }
+}
+
+/** What was read of one segment. */
+type Loaded = Omit<HeldPart, 'skip'>;
+
 interface Held {
-  readonly caller: string;
-  /** Names of all segments but the last, and of all. */
-  readonly baseFiles: string;
+  /** Names of all segments, and of all but the newest. */
   readonly files: string;
-  readonly base: Promise<Columns | null>;
+  readonly lowerFiles: string;
+  /** By file. */
+  readonly loaded: Map<string, Loaded>;
+  /** Null: they are too many. */
+  readonly lower: Promise<HeldRows | null>;
   readonly rows: Promise<HeldRows | null>;
-  bytes: number;
 }
 
 /** What is held without any rows takes so much, too: there are as many ranges as anybody asks for. */
 const ENTRY_BYTES = 2048;
+/** Of a column besides its values. */
+const COLUMN_BYTES = 512;
+/** What a text of a column takes: an id. */
+const TEXT_BYTES = 64;
 /** What is held of one spec may take this part of all. */
 const LARGEST_SHARE = 0.25;
+/** Values that are read in the time of a statement; reading a text takes as long as reading so many numbers. */
+const VALUES_AT_ONCE = 400_000;
+const TEXT_VALUES = 50;
+/** Specs of which it is known how often they were asked for. */
+const MOST_WANTED = 10_000;
 
 /**
- * Rows of published tables in memory, so that a query need not plan a statement: what lies in lower segments is read
- * once, the newest segment anew with each manifest, and nothing is ever older than the manifest that asks. Beyond
- * `mostBytes` the caller with most loses what was used least recently.
+ * Rows of published tables in memory, so that a query need not plan a statement. A file is read once, and nothing is
+ * ever older than the manifest that asks. Rows are read when statements that answered in their place have taken as long
+ * as reading them takes. Beyond `mostBytes` the caller with most loses what was used least recently.
  */
 export class HeldTables {
   readonly #mostBytes: number;
-  /** By spec, the least recently used first. */
-  readonly #held = new Map<string, Held>();
-  #bytes = 0;
+  readonly #held: SharedCache<Held>;
+  readonly #wanted = new SharedCache<{ asked: number; readonly values: Promise<number> }>(MOST_WANTED);
 
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes;
+    this.#held = new SharedCache(mostBytes);
   }
 
   /** Bytes that are held. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#held.size;
   }
 
-  /** The rows of a spec; null when they are too many to be held. `folder`: of the files. */
+  /** The rows of a spec; null when they are too many to be held, or not worth it yet. `folder`: of the files. */
   async rowsOf(spec: HeldSpec, folder: string, source: HeldSource): Promise<HeldRows | null> {
-    const name = JSON.stringify([folder, spec.table, spec.equal, spec.range, Object.keys(spec.columns)]);
-    const known = this.#held.get(name);
-    const files = source.segments.map(({ file }) => file).join();
-    if (known?.files === files) {
-      this.#held.delete(name);
-      this.#held.set(name, known);
-      return known.rows;
-    }
-    const lower = source.segments.length > 1 ? source.segments.slice(0, -1) : source.segments;
-    const newest = source.segments.length > 1 ? source.segments.at(-1)! : null;
-    const baseFiles = lower.map(({ file }) => file).join();
-    const base = known?.baseFiles === baseFiles ? known.base : this.#read(spec, source, lower);
-    const rows = this.#merged(spec, source, base, newest);
-    const held: Held = { caller: source.caller, baseFiles, files, base, rows, bytes: 0 };
-    this.#drop(name);
-    this.#held.set(name, held);
+    const { caller, segments } = source;
+    const name = JSON.stringify([folder, spec]);
+    const files = namesOf(segments);
+    const lower = segments.slice(0, Math.max(1, segments.length - 1));
+    const lowerFiles = namesOf(lower);
+    if (
+      this.#held.get(caller, name) === undefined &&
+      !(await this.#isWorthReading(spec, name, source, lower))
+    )
+      return null;
+    // Somebody else may have asked meanwhile.
+    const known = this.#held.get(caller, name);
+    if (known?.files === files) return known.rows;
+    const loaded = known?.loaded ?? new Map<string, Loaded>();
+    const recount = (): void => {
+      const held = this.#held.get(caller, name);
+      if (held !== undefined) this.#held.set(caller, name, held, bytesOf(held));
+    };
+    const all = async (parts: HeldRows | null, some: readonly Segment[]): Promise<HeldRows | null> => {
+      for (const segment of some) {
+        if (parts === null) return null;
+        const left = parts.reduce((rows, { columns }) => rows - columns.rows, this.#mostRows(spec));
+        const later = loaded.get(segment.file) ?? (await readSegment(spec, source, segment, left, recount));
+        if (later === null) return null;
+        loaded.set(segment.file, later);
+        parts = await withLater(parts, later, segment.replaces, spec.key);
+      }
+      return parts;
+    };
+    const below = known?.lowerFiles === lowerFiles ? known.lower : all([], lower);
+    const rows = below.then((parts) => all(parts, segments.slice(lower.length)));
+    const held: Held = { files, lowerFiles, loaded, lower: below, rows };
+    this.#held.set(caller, name, held, ENTRY_BYTES);
     try {
       const read = await rows;
-      if (this.#held.get(name) === held) {
-        held.bytes = ENTRY_BYTES + bytesOf(read);
-        this.#bytes += held.bytes;
-        this.#makeRoom();
-      }
+      for (const file of loaded.keys())
+        if (read === null || !segments.some((one) => one.file === file)) loaded.delete(file);
+      recount();
       return read;
     } catch (error) {
-      if (this.#held.get(name) === held) this.#drop(name);
+      if (this.#held.get(caller, name) === held) this.#held.delete(caller, name);
       throw error;
     }
   }
 
-  /** Null: they are too many. */
-  async #read(spec: HeldSpec, source: HeldSource, segments: readonly Segment[]): Promise<Columns | null> {
-    const most = Math.floor((this.#mostBytes * LARGEST_SHARE) / (8 * (Object.keys(spec.columns).length + 1)));
-    const [first = ''] = spec.key;
-    let columns = await source.read(segments, { most: most + 1, isOrdered: false });
-    // Compaction leaves rows in their order, so that they seldom need be sorted.
-    if (!isInOrder(columns.numbers[first] ?? columns.texts[first] ?? []))
-      columns = await source.read(segments, { most: most + 1, isOrdered: true });
-    return columns.rows > most ? null : columns;
+  #mostRows(spec: HeldSpec): number {
+    return Math.floor((this.#mostBytes * LARGEST_SHARE) / rowBytes(spec));
   }
 
-  async #merged(
+  /** Whether statements that answered in place of rows have taken as long as reading them. */
+  async #isWorthReading(
     spec: HeldSpec,
+    name: string,
     source: HeldSource,
-    reading: Promise<Columns | null>,
-    newest: Segment | null,
-  ): Promise<HeldRows | null> {
-    const base = await reading;
-    if (base === null) return null;
-    const later = newest === null ? null : await this.#read(spec, source, [newest]);
-    if (newest !== null && later === null) return null;
-    const made = new Map<string, unknown>();
-    const lower = partOf(base, dead(base));
-    if (later === null || later.rows === 0) return { parts: [lower], made };
-    const skip = newest?.replaces === true ? replaced(lower, later, spec.key) : lower.skip;
-    return { parts: [{ ...lower, skip }, partOf(later, dead(later))], made };
-  }
-
-  #drop(name: string): void {
-    this.#bytes -= this.#held.get(name)?.bytes ?? 0;
-    this.#held.delete(name);
-  }
-
-  #makeRoom(): void {
-    while (this.#bytes > this.#mostBytes) {
-      const bytes = new Map<string, number>();
-      for (const held of this.#held.values())
-        bytes.set(held.caller, (bytes.get(held.caller) ?? 0) + held.bytes);
-      const [largest] = [...bytes].reduce((most, one) => (one[1] > most[1] ? one : most));
-      const [name] = [...this.#held].find(([, { caller }]) => caller === largest)!;
-      this.#drop(name);
+    segments: readonly Segment[],
+  ): Promise<boolean> {
+    const ofRow = Object.keys(spec.columns).length + (spec.id === undefined ? 0 : TEXT_VALUES);
+    // Who asks for a range chooses one that has few rows.
+    if (spec.range !== undefined) return true;
+    if (segments.reduce((sum, { rows }) => sum + rows, 0) * ofRow <= VALUES_AT_ONCE) return true;
+    // Compaction of the lowest segment, which is the largest, begins anew.
+    const wanting = `${name} of ${segments[0]?.file}`;
+    const most = this.#mostRows(spec) + 1;
+    const wanted = this.#wanted.get(source.caller, wanting) ?? {
+      asked: 0,
+      values: source.count(segments, most).then((rows) => rows * ofRow),
+    };
+    if (wanted.asked === 0) this.#wanted.set(source.caller, wanting, wanted);
+    wanted.asked += 1;
+    try {
+      const values = await wanted.values;
+      if (values >= most * ofRow) return false;
+      const isWorthIt = values <= wanted.asked * VALUES_AT_ONCE;
+      if (isWorthIt) this.#wanted.delete(source.caller, wanting);
+      return isWorthIt;
+    } catch (error) {
+      this.#wanted.delete(source.caller, wanting);
+      throw error;
     }
   }
 }
 
-function isInOrder(column: ArrayLike<number | string>): boolean {
-  for (let row = 1; row < column.length; row += 1) if (column[row - 1]! > column[row]!) return false;
-  return true;
+/** Null: more rows than `most`. */
+async function readSegment(
+  spec: HeldSpec,
+  { count, read }: HeldSource,
+  segment: Segment,
+  most: number,
+  onChange: () => void,
+): Promise<Loaded | null> {
+  // To find the first of all rows in order takes long where there are many.
+  const areCounted = segment.rows > most && spec.range === undefined;
+  if (areCounted && (await count([segment], most + 1)) > most) return null;
+  const columns = await read(segment, most + 1);
+  return columns.rows > most ? null : { columns, orders: new Orders(onChange) };
+}
+
+const namesOf = (segments: readonly Segment[]): string => segments.map(({ file }) => file).join();
+
+function rowBytes({ columns, id }: HeldSpec): number {
+  return 8 * (Object.keys(columns).length + 1) + (id === undefined ? 0 : TEXT_BYTES);
+}
+
+function bytesOf({ loaded }: Held): number {
+  let bytes = ENTRY_BYTES;
+  for (const { columns, orders } of loaded.values()) {
+    const { rows, numbers, texts } = columns;
+    if (rows === 0) continue;
+    const columnsOf = Object.values(numbers);
+    bytes += COLUMN_BYTES * (columnsOf.length + 1) + TEXT_BYTES * rows * Object.keys(texts).length;
+    for (const column of columnsOf) bytes += column.byteLength;
+    // Besides orders, what is skipped.
+    bytes += rows * (4 * orders.count + 1);
+  }
+  return bytes;
 }
 
 /** The place of the first row whose value, which they are ordered by, is not below another. */
@@ -168,20 +241,17 @@ export function lowerBound<Value extends number | string>(column: ArrayLike<Valu
   return low;
 }
 
-function partOf(columns: Columns, skip: Uint8Array | null): HeldPart {
-  return { ...columns, columns, skip };
-}
-
-/** What a text of a column takes: an id. */
-const TEXT_BYTES = 64;
-
-function bytesOf(rows: HeldRows | null): number {
-  let bytes = 0;
-  for (const { rows: count, numbers, texts, skip } of rows?.parts ?? []) {
-    bytes += Object.keys(texts).length * count * TEXT_BYTES;
-    for (const column of [...Object.values(numbers), skip]) bytes += column?.byteLength ?? 0;
-  }
-  return bytes;
+/** Parts with those of a later segment, which may replace rows of theirs. */
+async function withLater(
+  parts: HeldRows,
+  later: Loaded,
+  replaces: boolean,
+  key: readonly string[],
+): Promise<HeldRows> {
+  if (later.columns.rows === 0) return parts;
+  const kept: HeldPart[] = [];
+  for (const part of parts) kept.push(replaces ? await withoutReplaced(part, later.columns, key) : part);
+  return [...kept, { ...later, skip: dead(later.columns) }];
 }
 
 /** Marks tombstones; null when there are none. */
@@ -190,33 +260,40 @@ function dead({ numbers: { alive = new Int8Array() } }: Columns): Uint8Array | n
   return Uint8Array.from(alive, (value) => (value === 0 ? 1 : 0));
 }
 
-/** Marks the rows that a later segment replaces, besides those that are skipped already. */
-function replaced(part: HeldPart, later: Columns, key: readonly string[]): Uint8Array | null {
-  const { rows, skip } = part;
-  const [[first = [], ...rest] = [], [laterFirst = [], ...laterRest] = []] = [part, later].map(
-    ({ numbers, texts }) => key.map((name): KeyColumn => numbers[name] ?? texts[name] ?? []),
-  );
-  /** Of each value of the first column that is replaced: its rows by the rest of their keys. */
-  const groups = new Map<number | string, ReadonlyMap<string, number>>();
-  const groupOf = (value: number | string): ReadonlyMap<string, number> => {
-    const group = new Map<string, number>();
-    for (let at = lowerBound(first, value); at < rows && first[at] === value; at += 1)
-      group.set(restOf(rest, at), at);
-    groups.set(value, group);
-    return group;
-  };
-  let marked = skip;
+/** Rows that are compared in one piece. */
+const COMPARED_AT_ONCE = 1024;
+
+/** Marks the rows that later ones replace, besides those that are skipped already. */
+async function withoutReplaced(part: HeldPart, later: Columns, key: readonly string[]): Promise<HeldPart> {
+  const { columns, skip } = part;
+  const [first, ...rest] = keyOf(columns, key);
+  const [laterFirst, ...laterRest] = keyOf(later, key);
+  if (first === undefined || laterFirst === undefined) return part;
+  /** Of the value of the first column that was looked at last: its rows by the rest of their keys. */
+  let group = new Map<string, number>();
+  let groupOf: number | string | undefined;
+  let marked: Uint8Array | null = null;
   for (let row = 0; row < later.rows; row += 1) {
+    if (row % COMPARED_AT_ONCE === COMPARED_AT_ONCE - 1) await giveWay();
     const value = laterFirst[row]!;
-    const at = (groups.get(value) ?? groupOf(value)).get(restOf(laterRest, row));
+    if (value !== groupOf) {
+      [group, groupOf] = [new Map(), value];
+      for (let at = lowerBound(first, value); at < columns.rows && first[at] === value; at += 1)
+        group.set(restOf(rest, at), at);
+    }
+    const at = group.get(restOf(laterRest, row));
     if (at === undefined) continue;
-    if (marked === skip || marked === null) marked = skip?.slice() ?? new Uint8Array(rows);
+    marked ??= skip?.slice() ?? new Uint8Array(columns.rows);
     marked[at] = 1;
   }
-  return marked;
+  return marked === null ? part : { ...part, skip: marked };
 }
 
 type KeyColumn = ArrayLike<number | string>;
+
+function keyOf({ numbers, texts }: Columns, key: readonly string[]): KeyColumn[] {
+  return key.map((name): KeyColumn => numbers[name] ?? texts[name] ?? []);
+}
 
 function restOf(columns: readonly KeyColumn[], row: number): string {
   let rest = '';

@@ -5,11 +5,25 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Turns } from '../../domain/turns.ts';
 import { AppError } from '../../errors.ts';
 import { isDamage, noteDamage } from '../damage.ts';
-import { DatabaseError, quoted, type Connection, type DatabaseFault, type Row } from '../duckdb.ts';
+import {
+  DatabaseError,
+  quoted,
+  type Bindings,
+  type Connection,
+  type DatabaseFault,
+  type Row,
+} from '../duckdb.ts';
 import { publishedTables, type PublishedTable, type View } from '../view-files.ts';
 import { AttachedSegments } from './attached-segments.ts';
 import { HeldTables, type HeldRows, type HeldSpec } from './held-rows.ts';
-import { completeUntil, isManifestLost, readManifest, versionsOf, type Manifest } from './manifest.ts';
+import {
+  completeUntil,
+  isManifestLost,
+  readManifest,
+  versionsOf,
+  type Manifest,
+  type Segment,
+} from './manifest.ts';
 import { PositionWaiters } from './position-waiters.ts';
 import { ReadingDatabase, type Reading, type ReadingOptions } from './reading-database.ts';
 import type { Statement } from './segment-sql.ts';
@@ -241,24 +255,34 @@ export class SnapshotReader {
   }
 
   async #held(attached: AttachedSegments, spec: HeldSpec, caller: string): Promise<HeldRows | null> {
-    const { table, equal = {}, range, columns, key } = spec;
+    const { table, equal = {}, range, columns, id, key } = spec;
     const published = this.#tables.get(table);
     if (published === undefined) throw new Error(`no view publishes ${table}`);
-    const alive = `(${published.alive ?? 'true'})::tinyint as alive`;
-    const selected = Object.entries(columns).map(([name, sql]) => `${sql} as ${name}`);
+    const rows = { table, equal, ...(range === undefined ? {} : { range }) };
+    const ask = <T>(
+      sql: string,
+      segments: readonly Segment[],
+      run: (connection: Connection, sql: string, bindings: Bindings | undefined) => Promise<T>,
+    ): Promise<T> => {
+      const expanded = attached.expand(sql, { rows: { rows } }, this.#tables, segments);
+      return this.#asked(attached, (connection) => run(connection, expanded.sql, expanded.bindings), caller);
+    };
+    const selected = Object.entries({
+      ...columns,
+      ...(id === undefined ? {} : { id }),
+      alive: `(${published.alive ?? 'true'})::tinyint`,
+    }).map(([name, sql]) => `${sql} as ${name}`);
     return this.#tablesHeld.rowsOf(spec, attached.directory, {
       caller,
       segments: attached.segmentsFor(spec),
-      read: (segments, { most, isOrdered }) => {
-        const order = isOrdered ? ` order by ${key[0]}` : '';
-        const sql = `select ${[...selected, alive].join(', ')} from @rows${order} limit ${most}`;
-        const rows = { rows: { table, equal, ...(range === undefined ? {} : { range }) } };
-        const expanded = attached.expand(sql, { rows }, this.#tables, segments);
-        return this.#asked(
-          attached,
-          (connection) => connection.columns(expanded.sql, expanded.bindings),
-          caller,
-        );
+      count: async (segments, most) => {
+        const sql = `select count(*)::double as count from (select 1 from @rows limit ${most})`;
+        const counted = await ask(sql, segments, (connection, ...asked) => connection.one(...asked));
+        return counted?.['count'] as number;
+      },
+      read: (segment, most) => {
+        const sql = `select ${selected.join(', ')} from @rows order by ${key[0]} limit ${most}`;
+        return ask(sql, [segment], (connection, ...asked) => connection.columns(...asked));
       },
     });
   }

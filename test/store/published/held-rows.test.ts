@@ -22,26 +22,39 @@ function columnsOf(rows: Rows): Columns {
 class Files {
   readonly files = new Map<string, Rows>();
   readonly read: string[] = [];
+  readonly counted: string[] = [];
   failures = 0;
+  /** Rows of each file, of all specs. */
+  rows = 1;
 
   ask(held: HeldTables, names: readonly string[], caller = 'a', spec = SPEC): Promise<HeldRows | null> {
     const segments = names.map((file): Segment => ({
       file,
       seq: 1,
-      rows: 1,
+      rows: this.rows,
       from: null,
       to: null,
       replaces: true,
     }));
+    const rowsOf = (file: string): Rows => this.files.get(file) ?? [];
     return held.rowsOf(spec, 'folder', {
       caller,
       segments,
-      read: async (some, { most, isOrdered }) => {
-        if (!isOrdered) this.read.push(some.map(({ file }) => file).join());
+      count: async (some, most) => {
+        this.counted.push(some.map(({ file }) => file).join());
+        return Math.min(
+          most,
+          some.reduce((sum, { file }) => sum + rowsOf(file).length, 0),
+        );
+      },
+      read: async ({ file }, most) => {
+        this.read.push(file);
         if (this.failures-- > 0) throw new Error('no file');
-        const newest = new Map(some.flatMap(({ file }) => this.files.get(file) ?? []));
-        const rows = [...newest];
-        return columnsOf((isOrdered ? rows.toSorted(([x], [y]) => x - y) : rows).slice(0, most));
+        return columnsOf(
+          rowsOf(file)
+            .toSorted(([x], [y]) => x - y)
+            .slice(0, most),
+        );
       },
     });
   }
@@ -50,11 +63,13 @@ class Files {
 function valuesOf(held: HeldRows | null): Record<string, number> {
   ok(held !== null);
   const found: Record<string, number> = {};
-  for (const { rows, numbers, skip } of held.parts)
-    for (let row = 0; row < rows; row += 1)
-      if (skip?.[row] !== 1) found[numbers['key']![row]!] = numbers['value']![row]!;
+  for (const { columns, skip } of held)
+    for (let row = 0; row < columns.rows; row += 1)
+      if (skip?.[row] !== 1) found[columns.numbers['key']![row]!] = columns.numbers['value']![row]!;
   return found;
 }
+
+const many = (count: number): Rows => Array.from({ length: count }, (_, key) => [key, 1] as const);
 
 describe('rows in memory', () => {
   it('are those of the newest segment that has them, without tombstones', async () => {
@@ -74,17 +89,53 @@ describe('rows in memory', () => {
   });
 
   it('are read again only where files are new', async () => {
-    const [files, held] = [new Files(), new HeldTables(10_000)];
-    files.files.set('low', [[1, 10]]);
-    files.files.set('new1', [[2, 20]]);
+    const [files, held] = [new Files(), new HeldTables(20_000)];
+    files.files.set('low', [
+      [1, 10],
+      [4, 40],
+    ]);
+    files.files.set('middle', [
+      [2, 20],
+      [4, 0],
+    ]);
+    files.files.set('new1', [[2, 21]]);
     files.files.set('new2', [[1, 11]]);
-    const first = await files.ask(held, ['low', 'new1']);
-    equal(await files.ask(held, ['low', 'new1']), first);
-    deepEqual(valuesOf(await files.ask(held, ['low', 'new2'])), { 1: 11 });
-    deepEqual(valuesOf(first), { 1: 10, 2: 20 });
-    deepEqual(files.read, ['low', 'new1', 'new2']);
+    const first = await files.ask(held, ['low', 'middle', 'new1']);
+    equal(await files.ask(held, ['low', 'middle', 'new1']), first);
+    deepEqual(valuesOf(await files.ask(held, ['low', 'middle', 'new2'])), { 1: 11, 2: 20 });
+    deepEqual(valuesOf(first), { 1: 10, 2: 21 });
+    deepEqual(files.read, ['low', 'middle', 'new1', 'new2']);
+    files.files.set('higher', [
+      [1, 11],
+      [2, 20],
+      [4, 0],
+    ]);
+    deepEqual(valuesOf(await files.ask(held, ['low', 'higher'])), { 1: 11, 2: 20 });
+    deepEqual(files.read.slice(4), ['higher']);
     await files.ask(held, ['merged']);
-    equal(files.read.at(-1), 'merged');
+    deepEqual(files.read.slice(5), ['merged']);
+  });
+
+  it('are read once however many ask at a time', async () => {
+    const [files, held] = [new Files(), new HeldTables(20_000)];
+    files.files.set('low', [[1, 10]]);
+    const [one, other] = await Promise.all([files.ask(held, ['low']), files.ask(held, ['low'])]);
+    equal(one, other);
+    deepEqual(files.read, ['low']);
+  });
+
+  it('that take long to read are read when statements took as long, and wait anew once they had to go', async () => {
+    const [files, held] = [new Files(), new HeldTables(4_400_000)];
+    files.files.set('low', many(12_000));
+    files.rows = 12_000;
+    const ask = async (number: number): Promise<boolean> =>
+      (await files.ask(held, ['low'], 'a', { ...SPEC, id: 'id', equal: { number } })) !== null;
+    deepEqual([await ask(1), await ask(1)], [false, true]);
+    deepEqual(files.counted, ['low']);
+    for (let number = 2; number < 40; number += 1)
+      deepEqual([await ask(number), await ask(number)], [false, true]);
+    equal(await ask(1), false);
+    ok(held.bytes <= 4_400_000);
   });
 
   it('of ranges that hold nothing take room, too', async () => {
@@ -106,19 +157,33 @@ describe('rows in memory', () => {
     deepEqual(valuesOf(await files.ask(held, ['low'])), { 1: 10 });
   });
 
-  it('are not held when they are too many, which is found out once', async () => {
+  it('are not read when they are too many', async () => {
     const [files, held] = [new Files(), new HeldTables(4000)];
-    files.files.set(
-      'low',
-      Array.from({ length: 100 }, (_, key) => [key, 1] as const),
-    );
+    files.files.set('low', many(100));
+    files.rows = 100;
     equal(await files.ask(held, ['low']), null);
     equal(await files.ask(held, ['low']), null);
-    deepEqual(files.read, ['low']);
+    deepEqual(files.read, []);
+    const range = { from: 0, to: 1 };
+    equal(await files.ask(held, ['low'], 'a', { ...SPEC, range }), null);
+    equal(await files.ask(held, ['low'], 'a', { ...SPEC, range }), null);
+    deepEqual(files.read, ['low'], 'of a range it is found out once');
+  });
+
+  it('are counted with the orders that are made of them', async () => {
+    const [files, held] = [new Files(), new HeldTables(20_000)];
+    files.files.set('low', many(100));
+    const [part] = (await files.ask(held, ['low'])) ?? [];
+    ok(part !== undefined);
+    const before = held.bytes;
+    const order = async (): Promise<Uint32Array> => Uint32Array.from(many(100), ([key]) => key);
+    const made = await part.orders.of('by key', order);
+    equal(await part.orders.of('by key', order), made);
+    equal(held.bytes, before + 400);
   });
 
   it('leave room by who has most, the least recently used first', async () => {
-    const [files, held] = [new Files(), new HeldTables(20_000)];
+    const [files, held] = [new Files(), new HeldTables(39_000)];
     files.files.set(
       'low',
       Array.from({ length: 10 }, (_, key) => [key, 1] as const),
@@ -132,7 +197,7 @@ describe('rows in memory', () => {
     const second = await ask('a', 2);
     equal(await ask('a', 1), first);
     for (let number = 3; number <= 9; number += 1) await ask('a', number);
-    ok(held.bytes <= 20_000);
+    ok(held.bytes <= 39_000);
     equal(await ask('b', 0), other);
     equal(await ask('a', 1), first);
     ok((await ask('a', 2)) !== second);
