@@ -110,10 +110,11 @@ export async function sumsOf(counted: Counted, range: Range, { least, size }: Nu
   const { rollup: days, cuts } = wholeDays(range);
   const [rollup, returns] =
     days === null ? [[], []] : await Promise.all([rollupOf(counted, 'DAY'), returnsOf(counted)]);
+  if (rollup === null || returns === null) return null;
   const together = daysTogether(counted.snapshot);
   const pieces = cuts.flatMap((cut) => [...spansOf(cut, together)].map((span) => ({ cut, span })));
   const facts = await Promise.all(pieces.map(({ span }) => factsOf(counted, span)));
-  if (rollup === null || returns === null) return null;
+  if (facts.includes(null)) return null;
   const none = (): Int32Array => new Int32Array(size);
   const sums: Sums = {
     sessions: none(),
@@ -134,11 +135,8 @@ export async function sumsOf(counted: Counted, range: Range, { least, size }: Nu
         takeReturns(columns, places, least, range.start, 'user_before', sums.users);
     }
   }
-  for (const [index, { cut }] of pieces.entries()) {
-    const held = facts[index]!;
-    if (held === null) return null;
-    for (const part of held) addFacts(part, cut, range.start, least, sums);
-  }
+  for (const [index, { cut }] of pieces.entries())
+    for (const part of facts[index] ?? []) addFacts(part, cut, range.start, least, sums);
   return sums;
 }
 

@@ -4,6 +4,7 @@ import { sortValueOf, sqlOf, type SortField } from '../domain/metrics.ts';
 import { bucketStart } from '../domain/time.ts';
 import type { Columns, Row } from '../store/duckdb.ts';
 import type { HeldPart, HeldRows, Orders } from '../store/published/held-rows.ts';
+import { ordered } from '../store/published/row-order.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
 import type { View } from '../store/view-files.ts';
 import { cachedNames } from './dimensions.ts';
@@ -16,7 +17,6 @@ import {
   type Span,
   type Sums,
 } from './held-counts.ts';
-import { ordered } from './held-order.ts';
 import type { QueryParameters } from './parameters.ts';
 import { planSessions, type ChosenEntities } from './plan.ts';
 import { route, type Range } from './routing.ts';

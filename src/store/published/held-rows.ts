@@ -3,6 +3,7 @@ import { giveWay } from '../../domain/give-way.ts';
 import { SharedCache } from '../../domain/shared-cache.ts';
 import type { Columns } from '../duckdb.ts';
 import type { Segment } from './manifest.ts';
+import { ordered } from './row-order.ts';
 import type { TableRows } from './segment-sql.ts';
 
 /** Which rows of a published table are held, and what of them. */
@@ -16,7 +17,7 @@ export interface HeldSpec extends Pick<TableRows, 'equal' | 'range'> {
   readonly key: readonly string[];
 }
 
-/** Rows of one segment, in the order of the first column of the key. */
+/** Rows of one segment, or of several as one, in the order of the first column of the key. */
 export interface HeldPart {
   /** The same object for as long as the file is read. */
   readonly columns: Columns;
@@ -28,16 +29,18 @@ export interface HeldPart {
 /** Rows of one manifest; they never change. */
 export type HeldRows = readonly HeldPart[];
 
+type Segments = readonly Segment[];
+
 /** What a spec needs of the files of one manifest. */
 export interface HeldSource {
   /** Whose rows they are: callers share what may be held. */
   readonly caller: string;
   /** Segments that may have such rows, the oldest first; at least one. */
-  readonly segments: readonly Segment[];
+  readonly segments: Segments;
   /** Counts rows of the spec, up to so many. */
-  readonly count: (segments: readonly Segment[], most: number) => Promise<number>;
-  /** Reads rows of the spec, in order, up to so many, with a column `alive` for tombstones. */
-  readonly read: (segment: Segment, most: number) => Promise<Columns>;
+  readonly count: (segments: Segments, most: number) => Promise<number>;
+  /** Reads rows of the spec, up to so many, with a column `alive` for tombstones; those with an id in its order. */
+  readonly read: (segments: Segments, most: number) => Promise<Columns>;
 }
 
 /** Orders of rows by name. */
@@ -63,14 +66,13 @@ export class Orders {
   }
 }
 
-/** What was read of one segment. */
+/** What was read, by the names of the files. */
 type Loaded = Omit<HeldPart, 'skip'>;
 
 interface Held {
   /** Names of all segments, and of all but the newest. */
   readonly files: string;
   readonly lowerFiles: string;
-  /** By file. */
   readonly loaded: Map<string, Loaded>;
   /** Null: they are too many. */
   readonly lower: Promise<HeldRows | null>;
@@ -81,10 +83,11 @@ interface Held {
 const ENTRY_BYTES = 2048;
 /** Of a column besides its values. */
 const COLUMN_BYTES = 512;
-/** What a text of a column takes: an id. */
+/** What a value takes in the mean: 8, 4 or 1, or the text of an id. */
+const NUMBER_BYTES = 6;
 const TEXT_BYTES = 64;
 /** What is held of one spec may take this part of all. */
-const LARGEST_SHARE = 0.25;
+const LARGEST_SHARE = 1 / 3;
 /** Values that are read in the time of a statement; reading a text takes as long as reading so many numbers. */
 const VALUES_AT_ONCE = 400_000;
 const TEXT_VALUES = 50;
@@ -116,11 +119,14 @@ export class HeldTables {
     const { caller, segments } = source;
     const name = JSON.stringify([folder, spec]);
     const files = namesOf(segments);
-    const lower = segments.slice(0, Math.max(1, segments.length - 1));
-    const lowerFiles = namesOf(lower);
+    const below = segments.slice(0, Math.max(1, segments.length - 1));
+    // A file of many is merged now and then; of a range, reading them one by one would take longer.
+    const lower = spec.range === undefined ? below.map((segment) => [segment]) : [below];
+    const newest = segments.slice(below.length).map((segment) => [segment]);
+    const lowerFiles = namesOf(below);
     if (
       this.#held.get(caller, name) === undefined &&
-      !(await this.#isWorthReading(spec, name, source, lower))
+      !(await this.#isWorthReading(spec, name, source, below))
     )
       return null;
     // Somebody else may have asked meanwhile.
@@ -131,25 +137,27 @@ export class HeldTables {
       const held = this.#held.get(caller, name);
       if (held !== undefined) this.#held.set(caller, name, held, bytesOf(held));
     };
-    const all = async (parts: HeldRows | null, some: readonly Segment[]): Promise<HeldRows | null> => {
-      for (const segment of some) {
+    const all = async (parts: HeldRows | null, some: readonly Segments[]): Promise<HeldRows | null> => {
+      for (const together of some) {
         if (parts === null) return null;
         const left = parts.reduce((rows, { columns }) => rows - columns.rows, this.#mostRows(spec));
-        const later = loaded.get(segment.file) ?? (await readSegment(spec, source, segment, left, recount));
+        const name = namesOf(together);
+        const later = loaded.get(name) ?? (await readSegments(spec, source, together, left, recount));
         if (later === null) return null;
-        loaded.set(segment.file, later);
-        parts = await withLater(parts, later, segment.replaces, spec.key);
+        loaded.set(name, later);
+        const replaces = together.some((segment) => segment.replaces);
+        parts = await withLater(parts, later, replaces, spec.key);
       }
       return parts;
     };
-    const below = known?.lowerFiles === lowerFiles ? known.lower : all([], lower);
-    const rows = below.then((parts) => all(parts, segments.slice(lower.length)));
-    const held: Held = { files, lowerFiles, loaded, lower: below, rows };
+    const ofLower = known?.lowerFiles === lowerFiles ? known.lower : all([], lower);
+    const rows = ofLower.then((parts) => all(parts, newest));
+    const held: Held = { files, lowerFiles, loaded, lower: ofLower, rows };
     this.#held.set(caller, name, held, ENTRY_BYTES);
     try {
       const read = await rows;
-      for (const file of loaded.keys())
-        if (read === null || !segments.some((one) => one.file === file)) loaded.delete(file);
+      const names = [...lower, ...newest].map(namesOf);
+      for (const name of loaded.keys()) if (read === null || !names.includes(name)) loaded.delete(name);
       recount();
       return read;
     } catch (error) {
@@ -167,7 +175,7 @@ export class HeldTables {
     spec: HeldSpec,
     name: string,
     source: HeldSource,
-    segments: readonly Segment[],
+    segments: Segments,
   ): Promise<boolean> {
     const ofRow = Object.keys(spec.columns).length + (spec.id === undefined ? 0 : TEXT_VALUES);
     // Who asks for a range chooses one that has few rows.
@@ -196,24 +204,38 @@ export class HeldTables {
 }
 
 /** Null: more rows than `most`. */
-async function readSegment(
+async function readSegments(
   spec: HeldSpec,
   { count, read }: HeldSource,
-  segment: Segment,
+  segments: Segments,
   most: number,
   onChange: () => void,
 ): Promise<Loaded | null> {
   // To find the first of all rows in order takes long where there are many.
-  const areCounted = segment.rows > most && spec.range === undefined;
-  if (areCounted && (await count([segment], most + 1)) > most) return null;
-  const columns = await read(segment, most + 1);
-  return columns.rows > most ? null : { columns, orders: new Orders(onChange) };
+  const areCounted = spec.range === undefined && segments.some(({ rows }) => rows > most);
+  if (areCounted && (await count(segments, most + 1)) > most) return null;
+  const columns = await read(segments, most + 1);
+  if (columns.rows > most) return null;
+  return { columns: await inOrder(columns, spec.key), orders: new Orders(onChange) };
 }
 
-const namesOf = (segments: readonly Segment[]): string => segments.map(({ file }) => file).join();
+/** By the first column of the key; compacted rows mostly are. */
+async function inOrder(columns: Columns, [first = '']: readonly string[]): Promise<Columns> {
+  const by = columns.numbers[first];
+  if (by === undefined || by.every((value, row) => row === 0 || by[row - 1]! <= value)) return columns;
+  const order = await ordered(Uint32Array.from(by.keys()), (row) => by[row]!, false);
+  const numbers = Object.entries(columns.numbers).map(([name, column]) => {
+    const sorted = column.slice();
+    for (let at = 0; at < order.length; at += 1) sorted[at] = column[order[at]!]!;
+    return [name, sorted] as const;
+  });
+  return { ...columns, numbers: Object.fromEntries(numbers) };
+}
+
+const namesOf = (segments: Segments): string => segments.map(({ file }) => file).join();
 
 function rowBytes({ columns, id }: HeldSpec): number {
-  return 8 * (Object.keys(columns).length + 1) + (id === undefined ? 0 : TEXT_BYTES);
+  return NUMBER_BYTES * (Object.keys(columns).length + 1) + (id === undefined ? 0 : TEXT_BYTES);
 }
 
 function bytesOf({ loaded }: Held): number {

@@ -280,9 +280,10 @@ export class SnapshotReader {
         const counted = await ask(sql, segments, (connection, ...asked) => connection.one(...asked));
         return counted?.['count'] as number;
       },
-      read: (segment, most) => {
-        const sql = `select ${selected.join(', ')} from @rows order by ${key[0]} limit ${most}`;
-        return ask(sql, [segment], (connection, ...asked) => connection.columns(...asked));
+      read: (segments, most) => {
+        const order = key[0] === 'id' ? 'order by id ' : '';
+        const sql = `select ${selected.join(', ')} from @rows ${order}limit ${most}`;
+        return ask(sql, segments, (connection, ...asked) => connection.columns(...asked));
       },
     });
   }

@@ -47,14 +47,11 @@ class Files {
           some.reduce((sum, { file }) => sum + rowsOf(file).length, 0),
         );
       },
-      read: async ({ file }, most) => {
-        this.read.push(file);
+      read: async (some, most) => {
+        this.read.push(some.map(({ file }) => file).join());
         if (this.failures-- > 0) throw new Error('no file');
-        return columnsOf(
-          rowsOf(file)
-            .toSorted(([x], [y]) => x - y)
-            .slice(0, most),
-        );
+        const newest = new Map(some.flatMap(({ file }) => rowsOf(file)));
+        return columnsOf([...newest].slice(0, most));
       },
     });
   }
@@ -114,6 +111,16 @@ describe('rows in memory', () => {
     deepEqual(files.read.slice(4), ['higher']);
     await files.ask(held, ['merged']);
     deepEqual(files.read.slice(5), ['merged']);
+  });
+
+  it('of a range are read of all lower files at once', async () => {
+    const [files, held] = [new Files(), new HeldTables(20_000)];
+    files.files.set('low', [[1, 10]]);
+    files.files.set('middle', [[1, 11]]);
+    files.files.set('new', [[2, 20]]);
+    const spec = { ...SPEC, range: { from: 0, to: 1 } };
+    deepEqual(valuesOf(await files.ask(held, ['low', 'middle', 'new'], 'a', spec)), { 1: 11, 2: 20 });
+    deepEqual(files.read, ['low,middle', 'new']);
   });
 
   it('are read once however many ask at a time', async () => {

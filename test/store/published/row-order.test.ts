@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import { ordered } from '../../src/query/held-order.ts';
+import { ordered } from '../../../src/store/published/row-order.ts';
 
 it('orders any values as a stable comparison does, NaN last in both directions', async () => {
   const value = fc.oneof(

@@ -1,5 +1,5 @@
-/** Covered by test/query/held-order.test.ts. */
-import { giveWay } from '../domain/give-way.ts';
+/** Covered by test/store/published/row-order.test.ts. */
+import { giveWay } from '../../domain/give-way.ts';
 
 const DIGITS = 2 ** 11;
 /** Where the digits of a key in two halves of 32 bits are, the lower first. */
