@@ -24,6 +24,7 @@ import type { HttpDependencies } from './dependencies.ts';
 import { registerAlertRoutes } from './alert-routes.ts';
 import { registerCurationRoutes } from './curation-routes.ts';
 import { registerDashboard } from './dashboard/page.ts';
+import { registerSignIn } from './dashboard/sign-in.ts';
 import { registerDocsRoutes } from './docs-routes.ts';
 import { answerClientError, createErrorHandler, routeOf } from './error-handler.ts';
 import type { HeldBytes } from './held-bytes.ts';
@@ -139,6 +140,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   if (query !== undefined) {
     void app.register(async (scope) => {
       registerAuth(scope, dependencies, { requests: limiter, messages: budget });
+      registerSignIn(scope, dependencies.signIns);
       registerMcpRoute(scope, { ...query, answerMs: times.answer }, dependencies, { bodies, limiter });
     });
   }

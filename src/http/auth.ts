@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { KeyScope } from '../domain/key-scopes.ts';
 import { AppError } from '../errors.ts';
 import { addressOf } from './address.ts';
-import type { FoundKey, HttpDependencies } from './dependencies.ts';
+import type { FoundKey, HttpDependencies, KeyFinder } from './dependencies.ts';
 import { nearerToItsEnd, type Allowance, type MessageBudget, type RateLimiter } from './rate-limit.ts';
 
 declare module 'fastify' {
@@ -41,10 +41,10 @@ export interface Limits {
  */
 export function registerAuth(
   scope: FastifyInstance,
-  dependencies: Pick<HttpDependencies, 'keys'>,
+  dependencies: Pick<HttpDependencies, 'keys' | 'signIns'>,
   limits: Limits,
 ): void {
-  const { keys } = dependencies;
+  const { keys, signIns } = dependencies;
   scope.addHook('onRoute', ({ url, config }) => {
     if (config?.scope === undefined) throw new Error(`${url} does not say which scope its key needs`);
   });
@@ -68,9 +68,17 @@ export function registerAuth(
     done(null, payload);
   });
 
-  function knownKey({ headers }: FastifyRequest): FoundKey | null {
-    const given = givenKey(headers);
-    return (keys.loaded && given !== null && keys.known(given)) || null;
+  /** What the request shows, and who knows it: a key, or the token of a sign-in to the page. */
+  function shownBy(request: FastifyRequest): readonly [string, Pick<KeyFinder, 'known' | 'find'>] | null {
+    const key = givenKey(request.headers);
+    if (key !== null) return [key, keys];
+    const token = tokenOf(request);
+    return token === null ? null : [token, signIns];
+  }
+
+  function knownKey(request: FastifyRequest): FoundKey | null {
+    const [shown, finder] = (keys.loaded && shownBy(request)) || [];
+    return (shown !== undefined && finder?.known(shown)) || null;
   }
 
   /** Counted per address before anybody is asked: who sends random keys asks no more often than the limit. */
@@ -80,15 +88,19 @@ export function registerAuth(
       const message = 'The service is starting and has not read its keys yet. Try again in a moment.';
       throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
     }
-    const given = givenKey(request.headers);
-    if (given === null) {
+    const [shown, finder] = shownBy(request) ?? [];
+    if (shown === undefined || finder === undefined) {
       challenge(reply);
       throw new AppError('MISSING_API_KEY', 'The x-api-key header is required.');
     }
-    const found = await keys.find(given);
+    const found = await finder.find(shown);
     if (found === null) {
       challenge(reply, ', error="invalid_token"');
-      throw new AppError('INVALID_API_KEY', 'The API key is invalid or inactive.');
+      const message =
+        finder === keys
+          ? 'The API key is invalid or inactive.'
+          : 'You are no longer signed in, or the key that you signed in with was revoked.';
+      throw new AppError('INVALID_API_KEY', message);
     }
     return found;
   }
@@ -152,6 +164,22 @@ function givenKey(headers: IncomingHttpHeaders): string | null {
   // A repeated header is one text with a comma in it, which is no key.
   if (given !== undefined && given.length > 0) return String(given);
   return /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? null;
+}
+
+/** The page sends this header, which a form, a link or an image of another site cannot. */
+const PAGE_HEADER = 'x-undertone-page';
+
+/** The token of a sign-in that the page's request shows; null: none. */
+export function tokenOf(request: FastifyRequest): string | null {
+  if (request.headers[PAGE_HEADER] === undefined) return null;
+  const name = `${cookieName(request)}=`;
+  const cookies = (request.headers.cookie ?? '').split(';').map((cookie) => cookie.trim());
+  return cookies.find((cookie) => cookie.startsWith(name))?.slice(name.length) ?? null;
+}
+
+/** Browsers tell hosts apart, not ports: two services on one host would sign each other out. */
+export function cookieName({ headers }: FastifyRequest): string {
+  return `undertone${/:(\d+)$/.exec(headers.host ?? '')?.[1] ?? ''}`;
 }
 
 /** Says how a key can be given (RFC 6750). */

@@ -13,7 +13,7 @@ import type { QueryParameters } from '../query/parameters.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
 import type { SessionParameters, SessionResponse } from '../query/session-schema.ts';
 import type { WhyGroupBy, WhyParameters, WhyResponse } from '../query/why/why-schema.ts';
-import type { Instance, Registry } from '../registry/registry.ts';
+import type { Instance, Registry, SignIn } from '../registry/registry.ts';
 import type { Logger } from '../logger.ts';
 import type { ReadingRate } from './answers.ts';
 import type { BodyRate } from './body-rate.ts';
@@ -38,6 +38,13 @@ export interface KeyFinder {
   known(key: string): FoundKey | null | undefined;
   /** Null: unknown or revoked. */
   find(key: string): Promise<FoundKey | null>;
+}
+
+/** Who is signed in to the page. A sign-in may do what its key may. */
+export interface SignIns extends Pick<KeyFinder, 'known' | 'find'> {
+  /** Null: no such key. */
+  open(key: string): Promise<SignIn | null>;
+  close(token: string): Promise<void>;
 }
 
 /** Says whom an instance belongs to. */
@@ -129,6 +136,7 @@ export interface HttpDependencies {
   /** Milliseconds since 1970-01-01 UTC. */
   readonly now: () => number;
   readonly keys: KeyFinder;
+  readonly signIns: SignIns;
   /** Absent: POST /v1/ingest/ is not served by this process. */
   readonly ingest?: Ingestor;
   /** Absent: POST /v1/traces and /v1/logs are not served by this process. `figures`: null while another assembles. */

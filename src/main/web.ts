@@ -335,7 +335,7 @@ function registryOf({
   registry,
   acceptor,
   createInstance,
-}: Awaited): Pick<HttpDependencies, 'keys' | 'instances'> {
+}: Awaited): Pick<HttpDependencies, 'keys' | 'signIns' | 'instances'> {
   return {
     keys: {
       get loaded() {
@@ -343,6 +343,12 @@ function registryOf({
       },
       known: (key) => registry.get().knownKey(key),
       find: async (key) => (await registry.get().findKey(key)) ?? null,
+    },
+    signIns: {
+      known: (token) => registry.get().knownSignIn(token),
+      find: async (token) => registry.get().findSignIn(token),
+      open: async (key) => registry.get().openSignIn(key),
+      close: async (token) => registry.get().closeSignIn(token),
     },
     instances: {
       instancesOf: async (projectId, window) => registry.get().instancesOf(projectId, window),

@@ -3,7 +3,10 @@ import { AppError } from '../errors.ts';
 import type { KeyValueBucket, KeyValueEntry } from '../stream/kv/key-value.ts';
 
 /** The reads and writes of a bucket; each rejects with AppError SERVICE_UNAVAILABLE while NATS cannot be asked. */
-export type GuardedBucket = Pick<KeyValueBucket, 'get' | 'create' | 'put' | 'update' | 'newestRevision'>;
+export type GuardedBucket = Pick<
+  KeyValueBucket,
+  'get' | 'create' | 'put' | 'update' | 'remove' | 'newestRevision'
+>;
 
 export function guarded(bucket: KeyValueBucket): GuardedBucket {
   return {
@@ -11,6 +14,7 @@ export function guarded(bucket: KeyValueBucket): GuardedBucket {
     create: (key, value) => guard(() => bucket.create(key, value)),
     put: (key, value) => guard(() => bucket.put(key, value)),
     update: (key, value, revision) => guard(() => bucket.update(key, value, revision)),
+    remove: (key, revision) => guard(() => bucket.remove(key, revision)),
     newestRevision: (pattern) => guard(() => bucket.newestRevision(pattern)),
   };
 }

@@ -94,8 +94,13 @@ export class Keys {
   known(rawKey: string): KeyGrant | null | undefined {
     if (!isRawKey(rawKey)) return null;
     const digest = digestOf(rawKey);
+    return this.grantOf(digest) ?? (this.#unknown.has(digest) ? null : undefined);
+  }
+
+  /** What memory says of the key that has a digest; undefined when it may be too new for it. */
+  grantOf(digest: string): KeyGrant | null | undefined {
     const key = this.#known.get(digest);
-    if (key === undefined) return this.#unknown.has(digest) ? null : undefined;
+    if (key === undefined) return undefined;
     if (key.revokedAt !== null) return null;
     this.#use.note(digest);
     return { keyId: key.keyId, projectId: key.projectId, env: key.env, scopes: key.scopes };

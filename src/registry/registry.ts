@@ -15,11 +15,13 @@ import { Keys, type ApiKey, type KeyGrant, type ListedKey } from './keys.ts';
 import { Projects, type Project } from './projects.ts';
 import { openSessionClaims, type SessionClaims } from './session-claims.ts';
 import { createSessionIds, type SessionIds } from './session-ids.ts';
+import { SignIns, type SignIn } from './sign-ins.ts';
 
 export type { KeyEnvironment } from './api-keys.ts';
 export type { Instance, InstancePage } from './instance-index.ts';
 export type { ApiKey, KeyGrant, ListedKey } from './keys.ts';
 export type { Project } from './projects.ts';
+export type { SignIn } from './sign-ins.ts';
 
 export interface RegistryOptions {
   /** Default: the system's clock. ISO instants in listings come from it. */
@@ -42,6 +44,14 @@ export interface Registry {
   findKey(rawKey: string): Promise<KeyGrant | null>;
   /** The same from memory alone: undefined when `findKey` has to be asked. */
   knownKey(rawKey: string): KeyGrant | null | undefined;
+  /** Opens a sign-in to the page with a key; null when the key is unknown, malformed or revoked. */
+  openSignIn(rawKey: string): Promise<SignIn | null>;
+  /** What the key of a sign-in may do; null when it has ended, or its key was revoked. */
+  findSignIn(token: string): Promise<KeyGrant | null>;
+  /** The same from memory alone: undefined when `findSignIn` has to be asked. */
+  knownSignIn(token: string): KeyGrant | null | undefined;
+  /** Ends a sign-in. Other processes follow within a second. */
+  closeSignIn(token: string): Promise<void>;
   findProjectByName(name: string): Promise<Project | null>;
   /** Oldest first. */
   listProjects(): Promise<readonly Project[]>;
@@ -127,7 +137,7 @@ const FIRST_KEY_MS = 2000;
 
 /**
  * Opens the registry and begins to load it; `ready` tells when it is. Throws LostRegistryError. What bucket `registry` holds is with `Keys`,
- * `Projects` and `Instances`; besides, it has `id-secret` and `first-key`. Bucket `sessions` is with
+ * `SignIns`, `Projects` and `Instances`; besides, it has `id-secret` and `first-key`. Bucket `sessions` is with
  * `openSessionClaims`.
  */
 export async function openRegistry(
@@ -181,7 +191,12 @@ class SharedRegistry implements Registry {
   readonly #bucket: GuardedBucket;
   readonly #claims: SessionClaims;
   readonly #sessionIds: SessionIds;
-  readonly #parts: { readonly keys: Keys; readonly projects: Projects; readonly instances: Instances };
+  readonly #parts: {
+    readonly keys: Keys;
+    readonly signIns: SignIns;
+    readonly projects: Projects;
+    readonly instances: Instances;
+  };
   /** Whether anybody has ever sent any. */
   readonly #hasMessages: () => Promise<boolean>;
   readonly #firstReady = Promise.withResolvers<void>();
@@ -200,8 +215,10 @@ class SharedRegistry implements Registry {
     this.#bucket = guarded(bucket);
     this.#claims = claims;
     this.#sessionIds = sessionIds;
+    const keys = new Keys(this.#bucket, now);
     this.#parts = {
-      keys: new Keys(this.#bucket, now),
+      keys,
+      signIns: new SignIns(this.#bucket, keys, now),
       projects: new Projects(this.#bucket, now),
       instances: new Instances(this.#bucket, now),
     };
@@ -229,9 +246,10 @@ class SharedRegistry implements Registry {
 
   /** Takes a write that the watch tells. */
   #take(key: string, value: string | null, revision: number): void {
-    const { keys, projects, instances } = this.#parts;
+    const { keys, signIns, projects, instances } = this.#parts;
     const [, kind = key, name = ''] = /^([^.]*)\.(.*)$/s.exec(key) ?? [];
     if (kind === 'key') keys.watched(name, value, revision);
+    else if (kind === 'sign-in') signIns.watched(name, value, revision);
     else if (kind === 'used') keys.watchedUse(name, value);
     else if (kind === 'instance') instances.watched(value, revision);
     else if (kind === 'number') instances.watchedNumber(Number(name), value);
@@ -247,6 +265,10 @@ class SharedRegistry implements Registry {
   readonly whenReady: Registry['whenReady'] = () => this.#firstReady.promise;
   readonly knownKey: Registry['knownKey'] = (rawKey) => this.#loaded.keys.known(rawKey);
   readonly findKey: Registry['findKey'] = async (rawKey) => this.#loaded.keys.find(rawKey);
+  readonly openSignIn: Registry['openSignIn'] = async (rawKey) => this.#loaded.signIns.open(rawKey);
+  readonly knownSignIn: Registry['knownSignIn'] = (token) => this.#loaded.signIns.known(token);
+  readonly findSignIn: Registry['findSignIn'] = async (token) => this.#loaded.signIns.find(token);
+  readonly closeSignIn: Registry['closeSignIn'] = async (token) => this.#loaded.signIns.close(token);
   readonly listKeys: Registry['listKeys'] = async () => this.#loaded.keys.list();
   readonly revokeKey: Registry['revokeKey'] = async (keyId) => this.#loaded.keys.revoke(keyId);
   readonly createKey: Registry['createKey'] = async ({ projectName, ...key }) => {

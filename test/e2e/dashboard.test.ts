@@ -91,8 +91,25 @@ describe('the dashboard in a browser', { skip }, () => {
     equal(await figure(page, 'Conversations'), '8');
     ok(!page.url().includes(project.key), page.url());
     match(page.url(), new RegExp(`instance=${shop.instanceId}`));
-    // In the tab it stays.
+    // The browser stays signed in, in another tab, too, and no script can read with what.
     await page.reload();
+    equal(await figure(page, 'Conversations'), '8');
+    const tab = await page.context().newPage();
+    await tab.goto(service.url);
+    equal(await figure(tab, 'Conversations'), '8');
+    equal(await tab.evaluate('document.cookie + JSON.stringify([localStorage, sessionStorage])'), '[{},{}]');
+    // Whoever signs out in one of them is signed out in both.
+    await page.click('button:text-is("Sign out")');
+    await page.waitForSelector('#key', SOON);
+    await tab.waitForSelector('#key', SOON);
+    await page.context().close();
+  });
+
+  it('says so when the address names an instance that the key does not see', async () => {
+    const page = await open('?instance=11111111-1111-4111-8111-111111111111');
+    match((await page.textContent('h1', SOON)) ?? '', /do not see this instance/);
+    equal(await page.locator('.figure').count(), 0);
+    await page.click('li a');
     equal(await figure(page, 'Conversations'), '8');
     await page.context().close();
   });

@@ -43,6 +43,8 @@ export interface Harness {
   readonly read: (SessionParameters & { readonly sessionId: string })[];
   /** What reached the curator. */
   readonly curated: CurateRequest[];
+  /** By token. */
+  readonly signedIn: Map<string, FoundKey>;
   /** What was logged at level error. */
   readonly errors: unknown[];
   /** The clock, milliseconds. */
@@ -264,6 +266,20 @@ export function createHarness(
         return findKey(key);
       },
     },
+    signIns: {
+      known: (token) => harness.signedIn.get(token) ?? undefined,
+      find: async (token) => harness.signedIn.get(token) ?? null,
+      async open(key) {
+        const found = findKey(key);
+        if (found === null) return null;
+        const token = `token-${harness.signedIn.size}`;
+        harness.signedIn.set(token, found);
+        return { token, endsAt: Date.now() + 3_600_500 };
+      },
+      async close(token) {
+        harness.signedIn.delete(token);
+      },
+    },
     ...(serve === 'query' ? {} : { ingest, traces: { intake: NO_SPANS, figures: () => null } }),
     ...(serve === 'ingest' ? {} : { query }),
     instances: {
@@ -298,6 +314,7 @@ export function createHarness(
     keysAsked: 0,
     read: [],
     curated: [],
+    signedIn: new Map(),
   };
   return harness;
 }

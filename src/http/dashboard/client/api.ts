@@ -1,4 +1,4 @@
-/** The routes that the page asks, with the key of whoever looks at it. */
+/** The routes that the page asks, with the sign-in of whoever looks at it. */
 import type { Alert, AlertDetail, NewAlert } from '../../../alerts/service.ts';
 import type { NewRule } from '../../../alerts/rule.ts';
 import type { ChangesResponse } from '../../../query/changes/changes-schema.ts';
@@ -39,14 +39,34 @@ export class ApiError extends Error {
   }
 }
 
-const KEY_ITEM = 'undertone.key';
+/** Sent with every request: other sites cannot send it, so they cannot use the cookie. */
+const PAGE_HEADER = { 'x-undertone-page': '1' };
+/** Tells `ended` when nobody is signed in any more. */
+export const signInEvents = new EventTarget();
 
-/** The key of this tab: it is in no URL that is sent, and goes with the tab. */
-export const key = {
-  get: (): string => sessionStorage.getItem(KEY_ITEM) ?? '',
-  set: (value: string): void => sessionStorage.setItem(KEY_ITEM, value),
-  forget: (): void => sessionStorage.removeItem(KEY_ITEM),
+const SESSION_PATH = '/dashboard/session';
+
+/** The browser keeps the sign-in in a cookie that this page cannot read; the key is kept nowhere. */
+export const signIn = {
+  /** Throws ApiError. */
+  open: async (key: string): Promise<void> => {
+    const init = { method: 'POST', headers: { ...PAGE_HEADER, 'x-api-key': key } };
+    await answerOf(await reach(SESSION_PATH, init));
+  },
+  close: async (): Promise<void> => {
+    await reach(SESSION_PATH, { method: 'DELETE', headers: PAGE_HEADER });
+    signInEvents.dispatchEvent(new Event('ended'));
+  },
 };
+
+async function reach(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(path, init);
+  } catch (error) {
+    if (init.signal?.aborted === true) throw error;
+    throw new ApiError(0, 'OFFLINE', 'The service cannot be reached.');
+  }
+}
 
 export type Parameters = Readonly<Record<string, string | number | undefined>>;
 
@@ -59,16 +79,13 @@ async function send(
 ): Promise<Response> {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '');
   const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
-  try {
-    return await fetch(`/v1/${path}?${search}`, {
-      ...init,
-      headers: { ...init.headers, 'x-api-key': key.get(), accept },
-      ...(signal === undefined ? {} : { signal }),
-    });
-  } catch (error) {
-    if (signal?.aborted === true) throw error;
-    throw new ApiError(0, 'OFFLINE', 'The service cannot be reached.');
-  }
+  const response = await reach(`/v1/${path}?${search}`, {
+    ...init,
+    headers: { ...init.headers, ...PAGE_HEADER, accept },
+    ...(signal === undefined ? {} : { signal }),
+  });
+  if (response.status === 401) signInEvents.dispatchEvent(new Event('ended'));
+  return response;
 }
 
 async function ask<Answer>(path: string, parameters: Parameters, signal?: AbortSignal): Promise<Answer> {

@@ -6,7 +6,7 @@ import './narrow.css';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { AlertsPage } from './alerts.tsx';
-import { api, ApiError, key, type Instance } from './api.ts';
+import { api, ApiError, signIn, signInEvents, type Instance } from './api.ts';
 import { ChangesPage } from './changes.tsx';
 import { ConnectPage } from './connect.tsx';
 import { Conversations } from './conversations.tsx';
@@ -60,12 +60,11 @@ const VIEWS = [
   ['connect', 'Connect'],
 ] as const;
 
-/** Takes the key out of `#key=…`, so that it stands in no history and is sent nowhere. */
-function takeKeyFromFragment(): void {
+/** Takes the key out of `#key=…`, so that it stands in no history; null: there is none. */
+function takeKeyFromFragment(): string | null {
   const given = new URLSearchParams(location.hash.slice(1)).get('key');
-  if (given === null) return;
-  key.set(given);
-  history.replaceState(null, '', `${location.pathname}${location.search}`);
+  if (given !== null) history.replaceState(null, '', `${location.pathname}${location.search}`);
+  return given;
 }
 
 /** Instances that are looked into for messages. */
@@ -85,24 +84,38 @@ async function lastProcessedAt(instanceId: string): Promise<string | null> {
   return answer.lastProcessedAt;
 }
 
-function Page() {
-  const navigation = useUrlState();
-  const [hasKey, setHasKey] = useState(key.get() !== '');
-  const { instances, fault, enter } = useInstances(navigation, hasKey, () => {
-    key.forget();
-    setHasKey(false);
-  });
-  if (!hasKey) {
-    return (
-      <KeyForm
-        fault={fault}
-        onKey={(given) => {
-          key.set(given);
-          setHasKey(true);
-        }}
-      />
+function asApiError(error: unknown): ApiError {
+  return error instanceof ApiError ? error : new ApiError(0, '', 'The page failed.');
+}
+
+/** Whether somebody is signed in; null: not known yet. `fault`: why a key did not open the page. */
+function useSignIn(given: string | null) {
+  const [isIn, setIsIn] = useState<boolean | null>(given === null ? true : null);
+  const [fault, setFault] = useState<ApiError | null>(null);
+  const open = (key: string): void => {
+    setFault(null);
+    signIn.open(key).then(
+      () => setIsIn(true),
+      (error: unknown) => {
+        setFault(asApiError(error));
+        setIsIn(false);
+      },
     );
-  }
+  };
+  useEffect(() => {
+    if (given !== null) open(given);
+    const onSignedOut = (): void => setIsIn(false);
+    signInEvents.addEventListener('ended', onSignedOut);
+    return () => signInEvents.removeEventListener('ended', onSignedOut);
+  }, []);
+  return { isIn, fault, open };
+}
+
+function Page({ givenKey }: { readonly givenKey: string | null }) {
+  const navigation = useUrlState();
+  const { isIn, fault: refusal, open } = useSignIn(givenKey);
+  const { instances, fault, enter } = useInstances(navigation, isIn === true);
+  if (isIn === false) return <KeyForm fault={refusal} onKey={open} />;
   if (fault !== null) {
     return (
       <main class="narrow">
@@ -129,6 +142,9 @@ function Page() {
       </main>
     );
   }
+  // A link may lead to what only others may see; the numbers of another instance would be taken for its own.
+  if (!instances.some(({ id }) => id === navigation.state.instance))
+    return <MissingInstance instances={instances} id={navigation.state.instance} />;
   return (
     <NavigationContext.Provider value={navigation}>
       <Dashboard instances={instances} navigation={navigation} />
@@ -137,32 +153,56 @@ function Page() {
 }
 
 /** The instances of the key, asked for once there is one; the page shows one that has messages. */
-function useInstances(navigation: Navigation, hasKey: boolean, onRefused: () => void) {
+function useInstances(navigation: Navigation, isIn: boolean) {
   const [instances, setInstances] = useState<readonly Instance[] | null>(null);
   const [fault, setFault] = useState<ApiError | null>(null);
   const enter = (): void => {
     setFault(null);
     api.instances().then(
       async ({ elements }) => {
-        const isKnown = elements.some(({ id }) => id === navigation.state.instance);
-        const first = isKnown ? undefined : await firstWithMessages(elements);
+        const first = navigation.state.instance === '' ? await firstWithMessages(elements) : undefined;
         if (first !== undefined) {
           history.replaceState(null, '', navigation.hrefOf({ instance: first.id }));
           dispatchEvent(new PopStateEvent('popstate'));
         }
         setInstances(elements);
       },
-      (error: unknown) => {
-        const known = error instanceof ApiError ? error : new ApiError(0, '', 'The page failed.');
-        if (known.status === 401) onRefused();
-        setFault(known);
-      },
+      (error: unknown) => setFault(asApiError(error)),
     );
   };
   useEffect(() => {
-    if (hasKey) enter();
-  }, [hasKey]);
+    if (isIn) enter();
+  }, [isIn]);
   return { instances, fault, enter };
+}
+
+function MissingInstance({
+  instances,
+  id,
+}: {
+  readonly instances: readonly Instance[];
+  readonly id: string;
+}) {
+  return (
+    <main class="narrow">
+      <h1>You do not see this instance</h1>
+      <p>
+        The address names the instance <code>{id}</code>. It does not exist, or belongs to another project
+        than the key that you signed in with.
+      </p>
+      <p>You see:</p>
+      <ul>
+        {instances.map((instance) => (
+          <li key={instance.id}>
+            <a href={`/?instance=${instance.id}`}>{instance.name ?? instance.id}</a>
+          </li>
+        ))}
+      </ul>
+      <button type="button" class="quiet" onClick={() => void signIn.close()}>
+        Sign in with another key
+      </button>
+    </main>
+  );
 }
 
 function KeyForm({
@@ -192,7 +232,8 @@ function KeyForm({
         </p>
       )}
       <p class="faint">
-        <code>npm run keys -- create --project NAME</code> makes a key. This page keeps it in this tab only.
+        <code>npm run keys -- create --project NAME</code> makes a key. This browser stays signed in for 30
+        days, or until you sign out or the key is revoked.
       </p>
     </main>
   );
@@ -329,6 +370,9 @@ function Dashboard({
               ))}
             </select>
           </label>
+          <button type="button" class="quiet" onClick={() => void signIn.close()}>
+            Sign out
+          </button>
         </div>
       </header>
       {live.isOffline ? (
@@ -368,6 +412,5 @@ function Dashboard({
   );
 }
 
-takeKeyFromFragment();
 const root = document.getElementById('page');
-if (root !== null) render(<Page />, root);
+if (root !== null) render(<Page givenKey={takeKeyFromFragment()} />, root);

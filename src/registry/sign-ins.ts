@@ -1,0 +1,100 @@
+/** Covered by test/registry/sign-ins.test.ts. */
+import { randomBytes } from 'node:crypto';
+import { digestOf, isRawKey } from './api-keys.ts';
+import { CatchUp } from './catch-up.ts';
+import type { GuardedBucket } from './guarded-bucket.ts';
+import type { KeyGrant, Keys } from './keys.ts';
+
+/** A sign-in to the page: it may do what its key may, for as long as the key does. */
+export interface SignIn {
+  /** What a browser keeps: 256 random bits as base64url. It is stored only as a digest. */
+  readonly token: string;
+  /** Milliseconds since 1970-01-01 UTC. */
+  readonly endsAt: number;
+}
+
+interface StoredSignIn {
+  /** Digest of the key. */
+  readonly key: string;
+  /** ISO 8601, UTC. */
+  readonly endsAt: string;
+}
+
+const DAYS = 30;
+const TOKEN = /^[\w-]{43}$/;
+
+/** The sign-ins that this process knows: `sign-in.<digest>` of the bucket. */
+export class SignIns {
+  readonly #bucket: GuardedBucket;
+  readonly #keys: Pick<Keys, 'find' | 'grantOf'>;
+  readonly #now: () => Date;
+  readonly #known = new Map<string, StoredSignIn & { readonly revision: number }>();
+  readonly #catchUp: CatchUp;
+
+  constructor(bucket: GuardedBucket, keys: Pick<Keys, 'find' | 'grantOf'>, now: () => Date) {
+    this.#bucket = bucket;
+    this.#keys = keys;
+    this.#now = now;
+    this.#catchUp = new CatchUp({ newest: () => bucket.newestRevision('sign-in.*') });
+  }
+
+  clear(): void {
+    this.#known.clear();
+    this.#catchUp.reset();
+  }
+
+  /** The watch tells a write. */
+  watched(digest: string, value: string | null, revision: number): void {
+    if (value === null) this.#known.delete(digest);
+    else this.#known.set(digest, { ...(JSON.parse(value) as StoredSignIn), revision });
+    this.#catchUp.told(revision);
+  }
+
+  /** Null: there is no such key. */
+  async open(rawKey: string): Promise<SignIn | null> {
+    if (!isRawKey(rawKey) || (await this.#keys.find(rawKey)) === null) return null;
+    await this.#removeEnded();
+    const token = randomBytes(32).toString('base64url');
+    const endsAt = new Date(this.#now().getTime() + DAYS * 86_400_000);
+    const stored: StoredSignIn = { key: digestOf(rawKey), endsAt: endsAt.toISOString() };
+    const revision = await this.#bucket.put(`sign-in.${digestOf(token)}`, JSON.stringify(stored));
+    this.#known.set(digestOf(token), { ...stored, revision });
+    return { token, endsAt: endsAt.getTime() };
+  }
+
+  /** What memory says; undefined when the sign-in may be too new for it. */
+  known(token: string): KeyGrant | null | undefined {
+    if (!TOKEN.test(token)) return null;
+    const signIn = this.#known.get(digestOf(token));
+    if (signIn === undefined) return undefined;
+    return this.#hasEnded(signIn) ? null : (this.#keys.grantOf(signIn.key) ?? null);
+  }
+
+  /** What the key of a sign-in may do; null: it has ended, or its key was revoked. */
+  async find(token: string): Promise<KeyGrant | null> {
+    const known = this.known(token);
+    if (known !== undefined) return known;
+    await this.#catchUp.done();
+    return this.known(token) ?? null;
+  }
+
+  /** Ends a sign-in for ever. */
+  async close(token: string): Promise<void> {
+    const key = `sign-in.${digestOf(token)}`;
+    const entry = await this.#bucket.get(key);
+    if (entry !== null) await this.#bucket.remove(key, entry.revision);
+    this.#known.delete(digestOf(token));
+  }
+
+  #hasEnded({ endsAt }: StoredSignIn): boolean {
+    return Date.parse(endsAt) <= this.#now().getTime();
+  }
+
+  async #removeEnded(): Promise<void> {
+    for (const [digest, signIn] of this.#known) {
+      if (!this.#hasEnded(signIn)) continue;
+      await this.#bucket.remove(`sign-in.${digest}`, signIn.revision);
+      this.#known.delete(digest);
+    }
+  }
+}
