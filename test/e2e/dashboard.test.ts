@@ -114,6 +114,49 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.context().close();
   });
 
+  it('leads from a number to what it counts, in an order, and names the tab', async () => {
+    const page = await open();
+    const dissatisfied = Number(await figure(page, 'Dissatisfied'));
+    ok(dissatisfied > 0);
+    await page.click('.figure:has(.label:text-is("Dissatisfied")) .value a', SOON);
+    await page.waitForSelector('text=Mood: dissatisfied', SOON);
+    await page.waitForSelector('.tag.bad', SOON);
+    match(page.url(), /mood=dissatisfied/);
+    equal(await page.inputValue('select[aria-label="Order"]'), 'worst');
+    equal(await page.title(), 'Conversations · Undertone');
+    await page.click('.virtual .title a >> nth=0', SOON);
+    await page.waitForSelector('.transcript .said', SOON);
+    match(await page.title(), /^(?!Conversations).+ · Undertone$/);
+    await page.context().close();
+  });
+
+  it('shows a week, a month and any days, and reads a chart by keys', async () => {
+    const page = await open();
+    await page.selectOption('.controls select:has(option[value="last-week"])', 'last-week');
+    await page.waitForSelector('main', SOON);
+    match(page.url(), /range=last-week/);
+    const [first, last] = [30, 0].map((ago) =>
+      new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10),
+    );
+    await page.selectOption('.controls select:has(option[value="last-week"])', 'days');
+    await page.fill('input[aria-label="First day, UTC"]', first!);
+    await page.fill('input[aria-label="Last day, UTC"]', last!);
+    equal(await figure(page, 'Conversations'), '8');
+    match(decodeURIComponent(page.url()), new RegExp(`range=${first}/${last}`));
+    await page.focus('.trend svg');
+    await page.keyboard.press('ArrowLeft');
+    match((await page.textContent('.trend .reading', SOON)) ?? '', /so far: Conversations \d+/);
+    await page.keyboard.press('ArrowLeft');
+    match((await page.textContent('.trend .reading', SOON)) ?? '', /\d{4}: Conversations \d+/);
+    // On a phone, the numbers come first.
+    await page.setViewportSize({ width: 390, height: 844 });
+    const height = await page
+      .locator('header.bar')
+      .evaluate((header) => header.getBoundingClientRect().height);
+    ok(height <= 0.15 * 844, `${height} px`);
+    await page.context().close();
+  });
+
   it('asks for a key, and says calmly when it is wrong', async () => {
     const context = await browser.newContext();
     const page = await context.newPage();
@@ -291,9 +334,10 @@ describe('the dashboard in a browser', { skip }, () => {
           violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).slice(0, 3).join(' ')))`);
         deepEqual(violations, [], `${where}, ${scheme}`);
         await page.setViewportSize({ width: 390, height: 844 });
-        // Charts take their new width with the next frame.
+        // Charts take their new width with the next frame. What the header holds scrolls in it.
         const beyond = await page.evaluate(`new Promise((done) => requestAnimationFrame(() =>
           requestAnimationFrame(() => done([...document.querySelectorAll('body *')]
+            .filter((element) => element.closest('.bar nav > *, .bar .controls > *') === null)
             .filter((element) => element.getBoundingClientRect().right > document.documentElement.clientWidth)
             .map((element) => element.outerHTML.slice(0, 100))))))`);
         deepEqual(beyond, [], `${where} is wider than a phone`);

@@ -43,6 +43,9 @@ describe('what the page writes', () => {
     deepEqual(changeOf(99, 100), { text: '−1 %', direction: -1 });
     deepEqual(changeOf(100, 100), { text: '0 %', direction: 0 });
     deepEqual(changeOf(5, 0), { text: 'new', direction: 1 });
+    deepEqual(changeOf(49, 1), { text: '+48', direction: 1 });
+    deepEqual(changeOf(2, 10), { text: '−8', direction: -1 });
+    deepEqual(changeOf(3, 3), { text: '0 %', direction: 0 });
     equal(changeOf(0, 0), null);
   });
 

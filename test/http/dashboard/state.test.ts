@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  asDays,
   bucketsFor,
   bucketsOf,
   changed,
@@ -9,6 +10,7 @@ import {
   START,
   writeState,
   type PageState,
+  type RangeName,
 } from '../../../src/http/dashboard/client/state.ts';
 
 const ID = '0192f0a0-0000-7000-8000-00000000000a';
@@ -24,14 +26,23 @@ describe('the state of the page', () => {
       buckets: 'hour',
       view: 'topic',
       id: ID,
+      order: 'worst',
       session: ID,
-      filters: { cluster: ID, gap: ID, user: ID, language: 'de', outcome: 'gave_up', text: '100 % & more' },
+      filters: {
+        mood: 'dissatisfied',
+        cluster: ID,
+        gap: ID,
+        user: ID,
+        language: 'de',
+        outcome: 'gave_up',
+        text: '100 % & more',
+      },
     };
     deepEqual(readState(writeState(state)), state);
   });
 
   it('leaves out what nobody knows', () => {
-    const search = `?buckets=second&text=%20&range=9y&compare=x&view=topic&id=../x&session=1&topic=x&language=%3Cb%3E&outcome=done&instance=${ID}&other=1`;
+    const search = `?buckets=second&text=%20&range=9y&compare=x&view=topic&id=../x&session=1&topic=x&language=%3Cb%3E&outcome=done&mood=x&order=y&instance=${ID}&other=1`;
     deepEqual(readState(search), { ...START, instance: ID });
   });
 });
@@ -43,6 +54,11 @@ describe('filters', () => {
     deepEqual(state.filters, filters);
     deepEqual(changed(state, { view: 'users' }).filters, { topic: ID });
     deepEqual(changed(state, { view: 'overview' }).filters, {});
+    equal(changed({ ...state, order: 'worst' }, { view: 'overview' }).order, 'usual');
+    deepEqual(
+      changed({ ...state, order: 'worst' }, { view: 'users', filters: { mood: 'satisfied' } }).order,
+      'worst',
+    );
     // The page of a topic chooses by its own.
     deepEqual(changed(state, { view: 'topic', id: ID }).filters, { signal: ID, text: 'refund' });
     deepEqual(readState(`?view=overview&topic=${ID}`).filters, {});
@@ -72,9 +88,36 @@ describe('a range', () => {
     equal(rangeOf('all', noon), null);
   });
 
+  it('may be a week from Monday to Sunday, a month, or any days, the last included', () => {
+    const days = (name: RangeName): readonly string[] => {
+      const { start, end } = rangeOf(name, noon)!;
+      return [start.slice(0, 10), end.slice(0, 10)];
+    };
+    // A Sunday: the week ends with it.
+    deepEqual(days('this-week'), ['2026-11-16', '2026-11-23']);
+    deepEqual(days('last-week'), ['2026-11-09', '2026-11-16']);
+    deepEqual(days('this-month'), ['2026-11-01', '2026-11-23']);
+    deepEqual(days('last-month'), ['2026-10-01', '2026-11-01']);
+    deepEqual(days('2026-11-01/2026-11-07'), ['2026-11-01', '2026-11-08']);
+    equal(rangeOf('2026-11-07/2026-11-07', noon)?.granularity, 'HOUR');
+    equal(rangeOf('2026-01-01/2026-11-07', noon)?.granularity, 'WEEK');
+    deepEqual(asDays('last-week', noon), ['2026-11-09', '2026-11-15']);
+    for (const range of [
+      '2026-11-08/2026-11-07',
+      '2026-02-30/2026-03-01',
+      '2026-13-01/2026-13-02',
+      'last-year',
+    ])
+      equal(readState(`?range=${range}`).range, START.range, range);
+    for (const range of ['2026-11-01/2026-11-07', 'last-month'])
+      equal(readState(`?range=${encodeURIComponent(range)}`).range, range);
+  });
+
   it('is shown in buckets that fit it', () => {
     deepEqual(bucketsFor('24h'), ['auto', 'hour', 'day']);
     deepEqual(bucketsFor('28d'), ['auto', 'hour', 'day', 'week']);
+    deepEqual(bucketsFor('last-month'), ['auto', 'hour', 'day', 'week', 'month']);
+    equal(changed({ ...START, range: '365d', buckets: 'month' }, { range: 'last-week' }).buckets, 'auto');
     deepEqual(bucketsFor('365d'), ['auto', 'day', 'week', 'month']);
     deepEqual(bucketsFor('all'), ['auto', 'week', 'month']);
   });

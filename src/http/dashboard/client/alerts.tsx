@@ -28,13 +28,7 @@ export function AlertsPage() {
           thing once.
         </p>
         <div class="curate">
-          <button
-            type="button"
-            class="quiet"
-            disabled={reason !== ''}
-            title={reason}
-            onClick={() => setMaking(true)}
-          >
+          <button type="button" disabled={reason !== ''} title={reason} onClick={() => setMaking(true)}>
             New alert …
           </button>
         </div>

@@ -2,7 +2,7 @@
 import { scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { shownCount, shownDay, shownNet } from './format.ts';
+import { shownCount, shownDay, shownInstant, shownNet } from './format.ts';
 
 export interface Point {
   /** Start of the bucket, UTC. */
@@ -63,6 +63,7 @@ export function Trend({
 }) {
   const figure = useRef<HTMLElement>(null);
   const width = useWidth(figure);
+  const [place, setPlace] = useState<number | null>(null);
   const [height, left, bottom] = [180, 40, 22];
   const length = Math.max(points.length, before?.length ?? 0, 2);
   const most = Math.max(1, ...points.map(({ value }) => value), ...(before ?? []).map(({ value }) => value));
@@ -77,7 +78,10 @@ export function Trend({
     y(0),
     ({ value }) => y(value),
   );
+  // A bucket that is not over would fall to zero each morning.
   const closed = isOpen ? points.slice(0, -1) : points;
+  const last = points.at(-1);
+  const chosen = place === null ? undefined : points[place];
   const ticks = y.ticks(4).filter(Number.isInteger);
   const marks = [0, Math.floor((points.length - 1) / 2), points.length - 1];
   const days = [...new Set(marks)].flatMap((index) => {
@@ -86,7 +90,26 @@ export function Trend({
   });
   return (
     <figure class="trend" ref={figure}>
-      <svg width={width} height={height} aria-hidden="true" focusable="false">
+      <svg
+        width={width}
+        height={height}
+        role="img"
+        aria-label={`${label} over time. Left and right arrow keys read each value.`}
+        tabIndex={0}
+        onPointerMove={(event) => {
+          const at = x.invert(event.clientX - event.currentTarget.getBoundingClientRect().left);
+          setPlace(Math.round(Math.min(Math.max(at, 0), points.length - 1)));
+        }}
+        onPointerLeave={() => setPlace(null)}
+        onBlur={() => setPlace(null)}
+        onKeyDown={(event) => {
+          const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+          if (step === undefined) return;
+          event.preventDefault();
+          const next = place === null ? points.length - 1 : place + step;
+          setPlace(Math.min(Math.max(next, 0), points.length - 1));
+        }}
+      >
         {ticks.map((tick) => (
           <g key={tick}>
             <line class="grid" x1={left} x2={width - 8} y1={y(tick)} y2={y(tick)} />
@@ -107,13 +130,26 @@ export function Trend({
           </text>
         ))}
         {before === null ? null : <path class="before" d={at([...before]) ?? ''} />}
-        <path class="fill" d={fill([...points]) ?? ''} />
+        <path class="fill" d={fill([...closed]) ?? ''} />
         <path class="now" d={at([...closed]) ?? ''} />
-        {isOpen ? <OpenEnd points={points} x={x} y={y} /> : null}
+        {isOpen && last !== undefined ? (
+          <circle class="open" cx={x(points.length - 1)} cy={y(last.value)} r={3} />
+        ) : null}
+        {chosen === undefined || place === null ? null : (
+          <g class="chosen">
+            <line x1={x(place)} x2={x(place)} y1={8} y2={height - bottom} />
+            <circle cx={x(place)} cy={y(chosen.value)} r={4} />
+          </g>
+        )}
       </svg>
+      <p class="faint reading" aria-live="polite">
+        {chosen === undefined || place === null
+          ? ''
+          : readingOf(chosen, before?.[place], label, isOpen && place === points.length - 1)}
+      </p>
       {before?.some(({ value }) => value > 0) === true ? (
         <figcaption class="faint">
-          Dashed: the earlier period{isOpen ? '. Dotted: not over yet' : ''}
+          Dashed: the earlier period{isOpen ? '. The ring: not over yet' : ''}
         </figcaption>
       ) : null}
       <details class="twin">
@@ -150,20 +186,11 @@ export function Trend({
   );
 }
 
-/** The way to a bucket that is not over. */
-function OpenEnd({
-  points,
-  x,
-  y,
-}: {
-  readonly points: readonly Point[];
-  readonly x: (index: number) => number;
-  readonly y: (value: number) => number;
-}) {
-  const last = points.length - 1;
-  const [from, to] = [points[last - 1], points[last]];
-  if (from === undefined || to === undefined) return null;
-  return <line class="open" x1={x(last - 1)} y1={y(from.value)} x2={x(last)} y2={y(to.value)} />;
+/** The value of a bucket in words. */
+function readingOf(point: Point, before: Point | undefined, label: string, isOpen: boolean): string {
+  const at = point.date.includes('T00:00:00') ? shownDay(point.date) : shownInstant(point.date);
+  const earlier = before === undefined ? '' : ` (before: ${shownCount(before.value)})`;
+  return `${at}${isOpen ? ', so far' : ''}: ${label} ${shownCount(point.value)}${earlier}`;
 }
 
 /** Net satisfaction as a bar from the middle: blue to the right, orange to the left. */

@@ -14,7 +14,7 @@ export function Conversations({ version }: { readonly version: string }) {
   const period = usePeriod();
   const narrow = useNarrow();
   const filters = filtersOf(state);
-  const parameters = conversationParameters(period, filters);
+  const parameters = conversationParameters(period, filters, state.order);
   const list = useRows<Row>(JSON.stringify(parameters), version, async (offset, limit, signal) => {
     const { elements, pagination } = await api.query({ ...parameters, offset, limit }, signal);
     return { rows: elements, total: pagination.total };
@@ -81,7 +81,9 @@ function NothingLeft({ filters }: { readonly filters: Filters }) {
       const { [name]: _removed, ...left } = filters;
       return { name, total: await count(left, false) };
     });
-    return { ever: await count(filters, true), without: await Promise.all(without) };
+    // Together, so that none is left alone with its failure.
+    const [ever, ...others] = await Promise.all([count(filters, true), ...without]);
+    return { ever, without: others };
   });
   const nameOf = (name: FilterName): string => `${FILTER_WORDS[name].phrase} ${names[name] ?? ''}`.trim();
   const entity = state.id === '' ? [] : ['what this page is about'];

@@ -234,13 +234,7 @@ export function MakeTopic({ example = '', words }: { readonly example?: string; 
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <button
-        type="button"
-        class="quiet"
-        disabled={reason !== ''}
-        title={reason}
-        onClick={() => setOpen(true)}
-      >
+      <button type="button" disabled={reason !== ''} title={reason} onClick={() => setOpen(true)}>
         {words}
       </button>
       {isOpen ? <NewTopicDialog example={example} onClose={() => setOpen(false)} /> : null}

@@ -7,7 +7,7 @@ import { CuratedName, isCurated } from './curate.tsx';
 import { DecisionsAbout } from './decisions.tsx';
 import { FILTER_GROUPINGS } from './filters.ts';
 import { counted, shownDay, shownNet } from './format.ts';
-import { useAnswer, useNavigation } from './hooks.ts';
+import { useAnswer, useNavigation, useTitle } from './hooks.ts';
 import { Empty, Fact, Fault, Figure, Go, Section } from './parts.tsx';
 import { usePeriod, type Period } from './period.ts';
 import type { EntityKind } from './state.ts';
@@ -48,6 +48,7 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
   const { value, error } = useAnswer(`${kind} ${state.id} ${period.name}`, version, (signal) =>
     askFound(kind, state.id, period, signal),
   );
+  useTitle(state.session !== '' ? null : value === null ? '' : value.name);
   if (value === null) return error === null ? <p class="loading">Loading …</p> : <Fault error={error} />;
   const { name, description, compared, why } = value;
   return (

@@ -1,11 +1,19 @@
 /** The controls that choose conversations and end users, and what is chosen, each with a way to take it off. */
 import { useEffect, useState } from 'preact/hooks';
 import { api, type OverviewResponse } from './api.ts';
-import { FILTER_GROUPINGS, FILTER_WORDS, nameOf, namedOf, type Named } from './filters.ts';
+import {
+  FILTER_GROUPINGS,
+  FILTER_WORDS,
+  MOOD_WORDS,
+  nameOf,
+  namedOf,
+  ORDER_WORDS,
+  type Named,
+} from './filters.ts';
 import { languageName, outcomeWords, shownCount } from './format.ts';
 import { useAnswer, useNarrow, useNavigation } from './hooks.ts';
 import { usePeriod } from './period.ts';
-import { ENTITIES, filtersOfView, type FilterName } from './state.ts';
+import { ENTITIES, filtersOfView, MOODS, ORDERS, type FilterName } from './state.ts';
 
 /** How long a text rests before it is searched for. */
 const REST_MS = 300;
@@ -94,7 +102,35 @@ export function FilterBar() {
             onChoice={(value) => set(name, value)}
           />
         ))}
+        <select
+          aria-label={FILTER_WORDS.mood.label}
+          class={state.filters.mood === undefined ? '' : 'chosen'}
+          value={state.filters.mood ?? ''}
+          onChange={(event) => set('mood', event.currentTarget.value)}
+        >
+          <option value="">{FILTER_WORDS.mood.label}</option>
+          {MOODS.map((mood) => (
+            <option key={mood} value={mood}>
+              {MOOD_WORDS[mood]}
+            </option>
+          ))}
+        </select>
         {names.includes('user') ? <UserSearch onFound={(id) => set('user', id)} /> : null}
+        <select
+          aria-label="Order"
+          value={state.order}
+          onChange={(event) => go({ order: event.currentTarget.value as (typeof ORDERS)[number] })}
+        >
+          {ORDERS.map((order) => (
+            <option key={order} value={order}>
+              {order !== 'usual'
+                ? ORDER_WORDS[order]
+                : state.view === 'users'
+                  ? 'Most conversations first'
+                  : 'Newest first'}
+            </option>
+          ))}
+        </select>
       </div>
     </details>
   );

@@ -2,7 +2,7 @@
 import { api, type Row } from './api.ts';
 import { languageName, outcomeWords } from './format.ts';
 import type { Period } from './period.ts';
-import type { EntityKind, FilterName, PageState } from './state.ts';
+import type { EntityKind, FilterName, Mood, Order, PageState } from './state.ts';
 
 export type Filters = PageState['filters'];
 
@@ -24,6 +24,7 @@ export const FILTER_WORDS: Readonly<Record<FilterName, FilterWords>> = {
   user: { label: 'User', phrase: 'the user', parameter: 'endUserIds' },
   language: { label: 'Language', phrase: 'the language', parameter: 'language' },
   outcome: { label: 'Outcome', phrase: 'the outcome', parameter: 'outcome' },
+  mood: { label: 'Mood', phrase: 'the mood', parameter: 'mood' },
   text: { label: 'Title', phrase: 'the title text', parameter: 'titleContains' },
 };
 
@@ -44,8 +45,42 @@ export function filtersOf({ view, id, filters }: PageState): Filters {
 
 export function parametersOf(filters: Filters): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(filters).map(([name, value]) => [FILTER_WORDS[name as FilterName].parameter, value]),
+    Object.entries(filters).map(([name, value]) =>
+      name === 'mood'
+        ? [MOOD_BOUNDS[value as Mood], '1']
+        : [FILTER_WORDS[name as FilterName].parameter, value],
+    ),
   );
+}
+
+export const MOOD_WORDS: Readonly<Record<Mood, string>> = {
+  satisfied: 'Satisfied',
+  dissatisfied: 'Dissatisfied',
+  repeated: 'Asked again',
+};
+const MOOD_BOUNDS: Readonly<Record<Mood, string>> = {
+  satisfied: 'minSat',
+  dissatisfied: 'minDsat',
+  repeated: 'minRepeatedRequests',
+};
+
+export const ORDER_WORDS: Readonly<Record<Exclude<Order, 'usual'>, string>> = {
+  worst: 'Most dissatisfied first',
+  best: 'Most satisfied first',
+  longest: 'Most messages first',
+  repeats: 'Most repeats first',
+};
+const ORDER_FIELDS: Readonly<Record<Exclude<Order, 'usual'>, string>> = {
+  worst: 'dsat',
+  best: 'sat',
+  longest: 'messages',
+  repeats: 'repeatedRequests',
+};
+
+/** The order of a list, the largest first. `usual`: by what, where nothing is chosen; '': as the API orders. */
+export function orderParameters(order: Order, usual: string): Record<string, string> {
+  const field = order === 'usual' ? usual : ORDER_FIELDS[order];
+  return field === '' ? {} : { 'sort.field': field };
 }
 
 export interface Named {
@@ -67,6 +102,7 @@ export async function nameOf(
   value: string,
   signal: AbortSignal,
 ): Promise<string> {
+  if (filter === 'mood') return MOOD_WORDS[value as Mood].toLowerCase();
   if (filter === 'text') return `“${value}”`;
   if (filter === 'language') return languageName(value);
   if (filter === 'outcome') return outcomeWords(value).label;
@@ -84,14 +120,19 @@ export async function nameOf(
   return elements[0] === undefined ? '' : namedOf(elements[0]).name;
 }
 
-/** The parameters of a query for the conversations that filters choose, the newest first. */
-export function conversationParameters(period: Period, filters: Filters): Record<string, string> {
+/** The parameters of a query for the conversations that filters choose, in an order (default: the newest first). */
+export function conversationParameters(
+  period: Period,
+  filters: Filters,
+  order: Order = 'usual',
+): Record<string, string> {
   return {
     instanceId: period.instance,
     ...period.range,
     groupBy: 'SESSION',
     fields: 'messages,duration,lastActiveAt,sat,dsat,repeatedRequests',
     dimensionFields: 'title,summary,language,outcome',
+    ...orderParameters(order, ''),
     ...parametersOf(filters),
   };
 }

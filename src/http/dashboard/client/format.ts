@@ -33,7 +33,10 @@ export function shownPoints(value: number): string {
   return `${text} ${text === '+1' || text === '−1' ? 'point' : 'points'}`;
 }
 
-/** How much a count has changed against the one before; null when nothing can be said. */
+/** Beside fewer, a change in per cent says more than there is. */
+const ENOUGH = 5;
+
+/** How much a count has changed against the one before: of few, by how many; null when nothing can be said. */
 export function changeOf(
   now: number,
   before: number,
@@ -41,6 +44,11 @@ export function changeOf(
   if (now === 0 && before === 0) return null;
   if (before === 0) return { text: 'new', direction: 1 };
   const change = (now - before) / before;
+  if (Math.min(now, before) < ENOUGH && now !== before)
+    return {
+      text: `${now > before ? '+' : '−'}${shownCount(Math.abs(now - before))}`,
+      direction: now > before ? 1 : -1,
+    };
   if (Math.abs(change) < 0.005) return { text: '0 %', direction: 0 };
   const percent = Math.abs(change * 100);
   const text = `${change > 0 ? '+' : '−'}${percent < 10 ? ONE_DIGIT.format(percent) : WHOLE.format(percent)} %`;

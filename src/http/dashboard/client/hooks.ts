@@ -46,6 +46,14 @@ export function useAnswer<Value>(
   return found.name === name ? found.answer : { value: null, error: null, isLoading: true };
 }
 
+/** What the tab and the history are called: '' until it is known; null: another part of the page says it. */
+export function useTitle(title: string | null): void {
+  useEffect(() => {
+    if (title === null) return;
+    document.title = title === '' ? 'Undertone' : `${title} · Undertone`;
+  }, [title]);
+}
+
 export interface Navigation {
   readonly state: PageState;
   /** Shows another state, under its own URL; `replace`: in place of this one in the history. */

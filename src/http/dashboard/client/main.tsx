@@ -15,11 +15,12 @@ import { CuratingContext, useDecisions } from './curating.ts';
 import { LastDecision } from './curate.tsx';
 import { DecisionsPage } from './decisions.tsx';
 import { Chips } from './filter-bar.tsx';
-import { NavigationContext, useKeys, useUrlState, type Navigation } from './hooks.ts';
+import { NavigationContext, useKeys, useTitle, useUrlState, type Navigation } from './hooks.ts';
 import { Overview } from './overview.tsx';
 import { Go } from './parts.tsx';
 import { Session } from './session.tsx';
 import { Standstill } from './standstill.tsx';
+import { RangeControls } from './range-controls.tsx';
 import { Users } from './users.tsx';
 import {
   BUCKETS,
@@ -30,20 +31,11 @@ import {
   START,
   type BucketName,
   type Comparison,
-  type RangeName,
 } from './state.ts';
 
 /** How often the page asks whether something new was processed. */
 const LOOK_MS = 1000;
 
-const RANGE_WORDS: Readonly<Record<RangeName, string>> = {
-  '24h': '24 hours',
-  '7d': '7 days',
-  '28d': '28 days',
-  '90d': '90 days',
-  '365d': 'Year',
-  all: 'All',
-};
 const COMPARISON_WORDS: Readonly<Record<Comparison, string>> = {
   previous: 'vs period before',
   year: 'vs year before',
@@ -286,8 +278,7 @@ function Dashboard({
   const version = `${live.version ?? ''} ${curating.edits}`;
   useKeys((pressed) => {
     const range = RANGES[Number(pressed) - 1];
-    if (range !== undefined)
-      go({ range, ...(bucketsFor(range).includes(state.buckets) ? {} : { buckets: 'auto' }) });
+    if (range !== undefined) go({ range });
     else if (pressed === 'Escape' && state.session === '') {
       // What is chosen goes first, then the page.
       if (Object.keys(state.filters).length > 0) go({ filters: {} });
@@ -295,6 +286,7 @@ function Dashboard({
     }
   });
   const { view } = state;
+  useTitle(state.session !== '' ? null : (VIEWS.find(([name]) => name === view)?.[1] ?? null));
   return (
     <CuratingContext.Provider value={curating}>
       <a class="skip" href="#main">
@@ -329,21 +321,7 @@ function Dashboard({
               ))}
             </select>
           </label>
-          <div class="ranges" role="group" aria-label="Period">
-            {RANGES.map((range, index) => (
-              <button
-                key={range}
-                type="button"
-                aria-pressed={state.range === range}
-                title={`Key ${index + 1}`}
-                onClick={() =>
-                  go({ range, ...(bucketsFor(range).includes(state.buckets) ? {} : { buckets: 'auto' }) })
-                }
-              >
-                {RANGE_WORDS[range]}
-              </button>
-            ))}
-          </div>
+          <RangeControls />
           <label>
             <span class="hidden">Compare with</span>
             <select

@@ -74,8 +74,8 @@ export function Overview({ version }: { readonly version: string }) {
   return (
     <>
       {error === null ? null : <Fault error={error} />}
-      <Figures now={now} before={before?.overview ?? null} />
-      {before === null ? null : <BeganLate before={before} />}
+      <Figures now={now} before={before === null || lateDay(before) !== null ? null : before.overview} />
+      {before === null ? null : <BeganLate day={lateDay(before)} />}
       <SessionsTrend now={now} before={before} period={period} />
       {lists.value === null ? null : (
         <div class="columns">
@@ -132,22 +132,53 @@ function Figures({
   const { sessions, users, messages, sat, dsat, netSat } = now.fields;
   return (
     <div class="figures">
-      <Figure label="Conversations" now={sessions} before={was('sessions')} />
-      <Figure label="Users" now={users} before={was('users')} />
+      <Figure
+        label="Conversations"
+        now={sessions}
+        before={was('sessions')}
+        to={{ view: 'conversations', filters: {} }}
+      />
+      <Figure label="Users" now={users} before={was('users')} to={{ view: 'users', filters: {} }} />
       <Figure label="Messages" now={messages} before={was('messages')} />
-      <Figure label="Satisfied" now={sat} before={was('sat')} goodWhen="up" />
-      <Figure label="Dissatisfied" now={dsat} before={was('dsat')} goodWhen="down" />
-      <Figure label="Net satisfaction" now={netSat} before={was('netSat')} unit="net" goodWhen="up" />
+      <Figure
+        label="Satisfied"
+        now={sat}
+        before={was('sat')}
+        goodWhen="up"
+        meaning="Times users said so: thanks, praise, “that worked”."
+        to={{ view: 'conversations', filters: { mood: 'satisfied' }, order: 'best' }}
+      />
+      <Figure
+        label="Dissatisfied"
+        now={dsat}
+        before={was('dsat')}
+        goodWhen="down"
+        meaning="Times users said so: complaints, corrections, giving up."
+        to={{ view: 'conversations', filters: { mood: 'dissatisfied' }, order: 'worst' }}
+      />
+      <Figure
+        label="Net satisfaction"
+        now={netSat}
+        before={was('netSat')}
+        unit="net"
+        goodWhen="up"
+        meaning="Satisfied less dissatisfied, for every 100 messages."
+      />
     </div>
   );
 }
 
 /** A period that begins without messages makes changes look larger than they are. */
-function BeganLate({ before: { changes, overview } }: { readonly before: Before }) {
-  const day = beganLate(changes.before, overview.trend[0]?.date);
+function BeganLate({ day }: { readonly day: string | null }) {
   return day === null ? null : (
-    <p class="faint">The changes compare with a period that has messages only from {shownDay(day)} on.</p>
+    <p class="faint">
+      The period before has messages only from {shownDay(day)} on, so these numbers are not compared with it.
+    </p>
   );
+}
+
+function lateDay({ changes, overview }: Before): string | null {
+  return beganLate(changes.before, overview.trend[0]?.date);
 }
 
 function pointsOf(trend: OverviewResponse['trend']): Point[] {
@@ -193,6 +224,9 @@ function Gaps({ rows }: { readonly rows: readonly Row[] }) {
   ];
   return (
     <Section title="Gaps" csv={csv}>
+      {rows.length === 0 ? null : (
+        <p class="faint">What the assistant said it cannot do (ability) or does not know (knowledge).</p>
+      )}
       {rows.length === 0 ? (
         <Empty>The assistant admitted no missing ability or knowledge.</Empty>
       ) : (

@@ -56,6 +56,8 @@ export function Figure({
   unit = 'count',
   goodWhen = 'none',
   note,
+  meaning,
+  to,
 }: {
   readonly label: string;
   readonly now: number | null | undefined;
@@ -65,15 +67,21 @@ export function Figure({
   readonly goodWhen?: 'up' | 'down' | 'none';
   /** What else it is to be seen beside. */
   readonly note?: string | undefined;
+  /** What is counted, in a sentence. */
+  readonly meaning?: string;
+  /** Where what it counts is listed. */
+  readonly to?: Partial<PageState>;
 }) {
+  const value = SHOWN[unit](now);
   return (
     <div class="figure">
       <span class="label">{label}</span>
-      <span class="value">{SHOWN[unit](now)}</span>
+      <span class="value">{to === undefined ? value : <Go to={to}>{value}</Go>}</span>
       {before === undefined ? null : (
         <Delta now={now ?? null} before={before} unit={unit} goodWhen={goodWhen} />
       )}
       {note === undefined ? null : <span class="delta">{note}</span>}
+      {meaning === undefined ? null : <span class="meaning">{meaning}</span>}
     </div>
   );
 }

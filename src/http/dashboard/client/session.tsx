@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, type ApiError, type SessionResponse } from './api.ts';
 import { conversationParameters, filtersOf } from './filters.ts';
 import { languageName, shownCount, shownInstant } from './format.ts';
-import { useAnswer, useKeys, useNavigation } from './hooks.ts';
+import { useAnswer, useKeys, useNavigation, useTitle } from './hooks.ts';
 import { MakeTopic } from './curate.tsx';
 import { Fault, Go, Outcome } from './parts.tsx';
 import { usePeriod } from './period.ts';
@@ -22,6 +22,7 @@ export function Session({ version }: { readonly version: string }) {
     else if (key === 'k') walk.by(-1);
     else if (key === 'Escape') go({ session: '' });
   });
+  useTitle(value === null ? '' : (value.session.title ?? 'Conversation'));
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), [state.session]);
   if (value === null) return error === null ? <p class="loading">Loading …</p> : <Fault error={error} />;
@@ -112,9 +113,14 @@ function useWalk(): Walk {
   const { state, go } = useNavigation();
   const period = usePeriod();
   const filters = filtersOf(state);
-  const { value } = useAnswer(`walk ${period.name} ${JSON.stringify(filters)}`, '', (signal) =>
+  const { value } = useAnswer(`walk ${period.name} ${state.order} ${JSON.stringify(filters)}`, '', (signal) =>
     api.query(
-      { ...conversationParameters(period, filters), fields: 'messages', dimensionFields: '', limit: WALKED },
+      {
+        ...conversationParameters(period, filters, state.order),
+        fields: 'messages',
+        dimensionFields: '',
+        limit: WALKED,
+      },
       signal,
     ),
   );

@@ -1,8 +1,13 @@
 /** What the page shows, as its URL says it. Covered by test/http/dashboard/state.test.ts. */
 import { SESSION_OUTCOMES } from '../../../domain/session-outcomes.ts';
 
+/** Ranges that end now. */
 export const RANGES = ['24h', '7d', '28d', '90d', '365d', 'all'] as const;
-export type RangeName = (typeof RANGES)[number];
+/** Weeks from Monday to Sunday, and months. */
+export const CALENDAR = ['this-week', 'last-week', 'this-month', 'last-month'] as const;
+/** `2026-11-01/2026-11-07`: from the first day to the last, both included. */
+type Days = `${string}/${string}`;
+export type RangeName = (typeof RANGES)[number] | (typeof CALENDAR)[number] | Days;
 
 export const COMPARISONS = ['previous', 'year', 'none'] as const;
 export type Comparison = (typeof COMPARISONS)[number];
@@ -18,11 +23,19 @@ export type EntityKind = (typeof ENTITIES)[number];
 /** Pages that are about no single entity. */
 const LISTS = ['overview', 'conversations', 'users', 'changes', 'decisions', 'alerts', 'connect'] as const;
 
-/** What conversations are chosen by: entities, a language, an outcome, and a text in their title. */
-export const FILTERS = [...ENTITIES, 'language', 'outcome', 'text'] as const;
+/** What was said in a conversation, or by a user, at least once. */
+export const MOODS = ['satisfied', 'dissatisfied', 'repeated'] as const;
+export type Mood = (typeof MOODS)[number];
+
+/** What conversations are chosen by: entities, a language, an outcome, a mood, and a text in their title. */
+export const FILTERS = [...ENTITIES, 'language', 'outcome', 'mood', 'text'] as const;
 export type FilterName = (typeof FILTERS)[number];
 /** What end users are chosen by. */
-const USER_FILTERS: readonly FilterName[] = ['topic', 'cluster'];
+const USER_FILTERS: readonly FilterName[] = ['topic', 'cluster', 'mood'];
+
+/** What comes first in a list; `usual`: the newest conversation, the user with most conversations. */
+export const ORDERS = ['usual', 'worst', 'best', 'longest', 'repeats'] as const;
+export type Order = (typeof ORDERS)[number];
 
 export interface PageState {
   /** Id of the instance; '' until one is chosen. */
@@ -33,6 +46,8 @@ export interface PageState {
   readonly view: (typeof LISTS)[number] | EntityKind;
   /** Id of the entity that has the page. */
   readonly id: string;
+  /** Of the list that the view has. */
+  readonly order: Order;
   /** Id of the conversation that is open; '' for none. */
   readonly session: string;
   /** Conversations must have all of these: ids, the code of a language, an outcome, a text. */
@@ -46,6 +61,7 @@ export const START: PageState = {
   buckets: 'auto',
   view: 'overview',
   id: '',
+  order: 'usual',
   session: '',
   filters: {},
 };
@@ -71,6 +87,7 @@ export function readState(search: string): PageState {
   const valueOf = (name: FilterName): string => {
     const text = (parameters.get(name) ?? '').trim();
     if (name === 'language') return /^[a-z]{2,3}$/.test(text) ? text : '';
+    if (name === 'mood') return oneOf([...MOODS, ''], text, '');
     if (name === 'outcome') return oneOf([...SESSION_OUTCOMES, ''], text, '');
     return name === 'text' ? text.slice(0, MAX_TEXT) : idOf(name);
   };
@@ -81,11 +98,13 @@ export function readState(search: string): PageState {
   }
   return {
     instance: idOf('instance'),
-    range: oneOf(RANGES, parameters.get('range'), START.range),
+    range: rangeNamed(parameters.get('range')),
     compare: oneOf(COMPARISONS, parameters.get('compare'), START.compare),
     buckets: oneOf(BUCKETS, parameters.get('buckets'), START.buckets),
     view,
     id: isEntity(view) ? id : '',
+    order:
+      filtersOfView(view).length === 0 ? START.order : oneOf(ORDERS, parameters.get('order'), START.order),
     session: idOf('session'),
     filters,
   };
@@ -105,6 +124,7 @@ export function filtersOfView(view: PageState['view']): readonly FilterName[] {
 /** A state with changes, less the filters that its view does not have. */
 export function changed(state: PageState, changes: Partial<PageState>): PageState {
   const next = { ...state, ...changes };
+  const buckets = bucketsFor(next.range).includes(next.buckets) ? next.buckets : START.buckets;
   const known = filtersOfView(next.view);
   const filters = Object.fromEntries(
     known.flatMap((name) => {
@@ -112,13 +132,14 @@ export function changed(state: PageState, changes: Partial<PageState>): PageStat
       return value === undefined || value === '' ? [] : [[name, value]];
     }),
   );
-  return { ...next, filters };
+  const order = known.length === 0 ? START.order : next.order;
+  return { ...next, buckets, order, filters };
 }
 
 /** `?…` for a state; what is as at the start is left out. */
 export function writeState(state: PageState): string {
   const parameters = new URLSearchParams();
-  for (const name of ['instance', 'range', 'compare', 'buckets', 'view', 'id', 'session'] as const)
+  for (const name of ['instance', 'range', 'compare', 'buckets', 'view', 'id', 'order', 'session'] as const)
     if (state[name] !== START[name]) parameters.set(name, state[name]);
   for (const name of FILTERS) {
     const value = state.filters[name];
@@ -129,27 +150,66 @@ export function writeState(state: PageState): string {
 }
 
 const DAY_MS = 86_400_000;
-const DAYS: Readonly<Record<Exclude<RangeName, '24h' | 'all'>, number>> = {
-  '7d': 7,
-  '28d': 28,
-  '90d': 90,
-  '365d': 365,
-};
+/** A trend of more days has a bucket for each week. */
+const MOST_DAYS = 62;
 
-/**
- * The instants of a range that ends with the current hour (24h) or day, in UTC, and the buckets of its trend; null:
- * all time.
- */
+function rangeNamed(text: string | null): RangeName {
+  return daysOf(text ?? '') === null ? oneOf([...RANGES, ...CALENDAR], text, START.range) : (text as Days);
+}
+
+/** The first and the last day that a range names, milliseconds; null: it names none, or in the wrong order. */
+function daysOf(name: string): readonly [first: number, last: number] | null {
+  const [, ...days] = /^(\d{4}-\d\d-\d\d)\/(\d{4}-\d\d-\d\d)$/.exec(name) ?? [];
+  const [first = NaN, last = NaN] = days.map((day) => Date.parse(`${day}T00:00:00Z`));
+  // A day that no calendar has reads as another one, or as none.
+  const isReal = days.every((day, index) => dayText([first, last][index]!) === day);
+  return days.length > 0 && isReal && first <= last ? [first, last] : null;
+}
+
+function dayText(ms: number): string {
+  return Number.isNaN(ms) ? '' : new Date(ms).toISOString().slice(0, 10);
+}
+
+/** The first day of a week or month, `back` of them before the one that a day is in. */
+function calendarStart(unit: 'week' | 'month', dayMs: number, back: number): number {
+  const day = new Date(dayMs);
+  if (unit === 'month') return Date.UTC(day.getUTCFullYear(), day.getUTCMonth() - back, 1);
+  return dayMs - (((day.getUTCDay() + 6) % 7) + 7 * back) * DAY_MS;
+}
+
+/** From when to when, milliseconds; a range of this moment ends with the current hour (24h) or day, in UTC. */
+function instantsOf(name: Exclude<RangeName, 'all'>, nowMs: number): readonly [start: number, end: number] {
+  const days = daysOf(name);
+  if (days !== null) return [days[0], days[1] + DAY_MS];
+  const today = Math.floor(nowMs / DAY_MS) * DAY_MS;
+  const [, which, unit] = /^(this|last)-(week|month)$/.exec(name) ?? [];
+  if (unit === 'week' || unit === 'month') {
+    const start = calendarStart(unit, today, which === 'last' ? 1 : 0);
+    return [start, which === 'last' ? calendarStart(unit, today, 0) : today + DAY_MS];
+  }
+  if (name === '24h') {
+    const end = (Math.floor(nowMs / (DAY_MS / 24)) + 1) * (DAY_MS / 24);
+    return [end - DAY_MS, end];
+  }
+  return [today + DAY_MS - Number.parseInt(name, 10) * DAY_MS, today + DAY_MS];
+}
+
+/** The instants of a range, and the buckets of its trend; null: all time. */
 export function rangeOf(
   name: RangeName,
   nowMs: number,
 ): { readonly start: string; readonly end: string; readonly granularity: 'HOUR' | 'DAY' | 'WEEK' } | null {
   if (name === 'all') return null;
-  const unit = name === '24h' ? DAY_MS / 24 : DAY_MS;
-  const end = (Math.floor(nowMs / unit) + 1) * unit;
-  const start = name === '24h' ? end - DAY_MS : end - DAYS[name] * DAY_MS;
-  const granularity = name === '24h' ? 'HOUR' : name === '365d' || name === '90d' ? 'WEEK' : 'DAY';
+  const [start, end] = instantsOf(name, nowMs);
+  const days = (end - start) / DAY_MS;
+  const granularity = days <= 1 ? 'HOUR' : days > MOST_DAYS ? 'WEEK' : 'DAY';
   return { start: new Date(start).toISOString(), end: new Date(end).toISOString(), granularity };
+}
+
+/** The days of a range, to begin with when others are chosen. */
+export function asDays(name: RangeName, nowMs: number): readonly [first: string, last: string] {
+  const [start, end] = instantsOf(name === 'all' ? '365d' : name, nowMs);
+  return [dayText(start), dayText(end - 1)];
 }
 
 const HOURS_OF: Readonly<Record<Exclude<BucketName, 'auto'>, number>> = {
@@ -163,7 +223,9 @@ const MOST_BUCKETS = 2500;
 
 /** The buckets that a range can be shown in. All time is as long as ten years. */
 export function bucketsFor(range: RangeName): readonly BucketName[] {
-  const days = range === '24h' ? 1 : range === 'all' ? 3650 : DAYS[range];
+  // However long a month is, it has buckets of the same kinds.
+  const [start, end] = range === 'all' ? [0, 3650 * DAY_MS] : instantsOf(range, Date.UTC(2026, 0, 31));
+  const days = (end - start) / DAY_MS;
   return BUCKETS.filter(
     (name) =>
       name === 'auto' || (HOURS_OF[name] <= days * 24 && (days * 24) / HOURS_OF[name] <= MOST_BUCKETS),

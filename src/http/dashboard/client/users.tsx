@@ -1,7 +1,7 @@
-/** The end users of the period, those with most conversations first. */
+/** The end users of the period; at first those with most conversations come first. */
 import { api, type Row } from './api.ts';
 import { FilterBar } from './filter-bar.tsx';
-import { filtersOf, parametersOf } from './filters.ts';
+import { filtersOf, orderParameters, parametersOf } from './filters.ts';
 import { counted, shownCount, shownDay, shownNet } from './format.ts';
 import { useNarrow, useNavigation } from './hooks.ts';
 import { Go, Section } from './parts.tsx';
@@ -18,7 +18,7 @@ export function Users({ version }: { readonly version: string }) {
     groupBy: 'END_USER',
     fields: 'sessions,messages,sat,dsat,netSat,repeatedRequests',
     dimensionFields: 'externalId,createdAt,lastActiveAt',
-    'sort.field': 'sessions',
+    ...orderParameters(state.order, 'sessions'),
     ...parametersOf(filtersOf(state)),
   };
   const list = useRows<Row>(JSON.stringify(parameters), version, async (offset, limit, signal) => {

@@ -1,0 +1,84 @@
+/** The period that the page shows: one that ends now, a week or month of the calendar, or any days. */
+import { useNavigation } from './hooks.ts';
+import { asDays, CALENDAR, RANGES, type RangeName } from './state.ts';
+
+const RANGE_WORDS: Readonly<Record<(typeof RANGES)[number], string>> = {
+  '24h': '24 hours',
+  '7d': '7 days',
+  '28d': '28 days',
+  '90d': '90 days',
+  '365d': 'Year',
+  all: 'All',
+};
+const CALENDAR_WORDS: Readonly<Record<(typeof CALENDAR)[number], string>> = {
+  'this-week': 'This week',
+  'last-week': 'Last week',
+  'this-month': 'This month',
+  'last-month': 'Last month',
+};
+
+export function RangeControls() {
+  const { state, go } = useNavigation();
+  const [first = '', last = ''] = state.range.includes('/') ? state.range.split('/') : [];
+  const isDays = first !== '';
+  const chosen = isDays ? 'days' : CALENDAR.some((name) => name === state.range) ? state.range : '';
+  const choose = (value: string): void => {
+    if (value === '') return;
+    const [from, to] = asDays(state.range, Date.now());
+    go({ range: value === 'days' ? `${from}/${to}` : (value as RangeName) });
+  };
+  /** Both days stay in order: the one that is moved takes the other along. */
+  const move = (from: string, to: string): void => {
+    if (from !== '' && to !== '') go({ range: `${from}/${to}` });
+  };
+  return (
+    <>
+      <div class="ranges" role="group" aria-label="Period">
+        {RANGES.map((range, index) => (
+          <button
+            key={range}
+            type="button"
+            aria-pressed={state.range === range}
+            title={`Key ${index + 1}`}
+            onClick={() => go({ range })}
+          >
+            {RANGE_WORDS[range]}
+          </button>
+        ))}
+      </div>
+      <label>
+        <span class="hidden">Week, month or days</span>
+        <select
+          value={chosen}
+          title="Days begin at midnight UTC"
+          onChange={(event) => choose(event.currentTarget.value)}
+        >
+          <option value="">calendar …</option>
+          {CALENDAR.map((name) => (
+            <option key={name} value={name}>
+              {CALENDAR_WORDS[name]}
+            </option>
+          ))}
+          <option value="days">Days …</option>
+        </select>
+      </label>
+      {isDays ? (
+        <span class="days">
+          <input
+            type="date"
+            aria-label="First day, UTC"
+            value={first}
+            onChange={({ currentTarget: { value } }) => move(value, value > last ? value : last)}
+          />
+          –
+          <input
+            type="date"
+            aria-label="Last day, UTC"
+            value={last}
+            onChange={({ currentTarget: { value } }) => move(value < first ? value : first, value)}
+          />
+        </span>
+      ) : null}
+    </>
+  );
+}
