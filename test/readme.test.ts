@@ -155,7 +155,7 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
 
   it('imports the file shown, whole, with the command shown', async () => {
     await writeFile(join(folder, 'chats.jsonl'), blockAfter('## Importing', 'jsonl'));
-    const [, importing] = commandsOf(blockAfter('Try it on six weeks', 'sh'));
+    const [, importing] = commandsOf(blockAfter('Try it on eight weeks', 'sh'));
     ok(importing);
     const output = await runScript(importing);
     match(output, /conversations 2 sent, 0 already there/);
@@ -167,7 +167,7 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
   });
 
   it('runs the demo, and again without counting anything twice', async () => {
-    const [demo] = commandsOf(blockAfter('Try it on six weeks', 'sh'));
+    const [demo] = commandsOf(blockAfter('Try it on eight weeks', 'sh'));
     ok(demo);
     const output = await runScript(demo);
     const instance = /Instance (\S+), key (\S+)/.exec(output);

@@ -134,8 +134,10 @@ async function showResult(
   const query = `groupBy=TOPIC&instanceId=${instanceId}&fields=sessions,netSat&timeGranularity=WEEK`;
   console.log(
     `\nInstance ${instanceId}, key ${key}\n` +
-      `Ask for yourself:\n` +
-      `  curl -s -H 'x-api-key: ${key}' '${url}/v1/query/?${query}'\n` +
+      `Look at it:          ${url}/?instance=${instanceId}#key=${key}\n` +
+      `Ask for yourself:    curl -s -H 'x-api-key: ${key}' '${url}/v1/query/?${query}'\n` +
+      `For the README's examples:\n` +
+      `  INSTANCE=${instanceId} KEY=${key}\n` +
       `Every parameter: ${url}/docs`,
   );
 }

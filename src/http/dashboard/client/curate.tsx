@@ -229,12 +229,27 @@ function Hide({ id, name, onClose }: Closable) {
 }
 
 /** Opens a dialog that makes a topic of one's own; `example`: a request to begin with. */
-export function MakeTopic({ example = '', words }: { readonly example?: string; readonly words: string }) {
+export function MakeTopic({
+  example = '',
+  words,
+  isQuiet = false,
+}: {
+  readonly example?: string;
+  readonly words: string;
+  /** One of many on a page. */
+  readonly isQuiet?: boolean;
+}) {
   const { reason } = useCurating();
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <button type="button" disabled={reason !== ''} title={reason} onClick={() => setOpen(true)}>
+      <button
+        type="button"
+        class={isQuiet ? 'quiet' : ''}
+        disabled={reason !== ''}
+        title={reason}
+        onClick={() => setOpen(true)}
+      >
         {words}
       </button>
       {isOpen ? <NewTopicDialog example={example} onClose={() => setOpen(false)} /> : null}

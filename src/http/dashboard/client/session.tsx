@@ -178,6 +178,15 @@ const USER_ROLES = new Set(
   'user human customer end_user end-user enduser client visitor guest contact'.split(' '),
 );
 
+/** So short a text is an answer, or a greeting. */
+const SHORTEST_REQUEST = 12;
+
+/** Whether a user's message may ask for something: it is no thanks, no complaint and no single word. */
+function mayAsk({ content, signals, repeatedRequest }: Message): boolean {
+  if (repeatedRequest !== null) return true;
+  return signals.length === 0 && (content ?? '').trim().length >= SHORTEST_REQUEST;
+}
+
 function Said({ message }: { readonly message: Message }) {
   const { role, content, gone, createdAt, topic, signals, gap, repeatedRequest } = message;
   const isUser = role !== null && USER_ROLES.has(role.toLowerCase());
@@ -212,7 +221,9 @@ function Said({ message }: { readonly message: Message }) {
             {topic.name}
           </Go>
         )}
-        {content === null || !isUser ? null : <MakeTopic example={content} words="Make this a topic" />}
+        {content !== null && isUser && mayAsk(message) ? (
+          <MakeTopic example={content} words="Make this a topic" isQuiet />
+        ) : null}
       </p>
     </li>
   );
