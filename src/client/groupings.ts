@@ -82,7 +82,8 @@ export interface Groupings {
       | 'language'
       | 'outcome'
       | 'externalId'
-      | 'titleContains';
+      | 'titleContains'
+      | 'textContains';
     always: { readonly id: string };
     onRequest: {
       readonly title: string | null;
@@ -147,6 +148,7 @@ export interface FilterValues {
   readonly outcome: readonly SessionOutcome[];
   readonly externalId: string;
   readonly titleContains: string;
+  readonly textContains: string;
 }
 
 type BoundedMetric = 'sessions' | 'messages' | 'sat' | 'dsat' | 'repeatedRequests';

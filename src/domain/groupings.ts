@@ -33,6 +33,7 @@ export const FILTERS = [
   'outcome',
   'externalId',
   'titleContains',
+  'textContains',
 ] as const;
 export type Filter = (typeof FILTERS)[number];
 
@@ -174,6 +175,7 @@ const DECLARED = {
       'outcome',
       'externalId',
       'titleContains',
+      'textContains',
     ],
     counts: { view: 'session_rollup', names: 'session' },
     name: 'session',

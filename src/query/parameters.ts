@@ -59,6 +59,8 @@ export interface QueryParameters {
   readonly externalId: string | null;
   /** In Unicode's composed form (NFC). */
   readonly titleContains: string | null;
+  /** The same. */
+  readonly textContains: string | null;
   readonly limit: number;
   readonly offset: number;
   /** Null: the default order of docs/api.md. */
@@ -165,6 +167,14 @@ const EXTRA_SORTS = [
   [...new Set(GROUP_BYS.flatMap((groupBy) => GROUPINGS[groupBy].sorts))].join(' and '),
 ].join(' also ');
 
+const searchedText = z
+  .string()
+  .trim()
+  .min(1, 'must not be empty')
+  .max(200, 'must be at most 200 characters long')
+  .transform((text) => text.normalize('NFC'))
+  .meta({ type: 'string', minLength: 1, maxLength: 200, examples: ['refund'] });
+
 /**
  * One schema per query parameter, from the text of the URL to its typed value. The rules between
  * parameters (what a grouping has) are in `parseQueryParameters`.
@@ -231,18 +241,21 @@ export const queryParameterSchemas = z.strictObject({
         'what its caller calls so, to the letter: a session by metadata.session.externalId, an end user by userId.',
       ),
     ),
-  titleContains: z
-    .string()
-    .trim()
-    .min(1, 'must not be empty')
-    .max(200, 'must be at most 200 characters long')
-    .transform((text) => text.normalize('NFC'))
-    .meta({ type: 'string', minLength: 1, maxLength: 200, examples: ['refund'] })
+  titleContains: searchedText
     .optional()
     .describe(
       only(
         'titleContains',
         'sessions whose title contains this text, in capital or small letters; every other character counts.',
+      ),
+    ),
+  textContains: searchedText
+    .optional()
+    .describe(
+      only(
+        'textContains',
+        'sessions whose title or summary contains this text, in capital or small letters; every other character ' +
+          'counts.',
       ),
     ),
   limit: integer(1, 10_000).default(50).describe('The most rows to answer.'),

@@ -213,11 +213,16 @@ function ownFilters(
     conditions.push(`r.session in (
   select d.session from ${statement.names('session')} d where d.outcome in (${outcomes}))`);
   }
-  if (parameters.titleContains !== null) {
-    const text = statement.bind(parameters.titleContains);
+  for (const [searched, columns] of [
+    [parameters.titleContains, ['title']],
+    [parameters.textContains, ['title', 'summary']],
+  ] as const) {
+    if (searched === null) continue;
+    const text = statement.bind(searched);
+    const contained = columns.map((column) => `contains(lower(nfc_normalize(d.${column})), lower(${text}))`);
     conditions.push(`r.session in (
   select d.session from ${statement.names('session')} d
-  where contains(lower(nfc_normalize(d.title)), lower(${text})))`);
+  where ${contained.join(' or ')})`);
   }
   return conditions;
 }

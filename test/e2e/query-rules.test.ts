@@ -985,6 +985,22 @@ const RULES: readonly (readonly [rule: string, check: () => Promise<void>])[] = 
     },
   ],
   [
+    'textContains chooses sessions by a part of their title or summary',
+    async () => {
+      const all = await ask({ ...ALL, dimensionFields: 'title,summary' });
+      const { title, summary } =
+        all.find(({ dimensions }) => dimensions.session?.id === shop.sessions[0])?.dimensions.session ?? {};
+      for (const some of [(title ?? '').slice(2, 12), (summary ?? '').slice(-12)]) {
+        const expected = all.filter(({ dimensions: { session } }) =>
+          [session?.title, session?.summary].some((text) => text?.toLowerCase().includes(some.toLowerCase())),
+        ).length;
+        ok(expected > 0 && some.trim() !== '', some);
+        equal((await askSessions({ textContains: some.toUpperCase() })).length, expected, some);
+      }
+      deepEqual(await askSessions({ textContains: '%' }), []);
+    },
+  ],
+  [
     'several filters: all of them',
     async () => {
       deepEqual(await askSessions({ topicIds: cancelId, signalIds: await satId() }), [0]);

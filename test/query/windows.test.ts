@@ -140,6 +140,7 @@ function* everyQuestion(): Generator<{ parameters: QueryParameters; chosen: Chos
       outcome: null,
       externalId: null,
       titleContains: null,
+      textContains: null,
       limit: 50,
       offset: 0,
       sort: null,

@@ -546,6 +546,7 @@ export interface Question {
   readonly outcome: readonly SessionOutcome[] | null;
   readonly externalId: number | null;
   readonly titleContains: string | null;
+  readonly textContains: string | null;
   readonly sort: { readonly field: SortField; readonly order: 'ASC' | 'DESC' } | null;
   readonly bounds: readonly {
     readonly metric: Metric;
@@ -578,6 +579,7 @@ function complete(kept: KeptQuestion): Question {
     outcome: null,
     externalId: null,
     titleContains: null,
+    textContains: null,
     sort: null,
     bounds: [],
     pageSize: 2,
@@ -635,6 +637,7 @@ export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).ch
         : none,
       externalId: ofSession || groupBy === 'END_USER' ? maybe(upTo(NAMES + 1), 0.2) : none,
       titleContains: ofSession ? maybe(fc.constantFrom('session', 'ION 1', '2', 'nothing'), 0.2) : none,
+      textContains: ofSession ? maybe(fc.constantFrom('session', '3 MESSAGES', '2', 'nothing'), 0.2) : none,
       sort: maybe(
         fc.record({
           field: fc.constantFrom(...metrics, ...GROUPINGS[groupBy].sorts),
@@ -672,7 +675,7 @@ export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParame
   const question = complete(kept);
   const { instance, groupBy, granularity, fields, dimensionFields, gapType, language, sort, bounds } =
     question;
-  const { externalId, titleContains } = question;
+  const { externalId, titleContains, textContains } = question;
   const ids = (kind: PlainKind, numbers: readonly number[] | null): readonly string[] | null =>
     numbers === null
       ? null
@@ -704,6 +707,7 @@ export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParame
           ? externalName(externalId)
           : userName(inShard(instance, externalId)),
     titleContains,
+    textContains,
     limit: 1000,
     offset: 0,
     sort,

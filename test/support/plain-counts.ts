@@ -256,9 +256,12 @@ function chosen(
   if (outcome !== null && !outcome.some((each) => each === names.session(entity).outcome)) return false;
   const externalId = groupBy === 'SESSION' ? names.session(entity).externalId : names.externalId(entity);
   if (parameters.externalId !== null && externalId !== parameters.externalId) return false;
-  const { titleContains } = parameters;
-  const title = groupBy === 'SESSION' ? (names.session(entity).title ?? '') : '';
-  if (titleContains !== null && !title.toLowerCase().includes(titleContains.toLowerCase())) return false;
+  const { titleContains, textContains } = parameters;
+  const { title, summary } = groupBy === 'SESSION' ? names.session(entity) : { title: '', summary: '' };
+  const contains = (texts: readonly (string | null)[], text: string): boolean =>
+    texts.some((each) => each?.toLowerCase().includes(text.toLowerCase()) === true);
+  if (titleContains !== null && !contains([title], titleContains)) return false;
+  if (textContains !== null && !contains([title, summary], textContains)) return false;
   const own = inRange.filter(
     (message) => (groupBy === 'SESSION' ? message.session : message.user) === entity,
   );

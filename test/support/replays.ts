@@ -148,6 +148,7 @@ export async function answersOf(
             outcome: null,
             externalId: null,
             titleContains: null,
+            textContains: null,
             limit: 10_000,
             offset: 0,
             sort: null,

@@ -200,6 +200,7 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
                 outcome: null,
                 externalId: null,
                 titleContains: null,
+                textContains: null,
                 limit: 10_000,
                 offset: 0,
                 sort: null,

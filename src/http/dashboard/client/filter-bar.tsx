@@ -187,8 +187,8 @@ function TitleSearch() {
   return (
     <input
       type="search"
-      aria-label="Text in the title"
-      placeholder="Search titles"
+      aria-label="Text in title or summary"
+      placeholder="Search titles and summaries"
       maxLength={200}
       value={text}
       onInput={(event) => setText(event.currentTarget.value)}

@@ -25,7 +25,7 @@ export const FILTER_WORDS: Readonly<Record<FilterName, FilterWords>> = {
   language: { label: 'Language', phrase: 'the language', parameter: 'language' },
   outcome: { label: 'Outcome', phrase: 'the outcome', parameter: 'outcome' },
   mood: { label: 'Mood', phrase: 'the mood', parameter: 'mood' },
-  text: { label: 'Title', phrase: 'the title text', parameter: 'titleContains' },
+  text: { label: 'Text', phrase: 'the text', parameter: 'textContains' },
 };
 
 /** The grouping whose rows are the values of a filter, and the member that names them. */
