@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { entriesOf, layoutOf, type Layout } from './entries.ts';
 import { MAX_LINE_BYTES } from './lines.ts';
 import { isObject } from '../traces/values.ts';
-import { SURE, type Format, type Recognition, type Sample } from './formats/format.ts';
+import { SURE, UNSURE, type Format, type Recognition, type Sample } from './formats/format.ts';
 import { FORMATS } from './formats/registry.ts';
 import {
   describeMapping,
@@ -73,12 +73,7 @@ export async function planFile(
     mapping: described,
     sample,
   });
-  if (mapping !== undefined)
-    return plan(
-      tableFormat(mapping),
-      { confidence: 1, reason: asMapped(sample, mapping) },
-      describeMapping(mapping),
-    );
+  if (mapping !== undefined) return plan(tableFormat(mapping), ...asMapped(sample, mapping));
   const given = FORMATS.find((format) => format.name === name);
   if (given !== undefined) return plan(given, { confidence: 1, reason: 'as --format says' });
   const best = recognise(sample);
@@ -167,16 +162,19 @@ async function sampleOf(input: Input, layout: Layout): Promise<Sample> {
 }
 
 /**
- * Says which roles have no meaning before anything is sent: what an import has stored, a second one leaves as it is.
+ * Not sure where roles have no meaning, with what they may mean: what an import has stored, a second one leaves as it
+ * is. `role:NAME=NAME` says that messages of a role are to be counted and not analysed.
  */
-function asMapped(sample: Sample, mapping: Mapping): string {
-  const [first, ...rest] = rolesWithoutMeaning(sample, mapping);
-  if (first === undefined) return 'as --map says';
-  const names = [first, ...rest].slice(0, MAX_ROLES).join(', ');
-  return (
-    `as --map says, but messages of these roles are counted, not analysed: ${names}; ` +
-    `add role:${first}=user or role:${first}=assistant`
+function asMapped(sample: Sample, mapping: Mapping): [Recognition, readonly string[]] {
+  const unknown = rolesWithoutMeaning(sample, mapping);
+  if (unknown.length === 0) return [{ confidence: 1, reason: 'as --map says' }, describeMapping(mapping)];
+  const hasUser = [...mapping.roles.values()].includes('user');
+  const suggested = unknown.map(
+    (name, place) => [name, place === 0 && !hasUser ? 'user' : 'assistant'] as const,
   );
+  const reason = `as --map says, but these roles mean nothing: ${unknown.slice(0, MAX_ROLES).join(', ')}`;
+  const roles = new Map([...mapping.roles, ...suggested]);
+  return [{ confidence: UNSURE, reason }, describeMapping({ ...mapping, roles })];
 }
 
 /** What a file holds, for people who must say what is what. */

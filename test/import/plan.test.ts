@@ -126,16 +126,52 @@ describe('planFile', () => {
     const fields = { conversation: 'thread', role: 'sender', content: 'text' };
     const reasonWith = async (roles: readonly [string, string][]): Promise<string> => {
       const plan = await planFile(table, { mapping: { fields, roles: new Map(roles) } });
-      return 'format' in plan ? plan.recognition.reason : '';
+      if (!('format' in plan)) return '';
+      const { recognition, mapping } = plan;
+      return `${recognition.confidence >= SURE} ${recognition.reason} ${mapping.join(' ')}`;
     };
-    match(await reasonWith([['Berater', 'ai']]), /not analysed: Kunde; add role:Kunde=user or /);
+    match(
+      await reasonWith([['Berater', 'ai']]),
+      /^false as --map says, but these roles mean nothing: Kunde .*role:Kunde=user$/,
+    );
     equal(
       await reasonWith([
         ['Berater', 'ai'],
         ['Kunde', 'user'],
       ]),
-      'as --map says',
+      'true as --map says conversation=thread role=sender content=text role:Berater=ai role:Kunde=user',
     );
+    // Whoever wants a role to be counted alone says so.
+    match(
+      await reasonWith([
+        ['Berater', 'ai'],
+        ['Kunde', 'Kunde'],
+      ]),
+      /^true /,
+    );
+  });
+
+  it('is not sure of lists that lack the answers, and says what has them', async () => {
+    const author = { type: 'user', id: '1' };
+    const source = { body: '<p>Hi</p>', author };
+    const thin = [
+      { type: 'conversation', id: '1', source },
+      { id: 1, requester_id: 2, description: 'Where is my parcel?', subject: 'Parcel' },
+    ];
+    const whole = [
+      { ...thin[0], conversation_parts: { conversation_parts: [] } },
+      { ...thin[1], comments: [{ author_id: 2, body: 'Where?' }] },
+    ];
+    for (const [index, why] of [
+      /conversation_parts.*each conversation/,
+      /comments.*full JSON export/,
+    ].entries()) {
+      const plan = await planFile(inputOf(`${JSON.stringify(thin[index])}\n`));
+      ok('format' in plan && plan.recognition.confidence < SURE);
+      match(plan.recognition.reason, why);
+      const complete = await planFile(inputOf(`${JSON.stringify(whole[index])}\n`));
+      ok('format' in complete && complete.recognition.confidence >= SURE && complete.format === plan.format);
+    }
   });
 
   it('ends reading at once when it is told to, rows that belong together as well', async () => {

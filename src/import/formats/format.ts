@@ -23,6 +23,8 @@ export interface Recognition {
 
 /** From here on a file is imported without a question. */
 export const SURE = 0.6;
+/** What is known to lack something, or to leave something open. */
+export const UNSURE = 0.5;
 
 /** One turn in our own line format; `createdAt` as `readTime` takes it. */
 export interface Turn {
@@ -104,6 +106,19 @@ export function shareOf(
 /** Recognised by members: the greatest confidence from half of the entries on, as the others may be broken. */
 export function byShare(share: number, greatest: number, reason: string): Recognition | null {
   return share === 0 ? null : { confidence: greatest * Math.min(1, 0.5 + share), reason };
+}
+
+/** Not sure, and why, where something is missing that makes an import worth it. */
+export function unlessThin(
+  recognition: Recognition | null,
+  isThin: boolean,
+  why: string,
+): Recognition | null {
+  if (recognition === null || !isThin) return recognition;
+  return {
+    confidence: Math.min(recognition.confidence, UNSURE),
+    reason: `${recognition.reason}, but ${why}`,
+  };
 }
 
 /** The same for what has always been imported without a question, however many lines are broken. */

@@ -4,7 +4,7 @@
  */
 import { OmissionCounts } from '../../traces/omissions.ts';
 import { isObject, textOf } from '../../traces/values.ts';
-import { byShare, shareOf, type EntryFormat, type Reading, type Turn } from './format.ts';
+import { byShare, shareOf, unlessThin, type EntryFormat, type Reading, type Turn } from './format.ts';
 import { htmlText } from './html.ts';
 
 /** Parts that the customer sees, where they have a body: one may answer while closing or assigning. */
@@ -16,7 +16,7 @@ export const intercom: EntryFormat = {
   name: 'intercom',
   title: 'Intercom conversations',
   recognise({ values }) {
-    return byShare(
+    const recognition = byShare(
       shareOf(
         values,
         ({ type, source, conversation_parts: parts }) =>
@@ -24,6 +24,14 @@ export const intercom: EntryFormat = {
       ),
       0.98,
       'entries are conversations with a source and its author',
+    );
+    // Lists of conversations lack the parts.
+    const isThin =
+      shareOf(values, ({ conversation_parts: parts }) => parts !== undefined && parts !== null) === 0;
+    return unlessThin(
+      recognition,
+      isThin,
+      'none has conversation_parts, so every answer is missing; retrieve each conversation by its id',
     );
   },
   read(value): Reading {

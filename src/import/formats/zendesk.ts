@@ -5,7 +5,15 @@
  */
 import { OmissionCounts } from '../../traces/omissions.ts';
 import { isObject, textOf } from '../../traces/values.ts';
-import { byShare, objectsOf, shareOf, type EntryFormat, type Reading, type Turn } from './format.ts';
+import {
+  byShare,
+  objectsOf,
+  shareOf,
+  unlessThin,
+  type EntryFormat,
+  type Reading,
+  type Turn,
+} from './format.ts';
 import { htmlText } from './html.ts';
 
 export const zendesk: EntryFormat = {
@@ -13,13 +21,19 @@ export const zendesk: EntryFormat = {
   name: 'zendesk',
   title: 'Zendesk tickets',
   recognise({ values }) {
-    return byShare(
+    const recognition = byShare(
       shareOf(values, (value) => {
         const ticket = ticketOf(value);
         return requesterOf(ticket) !== undefined && ('comments' in value || 'description' in ticket);
       }),
       0.95,
       'entries have a requester, and comments or a description',
+    );
+    const isThin = shareOf(values, (value) => 'comments' in value || 'comments' in ticketOf(value)) === 0;
+    return unlessThin(
+      recognition,
+      isThin,
+      'none has comments, so every answer is missing; add the comments of each ticket, or use the full JSON export',
     );
   },
   read(value): Reading {
