@@ -21,6 +21,8 @@ interface StoredSignIn {
 }
 
 const DAYS = 30;
+/** Of one key: the next one ends the oldest. */
+const MOST_OF_KEY = 100;
 const TOKEN = /^[\w-]{43}$/;
 
 /** The sign-ins that this process knows: `sign-in.<digest>` of the bucket. */
@@ -53,7 +55,7 @@ export class SignIns {
   /** Null: there is no such key. */
   async open(rawKey: string): Promise<SignIn | null> {
     if (!isRawKey(rawKey) || (await this.#keys.find(rawKey)) === null) return null;
-    await this.#removeEnded();
+    await this.#makeRoom(digestOf(rawKey));
     const token = randomBytes(32).toString('base64url');
     const endsAt = new Date(this.#now().getTime() + DAYS * 86_400_000);
     const stored: StoredSignIn = { key: digestOf(rawKey), endsAt: endsAt.toISOString() };
@@ -90,10 +92,14 @@ export class SignIns {
     return Date.parse(endsAt) <= this.#now().getTime();
   }
 
-  async #removeEnded(): Promise<void> {
-    for (const [digest, signIn] of this.#known) {
-      if (!this.#hasEnded(signIn)) continue;
-      await this.#bucket.remove(`sign-in.${digest}`, signIn.revision);
+  /** Removes what has ended, and the oldest of a key that has too many. */
+  async #makeRoom(key: string): Promise<void> {
+    const oldestFirst = [...this.#known].toSorted(([, one], [, other]) => one.revision - other.revision);
+    const own = oldestFirst.filter(([, signIn]) => signIn.key === key && !this.#hasEnded(signIn));
+    const tooMany = own.slice(0, Math.max(0, own.length - MOST_OF_KEY + 1));
+    const ended = oldestFirst.filter(([, signIn]) => this.#hasEnded(signIn));
+    for (const [digest, { revision }] of [...ended, ...tooMany]) {
+      await this.#bucket.remove(`sign-in.${digest}`, revision);
       this.#known.delete(digest);
     }
   }

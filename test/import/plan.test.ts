@@ -151,6 +151,24 @@ describe('planFile', () => {
     );
   });
 
+  it('guesses the columns of German, French and Spanish tables', async () => {
+    const tables = [
+      ['Ticket-Nr;Datum;Absender;Nachricht;Kunde', 'T1;2026-11-01;Kunde;Wo ist mein Paket?;k-7'],
+      ['Numéro ticket;Date;Expéditeur;Message;Client', 'T1;2026-11-01;client;Où est mon colis ?;k-7'],
+      ['ID conversación;Fecha;Remitente;Mensaje;Cliente', 'T1;2026-11-01;cliente;¿Dónde está?;k-7'],
+    ];
+    for (const table of tables) {
+      const plan = await planFile(inputOf(`${table.join('\n')}\n`));
+      ok('format' in plan, table[0]);
+      const columns = table[0]!.split(';');
+      for (const [index, field] of ['conversation', 'time', 'role', 'content', 'user'].entries())
+        ok(
+          plan.mapping.some((pair) => pair === `${field}=${columns[index]}`),
+          `${field}: ${plan.mapping.join(' ')}`,
+        );
+    }
+  });
+
   it('is not sure of lists that lack the answers, and says what has them', async () => {
     const author = { type: 'user', id: '1' };
     const source = { body: '<p>Hi</p>', author };

@@ -70,6 +70,15 @@ describe('sign-ins', () => {
     await here.closeSignIn(token);
   });
 
+  it('are at most a hundred of one key: the next one ends the oldest', async () => {
+    const { rawKey, token } = await signedIn();
+    const others: string[] = [];
+    for (let count = 1; count <= 100; count += 1) others.push((await here.openSignIn(rawKey))!.token);
+    equal(await here.findSignIn(token), null);
+    ok(await here.findSignIn(others[0]!));
+    ok(await there.findSignIn(others.at(-1)!));
+  });
+
   it('end after thirty days, and go with the next one; what is stored is no token', async () => {
     const { rawKey, token } = await signedIn();
     now += 30 * DAY_MS - 1;
