@@ -215,7 +215,7 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.context().close();
   });
 
-  it('searches titles while one types, keeps it in the URL, and Escape clears it', async () => {
+  it('searches titles and summaries while one types, keeps it in the URL, and Escape clears it', async () => {
     const page = await open();
     await page.click('nav[aria-label="Views"] >> text=Conversations', SOON);
     await page.waitForSelector('h2:text-is("8 conversations")', SOON);
@@ -225,7 +225,7 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.selectOption('select[aria-label="Signal"]', { index: 1 });
     await page.waitForSelector('.chips button:has-text("Signal: ")', SOON);
     await page.reload();
-    await page.waitForSelector('.chips button:has-text("Title: “HOTEL”")', SOON);
+    await page.waitForSelector('.chips button:has-text("Text: “HOTEL”")', SOON);
     await page.press('input[type="search"]', 'Escape');
     await page.waitForSelector('h2:text-is("8 conversations")', SOON);
     ok(!page.url().includes('text='), page.url());

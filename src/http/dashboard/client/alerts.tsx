@@ -7,7 +7,7 @@ import { useCurating } from './curating.ts';
 import { Dialog } from './dialog.tsx';
 import { shownInstant } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
-import { Empty, Fault, Section } from './parts.tsx';
+import { Empty, Fault, Loading, Section } from './parts.tsx';
 
 export function AlertsPage() {
   const { state } = useNavigation();
@@ -18,7 +18,7 @@ export function AlertsPage() {
   const { value, error } = useAnswer(`alerts ${state.instance}`, String(edits), (signal) =>
     api.alerts(state.instance, signal),
   );
-  if (value === null) return error === null ? <p class="loading">Loading …</p> : <Fault error={error} />;
+  if (value === null) return error === null ? <Loading /> : <Fault error={error} />;
   return (
     <>
       <div class="heading">

@@ -2,7 +2,7 @@
 import { api, type ChangesResponse } from './api.ts';
 import { shownCount, shownDay, shownShare } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
-import { Empty, Fault, Go, Section } from './parts.tsx';
+import { Empty, Fault, Go, Loading, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
 
 type Change = ChangesResponse['changes'][number];
@@ -72,7 +72,7 @@ export function ChangesPage({ version }: { readonly version: string }) {
       : api.changes({ instanceId: period.instance, ...period.range, compare, limit: 10_000 }, signal),
   );
   if (isAll) return <Empty>All time has no period before it. Choose a shorter one.</Empty>;
-  if (value === null) return error === null ? <p class="loading">Loading …</p> : <Fault error={error} />;
+  if (value === null) return error === null ? <Loading /> : <Fault error={error} />;
   const { changes, period: now, before } = value;
   const span = ({ start, end }: { readonly start: string; readonly end: string }): string =>
     `${shownDay(start)} to ${shownDay(end)}`;

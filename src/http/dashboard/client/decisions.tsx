@@ -5,7 +5,7 @@ import { useCurating } from './curating.ts';
 import { MakeTopic } from './curate.tsx';
 import { shownInstant } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
-import { Empty, Fault, Go, Section } from './parts.tsx';
+import { Empty, Fault, Go, Loading, Section } from './parts.tsx';
 import type { EntityKind } from './state.ts';
 
 type Listed = CurationsResponse['elements'][number];
@@ -25,7 +25,7 @@ export function DecisionsPage({ version }: { readonly version: string }) {
     next: null,
   });
   useEffect(() => setMore({ rows: [], next: value?.pagination.next ?? null }), [value]);
-  if (value === null) return error === null ? <p class="loading">Loading …</p> : <Fault error={error} />;
+  if (value === null) return error === null ? <Loading /> : <Fault error={error} />;
   const rows = [...value.elements, ...more.rows];
   const { next } = more;
   return (

@@ -86,7 +86,7 @@ export function Picker({
   readonly onChoice: (id: string) => void;
 }) {
   const [text, setText] = useState('');
-  if (options === null) return <p class="loading">Loading …</p>;
+  if (options === null) return <p class="faint">Loading …</p>;
   const wanted = text.trim().toLowerCase();
   const found = options.filter(({ name }) => name.toLowerCase().includes(wanted));
   return (

@@ -8,7 +8,7 @@ import { DecisionsAbout } from './decisions.tsx';
 import { FILTER_GROUPINGS } from './filters.ts';
 import { counted, shownDay, shownNet } from './format.ts';
 import { useAnswer, useNavigation, useTitle } from './hooks.ts';
-import { Empty, Fact, Fault, Figure, Go, Section } from './parts.tsx';
+import { Empty, Fact, Fault, Figure, Go, Loading, Section } from './parts.tsx';
 import { usePeriod, type Period } from './period.ts';
 import type { EntityKind } from './state.ts';
 import { Languages, Signals, Together, Users, Wordings } from './why-parts.tsx';
@@ -49,7 +49,7 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
     askFound(kind, state.id, period, signal),
   );
   useTitle(state.session !== '' ? null : value === null ? '' : value.name);
-  if (value === null) return error === null ? <p class="loading">Loading …</p> : <Fault error={error} />;
+  if (value === null) return error === null ? <Loading /> : <Fault error={error} />;
   const { name, description, compared, why } = value;
   return (
     <>

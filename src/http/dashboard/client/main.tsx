@@ -17,7 +17,7 @@ import { DecisionsPage } from './decisions.tsx';
 import { Chips } from './filter-bar.tsx';
 import { NavigationContext, useKeys, useTitle, useUrlState, type Navigation } from './hooks.ts';
 import { Overview } from './overview.tsx';
-import { Go } from './parts.tsx';
+import { Go, Loading } from './parts.tsx';
 import { Session } from './session.tsx';
 import { Standstill } from './standstill.tsx';
 import { RangeControls } from './range-controls.tsx';
@@ -76,6 +76,20 @@ async function lastProcessedAt(instanceId: string): Promise<string | null> {
   return answer.lastProcessedAt;
 }
 
+/** As the document stands before its script runs. */
+function Waiting() {
+  return (
+    <>
+      <header class="bar">
+        <span class="brand">Undertone</span>
+      </header>
+      <main>
+        <Loading />
+      </main>
+    </>
+  );
+}
+
 function asApiError(error: unknown): ApiError {
   return error instanceof ApiError ? error : new ApiError(0, '', 'The page failed.');
 }
@@ -120,7 +134,7 @@ function Page({ givenKey }: { readonly givenKey: string | null }) {
       </main>
     );
   }
-  if (instances === null) return <p class="loading">Loading …</p>;
+  if (instances === null) return <Waiting />;
   if (instances.length === 0) {
     return (
       <main class="narrow">
@@ -365,7 +379,7 @@ function Dashboard({
       <Chips />
       <main id="main">
         {live.version === null ? (
-          <p class="loading">Loading …</p>
+          <Loading />
         ) : state.session !== '' ? (
           <Session version={version} />
         ) : view === 'overview' ? (

@@ -6,7 +6,7 @@ import { Trend, type Point } from './charts.tsx';
 import { filled, rangeOfSpan } from './compared.ts';
 import { beganLate, languageName, outcomeWords, shownDay } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
-import { Empty, Fault, Figure, Go, Ranked, Section } from './parts.tsx';
+import { Empty, Fault, Figure, Go, Loading, Ranked, Section } from './parts.tsx';
 import { datesOf, usePeriod, type Period } from './period.ts';
 import { bucketsOf } from './state.ts';
 import { Topics, type FoundTopics } from './topics.tsx';
@@ -68,7 +68,7 @@ export function Overview({ version }: { readonly version: string }) {
   const lists = useAnswer(`lists ${name}`, version, (signal) => askLists(period, signal));
   const error = numbers.error ?? compared.error ?? lists.error;
   const now = numbers.value;
-  if (now === null) return error === null ? <p class="loading">Loading …</p> : <Fault error={error} />;
+  if (now === null) return error === null ? <Loading /> : <Fault error={error} />;
   if (now.fields.messages === 0) return <NothingHere period={period} />;
   const before = compared.value;
   return (
@@ -99,7 +99,7 @@ function NothingHere({ period }: { readonly period: Period }) {
   const ever = useAnswer(`ever ${period.instance}`, '', (signal) =>
     api.overview({ instanceId: period.instance, timeGranularity: 'MONTH' }, signal),
   );
-  if (ever.value === null && ever.error === null) return <p class="loading">Loading …</p>;
+  if (ever.value === null && ever.error === null) return <Loading />;
   if (ever.value?.fields.messages !== 0) {
     return (
       <Empty>

@@ -223,6 +223,18 @@ export function Outcome({ outcome }: { readonly outcome: SessionOutcome | null }
   return <span title={meaning}>{label}</span>;
 }
 
+/** The place of numbers that are on their way. */
+export function Loading() {
+  return (
+    <div class="loading" role="status">
+      <span class="hidden">Loading …</span>
+      {[0, 1, 2].map((row) => (
+        <div key={row} class="skeleton" aria-hidden="true" />
+      ))}
+    </div>
+  );
+}
+
 /** What stands where there is nothing to show. */
 export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="empty">{children}</p>;

@@ -5,7 +5,7 @@ import { conversationParameters, filtersOf } from './filters.ts';
 import { languageName, shownCount, shownInstant } from './format.ts';
 import { useAnswer, useKeys, useNavigation, useTitle } from './hooks.ts';
 import { MakeTopic } from './curate.tsx';
-import { Fault, Go, Outcome } from './parts.tsx';
+import { Fault, Go, Loading, Outcome } from './parts.tsx';
 import { usePeriod } from './period.ts';
 
 type Message = SessionResponse['messages'][number];
@@ -25,7 +25,7 @@ export function Session({ version }: { readonly version: string }) {
   useTitle(value === null ? '' : (value.session.title ?? 'Conversation'));
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), [state.session]);
-  if (value === null) return error === null ? <p class="loading">Loading …</p> : <Fault error={error} />;
+  if (value === null) return error === null ? <Loading /> : <Fault error={error} />;
   const { session } = value;
   return (
     <article class="session">
