@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { KeyScope } from '../domain/key-scopes.ts';
+import { PAGE_HEADER } from '../domain/page-sign-in.ts';
 import { AppError } from '../errors.ts';
 import { addressOf } from './address.ts';
 import type { FoundKey, HttpDependencies, KeyFinder } from './dependencies.ts';
@@ -165,9 +166,6 @@ function givenKey(headers: IncomingHttpHeaders): string | null {
   if (given !== undefined && given.length > 0) return String(given);
   return /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? null;
 }
-
-/** The page sends this header, which a form, a link or an image of another site cannot. */
-const PAGE_HEADER = 'x-undertone-page';
 
 /** The token of a sign-in that the page's request shows; null: none. */
 export function tokenOf(request: FastifyRequest): string | null {

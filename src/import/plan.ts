@@ -3,15 +3,9 @@ import { basename } from 'node:path';
 import { entriesOf, layoutOf, type Layout } from './entries.ts';
 import { MAX_LINE_BYTES } from './lines.ts';
 import { isObject } from '../traces/values.ts';
-import { SURE, UNSURE, type Format, type Recognition, type Sample } from './formats/format.ts';
+import { SURE, type Format, type Recognition, type Sample } from './formats/format.ts';
 import { FORMATS } from './formats/registry.ts';
-import {
-  describeMapping,
-  guessMapping,
-  rolesWithoutMeaning,
-  tableFormat,
-  type Mapping,
-} from './formats/table.ts';
+import { asMapped, describeMapping, guessMapping, tableFormat, type Mapping } from './formats/table.ts';
 import { undertone } from './formats/undertone.ts';
 import { openInputs, type Input } from './inputs.ts';
 
@@ -50,7 +44,6 @@ const SAMPLE_ENTRIES = 20;
 /** A sample ends with the first entry behind so many bytes, and with twice as many where no entry ends. */
 const SAMPLE_BYTES = MAX_LINE_BYTES;
 const MAX_DESCRIBED = 12;
-const MAX_ROLES = 5;
 
 /** Plans one file. Throws the error of the file system. */
 export async function planFile(
@@ -73,7 +66,10 @@ export async function planFile(
     mapping: described,
     sample,
   });
-  if (mapping !== undefined) return plan(tableFormat(mapping), ...asMapped(sample, mapping));
+  if (mapping !== undefined) {
+    const all = asMapped(sample, mapping);
+    return plan(tableFormat(all.mapping), all.recognition, describeMapping(all.mapping));
+  }
   const given = FORMATS.find((format) => format.name === name);
   if (given !== undefined) return plan(given, { confidence: 1, reason: 'as --format says' });
   const best = recognise(sample);
@@ -159,22 +155,6 @@ async function sampleOf(input: Input, layout: Layout): Promise<Sample> {
     // What is wrong with the rest of the file is told when all of it is read.
   }
   return { shape: layout.shape, name: basename(input.name), values };
-}
-
-/**
- * Not sure where roles have no meaning, with what they may mean: what an import has stored, a second one leaves as it
- * is. `role:NAME=NAME` says that messages of a role are to be counted and not analysed.
- */
-function asMapped(sample: Sample, mapping: Mapping): [Recognition, readonly string[]] {
-  const unknown = rolesWithoutMeaning(sample, mapping);
-  if (unknown.length === 0) return [{ confidence: 1, reason: 'as --map says' }, describeMapping(mapping)];
-  const hasUser = [...mapping.roles.values()].includes('user');
-  const suggested = unknown.map(
-    (name, place) => [name, place === 0 && !hasUser ? 'user' : 'assistant'] as const,
-  );
-  const reason = `as --map says, but these roles mean nothing: ${unknown.slice(0, MAX_ROLES).join(', ')}`;
-  const roles = new Map([...mapping.roles, ...suggested]);
-  return [{ confidence: UNSURE, reason }, describeMapping({ ...mapping, roles })];
 }
 
 /** What a file holds, for people who must say what is what. */

@@ -186,7 +186,7 @@ async function ownParts(asked: Asked): Promise<Part[] | null> {
   const { parameters, counts, range } = asked;
   if (parameters.granularity !== 'ALL') return null;
   const whole = await rollupOf(asked, 'ALL');
-  const span = whole === null ? null : spanOf(whole.map(({ columns }) => columns.numbers['number']!));
+  const span = whole === null ? null : spanIn(whole);
   if (whole === null || span === null) return null;
   const members = await membersOf(asked, span);
   if (members === undefined) return null;
@@ -197,6 +197,17 @@ async function ownParts(asked: Asked): Promise<Part[] | null> {
       ? await cutSessions(asked, whole)
       : await cutUsers(asked, whole, span);
   return parts?.map((part) => ({ ...part, members })) ?? null;
+}
+
+/** Rows of one manifest never change. */
+const spans = new WeakMap<HeldRows, Numbers | null>();
+
+function spanIn(rows: HeldRows): Numbers | null {
+  const known = spans.get(rows);
+  if (known !== undefined) return known;
+  const span = spanOf(rows.map(({ columns }) => columns.numbers['number']!));
+  spans.set(rows, span);
+  return span;
 }
 
 function wholePart({ columns, skip, orders }: HeldPart): Part {

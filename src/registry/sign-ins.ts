@@ -55,12 +55,14 @@ export class SignIns {
   /** Null: there is no such key. */
   async open(rawKey: string): Promise<SignIn | null> {
     if (!isRawKey(rawKey) || (await this.#keys.find(rawKey)) === null) return null;
-    await this.#makeRoom(digestOf(rawKey));
+    const key = digestOf(rawKey);
+    await this.#makeRoom(key);
     const token = randomBytes(32).toString('base64url');
+    const digest = digestOf(token);
     const endsAt = new Date(this.#now().getTime() + DAYS * 86_400_000);
-    const stored: StoredSignIn = { key: digestOf(rawKey), endsAt: endsAt.toISOString() };
-    const revision = await this.#bucket.put(`sign-in.${digestOf(token)}`, JSON.stringify(stored));
-    this.#known.set(digestOf(token), { ...stored, revision });
+    const stored: StoredSignIn = { key, endsAt: endsAt.toISOString() };
+    const revision = await this.#bucket.put(`sign-in.${digest}`, JSON.stringify(stored));
+    this.#known.set(digest, { ...stored, revision });
     return { token, endsAt: endsAt.getTime() };
   }
 
@@ -82,10 +84,10 @@ export class SignIns {
 
   /** Ends a sign-in for ever. */
   async close(token: string): Promise<void> {
-    const key = `sign-in.${digestOf(token)}`;
-    const entry = await this.#bucket.get(key);
-    if (entry !== null) await this.#bucket.remove(key, entry.revision);
-    this.#known.delete(digestOf(token));
+    const digest = digestOf(token);
+    const entry = await this.#bucket.get(`sign-in.${digest}`);
+    if (entry !== null) await this.#bucket.remove(`sign-in.${digest}`, entry.revision);
+    this.#known.delete(digest);
   }
 
   #hasEnded({ endsAt }: StoredSignIn): boolean {

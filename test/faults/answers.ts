@@ -148,7 +148,7 @@ class Pairs {
     if (isMixed(question.groupBy, elements)) wrong(`mixed: ${JSON.stringify(elements)}`);
     if ((lastProcessedAt ?? '') < processedAt) wrong(`of ${lastProcessedAt}, after ${processedAt}`);
     if (total > this.#sent) wrong(`${total} of ${this.#sent}`);
-    // What it was said about in later turns may become the topic of a message.
+    // Messages lose their topic when topics are regrouped.
     if (question.groupBy !== 'TOPIC' && total < counted) wrong(`${total} after ${counted}`);
     this.#processedAt = [this.#processedAt, lastProcessedAt ?? ''].toSorted()[1]!;
     if (question.groupBy !== 'TOPIC') this.counted = Math.max(this.counted, total);

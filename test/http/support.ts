@@ -274,7 +274,7 @@ export function createHarness(
         if (found === null) return null;
         const token = `token-${harness.signedIn.size}`;
         harness.signedIn.set(token, found);
-        return { token, endsAt: Date.now() + 3_600_500 };
+        return { token, endsAt: NOON + 3_600_000 };
       },
       async close(token) {
         harness.signedIn.delete(token);

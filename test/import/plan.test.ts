@@ -132,7 +132,7 @@ describe('planFile', () => {
     };
     match(
       await reasonWith([['Berater', 'ai']]),
-      /^false as --map says, but these roles mean nothing: Kunde .*role:Kunde=user$/,
+      /^false as --map says, but unknown roles: Kunde .*role:Kunde=user$/,
     );
     equal(
       await reasonWith([

@@ -24,7 +24,10 @@ const SHELL = `<!doctype html>
 <script type="module" src="/dashboard/page.js"></script>
 </head>
 <body>
-<div id="page"><header class="bar"><span class="brand">Undertone</span></header><main><div class="loading"><div class="skeleton"></div><div class="skeleton"></div></div></main></div>
+<div id="page">
+<header class="bar"><span class="brand">Undertone</span></header>
+<main><div class="loading"><div class="skeleton"></div><div class="skeleton"></div></div></main>
+</div>
 <noscript>This page needs JavaScript. The same numbers are at /v1; /docs describes how to ask for them.</noscript>
 </body>
 </html>

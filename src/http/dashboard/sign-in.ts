@@ -1,5 +1,6 @@
 /** How a browser stays signed in. Covered by test/http/dashboard/sign-in.test.ts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { SIGN_IN_PATH } from '../../domain/page-sign-in.ts';
 import { AppError } from '../../errors.ts';
 import { cookieName, tokenOf } from '../auth.ts';
 import type { SignIns } from '../dependencies.ts';
@@ -10,16 +11,15 @@ import type { SignIns } from '../dependencies.ts';
  */
 export function registerSignIn(scope: FastifyInstance, signIns: SignIns): void {
   const config = { scope: null, isBodiless: true } as const;
-  scope.post('/dashboard/session', { config }, async (request, reply) => {
+  scope.post(SIGN_IN_PATH, { config }, async (request, reply) => {
     const key = request.headers['x-api-key'];
     const signIn = typeof key === 'string' ? await signIns.open(key) : null;
-    // Who is signed in already has no key to open another one with.
+    // A sign-in opens no other one, which would outlive it.
     if (signIn === null) throw new AppError('MISSING_API_KEY', 'The x-api-key header is required.');
-    const seconds = Math.floor((signIn.endsAt - Date.now()) / 1000);
-    void reply.header('Set-Cookie', cookie(request, signIn.token, seconds));
+    void reply.header('Set-Cookie', cookie(request, signIn.token, signIn.endsAt));
     return { endsAt: new Date(signIn.endsAt).toISOString() };
   });
-  scope.delete('/dashboard/session', { config }, async (request, reply): Promise<FastifyReply> => {
+  scope.delete(SIGN_IN_PATH, { config }, async (request, reply): Promise<FastifyReply> => {
     const token = tokenOf(request);
     if (token !== null) await signIns.close(token);
     return reply
@@ -29,7 +29,7 @@ export function registerSignIn(scope: FastifyInstance, signIns: SignIns): void {
   });
 }
 
-function cookie(request: FastifyRequest, value: string, seconds: number): string {
-  const attributes = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}`;
+function cookie(request: FastifyRequest, value: string, endsAt: number): string {
+  const attributes = `Path=/; HttpOnly; SameSite=Strict; Expires=${new Date(endsAt).toUTCString()}`;
   return `${cookieName(request)}=${value}; ${attributes}${request.protocol === 'https' ? '; Secure' : ''}`;
 }

@@ -23,8 +23,8 @@ export interface Recognition {
 
 /** From here on a file is imported without a question. */
 export const SURE = 0.6;
-/** What is known to lack something, or to leave something open. */
-export const UNSURE = 0.5;
+/** What is known to lack something. */
+const THIN = 0.5;
 
 /** One turn in our own line format; `createdAt` as `readTime` takes it. */
 export interface Turn {
@@ -116,7 +116,7 @@ export function unlessThin(
 ): Recognition | null {
   if (recognition === null || !isThin) return recognition;
   return {
-    confidence: Math.min(recognition.confidence, UNSURE),
+    confidence: Math.min(recognition.confidence, THIN),
     reason: `${recognition.reason}, but ${why}`,
   };
 }

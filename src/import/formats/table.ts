@@ -151,14 +151,21 @@ function fieldsOf(columns: readonly string[]): {
   return { fields, several };
 }
 
-/** The roles of the first messages that the service would count and not analyse, once `--map` is applied. */
-export function rolesWithoutMeaning(sample: Sample, { fields: { turns, role }, roles }: Mapping): string[] {
-  if (role === undefined) return [];
+/**
+ * What somebody mapped, and what roles that it gives no meaning may mean. It is not sure then: what an import has stored,
+ * a second one leaves as it is. `role:NAME=NAME` says that messages of a role are to be counted and not analysed.
+ */
+export function asMapped(sample: Sample, mapping: Mapping): NonNullable<Guess> {
+  const { turns, role } = mapping.fields;
   const messages =
     turns === undefined ? sample.values : sample.values.flatMap((value) => at(value, turns) ?? []);
-  return unknownRoles(messages.map((message) => textAt(message, role)?.trim())).filter(
-    (name) => !roles.has(name),
-  );
+  const said = (role === undefined ? [] : messages).flatMap((message) => {
+    const name = textAt(message, role ?? '')?.trim() ?? '';
+    const meaning = mapping.roles.get(name) ?? name;
+    return meaning === name && mapping.roles.has(name) ? [] : [meaning];
+  });
+  const roles = new Map([...mapping.roles, ...suggestedRoles(said)]);
+  return { mapping: { ...mapping, roles }, recognition: byDoubts('as --map says', doubtsOfRoles(said)) };
 }
 
 function unknownRoles(values: readonly unknown[]): string[] {

@@ -19,7 +19,7 @@ export interface HeldSpec extends Pick<TableRows, 'equal' | 'range'> {
 
 /** Rows of one segment, or of several as one, in the order of the first column of the key. */
 export interface HeldPart {
-  /** The same object for as long as the file is read. */
+  /** The same object for as long as rows of these files are held. */
   readonly columns: Columns;
   /** 1: a later part replaces the row, or it is a tombstone. Null: all rows count. */
   readonly skip: Uint8Array | null;
@@ -66,13 +66,13 @@ export class Orders {
   }
 }
 
-/** What was read, by the names of the files. */
 type Loaded = Omit<HeldPart, 'skip'>;
 
 interface Held {
   /** Names of all segments, and of all but the newest. */
   readonly files: string;
   readonly lowerFiles: string;
+  /** By the names of the files that were read together. */
   readonly loaded: Map<string, Loaded>;
   /** Null: they are too many. */
   readonly lower: Promise<HeldRows | null>;
@@ -119,16 +119,14 @@ export class HeldTables {
     const { caller, segments } = source;
     const name = JSON.stringify([folder, spec]);
     const files = namesOf(segments);
+    const before = this.#held.get(caller, name);
+    if (before?.files === files) return before.rows;
     const below = segments.slice(0, Math.max(1, segments.length - 1));
-    // A file of many is merged now and then; of a range, reading them one by one would take longer.
+    // One by one, so that a merge of some leaves the others; of a range, one statement reads all of them sooner.
     const lower = spec.range === undefined ? below.map((segment) => [segment]) : [below];
     const newest = segments.slice(below.length).map((segment) => [segment]);
     const lowerFiles = namesOf(below);
-    if (
-      this.#held.get(caller, name) === undefined &&
-      !(await this.#isWorthReading(spec, name, source, below))
-    )
-      return null;
+    if (before === undefined && !(await this.#isWorthReading(spec, name, source, below))) return null;
     // Somebody else may have asked meanwhile.
     const known = this.#held.get(caller, name);
     if (known?.files === files) return known.rows;
@@ -177,9 +175,9 @@ export class HeldTables {
     source: HeldSource,
     segments: Segments,
   ): Promise<boolean> {
-    const ofRow = Object.keys(spec.columns).length + (spec.id === undefined ? 0 : TEXT_VALUES);
     // Who asks for a range chooses one that has few rows.
     if (spec.range !== undefined) return true;
+    const ofRow = Object.keys(spec.columns).length + (spec.id === undefined ? 0 : TEXT_VALUES);
     if (segments.reduce((sum, { rows }) => sum + rows, 0) * ofRow <= VALUES_AT_ONCE) return true;
     // Compaction of the lowest segment, which is the largest, begins anew.
     const wanting = `${name} of ${segments[0]?.file}`;

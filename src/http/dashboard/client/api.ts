@@ -7,6 +7,7 @@ import type { OverviewResponse } from '../../../query/overview/overview-schema.t
 import type { QueryResponse } from '../../../query/response-schema.ts';
 import type { SessionResponse } from '../../../query/session-schema.ts';
 import type { WhyResponse } from '../../../query/why/why-schema.ts';
+import { PAGE_HEADER, SIGN_IN_PATH } from '../../../domain/page-sign-in.ts';
 import { undeceiving } from '../../../domain/printable.ts';
 import type { EntityKind } from './state.ts';
 
@@ -40,21 +41,19 @@ export class ApiError extends Error {
 }
 
 /** Sent with every request: other sites cannot send it, so they cannot use the cookie. */
-const PAGE_HEADER = { 'x-undertone-page': '1' };
+const FROM_PAGE = { [PAGE_HEADER]: '1' };
 /** Tells `ended` when nobody is signed in any more. */
 export const signInEvents = new EventTarget();
-
-const SESSION_PATH = '/dashboard/session';
 
 /** The browser keeps the sign-in in a cookie that this page cannot read; the key is kept nowhere. */
 export const signIn = {
   /** Throws ApiError. */
   open: async (key: string): Promise<void> => {
-    const init = { method: 'POST', headers: { ...PAGE_HEADER, 'x-api-key': key } };
-    await answerOf(await reach(SESSION_PATH, init));
+    const init = { method: 'POST', headers: { ...FROM_PAGE, 'x-api-key': key } };
+    await answerOf(await reach(SIGN_IN_PATH, init));
   },
   close: async (): Promise<void> => {
-    await reach(SESSION_PATH, { method: 'DELETE', headers: PAGE_HEADER });
+    await reach(SIGN_IN_PATH, { method: 'DELETE', headers: FROM_PAGE });
     signInEvents.dispatchEvent(new Event('ended'));
   },
 };
@@ -81,7 +80,7 @@ async function send(
   const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
   const response = await reach(`/v1/${path}?${search}`, {
     ...init,
-    headers: { ...init.headers, ...PAGE_HEADER, accept },
+    headers: { ...init.headers, ...FROM_PAGE, accept },
     ...(signal === undefined ? {} : { signal }),
   });
   if (response.status === 401) signInEvents.dispatchEvent(new Event('ended'));

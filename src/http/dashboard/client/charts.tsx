@@ -81,6 +81,10 @@ export function Trend({
   // A bucket that is not over would fall to zero each morning.
   const closed = isOpen ? points.slice(0, -1) : points;
   const last = points.at(-1);
+  const legend = [
+    ...(before?.some(({ value }) => value > 0) === true ? ['Dashed: the period before'] : []),
+    ...(isOpen ? ['Ring: so far, as it is not over yet'] : []),
+  ];
   const chosen = place === null ? undefined : points[place];
   const ticks = y.ticks(4).filter(Number.isInteger);
   const marks = [0, Math.floor((points.length - 1) / 2), points.length - 1];
@@ -147,11 +151,7 @@ export function Trend({
           ? ''
           : readingOf(chosen, before?.[place], label, isOpen && place === points.length - 1)}
       </p>
-      {before?.some(({ value }) => value > 0) === true ? (
-        <figcaption class="faint">
-          Dashed: the earlier period{isOpen ? '. The ring: not over yet' : ''}
-        </figcaption>
-      ) : null}
+      {legend.length === 0 ? null : <figcaption class="faint">{legend.join('. ')}</figcaption>}
       <details class="twin">
         <summary>{label} as a table</summary>
         <table>

@@ -111,7 +111,7 @@ export function FilterBar() {
           <option value="">{FILTER_WORDS.mood.label}</option>
           {MOODS.map((mood) => (
             <option key={mood} value={mood}>
-              {MOOD_WORDS[mood]}
+              {MOOD_WORDS[mood].label}
             </option>
           ))}
         </select>
@@ -124,7 +124,7 @@ export function FilterBar() {
           {ORDERS.map((order) => (
             <option key={order} value={order}>
               {order !== 'usual'
-                ? ORDER_WORDS[order]
+                ? ORDER_WORDS[order].label
                 : state.view === 'users'
                   ? 'Most conversations first'
                   : 'Newest first'}

@@ -47,39 +47,32 @@ export function parametersOf(filters: Filters): Record<string, string> {
   return Object.fromEntries(
     Object.entries(filters).map(([name, value]) =>
       name === 'mood'
-        ? [MOOD_BOUNDS[value as Mood], '1']
+        ? [MOOD_WORDS[value as Mood].parameter, '1']
         : [FILTER_WORDS[name as FilterName].parameter, value],
     ),
   );
 }
 
-export const MOOD_WORDS: Readonly<Record<Mood, string>> = {
-  satisfied: 'Satisfied',
-  dissatisfied: 'Dissatisfied',
-  repeated: 'Asked again',
-};
-const MOOD_BOUNDS: Readonly<Record<Mood, string>> = {
-  satisfied: 'minSat',
-  dissatisfied: 'minDsat',
-  repeated: 'minRepeatedRequests',
+/** What a mood is called, and the parameter that asks for at least one sign of it. */
+export const MOOD_WORDS: Readonly<Record<Mood, { readonly label: string; readonly parameter: string }>> = {
+  satisfied: { label: 'Satisfied', parameter: 'minSat' },
+  dissatisfied: { label: 'Dissatisfied', parameter: 'minDsat' },
+  repeated: { label: 'Asked again', parameter: 'minRepeatedRequests' },
 };
 
-export const ORDER_WORDS: Readonly<Record<Exclude<Order, 'usual'>, string>> = {
-  worst: 'Most dissatisfied first',
-  best: 'Most satisfied first',
-  longest: 'Most messages first',
-  repeats: 'Most repeats first',
-};
-const ORDER_FIELDS: Readonly<Record<Exclude<Order, 'usual'>, string>> = {
-  worst: 'dsat',
-  best: 'sat',
-  longest: 'messages',
-  repeats: 'repeatedRequests',
+/** What an order is called, and the metric that it sorts by. */
+export const ORDER_WORDS: Readonly<
+  Record<Exclude<Order, 'usual'>, { readonly label: string; readonly field: string }>
+> = {
+  worst: { label: 'Most dissatisfied first', field: 'dsat' },
+  best: { label: 'Most satisfied first', field: 'sat' },
+  longest: { label: 'Most messages first', field: 'messages' },
+  repeats: { label: 'Most repeats first', field: 'repeatedRequests' },
 };
 
-/** The order of a list, the largest first. `usual`: by what, where nothing is chosen; '': as the API orders. */
+/** The order of a list, the largest first. `usual`: the metric where none is chosen; '': the API's own order. */
 export function orderParameters(order: Order, usual: string): Record<string, string> {
-  const field = order === 'usual' ? usual : ORDER_FIELDS[order];
+  const field = order === 'usual' ? usual : ORDER_WORDS[order].field;
   return field === '' ? {} : { 'sort.field': field };
 }
 
@@ -102,7 +95,7 @@ export async function nameOf(
   value: string,
   signal: AbortSignal,
 ): Promise<string> {
-  if (filter === 'mood') return MOOD_WORDS[value as Mood].toLowerCase();
+  if (filter === 'mood') return MOOD_WORDS[value as Mood].label.toLowerCase();
   if (filter === 'text') return `“${value}”`;
   if (filter === 'language') return languageName(value);
   if (filter === 'outcome') return outcomeWords(value).label;

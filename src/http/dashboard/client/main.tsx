@@ -178,6 +178,8 @@ function useInstances(navigation: Navigation, isIn: boolean) {
   };
   useEffect(() => {
     if (isIn) enter();
+    // Whoever signs in next may see others.
+    else setInstances(null);
   }, [isIn]);
   return { instances, fault, enter };
 }
@@ -193,8 +195,8 @@ function MissingInstance({
     <main class="narrow">
       <h1>You do not see this instance</h1>
       <p>
-        The address names the instance <code>{id}</code>. It does not exist, or belongs to another project
-        than the key that you signed in with.
+        The address names the instance <code>{id}</code>. It does not exist, or it belongs to a different
+        project from the key you signed in with.
       </p>
       <p>You see:</p>
       <ul>

@@ -145,7 +145,7 @@ function Figures({
         now={sat}
         before={was('sat')}
         goodWhen="up"
-        meaning="Times users said so: thanks, praise, “that worked”."
+        meaning="How often users thanked, praised, or said that it worked."
         to={{ view: 'conversations', filters: { mood: 'satisfied' }, order: 'best' }}
       />
       <Figure
@@ -153,7 +153,7 @@ function Figures({
         now={dsat}
         before={was('dsat')}
         goodWhen="down"
-        meaning="Times users said so: complaints, corrections, giving up."
+        meaning="How often users complained, corrected, asked again or gave up."
         to={{ view: 'conversations', filters: { mood: 'dissatisfied' }, order: 'worst' }}
       />
       <Figure
@@ -162,7 +162,7 @@ function Figures({
         before={was('netSat')}
         unit="net"
         goodWhen="up"
-        meaning="Satisfied less dissatisfied, for every 100 messages."
+        meaning="Satisfied minus dissatisfied, per 100 messages."
       />
     </div>
   );

@@ -178,13 +178,15 @@ const USER_ROLES = new Set(
   'user human customer end_user end-user enduser client visitor guest contact'.split(' '),
 );
 
-/** So short a text is an answer, or a greeting. */
-const SHORTEST_REQUEST = 12;
+/** Fewer words are an answer, or a greeting. */
+const FEWEST_WORDS = 3;
+const words = new Intl.Segmenter(undefined, { granularity: 'word' });
 
-/** Whether a user's message may ask for something: it is no thanks, no complaint and no single word. */
+/** Whether a user's message may ask for something: it is no thanks, no complaint, and no mere answer. */
 function mayAsk({ content, signals, repeatedRequest }: Message): boolean {
   if (repeatedRequest !== null) return true;
-  return signals.length === 0 && (content ?? '').trim().length >= SHORTEST_REQUEST;
+  const said = [...words.segment(content ?? '')].filter(({ isWordLike }) => isWordLike === true);
+  return signals.length === 0 && said.length >= FEWEST_WORDS;
 }
 
 function Said({ message }: { readonly message: Message }) {

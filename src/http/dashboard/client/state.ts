@@ -27,7 +27,7 @@ const LISTS = ['overview', 'conversations', 'users', 'changes', 'decisions', 'al
 export const MOODS = ['satisfied', 'dissatisfied', 'repeated'] as const;
 export type Mood = (typeof MOODS)[number];
 
-/** What conversations are chosen by: entities, a language, an outcome, a mood, and a text in their title. */
+/** What conversations are chosen by: entities, a language, an outcome, a mood, and a text in their title or summary. */
 export const FILTERS = [...ENTITIES, 'language', 'outcome', 'mood', 'text'] as const;
 export type FilterName = (typeof FILTERS)[number];
 /** What end users are chosen by. */
