@@ -30,7 +30,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   writer: ['turns', 'text', 'domain'],
   // Tools for language models, over any way to the routes that read.
   mcp: ['query', 'domain'],
-  http: ['registry', 'ingest', 'traces', 'query', 'alerts', 'mcp', 'domain'],
+  // What a route is, for whoever serves or describes it.
+  contract: ['ingest', 'query', 'alerts', 'domain'],
+  http: ['contract', 'registry', 'ingest', 'traces', 'query', 'alerts', 'mcp', 'domain'],
   // What /readyz and /metrics say of all processes.
   health: ['http', 'store', 'stream', 'domain'],
   // What ships as `undertone/client`: it runs in programs that have nothing else of ours.

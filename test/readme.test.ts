@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { startService, waitUntilReady } from '../src/demo/service.ts';
 import type { StartedService } from '../src/demo/service.ts';
-import { instanceListSchema } from '../src/http/instances-route.ts';
+import { instanceListSchema } from '../src/contract/instances.ts';
 import { firstKeyFile } from '../src/main/first-steps.ts';
 import { queryResponseSchema } from '../src/query/response-schema.ts';
 import type { QueryResponse } from '../src/query/response-schema.ts';

@@ -1,56 +1,15 @@
 /** Covered by test/http/batch-route.test.ts. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { z } from 'zod';
+import { INGEST_BATCH, LINES, type BatchLine } from '../contract/ingest.ts';
 import { mapInPieces } from '../domain/give-way.ts';
 import { AppError, ERROR_CODES } from '../errors.ts';
-import { PRINTABLE } from '../ingest/idempotency-key.ts';
-import { ingestBodySchema } from '../ingest/request-body.ts';
 import type { LineOutcome } from '../ingest/batch-ingestor.ts';
 import type { Ingestor } from '../ingest/ingestor.ts';
 import { isOurFault } from './auth.ts';
 import { envelopeOf } from './error-handler.ts';
-import { errorEnvelopeSchema, ingestResponseSchema } from './answer-schemas.ts';
-import { TAKES_MESSAGES, type MessageDoor } from './message-door.ts';
+import type { MessageDoor } from './message-door.ts';
 import type { HttpMetrics } from './metrics.ts';
-
-/** The first is the usual one. */
-const TYPES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'];
-
-const line = z.int().min(1).meta({ description: 'The line of the request, counted from 1.' });
-
-/** A line of the body of POST /v1/ingest/batch/. */
-export const batchRequestSchema = ingestBodySchema(() => Date.now() * 1000).extend({
-  idempotencyKey: z
-    .string()
-    .regex(PRINTABLE)
-    .optional()
-    .meta({ description: 'As the header `Idempotency-Key` of POST /v1/ingest/.' }),
-  deduplicationId: z
-    .string()
-    .regex(PRINTABLE)
-    .optional()
-    .meta({
-      description:
-        'In place of an `idempotencyKey`, and faster: of lines of one session with the same id, the first within two ' +
-        'days counts. Their bodies are not compared. It requires a `sessionId`.',
-    }),
-});
-
-/** A line of the answer of POST /v1/ingest/batch/. */
-export const batchLineSchema = z.union([
-  ingestResponseSchema.extend({
-    line,
-    status: z.literal(200),
-    position: z.int().meta({ description: 'As `X-Stream-Position` of POST /v1/ingest/.' }),
-    warnings: z.string().optional().meta({ description: 'As `X-Warnings` of POST /v1/ingest/.' }),
-  }),
-  errorEnvelopeSchema.extend({
-    line,
-    status: z.int().meta({ description: 'What POST /v1/ingest/ would have answered.' }),
-    retryAfter: z.number().optional().meta({ description: 'Seconds, as `Retry-After`.' }),
-  }),
-]);
-type BatchLine = z.infer<typeof batchLineSchema>;
+import { serve } from './serve.ts';
 
 /** POST /v1/ingest/batch/: many requests of POST /v1/ingest/ in, one on each line; what became of each out. */
 export function registerBatchRoute(
@@ -60,8 +19,8 @@ export function registerBatchRoute(
   metrics: Pick<HttpMetrics, 'warned'>,
 ): void {
   void v1.register(async (scope) => {
-    door.readBodies(scope, TYPES);
-    scope.post('/ingest/batch', TAKES_MESSAGES, async (request, reply) => {
+    door.readBodies(scope, LINES);
+    serve(scope, INGEST_BATCH, async ({ request, reply }) => {
       refuseKey(request);
       const outcomes = await ingestor.ingestBatch(door.requestOf(request, reply));
       const read = outcomes.reduce((sum, { messages }) => sum + messages, 0);
@@ -81,7 +40,7 @@ export function registerBatchRoute(
       }
       if (refused < outcomes.length) reply.header('X-Stream-Position', String(position));
       reply.header('X-Refused-Lines', String(refused));
-      reply.type('application/x-ndjson');
+      reply.type(LINES[0]);
       const lines = await mapInPieces(outcomes, (outcome) => `${JSON.stringify(lineOf(outcome))}\n`);
       return lines.join('');
     });

@@ -1,8 +1,7 @@
 /** Covered by test/http/curation-routes.test.ts and test/e2e/steering-rules.test.ts. */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
-import { UUID_PATTERN } from '../domain/ids.ts';
+import { CREATE_TOPIC, CURATE } from '../contract/steering.ts';
 import { parseCuration, parseNewTopic, type CurationRequest } from '../ingest/curation-body.ts';
 import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
 import { inTime } from './answer-time.ts';
@@ -11,6 +10,7 @@ import type { BodyReader } from './body.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { enterInstance } from './instance-request.ts';
 import type { MessageBudget } from './rate-limit.ts';
+import { serve } from './serve.ts';
 
 type Curating = NonNullable<HttpDependencies['query']> & {
   readonly waitMs: number;
@@ -19,18 +19,6 @@ type Curating = NonNullable<HttpDependencies['query']> & {
   /** A decision draws from it like messages. */
   readonly budget: MessageBudget;
 };
-
-const uuid = z.string().regex(new RegExp(UUID_PATTERN.source)).meta({ format: 'uuid' });
-const curationId = uuid.describe('The curation: GET /v1/curations lists it, UNDO takes it back.');
-
-/** The answer of POST /v1/curations/. */
-export const curatedSchema = z.strictObject({
-  curationId,
-  topicClusterId: uuid.optional().describe('The cluster that newClusterName makes.'),
-});
-
-/** The answer of POST /v1/topics/. */
-export const newTopicAnswerSchema = z.strictObject({ topicId: uuid.describe('The new topic.'), curationId });
 
 /** Fifty examples in any script, as JSON. */
 const TOPIC_BODY_BYTES = 256 * 1024;
@@ -41,9 +29,7 @@ export function registerCurationRoutes(
   curating: Curating,
   bodies: Pick<BodyReader, 'readJson'>,
 ): void {
-  const config = { scope: 'curate', takesMessages: true } as const;
-
-  scope.post('/curations', { config }, async (request, reply) => {
+  serve(scope, CURATE, async ({ request, reply }) => {
     const { curationId, made } = await curate(curating, request, reply, parseCuration);
     return { curationId, ...(made === null ? {} : { topicClusterId: made.id }) };
   });
@@ -54,7 +40,7 @@ export function registerCurationRoutes(
     inner.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
       bodies.readJson(request.headers, payload, request.held, TOPIC_BODY_BYTES),
     );
-    inner.post('/topics', { config }, async (request, reply) => {
+    serve(inner, CREATE_TOPIC, async ({ request, reply }) => {
       const { curationId, made } = await curate(curating, request, reply, parseNewTopic);
       return { topicId: made?.id, curationId };
     });
@@ -83,6 +69,6 @@ async function curate(
     idempotencyKey,
     check: (asked) => known(targets.check(instanceId, asked, request.projectId)),
   });
-  reply.header('X-Stream-Position', String(curated.position)).code(201);
+  reply.header('X-Stream-Position', String(curated.position));
   return curated;
 }

@@ -1,8 +1,10 @@
 /** Covered by test/http/app.test.ts and test/e2e/ingest-rules.test.ts. */
 import type { FastifyInstance } from 'fastify';
+import { INGEST } from '../contract/ingest.ts';
 import type { Ingestor } from '../ingest/ingestor.ts';
-import { TAKES_MESSAGES, type MessageDoor } from './message-door.ts';
+import type { MessageDoor } from './message-door.ts';
 import type { HttpMetrics } from './metrics.ts';
+import { serve } from './serve.ts';
 
 /** POST /v1/ingest/: messages in, the ids of their instance and session out, once they are stored durably. */
 export function registerIngestRoute(
@@ -13,7 +15,7 @@ export function registerIngestRoute(
 ): void {
   void v1.register(async (scope) => {
     door.readBodies(scope);
-    scope.post('/ingest', TAKES_MESSAGES, async (request, reply) => {
+    serve(scope, INGEST, async ({ request, reply }) => {
       const { instanceId, sessionId, position, warnings } = await ingestor.ingest({
         ...door.requestOf(request, reply),
         idempotencyKey: request.headers['idempotency-key'],

@@ -20,9 +20,6 @@ export interface MessageDoor {
 /** A request counts as many messages as it has, or one for each so many bytes of them, as they are stored. */
 const BYTES_OF_ONE = 1024;
 
-/** What a route that takes messages says of itself. */
-export const TAKES_MESSAGES = { config: { scope: 'ingest', takesMessages: true } } as const;
-
 export function createMessageDoor(bodies: BodyReader, budget: MessageBudget): MessageDoor {
   return {
     readBodies(scope, types) {

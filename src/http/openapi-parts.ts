@@ -1,5 +1,6 @@
 /** What the descriptions of all routes are made of. Covered by test/http/docs.test.ts. */
 import { z } from 'zod';
+import type { AnswerHeader, RequestHeader } from '../contract/route.ts';
 import { describeMembers } from './openapi-descriptions.ts';
 
 /** A JSON Schema or a part of the OpenAPI document: plain JSON. */
@@ -22,8 +23,9 @@ export function namedSchema(name: string, schema: z.ZodType, io: 'input' | 'outp
   return describeMembers(name, schemaOf(schema, io));
 }
 
-export function parametersOf(schemas: z.ZodObject, examples: Json = EXAMPLE_PARAMETERS): Json[] {
-  return Object.entries(schemas.shape as Record<string, z.ZodType>).map(([name, schema]) => {
+export function parametersOf(schemas: z.ZodType, examples: Json = {}): Json[] {
+  const { shape } = schemas as z.ZodObject;
+  return Object.entries(shape as Record<string, z.ZodType>).map(([name, schema]) => {
     const { description, ...rest } = schemaOf(schema, 'output');
     const example = examples[name];
     return {
@@ -38,9 +40,6 @@ export function parametersOf(schemas: z.ZodObject, examples: Json = EXAMPLE_PARA
     };
   });
 }
-
-/** What the page fills in, so that Execute works with the ids of whoever tries it. */
-const EXAMPLE_PARAMETERS: Json = { groupBy: 'SESSION', fields: ['messages', 'sat', 'dsat'] };
 
 export const RATE_LIMIT_HEADERS: Json = {
   'X-RateLimit-Limit': {
@@ -58,11 +57,55 @@ export const RATE_LIMIT_HEADERS: Json = {
   },
 };
 
-export const IDEMPOTENCY_KEY: Json = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  description: 'The same key and body within 24 hours store nothing twice and get the same answer.',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
+/** Headers of requests. */
+export const REQUEST_HEADERS: Readonly<Record<RequestHeader, Json>> = {
+  'Idempotency-Key': {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: 'The same key and body within 24 hours store nothing twice and get the same answer.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  'Content-Encoding': {
+    name: 'Content-Encoding',
+    in: 'header',
+    description: 'The limit of the body holds after decompression.',
+    schema: { type: 'string', enum: ['gzip', 'br', 'zstd'] },
+  },
+  'X-Wait-For-Position': {
+    name: 'X-Wait-For-Position',
+    in: 'header',
+    description:
+      'Waits, for some seconds at most, until the answer contains this stream position: what an ingest ' +
+      'answer says as X-Stream-Position. X-Wait-Result says whether it does.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  'x-instance-id': {
+    name: 'x-instance-id',
+    in: 'header',
+    description:
+      'The instance of all that the request holds. Default: the one that spans name, else the default instance of the ' +
+      'project.',
+    schema: { type: 'string', format: 'uuid' },
+  },
+};
+
+/** Headers of answers, besides those of every answer. */
+export const ANSWER_HEADERS: Readonly<Record<AnswerHeader, Json>> = {
+  'X-Stream-Position': {
+    description: 'Give it to a query as X-Wait-For-Position to read your own write.',
+    schema: { type: 'integer' },
+  },
+  'X-Wait-Result': {
+    description: 'With X-Wait-For-Position: whether the answer contains that position, or the wait ran out.',
+    schema: { type: 'string', enum: ['reached', 'timeout'] },
+  },
+  'X-Warnings': {
+    description:
+      'What has no effect, entries joined by "; ": members of messages that are ignored, roles that ' +
+      'are counted but not analysed. Absent when there is nothing to say.',
+    schema: { type: 'string', maxLength: 1024 },
+  },
+  'X-Refused-Lines': { description: 'How many lines were refused.', schema: { type: 'integer' } },
 };
 
 const STATUS_TEXTS: Readonly<Record<number, string>> = {
@@ -80,8 +123,8 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
 /** What every route may answer when it fails. */
 const ALWAYS = [400, 401, 403, 429, 500, 503] as const;
 
-/** The answers of a route: the one it is asked for, and its errors, with `more` than every route has. */
-export function responses(success: Json, more: readonly (404 | 409 | 413)[], status = 200): Json {
+/** The faults that a route answers: those of every route, and `more`. */
+export function errorAnswers(more: readonly (404 | 409 | 413)[]): Json {
   const errors = [...ALWAYS, ...more].map((code) => [
     String(code),
     {
@@ -95,41 +138,5 @@ export function responses(success: Json, more: readonly (404 | 409 | 413)[], sta
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
     },
   ]);
-  return { [status]: success, ...Object.fromEntries(errors) };
+  return Object.fromEntries(errors) as Json;
 }
-
-export function bodyOf(schema: string, example?: Json): Json {
-  const media = { schema: { $ref: `#/components/schemas/${schema}` } };
-  return { content: { 'application/json': example === undefined ? media : { ...media, example } } };
-}
-
-/** The header that says where what was sent is stored. */
-export const STREAM_POSITION: Json = {
-  'X-Stream-Position': {
-    description: 'Give it to a query as X-Wait-For-Position to read your own write.',
-    schema: { type: 'integer' },
-  },
-};
-
-/** The header by which a request waits for what it sent, and what the answer says of it. */
-export const WAIT_FOR_POSITION: Json = {
-  name: 'X-Wait-For-Position',
-  in: 'header',
-  description:
-    'Waits, for some seconds at most, until the answer contains this stream position: what an ingest ' +
-    'answer says as X-Stream-Position. X-Wait-Result says whether it does.',
-  schema: { type: 'integer', minimum: 0 },
-};
-export const WAIT_RESULT: Json = {
-  'X-Wait-Result': {
-    description: 'With X-Wait-For-Position: whether the answer contains that position, or the wait ran out.',
-    schema: { type: 'string', enum: ['reached', 'timeout'] },
-  },
-};
-
-export const CONTENT_ENCODING: Json = {
-  name: 'Content-Encoding',
-  in: 'header',
-  description: 'The limit of the body holds after decompression.',
-  schema: { type: 'string', enum: ['gzip', 'br', 'zstd'] },
-};

@@ -1,11 +1,13 @@
 /** Covered by test/http/app.test.ts. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { QUERY } from '../contract/query.ts';
 import { parseQueryParameters } from '../query/parameters.ts';
 import type { InstanceFinder, QueryRunner } from './dependencies.ts';
 import { inTime } from './answer-time.ts';
 import { exportTypeOf, sendExport } from './export.ts';
 import { enterInstance } from './instance-request.ts';
 import { sendJson } from './json-answer.ts';
+import { registrationOf } from './serve.ts';
 
 /** No answer has so many rows. */
 const EVERY_ROW = 2 ** 31 - 1;
@@ -21,7 +23,7 @@ export function registerQueryRoute(
   },
 ): void {
   const { runner, answerMs } = dependencies;
-  scope.get('/query', { config: { scope: 'query' } }, async (request, reply) => {
+  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const parameters = parseQueryParameters(request.query as Record<string, string | string[]>);
     await enterInstance(request, reply, parameters.instanceId, dependencies);
     const type = exportTypeOf(request.headers.accept);
@@ -31,7 +33,9 @@ export function registerQueryRoute(
       return sendExport(reply, type, all, runner.stream(all, request.projectId));
     }
     return sendJson(reply, await inTime(runner.run(parameters, request.projectId), answerMs));
-  });
+  };
+  // Its parameters say what other ones may be: they are read together.
+  scope.route({ ...registrationOf(QUERY), handler });
 }
 
 /**

@@ -5,14 +5,14 @@ import { notFoundPath } from './auth.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { checkInstance } from './instance-request.ts';
 import { listInstances } from './instances-route.ts';
-import { readingRoutes } from './reading-routes.ts';
+import { readQuestion, readingRoutes } from './reading-routes.ts';
 
 /** The routes that read, for callers in this process; one door for each project. */
 export function createReadingDoors(
   query: NonNullable<HttpDependencies['query']>,
   instances: HttpDependencies['instances'],
 ): (projectId: string) => ReadingDoor {
-  const routes = new Map(readingRoutes(query).map((route) => [route.path, route]));
+  const routes = new Map(readingRoutes(query).map((reading) => [reading.route.path.split('/')[1], reading]));
   return (projectId) => ({
     async get(path, parameters) {
       if (path === '/instances') return listInstances(instances, projectId, parameters);
@@ -22,9 +22,9 @@ export function createReadingDoors(
         return query.runner.run(asked, projectId);
       }
       const [, name = '', id = ''] = path.split('/');
-      const route = routes.get(`/${name}`);
+      const route = routes.get(name);
       if (route === undefined) throw notFoundPath('GET', path);
-      const question = route.read(parameters, id);
+      const question = readQuestion(route, parameters, id);
       await checkInstance(projectId, question.instanceId, query.instances);
       return question.answer(projectId);
     },

@@ -1,89 +1,74 @@
 /** Covered by session-rules, why-rules, changes-rules and overview-rules in test/e2e. */
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
-import { changesParameterSchemas } from '../query/changes/changes-schema.ts';
-import { curationsParameterSchemas } from '../query/curations/curations-schema.ts';
-import { overviewParameterSchemas } from '../query/overview/overview-schema.ts';
-import { sessionParameterSchemas } from '../query/session-schema.ts';
-import { WHY_PATHS, whyParameterSchemas, type WhyPath } from '../query/why/why-schema.ts';
+import { CHANGES, OVERVIEW, READ_SESSION, WHY } from '../contract/query.ts';
+import { idNameOf, type Route } from '../contract/route.ts';
+import { CURATIONS } from '../contract/steering.ts';
 import { inTime } from './answer-time.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { enterInstance, readId, readParameters } from './instance-request.ts';
 import { sendJson } from './json-answer.ts';
+import { serve } from './serve.ts';
 
-type Reading = NonNullable<HttpDependencies['query']> & {
+type Readers = NonNullable<HttpDependencies['query']>;
+type Reading = Readers & {
   readonly waitMs: number;
   /** For an answer to be made, milliseconds. */
   readonly answerMs: number;
 };
 
-/** A question that was read, before anybody is asked. */
-interface Question {
+/** Of one instance; every reading route names it. */
+interface OfInstance {
   readonly instanceId: string;
-  answer(caller: string): Promise<object>;
 }
+type Answer<Parameters> = (parameters: Parameters, id: string, caller: string) => Promise<object>;
 
-/** GET `path`, or with an id behind it. */
+/** A route that reads the views of one instance, and what answers it. */
 export interface ReadingRoute {
-  readonly path: string;
-  /** The name of the UUID behind the path; null: none. */
-  readonly id: string | null;
-  /** `query`: a parsed query string. Throws AppError VALIDATION_ERROR. */
-  read(query: unknown, id: string): Question;
+  readonly route: Route;
+  readonly answer: Answer<OfInstance>;
 }
 
-/** The routes that read the views of one instance, besides GET /v1/query/. */
-export function readingRoutes(reading: NonNullable<HttpDependencies['query']>): readonly ReadingRoute[] {
-  const { sessions, why, changes, overview, curations } = reading;
+/** All of them, besides GET /v1/query/. */
+export function readingRoutes(readers: Readers): readonly ReadingRoute[] {
+  const { sessions, why, changes, overview, curations } = readers;
   return [
-    route('/sessions', 'sessionId', sessionParameterSchemas, (parameters, id, caller) =>
-      sessions.read(id, parameters, caller),
+    reading(READ_SESSION, (parameters, id, caller) => sessions.read(id, parameters, caller)),
+    ...WHY.map(({ groupBy, route }) =>
+      reading(route, (parameters, id, caller) => why.read(groupBy, id, parameters, caller)),
     ),
-    ...(Object.keys(WHY_PATHS) as WhyPath[]).map((path) =>
-      route(`/${path}`, 'id', whyParameterSchemas, (parameters, id, caller) =>
-        why.read(WHY_PATHS[path], id, parameters, caller),
-      ),
-    ),
-    route('/overview', null, overviewParameterSchemas, (parameters, _, caller) =>
-      overview.read(parameters, caller),
-    ),
-    route('/curations', null, curationsParameterSchemas, (parameters, _, caller) =>
-      curations.read(parameters, caller),
-    ),
-    route('/changes', null, changesParameterSchemas, (parameters, _, caller) =>
-      changes.read(parameters, caller),
-    ),
+    reading(OVERVIEW, (parameters, _, caller) => overview.read(parameters, caller)),
+    reading(CURATIONS, (parameters, _, caller) => curations.read(parameters, caller)),
+    reading(CHANGES, (parameters, _, caller) => changes.read(parameters, caller)),
   ];
 }
 
-export function registerReadingRoutes(scope: FastifyInstance, reading: Reading): void {
-  const config = { scope: 'query' } as const;
-  for (const { path, id, read } of readingRoutes(reading)) {
-    const url = id === null ? path : `${path}/:${id}`;
-    scope.get<{ Params: Readonly<Record<string, string>> }>(url, { config }, async (request, reply) => {
-      const question = read(request.query, id === null ? '' : (request.params[id] ?? ''));
-      await enterInstance(request, reply, question.instanceId, reading);
-      return sendJson(reply, await inTime(question.answer(request.projectId), reading.answerMs));
+/** The types of parameters and answer agree here; a list of routes has lost them. */
+function reading<Parameters extends z.ZodType<OfInstance>>(
+  route: Route<Parameters>,
+  answer: Answer<z.output<Parameters>>,
+): ReadingRoute {
+  return { route, answer } as unknown as ReadingRoute;
+}
+
+export function registerReadingRoutes(scope: FastifyInstance, readers: Reading): void {
+  for (const { route, answer } of readingRoutes(readers)) {
+    serve(scope, route, async ({ request, reply, id, parameters }) => {
+      const asked = parameters as OfInstance;
+      await enterInstance(request, reply, asked.instanceId, readers);
+      return sendJson(reply, await inTime(answer(asked, id, request.projectId), readers.answerMs));
     });
   }
 }
 
-function route<Schema extends z.ZodType<{ readonly instanceId: string }>>(
-  path: string,
-  idName: string | null,
-  schema: Schema,
-  answer: (parameters: z.output<Schema>, id: string, caller: string) => Promise<object>,
-): ReadingRoute {
-  return {
-    path,
-    id: idName,
-    read(query, given) {
-      const id = idName === null ? '' : readId(idName, given);
-      const parameters = readParameters(schema, query);
-      return {
-        instanceId: parameters.instanceId,
-        answer: (caller) => answer(parameters, id, caller),
-      };
-    },
-  };
+/** What a caller in this process asks of a route. Throws AppError VALIDATION_ERROR. */
+export function readQuestion(
+  { route, answer }: ReadingRoute,
+  query: unknown,
+  givenId: string,
+): OfInstance & { answer(caller: string): Promise<object> } {
+  const idName = idNameOf(route);
+  const id = idName === null ? '' : readId(idName, givenId);
+  const parameters = readParameters(route.parameters as z.ZodType<OfInstance>, query);
+  return { instanceId: parameters.instanceId, answer: (caller) => answer(parameters, id, caller) };
 }

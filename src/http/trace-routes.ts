@@ -1,8 +1,10 @@
 /** Covered by test/e2e/otlp-rules.test.ts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { EXPORTS } from '../contract/ingest.ts';
 import type { Logger } from '../logger.ts';
 import type { ExportReceipt, TraceIntake } from '../traces/trace-intake.ts';
-import { TAKES_MESSAGES, type MessageDoor } from './message-door.ts';
+import type { MessageDoor } from './message-door.ts';
+import { serve } from './serve.ts';
 import type { TraceMetrics } from './trace-metrics.ts';
 import { exportAnswerJson, exportAnswerProtobuf, rpcCodeOf, statusProtobuf } from '../traces/otlp/answers.ts';
 
@@ -43,7 +45,7 @@ export function registerTraceRoutes(
       return statusProtobuf(rpcCodeOf(reply.statusCode), messageIn(payload));
     });
     for (const signal of ['traces', 'logs'] as const) {
-      scope.post(`/${signal}`, TAKES_MESSAGES, async (request, reply) => {
+      serve(scope, EXPORTS[signal], async ({ request, reply }) => {
         const receipt = await intake.receive({
           ...door.requestOf(request, reply),
           signal,

@@ -19,10 +19,10 @@ import type { ErrorCode, ErrorDetail } from '../../src/errors.ts';
 import type {
   instanceListSchema,
   instanceSchema,
+  keySchema,
   newInstanceSchema,
-} from '../../src/http/instances-route.ts';
-import type { keySchema } from '../../src/http/key-route.ts';
-import type { ingestResponseSchema } from '../../src/http/openapi.ts';
+} from '../../src/contract/instances.ts';
+import type { ingestResponseSchema } from '../../src/contract/ingest.ts';
 import type { curationSchema, newTopicSchema } from '../../src/ingest/curation-body.ts';
 import type { ingestBodySchema } from '../../src/ingest/request-body.ts';
 import type { ChangesResponse, changesParameterSchemas } from '../../src/query/changes/changes-schema.ts';

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
+import { errorEnvelopeSchema } from '../../src/contract/errors.ts';
 import { queryParameterSchemas } from '../../src/query/parameters.ts';
 import { Client, faultOf, idsOf, toSearch, type Answer } from '../support/client.ts';
 import { curlRequest, fencedBlocks, shellCommands } from '../support/readme.ts';

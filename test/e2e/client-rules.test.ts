@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { z } from 'zod';
 import { Undertone, UndertoneError, type Waited, type WhyGroupBy } from '../../src/client/index.ts';
-import { keySchema } from '../../src/http/key-route.ts';
+import { keySchema } from '../../src/contract/instances.ts';
 import { changesResponseSchema } from '../../src/query/changes/changes-schema.ts';
 import { curationsResponseSchema } from '../../src/query/curations/curations-schema.ts';
 import { overviewResponseSchema } from '../../src/query/overview/overview-schema.ts';

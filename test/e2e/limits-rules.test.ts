@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib';
-import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
+import { errorEnvelopeSchema } from '../../src/contract/errors.ts';
 import { Undertone } from '../../src/client/index.ts';
 import { ServiceClient } from '../../src/import/client.ts';
 import { importFiles } from '../../src/import/importer.ts';

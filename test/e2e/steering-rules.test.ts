@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { KeyScope } from '../../src/domain/key-scopes.ts';
-import { curatedSchema, newTopicAnswerSchema } from '../../src/http/curation-routes.ts';
-import { keySchema } from '../../src/http/key-route.ts';
+import { curatedSchema, newTopicAnswerSchema } from '../../src/contract/steering.ts';
+import { keySchema } from '../../src/contract/instances.ts';
 import {
   curationsResponseSchema,
   type CurationsResponse,

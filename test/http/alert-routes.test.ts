@@ -3,7 +3,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { alertDetailSchema, newAlertSchema } from '../../src/alerts/service.ts';
-import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
+import { errorEnvelopeSchema } from '../../src/contract/errors.ts';
 import { createHarness, FOREIGN_INSTANCE, INSTANCE, KEY, SESSION } from './support.ts';
 
 const { app } = createHarness({ limits: { requestsPerSecond: 1_000_000 } });

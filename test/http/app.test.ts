@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import type { InjectOptions } from 'fastify';
 import { AppError } from '../../src/errors.ts';
-import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
+import { errorEnvelopeSchema } from '../../src/contract/errors.ts';
 import {
   createHarness,
   FOREIGN_INSTANCE,

@@ -2,8 +2,8 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { AppError } from '../../src/errors.ts';
-import { batchLineSchema } from '../../src/http/batch-route.ts';
-import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
+import { batchLineSchema } from '../../src/contract/ingest.ts';
+import { errorEnvelopeSchema } from '../../src/contract/errors.ts';
 import { Random } from '../faults/support/random.ts';
 import { createHarness, INSTANCE, KEY, SESSION, type Harness } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { curatedSchema, newTopicAnswerSchema } from '../../src/http/curation-routes.ts';
-import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
+import { curatedSchema, newTopicAnswerSchema } from '../../src/contract/steering.ts';
+import { errorEnvelopeSchema } from '../../src/contract/errors.ts';
 import { createHarness, FOREIGN_INSTANCE, INSTANCE, KEY, PROJECT, SESSION } from './support.ts';
 
 const TOPIC = '0192f0a0-0000-7000-8000-00000000000e';

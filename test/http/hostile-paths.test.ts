@@ -3,7 +3,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
+import { errorEnvelopeSchema } from '../../src/contract/errors.ts';
 import { createHarness, KEY, type Harness } from './support.ts';
 
 /** Where files are served, and where they are not. */

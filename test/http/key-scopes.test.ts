@@ -1,8 +1,8 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KEY_SCOPES, type KeyScope } from '../../src/domain/key-scopes.ts';
-import { keySchema } from '../../src/http/key-route.ts';
-import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
+import { keySchema } from '../../src/contract/instances.ts';
+import { errorEnvelopeSchema } from '../../src/contract/errors.ts';
 import { createHarness, INSTANCE, KEY, PROJECT } from './support.ts';
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';

@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { errorEnvelopeSchema, ingestResponseSchema } from '../../src/http/openapi.ts';
+import { errorEnvelopeSchema } from '../../src/contract/errors.ts';
+import { ingestResponseSchema } from '../../src/contract/ingest.ts';
 import { sessionResponseSchema, type SessionResponse } from '../../src/query/session-schema.ts';
 import { queryResponseSchema, type QueryResponse } from '../../src/query/response-schema.ts';
 

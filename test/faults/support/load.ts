@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ingestResponseSchema } from '../../../src/http/openapi.ts';
+import { ingestResponseSchema } from '../../../src/contract/ingest.ts';
 import { queryResponseSchema } from '../../../src/query/response-schema.ts';
 import { CANCEL, CANNOT, COMPLAINT, DONE, PASSWORD, THANKS, UNKNOWN } from '../../support/conversations.ts';
 import { toSearch, type Client } from '../../support/client.ts';

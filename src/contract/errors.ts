@@ -1,6 +1,5 @@
 /** Covered by test/http/docs.test.ts. */
 import { z } from 'zod';
-import { UUID_PATTERN } from '../domain/ids.ts';
 import { ERROR_CODES, MAX_DETAILS, type ErrorCode } from '../errors.ts';
 
 /** The envelope of docs/errors.md. */
@@ -14,10 +13,4 @@ export const errorEnvelopeSchema = z.strictObject({
       .max(MAX_DETAILS)
       .optional(),
   }),
-});
-
-/** The answer of POST /v1/ingest/. */
-export const ingestResponseSchema = z.strictObject({
-  instanceId: z.string().regex(new RegExp(UUID_PATTERN.source)).meta({ format: 'uuid' }),
-  sessionId: z.string().regex(new RegExp(UUID_PATTERN.source)).meta({ format: 'uuid' }),
 });

@@ -1,0 +1,187 @@
+/** Instances, and the key itself. Covered by test/http/instances-route.test.ts and test/http/key-scopes.test.ts. */
+import { z } from 'zod';
+import { UUID_PATTERN } from '../domain/ids.ts';
+import { KEY_SCOPES } from '../domain/key-scopes.ts';
+import {
+  lengthOf,
+  MAX_EXTERNAL_ID_LENGTH,
+  MAX_EXTERNAL_IDS,
+  MAX_INSTANCE_NAME_LENGTH,
+} from '../domain/limits.ts';
+import { isPlainName, NAME_RULE } from '../domain/printable.ts';
+import { queryParameterSchemas } from '../query/parameters.ts';
+import { declare, json } from './route.ts';
+
+const uuid = z.string().regex(UUID_PATTERN, 'must be a UUID').meta({ format: 'uuid' });
+const EXAMPLE_NAME = { name: 'Shop assistant' };
+
+const name = z
+  .string('must be a string')
+  .min(1, 'must not be empty')
+  .refine(
+    (text) => lengthOf(text) <= MAX_INSTANCE_NAME_LENGTH,
+    `must be at most ${MAX_INSTANCE_NAME_LENGTH} characters long`,
+  )
+  .refine(isPlainName, NAME_RULE)
+  .meta({ maxLength: MAX_INSTANCE_NAME_LENGTH });
+
+export const instanceSchema = z.strictObject({
+  id: uuid,
+  name: z.string().nullable(),
+  createdAt: z.iso.datetime(),
+});
+
+export const instanceListSchema = z.strictObject({
+  elements: z.array(instanceSchema).describe('Oldest first.'),
+  pagination: z.strictObject({ total: z.number(), limit: z.number(), offset: z.number() }),
+});
+
+export const instanceListParameterSchemas = z.strictObject({
+  limit: queryParameterSchemas.shape.limit.describe('The most instances to answer.'),
+  offset: queryParameterSchemas.shape.offset.describe('How many instances to skip.'),
+  default: z
+    .enum(['true', 'false'], 'must be true or false')
+    .optional()
+    .describe('true: only the default instance of the project; none while nobody has asked for it.'),
+});
+
+export const LIST_INSTANCES = declare({
+  method: 'GET',
+  path: '/instances',
+  operationId: 'listInstances',
+  summary: 'List instances',
+  description: "The instances of the key's project, oldest first.",
+  tag: 'Instances',
+  scope: 'query',
+  parameters: instanceListParameterSchemas,
+  answer: { description: 'The asked-for page.', content: json('InstanceList', instanceListSchema) },
+  fails: [],
+});
+
+export const newInstanceSchema = z.strictObject(
+  {
+    name: name.optional().describe('What people call it.'),
+    default: z
+      .boolean('must be true or false')
+      .optional()
+      .describe(
+        'true: the default instance of the project, one for ever, is made when there is none, and answered. ' +
+          'It keeps the name that it has.',
+      ),
+  },
+  'must be a JSON object',
+);
+
+export const CREATE_INSTANCE = declare({
+  method: 'POST',
+  path: '/instances',
+  operationId: 'createInstance',
+  summary: 'Make an instance',
+  description: 'In the project of the key. An ingest request without `instanceId` makes one, too.',
+  tag: 'Instances',
+  scope: 'ingest',
+  headers: ['Idempotency-Key'],
+  body: { required: false, content: json('NewInstance', newInstanceSchema, EXAMPLE_NAME) },
+  answer: { status: 201, description: 'The instance was made.', content: json('Instance', instanceSchema) },
+  otherwise: {
+    status: 200,
+    description: 'The default instance, which was there.',
+    content: json('Instance', instanceSchema),
+  },
+  fails: [409, 413],
+});
+
+export const instanceChangeSchema = z.strictObject(
+  { name: name.nullable().describe('The new name; null: none.') },
+  'must be a JSON object',
+);
+
+export const RENAME_INSTANCE = declare({
+  method: 'PATCH',
+  path: '/instances/{instanceId}',
+  operationId: 'renameInstance',
+  summary: 'Rename an instance',
+  description: 'Every process knows the new name within a second.',
+  tag: 'Instances',
+  scope: 'ingest',
+  id: 'The instance to rename.',
+  body: { required: true, content: json('InstanceChange', instanceChangeSchema, EXAMPLE_NAME) },
+  answer: { description: 'The instance as it is now.', content: json('Instance', instanceSchema) },
+  fails: [404, 413],
+});
+
+const externalId = z
+  .string('must be a string')
+  .min(1, 'must not be empty')
+  .refine(
+    (text) => lengthOf(text) <= MAX_EXTERNAL_ID_LENGTH,
+    `must be at most ${MAX_EXTERNAL_ID_LENGTH} characters long`,
+  )
+  .refine((text) => text.isWellFormed(), 'must not contain an unpaired surrogate')
+  .meta({ maxLength: MAX_EXTERNAL_ID_LENGTH });
+
+export const TOO_MANY_IDS = `must hold at most ${MAX_EXTERNAL_IDS} ids`;
+
+export const externalIdsSchema = z.strictObject(
+  {
+    externalIds: z
+      .array(externalId, 'must be an array')
+      .min(1, 'must not be empty')
+      .max(MAX_EXTERNAL_IDS, TOO_MANY_IDS)
+      .describe('What you call the sessions.'),
+  },
+  'must be a JSON object',
+);
+
+export const sessionIdsSchema = z.strictObject({
+  sessionIds: z
+    .array(z.string().regex(UUID_PATTERN).meta({ format: 'uuid' }))
+    .describe('In the order of the externalIds.'),
+});
+
+export const ISSUE_SESSION_IDS = declare({
+  method: 'POST',
+  path: '/instances/{instanceId}/session-ids',
+  operationId: 'issueSessionIds',
+  summary: 'Get session ids for ids of your own',
+  description:
+    'The same external id always gets the same session id; nothing is stored. A session under such an id is ingested faster ' +
+    'than one under an id that you chose: the id says which instance it belongs to.',
+  tag: 'Instances',
+  scope: 'ingest',
+  id: 'The instance of the sessions.',
+  body: {
+    required: true,
+    content: json('ExternalIds', externalIdsSchema, { externalIds: ['ticket-123', 'ticket-124'] }),
+  },
+  answer: { description: 'The session ids.', content: json('SessionIds', sessionIdsSchema) },
+  fails: [404, 413],
+});
+
+export const keySchema = z.strictObject({
+  keyId: z.string().describe('The name of the key in lists; it tells nothing about the key.'),
+  projectId: z
+    .string()
+    .regex(new RegExp(UUID_PATTERN.source))
+    .meta({ format: 'uuid' })
+    .describe('The project of the key.'),
+  scopes: z
+    .array(z.enum(KEY_SCOPES))
+    .describe(
+      'What the key may do: `ingest`: send messages, make and rename instances; `query`: read everything; ' +
+        '`curate`: change topics, clusters and gaps; `erase`: for routes to come.',
+    ),
+});
+
+export const READ_KEY = declare({
+  method: 'GET',
+  path: '/key',
+  operationId: 'readKey',
+  summary: 'See what the key may do',
+  description: "The request's own key: its project and its scopes. It needs no scope.",
+  tag: 'Keys',
+  scope: null,
+  parameters: z.strictObject({}),
+  answer: { description: 'The key.', content: json('Key', keySchema) },
+  fails: [],
+});

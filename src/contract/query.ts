@@ -1,0 +1,139 @@
+/** The routes that read the views of an instance. Covered by query-, session-, why-, changes- and overview-rules in test/e2e. */
+import type { z } from 'zod';
+import { GROUPINGS } from '../domain/groupings.ts';
+import { changesParameterSchemas, changesResponseSchema } from '../query/changes/changes-schema.ts';
+import { overviewParameterSchemas, overviewResponseSchema } from '../query/overview/overview-schema.ts';
+import { queryParameterSchemas } from '../query/parameters.ts';
+import { queryResponseSchema } from '../query/response-schema.ts';
+import { sessionParameterSchemas, sessionResponseSchema } from '../query/session-schema.ts';
+import { WHY_PATHS, whyParameterSchemas, whyResponseSchema, type WhyPath } from '../query/why/why-schema.ts';
+import { declare, json, type Route } from './route.ts';
+
+type Rest<Parameters extends z.ZodType> = Pick<
+  Route<Parameters>,
+  'path' | 'operationId' | 'summary' | 'description' | 'id' | 'parameters' | 'examples'
+>;
+
+/** A route that reads one instance, and waits for what its caller has sent. */
+function reading<Parameters extends z.ZodType>(
+  rest: Rest<Parameters>,
+  answer: string,
+  name: string,
+  schema: z.ZodType,
+): Route<Parameters> {
+  return declare({
+    ...rest,
+    method: 'GET',
+    tag: 'Query',
+    scope: 'query',
+    headers: ['X-Wait-For-Position'],
+    answer: { description: answer, headers: ['X-Wait-Result'], content: json(name, schema) },
+    fails: [404],
+  });
+}
+
+const queried = reading(
+  {
+    path: '/query',
+    operationId: 'query',
+    summary: 'Query metrics',
+    description: 'Aggregated metrics of the entities that groupBy names, for one instance.',
+    parameters: queryParameterSchemas,
+    // What the page fills in, so that Execute works with the ids of whoever tries it.
+    examples: { groupBy: 'SESSION', fields: ['messages', 'sat', 'dsat'] },
+  },
+  'The rows of the asked-for page.',
+  'QueryResponse',
+  queryResponseSchema,
+);
+
+export const QUERY: typeof queried = {
+  ...queried,
+  answer: {
+    ...queried.answer,
+    content: {
+      ...queried.answer.content,
+      // Every row, as docs/api.md says.
+      'text/csv': { schema: { type: 'string' } },
+      'application/x-ndjson': { schema: { type: 'string' } },
+    },
+  },
+};
+
+export const READ_SESSION = reading(
+  {
+    path: '/sessions/{sessionId}',
+    operationId: 'readSession',
+    summary: 'Read a conversation',
+    description:
+      'The messages of a session in order, with what was found in each. Texts are read from the stream; one ' +
+      'that it no longer holds is shown as gone, with the reason.',
+    id: 'The session to read.',
+    parameters: sessionParameterSchemas,
+  },
+  'The session, and the asked-for page of its messages.',
+  'SessionResponse',
+  sessionResponseSchema,
+);
+
+/** What the paths of WHY_PATHS stand for. */
+const WHY_WORDS: Readonly<Record<WhyPath, string>> = {
+  topics: 'topic',
+  'topic-clusters': 'topic cluster',
+  gaps: 'gap',
+  'repeated-requests': 'repeated request',
+  'end-users': 'end user',
+};
+
+/** What is behind the numbers of an entity, by grouping. */
+export const WHY = (Object.keys(WHY_WORDS) as WhyPath[]).map((path) => {
+  const words = WHY_WORDS[path];
+  const groupBy = WHY_PATHS[path];
+  const { name } = GROUPINGS[groupBy];
+  const route = reading(
+    {
+      path: `/${path}/{id}`,
+      operationId: `why${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+      summary: `Look behind a ${words}`,
+      description:
+        `The numbers of a ${words} in a range, what occurs together with it, and how it is said. ` +
+        'What queries say too, they say alike.',
+      id: `The ${words}.`,
+      parameters: whyParameterSchemas,
+    },
+    `What is behind the ${words}.`,
+    'WhyResponse',
+    whyResponseSchema,
+  );
+  return { groupBy, route };
+});
+
+export const CHANGES = reading(
+  {
+    path: '/changes',
+    operationId: 'readChanges',
+    summary: 'See what changed',
+    description:
+      'Topics, gaps and signals that are new, rising, falling or gone, against the period before. Only what is ' +
+      'not chance is listed.',
+    parameters: changesParameterSchemas,
+    // Queries need none.
+    examples: { 'dateRange.start': '2026-11-01', 'dateRange.end': '2026-11-08' },
+  },
+  'The two periods and the changes.',
+  'ChangesResponse',
+  changesResponseSchema,
+);
+
+export const OVERVIEW = reading(
+  {
+    path: '/overview',
+    operationId: 'readOverview',
+    summary: 'Measure an instance',
+    description: 'The metrics of the whole instance in a range, and in each bucket of it.',
+    parameters: overviewParameterSchemas,
+  },
+  'The metrics.',
+  'OverviewResponse',
+  overviewResponseSchema,
+);

@@ -1,0 +1,34 @@
+/** Every route with a key, in the order of the document. Covered by test/http/docs.test.ts. */
+import { CREATE_ALERT, DELETE_ALERT, LIST_ALERTS, READ_ALERT, TEST_ALERT } from './alerts.ts';
+import { EXPORTS, INGEST, INGEST_BATCH } from './ingest.ts';
+import {
+  CREATE_INSTANCE,
+  ISSUE_SESSION_IDS,
+  LIST_INSTANCES,
+  READ_KEY,
+  RENAME_INSTANCE,
+} from './instances.ts';
+import { CHANGES, OVERVIEW, QUERY, READ_SESSION, WHY } from './query.ts';
+import type { Route } from './route.ts';
+import { CREATE_TOPIC, CURATE, CURATIONS } from './steering.ts';
+
+/** By what a process serves: it takes messages, it reads the views, and what every one does. */
+export const ROUTES: Readonly<Record<'ingest' | 'query' | 'always', readonly Route[]>> = {
+  ingest: [INGEST, INGEST_BATCH, EXPORTS.traces, EXPORTS.logs],
+  query: [
+    QUERY,
+    READ_SESSION,
+    ...WHY.map(({ route }) => route),
+    CHANGES,
+    OVERVIEW,
+    CURATIONS,
+    CURATE,
+    CREATE_TOPIC,
+    LIST_ALERTS,
+    CREATE_ALERT,
+    READ_ALERT,
+    DELETE_ALERT,
+    TEST_ALERT,
+  ],
+  always: [LIST_INSTANCES, CREATE_INSTANCE, RENAME_INSTANCE, ISSUE_SESSION_IDS, READ_KEY],
+};

@@ -1,0 +1,93 @@
+/** The routes by which people steer what is found. Covered by test/http/curation-routes.test.ts and test/e2e/steering-rules.test.ts. */
+import { z } from 'zod';
+import { UUID_PATTERN } from '../domain/ids.ts';
+import { curationSchema, newTopicSchema } from '../ingest/curation-body.ts';
+import { curationsParameterSchemas, curationsResponseSchema } from '../query/curations/curations-schema.ts';
+import { declare, json, type Content, type Route } from './route.ts';
+
+const uuid = z.string().regex(new RegExp(UUID_PATTERN.source)).meta({ format: 'uuid' });
+const curationId = uuid.describe('The curation: GET /v1/curations lists it, UNDO takes it back.');
+
+export const curatedSchema = z.strictObject({
+  curationId,
+  topicClusterId: uuid.optional().describe('The cluster that newClusterName makes.'),
+});
+
+export const newTopicAnswerSchema = z.strictObject({ topicId: uuid.describe('The new topic.'), curationId });
+
+/** The ids are those of an example: each has to be replaced. */
+const EXAMPLE_ID = '019aa3f1-6f0c-7b32-9d55-3a0f6c2b7e10';
+
+export const CURATIONS = declare({
+  method: 'GET',
+  path: '/curations',
+  operationId: 'listCurations',
+  summary: 'List what people decided',
+  description: 'Curations with time and key, the newest first, and what became of each.',
+  tag: 'Steering',
+  scope: 'query',
+  parameters: curationsParameterSchemas,
+  headers: ['X-Wait-For-Position'],
+  answer: {
+    description: 'The asked-for page.',
+    headers: ['X-Wait-Result'],
+    content: json('CurationsResponse', curationsResponseSchema),
+  },
+  fails: [404],
+});
+
+/** A decision: answered once it is stored durably. */
+function deciding(
+  rest: Pick<Route, 'path' | 'operationId' | 'summary' | 'description'>,
+  body: Readonly<Record<string, Content>>,
+  answer: Readonly<Record<string, Content>>,
+): Route<z.ZodType<undefined>> {
+  return declare({
+    ...rest,
+    method: 'POST',
+    tag: 'Steering',
+    scope: 'curate',
+    takesMessages: true,
+    headers: ['Idempotency-Key', 'X-Wait-For-Position'],
+    body: { required: true, content: body },
+    answer: {
+      status: 201,
+      description: 'Stored.',
+      headers: ['X-Wait-Result', 'X-Stream-Position'],
+      content: answer,
+    },
+    fails: [404, 409, 413],
+  });
+}
+
+export const CURATE = deciding(
+  {
+    path: '/curations',
+    operationId: 'curate',
+    summary: 'Rename, pin, merge, move, hide or undo',
+    description: 'Answers once it is stored durably; answers of queries follow when it is processed.',
+  },
+  json('Curation', curationSchema, {
+    instanceId: EXAMPLE_ID,
+    action: 'RENAME',
+    topicId: '5b1f0c52-7c55-4b0e-9f5e-1d2f3a4b5c6d',
+    name: 'Change the delivery address',
+  }),
+  json('Curated', curatedSchema),
+);
+
+export const CREATE_TOPIC = deciding(
+  {
+    path: '/topics',
+    operationId: 'createTopic',
+    summary: 'Make a topic of your own',
+    description: 'It claims requests near its examples, from now on or from the beginning.',
+  },
+  json('NewTopic', newTopicSchema, {
+    instanceId: EXAMPLE_ID,
+    name: 'Gift wrapping',
+    description: 'How a parcel is wrapped.',
+    examples: ['Can you wrap it as a present?', 'I would like gift paper and a card'],
+  }),
+  json('NewTopicResponse', newTopicAnswerSchema),
+);
