@@ -3,7 +3,9 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import { action, helpOf, readCommandLine, wholeNumber, type Command } from '../../src/cli/command.ts';
+import type { Help } from '../support/helps.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -18,17 +20,17 @@ const COMMANDS = Object.entries(scripts).flatMap(([name, script]) => {
 describe('every command', () => {
   it('tells how it is used, and names its options', async () => {
     ok(COMMANDS.length >= 15, COMMANDS.map(({ name }) => name).join(' '));
-    const asked = COMMANDS.map(async ({ name, file }) => {
-      const [code, output] = await new Promise<[unknown, string]>((resolve) => {
-        execFile(process.execPath, [file, '--help'], { cwd: ROOT }, (error, out, errors) =>
-          resolve([error?.code ?? 0, `${out}${errors}`]),
-        );
-      });
-      equal(code, 0, `${name}: ${output}`);
+    const script = join(ROOT, 'test/support/helps.ts');
+    const files = COMMANDS.map(({ file }) => file);
+    const { stdout } = await promisify(execFile)(process.execPath, [script, ...files], { cwd: ROOT });
+    const helps = JSON.parse(stdout) as Help[];
+    equal(helps.length, COMMANDS.length);
+    for (const [index, { name, file }] of COMMANDS.entries()) {
+      const { code, output, file: asked } = helps[index]!;
+      deepEqual([asked, code], [file, 0], `${name}: ${output}`);
       match(output, /^Usage:/);
       match(output, name === 'start' ? /npm start/ : new RegExp(`npm run (--silent )?${name}\\b`));
-    });
-    await Promise.all(asked);
+    }
   });
 });
 
