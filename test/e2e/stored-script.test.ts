@@ -2,7 +2,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { findChromium, openBrowser } from '../support/browser.ts';
+import { findChromium, shareBrowser } from '../support/browser.ts';
 import { Client, type Answer } from '../support/client.ts';
 import {
   assistant,
@@ -14,7 +14,8 @@ import {
   PASSWORD,
   user,
 } from '../support/conversations.ts';
-import { startTestService, type TestProject, type TestService } from '../support/service.ts';
+import { isLong } from '../support/long.ts';
+import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
 
 const chromium = findChromium();
 const skip =
@@ -29,6 +30,9 @@ const SCRIPTS = [
   '</title><script>window.ran=6</script>',
   '<iframe srcdoc="<script>parent.ran=7</script>">',
 ] as const;
+
+/** Pages of topics, of users, and so on. */
+const OF_EACH = isLong ? 2 : 1;
 
 /** What no text of others may become, wherever it stands. */
 const ELEMENTS =
@@ -51,20 +55,25 @@ function turner(): () => string {
   return () => SCRIPTS[next++ % SCRIPTS.length] as string;
 }
 
+let service: TestService;
+let browser: Browser;
+let stopBrowser: () => Promise<void>;
+before(async () => {
+  if (chromium === null) return;
+  service = await shareTestService();
+  ({ browser, stop: stopBrowser } = await shareBrowser(chromium));
+});
+after(async () => {
+  await stopBrowser?.();
+  await service?.stop();
+});
+
 describe('texts that hold a script', { skip }, () => {
-  let service: TestService;
   let project: TestProject;
   let client: Client;
-  let browser: Browser;
   before(async () => {
-    service = await startTestService();
     project = await service.newProject();
     client = new Client(service.url, project.key);
-    browser = await openBrowser(chromium ?? '');
-  });
-  after(async () => {
-    await browser?.close();
-    await service?.stop();
   });
 
   const post = async (path: string, body: unknown): Promise<Answer> => {
@@ -142,7 +151,7 @@ describe('texts that hold a script', { skip }, () => {
     ] as const) {
       const rows = await client.rows({ groupBy, fields: 'messages', instanceId });
       const ids = rows.map(({ dimensions }) => (dimensions as Record<string, { id: string }>)[dimension]?.id);
-      for (const id of ids.slice(0, 2)) views.push(`${view}=${encodeURIComponent(id ?? '')}`);
+      for (const id of ids.slice(0, OF_EACH)) views.push(`${view}=${encodeURIComponent(id ?? '')}`);
     }
     return [...views, `view=conversations&text=${encodeURIComponent(SCRIPTS[0])}`];
   }

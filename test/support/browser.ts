@@ -17,8 +17,26 @@ export function findChromium(): string | null {
   return found;
 }
 
+let shared: Promise<Browser> | null = null;
+let sharers = 0;
+
+/** A browser that the test files of this process share, and how to stop it: it ends with the last `stop`. */
+export async function shareBrowser(
+  executablePath: string,
+): Promise<{ readonly browser: Browser; readonly stop: () => Promise<void> }> {
+  sharers += 1;
+  const browser = await (shared ??= openBrowser(executablePath));
+  const stop = async (): Promise<void> => {
+    sharers -= 1;
+    if (sharers > 0) return;
+    shared = null;
+    await browser.close();
+  };
+  return { browser, stop };
+}
+
 /** Starts it without anything that goes to the network by itself. */
-export function openBrowser(executablePath: string): Promise<Browser> {
+function openBrowser(executablePath: string): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: [

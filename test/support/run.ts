@@ -29,6 +29,7 @@ const TOGETHER: readonly {
     // It deletes from the stream.
     last: /session-rules/,
   },
+  { name: 'browser', files: /^test\/e2e\/(?:dashboard|stored-script)/ },
   { name: 'reader', files: /^test\/(?:conversations|text|topics|turns)\/(?!.*linear-time)/ },
   { name: 'linear-time', files: /^test\/(?:turns\/linear-time-|text\/.*linear-time)/ },
   { name: 'models', files: /^test\/(?:models|numeric|writer\/local)/ },
