@@ -74,7 +74,6 @@ const BEHIND = /state_behind/;
 const DAMAGES: readonly Damage[] = [
   {
     name: 'CURRENT is garbage',
-    short: true,
     down: [],
     restarted: ['web'],
     file: current,
@@ -140,7 +139,6 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'ACTIVE is garbage',
-    short: true,
     down: ['worker'],
     restarted: ['web'],
     file: active,
