@@ -39,9 +39,9 @@ import {
 } from '../support/processes.ts';
 import { answersOf, FEW_GRANULARITIES, requestsOf } from '../support/replays.ts';
 
-const INSTANCES = 6;
-const requests = requestsOf({ conversations: 24, instances: INSTANCES, messages: 3 });
-const [first, second] = [requests.slice(0, 40), requests.slice(40)] as const;
+const INSTANCES = 4;
+const requests = requestsOf({ conversations: 12, instances: INSTANCES, messages: 3 });
+const [first, second] = [requests.slice(0, 20), requests.slice(20)] as const;
 
 const WANTED: NewRule = {
   instanceId: ALERTED,
@@ -198,10 +198,10 @@ describe('backup and restore', () => {
     const manager = await jetstreamManager(connection.nats);
     const before = await answers(dataDir);
     const { lastSequence } = await extentOf(connection, CONVERSATIONS_STREAM);
-    await manager.streams.purge(CONVERSATIONS_STREAM, { seq: 31 });
+    await manager.streams.purge(CONVERSATIONS_STREAM, { seq: 14 });
     const refused = await run('cli/rebuild.ts', []);
     equal(refused.code, 1);
-    match(refused.output, /The stream holds entries 31 to .*: entries 1 to 30 are gone.*--from-backup/);
+    match(refused.output, /The stream holds entries 14 to .*: entries 1 to 13 are gone.*--from-backup/);
     const rebuilt = await run('cli/rebuild.ts', ['--from-backup', backup]);
     equal(rebuilt.code, 0, rebuilt.output);
     match(rebuilt.output, /switched from views 1 to views 2/);

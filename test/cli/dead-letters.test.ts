@@ -9,6 +9,7 @@ import { createPublisher, type Publisher } from '../../src/stream/log/publisher.
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { conversationsSubject, partitionOf } from '../../src/stream/subjects.ts';
 import { temporaryDirectory, uuid } from '../support/fold.ts';
+import { sampled } from '../support/long.ts';
 import { startTestServer, type TestServer } from '../support/nats.ts';
 import {
   countedMessages,
@@ -163,8 +164,9 @@ describe('dead letters', () => {
     [['replay', '1', '99'], 1, /^There is no dead letter 1\..*\n$/],
   ];
   it('says what is wrong with a command line', async () => {
-    const results = await Promise.all(mistakes.map(([args]) => run(args)));
-    for (const [place, [args, code, text]] of mistakes.entries()) {
+    const some = sampled(mistakes, 3);
+    const results = await Promise.all(some.map(([args]) => run(args)));
+    for (const [place, [args, code, text]] of some.entries()) {
       equal(results[place]?.code, code, args.join(' '));
       match(results[place]?.output ?? '', text);
     }

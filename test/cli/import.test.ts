@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { FakeService } from '../import/fake-service.ts';
+import { sampled } from '../support/long.ts';
 import { eventually } from '../support/processes.ts';
 
 const SCRIPT = resolve(import.meta.dirname, '../../src/cli/import.ts');
@@ -290,7 +291,7 @@ describe('npm run import', () => {
     ['half a mapping', ['a.jsonl', '--map', 'role=x'], { UT_KEY: 'k' }, /--map: content=… is missing/],
     ['an unknown option', ['a.jsonl', '--instnace', 'x'], { UT_KEY: 'k' }, /--instnace/],
   ];
-  for (const [name, args, env, message] of wrong) {
+  for (const [name, args, env, message] of sampled(wrong, 3)) {
     it(`ends with 2 and the usage for ${name}`, async () => {
       const { status, err } = await start(args, env).ended;
       equal(status, 2);

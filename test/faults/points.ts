@@ -33,12 +33,7 @@ const POINTS: readonly Point[] = [
   { name: 'before CURRENT is switched', at: '^before rename CURRENT', skip: 20, short: 1 },
   { name: 'after CURRENT is switched', at: '^after rename CURRENT', skip: 20 },
   { name: 'while a merged file is written', at: '^after sql attach .* as merged_out', skip: 2 },
-  {
-    name: 'before a merged file has its name',
-    at: '^before rename merged-',
-    skip: 1,
-    short: 0,
-  },
+  { name: 'before a merged file has its name', at: '^before rename merged-', skip: 1 },
   { name: 'after a merged file has its name', at: '^after rename merged-', skip: 1 },
 ];
 
