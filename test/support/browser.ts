@@ -36,7 +36,7 @@ export async function shareBrowser(
 }
 
 /** Starts it without anything that goes to the network by itself. */
-function openBrowser(executablePath: string): Promise<Browser> {
+export function openBrowser(executablePath: string): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: [
