@@ -10,11 +10,14 @@ import { SnapshotReader, type Snapshot } from '../../src/store/published/snapsho
 import { randomFrom } from '../../bench/load/questions.ts';
 import { openFixture, uuid, VIEWS } from '../support/fold.ts';
 import { history, parametersOf, question, readHistory } from '../support/histories.ts';
+import { isLong } from '../support/long.ts';
 import { SYNTHETIC_IDS, SYNTHETIC_START, SyntheticStream } from '../support/synthetic-stream.ts';
 import { foldLive } from '../support/view-laws.ts';
 
 const GRANULARITIES = ['HOUR', 'DAY', 'WEEK', 'MONTH', 'ALL'] as const;
 const DAYS = 40;
+const BATCHES = isLong ? 8 : 4;
+const QUESTIONS = isLong ? 40 : 25;
 
 /** What a dashboard may ask about entities, of any range, order, bound and page. */
 function questionFrom(random: () => number): Record<string, string> {
@@ -76,16 +79,16 @@ describe('answers from rows in memory', () => {
     const stream = new SyntheticStream({ messages: 2400, days: DAYS, topics: 12 });
     let held = 0;
     try {
-      for (let batch = 0; batch < 8; batch += 1) {
+      for (let batch = 0; batch < BATCHES; batch += 1) {
         await fixture.fold(stream.next(300));
         await fixture.publish();
         if (batch % 3 === 2) await fixture.publication.settle();
         const snapshot = await snapshotOf(fixture.reader);
-        for (let asked = 0; asked < 40; asked += 1)
+        for (let asked = 0; asked < QUESTIONS; asked += 1)
           held += Number(await checkBoth(snapshot, parseQueryParameters(questionFrom(random))));
         snapshot.release();
       }
-      equal(held, 320);
+      equal(held, BATCHES * QUESTIONS);
     } finally {
       await fixture.close();
     }
@@ -97,7 +100,7 @@ describe('answers from rows in memory', () => {
       [2, 120_000],
     ] as const) {
       const [given] = fc.sample(history('stream'), { numRuns: 1, seed });
-      const questions = fc.sample(question, { numRuns: 20, seed });
+      const questions = fc.sample(question, { numRuns: isLong ? 20 : 8, seed });
       const read = readHistory(given!);
       const fixture = await openFixture({ compactRows: 100 });
       const held = new HeldTables(mostBytes);

@@ -10,6 +10,7 @@ import type { Plan } from '../../src/query/statement.ts';
 import type { Row } from '../../src/store/duckdb.ts';
 import type { Snapshot } from '../../src/store/published/snapshot-reader.ts';
 import { openFixture, uuid, VIEWS, type Fixture } from '../support/fold.ts';
+import { sampled } from '../support/long.ts';
 import { SyntheticStream } from '../support/synthetic-stream.ts';
 
 /**
@@ -81,7 +82,8 @@ describe('windows without partition', () => {
     }
 
     ok(plans.size > 300, `${plans.size} statements`);
-    for (const plan of plans.values())
+    // The short form asks DuckDB about some of each kind.
+    for (const plan of sampled([...plans.values()], 3))
       deepEqual(unpartitioned(await snapshot.all(`${EXPLAIN} ${plan.sql}`, plan)), [], plan.sql);
   });
 
@@ -126,6 +128,7 @@ function* everyQuestion(): Generator<{ parameters: QueryParameters; chosen: Chos
       groupBy,
       range: { start: null, end: null },
       granularity: 'ALL',
+      timeZone: null,
       fields: metrics,
       dimensionFields: [],
       ids: null,

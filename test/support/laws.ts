@@ -72,6 +72,11 @@ ${found.errorInstance instanceof Error ? found.errorInstance.message : String(fo
   );
 }
 
+/** Of the kept cases those that the short form checks: every other one, from `first` on; the long form checks all. */
+export function shortCases<Case>(kept: readonly Case[], first: 0 | 1 = 0): readonly Case[] {
+  return isLong || kept.length < 2 ? kept : kept.filter((_, index) => index % 2 === first);
+}
+
 /** The cases that are kept for a law, by file name. */
 export function keptCases<Case>(law: Law<Case>): { readonly name: string; readonly given: Case }[] {
   return readdirSync(KEPT_DIRECTORY)

@@ -113,14 +113,14 @@ describe('workers', () => {
 
   it('share the shards, take over from a killed one, and count every message once', async () => {
     await evenlySpread();
-    const requests = requestsOf({ conversations: 30, instances: INSTANCES, messages: 4 });
+    const requests = requestsOf({ conversations: 16, instances: INSTANCES, messages: 4 });
     const messages = requests.reduce((sum, request) => sum + request.messages.length, 0);
     let newest = 0;
     const publishing = (async () => {
       for (const request of requests) newest = await publisher.publish(request);
     })();
 
-    await eventually(() => Math.max(0, ...publishedSequences(dataDir)) > 30);
+    await eventually(() => Math.max(0, ...publishedSequences(dataDir)) > 15);
     const theirs = shardsOf('worker');
     const killedAt = signal('worker', 'SIGKILL');
     await eventually(
