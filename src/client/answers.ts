@@ -77,6 +77,8 @@ export interface PeriodOptions extends ReadOptions {
   readonly dateRange?: DateRange | undefined;
   /** Default `DAY`. */
   readonly timeGranularity?: TrendGranularity | undefined;
+  /** As of a query. */
+  readonly timeZone?: string | undefined;
 }
 
 export interface Overview extends Waited {
@@ -95,6 +97,8 @@ export interface ChangesOptions extends ReadOptions {
   readonly dateRange: { readonly start: Instant; readonly end: Instant };
   /** Default `previous`. */
   readonly compare?: 'previous' | 'year' | undefined;
+  /** As of a query. */
+  readonly timeZone?: string | undefined;
   readonly limit?: number | undefined;
 }
 

@@ -54,6 +54,8 @@ interface QueryBase<
   readonly dimensionFields?: readonly D[] | undefined;
   readonly dateRange?: DateRange | undefined;
   readonly timeGranularity?: T | undefined;
+  /** Whose days, weeks and months are meant: "Europe/Berlin". Default: those of UTC. */
+  readonly timeZone?: string | undefined;
   readonly ids?: readonly string[] | undefined;
   readonly sort?: { readonly field: SortFieldOf<G>; readonly order?: 'ASC' | 'DESC' | undefined } | undefined;
   /** Rows on a page: 1 to 10,000. */
@@ -80,7 +82,7 @@ export interface Row<
   readonly fields: { readonly [M in F]: MetricValues[M] };
 }
 
-/** Start of the bucket, UTC. */
+/** Start of the bucket. */
 type DateOf<T extends Granularity> = [T] extends ['ALL']
   ? unknown
   : 'ALL' extends T

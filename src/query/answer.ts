@@ -1,13 +1,14 @@
 /** Covered by test/query/query-runner.test.ts and test/e2e/query-rules.test.ts. */
 import { mapInPieces } from '../domain/give-way.ts';
 import { metricOf, type Metric } from '../domain/metrics.ts';
-import { formatBucket, formatInstant } from '../domain/time.ts';
+import { formatInstant } from '../domain/time.ts';
 import type { Row } from '../store/duckdb.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
 import type { View } from '../store/view-files.ts';
 import { chosenEntities, readDimensions } from './dimensions.ts';
 import { heldPage, type Page } from './held-page.ts';
 import { readInstanceRow } from './instance-row.ts';
+import { inTimeZone, nameOfBucket } from './local-buckets.ts';
 import type { QueryParameters } from './parameters.ts';
 import { isCountedApart, planQuery, type ChosenEntities, type Wanted } from './plan.ts';
 import type { QueryResponse } from './response-schema.ts';
@@ -25,15 +26,16 @@ export interface AnswerOptions {
 /** The answer of GET /v1/query/ from one snapshot. */
 export async function answerQuery(
   snapshot: Snapshot,
-  parameters: QueryParameters,
+  asked: QueryParameters,
   options: AnswerOptions,
 ): Promise<QueryResponse> {
-  const instance = await readInstanceRow(snapshot, parameters.instanceId);
-  const { limit, offset } = parameters;
+  const instance = await readInstanceRow(snapshot, asked.instanceId);
+  const { limit, offset } = asked;
   const since = options.answeringSince?.() ?? 0;
   if (instance === undefined)
     return { elements: [], pagination: { total: 0, limit, offset }, lastProcessedAt: null };
   const number = instance['instance'] as number;
+  const parameters = await inTimeZone(snapshot, asked, number, options.views);
   const chosen = await chosenEntities(snapshot, parameters, number);
   const { page, total } =
     (await heldPage(snapshot, parameters, number, chosen, options.views)) ??
@@ -56,7 +58,9 @@ async function elementsOf(
   return mapInPieces(rows, (row, index) => ({
     dimensions: {
       ...dimensions[index],
-      ...(parameters.granularity === 'ALL' ? {} : { date: formatBucket(row['bucket'] as number) }),
+      ...(parameters.granularity === 'ALL'
+        ? {}
+        : { date: nameOfBucket(row['bucket'] as number, parameters) }),
     },
     fields: fieldsOf(row, parameters.fields),
   }));
@@ -68,12 +72,13 @@ const AT_ONCE = 10_000;
 /** The elements of the whole answer, some thousands at a time, in its order: memory does not grow with their number. */
 export async function* streamElements(
   snapshot: Snapshot,
-  parameters: QueryParameters,
+  asked: QueryParameters,
   { views }: AnswerOptions,
 ): AsyncGenerator<Elements> {
-  const instance = await readInstanceRow(snapshot, parameters.instanceId);
+  const instance = await readInstanceRow(snapshot, asked.instanceId);
   if (instance === undefined) return;
   const number = instance['instance'] as number;
+  const parameters = await inTimeZone(snapshot, asked, number, views);
   const chosen = await chosenEntities(snapshot, parameters, number);
   const plan = planQuery(parameters, number, views, chosen, 'page');
   let rows: Row[] = [];

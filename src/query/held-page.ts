@@ -1,7 +1,6 @@
 /** Covered by test/query/held-answers.test.ts and test/view-laws.test.ts. */
 import { FILTERS, GROUPINGS } from '../domain/groupings.ts';
 import { sortValueOf, sqlOf, type SortField } from '../domain/metrics.ts';
-import { bucketStart } from '../domain/time.ts';
 import type { Columns, Row } from '../store/duckdb.ts';
 import type { HeldPart, HeldRows, Orders } from '../store/published/held-rows.ts';
 import { ordered } from '../store/published/row-order.ts';
@@ -18,8 +17,8 @@ import {
   type Sums,
 } from './held-counts.ts';
 import type { QueryParameters } from './parameters.ts';
-import { planSessions, type ChosenEntities } from './plan.ts';
-import { route, type Range } from './routing.ts';
+import { planSessions, routeOf, type ChosenEntities } from './plan.ts';
+import type { Range } from './routing.ts';
 
 /** Rows of a page, and how many there are on all pages. */
 export interface Page {
@@ -110,7 +109,7 @@ function keysOf({ sort, groupBy, granularity }: QueryParameters): Key[] {
 
 /** Topics, clusters, signals, repeated requests or gaps: of their rollup, and of the buckets that the range cuts. */
 async function entityParts(asked: Asked): Promise<Part[] | null> {
-  const { snapshot, instance, counts, parameters, range, chosen } = asked;
+  const { snapshot, instance, counts, parameters, chosen } = asked;
   if (counts.view !== 'entity_rollup') return null;
   const { granularity } = parameters;
   const names = await cachedNames(snapshot, counts.names, instance);
@@ -120,7 +119,7 @@ async function entityParts(asked: Asked): Promise<Part[] | null> {
   const members = among === undefined ? null : membersAmong(among, span);
   const idIn = (numbers: Columns['numbers']) => (row: number) =>
     names.get(numbers['number']![row]!)?.['id'] as string;
-  const { rollup, cuts } = route(granularity, range);
+  const { rollup, cuts } = routeOf(parameters);
   const parts: Part[] = [];
   if (rollup !== null) {
     const held = await rollupOf(asked, granularity);
@@ -135,7 +134,7 @@ async function entityParts(asked: Asked): Promise<Part[] | null> {
     const sums = await sumsOf(asked, cut, span);
     if (sums === null) return null;
     const rows = [...names.keys()].filter((number) => sums.messages[number - span.least]! > 0);
-    const bucket = new Float64Array(rows.length).fill(bucketStart(granularity, cut.start));
+    const bucket = new Float64Array(rows.length).fill(cut.bucket);
     const numbers = { ...gathered(sums, Int32Array.from(rows), span), bucket };
     parts.push({ ...OWN, rows: rows.length, numbers, idOf: idIn(numbers), isById: false, members });
   }

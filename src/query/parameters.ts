@@ -20,7 +20,8 @@ import {
   type SortField,
 } from '../domain/metrics.ts';
 import { SESSION_OUTCOMES, type SessionOutcome } from '../domain/session-outcomes.ts';
-import { GRANULARITIES, parseTime } from '../domain/time.ts';
+import { isTimeZone, startOfDate, type LocalBucket } from '../domain/local-time.ts';
+import { formatInstant, GRANULARITIES, parseTime } from '../domain/time.ts';
 import type { Granularity } from '../domain/time.ts';
 import { languageOf } from './language-tag.ts';
 
@@ -38,6 +39,10 @@ export interface QueryParameters {
   /** Microseconds since 1970-01-01 UTC; start inclusive, end exclusive; null: open. */
   readonly range: { readonly start: number | null; readonly end: number | null };
   readonly granularity: Granularity;
+  /** Whose days, weeks and months are meant; null: those of UTC. */
+  readonly timeZone: string | null;
+  /** Those of the time zone, once it is known when the messages were: see `inTimeZone`. */
+  readonly buckets?: readonly LocalBucket[];
   /** At least one, all available for `groupBy`. */
   readonly fields: readonly Metric[];
   /** All available for `groupBy`. */
@@ -101,6 +106,28 @@ const instant = z
     return z.NEVER;
   })
   .meta({ type: 'string', examples: ['2025-03-01T00:00:00Z', '2025-03-01', '2025-03-01T01:00:00+01:00'] });
+
+const MAX_ZONE_LENGTH = 64;
+
+const timeZone = z
+  .string()
+  .max(MAX_ZONE_LENGTH, `must be at most ${MAX_ZONE_LENGTH} characters long`)
+  .refine(isTimeZone, 'must be the name of a time zone, such as Europe/Berlin')
+  .meta({ type: 'string', maxLength: MAX_ZONE_LENGTH, examples: ['Europe/Berlin', 'UTC'] });
+
+type RawParameters = Readonly<Record<string, string | string[]>>;
+
+/** Parameters in which dates are the first instants of their days in the time zone that is asked for. */
+export function withLocalDates(raw: RawParameters): RawParameters {
+  const { timeZone: zone } = raw;
+  if (typeof zone !== 'string' || zone.length > MAX_ZONE_LENGTH || !isTimeZone(zone)) return raw;
+  const dates = (['dateRange.start', 'dateRange.end'] as const).flatMap((name) => {
+    const text = raw[name];
+    const at = typeof text === 'string' ? startOfDate(text, zone) : null;
+    return at === null ? [] : [[name, formatInstant(at)] as const];
+  });
+  return dates.length === 0 ? raw : { ...raw, ...Object.fromEntries(dates) };
+}
 
 const language = z
   .string()
@@ -189,7 +216,7 @@ export const queryParameterSchemas = z.strictObject({
     .optional()
     .describe(
       'Only messages from this event time on (inclusive): an instant with Z or an offset, or a date for its ' +
-        'midnight in UTC. Left out: from the first message on.',
+        'midnight in the time zone. Left out: from the first message on.',
     ),
   'dateRange.end': instant
     .optional()
@@ -199,7 +226,13 @@ export const queryParameterSchemas = z.strictObject({
     ),
   timeGranularity: oneOf(GRANULARITIES)
     .default('ALL')
-    .describe('ALL: one row per group. Else one row per group and UTC bucket; weeks start on Monday.'),
+    .describe('ALL: one row per group. Else one row per group and bucket; weeks start on Monday.'),
+  timeZone: timeZone
+    .optional()
+    .describe(
+      'Whose days, weeks and months are meant, in buckets and in dates of dateRange: a name of the IANA database. ' +
+        'Left out: UTC.',
+    ),
   dimensionFields: listOf(z.string().min(1, 'must not hold an empty name'))
     .optional()
     .describe(
@@ -275,13 +308,13 @@ type Name = keyof Values;
  *
  * @throws AppError VALIDATION_ERROR with every fault found; `details[].path` is the parameter's name
  */
-export function parseQueryParameters(raw: Readonly<Record<string, string | string[]>>): QueryParameters {
+export function parseQueryParameters(raw: RawParameters): QueryParameters {
   const faults: ErrorDetail[] = [];
   const fault = (path: string, message: string): void => {
     if (!faults.some((known) => known.path === path && known.message === message))
       faults.push({ path, message });
   };
-  const values = readValues(raw, fault);
+  const values = readValues(withLocalDates(raw), fault);
   checkTogether(values, fault);
   if (faults.length > 0) {
     throw new AppError('VALIDATION_ERROR', `The query is not valid: ${summaryOf(faults)}`, {
@@ -366,6 +399,11 @@ function checkTogether(values: Partial<Values>, fault: Fault): void {
   }
 }
 
+/** Null: UTC. */
+export function zoneOf(name: string | undefined): string | null {
+  return name === undefined || /^(?:etc\/)?utc$/i.test(name) ? null : name;
+}
+
 function toParameters(values: Values): QueryParameters {
   const field = values['sort.field'];
   const bounds = new Map<Metric, { metric: Metric; min: number | null; max: number | null }>();
@@ -383,6 +421,7 @@ function toParameters(values: Values): QueryParameters {
     groupBy: values.groupBy,
     range: { start: values['dateRange.start'] ?? null, end: values['dateRange.end'] ?? null },
     granularity: values.timeGranularity,
+    timeZone: zoneOf(values.timeZone),
     fields: values.fields,
     dimensionFields: values.dimensionFields ?? [],
     ...filters,

@@ -1,5 +1,4 @@
 /** Covered by test/query/windows.test.ts, test/view-laws.test.ts and test/e2e/query-rules.test.ts. */
-import { bucketStart } from '../domain/time.ts';
 import {
   FILTERS,
   GROUPINGS,
@@ -9,9 +8,11 @@ import {
 } from '../domain/groupings.ts';
 import { KINDS } from '../domain/kinds.ts';
 import { sqlOf } from '../domain/metrics.ts';
+import type { LocalBucket } from '../domain/local-time.ts';
+import { bucketStart } from '../domain/time.ts';
 import type { View } from '../store/view-files.ts';
 import type { QueryParameters } from './parameters.ts';
-import { route, type Range } from './routing.ts';
+import { route, type BucketRouting, type Range } from './routing.ts';
 import { Statement, type Plan } from './statement.ts';
 
 /** What a statement gives: rows of the page, `total` (rows of the whole answer), or the rows with the total in each. */
@@ -82,13 +83,19 @@ from (${rows}) group by bucket order by bucket`,
  * sessions or end users, so that keeping them all for a page costs more than looking through them twice.
  */
 export function isCountedApart(parameters: QueryParameters): boolean {
-  const { groupBy, granularity, ids } = parameters;
+  const { groupBy, ids } = parameters;
   const filters = [ids, ...FILTERS.map((filter) => parameters[filter])];
   return (
     GROUPINGS[groupBy].counts.view !== 'entity_rollup' &&
-    route(granularity, rangeOf(parameters)).cuts.length === 0 &&
+    routeOf(parameters).cuts.length === 0 &&
     filters.every((filter) => filter === null)
   );
+}
+
+/** How the question is read: the buckets of its time zone where it has one, else those of UTC. */
+export function routeOf(parameters: QueryParameters): BucketRouting {
+  const { buckets, granularity } = parameters;
+  return buckets === undefined ? route(granularity, rangeOf(parameters)) : { rollup: null, cuts: buckets };
 }
 
 function rangeOf({ range }: QueryParameters): Range {
@@ -127,11 +134,15 @@ function entityRows(
   parameters: QueryParameters,
   chosen: ChosenEntities,
 ): string {
-  const { granularity } = parameters;
-  const { rollup, cuts } = route(granularity, rangeOf(parameters));
+  const { granularity, buckets } = parameters;
+  const { rollup, cuts } = routeOf(parameters);
   const parts = rollup === null ? [] : [statement.rollup(view, granularity, rollup, kind)];
-  for (const cut of cuts) {
-    const bucket = statement.bind({ at: bucketStart(granularity, cut.start) });
+  if (buckets !== undefined)
+    parts.push(`select g.bucket, g.entity, d.id, g.sessions, g.users, g.messages, g.sat, g.dsat
+from (${zonedCounts(statement, kind, 'entity', buckets)}) g
+join ${statement.names(names)} d on d.${names} = g.entity`);
+  for (const cut of buckets === undefined ? cuts : []) {
+    const bucket = statement.bind({ at: cut.bucket });
     const counts = statement.counts(view, kind, cut, {
       message: (isFirst) => `entity, (${isFirst('prev_session_at')})::integer as sessions,
     (end_user <> 0 and ${isFirst('prev_user_at')})::integer as users, 1 as messages, sat, dsat`,
@@ -155,8 +166,8 @@ function ownRows(
   parameters: QueryParameters,
   chosen: ChosenEntities,
 ): string {
-  const { granularity } = parameters;
-  const { rollup, cuts } = route(granularity, rangeOf(parameters));
+  const { granularity, buckets } = parameters;
+  const { rollup, cuts } = routeOf(parameters);
   const ofUsers = names === 'end_user';
   const counts = ['messages', 'sat', 'dsat', 'repeated_requests', ...(ofUsers ? ['sessions'] : [])];
   /** The rows of the whole history. */
@@ -166,8 +177,11 @@ function ownRows(
     parts.push(`select bucket, ${names}, id, ${counts.join(', ')}, first_at, last_at
 from (${statement.rollup(view, granularity, rollup)})`);
   }
-  for (const cut of cuts) {
-    const bucket = statement.bind({ at: bucketStart(granularity, cut.start) });
+  if (buckets !== undefined)
+    parts.push(`select bucket, ${names}, d.id, ${counts.join(', ')}, g.first_at, g.last_at
+from (${zonedCounts(statement, KINDS.all, names, buckets)}) g join ${statement.names(names)} d using (${names})`);
+  for (const cut of buckets === undefined ? cuts : []) {
+    const bucket = statement.bind({ at: cut.bucket });
     if (ofUsers) parts.push(userCounts(statement, cut, bucket));
     else if (granularity === 'ALL') parts.push(...cutSessionCounts(statement, cut, bucket, whole));
     else parts.push(sessionCounts(statement, cut, bucket, statement.names('session')));
@@ -225,6 +239,26 @@ function ownFilters(
   where ${contained.join(' or ')})`);
   }
   return conditions;
+}
+
+/** What has messages in the buckets of a time zone: each is counted in the bucket that its messages lie in. */
+function zonedCounts(
+  statement: Statement,
+  kind: number,
+  by: 'entity' | OwnCounts['names'],
+  buckets: readonly LocalBucket[],
+): string {
+  const range = { start: buckets[0]?.start ?? 0, end: buckets.at(-1)?.end ?? 0 };
+  const areWhole = buckets.every(({ bucket }) => bucket === bucketStart('HOUR', bucket));
+  const facts = areWhole ? statement.hourFacts(kind, range) : statement.messageFacts(kind, range);
+  // As one value, because statements are prepared by their text.
+  const starts = statement.bind(buckets.map(({ bucket }) => bucket).join(','));
+  return `select bucket, ${by}, count(distinct session)::integer as sessions,
+  count(distinct nullif(end_user, 0))::integer as users, ${sums('messages', 'sat', 'dsat', 'repeated_requests')},
+  min(first_at) as first_at, max(last_at) as last_at
+from (${facts}) f
+asof join (select make_timestamp(unnest(string_split(${starts}, ','))::bigint) as bucket) b on f.first_at >= b.bucket
+${by === 'end_user' ? 'where end_user <> 0 ' : ''}group by bucket, ${by}`;
 }
 
 /** The end users of a range. */

@@ -10,8 +10,10 @@ const dimensionsSchema = z.strictObject({
   ...dimensionShape,
   date: z
     .string()
-    .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:00:00Z$/)
-    .describe('Start of the bucket, UTC; absent for timeGranularity=ALL.')
+    .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:00(?:Z|[+-]\d{2}:\d{2})$/)
+    .describe(
+      'Start of the bucket, with Z or, where a timeZone is asked for, its offset; absent for timeGranularity=ALL.',
+    )
     .optional(),
 });
 

@@ -63,6 +63,12 @@ export class Statement {
     return this.#read('hour_fact', { kind }, { ...hours, ...rest });
   }
 
+  /** The same, each message by itself. */
+  messageFacts(kind: number, { start, end }: Range): string {
+    const none = { from_hour: start, to_hour: start };
+    return this.#read('hour_fact', { kind }, { ...none, start, head_end: end, tail_start: end, end });
+  }
+
   /**
    * Rows that add up to the counts of a range: those of its whole days, less what returned from one of these days
    * to another, and its messages before and after.

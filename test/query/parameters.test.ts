@@ -45,6 +45,7 @@ describe('query parameters: what is accepted', () => {
       groupBy: 'SESSION',
       range: { start: null, end: null },
       granularity: 'ALL',
+      timeZone: null,
       fields: ['messages'],
       dimensionFields: [],
       ids: null,

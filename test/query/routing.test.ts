@@ -30,7 +30,10 @@ describe('route', () => {
       'ALL',
       at('2026-01-01T00:00Z'),
       at('2026-02-01T00:00Z'),
-      { rollup: null, cuts: [{ start: at('2026-01-01T00:00Z'), end: at('2026-02-01T00:00Z') }] },
+      {
+        rollup: null,
+        cuts: [{ start: at('2026-01-01T00:00Z'), end: at('2026-02-01T00:00Z'), bucket: -Infinity }],
+      },
     ],
     [
       'an aligned range reads the rollup alone',
@@ -54,8 +57,8 @@ describe('route', () => {
       {
         rollup: { from: at('2026-01-02T00:00Z'), to: at('2026-01-04T00:00Z') },
         cuts: [
-          { start: at('2026-01-01T06:00Z'), end: at('2026-01-02T00:00Z') },
-          { start: at('2026-01-04T00:00Z'), end: at('2026-01-04T12:30Z') },
+          { start: at('2026-01-01T06:00Z'), end: at('2026-01-02T00:00Z'), bucket: at('2026-01-01T00:00Z') },
+          { start: at('2026-01-04T00:00Z'), end: at('2026-01-04T12:30Z'), bucket: at('2026-01-04T00:00Z') },
         ],
       },
     ],
@@ -64,7 +67,12 @@ describe('route', () => {
       'DAY',
       at('2026-01-01T06:00Z'),
       at('2026-01-01T07:00Z'),
-      { rollup: null, cuts: [{ start: at('2026-01-01T06:00Z'), end: at('2026-01-01T07:00Z') }] },
+      {
+        rollup: null,
+        cuts: [
+          { start: at('2026-01-01T06:00Z'), end: at('2026-01-01T07:00Z'), bucket: at('2026-01-01T00:00Z') },
+        ],
+      },
     ],
     [
       'a range over one bucket edge has two cuts and no whole bucket',
@@ -74,8 +82,8 @@ describe('route', () => {
       {
         rollup: null,
         cuts: [
-          { start: at('2026-01-01T23:00Z'), end: at('2026-01-02T00:00Z') },
-          { start: at('2026-01-02T00:00Z'), end: at('2026-01-02T01:00Z') },
+          { start: at('2026-01-01T23:00Z'), end: at('2026-01-02T00:00Z'), bucket: at('2026-01-01T00:00Z') },
+          { start: at('2026-01-02T00:00Z'), end: at('2026-01-02T01:00Z'), bucket: at('2026-01-02T00:00Z') },
         ],
       },
     ],
@@ -86,7 +94,9 @@ describe('route', () => {
       at('2026-01-02T01:30Z'),
       {
         rollup: { from: -Infinity, to: at('2026-01-02T01:00Z') },
-        cuts: [{ start: at('2026-01-02T01:00Z'), end: at('2026-01-02T01:30Z') }],
+        cuts: [
+          { start: at('2026-01-02T01:00Z'), end: at('2026-01-02T01:30Z'), bucket: at('2026-01-02T01:00Z') },
+        ],
       },
     ],
     [
@@ -96,7 +106,9 @@ describe('route', () => {
       Infinity,
       {
         rollup: { from: at('2026-01-02T02:00Z'), to: Infinity },
-        cuts: [{ start: at('2026-01-02T01:30Z'), end: at('2026-01-02T02:00Z') }],
+        cuts: [
+          { start: at('2026-01-02T01:30Z'), end: at('2026-01-02T02:00Z'), bucket: at('2026-01-02T01:00Z') },
+        ],
       },
     ],
   ];

@@ -532,6 +532,7 @@ export interface Question {
   readonly start: string | null;
   readonly end: string | null;
   readonly granularity: Granularity;
+  readonly timeZone: string | null;
   readonly fields: readonly Metric[];
   readonly dimensionFields: readonly string[];
   readonly ids: readonly number[] | null;
@@ -565,6 +566,7 @@ function complete(kept: KeptQuestion): Question {
     start: null,
     end: null,
     granularity: 'ALL',
+    timeZone: null,
     fields: GROUPINGS[kept.groupBy].metrics,
     dimensionFields: dimensionFieldsOf(kept.groupBy),
     ids: null,
@@ -618,6 +620,7 @@ export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).ch
       instance: upTo(INSTANCES),
       edges: fc.tuple(maybe(edge, 0.7), maybe(edge, 0.7)),
       granularity: fc.constantFrom(...GRANULARITIES),
+      timeZone: maybe(fc.constantFrom('Europe/Berlin', 'America/Havana', 'Asia/Kolkata'), 0.4),
       fields: fc.oneof(
         { weight: 2, arbitrary: fc.constant(metrics) },
         { weight: 1, arbitrary: fc.shuffledSubarray([...metrics], { minLength: 1 }) },
@@ -673,8 +676,18 @@ export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).ch
 /** The question as the query side knows it. */
 export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParameters {
   const question = complete(kept);
-  const { instance, groupBy, granularity, fields, dimensionFields, gapType, language, sort, bounds } =
-    question;
+  const {
+    instance,
+    groupBy,
+    granularity,
+    timeZone,
+    fields,
+    dimensionFields,
+    gapType,
+    language,
+    sort,
+    bounds,
+  } = question;
   const { externalId, titleContains, textContains } = question;
   const ids = (kind: PlainKind, numbers: readonly number[] | null): readonly string[] | null =>
     numbers === null
@@ -688,6 +701,7 @@ export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParame
     groupBy,
     range: { start: micros(question.start), end: micros(question.end) },
     granularity,
+    timeZone,
     fields,
     dimensionFields,
     ids: ids(KIND_OF[groupBy], question.ids),

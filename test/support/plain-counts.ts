@@ -1,5 +1,6 @@
 import { SIGNALS } from '../../src/domain/signal-kinds.ts';
-import { bucketStart, formatBucket, formatInstant } from '../../src/domain/time.ts';
+import { formatInstant } from '../../src/domain/time.ts';
+import { plainBucket } from './plain-buckets.ts';
 import type { GroupBy } from '../../src/domain/groupings.ts';
 import type { Metric, SortField } from '../../src/domain/metrics.ts';
 import type { SessionOutcome } from '../../src/domain/session-outcomes.ts';
@@ -59,16 +60,16 @@ export function plainAnswer(
   names: PlainNames,
   parameters: QueryParameters,
 ): PlainRow[] {
-  const { groupBy, granularity } = parameters;
+  const { groupBy, granularity, timeZone } = parameters;
   const start = parameters.range.start ?? -Infinity;
   const end = parameters.range.end ?? Infinity;
   const inRange = messages.filter((message) => message.at >= start && message.at < end);
-  const groups = new Map<string, { entity: number; bucket: number; members: PlainMessage[] }>();
+  const groups = new Map<string, { entity: number; bucket: number; date: string; members: PlainMessage[] }>();
   for (const message of inRange) {
-    const bucket = bucketStart(granularity, message.at);
+    const { start: bucket, name: date } = plainBucket(granularity, message.at, timeZone);
     for (const entity of entitiesOf(groupBy, message)) {
       const key = `${entity}/${bucket}`;
-      const group = groups.get(key) ?? { entity, bucket, members: [] };
+      const group = groups.get(key) ?? { entity, bucket, date, members: [] };
       group.members.push(message);
       groups.set(key, group);
     }
@@ -87,7 +88,7 @@ export function plainAnswer(
   return rows.map((row) => ({
     dimensions: {
       ...dimensionOf(row.entity, row.values, messages, names, parameters),
-      ...(granularity === 'ALL' ? {} : { date: formatBucket(row.bucket) }),
+      ...(granularity === 'ALL' ? {} : { date: row.date }),
     },
     fields: Object.fromEntries(
       parameters.fields.map((field: Metric) => [

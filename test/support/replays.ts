@@ -134,6 +134,7 @@ export async function answersOf(
             groupBy,
             range: { start: null, end: null },
             granularity,
+            timeZone: null,
             fields: GROUPINGS[groupBy].metrics,
             dimensionFields: dimensionFieldsOf(groupBy),
             ids: null,

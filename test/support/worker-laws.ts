@@ -186,6 +186,7 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
                 groupBy,
                 range: { start: null, end: null },
                 granularity,
+                timeZone: null,
                 fields: GROUPINGS[groupBy].metrics,
                 dimensionFields: dimensionFieldsOf(groupBy),
                 ids: null,

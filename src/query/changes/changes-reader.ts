@@ -1,10 +1,11 @@
 /** Covered by test/e2e/changes-rules.test.ts and test/query/changes/periods.test.ts. */
 import { GROUPINGS, type GroupBy } from '../../domain/groupings.ts';
-import { formatInstant } from '../../domain/time.ts';
+import { weeksEarlier } from '../../domain/local-time.ts';
+import { DAY_MICROS, formatInstant } from '../../domain/time.ts';
 import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
 import { answerQuery, type AnswerOptions } from '../answer.ts';
 import { readInstanceRow } from '../instance-row.ts';
-import { parseQueryParameters } from '../parameters.ts';
+import { parseQueryParameters, zoneOf } from '../parameters.ts';
 import { LONG_ANSWER } from '../places.ts';
 import type { QueryResponse } from '../response-schema.ts';
 import type { Range } from '../routing.ts';
@@ -22,19 +23,26 @@ export interface ChangesReaderOptions extends AnswerOptions {
   readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
 }
 
-const DAY = 86_400e6;
-const WEEK = 7 * DAY;
+const WEEK = 7 * DAY_MICROS;
+
+/** By so much clocks are put back at most, microseconds. */
+const MOST_CHANGE = DAY_MICROS / 12;
 
 /** The period, cut at what is known, and the one that it is compared with: as long, and of the same weekdays. */
 export function periodsOf(
   { start, end }: Range,
   compare: ChangesParameters['compare'],
   knownUntil: number,
+  zone: string | null = null,
 ): { readonly period: Range; readonly before: Range } {
   const cut = Math.max(start, Math.min(end, knownUntil));
-  const weeks = Math.ceil((end - start) / WEEK);
-  const back = Math.max(weeks, compare === 'year' ? 52 : 1) * WEEK;
-  return { period: { start, end: cut }, before: { start: start - back, end: cut - back } };
+  // A week in which clocks are put back is an hour longer.
+  const weeks = Math.ceil((end - start - (zone === null ? 0 : MOST_CHANGE)) / WEEK);
+  const back = Math.max(weeks, compare === 'year' ? 52 : 1);
+  return {
+    period: { start, end: cut },
+    before: { start: weeksEarlier(start, back, zone), end: weeksEarlier(cut, back, zone) },
+  };
 }
 
 type Dimensions = QueryResponse['elements'][number]['dimensions'];
@@ -66,7 +74,7 @@ export class ChangesReader {
     const row = await readInstanceRow(snapshot, instanceId);
     const asked = { start: parameters['dateRange.start'], end: parameters['dateRange.end'] };
     const known = row === undefined ? asked.end : (row['processed_at'] as number);
-    const { period, before } = periodsOf(asked, compare, known);
+    const { period, before } = periodsOf(asked, compare, known, zoneOf(parameters.timeZone));
     const [now, then] = (await Promise.all(
       [period, before].map((range) => this.#count(snapshot, instanceId, range)),
     )) as [Counts, Counts];

@@ -27,6 +27,9 @@ export const changesParameterSchemas = z
         'previous: the period as long that is as many whole weeks earlier as the period takes; year: the one 52 ' +
           'weeks earlier, or more for a longer period. So both have the same weekdays.',
       ),
+    timeZone: queryParameterSchemas.shape.timeZone.describe(
+      'Whose weeks are meant, and whose days in dates of dateRange: a name of the IANA database. Left out: UTC.',
+    ),
     limit: queryParameterSchemas.shape.limit.describe('The most changes to answer.'),
   })
   .refine(({ 'dateRange.start': start, 'dateRange.end': end }) => start < end, {

@@ -1,12 +1,13 @@
 /** Covered by test/e2e/overview-rules.test.ts. */
 import { KINDS } from '../../domain/kinds.ts';
 import { metricOf } from '../../domain/metrics.ts';
-import { formatBucket, formatInstant, type Granularity } from '../../domain/time.ts';
+import { formatInstant, type Granularity } from '../../domain/time.ts';
 import type { Row } from '../../store/duckdb.ts';
 import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
 import type { AnswerOptions } from '../answer.ts';
 import { readInstanceRow } from '../instance-row.ts';
-import { parseQueryParameters } from '../parameters.ts';
+import { inTimeZone, nameOfBucket } from '../local-buckets.ts';
+import { parseQueryParameters, zoneOf } from '../parameters.ts';
 import { planTotals } from '../plan.ts';
 import { Statement } from '../statement.ts';
 import { OVERVIEW_METRICS, type OverviewParameters, type OverviewResponse } from './overview-schema.ts';
@@ -52,7 +53,7 @@ export class OverviewReader {
     return {
       fields: fieldsOf(whole[0] ?? NOTHING),
       trend: trend.map((bucket) => ({
-        date: formatBucket(bucket['bucket'] as number),
+        date: nameOfBucket(bucket['bucket'] as number, { timeZone: zoneOf(parameters.timeZone) }),
         fields: fieldsOf(bucket),
       })),
       ...breakdown,
@@ -101,13 +102,12 @@ group by grouping sets ((language), (outcome)) order by sessions desc, language 
       end: parameters['dateRange.end'] ?? null,
     };
     const [sessions, users] = await Promise.all(
-      (['SESSION', 'END_USER'] as const).map((groupBy) => {
-        const query = parseQueryParameters({
-          instanceId: parameters.instanceId,
-          groupBy,
-          fields: 'messages',
-        });
-        const plan = planTotals({ ...query, range, granularity }, instance, this.#options.views);
+      (['SESSION', 'END_USER'] as const).map(async (groupBy) => {
+        const { instanceId, timeZone } = parameters;
+        const query = parseQueryParameters({ instanceId, groupBy, fields: 'messages' });
+        const asked = { ...query, range, granularity, timeZone: zoneOf(timeZone) };
+        const { views } = this.#options;
+        const plan = planTotals(await inTimeZone(snapshot, asked, instance, views), instance, views);
         return snapshot.all(plan.sql, plan);
       }),
     );

@@ -23,7 +23,7 @@ export type { WhyParameters as OverviewParameters } from '../why/why-schema.ts';
 export const overviewResponseSchema = z.strictObject({
   fields: metricsSchema.describe('The metrics of the whole instance in the range.'),
   trend: z
-    .array(z.strictObject({ date: z.string().describe('Start of the bucket, UTC.'), fields: metricsSchema }))
+    .array(z.strictObject({ date: z.string().describe('Start of the bucket.'), fields: metricsSchema }))
     .describe('The same by bucket, oldest first. A bucket without messages is not there.'),
   languages: z
     .array(

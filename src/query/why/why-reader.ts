@@ -9,7 +9,7 @@ import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-re
 import { answerQuery, type AnswerOptions } from '../answer.ts';
 import { cachedNames, heirOf, readDimensions } from '../dimensions.ts';
 import { readInstanceRow } from '../instance-row.ts';
-import { parseQueryParameters, type QueryParameters } from '../parameters.ts';
+import { parseQueryParameters, zoneOf, type QueryParameters } from '../parameters.ts';
 import type { QueryResponse } from '../response-schema.ts';
 import type { ReadMessage } from '../session-reader.ts';
 import { readBreakdown, type Breakdown, type ExampleMessage } from './breakdown.ts';
@@ -225,6 +225,7 @@ function queryOf(parameters: WhyParameters, groupBy: WhyGroupBy, id: string): Qu
   return {
     ...parseQueryParameters({ instanceId, groupBy, fields: fields.join(',') }),
     granularity,
+    timeZone: zoneOf(parameters.timeZone),
     range: { start: parameters['dateRange.start'] ?? null, end: parameters['dateRange.end'] ?? null },
     ids: [id],
     limit: MAX_BUCKETS,

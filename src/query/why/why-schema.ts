@@ -32,7 +32,8 @@ export const whyParameterSchemas = z
     timeGranularity: z
       .enum(TREND_GRANULARITIES, `must be one of ${TREND_GRANULARITIES.join(', ')}`)
       .default('DAY')
-      .describe('The buckets of the trend, UTC; weeks start on Monday.'),
+      .describe('The buckets of the trend; weeks start on Monday.'),
+    timeZone: queryParameterSchemas.shape.timeZone,
   })
   .refine(
     ({ 'dateRange.start': start, 'dateRange.end': end }) =>
@@ -77,7 +78,7 @@ export const whyResponseSchema = z.strictObject({
     .describe('What it merged into: all numbers here are those of its heir. Null: it lives.'),
   fields: metricsSchema.describe('Its metrics in the range, as queries have them.'),
   trend: z
-    .array(z.strictObject({ date: z.string().describe('Start of the bucket, UTC.'), fields: metricsSchema }))
+    .array(z.strictObject({ date: z.string().describe('Start of the bucket.'), fields: metricsSchema }))
     .describe('The same by bucket, oldest first. A bucket without messages is not there.'),
   signals: z
     .array(signalSchema)
