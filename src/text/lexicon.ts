@@ -60,14 +60,10 @@ const sections = {
   verbs: entries,
   /** Verbs of what happens to people, in the same way. */
   eventVerbs: entries,
-  /** Units of time: beside a quantifier they tell when, and not what. */
-  timeUnits: entries,
   /** Words that count or place units of time: "few days ago". */
   quantifiers: entries,
   /** Prepositions that belong to the noun before them: "status of order". */
   genitives: entries,
-  /** The verb for a question after something that is on its way: "where is my parcel". */
-  tracking: entries,
   /** The word that joins two names: "orders and refunds". */
   and: entries,
   /** Nouns that announce a request without saying it. */

@@ -22,7 +22,7 @@ export class ReadRequest {
 
   /** Its words, by what they can be in a name. */
   get tokens(): Tokens {
-    return (this.#tokens ??= tokensOf(this.text, this.parts));
+    return (this.#tokens ??= tokensOf(this.text));
   }
 
   /** Its phrases by their keys. */

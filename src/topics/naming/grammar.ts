@@ -15,8 +15,6 @@ const SECTIONS = {
   fillers: ['fillers'],
   verbLeads: ['verbLeads'],
   particles: ['particles'],
-  timeUnits: ['timeUnits'],
-  quantifiers: ['quantifiers'],
   stopWords: ['determiners', 'stopWords', 'stopWordsInNames'],
 } as const satisfies Record<string, readonly (keyof Language)[]>;
 type Role = keyof typeof SECTIONS;

@@ -11,14 +11,8 @@ import { isEvent, isVerb, isVerbForm, verbStemOf } from './verb-forms.ts';
 const CONNECTORS: ReadonlySet<string> = new Set(LANGUAGES.get('en')!.connectors);
 const PARTICLES: ReadonlySet<string> = new Set(LEXICON.particles.all);
 const LIGHT: ReadonlySet<string> = new Set(LEXICON.lightWords.all);
-const {
-  negations: NEGATIONS,
-  emptyVerbs: EMPTY_VERBS,
-  notAcronyms: NO_ACRONYMS,
-  vagueNouns: VAGUE,
-} = NAMING_WORDS;
+const { negations: NEGATIONS, emptyVerbs: EMPTY_VERBS, vagueNouns: VAGUE } = NAMING_WORDS;
 const PARTICIPLE = /(?:ed|ing)$/;
-const PROGRESSIVE = /ing$/;
 const ADJECTIVE = /(?:able|ible|ous|ful|less|est|ive|ly)$/;
 
 /** What a name of each form is worth, when it is true. */
@@ -38,10 +32,8 @@ const WORTH = {
   verb: 0.2,
   none: 0,
 } as const;
-/** What is left of a form that reads badly. */
-const CLUMSY = 0.75;
-/** What is left of "ATM's card". */
-const POSSESSIVE = 0.6;
+/** What is left of "Where available": of what, the words do not say. */
+const OF_ADJECTIVE = 0.75;
 
 /** Whether the samples use a stem as a noun. */
 export type IsNoun = (stem: string) => boolean;
@@ -64,23 +56,22 @@ export function worthOf(name: string, isNoun: IsNoun): number {
   const rest = content.slice(1).filter((word) => !PARTICLES.has(word));
   const isAction = isVerb(first) || words[0] === 'cannot';
   if (isAction && rest.length === 0) return WORTH.verb;
-  const owned = words.some((word) => /['’]s$/.test(word)) ? POSSESSIVE : 1;
-  const clumsy = isClumsy(words, isNoun) ? CLUMSY * owned : owned;
   if (rest.every((word) => LIGHT.has(word)))
-    return clumsy * (isAction || LIGHT.has(first) ? WORTH.lightAction : WORTH.thing);
+    return isAction || LIGHT.has(first) ? WORTH.lightAction : WORTH.thing;
   if (isAction) {
-    // "Add to account": what is added was left out.
-    if (CONNECTORS.has(words[1] ?? '') && content.length === 2) return clumsy * WORTH.indirect;
+    // "Add to account", "Cancel for card": what is added or cancelled was left out.
+    if (CONNECTORS.has(words[1] ?? '') && content.length === 2)
+      return words[1] === 'for' ? WORTH.lightAction : WORTH.indirect;
     const last = words.at(-1)!;
-    if (EMPTY_VERBS.has(first)) return clumsy * WORTH.lightAction;
+    if (EMPTY_VERBS.has(first)) return WORTH.lightAction;
     // "Find available": what of, the words do not say.
-    return clumsy * (ADJECTIVE.test(last) && !isNoun(stemOfForm(last)) ? WORTH.lightAction : WORTH.action);
+    return ADJECTIVE.test(last) && !isNoun(stemOfForm(last)) ? WORTH.lightAction : WORTH.action;
   }
-  if (ADJECTIVE.test(words.at(-1)!) && !isNoun(stemOfForm(words.at(-1)!))) return CLUMSY * WORTH.thing;
-  if (isEvent(first) && first.endsWith('ed')) return clumsy * WORTH.told;
-  if (LIGHT.has(first)) return clumsy * WORTH.told;
+  if (ADJECTIVE.test(words.at(-1)!) && !isNoun(stemOfForm(words.at(-1)!))) return OF_ADJECTIVE * WORTH.thing;
+  if (isEvent(first) && first.endsWith('ed')) return WORTH.told;
+  if (LIGHT.has(first)) return WORTH.told;
   const isStatement = words.some((word) => NEGATIONS.has(word)) || isEvent(words.at(-1)!) || isEvent(first);
-  return clumsy * (isStatement ? WORTH.statement : WORTH.thing);
+  return isStatement ? WORTH.statement : WORTH.thing;
 }
 
 function formOfWord(word: string, isNoun: IsNoun): keyof typeof WORTH {
@@ -123,42 +114,4 @@ function isWhole(words: readonly string[], isNoun: IsNoun): boolean {
     if (!PARTICIPLE.test(word) && !isEvent(word)) return false;
     return !isVerbal(lead) || (next !== undefined && isVerb(lead));
   });
-}
-
-/** "Movie theatre playing", "reverted top-up", "ATM's card": readable, but not as a person would say it. */
-function isClumsy(words: readonly string[], isNoun: IsNoun): boolean {
-  // "Highly restaurant" of "highly rated restaurant".
-  if (
-    words.some(
-      (word, at) => /[^im]ly$/.test(word) && at + 1 < words.length && !PARTICIPLE.test(words[at + 1]!),
-    )
-  )
-    return true;
-  const [first, last] = [words[0]!, words.at(-1)!];
-  // "Cancel for card": what is cancelled was left out.
-  if (isVerb(first) && words[1] === 'for') return true;
-  if (isVerbForm(first) && !isVerb(first) && !isEvent(first) && !isNoun(stemOfForm(first))) return true;
-  const isNegated = words.some((word) => NEGATIONS.has(word));
-  // "Double charged": who or what is charged stands elsewhere.
-  const told = stemOfForm(words.at(-2)!);
-  if (!isNegated && isEvent(last) && last.endsWith('ed') && !isNoun(told) && !isNoun(stemOfForm(last)))
-    return true;
-  return !isNegated &&
-    isVerbForm(last) &&
-    PARTICIPLE.test(last) &&
-    !isEvent(last) &&
-    !isNoun(stemOfForm(last))
-    ? PROGRESSIVE.test(last) || !isVerb(first)
-    : false;
-}
-
-const NO_VOWEL = /^[bcdfghj-np-tv-xz]{2,4}$/;
-
-/** Writes what can only be an acronym in capitals, whatever most requests do: "GPS", "PDF". */
-export function withAcronyms(name: string): string {
-  const words = name.split(' ').map((word) => {
-    const lower = word.toLowerCase();
-    return NO_VOWEL.test(lower) && !NO_ACRONYMS.has(lower) ? word.toUpperCase() : word;
-  });
-  return words.join(' ');
 }

@@ -15,8 +15,6 @@ const schema = z.strictObject({
   asking: words,
   /** Verbs that do not say what is wanted: "get card". */
   emptyVerbs: words,
-  /** Short words without a vowel that are no acronyms. */
-  notAcronyms: words,
   /** Nouns that say too little alone: "cost" of what? */
   vagueNouns: words,
 });

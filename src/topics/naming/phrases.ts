@@ -7,7 +7,7 @@
  */
 import { capitalOf } from '../../text/capital.ts';
 import { LEXICON } from '../../text/lexicon.ts';
-import { isVerb, isVerbForm, participleOf } from './verb-forms.ts';
+import { isVerb, isVerbForm } from './verb-forms.ts';
 import type { Token, Tokens } from './tokens.ts';
 
 const LONGEST_NAME = 60;
@@ -134,7 +134,6 @@ type Add = (words: readonly Kept[], closed: boolean, tight: boolean) => void;
 
 function addPhrases(segment: readonly Kept[], add: Add): void {
   for (let start = 0; start < segment.length; start += 1) {
-    if (segment[start]!.shown === 'not') addNotDone(segment, start, add);
     if (!canBegin(segment, start)) continue;
     const run: Kept[] = [];
     for (let end = start; end < segment.length; end += 1) {
@@ -148,20 +147,6 @@ function addPhrases(segment: readonly Kept[], add: Add): void {
       if (closed && word !== run[0]) addReduced(run, add);
     }
   }
-}
-
-/** "Refund not received" of "I did not receive my refund". */
-function addNotDone(segment: readonly Kept[], place: number, add: Add): void {
-  const verb = segment[place + 1];
-  const participle = verb === undefined ? null : participleOf(verb.shown);
-  if (participle === null || segment[place - 1]?.part === 'content') return;
-  const thing: Kept[] = [];
-  for (const word of segment.slice(place + 2, place + MOST_WORDS)) {
-    if (word.part !== 'content') break;
-    thing.push(word);
-  }
-  if (thing.length > 0)
-    add([...thing, segment[place]!, { ...verb!, shown: participle, verb: false }], true, true);
 }
 
 /** A phrase begins with content that is no particle, nor negated, or with a negation other than "not". */

@@ -3,11 +3,8 @@
  * (inverse document frequency; a document is a topic or waiting group), and by its shape.
  * Covered by test/topics/naming/names.test.ts.
  */
-import { composedNames } from './composed-names.ts';
-import { withAcronyms, worthOf } from './name-form.ts';
+import { worthOf } from './name-form.ts';
 import { nameFrom, type PhraseUse } from './phrases.ts';
-import { tokensOf } from './tokens.ts';
-import { setPhrases } from './set-phrases.ts';
 import { Truth } from './truth.ts';
 import { isVerbForm, namingForm } from './verb-forms.ts';
 import type { GroupWords } from './wording.ts';
@@ -33,24 +30,8 @@ const OPEN_FACTOR = 0.1;
 const TITLED_FACTOR = 0.75;
 /** A phrase goes on with one word when this share of its uses do. */
 const GOES_ON = 0.35;
-/** What is left of things of which requests say a word between: "sea cookie". */
-const APART_FACTOR = 0.7;
-/** What is left of things that a connector joins: one of the two is often by the way. */
-const JOINED_FACTOR = 0.75;
-/** A name that only those say who speak another language than most counts as true of this much of what it is. */
-const FOREIGN = 0.4;
-/** What a composed name is worth beside one that requests hold. */
-const COMPOSED_FACTOR = 0.97;
 /** What is left of a name in words that hardly any request uses for what it means. */
 const UNUSUAL_FACTOR = 0.65;
-/** What a set phrase is worth as a name, and of how many others it must be true. */
-const SET_PHRASE = 0.45;
-const LONGER_GAIN = 0.1;
-const TRUE_OF_MANY = 0.4;
-const TRUE_OF_SOME = 0.3;
-/** From this score on, a name needs no set phrase beside it. */
-const NAMED_WELL = 0.25;
-const FEWEST_FOR_SET_PHRASE = 5;
 /** What a name is worth whose words all groups share. */
 const COMMON_FACTOR = 0.65;
 /** What a request counts that names the thing of an action, but no action. */
@@ -77,9 +58,7 @@ export interface ScoredName {
 export function scoredNames(group: GroupWords, frequencies: DocumentFrequencies): ScoredName[] {
   const candidates = new Candidates(group, frequencies);
   candidates.addPhrases();
-  candidates.addPairs();
   candidates.addWords();
-  candidates.addSetPhrases();
   return candidates.all();
 }
 
@@ -88,7 +67,6 @@ class Candidates {
   readonly #group: GroupWords;
   readonly #frequencies: DocumentFrequencies;
   readonly #truth: Truth;
-  readonly #language: string;
   readonly #isEnglish: boolean;
   readonly #best = new Map<string, ScoredName>();
 
@@ -96,8 +74,7 @@ class Candidates {
     this.#group = group;
     this.#frequencies = frequencies;
     this.#truth = new Truth(group, group.phrases.requests);
-    this.#language = group.sampleWords.language ?? 'en';
-    this.#isEnglish = this.#language === 'en';
+    this.#isEnglish = (group.sampleWords.language ?? 'en') === 'en';
   }
 
   all(): ScoredName[] {
@@ -117,16 +94,6 @@ class Candidates {
     }
   }
 
-  /** Actions with things, where no request need say both in a row. */
-  addPairs(): void {
-    if (!this.#isEnglish) return;
-    for (const { name, stems, pair, isMeant } of composedNames(this.#group.samples)) {
-      if (this.#best.has(stems.join(' '))) continue;
-      const truth = isMeant ? pair : Math.sqrt(this.#truth.of(stems) * pair);
-      this.#add(name, stems, truth + UNDECIDED * this.#truth.undecided(stems), COMPOSED_FACTOR);
-    }
-  }
-
   #undecided({ action, count }: PhraseUse, stems: readonly string[]): number {
     return action * 2 < count ? 0 : UNDECIDED * this.#truth.undecided(stems);
   }
@@ -140,23 +107,8 @@ class Candidates {
     }
   }
 
-  /** Where nothing else is a good name. */
-  addSetPhrases(): void {
-    const isNamed = this.all().some(({ score }) => score >= NAMED_WELL);
-    if (isNamed || this.#group.samples.length < FEWEST_FOR_SET_PHRASE) return;
-    for (const { name, share } of setPhrases(this.#group.samples)) {
-      const stems = [...tokensOf(name).stems];
-      const words = name.split(' ').length;
-      if (share < (words > 2 ? TRUE_OF_SOME : TRUE_OF_MANY) || stems.length > 1) continue;
-      const score = share * SET_PHRASE * (1 + LONGER_GAIN * words);
-      const key = `= ${name}`;
-      this.#best.set(key, { name, score, stems, key, share });
-    }
-  }
-
-  #add(name: string, stems: readonly string[], trueOf: number, shape: number): void {
-    if (trueOf < LEAST_SHARE) return;
-    const share = this.#truth.isForeign(stems, this.#language) ? FOREIGN * trueOf : trueOf;
+  #add(name: string, stems: readonly string[], share: number, shape: number): void {
+    if (share < LEAST_SHARE) return;
     const score =
       share *
       Math.min(1, share / TRUE_OF_MOST) *
@@ -167,8 +119,7 @@ class Candidates {
       (LENGTH_FACTORS[stems.length] ?? 0);
     const key = stems.join(' ');
     if (score <= (this.#best.get(key)?.score ?? 0)) return;
-    const written = this.#isEnglish ? withAcronyms(this.#inUsualNumber(name, stems)) : name;
-    this.#best.set(key, { name: written, score, stems, key, share });
+    this.#best.set(key, { name, score, stems, key, share });
   }
 
   /** By the rarest of some stems among the groups: 1 where no other group holds it. */
@@ -180,38 +131,19 @@ class Candidates {
     return COMMON_FACTOR + (1 - COMMON_FACTOR) * Math.min(1, share);
   }
 
-  /** The last word in the singular or plural, as most samples write it. */
-  #inUsualNumber(name: string, stems: readonly string[]): string {
-    const words = name.split(' ');
-    const usual = this.#group.sampleWords.wordOf(stems.at(-1)!)?.name;
-    const last = words.at(-1)!;
-    if (usual === undefined || words.length < 2 || !isOtherNumber(usual.toLowerCase(), last.toLowerCase()))
-      return name;
-    return [...words.slice(0, -1), usual.toLowerCase()].join(' ');
-  }
-
   #worthOf(name: string, stems: readonly string[]): number {
     if (this.#isEnglish) return worthOf(name, (stem) => this.#group.sampleWords.isNoun(stem));
     return stems.length === 1 ? SINGLE_WORD : 1;
   }
 }
 
-/** Whether one word is the plural of the other, as far as their letters tell. */
-function isOtherNumber(one: string, other: string): boolean {
-  const [short, long] = one.length < other.length ? [one, other] : [other, one];
-  return long === `${short}s` || long === `${short}es` || long === `${short.slice(0, -1)}ies`;
-}
-
 /** How well a phrase is cut, by the ways in which requests use it. */
 function shapeOf(key: string, use: PhraseUse, uses: ReadonlyMap<string, PhraseUse>): number {
-  const { count, votes, leading, closed, action } = use;
-  const isApart = votes <= count && action * 2 < count && count > 1;
+  const { count, leading, closed, action } = use;
   return (
-    (isApart ? APART_FACTOR : 1) *
     (1 + (LEADING_GAIN * leading) / count) *
     (1 + (ACTION_GAIN * action) / count) *
-    (closed / count + (1 - closed / count) * openFactorOf(key, use, uses)) *
-    (isJoined(use, key.split(' ')) ? 1 - (1 - JOINED_FACTOR) * (1 - action / count) : 1)
+    (closed / count + (1 - closed / count) * openFactorOf(key, use, uses))
   );
 }
 
@@ -219,11 +151,6 @@ function openFactorOf(key: string, { count }: PhraseUse, uses: ReadonlyMap<strin
   let most = 0;
   for (const [longer, use] of uses) if (longer.startsWith(`${key} `)) most = Math.max(most, use.count);
   return most > 1 && most >= GOES_ON * count ? OPEN_FACTOR : TITLED_FACTOR;
-}
-
-/** Whether more than content words stand in a phrase: "fee on statement". */
-function isJoined({ surface }: PhraseUse, stems: readonly string[]): boolean {
-  return surface.split(' ').length > stems.length;
 }
 
 /** As most requests write it; what many of them use as a command begins with the base of its verb. */

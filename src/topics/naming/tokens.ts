@@ -4,9 +4,7 @@
  */
 import { coreStart } from '../../text/core-words.ts';
 import { grammarOfWords, ROLE } from './grammar.ts';
-import { LANGUAGES, LEXICON } from '../../text/lexicon.ts';
-import { requestParts, type RequestParts } from '../../text/request-parts.ts';
-import { stemOf } from '../../text/stem.ts';
+import { LEXICON } from '../../text/lexicon.ts';
 import { isUnspaced, wordsOf, type Word } from '../../text/words.ts';
 import { isVerb, isVerbForm, namingForm, verbStemOf } from './verb-forms.ts';
 
@@ -46,27 +44,7 @@ export interface Tokens {
 
 const setOf = (entries: readonly string[]): ReadonlySet<string> => new Set(entries);
 const PARTICLES = setOf(LEXICON.particles.all);
-const DIGITS = setOf(LEXICON.digits.all);
 const PLEASE = setOf(LEXICON.please.all);
-/** A thing of more words is not asked for alone. */
-const MOST_THING_WORDS = 2;
-/** "Where is it" and a thing. */
-const FEWEST_ASKING_WORDS = 3;
-const MOST_ASKING_WORDS = 12;
-/** Things on their way, by the keys of the lexicon. */
-export const TRACKED: ReadonlySet<string> = new Set([
-  'application',
-  'card',
-  'claim',
-  'delivery',
-  'luggage',
-  'order',
-  'payment',
-  'refund',
-  'transfer',
-]);
-const DURATION_VERBS = setOf(['take', 'takes', 'taking']);
-const TIME = { part: 'content', shown: 'time', stem: 'time', verb: false, afterDeterminer: false } as const;
 const SLOT = /[\p{N}@_]|^[\p{Script=Latin}\p{Script=Cyrillic}]$|^(?:https?|www)\b/u;
 const PROGRESSIVE = /ing$/u;
 const PERFECT = /^ha|'ve$/u;
@@ -75,8 +53,8 @@ const ALL_CAPITALS = /^\p{Lu}{2,5}s?$/u;
 const HIRAGANA = /^\p{Script=Hiragana}+$/u;
 const NO_LETTER_CASE = /^[^\p{Ll}]*$/u;
 
-/** The words of a request, from the core on. `parts`: of the same request, where they are known. */
-export function tokensOf(text: string, parts?: RequestParts): Tokens {
+/** The words of a request, from the core on. */
+export function tokensOf(text: string): Tokens {
   const words = wordsOf(text).slice(0, WORDS_READ);
   const reader = new Reader(words);
   const tokens: Token[] = [];
@@ -91,8 +69,6 @@ export function tokensOf(text: string, parts?: RequestParts): Tokens {
     }
   }
   joinParticles(tokens);
-  const asked = words.length < FEWEST_ASKING_WORDS ? null : askedAction(text, tokens, reader, parts);
-  if (asked !== null) tokens.splice(asked.place, 0, asked.token);
   const content = tokens.filter(({ part }) => part === 'content');
   return {
     tokens,
@@ -121,30 +97,6 @@ function joinParticles(tokens: Token[]): void {
   }
 }
 
-/** "Where is my parcel" asks to track it, without the word: the verb of the lexicon, and where it belongs. */
-function askedAction(
-  text: string,
-  tokens: readonly Token[],
-  { lowers, language: code }: Reader,
-  parts?: RequestParts,
-): { token: Token; place: number } | null {
-  const content = tokens.filter(({ part }) => part === 'content');
-  if (lowers.length > MOST_ASKING_WORDS || content.length === 0 || content.length > MOST_THING_WORDS)
-    return null;
-  if (content.some(({ verb }) => verb)) return null;
-  const { action, noun, thing } = parts ?? requestParts(text);
-  if (action !== 'track' || !TRACKED.has(thing[0] ?? '')) return null;
-  if (!content.every(({ shown }) => noun.toLowerCase().includes(shown.toLowerCase()))) return null;
-  const language = LANGUAGES.get(code ?? 'en')!;
-  const verb = language.tracking[0];
-  if (verb === undefined) return null;
-  const token = { ...TIME, shown: verb, stem: stemOf(verb), verb: true, afterBreak: false };
-  return {
-    token,
-    place: language.verbFinal ? tokens.indexOf(content.at(-1)!) + 1 : tokens.indexOf(content[0]!),
-  };
-}
-
 /** Reads the words of one request, one by one. */
 class Reader {
   /** Lower case, with straight apostrophes. */
@@ -169,9 +121,8 @@ class Reader {
   tokenAt(place: number): Token {
     const word = this.#words[place]!;
     const { afterBreak } = word;
-    if (this.#asksHowLong(place)) return { ...TIME, afterBreak };
     const lower = this.lowers[place]!;
-    const part = this.#isTime(place) ? 'dropped' : this.#parts[place]!;
+    const part = this.#parts[place]!;
     const verb = part === 'content' && this.#isVerb(place);
     return {
       part,
@@ -236,21 +187,6 @@ class Reader {
 
   #isThing(place: number): boolean {
     return this.#parts[place] === 'content' && !this.#breaksBefore(place + 1);
-  }
-
-  /** "three weeks", "few days", "days ago": when something is wanted is not what is wanted. */
-  #isTime(place: number): boolean {
-    if (!this.#can(place, ROLE.timeUnits)) return false;
-    const before = this.lowers[place - 1] ?? '';
-    const counted = this.#can(place - 1, ROLE.quantifiers) || DIGITS.has(before) || /^\p{N}/u.test(before);
-    return counted || this.#can(place + 1, ROLE.quantifiers);
-  }
-
-  /** "how long does delivery take" asks for the delivery time. */
-  #asksHowLong(place: number): boolean {
-    if (!DURATION_VERBS.has(this.lowers[place]!)) return false;
-    const how = this.lowers.indexOf('how');
-    return how >= 0 && how < place && this.lowers[how + 1] === 'long';
   }
 }
 

@@ -69,11 +69,6 @@ export function namingForm(lower: string): string {
   return lower === verb.base ? verb.participle : lower;
 }
 
-/** The participle of a verb in lower case; null when the lexicon does not know it. */
-export function participleOf(lower: string): string | null {
-  return VERB_BY_FORM.get(lower)?.participle ?? null;
-}
-
 /** Whether a word in lower case is a form of what happens to people: "declined", "lost". */
 export function isEvent(lower: string): boolean {
   return VERB_BY_FORM.get(lower)?.isEvent ?? false;

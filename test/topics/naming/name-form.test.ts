@@ -1,6 +1,6 @@
 import { equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { withAcronyms, worthOf, type IsNoun } from '../../../src/topics/naming/name-form.ts';
+import { worthOf, type IsNoun } from '../../../src/topics/naming/name-form.ts';
 import { SampleWords } from '../../../src/topics/naming/sample-words.ts';
 import { ReadRequest } from '../../../src/topics/read-request.ts';
 
@@ -38,23 +38,5 @@ describe('worthOf', () => {
   it('lets a noun follow a command, whatever else it may be', () => {
     equal(worth('Cancel order'), 1);
     equal(worth('Cancel orders'), 1);
-  });
-
-  it('marks down what reads badly', () => {
-    for (const name of [
-      "ATM's card",
-      'Get card',
-      'Highly restaurant',
-      'Cancel for card',
-      'Movie theatre playing',
-    ])
-      ok(worth(name) < 0.8, name);
-  });
-});
-
-describe('withAcronyms', () => {
-  it('writes what has no vowel in capitals, but no unit or title', () => {
-    equal(withAcronyms('Gps coordinates of mr smith'), 'GPS coordinates of mr smith');
-    equal(withAcronyms('Download pdf'), 'Download PDF');
   });
 });
