@@ -1,16 +1,19 @@
-/** `npm run instances`: makes, lists and renames instances. Covered by test/cli/keys.test.ts. */
+/** `npm run instances`: makes, lists and changes instances. Covered by test/cli/keys.test.ts. */
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { lengthOf, MAX_INSTANCE_NAME_LENGTH } from '../domain/limits.ts';
 import { isPlainName, NAME_RULE, printable } from '../domain/printable.ts';
+import { isTimeZone } from '../domain/local-time.ts';
 import { SetupError } from '../errors.ts';
-import { action, runCommand, UsageError } from './command.ts';
+import type { InstanceChanges } from '../registry/instances.ts';
+import { action, runCommand, UsageError, type Work } from './command.ts';
 import { onRegistry } from './service-access.ts';
 import { tableOf } from './table.ts';
 
 const USAGE = `Usage:
   npm run --silent instances -- create --project NAME [--id UUID] [--name NAME]
   npm run --silent instances -- list
-  npm run --silent instances -- rename INSTANCE_ID NAME`;
+  npm run --silent instances -- rename INSTANCE_ID NAME
+  npm run --silent instances -- time-zone INSTANCE_ID ZONE    (Europe/Berlin, UTC: whose days its numbers mean)`;
 
 const create = action({
   options: { project: { type: 'string' }, id: { type: 'string' }, name: { type: 'string' } },
@@ -39,27 +42,47 @@ const list = action({
         instance.id,
         projects.get(instance.projectId) ?? instance.projectId,
         instance.name ?? '',
+        instance.timeZone ?? 'UTC',
         instance.createdAt,
       ]);
-      process.stdout.write(tableOf(['INSTANCE ID', 'PROJECT', 'NAME', 'CREATED'], rows));
+      process.stdout.write(tableOf(['INSTANCE ID', 'PROJECT', 'NAME', 'TIME ZONE', 'CREATED'], rows));
     }),
 });
 
 const rename = action({
   operands: Infinity,
-  read(_, [id, name, ...more]) {
-    if (id === undefined || name === undefined || more.length > 0)
-      throw new UsageError('rename needs an INSTANCE_ID and a NAME; list shows them.');
-    if (!UUID_PATTERN.test(id)) throw new UsageError('INSTANCE_ID must be a UUID.');
+  read(_, operands) {
+    const [id, name] = twoOf(operands, 'rename needs an INSTANCE_ID and a NAME; list shows them.');
     const called = nameOf(name);
-    return onRegistry(async (registry) => {
-      const projectId = (await registry.findInstance(id))?.projectId ?? '';
-      if ((await registry.renameInstance({ projectId, id, name: called })) === null)
-        throw new SetupError(`There is no instance ${id}. npm run instances -- list shows all.`);
-      process.stdout.write(`${id.toLowerCase()} is called ${printable(called)} now.\n`);
-    });
+    return changing(id, { name: called }, `is called ${printable(called)} now`);
   },
 });
+
+const timeZone = action({
+  operands: Infinity,
+  read(_, operands) {
+    const [id, zone] = twoOf(operands, 'time-zone needs an INSTANCE_ID and a ZONE, such as Europe/Berlin.');
+    if (!isTimeZone(zone))
+      throw new UsageError(`${printable(zone)} is no time zone: name one as Europe/Berlin.`);
+    return changing(id, { timeZone: zone }, `counts by days of ${zone} now`);
+  },
+});
+
+function twoOf(operands: readonly string[], usage: string): [string, string] {
+  const [id, value, ...more] = operands;
+  if (id === undefined || value === undefined || more.length > 0) throw new UsageError(usage);
+  if (!UUID_PATTERN.test(id)) throw new UsageError('INSTANCE_ID must be a UUID.');
+  return [id, value];
+}
+
+function changing(id: string, changes: InstanceChanges, told: string): Work {
+  return onRegistry(async (registry) => {
+    const projectId = (await registry.findInstance(id))?.projectId ?? '';
+    if ((await registry.changeInstance({ projectId, id, changes })) === null)
+      throw new SetupError(`There is no instance ${id}. npm run instances -- list shows all.`);
+    process.stdout.write(`${id.toLowerCase()} ${told}.\n`);
+  });
+}
 
 function nameOf(text: string): string {
   if (text.trim() === '' || lengthOf(text) > MAX_INSTANCE_NAME_LENGTH)
@@ -68,4 +91,4 @@ function nameOf(text: string): string {
   return text;
 }
 
-await runCommand({ usage: USAGE, actions: { create, list, rename } });
+await runCommand({ usage: USAGE, actions: { create, list, rename, 'time-zone': timeZone } });

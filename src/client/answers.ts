@@ -296,6 +296,7 @@ export interface Curations extends Waited {
 export interface Instance {
   readonly id: string;
   readonly name: string | null;
+  readonly timeZone: string;
   readonly createdAt: string;
 }
 

@@ -9,7 +9,7 @@ import {
   MAX_INSTANCE_NAME_LENGTH,
 } from '../domain/limits.ts';
 import { isPlainName, NAME_RULE } from '../domain/printable.ts';
-import { queryParameterSchemas } from '../query/parameters.ts';
+import { queryParameterSchemas, timeZone } from '../query/parameters.ts';
 import { declare, json } from './route.ts';
 
 const uuid = z.string().regex(UUID_PATTERN, 'must be a UUID').meta({ format: 'uuid' });
@@ -28,6 +28,7 @@ const name = z
 export const instanceSchema = z.strictObject({
   id: uuid,
   name: z.string().nullable(),
+  timeZone: z.string().describe('Whose days its questions mean where they do not say.'),
   createdAt: z.iso.datetime(),
 });
 
@@ -91,20 +92,31 @@ export const CREATE_INSTANCE = declare({
   fails: [409, 413],
 });
 
-export const instanceChangeSchema = z.strictObject(
-  { name: name.nullable().describe('The new name; null: none.') },
-  'must be a JSON object',
-);
+export const instanceChangeSchema = z
+  .strictObject(
+    {
+      name: name.nullable().optional().describe('The new name; null: none.'),
+      timeZone: timeZone
+        .nullable()
+        .optional()
+        .describe('Whose days its questions mean where they do not say; null: those of UTC.'),
+    },
+    'must be a JSON object',
+  )
+  .refine(({ name, timeZone }) => name !== undefined || timeZone !== undefined, {
+    path: ['name'],
+    message: 'is required where timeZone is not given',
+  });
 
-export const RENAME_INSTANCE = declare({
+export const CHANGE_INSTANCE = declare({
   method: 'PATCH',
   path: '/instances/{instanceId}',
-  operationId: 'renameInstance',
-  summary: 'Rename an instance',
-  description: 'Every process knows the new name within a second.',
+  operationId: 'changeInstance',
+  summary: 'Rename an instance, or set its time zone',
+  description: 'What is left out stays as it is. Every process knows the change within a second.',
   tag: 'Instances',
   scope: 'ingest',
-  id: 'The instance to rename.',
+  id: 'The instance to change.',
   body: { required: true, content: json('InstanceChange', instanceChangeSchema, EXAMPLE_NAME) },
   answer: { description: 'The instance as it is now.', content: json('Instance', instanceSchema) },
   fails: [404, 413],

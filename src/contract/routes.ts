@@ -6,7 +6,7 @@ import {
   ISSUE_SESSION_IDS,
   LIST_INSTANCES,
   READ_KEY,
-  RENAME_INSTANCE,
+  CHANGE_INSTANCE,
 } from './instances.ts';
 import { CHANGES, OVERVIEW, QUERY, READ_SESSION, WHY } from './query.ts';
 import type { Route } from './route.ts';
@@ -30,5 +30,5 @@ export const ROUTES: Readonly<Record<'ingest' | 'query' | 'always', readonly Rou
     DELETE_ALERT,
     TEST_ALERT,
   ],
-  always: [LIST_INSTANCES, CREATE_INSTANCE, RENAME_INSTANCE, ISSUE_SESSION_IDS, READ_KEY],
+  always: [LIST_INSTANCES, CREATE_INSTANCE, CHANGE_INSTANCE, ISSUE_SESSION_IDS, READ_KEY],
 };

@@ -30,6 +30,7 @@ import { answerClientError, createErrorHandler, routeOf } from './error-handler.
 import type { HeldBytes } from './held-bytes.ts';
 import { registerHealthRoutes } from './health-routes.ts';
 import { registerIngestRoute } from './ingest-route.ts';
+import { registerInstanceZone } from './instance-zone.ts';
 import { registerInstanceRoutes } from './instances-route.ts';
 import { registerKeyRoute } from './key-route.ts';
 import { registerMcpRoute } from './mcp-route.ts';
@@ -128,6 +129,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
       void scope.register(async (inner) => registerInstanceRoutes(inner, dependencies.instances));
       registerSessionIdsRoute(scope, dependencies.instances, bodies);
       if (query !== undefined) {
+        registerInstanceZone(scope, query.instances);
         const reading = { ...query, waitMs: limits.queryWaitMs, answerMs: times.answer };
         registerQueryRoute(scope, reading);
         registerReadingRoutes(scope, reading);

@@ -51,12 +51,14 @@ export interface SignIns extends Pick<KeyFinder, 'known' | 'find'> {
 export interface InstanceFinder {
   /** The project of an instance (lower-case id); null when there is no such instance. */
   projectOf(instanceId: string): Promise<string | null>;
+  /** Whose days its questions mean where they do not say; undefined: those of UTC. */
+  timeZoneOf(instanceId: string): Promise<string | undefined>;
 }
 
 /** The instances of projects: listed, made and renamed. */
 export interface InstanceRegistry extends Pick<
   Registry,
-  'instancesOf' | 'defaultInstance' | 'findDefaultInstance' | 'renameInstance' | 'issueSessionIds'
+  'instancesOf' | 'defaultInstance' | 'findDefaultInstance' | 'changeInstance' | 'issueSessionIds'
 > {
   createInstance(request: InstanceRequest): Promise<Instance>;
 }

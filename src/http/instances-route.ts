@@ -6,7 +6,7 @@ import {
   instanceListParameterSchemas,
   LIST_INSTANCES,
   newInstanceSchema,
-  RENAME_INSTANCE,
+  CHANGE_INSTANCE,
   type instanceListSchema,
   type instanceSchema,
 } from '../contract/instances.ts';
@@ -35,15 +35,19 @@ export function registerInstanceRoutes(scope: FastifyInstance, instances: Instan
     return answerOf(instance);
   });
 
-  serve(scope, RENAME_INSTANCE, async ({ request, id }) => {
+  serve(scope, CHANGE_INSTANCE, async ({ request, id }) => {
     const body = checked(instanceChangeSchema, request.body ?? {});
-    const renamed = await instances.renameInstance({
+    const { name, timeZone } = body;
+    const changed = await instances.changeInstance({
       projectId: request.projectId,
       id,
-      name: body.name?.toWellFormed() ?? null,
+      changes: {
+        ...(name === undefined ? {} : { name: name?.toWellFormed() ?? null }),
+        ...(timeZone === undefined ? {} : { timeZone: timeZone ?? undefined }),
+      },
     });
-    if (renamed === null) throw noInstance(id);
-    return answerOf(renamed);
+    if (changed === null) throw noInstance(id);
+    return answerOf(changed);
   });
 }
 
@@ -73,6 +77,6 @@ async function instancesPage(
   return { elements: page.map(answerOf), pagination: { total, ...window } };
 }
 
-function answerOf({ id, name: called, createdAt }: Instance): z.output<typeof instanceSchema> {
-  return { id, name: called, createdAt };
+function answerOf({ id, name, timeZone = 'UTC', createdAt }: Instance): z.output<typeof instanceSchema> {
+  return { id, name, timeZone, createdAt };
 }

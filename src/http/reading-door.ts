@@ -4,8 +4,10 @@ import { parseQueryParameters } from '../query/parameters.ts';
 import { notFoundPath } from './auth.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { checkInstance } from './instance-request.ts';
+import { inZoneOfInstance } from './instance-zone.ts';
 import { listInstances } from './instances-route.ts';
 import { readQuestion, readingRoutes } from './reading-routes.ts';
+import { hasTimeZone } from './serve.ts';
 
 /** The routes that read, for callers in this process; one door for each project. */
 export function createReadingDoors(
@@ -14,16 +16,19 @@ export function createReadingDoors(
 ): (projectId: string) => ReadingDoor {
   const routes = new Map(readingRoutes(query).map((reading) => [reading.route.path.split('/')[1], reading]));
   return (projectId) => ({
-    async get(path, parameters) {
-      if (path === '/instances') return listInstances(instances, projectId, parameters);
+    async get(path, given) {
+      if (path === '/instances') return listInstances(instances, projectId, given);
       if (path === '/query') {
-        const asked = parseQueryParameters(parameters);
+        const asked = parseQueryParameters(await inZoneOfInstance(given, query.instances));
         await checkInstance(projectId, asked.instanceId, query.instances);
         return query.runner.run(asked, projectId);
       }
       const [, name = '', id = ''] = path.split('/');
       const route = routes.get(name);
       if (route === undefined) throw notFoundPath('GET', path);
+      const parameters = hasTimeZone(route.route.parameters)
+        ? await inZoneOfInstance(given, query.instances)
+        : given;
       const question = readQuestion(route, parameters, id);
       await checkInstance(projectId, question.instanceId, query.instances);
       return question.answer(projectId);

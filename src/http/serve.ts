@@ -14,7 +14,7 @@ export interface Call<Parameters> {
 }
 
 /** How the server knows a declared route; its prefix is /v1. */
-export function registrationOf({ method, path, scope, takesMessages, isBodiless }: Route) {
+export function registrationOf({ method, path, scope, takesMessages, isBodiless, parameters }: Route) {
   return {
     method,
     url: path.replace('{', ':').replace('}', ''),
@@ -22,6 +22,7 @@ export function registrationOf({ method, path, scope, takesMessages, isBodiless 
       scope,
       ...(takesMessages === undefined ? {} : { takesMessages }),
       ...(isBodiless === undefined ? {} : { isBodiless }),
+      ...(hasTimeZone(parameters) ? { hasTimeZone: true } : {}),
     },
   };
 }
@@ -46,4 +47,11 @@ export function serve<Parameters extends z.ZodType>(
       return answer({ request, reply, id, parameters: values as z.output<Parameters> });
     },
   });
+}
+
+/** Whether a route takes the parameter `timeZone`. */
+export function hasTimeZone(parameters: z.ZodType | undefined): boolean {
+  return (
+    parameters !== undefined && 'shape' in parameters && Object.hasOwn(parameters.shape as object, 'timeZone')
+  );
 }

@@ -310,11 +310,13 @@ async function openQuery(
     curator: { curate: async (request) => curator.get().curate(request) } satisfies Curator,
     alerts: alertsOf(alerts),
   };
-  const projectOf = async (id: string): Promise<string | null> =>
-    (await registry.get().findInstance(id))?.projectId ?? null;
+  const instances = {
+    projectOf: async (id: string) => (await registry.get().findInstance(id))?.projectId ?? null,
+    timeZoneOf: async (id: string) => (await registry.get().findInstance(id))?.timeZone,
+  };
   return {
     readers,
-    dependency: { runner, sessions, why, changes, overview, ...steering, instances: { projectOf } },
+    dependency: { runner, sessions, why, changes, overview, ...steering, instances },
   };
 }
 
@@ -355,7 +357,7 @@ function registryOf({
       createInstance: async (request) => createInstance.get()(request),
       defaultInstance: async (options) => registry.get().defaultInstance(options),
       findDefaultInstance: async (projectId) => registry.get().findDefaultInstance(projectId),
-      renameInstance: async (options) => registry.get().renameInstance(options),
+      changeInstance: async (options) => registry.get().changeInstance(options),
       issueSessionIds: async (options) => registry.get().issueSessionIds(options),
     },
   };

@@ -109,7 +109,7 @@ const instant = z
 
 const MAX_ZONE_LENGTH = 64;
 
-const timeZone = z
+export const timeZone = z
   .string()
   .max(MAX_ZONE_LENGTH, `must be at most ${MAX_ZONE_LENGTH} characters long`)
   .refine(isTimeZone, 'must be the name of a time zone, such as Europe/Berlin')

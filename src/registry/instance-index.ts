@@ -6,6 +6,8 @@ export interface Instance {
   readonly number: number;
   readonly projectId: string;
   readonly name: string | null;
+  /** Whose days are meant where a question does not say; absent: those of UTC. */
+  readonly timeZone?: string | undefined;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
 }

@@ -12,6 +12,9 @@ export interface NewInstance {
   readonly name?: string | undefined;
 }
 
+/** What is left out stays; `timeZone` undefined: UTC. */
+export type InstanceChanges = Partial<Pick<Instance, 'name' | 'timeZone'>>;
+
 /**
  * The instances that this process knows: `instance.<id>` of the bucket, `number.<instance number>` → instance id,
  * `default.<project id>` → instance id.
@@ -120,14 +123,14 @@ export class Instances {
     return instance?.number === number ? instance : null;
   }
 
-  async rename(projectId: string, id: string, name: string | null): Promise<Instance | null> {
-    const renamed = await change(this.#bucket, `instance.${id.toLowerCase()}`, ({ value }) => {
+  async change(projectId: string, id: string, changes: InstanceChanges): Promise<Instance | null> {
+    const changed = await change(this.#bucket, `instance.${id.toLowerCase()}`, ({ value }) => {
       const instance = JSON.parse(value) as Instance;
-      return instance.projectId === projectId ? JSON.stringify({ ...instance, name }) : null;
+      return instance.projectId === projectId ? JSON.stringify({ ...instance, ...changes }) : null;
     });
-    if (renamed === null) return null;
-    const instance = JSON.parse(renamed.value) as Instance;
-    this.#index.put(instance, renamed.revision);
+    if (changed === null) return null;
+    const instance = JSON.parse(changed.value) as Instance;
+    this.#index.put(instance, changed.revision);
     return instance;
   }
 

@@ -10,7 +10,7 @@ import { CONVERSATIONS_STREAM } from '../stream/subjects.ts';
 import { digestOf, newRawKey, type KeyEnvironment } from './api-keys.ts';
 import { guard, guarded, unavailable, type GuardedBucket } from './guarded-bucket.ts';
 import type { Instance, InstancePage } from './instance-index.ts';
-import { Instances, type NewInstance } from './instances.ts';
+import { Instances, type InstanceChanges, type NewInstance } from './instances.ts';
 import { Keys, type ApiKey, type KeyGrant, type ListedKey } from './keys.ts';
 import { Projects, type Project } from './projects.ts';
 import { openSessionClaims, type SessionClaims } from './session-claims.ts';
@@ -84,11 +84,14 @@ export interface Registry {
   /** The same, where it is there already; null: nobody has asked for it yet. */
   findDefaultInstance(projectId: string): Promise<Instance | null>;
   findInstance(id: string): Promise<Instance | null>;
-  /** Renames an instance; null when the project has no such instance. Other processes follow within a second. */
-  renameInstance(options: {
+  /**
+   * Renames an instance or sets its time zone; null when the project has no such instance. Other processes follow
+   * within a second.
+   */
+  changeInstance(options: {
     readonly projectId: string;
     readonly id: string;
-    readonly name: string | null;
+    readonly changes: InstanceChanges;
   }): Promise<Instance | null>;
   /** Oldest first. */
   listInstances(): Promise<readonly Instance[]>;
@@ -288,8 +291,8 @@ class SharedRegistry implements Registry {
   readonly findDefaultInstance: Registry['findDefaultInstance'] = async (projectId) =>
     this.#loaded.instances.findDefault(projectId);
   readonly findInstance: Registry['findInstance'] = async (id) => this.#loaded.instances.find(id);
-  readonly renameInstance: Registry['renameInstance'] = async ({ projectId, id, name }) =>
-    this.#loaded.instances.rename(projectId, id, name);
+  readonly changeInstance: Registry['changeInstance'] = async ({ projectId, id, changes }) =>
+    this.#loaded.instances.change(projectId, id, changes);
   readonly listInstances: Registry['listInstances'] = async () => this.#loaded.instances.list();
   readonly instancesOf: Registry['instancesOf'] = async (projectId, window) =>
     this.#loaded.instances.page(projectId, window);

@@ -108,10 +108,12 @@ describe('registry commands', () => {
     deepEqual(made, { code: 0, stdout: `${id.toLowerCase()}\n`, stderr: '' });
     equal((await registry.findInstance(id))?.projectId, key.projectId);
     equal((await run('instances', ['rename', id, 'Web chat'])).code, 0);
+    equal((await run('instances', ['time-zone', id, 'Europe/Berlin'])).code, 0);
     match(
       (await run('instances', ['list'])).stdout,
-      new RegExp(`${id.toLowerCase()} +With instances +Web chat +\\d{4}`),
+      new RegExp(`${id.toLowerCase()} +With instances +Web chat +Europe/Berlin +\\d{4}`),
     );
+    equal((await run('instances', ['time-zone', id, 'Mars'])).code, 2);
   });
 
   it('list what names say, not what a terminal would obey', async () => {

@@ -172,6 +172,34 @@ describe('the dashboard in a browser', { skip }, () => {
     ok(height <= 0.15 * 844, `${height} px`);
   });
 
+  it('shows days of the time zone that the instance has', async () => {
+    await open(`?view=connect&instance=${shop.instanceId}`);
+    await page.fill('input[list="zones"]', 'Nowhere');
+    await page.click('button:text-is("Save")');
+    await page.waitForSelector('text=must be the name of a time zone', SOON);
+    await page.fill('input[list="zones"]', 'Pacific/Kiritimati');
+    await Promise.all([page.waitForEvent('load', SOON), page.click('button:text-is("Save")')]);
+    await page.waitForSelector('input[list="zones"]', SOON);
+    try {
+      await open(`?instance=${shop.instanceId}&range=28d`);
+      equal(await figure(page, 'Conversations'), '8');
+      const rows = await page.locator('.trend table tr').allTextContents();
+      match(rows[0] ?? '', /Pacific\/Kiritimati/);
+      const counts = rows.slice(1).map((row) => Number(/(\d+)\D*$/.exec(row)?.[1] ?? 0));
+      equal(counts.length, 28, rows.join('\n'));
+      const url = `${service.url}/v1/query/?instanceId=${shop.instanceId}&groupBy=SESSION&fields=messages`;
+      const answer = await fetch(`${url}&timeGranularity=DAY`, { headers: { 'x-api-key': project.key } });
+      const { elements } = (await answer.json()) as { elements: { dimensions: { date: string } }[] };
+      ok(elements.every(({ dimensions: { date } }) => date.endsWith('T00:00:00+14:00')));
+    } finally {
+      await fetch(`${service.url}/v1/instances/${shop.instanceId}/`, {
+        method: 'PATCH',
+        headers: { 'x-api-key': project.key, 'content-type': 'application/json' },
+        body: '{"timeZone":null}',
+      });
+    }
+  });
+
   it('asks for a key, and says calmly when it is wrong', async () => {
     await open();
     await context.clearCookies();

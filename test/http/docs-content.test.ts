@@ -68,7 +68,7 @@ const instances = {
   findDefaultInstance: async () => MADE,
   createInstance: async () => MADE,
   defaultInstance: async () => ({ instance: MADE, made: false }),
-  renameInstance: async () => MADE,
+  changeInstance: async () => MADE,
   issueSessionIds: async () => [],
 };
 

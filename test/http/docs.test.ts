@@ -70,8 +70,8 @@ describe('OpenAPI document', () => {
       ],
     );
     deepEqual(Object.keys(paths['/v1/instances/']?.['post']?.responses ?? {}).slice(0, 2), ['200', '201']);
-    deepEqual(components.schemas['InstanceChange']?.required, ['name']);
-    deepEqual(components.schemas['Instance']?.required, ['id', 'name', 'createdAt']);
+    deepEqual(Object.keys(components.schemas['InstanceChange']?.properties ?? {}), ['name', 'timeZone']);
+    deepEqual(components.schemas['Instance']?.required, ['id', 'name', 'timeZone', 'createdAt']);
   });
 
   it('has every query parameter that is validated, and no other', async () => {

@@ -37,7 +37,7 @@ describe('/v1/instances', () => {
         instancesOf: (...page) => here.instancesOf(...page),
         defaultInstance: (wanted) => here.defaultInstance(wanted),
         findDefaultInstance: (projectId) => here.findDefaultInstance(projectId),
-        renameInstance: (change) => here.renameInstance(change),
+        changeInstance: (change) => here.changeInstance(change),
         issueSessionIds: (wanted) => here.issueSessionIds(wanted),
       },
     });
@@ -128,11 +128,23 @@ describe('/v1/instances', () => {
     for (const name of ['after', null, 'a'.repeat(200), '漢'.repeat(100) + '🙂'.repeat(100)]) {
       const { status, json } = await send('PATCH', `/${instance.id.toUpperCase()}/`, { name });
       equal(status, 200);
-      deepEqual(json, { id: instance.id, name, createdAt: instance.createdAt });
+      deepEqual(json, { id: instance.id, name, timeZone: 'UTC', createdAt: instance.createdAt });
       deepEqual(await here.findInstance(instance.id), { ...instance, name });
       while ((await there.findInstance(instance.id))?.name !== name)
         await new Promise((resolve) => setTimeout(resolve, 5));
     }
+  });
+
+  it('get a time zone, and keep it when they are renamed', async () => {
+    const { id } = await here.createInstance({ projectId: PROJECT, name: 'before' });
+    const change = async (body: object): Promise<unknown[]> => {
+      const { status, json } = await send('PATCH', `/${id}`, body);
+      const { name, timeZone } = instanceSchema.parse(json);
+      return [status, name, timeZone];
+    };
+    deepEqual(await change({ timeZone: 'Europe/Berlin' }), [200, 'before', 'Europe/Berlin']);
+    deepEqual(await change({ name: 'after' }), [200, 'after', 'Europe/Berlin']);
+    deepEqual(await change({ timeZone: null }), [200, 'after', 'UTC']);
   });
 
   it('have one by default in each project, whoever asks first and however often', async () => {
@@ -238,8 +250,12 @@ describe('/v1/instances', () => {
       [send('POST', '', { nmae: 'x' }), ['nmae is not a member that this request knows']],
       [send('POST', '', { default: 'yes' }), ['default must be true or false']],
       [send('POST', '', []), [' must be a JSON object']],
-      [send('PATCH', `/${id}`, {}), ['name is required']],
-      [send('PATCH', `/${id}`), ['name is required']],
+      [send('PATCH', `/${id}`, {}), ['name is required where timeZone is not given']],
+      [send('PATCH', `/${id}`), ['name is required where timeZone is not given']],
+      [
+        send('PATCH', `/${id}`, { timeZone: 'Mars' }),
+        ['timeZone must be the name of a time zone, such as Europe/Berlin'],
+      ],
       [send('PATCH', '/7', { name: 'x' }), ['instanceId must be a UUID']],
       [send('GET', '/?limit=0'), ['limit must be a whole number from 1 to 10000']],
       [send('GET', '/?limit=1&limit=2'), ['limit must be given once']],

@@ -50,6 +50,8 @@ export interface Harness {
   /** The clock, milliseconds. */
   time: number;
   loaded: boolean;
+  /** Of INSTANCE. */
+  timeZone: string | undefined;
   /** How often the registry was asked for a key that memory does not know. */
   keysAsked: number;
 }
@@ -251,6 +253,9 @@ export function createHarness(
         if (instanceId === INSTANCE) return PROJECT;
         return instanceId === FOREIGN_INSTANCE ? OTHER_PROJECT : null;
       },
+      async timeZoneOf(instanceId) {
+        return instanceId === INSTANCE ? harness.timeZone : undefined;
+      },
     },
   };
   const app = createApp({
@@ -287,7 +292,7 @@ export function createHarness(
       findDefaultInstance: async () => null,
       createInstance: () => Promise.reject(new Error('not faked')),
       defaultInstance: () => Promise.reject(new Error('not faked')),
-      renameInstance: async () => null,
+      changeInstance: async () => null,
       issueSessionIds: async () => null,
     },
     readiness: [],
@@ -310,6 +315,7 @@ export function createHarness(
     asked: [],
     errors,
     time: NOON,
+    timeZone: undefined,
     loaded: true,
     keysAsked: 0,
     read: [],

@@ -280,15 +280,20 @@ describe('registry', () => {
       const { id } = await here.registry.createInstance({ projectId });
       const names = Array.from({ length: 8 }, (_, i) => `name ${i}`);
       await Promise.all(
-        names.map((name, i) => (i % 2 === 0 ? here : there).registry.renameInstance({ projectId, id, name })),
+        names.map((name, i) =>
+          (i % 2 === 0 ? here : there).registry.changeInstance({ projectId, id, changes: { name } }),
+        ),
       );
-      const last = await here.registry.renameInstance({ projectId, id, name: 'last' });
+      const last = await here.registry.changeInstance({ projectId, id, changes: { name: 'last' } });
       while ((await there.registry.findInstance(id))?.name !== 'last')
         await new Promise((resolve) => setTimeout(resolve, 5));
       deepEqual(await here.registry.findInstance(id), last);
       deepEqual((await there.registry.instancesOf(projectId, { limit: 9, offset: 0 })).instances, [last]);
-      equal(await here.registry.renameInstance({ projectId: 'other', id, name: 'x' }), null);
-      equal(await here.registry.renameInstance({ projectId, id: randomUUID(), name: 'x' }), null);
+      equal(await here.registry.changeInstance({ projectId: 'other', id, changes: { name: 'x' } }), null);
+      equal(
+        await here.registry.changeInstance({ projectId, id: randomUUID(), changes: { name: 'x' } }),
+        null,
+      );
     });
 
     it('are made once for one id, and belong to one project', async () => {

@@ -10,6 +10,7 @@ import type { WhyResponse } from '../../../query/why/why-schema.ts';
 import { PAGE_HEADER, SIGN_IN_PATH } from '../../../domain/page-sign-in.ts';
 import { undeceiving } from '../../../domain/printable.ts';
 import type { EntityKind } from './state.ts';
+import { clockOf, zoneName } from './zone.ts';
 
 export type {
   Alert,
@@ -26,6 +27,7 @@ export type Row = QueryResponse['elements'][number];
 export interface Instance {
   readonly id: string;
   readonly name: string | null;
+  readonly timeZone: string;
 }
 
 /** Why a request has no answer: `status` 0 when none came. */
@@ -101,8 +103,13 @@ async function answerOf<Answer>(response: Response): Promise<Answer> {
 /** JSON as the page shows it; null: it is none. Nobody's name turns the direction of what stands beside it. */
 function parsed(text: string): unknown {
   try {
-    if (undeceiving(text) === text && !text.includes('\\u')) return JSON.parse(text);
-    return JSON.parse(text, (_, value: unknown) => (typeof value === 'string' ? undeceiving(value) : value));
+    const isPlain = undeceiving(text) === text && !text.includes('\\u');
+    if (isPlain && zoneName() === 'UTC') return JSON.parse(text);
+    return JSON.parse(text, (name, value: unknown) => {
+      if (typeof value !== 'string') return value;
+      // Buckets are told by their clock.
+      return name === 'date' ? clockOf(value) : undeceiving(value);
+    });
   } catch {
     return null;
   }
@@ -158,6 +165,15 @@ const WHY_PATHS: Readonly<Record<Exclude<EntityKind, 'signal'>, string>> = {
 export const api = {
   instances: (signal?: AbortSignal) =>
     ask<{ elements: readonly Instance[] }>('instances', { limit: 1000 }, signal),
+  /** Whose days questions about the instance mean. */
+  setTimeZone: async (instance: string, timeZone: string) => {
+    const init = {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ timeZone }),
+    };
+    return answerOf<Instance>(await send(`instances/${instance}`, {}, 'application/json', undefined, init));
+  },
   overview: (parameters: Parameters, signal?: AbortSignal) =>
     ask<OverviewResponse>('overview', parameters, signal),
   changes: (parameters: Parameters, signal?: AbortSignal) =>

@@ -2,10 +2,11 @@
 import { scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { shownCount, shownDay, shownInstant, shownNet } from './format.ts';
+import { shownClock, shownClockDay, shownCount, shownNet } from './format.ts';
+import { zoneName } from './zone.ts';
 
 export interface Point {
-  /** Start of the bucket, UTC. */
+  /** Start of the bucket, by the clock of the time zone. */
   readonly date: string;
   readonly value: number;
 }
@@ -90,7 +91,7 @@ export function Trend({
   const marks = [0, Math.floor((points.length - 1) / 2), points.length - 1];
   const days = [...new Set(marks)].flatMap((index) => {
     const point = points[index];
-    return point === undefined ? [] : [{ index, text: shownDay(point.date) }];
+    return point === undefined ? [] : [{ index, text: shownClockDay(point.date) }];
   });
   return (
     <figure class="trend" ref={figure}>
@@ -157,7 +158,7 @@ export function Trend({
         <table>
           <thead>
             <tr>
-              <th scope="col">From (UTC)</th>
+              <th scope="col">From ({zoneName()})</th>
               <th scope="col" class="number">
                 {label}
               </th>
@@ -188,7 +189,7 @@ export function Trend({
 
 /** The value of a bucket in words. */
 function readingOf(point: Point, before: Point | undefined, label: string, isOpen: boolean): string {
-  const at = point.date.includes('T00:00:00') ? shownDay(point.date) : shownInstant(point.date);
+  const at = point.date.includes('T00:00:00') ? shownClockDay(point.date) : shownClock(point.date);
   const earlier = before === undefined ? '' : ` (before: ${shownCount(before.value)})`;
   return `${at}${isOpen ? ', so far' : ''}: ${label} ${shownCount(point.value)}${earlier}`;
 }

@@ -3,6 +3,7 @@ import { api, type OverviewResponse, type Row } from './api.ts';
 import type { Point } from './charts.tsx';
 import { datesOf, type Period } from './period.ts';
 import { bucketsOf } from './state.ts';
+import { clockAt } from './zone.ts';
 
 export interface Span {
   readonly start: string;
@@ -71,7 +72,10 @@ export async function askCompared(
     pointsBefore:
       before === null
         ? null
-        : filled(rows(before.found[1]), bucketsOf(before.span.start, before.span.end, period.granularity)),
+        : filled(
+            rows(before.found[1]),
+            bucketsOf(clockAt(before.span.start), clockAt(before.span.end), period.granularity),
+          ),
   };
 }
 

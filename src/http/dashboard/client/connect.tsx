@@ -1,7 +1,9 @@
 /** How conversations get in, and answers out: lines to copy, with this address and this instance in them. */
 import { useState } from 'preact/hooks';
+import { api } from './api.ts';
 import { useNavigation } from './hooks.ts';
 import { Section } from './parts.tsx';
+import { zoneName } from './zone.ts';
 
 /** A way in or out. `YOUR_KEY` stands for the key: the page writes no key anywhere. */
 interface Way {
@@ -108,7 +110,49 @@ export function ConnectPage() {
       </div>
       <WaysIn />
       <Ways title="Answers out" ways={waysOut(location.origin, state.instance)} />
+      <TimeZone instance={state.instance} />
     </>
+  );
+}
+
+/** Whose days the numbers of the instance mean, for everybody who asks. */
+function TimeZone({ instance }: { readonly instance: string }) {
+  const [zone, setZone] = useState(zoneName());
+  const [fault, setFault] = useState('');
+  const save = (event: Event): void => {
+    event.preventDefault();
+    api.setTimeZone(instance, zone.trim()).then(
+      () => location.reload(),
+      (error: Error) => setFault(error.message),
+    );
+  };
+  return (
+    <Section title="Time zone">
+      <form class="row" onSubmit={save}>
+        <label>
+          Days, weeks and months of this instance begin at midnight in{' '}
+          <input
+            list="zones"
+            value={zone}
+            maxLength={64}
+            onInput={({ currentTarget: { value } }) => setZone(value)}
+          />
+        </label>{' '}
+        <datalist id="zones">
+          {['UTC', ...Intl.supportedValuesOf('timeZone')].map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+        <button type="submit" disabled={zone.trim() === '' || zone.trim() === zoneName()}>
+          Save
+        </button>
+      </form>
+      <p class="faint" role="status">
+        {fault === ''
+          ? 'It holds for everybody who asks about this instance, and for programs that name no zone.'
+          : fault}
+      </p>
+    </Section>
   );
 }
 

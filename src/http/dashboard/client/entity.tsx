@@ -12,6 +12,7 @@ import { Empty, Fact, Fault, Figure, Go, Loading, Section } from './parts.tsx';
 import { usePeriod, type Period } from './period.ts';
 import type { EntityKind } from './state.ts';
 import { Languages, Signals, Together, Users, Wordings } from './why-parts.tsx';
+import { clockAt } from './zone.ts';
 
 const WORDS: Readonly<Record<EntityKind, string>> = {
   topic: 'Topic',
@@ -206,7 +207,7 @@ function UserFigures({ found: { compared, why, days } }: { readonly found: Found
   const { now, before } = compared;
   const { createdAt, lastActiveAt } = why?.endUser ?? {};
   const dayOf = (instant: string | null | undefined): number =>
-    Math.floor(Date.parse(instant ?? '') / DAY_MS);
+    Math.floor(Date.parse(clockAt(instant ?? '')) / DAY_MS);
   const span = dayOf(lastActiveAt) - dayOf(createdAt);
   return (
     <div class="figures">

@@ -1,5 +1,6 @@
 /** Numbers and times as the page shows them. Covered by test/http/dashboard/format.test.ts. */
 import { OUTCOME_WORDS, SESSION_OUTCOMES, type SessionOutcome } from '../../../domain/session-outcomes.ts';
+import { clockAt } from './zone.ts';
 
 const WHOLE = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 });
 const ONE_DIGIT = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
@@ -55,16 +56,25 @@ export function changeOf(
   return { text, direction: change > 0 ? 1 : -1 };
 }
 
-/** `21 Nov 2026, 09:30`, UTC. */
+/** `21 Nov 2026, 09:30`, by the clock of the time zone. */
 export function shownInstant(text: string): string {
-  const at = new Date(text);
-  return Number.isNaN(at.getTime()) ? text : `${shownDay(text)}, ${at.toISOString().slice(11, 16)}`;
+  return shownClock(clockAt(text));
+}
+
+/** `21 Nov 2026`, in the time zone. */
+export function shownDay(text: string): string {
+  return shownClockDay(clockAt(text));
+}
+
+/** The same of what is a clock already, as buckets are. */
+export function shownClock(text: string): string {
+  return Number.isNaN(Date.parse(text)) ? text : `${shownClockDay(text)}, ${text.slice(11, 16)}`;
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** `21 Nov 2026`, UTC. */
-export function shownDay(text: string): string {
+/** The day of a clock. */
+export function shownClockDay(text: string): string {
   const at = new Date(text);
   return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()] ?? ''} ${at.getUTCFullYear()}`;
 }
@@ -120,7 +130,7 @@ export function beganLate(
   first: string | undefined,
 ): string | null {
   if (first === undefined) return null;
-  const [from, to, began] = [start, end, first].map((text) => new Date(text).getTime()) as [
+  const [from, to, began] = [clockAt(start), clockAt(end), first].map((text) => Date.parse(text)) as [
     number,
     number,
     number,

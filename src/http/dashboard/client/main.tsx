@@ -22,6 +22,7 @@ import { Session } from './session.tsx';
 import { Standstill } from './standstill.tsx';
 import { RangeControls } from './range-controls.tsx';
 import { Users } from './users.tsx';
+import { showTimesIn } from './zone.ts';
 import {
   BUCKETS,
   bucketsFor,
@@ -289,6 +290,8 @@ function Dashboard({
   readonly navigation: Navigation;
 }) {
   const { state, go } = navigation;
+  // Before anything below computes with it.
+  showTimesIn(instances.find(({ id }) => id === state.instance)?.timeZone ?? 'UTC');
   const live = useLive(state.instance);
   const curating = useDecisions(state.instance);
   const version = `${live.version ?? ''} ${curating.edits}`;

@@ -4,11 +4,12 @@ import { api, type ChangesResponse, type OverviewResponse, type QueryResponse, t
 import { ChangesInShort } from './changes.tsx';
 import { Trend, type Point } from './charts.tsx';
 import { filled, rangeOfSpan } from './compared.ts';
-import { beganLate, languageName, outcomeWords, shownDay } from './format.ts';
+import { beganLate, languageName, outcomeWords, shownClockDay } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Figure, Go, Loading, Ranked, Section } from './parts.tsx';
 import { datesOf, usePeriod, type Period } from './period.ts';
 import { bucketsOf } from './state.ts';
+import { clockAt } from './zone.ts';
 import { Topics, type FoundTopics } from './topics.tsx';
 
 /** The period before; null: nothing is compared. */
@@ -172,7 +173,8 @@ function Figures({
 function BeganLate({ day }: { readonly day: string | null }) {
   return day === null ? null : (
     <p class="faint">
-      The period before has messages only from {shownDay(day)} on, so these numbers are not compared with it.
+      The period before has messages only from {shownClockDay(day)} on, so these numbers are not compared with
+      it.
     </p>
   );
 }
@@ -201,7 +203,11 @@ function SessionsTrend({
       ? null
       : filled(
           pointsOf(before.overview.trend),
-          bucketsOf(before.changes.before.start, before.changes.before.end, period.granularity),
+          bucketsOf(
+            clockAt(before.changes.before.start),
+            clockAt(before.changes.before.end),
+            period.granularity,
+          ),
         );
   return (
     <Section title="Conversations over time">

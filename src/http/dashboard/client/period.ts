@@ -1,12 +1,15 @@
 /** The period that the page shows, as parameters of the API. */
 import { useNavigation } from './hooks.ts';
 import { bucketsFor, bucketsOf, rangeOf, type Comparison, type PageState } from './state.ts';
+import { clockNow, zoneName } from './zone.ts';
 
 export interface Period {
   readonly instance: string;
   readonly compare: Comparison;
   /** `dateRange.start` and `dateRange.end`; empty for all time. */
   readonly range: { readonly 'dateRange.start'?: string; readonly 'dateRange.end'?: string };
+  /** The same by the clock of the time zone; null for all time. */
+  readonly clock: { readonly start: string; readonly end: string } | null;
   readonly granularity: 'HOUR' | 'DAY' | 'WEEK' | 'MONTH';
   /** Buckets of small charts, which are not chosen: at most some dozens. */
   readonly coarse: Period['granularity'];
@@ -32,13 +35,14 @@ function granularityOf(
 export function usePeriod(): Period {
   const { state } = useNavigation();
   const { instance, compare } = state;
-  const range = rangeOf(state.range, Date.now());
+  const range = rangeOf(state.range, clockNow());
   const granularity = granularityOf(state, range?.granularity ?? 'WEEK');
   if (range === null)
     return {
       instance,
       compare,
       range: {},
+      clock: null,
       coarse: 'MONTH',
       isOpen: false,
       granularity,
@@ -49,21 +53,38 @@ export function usePeriod(): Period {
   return {
     instance,
     compare,
-    range: { 'dateRange.start': range.start, 'dateRange.end': range.end },
+    range: asked(range),
+    clock: { start: range.start, end: range.end },
     granularity,
     coarse: range.granularity,
-    isOpen: Date.parse(range.end) > Date.now(),
+    isOpen: Date.parse(range.end) > clockNow(),
     shiftMs: compare === 'none' ? null : Math.max(weeks, compare === 'year' ? 52 : 1) * WEEK_MS,
-    name: `${instance} ${range.start} ${range.end} ${compare} ${granularity}`,
+    name: `${instance} ${range.start} ${range.end} ${zoneName()} ${compare} ${granularity}`,
+  };
+}
+
+const DAY_MS = 86_400_000;
+const MIDNIGHT = 'T00:00:00.000Z';
+
+/** Days are asked for as dates, which the service reads in the zone; the last 24 hours as instants. */
+function asked({ start, end }: { readonly start: string; readonly end: string }): Period['range'] {
+  if (start.endsWith(MIDNIGHT) && end.endsWith(MIDNIGHT))
+    return { 'dateRange.start': start.slice(0, 10), 'dateRange.end': end.slice(0, 10) };
+  const ends = Date.now() + (Date.parse(end) - clockNow());
+  const hour = DAY_MS / 24;
+  const until = Math.round(ends / (hour / 4)) * (hour / 4);
+  return {
+    'dateRange.start': new Date(until - DAY_MS).toISOString(),
+    'dateRange.end': new Date(until).toISOString(),
   };
 }
 
 /** The buckets of a period; of all time those from the first that has something to the last. */
 export function datesOf(period: Period, first: string | undefined, last: string | undefined): string[] {
-  const start = period.range['dateRange.start'] ?? first;
-  const end = period.range['dateRange.end'] ?? last;
+  const start = period.clock?.start ?? first;
+  const end = period.clock?.end ?? last;
   if (start === undefined || end === undefined) return [];
   // The last bucket begins at `last`: it is inside.
-  const after = period.range['dateRange.end'] ?? new Date(Date.parse(end) + 1).toISOString();
+  const after = period.clock?.end ?? new Date(Date.parse(end) + 1).toISOString();
   return bucketsOf(start, after, period.granularity);
 }

@@ -1,6 +1,7 @@
 /** The period that the page shows: one that ends now, a week or month of the calendar, or any days. */
 import { useNavigation } from './hooks.ts';
 import { asDays, CALENDAR, RANGES, type RangeName } from './state.ts';
+import { clockNow, zoneName } from './zone.ts';
 
 const RANGE_WORDS: Readonly<Record<(typeof RANGES)[number], string>> = {
   '24h': '24 hours',
@@ -24,7 +25,7 @@ export function RangeControls() {
   const chosen = isDays ? 'days' : CALENDAR.some((name) => name === state.range) ? state.range : '';
   const choose = (value: string): void => {
     if (value === '') return;
-    const [from, to] = asDays(state.range, Date.now());
+    const [from, to] = asDays(state.range, clockNow());
     go({ range: value === 'days' ? `${from}/${to}` : (value as RangeName) });
   };
   /** Both days stay in order: the one that is moved takes the other along. */
@@ -50,7 +51,7 @@ export function RangeControls() {
         <span class="hidden">Week, month or days</span>
         <select
           value={chosen}
-          title="Days begin at midnight UTC"
+          title={`Days begin at midnight, ${zoneName()}`}
           onChange={(event) => choose(event.currentTarget.value)}
         >
           <option value="">calendar …</option>
@@ -66,14 +67,14 @@ export function RangeControls() {
         <span class="days">
           <input
             type="date"
-            aria-label="First day, UTC"
+            aria-label={`First day, ${zoneName()}`}
             value={first}
             onChange={({ currentTarget: { value } }) => move(value, value > last ? value : last)}
           />
           –
           <input
             type="date"
-            aria-label="Last day, UTC"
+            aria-label={`Last day, ${zoneName()}`}
             value={last}
             onChange={({ currentTarget: { value } }) => move(value < first ? value : first, value)}
           />
