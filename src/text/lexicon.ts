@@ -64,6 +64,8 @@ const sections = {
   quantifiers: entries,
   /** Prepositions that belong to the noun before them: "status of order". */
   genitives: entries,
+  /** The verb for a question after something that is on its way: "where is my parcel". */
+  tracking: entries,
   /** The word that joins two names: "orders and refunds". */
   and: entries,
   /** Nouns that announce a request without saying it. */

@@ -3,6 +3,7 @@
  * (inverse document frequency; a document is a topic or waiting group), and by its shape.
  * Covered by test/topics/naming/names.test.ts.
  */
+import { composedNames } from './composed-names.ts';
 import { worthOf } from './name-form.ts';
 import { nameFrom, type PhraseUse } from './phrases.ts';
 import { Truth } from './truth.ts';
@@ -30,6 +31,10 @@ const OPEN_FACTOR = 0.1;
 const TITLED_FACTOR = 0.75;
 /** A phrase goes on with one word when this share of its uses do. */
 const GOES_ON = 0.35;
+/** A name that only those say who speak another language than most counts as true of this much of what it is. */
+const FOREIGN = 0.4;
+/** What a composed name is worth beside one that requests hold. */
+const COMPOSED_FACTOR = 0.97;
 /** What is left of a name in words that hardly any request uses for what it means. */
 const UNUSUAL_FACTOR = 0.65;
 /** What a name is worth whose words all groups share. */
@@ -58,6 +63,7 @@ export interface ScoredName {
 export function scoredNames(group: GroupWords, frequencies: DocumentFrequencies): ScoredName[] {
   const candidates = new Candidates(group, frequencies);
   candidates.addPhrases();
+  candidates.addPairs();
   candidates.addWords();
   return candidates.all();
 }
@@ -67,6 +73,7 @@ class Candidates {
   readonly #group: GroupWords;
   readonly #frequencies: DocumentFrequencies;
   readonly #truth: Truth;
+  readonly #language: string;
   readonly #isEnglish: boolean;
   readonly #best = new Map<string, ScoredName>();
 
@@ -74,7 +81,8 @@ class Candidates {
     this.#group = group;
     this.#frequencies = frequencies;
     this.#truth = new Truth(group, group.phrases.requests);
-    this.#isEnglish = (group.sampleWords.language ?? 'en') === 'en';
+    this.#language = group.sampleWords.language ?? 'en';
+    this.#isEnglish = this.#language === 'en';
   }
 
   all(): ScoredName[] {
@@ -94,6 +102,16 @@ class Candidates {
     }
   }
 
+  /** Actions with things, where no request need say both in a row. */
+  addPairs(): void {
+    if (!this.#isEnglish) return;
+    for (const { name, stems, pair, isMeant } of composedNames(this.#group.samples)) {
+      if (this.#best.has(stems.join(' '))) continue;
+      const truth = isMeant ? pair : Math.sqrt(this.#truth.of(stems) * pair);
+      this.#add(name, stems, truth + UNDECIDED * this.#truth.undecided(stems), COMPOSED_FACTOR);
+    }
+  }
+
   #undecided({ action, count }: PhraseUse, stems: readonly string[]): number {
     return action * 2 < count ? 0 : UNDECIDED * this.#truth.undecided(stems);
   }
@@ -107,8 +125,9 @@ class Candidates {
     }
   }
 
-  #add(name: string, stems: readonly string[], share: number, shape: number): void {
-    if (share < LEAST_SHARE) return;
+  #add(name: string, stems: readonly string[], trueOf: number, shape: number): void {
+    if (trueOf < LEAST_SHARE) return;
+    const share = this.#truth.isForeign(stems, this.#language) ? FOREIGN * trueOf : trueOf;
     const score =
       share *
       Math.min(1, share / TRUE_OF_MOST) *

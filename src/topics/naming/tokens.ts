@@ -45,6 +45,20 @@ export interface Tokens {
 const setOf = (entries: readonly string[]): ReadonlySet<string> => new Set(entries);
 const PARTICLES = setOf(LEXICON.particles.all);
 const PLEASE = setOf(LEXICON.please.all);
+/** Things on their way, by the keys of the lexicon. */
+export const TRACKED: ReadonlySet<string> = new Set([
+  'application',
+  'card',
+  'claim',
+  'delivery',
+  'luggage',
+  'order',
+  'payment',
+  'refund',
+  'transfer',
+]);
+const DURATION_VERBS = setOf(['take', 'takes', 'taking']);
+const TIME = { part: 'content', shown: 'time', stem: 'time', verb: false, afterDeterminer: false } as const;
 const SLOT = /[\p{N}@_]|^[\p{Script=Latin}\p{Script=Cyrillic}]$|^(?:https?|www)\b/u;
 const PROGRESSIVE = /ing$/u;
 const PERFECT = /^ha|'ve$/u;
@@ -121,6 +135,7 @@ class Reader {
   tokenAt(place: number): Token {
     const word = this.#words[place]!;
     const { afterBreak } = word;
+    if (this.#asksHowLong(place)) return { ...TIME, afterBreak };
     const lower = this.lowers[place]!;
     const part = this.#parts[place]!;
     const verb = part === 'content' && this.#isVerb(place);
@@ -187,6 +202,13 @@ class Reader {
 
   #isThing(place: number): boolean {
     return this.#parts[place] === 'content' && !this.#breaksBefore(place + 1);
+  }
+
+  /** "how long does delivery take" asks for the delivery time. */
+  #asksHowLong(place: number): boolean {
+    if (!DURATION_VERBS.has(this.lowers[place]!)) return false;
+    const how = this.lowers.indexOf('how');
+    return how >= 0 && how < place && this.lowers[how + 1] === 'long';
   }
 }
 

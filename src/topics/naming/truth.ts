@@ -31,6 +31,8 @@ export class Truth {
   /** Meaning → the share of its most frequent stem. */
   readonly #usual = new Map<Meaning, number>();
   readonly #total: number;
+  /** Whether samples are in several languages. */
+  #isMixed: boolean | null = null;
 
   constructor(group: Facts, requests: number) {
     const { samples, shares } = group;
@@ -80,6 +82,20 @@ export class Truth {
       const most = meaning == null ? 0 : (this.#usual.get(meaning) ?? 0);
       return most === 0 ? product : product * Math.min(1, (this.#group.shares.get(stem) ?? 0) / most);
     }, 1);
+  }
+
+  /** Whether those who say all of some stems speak another language than most. */
+  isForeign(stems: readonly string[], language: string): boolean {
+    this.#isMixed ??= this.#group.samples.some(({ request }) => isOther(request, language));
+    if (!this.#isMixed) return false;
+    const holding = this.#holding(
+      stems,
+      stems.map(() => null),
+    );
+    return (
+      holding.some(({ request }) => isOther(request, language)) &&
+      !holding.some(({ request }) => request.parts.language === language)
+    );
   }
 
   /** Samples are the most central requests, and the shares of words know no phrases: the truth lies between. */
@@ -139,6 +155,10 @@ export class Truth {
       if (sets.every((set) => set[place] === 1)) holding.push(samples[place]!);
     return holding;
   }
+}
+
+function isOther({ parts }: ReadRequest, language: string): boolean {
+  return parts.language !== null && parts.language !== language;
 }
 
 function isMeant({ parts: { action, thing } }: ReadRequest, meaning: Meaning): boolean {
