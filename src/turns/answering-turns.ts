@@ -24,11 +24,6 @@ export function asksUser(content: string): boolean {
   return holdsQuestion(content.slice(-CLOSING_LENGTH));
 }
 
-/** Whether a text names a name, an address, a number and the like. */
-export function namesData(text: string): boolean {
-  return ASKED_DETAILS.details.test(fold(text));
-}
-
 /** Whether an assistant turn asks for a name, an address, a number and the like, and not for what the user wants. */
 export function asksForData(content: string): boolean {
   if (!asksUser(content)) return false;
