@@ -89,6 +89,14 @@ const environment = z.object({
   WRITER_IDLE_MINUTES: integer(10, 0, 10_080),
   WRITER_MODEL: z.string().optional(),
   WEBHOOK_ALLOW_PRIVATE: z.enum(['true', 'false'], 'must be true or false').default('false'),
+  SMTP_URL: z
+    .string()
+    .regex(/^smtps?:\/\/\S+$/, 'must look like smtp://user:password@mail.example.com:587')
+    .optional(),
+  MAIL_FROM: z
+    .string()
+    .regex(/^[^\r\n@]{1,200}@[^\r\n@\s]{1,200}$/, 'must look like Undertone <undertone@example.com>')
+    .optional(),
   PUBLIC_URL: z
     .string()
     .regex(/^https?:\/\/[^\s@?#]+$/, 'must look like https://undertone.example.com')
@@ -168,6 +176,8 @@ export interface Config {
   readonly writer: WriterConfig | null;
   /** Alerts may be posted to loopback, private and link-local addresses. */
   readonly webhookAllowPrivate: boolean;
+  /** How alerts reach people by e-mail; null: they do not. */
+  readonly mail: { readonly smtpUrl: string; readonly from: string } | null;
   /** How people reach the dashboard, without a slash at its end; '': nobody said. */
   readonly publicUrl: string;
   /** The longest that a query waits for `X-Wait-For-Position`. */
@@ -267,6 +277,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     analysisHeapBytes: shareOf(machineMemory(), 0.4, { least: 640 * MIB, most: 1.5 * GIB }),
     writer: writerOf(values),
     webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'true',
+    mail: mailOf(values),
     publicUrl: (values.PUBLIC_URL ?? '').replace(/\/+$/, ''),
     queryWaitMs: values.QUERY_WAIT_MS,
     queryWaiters: values.QUERY_WAITERS,
@@ -275,6 +286,12 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     shutdownMs: values.SHUTDOWN_MS,
     logLevel: values.LOG_LEVEL,
   });
+}
+
+function mailOf({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: z.infer<typeof environment>): Config['mail'] {
+  if (SMTP_URL === undefined) return null;
+  const host = PUBLIC_URL === undefined ? 'localhost' : new URL(PUBLIC_URL).hostname;
+  return Object.freeze({ smtpUrl: SMTP_URL, from: MAIL_FROM ?? `Undertone <undertone@${host}>` });
 }
 
 function writerOf(values: z.infer<typeof environment>): WriterConfig | null {

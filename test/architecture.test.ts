@@ -69,6 +69,7 @@ const VENDOR_DOORS: readonly (readonly [vendor: RegExp, doors: readonly string[]
   [/^@duckdb\//, ['src/store/']],
   [/^@bufbuild\/protobuf/, ['src/traces/otlp/']],
   [/^@modelcontextprotocol\//, ['src/mcp/']],
+  [/^nodemailer$/, ['src/alerts/mail.ts']],
   [/^luxon$/, ['src/domain/local-time.ts']],
   [/^esbuild$/, ['src/http/dashboard/page.ts']],
   [/^(?:preact(?:\/.*)?|d3-.*)$/, ['src/http/dashboard/client/']],

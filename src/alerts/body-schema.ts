@@ -89,9 +89,8 @@ const changed = z.array(
   }),
 );
 
-const digestSchema = z.strictObject({
-  ...common,
-  window,
+/** What a week was like, in figures. */
+export const digestFigures = {
   sessions: compared.describe('Conversations.'),
   users: compared.describe('End users.'),
   dissatisfied: compared.describe('Conversations with a signal of dissatisfaction.'),
@@ -102,8 +101,9 @@ const digestSchema = z.strictObject({
   gaps: listed.describe('The most frequent gaps.'),
   dissatisfaction: listed.describe('The most frequent signals of dissatisfaction.'),
   repeatedRequests: listed.describe('The most frequent repeated requests.'),
-  position,
-});
+};
+
+const digestSchema = z.strictObject({ ...common, window, ...digestFigures, position });
 
 function posted<const Type extends string, Data extends z.ZodType>(type: Type, data: Data) {
   return z.strictObject({

@@ -2,6 +2,8 @@
  * What is posted: JSON with all figures, or what Slack's incoming webhooks take. Covered by test/alerts/body.test.ts.
  */
 import { formatInstant } from '../domain/time.ts';
+import { htmlOf } from './html.ts';
+import type { MailBody } from './mail.ts';
 import { MOST_HELD_BACK_NAMED, type PostedType } from './body-schema.ts';
 import type { Firing } from './evaluation.ts';
 import type { Message } from './outbox.ts';
@@ -39,8 +41,8 @@ export type PublicUrl = string;
 export function render(content: Content, format: Format, publicUrl: PublicUrl): Rendered {
   const { text } = content;
   const link = `${publicUrl}${content.link}`;
-  const body = format === 'slack' ? slackBody(content, link) : undertoneBody(content, link);
-  return { text, body: JSON.stringify(body) };
+  const bodyOf = { undertone: undertoneBody, slack: slackBody, email: mailBody }[format];
+  return { text, body: JSON.stringify(bodyOf(content, link)) };
 }
 
 function undertoneBody({ type, rule, at, text, more }: Content, link: string): unknown {
@@ -50,6 +52,17 @@ function undertoneBody({ type, rule, at, text, more }: Content, link: string): u
     timestamp: formatInstant(at * 1000),
     data: { alert: { id, name, kind: condition.kind }, instanceId, text, link, ...more },
   };
+}
+
+/** Of a subject: more is cut off in lists of mails. */
+const LONGEST_SUBJECT = 120;
+
+function mailBody({ rule, text, sections = [{ lines: [text] }] }: Content, link: string): MailBody {
+  const title = oneLine(rule.name);
+  const shown = /^https?:/.test(link) ? `${text}\n\n${link}\n` : `${text}\n`;
+  const [first = ''] = sections[0]?.lines ?? [];
+  const subject = cut(`${title}: ${oneLine(first)}`, LONGEST_SUBJECT);
+  return { subject, text: shown, html: htmlOf({ title, sections, link }) };
 }
 
 /** The longest text of a section and of a header in Slack. */

@@ -114,7 +114,7 @@ export function digestContent(rule: Rule, digest: Digest, position: number, at: 
     type: 'digest.weekly',
     rule,
     at,
-    text: sections.map(plain).join('\n\n'),
+    text: plainText(sections),
     sections,
     link: linkTo(rule.instanceId, null),
     more: {
@@ -126,6 +126,10 @@ export function digestContent(rule: Rule, digest: Digest, position: number, at: 
       position,
     },
   };
+}
+
+export function plainText(sections: readonly Section[]): string {
+  return sections.map(plain).join('\n\n');
 }
 
 function plain({ title, lines }: Section): string {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { isPlainName, NAME_RULE } from '../domain/printable.ts';
+import { faultOfMail, isMail } from './mail.ts';
 import { faultOfUrl } from './webhook-url.ts';
 
 /** Time buckets that a condition looks at, in UTC. */
@@ -13,7 +14,7 @@ export const COUNTED = ['TOPIC', 'GAP', 'CSAT_DSAT'] as const;
 export type Counted = (typeof COUNTED)[number];
 
 export const KINDS_OF_CONDITIONS = ['count', 'rising', 'new_topic', 'dsat_share', 'digest'] as const;
-export const FORMATS = ['undertone', 'slack'] as const;
+export const FORMATS = ['undertone', 'slack', 'email'] as const;
 export type Format = (typeof FORMATS)[number];
 
 export const MOST_RULES = 100;
@@ -126,8 +127,24 @@ const name = z
 /** `whsec_` and 24 to 64 bytes in base64, as the Standard Webhooks specification has it. */
 const SECRET = /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
+/** Where messages may go. */
+export interface Reach {
+  /** To private addresses. */
+  readonly allowPrivate: boolean;
+  /** To people, by e-mail. */
+  readonly hasMail: boolean;
+}
+
+const NO_MAIL =
+  'must begin with https:// or http://: no mail server is set (SMTP_URL in the environment of web and worker)';
+
+function faultOf(url: string, { allowPrivate, hasMail }: Reach): string | null {
+  if (!isMail(url)) return faultOfUrl(url, allowPrivate);
+  return hasMail ? faultOfMail(url) : NO_MAIL;
+}
+
 /** POST /v1/alerts/: its body. */
-export function newRuleSchema(allowPrivate: boolean) {
+export function newRuleSchema(reach: Reach) {
   return z.strictObject(
     {
       instanceId: uuid.describe('The instance that is watched.'),
@@ -139,14 +156,20 @@ export function newRuleSchema(allowPrivate: boolean) {
             url: z
               .string('must be a string')
               .superRefine((url, context) => {
-                const fault = faultOfUrl(url, allowPrivate);
+                const fault = faultOf(url, reach);
                 if (fault !== null) context.addIssue(fault);
               })
               .meta({ type: 'string', format: 'uri', maxLength: 2048 })
-              .describe('Where messages are posted to: http or https, without user and password.'),
+              .describe(
+                'Where messages are posted to: http or https, without user and password; or up to ten people: ' +
+                  'mailto:ada@example.com,bob@example.com.',
+              ),
             format: oneOf(FORMATS)
-              .default('undertone')
-              .describe('undertone: all figures as JSON; slack: what an incoming webhook of Slack takes.'),
+              .optional()
+              .describe(
+                'undertone: all figures as JSON; slack: what an incoming webhook of Slack takes; email: of a mailto: ' +
+                  'URL, always. Left out: as the URL wants it.',
+              ),
             quotes: z
               .boolean('must be true or false')
               .default(false)
@@ -161,6 +184,14 @@ export function newRuleSchema(allowPrivate: boolean) {
           },
           'must be a JSON object',
         )
+        .refine(({ url, format }) => format === undefined || (format === 'email') === isMail(url), {
+          path: ['format'],
+          message: 'must be email for a mailto: URL, and for no other',
+        })
+        .transform(({ format, ...delivery }) => ({
+          ...delivery,
+          format: format ?? (isMail(delivery.url) ? ('email' as const) : ('undertone' as const)),
+        }))
         .describe('Where its messages go.'),
     },
     'must be a JSON object',

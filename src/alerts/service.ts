@@ -8,6 +8,7 @@ import { dateTime } from '../domain/metrics.ts';
 import { formatInstant } from '../domain/time.ts';
 import { AppError } from '../errors.ts';
 import { linkTo, messageOf, type PublicUrl } from './body.ts';
+import { isMail, recipientsOf } from './mail.ts';
 import { MESSAGE_STATES, type Message, type Outbox } from './outbox.ts';
 import { conditionSchema, FORMATS, MOST_RULES, type NewRule, type RepeatKey, type Rule } from './rule.ts';
 import { asked, type Rules } from './rules.ts';
@@ -23,7 +24,9 @@ const alertSchema = z.strictObject({
   condition: conditionSchema.describe('What it waits for.'),
   delivery: z
     .strictObject({
-      url: z.string().describe('Where messages are posted to: the host. The rest may be a secret.'),
+      url: z
+        .string()
+        .describe('Where messages go: the host, or the domains of e-mail. The rest may be a secret.'),
       format: z.enum(FORMATS).describe('The format of messages.'),
       quotes: z.boolean().describe('Whether messages quote requests.'),
     })
@@ -44,7 +47,10 @@ const deliverySchema = z.strictObject({
   attempts: count.describe('Attempts that have ended.'),
   nextAttemptAt: dateTime.nullable().describe('When it is sent again, UTC; null: it is not.'),
   lastAttemptAt: dateTime.nullable().describe('When the last attempt ended, UTC; null: there was none.'),
-  lastStatus: z.int().nullable().describe('The HTTP status that answered it; null: nothing answered.'),
+  lastStatus: z
+    .int()
+    .nullable()
+    .describe('The HTTP status that answered it (250 where a mail server took it); null: nothing answered.'),
   lastError: z.string().nullable().describe('Why the last attempt failed; null: it did not.'),
 });
 
@@ -180,11 +186,19 @@ function alertOf({ id, instanceId, name, condition, delivery, createdAt, disable
     instanceId,
     name,
     condition,
-    delivery: { url: `${new URL(url).origin}/…`, format, quotes },
+    delivery: { url: shownUrl(url), format, quotes },
     createdAt: formatInstant(createdAt * 1000),
     state: disabled === null ? 'active' : 'disabled',
     disabledReason: disabled?.reason ?? null,
   };
+}
+
+/** Of an address of the web its host, of mail the domains: what stands before may be a secret, or a person. */
+function shownUrl(url: string): string {
+  if (!isMail(url)) return `${new URL(url).origin}/…`;
+  return `mailto:${recipientsOf(url)
+    .map((address) => `…${address.slice(address.lastIndexOf('@'))}`)
+    .join(',')}`;
 }
 
 function deliveryOf(message: Message): AlertDetail['deliveries'][number] {

@@ -38,7 +38,7 @@ export const CREATE_ALERT = declare({
   headers: ['Idempotency-Key'],
   body: {
     required: true,
-    content: json('NewAlert', newRuleSchema(false), {
+    content: json('NewAlert', newRuleSchema({ allowPrivate: false, hasMail: true }), {
       // That of an example: it has to be replaced.
       instanceId: '019aa3f1-6f0c-7b32-9d55-3a0f6c2b7e10',
       name: 'Many complaints',

@@ -1,5 +1,6 @@
 /** The routes that read the views of an instance. Covered by query-, session-, why-, changes- and overview-rules in test/e2e. */
 import type { z } from 'zod';
+import { digestParameterSchemas, digestResponseSchema } from '../alerts/digest-reader.ts';
 import { GROUPINGS } from '../domain/groupings.ts';
 import { changesParameterSchemas, changesResponseSchema } from '../query/changes/changes-schema.ts';
 import { overviewParameterSchemas, overviewResponseSchema } from '../query/overview/overview-schema.ts';
@@ -137,3 +138,26 @@ export const OVERVIEW = reading(
   'OverviewResponse',
   overviewResponseSchema,
 );
+
+const told = reading(
+  {
+    path: '/digest',
+    operationId: 'readDigest',
+    summary: 'Tell a week in words',
+    description:
+      'What a week was like against the week before: its numbers, what is new, rising and falling, gaps and repeated ' +
+      'requests. As HTML it is one page that needs nothing else, to keep or to pass on.',
+    parameters: digestParameterSchemas,
+  },
+  'The digest.',
+  'Digest',
+  digestResponseSchema,
+);
+
+export const DIGEST: typeof told = {
+  ...told,
+  answer: {
+    ...told.answer,
+    content: { ...told.answer.content, 'text/html': { schema: { type: 'string' } } },
+  },
+};

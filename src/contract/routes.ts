@@ -8,7 +8,7 @@ import {
   READ_KEY,
   CHANGE_INSTANCE,
 } from './instances.ts';
-import { CHANGES, OVERVIEW, QUERY, READ_SESSION, WHY } from './query.ts';
+import { CHANGES, DIGEST, OVERVIEW, QUERY, READ_SESSION, WHY } from './query.ts';
 import type { Route } from './route.ts';
 import { CREATE_TOPIC, CURATE, CURATIONS } from './steering.ts';
 
@@ -21,6 +21,7 @@ export const ROUTES: Readonly<Record<'ingest' | 'query' | 'always', readonly Rou
     ...WHY.map(({ route }) => route),
     CHANGES,
     OVERVIEW,
+    DIGEST,
     CURATIONS,
     CURATE,
     CREATE_TOPIC,

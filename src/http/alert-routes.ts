@@ -14,7 +14,7 @@ type Alerting = NonNullable<HttpDependencies['query']> & { readonly waitMs: numb
 /** Alerts: made, listed, read, tried and deleted. */
 export function registerAlertRoutes(scope: FastifyInstance, alerting: Alerting): void {
   const { alerts } = alerting;
-  const body = newRuleSchema(alerts.allowPrivate);
+  const body = newRuleSchema(alerts.reach);
   /** A route about alerts of an instance of the caller's. */
   const of = (
     route: typeof LIST_ALERTS,

@@ -25,6 +25,7 @@ import { registerAlertRoutes } from './alert-routes.ts';
 import { registerCurationRoutes } from './curation-routes.ts';
 import { registerDashboard } from './dashboard/page.ts';
 import { registerSignIn } from './dashboard/sign-in.ts';
+import { registerDigestRoute } from './digest-route.ts';
 import { registerDocsRoutes } from './docs-routes.ts';
 import { answerClientError, createErrorHandler, routeOf } from './error-handler.ts';
 import type { HeldBytes } from './held-bytes.ts';
@@ -133,6 +134,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
         const reading = { ...query, waitMs: limits.queryWaitMs, answerMs: times.answer };
         registerQueryRoute(scope, reading);
         registerReadingRoutes(scope, reading);
+        registerDigestRoute(scope, reading);
         registerCurationRoutes(scope, { ...reading, budget }, bodies);
         registerAlertRoutes(scope, reading);
       }

@@ -1,6 +1,7 @@
 /** It has types only, and no test of its own. */
+import type { DigestAnswer, DigestParameters } from '../alerts/digest-reader.ts';
 import type { Alert, AlertDetail, NewAlert } from '../alerts/service.ts';
-import type { NewRule, RepeatKey } from '../alerts/rule.ts';
+import type { NewRule, Reach, RepeatKey } from '../alerts/rule.ts';
 import type { KeyScope } from '../domain/key-scopes.ts';
 import type { AskedCuration } from '../domain/asked-curations.ts';
 import type { Curator } from '../ingest/curator.ts';
@@ -98,6 +99,11 @@ export interface OverviewReader {
   read(parameters: OverviewParameters, caller: string): Promise<OverviewResponse>;
 }
 
+/** Tells what a week of an instance that exists was like. */
+export interface DigestReader {
+  read(parameters: DigestParameters, caller: string): Promise<DigestAnswer>;
+}
+
 /** Lists what people decided in an instance that exists. */
 export interface CurationsReader {
   read(parameters: CurationsParameters, caller: string): Promise<CurationsResponse>;
@@ -113,8 +119,8 @@ export interface CurationTargets {
 
 /** The alerts of instances that exist. */
 export interface Alerts {
-  /** Whether webhooks may lead to private addresses. */
-  readonly allowPrivate: boolean;
+  /** Where messages may go. */
+  readonly reach: Reach;
   /** `key`: the same makes the same alert, once. Throws AppError CONFLICT. */
   create(wanted: NewRule, key?: RepeatKey): Promise<NewAlert>;
   list(instanceId: string): Promise<readonly Alert[]>;
@@ -150,6 +156,7 @@ export interface HttpDependencies {
     readonly why: WhyReader;
     readonly changes: ChangesReader;
     readonly overview: OverviewReader;
+    readonly digests: DigestReader;
     readonly curations: CurationsReader;
     readonly targets: CurationTargets;
     readonly curator: Curator;

@@ -3,7 +3,8 @@ import type { OpenShardAlerts } from '../domain/alerting.ts';
 import { Alerter } from '../alerts/alerter.ts';
 import { figuresReader } from '../alerts/figures.ts';
 import { Outbox } from '../alerts/outbox.ts';
-import { createPost } from '../alerts/post.ts';
+import { createMail, isMail } from '../alerts/mail.ts';
+import { createPost, PostError, type Post } from '../alerts/post.ts';
 import { Rules } from '../alerts/rules.ts';
 import { Sender, type SenderCounters } from '../alerts/sender.ts';
 import type { EvaluationCounts } from '../alerts/shard-evaluation.ts';
@@ -31,12 +32,12 @@ export interface OpenAlerts {
 export async function openAlerts(
   config: Pick<
     Config,
-    'dataDir' | 'webhookAllowPrivate' | 'publicUrl' | 'streamReplicas' | 'queryMemoryBytes'
+    'dataDir' | 'webhookAllowPrivate' | 'mail' | 'publicUrl' | 'streamReplicas' | 'queryMemoryBytes'
   >,
   connection: StreamConnection,
   logger: Logger,
 ): Promise<OpenAlerts> {
-  const { dataDir, webhookAllowPrivate, publicUrl, streamReplicas: replicas } = config;
+  const { dataDir, webhookAllowPrivate, mail, publicUrl, streamReplicas: replicas } = config;
   const rules = await Rules.open(connection, { replicas });
   const outbox = await Outbox.open(connection, { replicas });
   const known = rules.watch();
@@ -47,7 +48,7 @@ export async function openAlerts(
     outbox,
     rules,
     known,
-    post: createPost(webhookAllowPrivate),
+    post: deliveryOf(createPost(webhookAllowPrivate), mail === null ? null : createMail(mail)),
     projectOf,
     guardOf: (instanceId) => alerter.guardOf(instanceId),
     logger,
@@ -85,5 +86,14 @@ export async function openAlerts(
       await sender.close();
       await known.close();
     },
+  };
+}
+
+/** To a URL of the web or to people. `mail`: null where no server is set any more. */
+function deliveryOf(post: Post, mail: Post | null): Post {
+  return async (url, options) => {
+    if (!isMail(url)) return post(url, options);
+    if (mail === null) throw new PostError('no mail server is set (SMTP_URL)');
+    return mail(url, options);
   };
 }

@@ -1,5 +1,6 @@
 /** The Procfile's `web`: ingest and query over HTTP. */
 import { join } from 'node:path';
+import { DigestReader } from '../alerts/digest-reader.ts';
 import { Outbox } from '../alerts/outbox.ts';
 import { Rules } from '../alerts/rules.ts';
 import { AlertService } from '../alerts/service.ts';
@@ -304,6 +305,14 @@ async function openQuery(
   const why = new WhyReader({ ...reading, views, texts, examples });
   const changes = new ChangesReader({ ...reading, views });
   const overview = new OverviewReader({ ...reading, views });
+  const digests = new DigestReader({
+    ...reading,
+    views,
+    texts,
+    examples,
+    publicUrl: config.publicUrl,
+    now: Date.now,
+  });
   const steering = {
     curations: new CurationsReader(reading),
     targets: new CurationTargets(reading),
@@ -316,14 +325,14 @@ async function openQuery(
   };
   return {
     readers,
-    dependency: { runner, sessions, why, changes, overview, ...steering, instances },
+    dependency: { runner, sessions, why, changes, overview, digests, ...steering, instances },
   };
 }
 
 /** What the routes about alerts ask. */
 function alertsOf(service: Later<AlertService>): Alerts {
   return {
-    allowPrivate: config.webhookAllowPrivate,
+    reach: { allowPrivate: config.webhookAllowPrivate, hasMail: config.mail !== null },
     create: async (wanted, key) => service.get().create(wanted, key),
     list: async (instanceId) => service.get().list(instanceId),
     read: async (instanceId, id) => service.get().read(instanceId, id),

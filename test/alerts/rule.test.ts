@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { newRuleSchema } from '../../src/alerts/rule.ts';
 import { INSTANCE, SECRET, TOPIC } from './builders.ts';
 
-const schema = newRuleSchema(false);
+const schema = newRuleSchema({ allowPrivate: false, hasMail: true });
 const URL = 'https://example.com/hook';
 
 /** The paths of what is wrong with a body; the body is right but for `changes`. */
@@ -76,9 +76,25 @@ describe('the body of a new alert', () => {
     for (const [changes, ...paths] of refused) deepEqual(faults(changes), paths, JSON.stringify(changes));
   });
 
+  it('takes people where there is a mail server, and then knows the format', () => {
+    const parse = (delivery: object, hasMail: boolean) =>
+      newRuleSchema({ allowPrivate: false, hasMail }).safeParse({
+        instanceId: INSTANCE,
+        name: 'Name',
+        condition: { kind: 'digest' },
+        delivery,
+      });
+    const url = 'mailto:ada@example.com';
+    equal(parse({ url }, true).data?.delivery.format, 'email');
+    equal(parse({ url: URL }, true).data?.delivery.format, 'undertone');
+    equal(parse({ url, format: 'slack' }, true).error?.issues[0]?.path.join('.'), 'delivery.format');
+    equal(parse({ url }, false).error?.issues[0]?.path.join('.'), 'delivery.url');
+    equal(parse({ url: 'mailto:ada' }, true).error?.issues[0]?.path.join('.'), 'delivery.url');
+  });
+
   it('takes private addresses where the operator says so', () => {
     ok(
-      newRuleSchema(true).safeParse({
+      newRuleSchema({ allowPrivate: true, hasMail: false }).safeParse({
         instanceId: INSTANCE,
         name: 'Name',
         condition: { kind: 'digest' },

@@ -2,17 +2,12 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { POSTED } from '../../src/alerts/body-schema.ts';
+import { digestResponseSchema } from '../../src/alerts/digest-reader.ts';
 import { alertDetailSchema, newAlertSchema, type NewAlert } from '../../src/alerts/service.ts';
 import { Client } from '../support/client.ts';
-import { render } from '../../src/alerts/body.ts';
-import { digestContent, readDigest } from '../../src/alerts/digest.ts';
-import { SnapshotFigures } from '../../src/alerts/figures.ts';
 import { windowAt } from '../../src/alerts/windows.ts';
-import { SnapshotReader } from '../../src/store/published/snapshot-reader.ts';
-import { rule } from '../alerts/builders.ts';
 import { CANCEL, CANNOT, COMPLAINT, DONE, PASSWORD } from '../support/conversations.ts';
-import { VIEWS } from '../support/fold.ts';
-import { eventually, liveDirectories } from '../support/processes.ts';
+import { eventually } from '../support/processes.ts';
 import { startReceiver, verified, type Receiver } from '../support/receiver.ts';
 import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
 
@@ -178,45 +173,41 @@ describe('alerts on a history', () => {
   });
 
   it('sum a week up by the numbers of queries', async () => {
-    const [directory = ''] = liveDirectories(service.dataDir);
-    const reader = await SnapshotReader.open({
-      directory: () => directory,
-      views: VIEWS,
-      threads: 1,
-      connections: 1,
-    });
-    try {
-      const texts = { read: async () => new Map() };
-      const week = windowAt('WEEK', (Date.now() - 7 * DAY_MS) * 1000);
-      const [start, end] = [week.start, week.end].map((at) => new Date(at / 1000).toISOString());
-      const digest = await reader.read((snapshot) =>
-        readDigest(
-          new SnapshotFigures(snapshot, instanceId, { views: VIEWS, texts, examples: async () => String }),
-          week,
-        ),
-      );
-      const range = { instanceId, 'dateRange.start': start ?? '', 'dateRange.end': end ?? '' };
-      const counted = async (groupBy: string, more: object = {}): Promise<number> =>
-        (await client.query({ groupBy, fields: 'messages', limit: 1, ...range, ...more })).pagination.total;
-      deepEqual(
-        [digest.sessions.now, digest.users.now, digest.dissatisfied.now],
-        [await counted('SESSION'), await counted('END_USER'), await counted('SESSION', { minDsat: 1 })],
-      );
-      const query = { groupBy: 'TOPIC', fields: 'sessions', 'sort.field': 'sessions', limit: 5, ...range };
-      deepEqual(
-        digest.topics.map(({ id, name, sessions }) => ({ id, name, sessions })),
-        (await client.rows(query)).map(({ dimensions: { topic }, fields: { sessions } }) => ({
-          id: topic?.id,
-          name: topic?.name,
-          sessions,
-        })),
-      );
-      ok(digest.sessions.now > 0);
-      const { body } = render(digestContent(rule(), digest, 1, Date.now()), 'undertone', '');
-      POSTED['digest.weekly'].parse(JSON.parse(body));
-    } finally {
-      await reader.close();
-    }
+    const week = windowAt('WEEK', (Date.now() - 7 * DAY_MS) * 1000);
+    const [start = '', end = ''] = [week.start, week.end].map((at) => new Date(at / 1000).toISOString());
+    const read = async (query: string, accept = 'application/json'): Promise<Response> =>
+      fetch(`${service.url}/v1/digest/?instanceId=${instanceId}${query}`, {
+        headers: { 'x-api-key': project.key, accept },
+      });
+    const digest = digestResponseSchema.parse(await (await read('')).json());
+    deepEqual(digest.window, { start, end });
+    const range = { instanceId, 'dateRange.start': start, 'dateRange.end': end };
+    const counted = async (groupBy: string, more: object = {}): Promise<number> =>
+      (await client.query({ groupBy, fields: 'messages', limit: 1, ...range, ...more })).pagination.total;
+    deepEqual(
+      [digest.sessions.now, digest.users.now, digest.dissatisfied.now],
+      [await counted('SESSION'), await counted('END_USER'), await counted('SESSION', { minDsat: 1 })],
+    );
+    const query = { groupBy: 'TOPIC', fields: 'sessions', 'sort.field': 'sessions', limit: 5, ...range };
+    deepEqual(
+      digest.topics.map(({ id, name, sessions }) => ({ id, name, sessions })),
+      (await client.rows(query)).map(({ dimensions: { topic }, fields: { sessions } }) => ({
+        id: topic?.id,
+        name: topic?.name,
+        sessions,
+      })),
+    );
+    ok(digest.sessions.now > 0);
+    // Any day of the week names it, and a page says the same.
+    const page = await read(`&week=${end.slice(0, 10)}`, 'text/html,application/xhtml+xml,*/*;q=0.8');
+    match(page.headers.get('content-type') ?? '', /^text\/html/);
+    match(await page.text(), /<h1[^>]*>Weekly digest<\/h1>/);
+    const same = await read(`&week=${start.slice(0, 10)}`, 'text/html');
+    const html = await same.text();
+    ok(html.includes(`‘${digest.topics[0]?.name ?? '?'}’`.replaceAll("'", '&#39;')), html);
+    match(same.headers.get('content-disposition') ?? '', new RegExp(`digest-${start.slice(0, 10)}.html`));
+    for (const wrong of ['&week=2026-02-30', '&week=last', '&more=1'])
+      equal((await read(wrong)).status, 400, wrong);
   });
 });
 

@@ -572,7 +572,7 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.fill('dialog label:has-text("Name") input', 'Too many cancel');
     await page.selectOption('dialog label:has-text("When") select', 'count');
     await page.fill('dialog label:has-text("In at least this many") input', '0');
-    await page.fill('dialog input[type=url]', 'https://hooks.slack.com/services/x');
+    await page.fill('dialog label:has-text("URL") input', 'https://hooks.slack.com/services/x');
     equal(await page.inputValue('dialog label:has-text("Format") select'), 'slack');
     await page.click('dialog button.main');
     match((await page.textContent('dialog .fault', SOON)) ?? '', /atLeast must be a whole number/);
@@ -586,6 +586,19 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.click('button:has-text("Delete …")');
     await page.click('dialog button.main', SOON);
     await page.waitForSelector('.empty:text-is("There is no alert yet.")', SOON);
+    // Without a mail server, nobody is promised a mail.
+    await page.click('button:text-is("New alert …")', SOON);
+    await page.fill('dialog label:has-text("Name") input', 'To people');
+    await page.fill('dialog label:has-text("URL") input', 'ada@example.com; bob@example.com');
+    equal(await page.locator('dialog label:has-text("Format")').count(), 0);
+    await page.click('dialog button.main');
+    match((await page.textContent('dialog .fault', SOON)) ?? '', /no mail server is set \(SMTP_URL/);
+    await page.keyboard.press('Escape');
+    const [digest] = await Promise.all([
+      page.waitForEvent('download', SOON),
+      page.click('button:has-text("Save last week")'),
+    ]);
+    match(readFileSync(await digest.path(), 'utf8'), /<h1[^>]*>Weekly digest<\/h1>/);
   });
 
   it('copies the lines that connect an application, where the browser lets a page copy', async () => {

@@ -197,7 +197,7 @@ export function createHarness(
       },
     },
     alerts: {
-      allowPrivate: false,
+      reach: { allowPrivate: false, hasMail: false },
       async create({ instanceId, name, condition, delivery }) {
         const { secret: _, ...shown } = delivery;
         const made = { id: SESSION, instanceId, name, condition, delivery: shown };
@@ -246,6 +246,15 @@ export function createHarness(
         const at = new Date(NOON).toISOString();
         const period = { start: at, end: at, sessions: 0 };
         return { period, before: period, changes: [], lastProcessedAt: null };
+      },
+    },
+    digests: {
+      async read() {
+        const at = new Date(NOON).toISOString();
+        const none = { now: 0, before: 0 };
+        const lists = { topics: [], newTopics: [], rising: [], falling: [], gaps: [], dissatisfaction: [] };
+        const counts = { sessions: none, users: none, dissatisfied: none, repeatedRequests: [] };
+        return { json: { text: '', window: { start: at, end: at }, ...counts, ...lists }, html: '' };
       },
     },
     instances: {

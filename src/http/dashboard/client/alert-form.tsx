@@ -75,7 +75,12 @@ export function NewAlertDialog({
       action="Make alert"
       isReady={name.trim() !== '' && url.trim() !== ''}
       onConfirm={async () => {
-        const delivery = { url: url.trim(), format, quotes: false };
+        const to = addressOf(url.trim());
+        const delivery = {
+          url: to,
+          format: to.startsWith('mailto:') ? ('email' as const) : format,
+          quotes: false,
+        };
         onMade(
           await api.makeAlert({
             instanceId: instance,
@@ -104,10 +109,9 @@ export function NewAlertDialog({
       />
       <ConditionFields asked={asked} set={set} />
       <label>
-        URL
+        URL or e-mail
         <input
-          type="url"
-          placeholder="Where messages are posted: a webhook"
+          placeholder="A webhook, or addresses with commas between them"
           value={url}
           onInput={(event) => {
             const given = event.currentTarget.value;
@@ -116,17 +120,29 @@ export function NewAlertDialog({
           }}
         />
       </label>
-      <Choice
-        label="Format of the messages"
-        value={format}
-        options={[
-          ['undertone', 'JSON with all figures'],
-          ['slack', 'Slack'],
-        ]}
-        onChoice={setFormat}
-      />
+      {url.includes('://') || !url.includes('@') ? (
+        <Choice
+          label="Format of the messages"
+          value={format}
+          options={[
+            ['undertone', 'JSON with all figures'],
+            ['slack', 'Slack'],
+          ]}
+          onChoice={setFormat}
+        />
+      ) : null}
     </Dialog>
   );
+}
+
+/** People write addresses of e-mail, and with spaces between them. */
+function addressOf(text: string): string {
+  if (text.includes('://') || !text.includes('@')) return text;
+  const people = text.startsWith('mailto:') ? text.slice('mailto:'.length) : text;
+  return `mailto:${people
+    .split(/[\s,;]+/)
+    .filter((one) => one !== '')
+    .join(',')}`;
 }
 
 function ConditionFields({

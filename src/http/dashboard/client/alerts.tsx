@@ -7,7 +7,7 @@ import { useCurating } from './curating.ts';
 import { Dialog } from './dialog.tsx';
 import { shownInstant } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
-import { Empty, Fault, Loading, Section } from './parts.tsx';
+import { Empty, Fault, Loading, saveFile, Section } from './parts.tsx';
 
 export function AlertsPage() {
   const { state } = useNavigation();
@@ -15,6 +15,11 @@ export function AlertsPage() {
   const [edits, setEdits] = useState(0);
   const [isMaking, setMaking] = useState(false);
   const [made, setMade] = useState<NewAlert | null>(null);
+  const [fault, setFault] = useState<ApiError | null>(null);
+  const save = (): void => {
+    setFault(null);
+    api.digest(state.instance).then((file) => saveFile('digest.html', file), setFault);
+  };
   const { value, error } = useAnswer(`alerts ${state.instance}`, String(edits), (signal) =>
     api.alerts(state.instance, signal),
   );
@@ -24,15 +29,19 @@ export function AlertsPage() {
       <div class="heading">
         <h1>Alerts</h1>
         <p class="lead">
-          An alert posts a message to a URL of yours, or to Slack, when its condition is met. It says each
-          thing once.
+          An alert posts a message to a URL of yours, to Slack or by e-mail when its condition is met. It says
+          each thing once.
         </p>
         <div class="curate">
           <button type="button" disabled={reason !== ''} title={reason} onClick={() => setMaking(true)}>
             New alert …
+          </button>{' '}
+          <button type="button" class="quiet" onClick={save}>
+            Save last week’s digest
           </button>
         </div>
         {reason === '' ? null : <p class="faint">{reason}</p>}
+        {fault === null ? null : <Fault error={fault} />}
       </div>
       {made === null ? null : <Secret made={made} onClose={() => setMade(null)} />}
       {value.elements.length === 0 ? (

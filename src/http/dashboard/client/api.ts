@@ -191,6 +191,11 @@ export const api = {
     const response = await send('query', parameters, 'application/json', undefined, { headers });
     return response.headers.get('x-wait-result') !== 'timeout';
   },
+  /** Last week in words, as a page of its own. */
+  digest: async (instanceId: string): Promise<Blob> => {
+    const response = await send('digest', { instanceId }, 'text/html', undefined);
+    return response.ok ? response.blob() : answerOf<never>(response);
+  },
   /** Every row of a query as a file. */
   csv: async (parameters: Parameters): Promise<Blob> => {
     const response = await send('query', parameters, 'text/csv');

@@ -173,10 +173,12 @@ async function saveCsv(
   name: string,
   content: readonly (readonly (string | number | null)[])[] | Promise<Blob>,
 ): Promise<void> {
-  const file =
-    content instanceof Promise
-      ? await content
-      : new Blob([toCsv(content)], { type: 'text/csv;charset=utf-8' });
+  const isRead = content instanceof Promise;
+  saveFile(name, isRead ? await content : new Blob([toCsv(content)], { type: 'text/csv;charset=utf-8' }));
+}
+
+/** As if it had been downloaded. */
+export function saveFile(name: string, file: Blob): void {
   const url = URL.createObjectURL(file);
   const link = document.createElement('a');
   link.href = url;

@@ -1,0 +1,92 @@
+/** Messages by e-mail, through the operator's server. Covered by test/alerts/mail.test.ts. */
+import { PostError, type Post } from './post.ts';
+
+export interface MailOptions {
+  /** `smtp://` or `smtps://`, with user and password where the server wants them. */
+  readonly smtpUrl: string;
+  /** An address, or a name and an address: `Undertone <undertone@example.com>`. */
+  readonly from: string;
+}
+
+/** What is sent: the body of a message of format `email`. */
+export interface MailBody {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+const SCHEME = 'mailto:';
+const MOST_RECIPIENTS = 10;
+const LONGEST_ADDRESS = 254;
+const ADDRESS = /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[a-z\d](?:[a-z\d.-]*[a-z\d])?$/i;
+
+/** Whether an alert's URL names people rather than a receiver of webhooks. */
+export function isMail(url: string): boolean {
+  return url.startsWith(SCHEME);
+}
+
+/** The addresses of `mailto:ada@example.com,bob@example.com`. */
+export function recipientsOf(url: string): readonly string[] {
+  return url.slice(SCHEME.length).split(',');
+}
+
+/** Why nothing can be mailed to it; null when it can. */
+export function faultOfMail(url: string): string | null {
+  const recipients = recipientsOf(url);
+  if (recipients.length > MOST_RECIPIENTS) return `must name at most ${MOST_RECIPIENTS} addresses`;
+  const wrong = recipients.some((address) => address.length > LONGEST_ADDRESS || !ADDRESS.test(address));
+  return wrong ? 'must be addresses with commas between them, such as mailto:ada@example.com' : null;
+}
+
+/** Posts to `mailto:` URLs. Rejects with PostError when the server did not take it. */
+export function createMail({ smtpUrl, from }: MailOptions): Post {
+  return async (url, { headers, body, timeoutMs, signal }) => {
+    const { subject, text, html } = JSON.parse(body) as MailBody;
+    // Most installations send none.
+    const { createTransport } = await import('nodemailer');
+    const limits = { connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs };
+    const transport = createTransport({ url: smtpUrl, ...limits }, { from });
+    const close = (): void => transport.close();
+    signal.addEventListener('abort', close, { once: true });
+    try {
+      await Promise.race([
+        transport.sendMail({
+          // As lists, nothing in an address is read as more of them.
+          to: recipientsOf(url).map((address) => ({ name: '', address })),
+          subject,
+          text,
+          html,
+          messageId: `<${headers['webhook-id']}@undertone>`,
+          headers: { 'Auto-Submitted': 'auto-generated' },
+          disableFileAccess: true,
+          disableUrlAccess: true,
+        }),
+        aborted(signal),
+      ]);
+      return { status: SENT, retryAfterMs: null };
+    } catch (error) {
+      throw new PostError(reasonOf(error), { cause: error });
+    } finally {
+      signal.removeEventListener('abort', close);
+      close();
+    }
+  };
+}
+
+/** What SMTP answers when a message is taken. */
+const SENT = 250;
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason as Error);
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+}
+
+/** It never holds the address of the server, which may hold a password. */
+function reasonOf(error: unknown): string {
+  const { responseCode, code = '' } = error as { readonly responseCode?: number; readonly code?: string };
+  if (responseCode !== undefined) return `the mail server answered ${responseCode}`;
+  if (code === 'EAUTH') return 'the mail server did not accept user and password';
+  return `the mail server cannot be reached${code === '' ? '' : ` (${code})`}`;
+}
