@@ -7,7 +7,7 @@
 import { quantisedCosine } from '../numeric/quantised.ts';
 import { holdsQuestion } from '../turns/answering-turns.ts';
 import type { Compared } from '../turns/compared-request.ts';
-import { EDGES, phrasesIn, type RepeatPhrase, type SaidText } from '../turns/repeat-phrases.ts';
+import { EDGES, SaidText, type RepeatPhrase } from '../turns/repeat-phrases.ts';
 
 /** A request as a session keeps it: enough to tell whether a later one asks for the same. */
 export interface KeptRequest extends Omit<Compared, 'values'> {
@@ -16,6 +16,8 @@ export interface KeptRequest extends Omit<Compared, 'values'> {
   readonly vector: Int8Array;
   /** UTF-16 units of its turn, at most those of its edges. */
   readonly length: number;
+  /** `text`, where it was read and what it was answered is not known yet; never written. */
+  said?: SaidText | undefined;
   /** It says what is wished for with what, or asks about something, and neither complains nor asks again. */
   standsAlone: boolean;
   /** What it was answered before the next request of the session, as `ANSWERED` bits; 0: nothing yet. */
@@ -195,7 +197,11 @@ export function evidenceOf(
   scale: number,
 ): { readonly turn: TurnEvidence; readonly pairs: PairEvidence[] } {
   const turn = readTurn(asked);
-  for (const peer of earlier) if (peer.answered === 0) peer.answered = turn.answered | metBy(peer, turn);
+  for (const peer of earlier) {
+    if (peer.answered === 0) peer.answered = turn.answered | metBy(peer, turn);
+    // Sessions stay in memory: what is not needed again does not.
+    peer.said = undefined;
+  }
   const cosines = earlier.map(({ vector }) => quantisedCosine(asked.request.vector, vector));
   const ascending = cosines.toSorted((one, other) => one - other);
   const greatest = ascending.at(-1) ?? 0;
@@ -211,8 +217,9 @@ export function evidenceOf(
 }
 
 /** Whether the answer of a turn is the number that an earlier request asks for; 0 if that asks for none. */
-function metBy({ text }: KeptRequest, { evidence }: ReadTurn): number {
-  const { kinds } = phrasesIn(text);
+function metBy(peer: KeptRequest, { evidence }: ReadTurn): number {
+  const { text } = peer;
+  const { kinds } = (peer.said ?? new SaidText(text)).phrases;
   if (kinds.has('measures')) return evidence.number === 1 ? ANSWERED.met : ANSWERED.unmet;
   const isPolar = kinds.has('polar') || (holdsQuestion(text) && !kinds.has('wonders'));
   return isPolar && evidence.settles === 0 ? ANSWERED.open : 0;

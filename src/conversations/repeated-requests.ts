@@ -15,22 +15,27 @@ import {
   type PairEvidence,
   type TurnEvidence,
 } from './repeat-evidence.ts';
-import { comparedBy, keptText } from '../turns/compared-request.ts';
+import { comparedBy, keptText, type Compared } from '../turns/compared-request.ts';
 import { EDGES, type SaidText } from '../turns/repeat-phrases.ts';
 import { LIKELY, PRIOR, SURE, WEIGHTS } from './repeat-weights.ts';
 
 /** Requests that a session keeps. */
 export const KEPT_REQUESTS = 32;
 
-/** A request that is compared. `shown`: its text as it may be shown; `length`: UTF-16 units of its turn. */
+/**
+ * A request that is compared. `shown`: its text as it may be shown; `length`: UTF-16 units of its turn; `said`:
+ * `keptText` of `shown`, where it was read.
+ */
 export function newRequest(
   text: string,
   vector: Float32Array,
   shown = text,
   length = text.length,
+  { compared = comparedBy(text), said }: { readonly compared?: Compared; readonly said?: SaidText } = {},
 ): NewRequest {
   return {
-    ...comparedBy(text),
+    ...compared,
+    ...(said === undefined ? {} : { said }),
     text: keptText(shown),
     vector: quantise(vector),
     length: Math.min(length, EDGES),

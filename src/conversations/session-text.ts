@@ -87,6 +87,8 @@ export interface TurnPlace {
   readonly isAnswer: boolean;
   /** It is another try at an earlier request. */
   readonly isRepeated: boolean;
+  /** `askedSentences` of it, where they were read. */
+  readonly asked?: readonly AskedSentence[];
 }
 
 /** What was found in a user turn. */
@@ -123,7 +125,7 @@ export class SessionText {
       content,
       isReply: found.kind === 'reply',
       isRequest: found.kind === 'request',
-      asked: found.kind === 'request' ? askedSentences(content, found) : [],
+      asked: found.kind === 'request' ? (place.asked ?? askedSentences(content, found)) : [],
       signals: found.signals.map(({ key }) => key),
       isAnswer: this.#isAnswered(content, place),
       isRepeated: place.isRepeated,
@@ -268,15 +270,15 @@ export class SessionText {
     return asksOn && !(state.isDone && move !== 'asks') ? 'open' : outcome;
   }
 
-  /** `redact`: takes personal data out of a sentence that is kept. */
+  /** `redact`: takes personal data out of a sentence that is kept. `answer`: `readAnswer` of it. */
   addAssistantTurn(
     content: string,
     redact: (text: string) => string,
     gap: GapType | null = null,
     stance: Stance | null = null,
+    answer = readAnswer(content),
   ): void {
     const state = this.#state;
-    const answer = readAnswer(content);
     const isRefused = gap !== null || answer.refuses;
     const current = this.#current;
     const wasDone = current?.outcome === 'done';

@@ -3,9 +3,8 @@
  * and never of the turn itself. Covered by test/worker/analysis/personal-data.test.ts.
  */
 import type { Enrichment, Turn } from '../domain/facts.ts';
-import { truncate } from '../domain/truncate.ts';
 import { withKnown, wordsOfAnswer, wordsOfId, type KnownWords } from '../text/redact/known-words.ts';
-import { HIDDEN, personalSpans, redact, redacted } from '../text/redact/redact.ts';
+import { HIDDEN, personalSpans, redact, type RedactedAhead } from '../text/redact/redact.ts';
 import type { Span } from '../text/redact/spans.ts';
 import { holdsQuestion, isBare } from './answering-turns.ts';
 
@@ -29,8 +28,16 @@ interface Knowing {
   known: KnownWords;
 }
 
+/** A turn as it is read where nobody is known but whom it names itself: as most turns are, wherever they stand. */
+export interface ShownAhead {
+  /** Its first `SHOWN_LENGTH` units. */
+  readonly beginning: RedactedAhead;
+  /** Null: something was cut out of what was found in it, or it is longer than that. */
+  readonly shown: ShownTurn | null;
+}
+
 /** Notes whom a user turn names, and gives what of it may be shown. */
-export function shownTurn(turn: Turn, found: Found, session: Knowing): ShownTurn {
+export function shownTurn(turn: Turn, found: Found, session: Knowing, ahead: ShownAhead): ShownTurn {
   const { kind, sentences } = found;
   const { content, userId } = turn;
   if (userId !== undefined) session.known = withKnown(session.known, wordsOfId(userId));
@@ -40,13 +47,14 @@ export function shownTurn(turn: Turn, found: Found, session: Knowing): ShownTurn
     if (kind === 'request' && !sentences.some(({ asks }) => asks))
       return { content: '', request: '', sentences: [] };
   }
-  const { text, names } = redacted(truncate(content, SHOWN_LENGTH), session);
-  session.known = withKnown(session.known, names);
-  return shownOf(content, found, text, session.known);
+  const redaction = ahead.beginning.with(session.known);
+  session.known = withKnown(session.known, redaction.names);
+  const shown = redaction === ahead.beginning ? ahead.shown : null;
+  return shown ?? shownOf(content, found, redaction.text, session.known);
 }
 
 /** `text`: the beginning of the content without personal data; `known`: whom the session and the turn name. */
-function shownOf(
+export function shownOf(
   content: string,
   { request, sentences }: Pick<Found, 'request' | 'sentences'>,
   text: string,

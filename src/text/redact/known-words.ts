@@ -61,6 +61,11 @@ export function findKnown(reading: Reading, known: KnownWords): void {
   }
 }
 
+/** Of the words of a text that could be known. */
+export function wordHashes({ pieces }: Reading): number[] {
+  return pieces.filter(mayBeKnown).map(hashOfBare);
+}
+
 function mayBeKnown({ kind, lower }: Piece): boolean {
   return kind !== 'mark' && lower.length > 1;
 }

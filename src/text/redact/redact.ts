@@ -4,7 +4,7 @@
  */
 import { findElectronic } from './electronic.ts';
 import { findHolders } from './holders.ts';
-import { findKnown, namesIn, type KnownWords } from './known-words.ts';
+import { findKnown, namesIn, wordHashes, type KnownWords } from './known-words.ts';
 import { findNumbered } from './numbered.ts';
 import { findNumbers } from './numbers.ts';
 import { findPeople } from './people.ts';
@@ -42,7 +42,32 @@ export function redact(text: string, options: RedactOptions = {}): string {
 
 /** As `redact`, with the names that were found. */
 export function redacted(text: string, { known = [] }: RedactOptions = {}): Redacted {
-  const reading = readPersonal(text, known);
+  return redactedBy(readPersonal(text, known));
+}
+
+/** A text redacted before it is known what is known: of all but a few, known words change nothing. */
+export class RedactedAhead implements Redacted {
+  readonly text: string;
+  readonly names: readonly number[];
+  readonly #original: string;
+  readonly #words: readonly number[];
+
+  constructor(text: string) {
+    const reading = readPersonal(text, []);
+    ({ text: this.text, names: this.names } = redactedBy(reading));
+    this.#original = text;
+    this.#words = wordHashes(reading);
+  }
+
+  /** The same as `redacted` of the text gives, with what is known now. */
+  with(known: KnownWords): Redacted {
+    const isHeld = known.length > 0 && this.#words.some((word) => known.includes(word));
+    return isHeld ? redacted(this.#original, { known }) : this;
+  }
+}
+
+function redactedBy(reading: Reading): Redacted {
+  const { text } = reading;
   if (reading.spans.length === 0) return { text, names: [] };
   let shown = '';
   let end = 0;

@@ -8,6 +8,7 @@ import { OpeningTurns } from '../../conversations/authors.ts';
 import { SessionState } from '../../conversations/session-state.ts';
 import type { Assignment, Enrichment, SessionRow, StateRow, Turn } from '../../domain/facts.ts';
 import type { DetectLanguage } from '../../text/detect.ts';
+import { READ_TOGETHER } from '../../turns/finding.ts';
 import { UNWATCHED, type StepListener } from '../../turns/step-listener.ts';
 import type { Thresholds } from '../../domain/similarity-thresholds.ts';
 import type { Interlude } from '../../domain/curations.ts';
@@ -22,6 +23,8 @@ import { curate } from './curate.ts';
 import { InstanceState } from './instance-state.ts';
 import { StateCache } from './state-cache.ts';
 import { assignTurn, type MutableMessage } from './turn-assignment.ts';
+import { TurnReader } from './turn-reader.ts';
+import type { TurnReading } from './turn-reading.ts';
 import { turnReport } from './turn-reports.ts';
 
 export interface AssignerOptions {
@@ -64,11 +67,13 @@ export class Assigner {
   readonly #sessions = new StateCache<SessionState>();
   readonly #unsavedInstances = new Set<InstanceState>();
   readonly #unsavedSessions = new Set<SessionState>();
+  readonly #reader: TurnReader;
   #reports: WriterReports = NO_REPORTS;
 
   constructor(options: AssignerOptions) {
     this.#options = options;
     this.#arena = new DotArena(options.dimensions);
+    this.#reader = new TurnReader(options.steps ?? UNWATCHED);
   }
 
   hasInstance(instance: number): boolean {
@@ -122,8 +127,11 @@ export class Assigner {
         }
       }
     };
+    const hasTurns = (session: number): boolean => (this.#sessions.peek(session)?.turns ?? 0) > 0;
+    let readings: readonly TurnReading[] = [];
     for (const [place, turn] of turns.entries()) {
       passAt(place);
+      if (place % READ_TOGETHER === 0) readings = this.#reader.read(turns, enrichments, place, hasTurns);
       steps.onText(place);
       const enrichment = enrichments[place];
       if (enrichment === undefined) throw new Error(`turn at position ${turn.position} has no enrichment`);
@@ -137,7 +145,8 @@ export class Assigner {
         if (turn.role === 'user' || touched.last < 0) touched.last = place;
       }
       session.turns += 1;
-      const message = assignTurn({ turn, enrichment, instance, session });
+      const reading = readings[place % READ_TOGETHER] as TurnReading;
+      const message = assignTurn({ turn, reading, enrichment, instance, session });
       if (reports) reported.push(turnReport(turn, session));
       openings.add(turn, session, message);
       messages.push(message);

@@ -16,8 +16,7 @@ import { abilityName } from '../../conversations/ability-name.ts';
 import { authorOf } from '../../conversations/authors.ts';
 import type { NewRequest } from '../../conversations/repeat-evidence.ts';
 import { mayAskAgain, newRequest, repeatIn, type Repeat } from '../../conversations/repeated-requests.ts';
-import { edgesOf, SaidText } from '../../turns/repeat-phrases.ts';
-import { SHOWN_LENGTH, shownTurn } from '../../turns/shown-turn.ts';
+import { shownTurn } from '../../turns/shown-turn.ts';
 import { typeOf } from '../../turns/signals.ts';
 import { signalsInContext } from '../../conversations/signal-context.ts';
 import type { SessionState } from '../../conversations/session-state.ts';
@@ -25,11 +24,11 @@ import { abilityKeysOf } from '../../text/ability-keys.ts';
 import { redact } from '../../text/redact/redact.ts';
 import { sentencesOf } from '../../text/sentences.ts';
 import type { Enrichment, FoundGap, MessageFact, Turn } from '../../domain/facts.ts';
-import { truncate } from '../../domain/truncate.ts';
 import { SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
 import { dequantise } from '../../numeric/quantised.ts';
 import { ReadRequest } from '../../topics/read-request.ts';
 import { GAP_TYPES, type InstanceState } from './instance-state.ts';
+import type { TurnReading } from './turn-reading.ts';
 import { withRequest } from './ability-vector.ts';
 
 const SIGNAL_INDEX = new Map<SignalKey, number>(SIGNALS.map(({ key }, index) => [key, index]));
@@ -39,6 +38,8 @@ export type MutableMessage = { -readonly [Key in keyof MessageFact]: MessageFact
 /** A turn and what it changes. */
 interface TurnInContext {
   readonly turn: Turn;
+  /** What it says by itself. */
+  readonly reading: TurnReading;
   readonly enrichment: Enrichment;
   readonly instance: InstanceState;
   readonly session: SessionState;
@@ -66,7 +67,7 @@ export function assignTurn(context: TurnInContext): MutableMessage {
 }
 
 function assignUserTurn(
-  { turn, enrichment: found, instance, session }: TurnInContext,
+  { turn, reading, enrichment: found, instance, session }: TurnInContext,
   message: MutableMessage,
 ): void {
   const cut = instance.boilerplate.cut(turn.session, session.requests.length === 0, found);
@@ -74,8 +75,9 @@ function assignUserTurn(
   const counted = new Set(signalsInContext(enrichment.signals, session));
   const signals = new Set([...counted].map((key) => SIGNAL_INDEX.get(key)!));
   const { kind, vector } = enrichment;
-  const shown = shownTurn(turn, enrichment, session);
-  const said = new SaidText(edgesOf(turn.content));
+  const ahead = enrichment === found ? reading.shown : null;
+  const shown = shownTurn(turn, enrichment, session, { beginning: reading.beginning, shown: ahead });
+  const isAsAhead = shown === ahead;
   const isAnswer = session.micro !== null && canOnlyAnswer(turn.content, turn.at, session.askedAt);
   const isLiked = counted.size > 0 && [...counted].every((key) => typeOf(key) === 'SAT');
   let repeat: Repeat | null = null;
@@ -83,19 +85,20 @@ function assignUserTurn(
     const wasAsked = isAsked(turn.at, session.askedAt);
     const isUnfamiliar = enrichment.isUnfamiliar ?? false;
     const underDiscussion = session.micro;
-    const read = new ReadRequest(shown.request);
+    const read = isAsAhead ? reading.request : new ReadRequest(shown.request);
     const reacts = session.micro !== null && counted.size > 0 && !holdsQuestion(turn.content);
     if (!reacts) moveToTopicOf({ vector, read, isUnfamiliar }, turn, instance, session);
-    const request = newRequest(enrichment.request, vector, shown.request, turn.content.length);
-    repeat = isLiked ? null : repeatOf({ said, instance, session }, request, wasAsked);
+    const known = isAsAhead ? { compared: reading.compared, said: reading.keptRequest } : {};
+    const request = newRequest(enrichment.request, vector, shown.request, turn.content.length, known);
+    repeat = isLiked ? null : repeatOf({ reading, instance, session }, request, wasAsked);
     // Who asks again is still at the same matter, in words that no topic knows.
     if (repeat !== null && !instance.topics.hasTopic(session.micro)) session.micro = underDiscussion;
     const { action, thing } = request;
     const isAbout = thing !== 0 && (action !== 0 || asksAbout(shown.request, read.parts.noun));
     request.standsAlone = isAbout && repeat === null && !reacts;
     session.addRequest(request);
-  } else if (session.answered > 0 && !isLiked && mayAskAgain(enrichment, said)) {
-    repeat = bareRepeatOf({ turn, said, instance, session });
+  } else if (session.answered > 0 && !isLiked && mayAskAgain(enrichment, reading.said)) {
+    repeat = bareRepeatOf({ turn, reading, instance, session });
   }
   if (repeat !== null) message.repeatedRequest = groupOf(repeat, turn.position, session.micro, instance);
   if (repeat?.isSure === true) signals.add(SIGNAL_INDEX.get('repetition')!);
@@ -114,11 +117,12 @@ function assignUserTurn(
     sentences: shown.sentences,
     signals: enrichment.signals.filter(({ key }) => counted.has(key)),
   };
-  session.text.addUserTurn(shown.content, told, { isAnswer, isRepeated });
+  const asked = isAsAhead && kind === 'request' ? { asked: reading.asked } : {};
+  session.text.addUserTurn(shown.content, told, { isAnswer, isRepeated, ...asked });
 }
 
 function assignAssistantTurn(
-  { turn, enrichment, instance, session }: TurnInContext,
+  { turn, reading, enrichment, instance, session }: TurnInContext,
   message: MutableMessage,
 ): void {
   if (enrichment.gap !== null) message.gap = gapOf(enrichment.gap, turn, instance, session);
@@ -127,12 +131,10 @@ function assignAssistantTurn(
   session.askedAt = asksUser(turn.content) ? turn.at : null;
   session.askedForData = asksForData(turn.content);
   // Before it is cut into sentences or to its edges: an address may stand in two of them.
+  const { text, said, answer } = reading.shownAmong(session.known);
+  session.answer = said;
   const hide = (part: string): string => redact(part, session);
-  const { content } = turn;
-  const text = hide(truncate(content, SHOWN_LENGTH));
-  const edges = content.length > SHOWN_LENGTH ? `${text}\n${hide(content.slice(-SHOWN_LENGTH))}` : text;
-  session.answer = new SaidText(edgesOf(edges));
-  session.text.addAssistantTurn(text, hide, enrichment.gap?.type, session.stance);
+  session.text.addAssistantTurn(text, hide, enrichment.gap?.type, session.stance, answer);
 }
 
 /** The group of a missing ability: by the words of the assistant, and by the request that it answers. */
@@ -211,13 +213,14 @@ function asReply(enrichment: Enrichment): Enrichment {
 }
 
 /** What may ask again: a turn in its session and instance. */
-interface Again extends Pick<TurnInContext, 'instance' | 'session'> {
-  /** Its beginning and end. */
-  readonly said: SaidText;
-}
+type Again = Pick<TurnInContext, 'reading' | 'instance' | 'session'>;
 
 /** What a request asks again, or null. */
-function repeatOf({ said, instance, session }: Again, request: NewRequest, wasAsked: boolean): Repeat | null {
+function repeatOf(
+  { reading: { said }, instance, session }: Again,
+  request: NewRequest,
+  wasAsked: boolean,
+): Repeat | null {
   const { repeated, scale } = instance.thresholds;
   const asked = { request, said, answer: session.answer, isAsked: wasAsked, isBare: false };
   return repeatIn(asked, session.requests.slice(0, session.answered), repeated, scale);
@@ -226,7 +229,7 @@ function repeatOf({ said, instance, session }: Again, request: NewRequest, wasAs
 /** The latest answered request, if a turn that says nothing by itself asks it again: "still not working". */
 function bareRepeatOf({
   turn: { content, at },
-  said,
+  reading: { said },
   instance,
   session,
 }: Again & Pick<TurnInContext, 'turn'>): Repeat | null {
