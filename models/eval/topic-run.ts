@@ -4,7 +4,7 @@
  * Covered by test/models/eval/topic-run.test.ts.
  */
 import type { Enrichment, Turn } from '../../src/domain/facts.ts';
-import type { Thresholds } from '../../src/domain/similarity-thresholds.ts';
+import type { Thresholds } from '../../src/domain/model-thresholds.ts';
 import { Assigner } from '../../src/worker/analysis/assigner.ts';
 import type { LabelledConversation } from './conversations.ts';
 

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Thresholds } from '../../src/domain/similarity-thresholds.ts';
+import type { Thresholds } from '../../src/domain/model-thresholds.ts';
 import { dotOf } from '../../src/numeric/vectors.ts';
 import { clusteringScores } from '../eval/clustering-scores.ts';
 import {

@@ -9,7 +9,7 @@ import { SHOWN } from '../text/shown/phrase-set.ts';
 import { isUnspaced } from '../text/words.ts';
 import { requestName } from '../topics/naming/names.ts';
 import { isVerb, isVerbForm } from '../topics/naming/verb-forms.ts';
-import { capitalised, withoutMarks } from './shown-session.ts';
+import { capitalised, withoutMarks } from './title-and-summary.ts';
 
 const LONGEST = 60;
 /** Fewer characters of a script without spaces are no phrase. */

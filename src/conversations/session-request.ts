@@ -8,7 +8,7 @@ import { ended } from '../text/shown/shortening.ts';
 import { denies, namesOne } from '../turns/said-sentence.ts';
 import type { AskedSentence } from '../turns/asked-sentences.ts';
 import { bestAnswer, type AssistantAnswer, type ScoredAnswer } from '../turns/assistant-answer.ts';
-import { kept, titleOf } from './shown-session.ts';
+import { kept, titleOf } from './title-and-summary.ts';
 
 const ASKED_LENGTH = 140;
 export const ANSWER_LENGTH = 180;

@@ -34,7 +34,7 @@ import {
   type Move,
   type SessionRequest,
 } from './session-request.ts';
-import { kept, summaryOf } from './shown-session.ts';
+import { kept, summaryOf } from './title-and-summary.ts';
 
 /** Requests that a summary tells. */
 const TOLD = 3;

@@ -13,7 +13,7 @@ import { stopLeftServer } from '../stream/server/server.ts';
 import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory.ts';
 import { firstKeyFile, isStarterMessage, showFirstSteps } from './first-steps.ts';
 import type { FirstSteps, StarterMessage } from './first-steps.ts';
-import { startGuard } from './guard.ts';
+import { startGuard } from './nats-guard.ts';
 import { beginStartStatus } from '../health/process-status.ts';
 import { residentMemory } from '../health/resident-memory.ts';
 import { createSupervisor, parseProcfile } from './supervisor.ts';

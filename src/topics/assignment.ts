@@ -10,7 +10,7 @@ import type { GroupSimilarities } from './group-similarities.ts';
 import type { Place } from './micro-clusters.ts';
 import { addRequest } from './naming/wording.ts';
 import type { ReadRequest } from './read-request.ts';
-import type { InstanceThresholds } from './thresholds.ts';
+import type { InstanceThresholds } from './instance-thresholds.ts';
 import type { Topic, TopicState } from './topic-state.ts';
 
 /** From this share of the topic threshold on, above the similarity floor, a request is loose in the nearest topic. */

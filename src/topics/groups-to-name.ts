@@ -2,10 +2,10 @@
  * What a writer is told of topics and topic clusters whose names it may write: which they are, how many requests they
  * have and what these say. Covered by test/worker/analysis/written-names.test.ts.
  */
-import { derivedId } from '../domain/ids.ts';
 import { samplesOf } from './naming/wording.ts';
 import type { MicroCluster } from './micro-cluster.ts';
-import type { Topic, TopicCluster, TopicState } from './topic-state.ts';
+import type { Topic, TopicState } from './topic-state.ts';
+import { clusterId, topicId } from './topic-ids.ts';
 
 /** A topic, cluster or group of requests that has a name. */
 export interface GroupToName {
@@ -62,20 +62,6 @@ export function clustersToName(
     ]);
     return [{ number, id: clusterId(state, { origin, isOwn }), name, requests: namedAt, texts }];
   });
-}
-
-export function topicId(
-  { instanceId }: Pick<TopicState, 'instanceId'>,
-  { position, own }: Pick<Topic, 'position' | 'own'>,
-): string {
-  return own?.id ?? derivedId(instanceId, 'topic', String(position));
-}
-
-export function clusterId(
-  { instanceId }: Pick<TopicState, 'instanceId'>,
-  { origin, isOwn }: Pick<TopicCluster, 'origin' | 'isOwn'>,
-): string {
-  return isOwn ? origin : derivedId(instanceId, 'cluster', origin);
 }
 
 function textsOf(members: readonly MicroCluster[], most: number): string[] {

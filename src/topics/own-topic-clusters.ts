@@ -4,7 +4,7 @@
  * Covered by test/topics/own-topics.test.ts.
  */
 import { addTo, dotOf, normOf } from '../numeric/vectors.ts';
-import { largestShare } from './id-inheritance.ts';
+import { largestShare } from './cluster-inheritance.ts';
 import type { Topic, TopicState } from './topic-state.ts';
 
 /** Moves each topic of a person's making to its topic cluster. */

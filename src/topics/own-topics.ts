@@ -6,7 +6,7 @@
 import { ByteWriter, type ByteReader } from '../domain/byte-codec.ts';
 import { dotOf } from '../numeric/vectors.ts';
 import { keyBonus, keysOf, type RequestKeys } from './request-keys.ts';
-import type { InstanceThresholds } from './thresholds.ts';
+import type { InstanceThresholds } from './instance-thresholds.ts';
 
 /** What a topic's requests are compared with. */
 interface Example {

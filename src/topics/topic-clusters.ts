@@ -1,16 +1,16 @@
 /**
  * Topic clusters: topics with similar centroids. With few topics, all clusters are formed again whenever a topic is
- * created; with many, a new topic joins one, and all are formed again at the next regrouping. Ids are inherited as
- * those of topics are.
+ * created; with many, a new topic joins one, and all are formed again at the next regrouping. Which of them
+ * keeps which id is in `cluster-inheritance.ts`.
  */
 import { averageLinkage, groupsAfter } from '../numeric/linkage.ts';
 import { startOfRow } from '../numeric/lower-triangle.ts';
 import { dotsOf } from '../numeric/vectors.ts';
 import { centroidSimilarity, type TopicSum } from './centroid-similarity.ts';
-import { inherit } from './id-inheritance.ts';
+import { inherit } from './cluster-inheritance.ts';
 import { isOutgrown, nameCluster } from './naming/topic-names.ts';
 import { sharedPairs } from './request-keys.ts';
-import { HYSTERESIS, type InstanceThresholds } from './thresholds.ts';
+import { HYSTERESIS, type InstanceThresholds } from './instance-thresholds.ts';
 import type { Overview, Topic, TopicCluster, TopicState } from './topic-state.ts';
 
 /** Added to the similarity of topics whose requests all name the same thing: topics of one thing are a cluster. */

@@ -13,7 +13,7 @@ import { MicroClusters } from './micro-clusters.ts';
 import type { DocumentFrequencies } from './naming/scores.ts';
 import { WordsOfMicros } from './naming/wording.ts';
 import { OwnTopics } from './own-topics.ts';
-import type { InstanceThresholds } from './thresholds.ts';
+import type { InstanceThresholds } from './instance-thresholds.ts';
 
 /** A waiting group becomes a topic when it has this many requests. */
 export const LEAST_REQUESTS = 3;

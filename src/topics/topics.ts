@@ -12,9 +12,10 @@ import { pruneIfDue } from './pruning.ts';
 import { regroupIfDue } from './regrouping.ts';
 import type { ReadRequest } from './read-request.ts';
 import { restoreState, takeState } from './state-codec.ts';
-import { clusterId, clustersToName, topicId, topicsToName, type GroupToName } from './groups-to-name.ts';
+import { clustersToName, topicsToName, type GroupToName } from './groups-to-name.ts';
 import { createTopicIfDue } from './topic-creation.ts';
 import { TopicState, type Topic, type TopicCluster, type TopicOptions } from './topic-state.ts';
+import { clusterId, topicId } from './topic-ids.ts';
 
 /** About what a topic or a cluster takes, beside its micro-clusters. */
 const TOPIC_BYTES = 500;

@@ -5,7 +5,7 @@
 import type { MissingAbility } from '../domain/facts.ts';
 import { QUESTION_ENDS } from '../text/question-marks.ts';
 import { sentencesOf } from '../text/sentences.ts';
-import { claimsIn, findGap, type GapFinding } from './gap-finder.ts';
+import { claimsIn, findGap, type GapFinding } from './gap-claims.ts';
 import { MAY_CLAIM } from './gap-triggers.ts';
 import { featuresOf, type Head } from './heads.ts';
 

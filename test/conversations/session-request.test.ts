@@ -9,7 +9,7 @@ import {
   type Move,
   type SessionRequest,
 } from '../../src/conversations/session-request.ts';
-import { kept } from '../../src/conversations/shown-session.ts';
+import { kept } from '../../src/conversations/title-and-summary.ts';
 import { askedSentences } from '../../src/turns/asked-sentences.ts';
 import { readAnswer } from '../../src/turns/assistant-answer.ts';
 

@@ -5,7 +5,7 @@ import type { MicroCluster } from '../../src/topics/micro-cluster.ts';
 import { addRequest } from '../../src/topics/naming/wording.ts';
 import type { Place } from '../../src/topics/micro-clusters.ts';
 import { keysOf } from '../../src/topics/request-keys.ts';
-import { InstanceThresholds } from '../../src/topics/thresholds.ts';
+import { InstanceThresholds } from '../../src/topics/instance-thresholds.ts';
 import { TopicState } from '../../src/topics/topic-state.ts';
 import { DIMENSIONS, INSTANCE_ID, OPTIONS } from '../worker/analysis/builders.ts';
 

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ReadRequest } from '../../src/topics/read-request.ts';
 import { DotArena } from '../../src/numeric/dot-kernel.ts';
-import { InstanceThresholds } from '../../src/topics/thresholds.ts';
+import { InstanceThresholds } from '../../src/topics/instance-thresholds.ts';
 import { Topics } from '../../src/topics/topics.ts';
 import type { StateRow } from '../../src/domain/facts.ts';
 import { derivedId } from '../../src/domain/ids.ts';

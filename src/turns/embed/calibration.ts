@@ -2,7 +2,7 @@
  * For a model that brings no thresholds: its vectors freed of what all texts have in common, and a first guess at
  * thresholds, which each instance's own messages correct later.
  */
-import type { Thresholds } from '../../domain/similarity-thresholds.ts';
+import type { Thresholds } from '../../domain/model-thresholds.ts';
 
 /** Ten requests in two wordings each: neighbours (0 and 1, 2 and 3, …) mean the same. */
 export const PROBES: readonly string[] = [

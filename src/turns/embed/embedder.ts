@@ -6,7 +6,7 @@
  * (`common-parts.ts`). Beside its vector, a text gets whether the model knows its words (`familiarity.ts`).
  */
 import { UNWATCHED, type StepListener } from '../step-listener.ts';
-import type { Thresholds } from '../../domain/similarity-thresholds.ts';
+import type { Thresholds } from '../../domain/model-thresholds.ts';
 import { SetupError } from '../../errors.ts';
 import { embedInBatches, ignoresNeighbours, MAX_BATCH, sameBits, type Runner } from './batches.ts';
 import { calibrate, commonPart, PROBES, REQUESTS } from './calibration.ts';

@@ -5,7 +5,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import type { Thresholds } from '../../domain/similarity-thresholds.ts';
+import type { Thresholds } from '../../domain/model-thresholds.ts';
 import { SetupError } from '../../errors.ts';
 import { commonPartsSchema, type CommonPart } from './common-parts.ts';
 import { familiaritySchema, type Familiarity } from './familiarity.ts';

@@ -10,7 +10,7 @@ import type { Assignment, Enrichment, SessionRow, StateRow, Turn } from '../../d
 import type { DetectLanguage } from '../../text/detect.ts';
 import { READ_TOGETHER } from '../../turns/finding.ts';
 import { UNWATCHED, type StepListener } from '../../turns/step-listener.ts';
-import type { Thresholds } from '../../domain/similarity-thresholds.ts';
+import type { Thresholds } from '../../domain/model-thresholds.ts';
 import type { Interlude } from '../../domain/curations.ts';
 import {
   NO_REPORTS,

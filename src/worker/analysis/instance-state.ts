@@ -6,8 +6,8 @@ import type { Assignment, GapRow, RepeatedRequestRow, SignalRow, StateRow } from
 import { SIGNALS } from '../../domain/signal-kinds.ts';
 import { derivedId } from '../../domain/ids.ts';
 import { ByteWriter, readersOf } from '../../domain/byte-codec.ts';
-import type { Thresholds } from '../../domain/similarity-thresholds.ts';
-import { InstanceThresholds } from '../../topics/thresholds.ts';
+import type { Thresholds } from '../../domain/model-thresholds.ts';
+import { InstanceThresholds } from '../../topics/instance-thresholds.ts';
 import { Topics } from '../../topics/topics.ts';
 import type { DotArena } from '../../numeric/dot-kernel.ts';
 import { Boilerplate } from '../../conversations/boilerplate.ts';

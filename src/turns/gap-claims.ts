@@ -1,6 +1,7 @@
 /**
- * Finds what an assistant says of itself that it cannot do or does not know. Every phrase comes from the lexicon; what
- * stands here is how they work together. Covered by test/turns/gap-finder.test.ts.
+ * What an assistant claims of itself: that it cannot do or does not know something. Whether a turn has a gap, `gaps.ts`
+ * decides. Every phrase comes from the lexicon; what
+ * stands here is how they work together. Covered by test/turns/gap-claims.test.ts.
  */
 import type { MissingAbility } from '../domain/facts.ts';
 import { LANGUAGES } from '../text/lexicon.ts';

@@ -1,8 +1,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Assigner } from '../../src/worker/analysis/assigner.ts';
-import type { Thresholds } from '../../src/domain/similarity-thresholds.ts';
-import { InstanceThresholds } from '../../src/topics/thresholds.ts';
+import type { Thresholds } from '../../src/domain/model-thresholds.ts';
+import { InstanceThresholds } from '../../src/topics/instance-thresholds.ts';
 import type { Assignment, StateRow } from '../../src/domain/facts.ts';
 import { normals } from '../support/transformer.ts';
 import { INSTANCE_ID, said } from '../worker/analysis/builders.ts';

@@ -1,6 +1,6 @@
 /**
- * Which new group keeps which id. Regrouping forms new topics and topic clusters; each new group inherits the id of
- * the old one that gave most of its weight, and no id is inherited twice.
+ * Which new topic cluster keeps which id. Regrouping forms clusters anew; each inherits the id of the old one that gave
+ * most of its weight, and no id is inherited twice. Topics inherit none: their ids are in `topic-ids.ts`.
  */
 
 /** A member of a new group: the group that holds it so far (−1: none), and its weight. */

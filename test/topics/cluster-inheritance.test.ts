@@ -1,6 +1,6 @@
 import { deepEqual } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { inherit, largestShare, type Holding } from '../../src/topics/id-inheritance.ts';
+import { inherit, largestShare, type Holding } from '../../src/topics/cluster-inheritance.ts';
 
 const held = (...holdings: readonly (readonly [holder: number, weight: number])[]): Holding[] =>
   holdings.map(([holder, weight]) => ({ holder, weight }));

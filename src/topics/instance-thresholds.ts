@@ -5,7 +5,7 @@
  */
 import type { StateRow } from '../domain/facts.ts';
 import { ByteWriter, readersOf } from '../domain/byte-codec.ts';
-import type { Thresholds } from '../domain/similarity-thresholds.ts';
+import type { Thresholds } from '../domain/model-thresholds.ts';
 import { quantise, quantisedCosine } from '../numeric/quantised.ts';
 
 /** About what a typed array takes beside its content. */

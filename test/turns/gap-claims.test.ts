@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findGap } from '../../src/turns/gap-finder.ts';
+import { findGap } from '../../src/turns/gap-claims.ts';
 
 /** Type and words of what is missing; null: nothing is. */
 function missing(text: string): string | null {
