@@ -8,7 +8,9 @@ import { FORMATS } from '../import/formats/registry.ts';
 import type { Mapping } from '../import/formats/table.ts';
 import type { Finding } from '../import/importer.ts';
 import { openInputs, type Inputs } from '../import/inputs.ts';
+import { shellWord } from '../import/shell-word.ts';
 import { joined, planFile, type FilePlan, type UnknownFile } from '../import/plan.ts';
+import type { DateOrder } from '../import/written-dates.ts';
 import { INTERRUPTED } from './command.ts';
 import { shownLater } from './progress.ts';
 
@@ -21,9 +23,7 @@ export interface Terminal {
 /** Ctrl-C or SIGTERM came before everything was planned. */
 export class PlanInterrupted extends Error {}
 
-export interface PlanOptions {
-  readonly format: string | undefined;
-  readonly mapping: Mapping | undefined;
+export interface PlanOptions extends HowToRead {
   /** Where a person answers; null: nobody is there. */
   readonly ask: Terminal | null;
   /** What was recognised is told elsewhere. */
@@ -33,11 +33,17 @@ export interface PlanOptions {
   readonly signal: AbortSignal;
 }
 
+/** What a command line says of every file. */
+interface HowToRead {
+  readonly format?: string | undefined;
+  readonly mapping?: Mapping | undefined;
+  readonly dates?: DateOrder | undefined;
+  readonly timeZone?: string | undefined;
+}
+
 /** What a command line names, and how it says that it is to be read. */
-export interface Named {
+export interface Named extends HowToRead {
   readonly files: readonly string[];
-  readonly format: string | undefined;
-  readonly mapping: Mapping | undefined;
   readonly encoding: string | undefined;
 }
 
@@ -58,8 +64,8 @@ const MAX_TOLD = 20;
  * the exit code, that of an interruption where it came first.
  */
 export async function withPlans(
-  { files, format, mapping, encoding }: Named,
-  options: Omit<PlanOptions, 'format' | 'mapping'>,
+  { files, format, mapping, dates, timeZone, encoding }: Named,
+  options: Omit<PlanOptions, keyof HowToRead>,
   work: (planned: Planned) => Promise<number>,
 ): Promise<number> {
   const { progress, signal } = options;
@@ -68,7 +74,7 @@ export async function withPlans(
   let inputs: Inputs | null = null;
   try {
     inputs = await openInputs(files, { encoding, signal, onFound }).finally(() => shown.end());
-    return await work(await planAll(inputs, { format, mapping, ...options }));
+    return await work(await planAll(inputs, { format, mapping, dates, timeZone, ...options }));
   } catch (error) {
     if (signal.aborted && (inputs === null || error instanceof PlanInterrupted)) return INTERRUPTED;
     throw error;
@@ -83,9 +89,10 @@ export async function withPlans(
  */
 export async function planAll(
   { inputs, faults }: Inputs,
-  { format, mapping, ask, quiet = false, progress, signal }: PlanOptions,
+  { format, mapping, dates, timeZone, ask, quiet = false, progress, signal }: PlanOptions,
 ): Promise<Planned> {
   const plans: FilePlan[] = [];
+  const open: UnknownFile[] = [];
   let unread = faults.length;
   let told = 0;
   const tell = (text: string): void => {
@@ -98,10 +105,16 @@ export async function planAll(
   const shown = shownLater(progress, { title: 'looking at files', to: inputs.length });
   try {
     for (const [index, input] of inputs.entries()) {
-      shown.update({ done: index, details: `${count(index)} of ${count(inputs.length)}` });
+      const details = `${count(index)} of ${count(inputs.length)}`;
+      const onRead = (bytes: number): void =>
+        shown.update({ done: index + Math.min(1, bytes / Math.max(1, input.size)), details });
+      onRead(0);
       const plan = await planFile(input, {
         ...(format === undefined ? {} : { format }),
         ...(mapping === undefined ? {} : { mapping }),
+        ...(dates === undefined ? {} : { dates }),
+        ...(timeZone === undefined ? {} : { timeZone }),
+        onRead,
       }).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
       if (signal.aborted) throw new PlanInterrupted();
       if (plan instanceof Error) {
@@ -120,11 +133,18 @@ export async function planAll(
             plans.push(plan);
           } else tell(`${input.name}: left out, as it is not sure${quiet ? `: ${describePlan(plan)}` : ''}`);
         }
-      } else if (input.named) throw new SetupError(printable(unrecognised(plan)));
+      } else if (plan.isOpen === true) open.push(plan);
+      else if (input.named) throw new SetupError(printable(unrecognised(plan)));
       else tell(`${input.name}: left out: ${plan.looksLike}`);
     }
   } finally {
     shown.end();
+  }
+  const [first, ...others] = open;
+  if (first !== undefined) {
+    for (const plan of open.slice(0, MAX_TOLD - 1)) progress.line(printable(unrecognised(plan)));
+    const files = others.length === 0 ? 'this file' : `these ${count(open.length)} files`;
+    throw new SetupError(`Nothing was sent: nobody but you can say how ${files} must be read.`);
   }
   if (plans.length === 0) throw new SetupError('There is nothing to import: no file was recognised.');
   return { plans: joined(plans), sure, unread };
@@ -180,17 +200,14 @@ function howToConfirm({ parts: [{ input }], format, mapping }: FilePlan): string
   );
 }
 
-function unrecognised({ input, looksLike, todo }: UnknownFile): string {
-  const fact = `${input.name}: not recognised; it looks like ${looksLike}. `;
+function unrecognised({ input, looksLike, todo, isOpen = false }: UnknownFile): string {
+  const fact = isOpen
+    ? `${input.name}: ${looksLike}. `
+    : `${input.name}: not recognised; it looks like ${looksLike}. `;
   if (todo !== undefined) return `${fact}${todo}`;
   return (
     `${fact}Say which column or member is what with --map role=… content=… conversation=… ` +
     `(turns=… for a list of messages in each entry), or name its format with --format: ` +
     `${FORMATS.map(({ name }) => name).join(', ')}.`
   );
-}
-
-/** As somebody types it. */
-export function shellWord(text: string): string {
-  return /^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { loadConfig, readEnvironment } from '../config.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
+import { isTimeZone } from '../domain/local-time.ts';
 import { printable } from '../domain/printable.ts';
 import { count, messagesPerSecond, type Progress } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
@@ -21,7 +22,9 @@ import type {
 import { sizeOf, type FilePlan } from '../import/plan.ts';
 import { waitUntilVisible } from '../import/visible.ts';
 import { action, INTERRUPTED, runCommand, UsageError, wholeNumber, type CommandRun } from './command.ts';
-import { placeOf, shellWord, withPlans, type Named } from './import-plan.ts';
+import { shellWord } from '../import/shell-word.ts';
+import { DATE_ORDERS } from '../import/written-dates.ts';
+import { placeOf, withPlans, type Named } from './import-plan.ts';
 import { printPreview } from './import-preview.ts';
 import { localUrl } from './local-url.ts';
 import { openProgress } from './progress.ts';
@@ -38,8 +41,11 @@ as CSV or Parquet. "-" is the standard input. docs/import.md tells each format.
   --dry-run         only say what was recognised, show three conversations of each file, and count what would be
                     imported and left out; exit status 1 when something cannot be imported
   --map NAME=COLUMN …   which column or member is what: role, content, conversation, time, user; question and answer;
-                    turns (a list of messages in each entry); role:VALUE=user says what a role means
+                    turns (a list of messages in each entry); role:VALUE=user says what a role means, and in
+                    chats who somebody is (role:'Acme Shop'=assistant)
   --format NAME     read every file as this: ${NAMES}
+  --dates ORDER     of dates such as 11/1/2026: day-first or month-first (default: as other dates of the file say)
+  --time-zone NAME  of times without an offset in tables and chats, such as Europe/Berlin (default: UTC)
   --encoding NAME   of text that is neither UTF-8 nor marked UTF-16, such as windows-1252 or shift_jis
 
   --instance UUID   import into this instance (default: the default instance of the key's project, which the
@@ -95,6 +101,8 @@ const importing = action({
     'dry-run': { type: 'boolean' },
     format: { type: 'string' },
     encoding: { type: 'string' },
+    dates: { type: 'string' },
+    'time-zone': { type: 'string' },
     map: { type: 'string', multiple: true },
   },
   operands: Infinity,
@@ -104,6 +112,12 @@ const importing = action({
     const { format, encoding } = values;
     if (encoding !== undefined && !isEncoding(encoding))
       throw new UsageError(`--encoding: "${encoding}" is no encoding that is known.`);
+    const dates = DATE_ORDERS.find((order) => order === values.dates);
+    if (values.dates !== undefined && dates === undefined)
+      throw new UsageError(`--dates: "${values.dates}" is neither ${DATE_ORDERS.join(' nor ')}.`);
+    const timeZone = values['time-zone'];
+    if (timeZone !== undefined && !isTimeZone(timeZone))
+      throw new UsageError(`--time-zone: "${timeZone}" is no time zone such as Europe/Berlin.`);
     const { instance, source, user } = values;
     if (user === '') throw new UsageError('--user takes an id.');
     const named = { ...(source === undefined ? {} : { source }), ...(user === undefined ? {} : { user }) };
@@ -111,9 +125,10 @@ const importing = action({
     if (files.length === 0) throw new UsageError('Name at least one file.');
     if (format !== undefined && !FORMATS.some(({ name }) => name === format))
       throw new UsageError(`--format: "${format}" is none of ${NAMES}.`);
-    if (format !== undefined && mapping !== undefined)
+    if (format !== undefined && mapping !== undefined && Object.keys(mapping.fields).length > 0)
       throw new UsageError('--format and --map exclude each other.');
-    if (values['dry-run'] === true) return (run) => preview({ files, format, mapping, encoding, named }, run);
+    const reading = { files, format, mapping, dates, timeZone, encoding };
+    if (values['dry-run'] === true) return (run) => preview({ ...reading, named }, run);
     if (instance !== undefined && !UUID_PATTERN.test(instance))
       throw new UsageError(`--instance: "${instance}" is not a UUID.`);
     if (instance !== undefined && isNew)
@@ -134,11 +149,8 @@ const importing = action({
     const into: Destination =
       instance === undefined ? { kind: isNew ? 'new' : 'default' } : { kind: 'named', instanceId: instance };
     const args = {
-      files,
-      format,
-      mapping,
+      ...reading,
       pairs,
-      encoding,
       into,
       named,
       url,
@@ -266,7 +278,7 @@ async function importPlans(
 
 /** With everything that names conversations: under another name they would be counted again. */
 function commandToGoOn(
-  { files, format, pairs, encoding, named }: Arguments,
+  { files, format, pairs, dates, timeZone, encoding, named }: Arguments,
   instanceId: string | null,
 ): string {
   const options: [string, string | null | undefined][] = [
@@ -274,6 +286,8 @@ function commandToGoOn(
     ['--source', named.source],
     ['--user', named.user],
     ['--format', format],
+    ['--dates', dates],
+    ['--time-zone', timeZone],
     ['--encoding', encoding],
     ...pairs.map((pair): [string, string] => ['--map', pair]),
   ];

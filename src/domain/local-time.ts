@@ -103,6 +103,14 @@ function dayStart(at: DateTime): DateTime {
   }
 }
 
+/**
+ * The instant of a time of day in a zone, microseconds. `localMs`: the same date and time in UTC, milliseconds. A time
+ * that clocks leave out is as much later; one that comes twice is either.
+ */
+export function instantOfLocal(localMs: number, zone: string): number {
+  return toMicros(DateTime.fromMillis(localMs, { zone: 'utc' }).setZone(zone, { keepLocalTime: true }));
+}
+
 function toMicros(at: DateTime): number {
   return at.toMillis() * 1000;
 }

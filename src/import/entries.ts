@@ -7,6 +7,8 @@ import { linesOf, MAX_LINE_BYTES } from './lines.ts';
 import { parquetRows } from './parquet.ts';
 import { isObject } from '../traces/values.ts';
 import { type Shape } from './formats/format.ts';
+import { chatStretches, isChatStart } from './whatsapp-chat.ts';
+import type { TimeReading } from './written-dates.ts';
 
 /** A value of a file, or why it has none. */
 export interface Entry {
@@ -20,7 +22,9 @@ export interface Entry {
 export type Layout =
   | { readonly shape: 'jsonl' | 'parquet' }
   | { readonly shape: 'json'; readonly member: string | null }
-  | { readonly shape: 'csv'; readonly delimiter: string; readonly isUtf8: boolean };
+  | { readonly shape: 'csv'; readonly delimiter: string; readonly isUtf8: boolean }
+  /** How the times of its messages are read. */
+  | { readonly shape: 'chat'; readonly times: TimeReading };
 
 /** Lists of entries that stand in an object at the top, as the pages of APIs and some exports have them. */
 const LIST_MEMBERS = [
@@ -47,6 +51,7 @@ export async function layoutOf(input: Input): Promise<Layout | null> {
   if (bytes.subarray(0, 4).toString('latin1') === PARQUET_MAGIC) return { shape: 'parquet' };
   if (bytes.includes(0)) return null;
   const text = new TextDecoder().decode(bytes);
+  if (isChatStart(text)) return { shape: 'chat', times: { order: null } };
   const start = text.trimStart();
   if (start.startsWith('[') || start.startsWith('{'))
     return isLines(start) ? { shape: 'jsonl' } : { shape: 'json', member: listMemberOf(start) };
@@ -129,6 +134,9 @@ export async function* entriesOf(
     case 'parquet':
       yield* parquetRows(input, onRead);
       return;
+    case 'chat':
+      yield* chatStretches(input, layout.times, onRead);
+      return;
     default:
       layout satisfies never;
   }
@@ -139,6 +147,7 @@ export function unitOf(shape: Shape): 'line' | 'entry' | 'row' {
   switch (shape) {
     case 'jsonl':
     case 'csv':
+    case 'chat':
       return 'line';
     case 'json':
       return 'entry';

@@ -7,7 +7,12 @@ import { SURE, type Format, type Recognition, type Sample } from './formats/form
 import { FORMATS } from './formats/registry.ts';
 import { asMapped, describeMapping, guessMapping, tableFormat, type Mapping } from './formats/table.ts';
 import { undertone } from './formats/undertone.ts';
+import { rolesOfChat, whatsapp, whatsappFormat } from './formats/whatsapp.ts';
 import { openInputs, type Input } from './inputs.ts';
+import { shellWord } from './shell-word.ts';
+import { factsOfChat } from './whatsapp-chat.ts';
+import type { DateOrder } from './written-dates.ts';
+import { roleOf } from '../domain/records.ts';
 
 export interface FilePart {
   readonly input: Input;
@@ -31,12 +36,20 @@ export interface UnknownFile {
   readonly looksLike: string;
   /** What makes it readable. Default: a mapping, or the name of its format. */
   readonly todo?: string;
+  /** It is known what it is, and only a person knows how to read it: nothing is imported before they say so. */
+  readonly isOpen?: boolean;
 }
 
 /** What the command line says of every file. */
 export interface Reading {
   readonly format?: string;
   readonly mapping?: Mapping;
+  /** Of dates such as `11/1/2026`. Default: as the dates of the file say. */
+  readonly dates?: DateOrder;
+  /** Of times without an offset. Default: UTC. */
+  readonly timeZone?: string;
+  /** Hears how many stored bytes have been read where all of a file is. */
+  readonly onRead?: (bytes: number) => void;
 }
 
 const NOT_UTF8 = 'a table that is not UTF-8';
@@ -46,10 +59,8 @@ const SAMPLE_BYTES = MAX_LINE_BYTES;
 const MAX_DESCRIBED = 12;
 
 /** Plans one file. Throws the error of the file system. */
-export async function planFile(
-  input: Input,
-  { format: name, mapping }: Reading = {},
-): Promise<FilePlan | UnknownFile> {
+export async function planFile(input: Input, reading: Reading = {}): Promise<FilePlan | UnknownFile> {
+  const { format: name, mapping } = reading;
   const layout = await layoutOf(input);
   if (layout === null) return { input, looksLike: 'no JSON, JSONL, CSV or Parquet' };
   if (layout.shape === 'csv' && !layout.isUtf8)
@@ -58,6 +69,7 @@ export async function planFile(
       looksLike: NOT_UTF8,
       todo: 'Save it as UTF-8, or name its encoding: --encoding windows-1252.',
     };
+  if (layout.shape === 'chat') return planChat(input, reading);
   const sample = await sampleOf(input, layout);
   const plan = (format: Format, recognition: Recognition, described: readonly string[] = []): FilePlan => ({
     parts: [{ input, layout }],
@@ -66,14 +78,14 @@ export async function planFile(
     mapping: described,
     sample,
   });
-  if (mapping !== undefined) {
+  if (mapping !== undefined && hasColumns(mapping)) {
     const all = asMapped(sample, mapping);
     return plan(tableFormat(all.mapping), all.recognition, describeMapping(all.mapping));
   }
   const given = FORMATS.find((format) => format.name === name);
   if (given !== undefined) return plan(given, { confidence: 1, reason: 'as --format says' });
   const best = recognise(sample);
-  const guess = guessMapping(sample);
+  const guess = guessMapping(sample, mapping?.roles);
   if (best !== null && (guess === null || best.recognition.confidence >= guess.recognition.confidence))
     return plan(best.format, best.recognition);
   if (guess !== null)
@@ -86,6 +98,55 @@ export async function planFile(
     });
   return { input, looksLike: describeSample(sample) };
 }
+
+/** The order of the dates and who is the assistant follow from the whole chat, or from what somebody says. */
+async function planChat(input: Input, reading: Reading): Promise<FilePlan | UnknownFile> {
+  const { format = whatsapp.name, mapping, dates, timeZone: zone, onRead } = reading;
+  if (format !== whatsapp.name || (mapping !== undefined && hasColumns(mapping)))
+    return {
+      input,
+      looksLike: 'a WhatsApp chat',
+      todo: `Import it without ${mapping ? '--map' : '--format'}.`,
+    };
+  const { names, dates: found } = await factsOfChat(input, onRead);
+  const open = { input, isOpen: true };
+  const order = dates ?? found.order;
+  if (order === null && found.example !== null)
+    return { ...open, looksLike: `a WhatsApp chat ${eitherWay(found.example)}`, todo: DATES_TODO };
+  const roles = rolesOfChat(names.keys(), mapping?.roles ?? new Map());
+  if (roles === null) {
+    const most = [...names].toSorted(([, a], [, b]) => b - a).map(([name]) => name);
+    const more = most.length > MAX_DESCRIBED ? ` and ${most.length - MAX_DESCRIBED} more` : '';
+    const flags = most.slice(0, MAX_DESCRIBED).map((who) => shellWord(`role:${who}=assistant`));
+    return {
+      ...open,
+      looksLike: `a WhatsApp chat that does not say who of these is the assistant: ${most.slice(0, MAX_DESCRIBED).join(', ')}${more}`,
+      todo: `Say it with --map ${flags.slice(0, 3).join(', or --map ')}; all others are users.`,
+    };
+  }
+  const assistants = [...roles].flatMap(([who, role]) => (roleOf(role) === 'assistant' ? [who] : []));
+  return {
+    parts: [{ input, layout: { shape: 'chat', times: { order, zone } } }],
+    format: whatsappFormat(roles),
+    recognition: {
+      confidence: 1,
+      reason: assistants.length === 0 ? 'as --map says' : `assistant: ${assistants.join(', ')}`,
+    },
+    mapping: [],
+    sample: { shape: 'chat', name: basename(input.name), values: [] },
+  };
+}
+
+/** Roles alone say nothing of columns. */
+function hasColumns({ fields }: Mapping): boolean {
+  return Object.keys(fields).length > 0;
+}
+
+function eitherWay(example: string): string {
+  return `whose dates do not say whether the day or the month comes first, such as ${example}`;
+}
+
+const DATES_TODO = 'Say it with --dates day-first, or with --dates month-first.';
 
 /** Stored bytes of a plan. */
 export function sizeOf({ parts }: FilePlan): number {
@@ -159,7 +220,7 @@ async function sampleOf(input: Input, layout: Layout): Promise<Sample> {
 
 /** What a file holds, for people who must say what is what. */
 function describeSample({ shape, values }: Sample): string {
-  const kind = { json: 'JSON', jsonl: 'JSONL', csv: 'a table', parquet: 'Parquet' }[shape];
+  const kind = { json: 'JSON', jsonl: 'JSONL', csv: 'a table', parquet: 'Parquet', chat: 'a chat' }[shape];
   const members = new Map<string, string>();
   for (const value of values.filter(isObject))
     for (const [name, member] of Object.entries(value))

@@ -93,6 +93,36 @@ describe('npm run import', () => {
     deepEqual(service.countOf(), { sessions: 3, messages: 3, users: 2 });
   });
 
+  it('stops before it sends anything where nobody knows who the assistant of a chat is', async () => {
+    const lines = ['29.11.25, 09:15 - Ana: Where is it?', "29.11.25, 09:16 - Bo's Shop: On its way"];
+    await mkdir(join(folder, 'chats'));
+    await write('chats/WhatsApp Chat with Ana.txt', lines);
+    const args = ['chats', '--url', url, '--key', service.key];
+    const stopped = await start(args).ended;
+    equal(stopped.status, 1);
+    match(
+      stopped.err,
+      /is the assistant: Ana, Bo's Shop\. Say it with --map role:Ana=assistant, or --map 'role:Bo/,
+    );
+    equal(service.sessions.size, 0);
+    const chosen = ['--map', "role:Bo's Shop=assistant", '--time-zone', 'Europe/Berlin', '--no-wait'];
+    const { status, err } = await start([...args, ...chosen]).ended;
+    equal(status, 0, err);
+    const [session] = [...service.sessions.values()];
+    deepEqual(
+      session?.messages.map(({ role, userId, metadata }) => [role, userId, metadata?.['createdAt']]),
+      [
+        ['user', 'Ana', '2025-11-29T08:15:00.000Z'],
+        ['assistant', undefined, '2025-11-29T08:16:00.000Z'],
+      ],
+    );
+    for (const wrong of [
+      ['--dates', 'first'],
+      ['--time-zone', 'Berlin'],
+    ])
+      equal((await start([...args, ...wrong]).ended).status, 2);
+  });
+
   it('finds the service by PORT, and takes key and instance from the command line', async () => {
     await write('chats.jsonl', [chat('a')]);
     const instance = service.addInstance();

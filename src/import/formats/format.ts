@@ -3,7 +3,7 @@ import type { Omissions } from '../../traces/omissions.ts';
 import { isObject } from '../../traces/values.ts';
 
 /** How a file holds its entries. */
-export type Shape = 'jsonl' | 'json' | 'csv' | 'parquet';
+export type Shape = 'jsonl' | 'json' | 'csv' | 'parquet' | 'chat';
 
 /** The beginning of a file, as far as it tells what the file is. */
 export interface Sample {

@@ -9,6 +9,7 @@ import { openaiBatch } from './openai-batch.ts';
 import { openai } from './openai.ts';
 import { sharegpt } from './sharegpt.ts';
 import { undertone } from './undertone.ts';
+import { whatsapp } from './whatsapp.ts';
 import { zendesk } from './zendesk.ts';
 
 /** Every format that is recognised, our own first. To add one, write its file and name it here. */
@@ -24,4 +25,5 @@ export const FORMATS: readonly Format[] = [
   langsmith,
   intercom,
   zendesk,
+  whatsapp,
 ];

@@ -40,10 +40,12 @@ export function parseMapping(pairs: readonly string[]): Mapping {
   for (const pair of pairs
     .flatMap((text) => text.trim().split(BETWEEN_PAIRS))
     .filter((text) => text !== '')) {
-    const [, name = '', value = ''] = /^([^=]+)=(.+)$/s.exec(pair) ?? [];
-    if (name.startsWith('role:') && name.length > 'role:'.length)
+    // A role may be somebody's name, with anything in it.
+    const end = pair.startsWith('role:') ? pair.lastIndexOf('=') : pair.indexOf('=');
+    const [name, value] = end === -1 ? ['', ''] : [pair.slice(0, end), pair.slice(end + 1)];
+    if (name.startsWith('role:') && name.length > 'role:'.length && value !== '')
       roles.set(name.slice('role:'.length), value);
-    else if (isField(name) && !UNKNOWN_PAIR.test(value)) fields[name] = value;
+    else if (isField(name) && value !== '' && !UNKNOWN_PAIR.test(value)) fields[name] = value;
     else {
       const unknown = isField(name) ? UNKNOWN_PAIR.exec(value)?.[1] : pair;
       const known = FIELDS.map((field) => `${field}=…`).join(', ');
@@ -51,6 +53,8 @@ export function parseMapping(pairs: readonly string[]): Mapping {
     }
   }
   const { turns, role, content, question, answer } = fields;
+  // Roles alone are for chats, and for tables whose columns are guessed.
+  if (Object.keys(fields).length === 0 && roles.size > 0) return { fields, roles };
   if (content === undefined && question === undefined && answer === undefined)
     throw new Error('content=… is missing, or question=… and answer=…');
   if (content !== undefined && role === undefined)
@@ -64,16 +68,23 @@ function isField(name: string): name is Field {
 }
 
 /** The mapping that the names of columns suggest, and how sure that is; null when they suggest none. */
-export function guessMapping(sample: Sample): { mapping: Mapping; recognition: Recognition } | null {
+export function guessMapping(
+  sample: Sample,
+  roles: Mapping['roles'] = new Map(),
+): { mapping: Mapping; recognition: Recognition } | null {
   const values = sample.values.filter(isObject);
   if (values.length === 0) return null;
   const columns = [...new Set(values.flatMap((value) => Object.keys(value)))];
-  return guessRows(columns, values) ?? guessTurns(columns, values);
+  return guessRows(columns, values, roles) ?? guessTurns(columns, values, roles);
 }
 
 type Guess = ReturnType<typeof guessMapping>;
 
-function guessRows(columns: readonly string[], values: readonly Record<string, unknown>[]): Guess {
+function guessRows(
+  columns: readonly string[],
+  values: readonly Record<string, unknown>[],
+  roles: Mapping['roles'],
+): Guess {
   const found = fieldsOf(columns);
   const { role, content, conversation, question, answer, time, user } = found.fields;
   const rest = { ...(time === undefined ? {} : { time }), ...(user === undefined ? {} : { user }) };
@@ -83,13 +94,19 @@ function guessRows(columns: readonly string[], values: readonly Record<string, u
     content !== undefined &&
     values.some((value) => textOf(value[content]) !== undefined)
   ) {
-    const said = values.map((value) => value[role]);
+    const said = meaningsOf(
+      values.map((value) => value[role]),
+      roles,
+    );
     const doubts = [
       ...(conversation === undefined ? ['no column names the conversation'] : []),
       ...(found.several.has('content') ? ['several columns may be the text'] : []),
       ...doubtsOfRoles(said),
     ];
-    const mapping = { fields: { ...named, role, content, ...rest }, roles: suggestedRoles(said) };
+    const mapping = {
+      fields: { ...named, role, content, ...rest },
+      roles: new Map([...roles, ...suggestedRoles(said)]),
+    };
     return { mapping, recognition: byDoubts('one message in each row', doubts) };
   }
   if (question === undefined || answer === undefined) return null;
@@ -97,7 +114,11 @@ function guessRows(columns: readonly string[], values: readonly Record<string, u
   return { mapping, recognition: byDoubts('a question and its answer in each row', []) };
 }
 
-function guessTurns(columns: readonly string[], values: readonly Record<string, unknown>[]): Guess {
+function guessTurns(
+  columns: readonly string[],
+  values: readonly Record<string, unknown>[],
+  roles: Mapping['roles'],
+): Guess {
   for (const turns of columns) {
     const lists = values.map((value) => value[turns]).filter((list) => Array.isArray(list)) as unknown[][];
     const messages = lists.flat().filter(isObject);
@@ -106,7 +127,10 @@ function guessTurns(columns: readonly string[], values: readonly Record<string, 
     if (role === undefined || content === undefined) continue;
     const { conversation, user } = fieldsOf(columns.filter((column) => column !== turns)).fields;
     const id = conversation ?? columns.find((column) => ['id', 'uuid'].includes(plainName(column)));
-    const said = messages.map((message) => message[role]);
+    const said = meaningsOf(
+      messages.map((message) => message[role]),
+      roles,
+    );
     const mapping = {
       fields: {
         turns,
@@ -116,7 +140,7 @@ function guessTurns(columns: readonly string[], values: readonly Record<string, 
         ...(time === undefined ? {} : { time }),
         ...(user === undefined ? {} : { user }),
       },
-      roles: suggestedRoles(said),
+      roles: new Map([...roles, ...suggestedRoles(said)]),
     };
     const doubts = ['it is no format that is known', ...doubtsOfRoles(said)];
     return { mapping, recognition: byDoubts(`messages in ${turns}`, doubts) };
@@ -159,13 +183,21 @@ export function asMapped(sample: Sample, mapping: Mapping): NonNullable<Guess> {
   const { turns, role } = mapping.fields;
   const messages =
     turns === undefined ? sample.values : sample.values.flatMap((value) => at(value, turns) ?? []);
-  const said = (role === undefined ? [] : messages).flatMap((message) => {
-    const name = textAt(message, role ?? '')?.trim() ?? '';
-    const meaning = mapping.roles.get(name) ?? name;
-    return meaning === name && mapping.roles.has(name) ? [] : [meaning];
-  });
+  const said = meaningsOf(
+    role === undefined ? [] : messages.map((message) => textAt(message, role)),
+    mapping.roles,
+  );
   const roles = new Map([...mapping.roles, ...suggestedRoles(said)]);
   return { mapping: { ...mapping, roles }, recognition: byDoubts('as --map says', doubtsOfRoles(said)) };
+}
+
+/** Roles as somebody means them, without those that are to be counted alone. */
+function meaningsOf(said: readonly unknown[], roles: Mapping['roles']): string[] {
+  return said.flatMap((role) => {
+    const name = typeof role === 'boolean' ? String(role) : (textOf(role)?.trim() ?? '');
+    const meaning = roles.get(name) ?? name;
+    return meaning === name && roles.has(name) ? [] : [meaning];
+  });
 }
 
 function unknownRoles(values: readonly unknown[]): string[] {

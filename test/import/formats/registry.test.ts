@@ -179,6 +179,14 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     leftOut: { 'step inside a trace': 1 },
     failed: [],
   },
+  'whatsapp.txt': {
+    format: 'whatsapp',
+    sessions: 2,
+    messages: 4,
+    users: 1,
+    leftOut: { 'media or notice of WhatsApp': 3 },
+    failed: [10],
+  },
   'table.csv': {
     format: 'table',
     sessions: 3,
@@ -353,7 +361,7 @@ describe('the formats', () => {
         fastCheck.dictionary(keys, tie('value'), { maxKeys: 5 }),
       ),
     }));
-    const shapes: readonly Shape[] = ['json', 'jsonl', 'csv', 'parquet'];
+    const shapes: readonly Shape[] = ['json', 'jsonl', 'csv', 'parquet', 'chat'];
     fastCheck.assert(
       fastCheck.property(
         fastCheck.array(nested, { maxLength: 4 }),
