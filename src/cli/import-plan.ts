@@ -9,7 +9,7 @@ import type { Mapping } from '../import/formats/table.ts';
 import type { Finding } from '../import/importer.ts';
 import { openInputs, type Inputs } from '../import/inputs.ts';
 import { shellWord } from '../import/shell-word.ts';
-import { joined, planFile, type FilePlan, type UnknownFile } from '../import/plan.ts';
+import { joined, planFile, planTogether, type FilePlan, type UnknownFile } from '../import/plan.ts';
 import type { DateOrder } from '../import/written-dates.ts';
 import { INTERRUPTED } from './command.ts';
 import { shownLater } from './progress.ts';
@@ -91,7 +91,16 @@ export async function planAll(
   { inputs, faults }: Inputs,
   { format, mapping, dates, timeZone, ask, quiet = false, progress, signal }: PlanOptions,
 ): Promise<Planned> {
-  const plans: FilePlan[] = [];
+  const reading = {
+    ...(format === undefined ? {} : { format }),
+    ...(mapping === undefined ? {} : { mapping }),
+    ...(dates === undefined ? {} : { dates }),
+    ...(timeZone === undefined ? {} : { timeZone }),
+  };
+  const { plans, rest } = await planTogether(inputs, reading).catch((error: unknown) => {
+    if (signal.aborted) throw new PlanInterrupted();
+    throw new SetupError(printable(error instanceof Error ? error.message : String(error)), { cause: error });
+  });
   const open: UnknownFile[] = [];
   let unread = faults.length;
   let told = 0;
@@ -102,18 +111,16 @@ export async function planAll(
   };
   for (const { name, message } of faults) tell(`${name}: left out: ${message}`);
   let sure = true;
-  const shown = shownLater(progress, { title: 'looking at files', to: inputs.length });
+  const shown = shownLater(progress, { title: 'looking at files', to: rest.length });
   try {
-    for (const [index, input] of inputs.entries()) {
-      const details = `${count(index)} of ${count(inputs.length)}`;
+    for (const plan of plans) if (!quiet) tell(`${plan.parts[0].input.operand}: ${describePlan(plan)}`);
+    for (const [index, input] of rest.entries()) {
+      const details = `${count(index)} of ${count(rest.length)}`;
       const onRead = (bytes: number): void =>
         shown.update({ done: index + Math.min(1, bytes / Math.max(1, input.size)), details });
       onRead(0);
       const plan = await planFile(input, {
-        ...(format === undefined ? {} : { format }),
-        ...(mapping === undefined ? {} : { mapping }),
-        ...(dates === undefined ? {} : { dates }),
-        ...(timeZone === undefined ? {} : { timeZone }),
+        ...reading,
         onRead,
       }).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
       if (signal.aborted) throw new PlanInterrupted();

@@ -41,7 +41,7 @@ export interface ConvertOptions {
 }
 
 /** Numbers of rows of several files: the file's index times this, and the row's number in it. */
-const NUMBERS_PER_PART = 2 ** 40;
+const NUMBERS_PER_PART = 2 ** 32;
 
 /** What all conversations of a plan have in common. */
 interface Context {
@@ -86,10 +86,11 @@ async function* convertEntries(format: EntryFormat, context: Context): AsyncGene
 async function* convertRows(format: RowFormat, context: Context): AsyncGenerator<Converted> {
   const { plan, options } = context;
   const grouping = await RowGrouping.open();
+  const place = format.begin?.() ?? ((value: unknown, file: string) => format.place(value, file));
   try {
     for await (const { part, index, entry } of entriesOfPlan(plan, options)) {
       const { number, value, fault } = entry;
-      const placed = fault === null ? format.place(value) : { fault };
+      const placed = fault === null ? place(value, part.input.name) : { fault };
       if ('kept' in placed) await grouping.add(placed, index * NUMBERS_PER_PART + number);
       else yield { place: placeOf(part), number, ...placed };
     }
@@ -112,11 +113,20 @@ async function* entriesOfPlan(
   let left = entries;
   for (const [index, part] of parts.entries()) {
     const from = before;
-    for await (const entry of entriesOf(part.input, part.layout, (bytes) => onRead?.(from + bytes))) {
-      if (signal?.aborted === true) return;
-      yield { part, index, entry };
-      left -= 1;
-      if (left <= 0) return;
+    let number = 0;
+    try {
+      for await (const entry of entriesOf(part.input, part.layout, (bytes) => onRead?.(from + bytes))) {
+        if (signal?.aborted === true) return;
+        ({ number } = entry);
+        yield { part, index, entry };
+        left -= 1;
+        if (left <= 0) return;
+      }
+    } catch (error) {
+      if (parts.length === 1 || signal?.aborted === true) throw error;
+      // The others are read all the same.
+      const fault = `not imported to its end: ${error instanceof Error ? error.message : String(error)}`;
+      yield { part, index, entry: { number: number + 1, value: null, fault } };
     }
     before += part.input.size;
   }

@@ -6,10 +6,12 @@ import { isObject } from '../traces/values.ts';
 import { SURE, type Format, type Recognition, type Sample } from './formats/format.ts';
 import { FORMATS } from './formats/registry.ts';
 import { asMapped, describeMapping, guessMapping, tableFormat, type Mapping } from './formats/table.ts';
+import { slack } from './formats/slack.ts';
 import { undertone } from './formats/undertone.ts';
 import { rolesOfChat, whatsapp, whatsappFormat } from './formats/whatsapp.ts';
 import { openInputs, type Input } from './inputs.ts';
 import { shellWord } from './shell-word.ts';
+import { slackExports } from './slack-export.ts';
 import { factsOfChat } from './whatsapp-chat.ts';
 import type { DateOrder } from './written-dates.ts';
 import { roleOf } from '../domain/records.ts';
@@ -169,12 +171,22 @@ export function joined(plans: readonly FilePlan[]): FilePlan[] {
   return all;
 }
 
+/** Plans what belongs together wherever its files are: exports of Slack. Throws as `slackExports`. */
+export async function planTogether(
+  inputs: readonly Input[],
+  { format = slack.name, mapping }: Reading,
+): Promise<{ plans: FilePlan[]; rest: readonly Input[] }> {
+  if (format !== slack.name || (mapping !== undefined && hasColumns(mapping)))
+    return { plans: [], rest: inputs };
+  return slackExports(inputs, mapping?.roles);
+}
+
 /** Plans files that nobody says more of. Throws an Error at the first that cannot be read, and as the signal says. */
 export async function planFiles(files: readonly string[], signal?: AbortSignal): Promise<FilePlan[]> {
   const { inputs, faults } = await openInputs(files, { signal });
   for (const { name, message } of faults) throw new Error(`${name} ${message}`);
-  const plans: FilePlan[] = [];
-  for (const input of inputs) {
+  const { plans, rest } = await planTogether(inputs, {});
+  for (const input of rest) {
     const plan = await planFile(input);
     signal?.throwIfAborted();
     if (!('format' in plan))

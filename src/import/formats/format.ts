@@ -77,12 +77,18 @@ export interface PlacedRow {
   readonly kept: unknown;
 }
 
+/** Where a row belongs, nothing to import and why, or a mistake in the file. */
+export type Placement = PlacedRow | { readonly leftOut: string } | { readonly fault: string };
+
 /** An entry is a part of a conversation; the parts may stand anywhere in the file. */
 export interface RowFormat extends Named {
   readonly kind: 'rows';
   /** A conversation may be spread over the files of an import: they are read as one. */
   readonly joins: boolean;
-  place(value: unknown): PlacedRow | { readonly leftOut: string } | { readonly fault: string };
+  /** `file`: the name of the file that the row stands in. */
+  place(value: unknown, file: string): Placement;
+  /** Where rows before say where a row belongs: begins a reading of all of them, in order. */
+  begin?(): (value: unknown, file: string) => Placement;
   /** `rows` are the `kept` of one conversation, in order. */
   assemble(conversation: string, rows: readonly unknown[]): Reading;
 }

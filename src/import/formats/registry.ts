@@ -8,6 +8,7 @@ import { lmsys } from './lmsys.ts';
 import { openaiBatch } from './openai-batch.ts';
 import { openai } from './openai.ts';
 import { sharegpt } from './sharegpt.ts';
+import { slack } from './slack.ts';
 import { undertone } from './undertone.ts';
 import { whatsapp } from './whatsapp.ts';
 import { zendesk } from './zendesk.ts';
@@ -26,4 +27,5 @@ export const FORMATS: readonly Format[] = [
   intercom,
   zendesk,
   whatsapp,
+  slack,
 ];

@@ -350,7 +350,7 @@ describe('the formats', () => {
     const names =
       'messages turns mapping current_node chat_messages conversation conversations id role content from value ' +
       'parent children message author parts body sender conversation_id custom_id response choices text type weight ' +
-      'source conversation_parts requester_id comments inputs outputs run_type trace_id session_id input output ' +
+      'source conversation_parts requester_id comments ts thread_ts bot_id blocks attachments elements inputs outputs run_type trace_id session_id input output ' +
       'parent_run_id generations kwargs extra metadata question start_time total_count description';
     const keys = fastCheck.constantFrom(...names.split(' '));
     const { value: nested } = fastCheck.letrec((tie) => ({
@@ -376,7 +376,7 @@ describe('the formats', () => {
             for (const value of values) {
               if (format.kind === 'entries') format.read(value);
               else {
-                const placed = format.place(value);
+                const placed = format.place(value, 'file');
                 if ('kept' in placed) format.assemble(placed.part, [placed.kept]);
               }
             }

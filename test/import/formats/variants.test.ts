@@ -63,9 +63,9 @@ describe('a batch of OpenAI', () => {
     const embedding = { custom_id: 'e', method: 'POST', url: '/v1/embeddings', body: { input: 'embed me' } };
     const answer = { custom_id: 'e', response: { status_code: 200, body: { object: 'list', data: [] } } };
     for (const value of [embedding, answer])
-      deepEqual(openaiBatch.place(value), { leftOut: 'request that is no chat' });
+      deepEqual(openaiBatch.place(value, 'file'), { leftOut: 'request that is no chat' });
     const chat = { custom_id: 'c', url: '/v1/responses', body: { input: 'Hi' } };
-    ok('kept' in openaiBatch.place(chat));
+    ok('kept' in openaiBatch.place(chat, 'file'));
   });
 });
 
