@@ -1,5 +1,6 @@
 /** Every route with a key, in the order of the document. Covered by test/http/docs.test.ts. */
 import { CREATE_ALERT, DELETE_ALERT, LIST_ALERTS, READ_ALERT, TEST_ALERT } from './alerts.ts';
+import { READ_AUDIT } from './audit.ts';
 import { EXPORTS, INGEST, INGEST_BATCH } from './ingest.ts';
 import {
   CREATE_INSTANCE,
@@ -31,5 +32,5 @@ export const ROUTES: Readonly<Record<'ingest' | 'query' | 'always', readonly Rou
     DELETE_ALERT,
     TEST_ALERT,
   ],
-  always: [LIST_INSTANCES, CREATE_INSTANCE, CHANGE_INSTANCE, ISSUE_SESSION_IDS, READ_KEY],
+  always: [LIST_INSTANCES, CREATE_INSTANCE, CHANGE_INSTANCE, ISSUE_SESSION_IDS, READ_KEY, READ_AUDIT],
 };

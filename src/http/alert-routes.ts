@@ -1,10 +1,11 @@
 /** Covered by test/http/alert-routes.test.ts and test/e2e/alerts-rules.test.ts. */
 import { createHash } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { newRuleSchema, type NewRule, type RepeatKey } from '../alerts/rule.ts';
 import { CREATE_ALERT, DELETE_ALERT, LIST_ALERTS, READ_ALERT, TEST_ALERT } from '../contract/alerts.ts';
 import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
 import { checked } from '../ingest/validation.ts';
+import { recordAudit } from './audit-route.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { enterInstance } from './instance-request.ts';
 import { serve } from './serve.ts';
@@ -18,23 +19,29 @@ export function registerAlertRoutes(scope: FastifyInstance, alerting: Alerting):
   /** A route about alerts of an instance of the caller's. */
   const of = (
     route: typeof LIST_ALERTS,
-    answer: (instanceId: string, id: string, projectId: string) => Promise<object | void>,
+    answer: (instanceId: string, id: string, request: FastifyRequest) => Promise<object | void>,
   ): void =>
     serve(scope, route, async ({ request, reply, id, parameters: { instanceId } }) => {
       await enterInstance(request, reply, instanceId, alerting);
-      return answer(instanceId, id, request.projectId);
+      return answer(instanceId, id, request);
     });
 
   serve(scope, CREATE_ALERT, async ({ request, reply }) => {
     const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
     const wanted = checked(body, request.body ?? {});
     await enterInstance(request, reply, wanted.instanceId, alerting);
-    return alerts.create(wanted, idempotencyKey === undefined ? undefined : keyOf(idempotencyKey, wanted));
+    const key = idempotencyKey === undefined ? undefined : keyOf(idempotencyKey, wanted);
+    const made = await alerts.create(wanted, key);
+    await recordAudit(request, 'CREATE_ALERT', { instanceId: wanted.instanceId, target: made.alert.id });
+    return made;
   });
   of(LIST_ALERTS, async (instanceId) => ({ elements: await alerts.list(instanceId) }));
   of(READ_ALERT, (instanceId, id) => alerts.read(instanceId, id));
-  of(DELETE_ALERT, (instanceId, id) => alerts.remove(instanceId, id));
-  of(TEST_ALERT, (instanceId, id, projectId) => alerts.test(projectId, instanceId, id));
+  of(DELETE_ALERT, async (instanceId, id, request) => {
+    await alerts.remove(instanceId, id);
+    await recordAudit(request, 'DELETE_ALERT', { instanceId, target: id });
+  });
+  of(TEST_ALERT, (instanceId, id, { projectId }) => alerts.test(projectId, instanceId, id));
 }
 
 function keyOf(key: string, wanted: NewRule): RepeatKey {

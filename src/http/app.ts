@@ -8,6 +8,7 @@ import { addressOf } from './address.ts';
 import { guardAnswer, isUnderV1 } from './answer-headers.ts';
 import { notFound, registerAuth, setRateLimitHeaders } from './auth.ts';
 import type { Logger } from '../logger.ts';
+import { registerAuditRoute } from './audit-route.ts';
 import { registerBatchRoute } from './batch-route.ts';
 import { limitAnswers, READING_RATE } from './answers.ts';
 import { createBodyReader, type BodyReader } from './body.ts';
@@ -88,6 +89,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   limitConnections(app.server, limits.maxConnections, drops, dependencies.now);
   const endSilent = trackSilent(app.server);
   app.addHook('preClose', async () => endSilent());
+  app.decorate('audit', dependencies.audit ?? null);
   app.decorateRequest('projectId', '');
   app.decorateRequest('key', null);
   app.decorateRequest('held');
@@ -122,6 +124,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
         throw notFound(request);
       });
       registerKeyRoute(scope);
+      if (dependencies.audit !== undefined) registerAuditRoute(scope, dependencies.audit);
       if (ingest !== undefined) {
         registerIngestRoute(scope, ingest, door, metrics);
         registerBatchRoute(scope, ingest, door, metrics);

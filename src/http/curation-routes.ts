@@ -5,6 +5,7 @@ import { CREATE_TOPIC, CURATE } from '../contract/steering.ts';
 import { parseCuration, parseNewTopic, type CurationRequest } from '../ingest/curation-body.ts';
 import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
 import { inTime } from './answer-time.ts';
+import { recordAudit } from './audit-route.ts';
 import { countMessages } from './auth.ts';
 import type { BodyReader } from './body.ts';
 import type { HttpDependencies } from './dependencies.ts';
@@ -30,7 +31,7 @@ export function registerCurationRoutes(
   bodies: Pick<BodyReader, 'readJson'>,
 ): void {
   serve(scope, CURATE, async ({ request, reply }) => {
-    const { curationId, made } = await curate(curating, request, reply, parseCuration);
+    const { curationId, made } = await curate(curating, request, reply, parseCuration, 'CURATE');
     return { curationId, ...(made === null ? {} : { topicClusterId: made.id }) };
   });
 
@@ -41,7 +42,7 @@ export function registerCurationRoutes(
       bodies.readJson(request.headers, payload, request.held, TOPIC_BODY_BYTES),
     );
     serve(inner, CREATE_TOPIC, async ({ request, reply }) => {
-      const { curationId, made } = await curate(curating, request, reply, parseNewTopic);
+      const { curationId, made } = await curate(curating, request, reply, parseNewTopic, 'CREATE_TOPIC');
       return { topicId: made?.id, curationId };
     });
   });
@@ -52,6 +53,7 @@ async function curate(
   request: FastifyRequest,
   reply: FastifyReply,
   parse: (json: unknown) => CurationRequest,
+  action: 'CURATE' | 'CREATE_TOPIC',
 ): ReturnType<Curating['curator']['curate']> {
   const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
   const wanted = parse(request.body ?? {});
@@ -69,6 +71,7 @@ async function curate(
     idempotencyKey,
     check: (asked) => known(targets.check(instanceId, asked, request.projectId)),
   });
+  await recordAudit(request, action, { instanceId, target: curated.curationId });
   reply.header('X-Stream-Position', String(curated.position));
   return curated;
 }

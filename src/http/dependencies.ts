@@ -2,6 +2,7 @@
 import type { DigestAnswer, DigestParameters } from '../alerts/digest-reader.ts';
 import type { Alert, AlertDetail, NewAlert } from '../alerts/service.ts';
 import type { NewRule, Reach, RepeatKey } from '../alerts/rule.ts';
+import type { Audit } from '../domain/audit.ts';
 import type { KeyScope } from '../domain/key-scopes.ts';
 import type { AskedCuration } from '../domain/asked-curations.ts';
 import type { Curator } from '../ingest/curator.ts';
@@ -164,6 +165,8 @@ export interface HttpDependencies {
     readonly instances: InstanceFinder;
   };
   readonly instances: InstanceRegistry;
+  /** Absent: nothing is kept of who does what. */
+  readonly audit?: Audit;
   readonly readiness: readonly ReadinessCheck[];
   /** Absent: nothing is said of the other processes. */
   readonly health?: ServiceHealth;

@@ -4,6 +4,7 @@ import { QUERY } from '../contract/query.ts';
 import { parseQueryParameters } from '../query/parameters.ts';
 import type { InstanceFinder, QueryRunner } from './dependencies.ts';
 import { inTime } from './answer-time.ts';
+import { recordAudit } from './audit-route.ts';
 import { exportTypeOf, sendExport } from './export.ts';
 import { enterInstance } from './instance-request.ts';
 import { sendJson } from './json-answer.ts';
@@ -28,6 +29,8 @@ export function registerQueryRoute(
     await enterInstance(request, reply, parameters.instanceId, dependencies);
     const type = exportTypeOf(request.headers.accept);
     if (type !== null) {
+      const { instanceId, groupBy } = parameters;
+      await recordAudit(request, 'EXPORT', { instanceId, target: groupBy });
       // Without a limit of its own, an export has every row.
       const all = 'limit' in (request.query as object) ? parameters : { ...parameters, limit: EVERY_ROW };
       return sendExport(reply, type, all, runner.stream(all, request.projectId));

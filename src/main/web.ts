@@ -28,7 +28,9 @@ import { PositionWaits } from '../query/position-waits.ts';
 import { QueryRunner } from '../query/query-runner.ts';
 import { SessionReader } from '../query/session-reader.ts';
 import { WhyReader } from '../query/why/why-reader.ts';
+import { AuditLog } from '../registry/audit-log.ts';
 import { openRegistry, type Registry } from '../registry/registry.ts';
+import type { Audit } from '../domain/audit.ts';
 import { spillDirectory } from '../store/data-directory.ts';
 import { answeringSince } from '../store/epochs/epochs.ts';
 import { ShardReaders } from '../store/published/shard-readers.ts';
@@ -88,6 +90,7 @@ interface Awaited {
   readonly acceptor: Later<Acceptor>;
   readonly curator: Later<Curator>;
   readonly alerts: Later<AlertService>;
+  readonly audit: Later<Audit>;
   /** Of the stream of traces. */
   readonly tracePublisher: Later<Publisher>;
   readonly createInstance: Later<InstanceCreator>;
@@ -100,6 +103,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     acceptor: new Later(),
     curator: new Later(),
     alerts: new Later(),
+    audit: new Later(),
     tracePublisher: new Later(),
     createInstance: new Later(),
   };
@@ -143,6 +147,10 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     log,
     now: Date.now,
     ...registryOf(awaited),
+    audit: {
+      record: async (projectId, record) => awaited.audit.get().record(projectId, record),
+      page: async (projectId, window) => awaited.audit.get().page(projectId, window),
+    },
     ...(ingests ? { ingest: createIngestor(preparer, acceptor) } : {}),
     ...(ingests ? { traces: { intake, figures: () => assembly?.figures ?? null } } : {}),
     ...(query === null ? {} : { query: query.dependency }),
@@ -175,6 +183,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   if (ingests) awaited.acceptor.set(createAcceptor({ ...parts, registry }));
   awaited.curator.set(createCurator(parts));
   if (answers) awaited.alerts.set(await openAlertService(connection));
+  awaited.audit.set(await AuditLog.open(connection, { replicas: config.streamReplicas }));
   // Opened first, so that it answers while the rest is awaited; closed first all the same.
   lifecycle.opened('http', () => app.close());
   await registry.whenReady();

@@ -38,6 +38,7 @@ describe('OpenAPI document', () => {
       '/v1/instances/{instanceId}/',
       '/v1/instances/{instanceId}/session-ids/',
       '/v1/key/',
+      '/v1/audit/',
     ];
     equal(document.openapi, '3.1.0');
     const reading = [

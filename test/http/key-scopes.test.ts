@@ -27,6 +27,8 @@ const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope]
   ['GET', '/v1/instances', 'query'],
   ['GET', '/v1/query', 'query'],
   ['GET', '/v1/overview', 'query'],
+  ['GET', '/v1/digest', 'query'],
+  ['GET', '/v1/audit', 'query'],
   ['GET', '/v1/changes', 'query'],
   ...['sessions', 'topics', 'topic-clusters', 'gaps', 'repeated-requests', 'end-users'].map(
     (path) => ['GET', `/v1/${path}/${INSTANCE}`, 'query'] as const,

@@ -10,8 +10,10 @@ import { createIngestor } from '../../src/ingest/ingestor.ts';
 import type { CurateRequest } from '../../src/ingest/curator.ts';
 import type { PreparedRequest } from '../../src/ingest/prepared-request.ts';
 import { createPreparer } from '../../src/ingest/preparer.ts';
+import { AuditLog } from '../../src/registry/audit-log.ts';
 import type { TraceIntake } from '../../src/traces/trace-intake.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
+import { MemoryBucket } from '../support/memory-bucket.ts';
 import { noSession, type SessionParameters } from '../../src/query/session-schema.ts';
 
 export const PROJECT = '0192f0a0-0000-7000-8000-000000000001';
@@ -270,6 +272,7 @@ export function createHarness(
   const app = createApp({
     log,
     now: () => harness.time,
+    audit: new AuditLog(new MemoryBucket(), () => new Date(harness.time)),
     keys: {
       get loaded() {
         return harness.loaded;

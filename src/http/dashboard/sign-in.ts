@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SIGN_IN_PATH } from '../../domain/page-sign-in.ts';
 import { AppError } from '../../errors.ts';
+import { recordAudit } from '../audit-route.ts';
 import { cookieName, tokenOf } from '../auth.ts';
 import type { SignIns } from '../dependencies.ts';
 
@@ -16,12 +17,16 @@ export function registerSignIn(scope: FastifyInstance, signIns: SignIns): void {
     const signIn = typeof key === 'string' ? await signIns.open(key) : null;
     // A sign-in opens no other one, which would outlive it.
     if (signIn === null) throw new AppError('MISSING_API_KEY', 'The x-api-key header is required.');
+    await recordAudit(request, 'SIGN_IN');
     void reply.header('Set-Cookie', cookie(request, signIn.token, signIn.endsAt));
     return { endsAt: new Date(signIn.endsAt).toISOString() };
   });
   scope.delete(SIGN_IN_PATH, { config }, async (request, reply): Promise<FastifyReply> => {
     const token = tokenOf(request);
-    if (token !== null) await signIns.close(token);
+    if (token !== null) {
+      await signIns.close(token);
+      await recordAudit(request, 'SIGN_OUT');
+    }
     return reply
       .header('Set-Cookie', cookie(request, '', 0))
       .code(204)

@@ -1,0 +1,53 @@
+/** Who did what. Covered by test/http/audit-route.test.ts. */
+import { z } from 'zod';
+import { AUDITED } from '../domain/audit.ts';
+import { UUID_PATTERN } from '../domain/ids.ts';
+import { queryParameterSchemas } from '../query/parameters.ts';
+import { declare, json } from './route.ts';
+
+const uuid = z.string().regex(UUID_PATTERN, 'must be a UUID').meta({ format: 'uuid' });
+const MOST = 1000;
+
+const auditSchema = z.strictObject({
+  elements: z
+    .array(
+      z.strictObject({
+        id: uuid.describe('The record.'),
+        createdAt: z.iso.datetime().describe('When it was done, UTC.'),
+        keyId: z.string().describe('The key by which it was done.'),
+        action: z.enum(AUDITED).describe('What was done.'),
+        instanceId: uuid.nullable().describe('The instance; null: it is about no single one.'),
+        target: z
+          .string()
+          .nullable()
+          .describe('The curation, topic, alert or instance; of an export its grouping; null: none.'),
+      }),
+    )
+    .describe('The newest first.'),
+  pagination: z.strictObject({
+    limit: z.int().describe('The most records on a page, as asked.'),
+    next: uuid.nullable().describe('The cursor of the next page; null: this is the last.'),
+  }),
+});
+
+export const READ_AUDIT = declare({
+  method: 'GET',
+  path: '/audit',
+  operationId: 'readAudit',
+  summary: 'See who did what',
+  description:
+    "What was decided, exported, made and deleted in the key's project, and who signed in to the dashboard: kept " +
+    'for 400 days.',
+  tag: 'Keys',
+  scope: 'query',
+  parameters: z.strictObject({
+    limit: queryParameterSchemas.shape.limit
+      .refine((limit) => limit <= MOST, `must be a whole number from 1 to ${MOST}`)
+      .describe(`The most records to answer, up to ${MOST}.`),
+    cursor: uuid
+      .optional()
+      .describe('Where the page begins: pagination.next of the page before. Left out: at the newest.'),
+  }),
+  answer: { description: 'The asked-for page.', content: json('Audit', auditSchema) },
+  fails: [],
+});

@@ -1,0 +1,40 @@
+/** What is kept of who did what. It has types only, and no test of its own. */
+
+/** What is kept of: what changes something, takes many rows along, or lets somebody in. */
+export const AUDITED = [
+  'SIGN_IN',
+  'SIGN_OUT',
+  'EXPORT',
+  'CURATE',
+  'CREATE_TOPIC',
+  'CREATE_ALERT',
+  'DELETE_ALERT',
+  'CREATE_INSTANCE',
+  'CHANGE_INSTANCE',
+] as const;
+export type AuditedAction = (typeof AUDITED)[number];
+
+/** Something that somebody did. */
+export interface AuditRecord {
+  /** UUIDv7: in the order of time. */
+  readonly id: string;
+  /** ISO 8601, UTC. */
+  readonly createdAt: string;
+  readonly keyId: string;
+  readonly action: AuditedAction;
+  /** Null: it is about no single one. */
+  readonly instanceId: string | null;
+  /** What was made, changed or deleted: a curation, topic, alert or instance; of an export its grouping. */
+  readonly target: string | null;
+}
+
+/** Keeps what projects did. */
+export interface Audit {
+  /** Resolves when it is stored. Throws AppError SERVICE_UNAVAILABLE. */
+  record(projectId: string, record: Omit<AuditRecord, 'id' | 'createdAt'>): Promise<void>;
+  /** The newest first, those before a record's id; `more`: others lie behind. Throws AppError SERVICE_UNAVAILABLE. */
+  page(
+    projectId: string,
+    window: { readonly limit: number; readonly before: string | null },
+  ): Promise<{ readonly records: readonly AuditRecord[]; readonly more: boolean }>;
+}
