@@ -5,7 +5,14 @@ import { MAX_LINE_BYTES } from './lines.ts';
 import { isObject } from '../traces/values.ts';
 import { SURE, type Format, type Recognition, type Sample } from './formats/format.ts';
 import { FORMATS } from './formats/registry.ts';
-import { asMapped, describeMapping, guessMapping, tableFormat, type Mapping } from './formats/table.ts';
+import {
+  asMapped,
+  describeMapping,
+  guessMapping,
+  tableFormat,
+  writtenTimesOf,
+  type Mapping,
+} from './formats/table.ts';
 import { slack } from './formats/slack.ts';
 import { undertone } from './formats/undertone.ts';
 import { rolesOfChat, whatsapp, whatsappFormat } from './formats/whatsapp.ts';
@@ -13,7 +20,7 @@ import { openInputs, type Input } from './inputs.ts';
 import { shellWord } from './shell-word.ts';
 import { slackExports } from './slack-export.ts';
 import { factsOfChat } from './whatsapp-chat.ts';
-import type { DateOrder } from './written-dates.ts';
+import { OrderSearch, readWritten, type DateOrder, type OrderFound } from './written-dates.ts';
 import { roleOf } from '../domain/records.ts';
 
 export interface FilePart {
@@ -80,9 +87,26 @@ export async function planFile(input: Input, reading: Reading = {}): Promise<Fil
     mapping: described,
     sample,
   });
+  const planTable = async (
+    guess: NonNullable<ReturnType<typeof guessMapping>>,
+  ): Promise<FilePlan | UnknownFile> => {
+    const { recognition } = guess;
+    // In a folder, it is left out.
+    const isRead = input.named || recognition.confidence >= SURE;
+    const found = isRead ? await orderIn({ input, layout }, guess.mapping, sample, reading) : NO_DATES;
+    const order = reading.dates ?? found.order;
+    if (order === null && found.example !== null)
+      return {
+        input,
+        isOpen: true,
+        looksLike: `a table ${eitherWay(found.example)} (${guess.mapping.fields.time})`,
+        todo: DATES_TODO,
+      };
+    const format = tableFormat({ ...guess.mapping, times: { order, zone: reading.timeZone } });
+    return plan(format, recognition, describeMapping(guess.mapping));
+  };
   if (mapping !== undefined && hasColumns(mapping)) {
-    const all = asMapped(sample, mapping);
-    return plan(tableFormat(all.mapping), all.recognition, describeMapping(all.mapping));
+    return planTable(asMapped(sample, mapping));
   }
   const given = FORMATS.find((format) => format.name === name);
   if (given !== undefined) return plan(given, { confidence: 1, reason: 'as --format says' });
@@ -90,8 +114,7 @@ export async function planFile(input: Input, reading: Reading = {}): Promise<Fil
   const guess = guessMapping(sample, mapping?.roles);
   if (best !== null && (guess === null || best.recognition.confidence >= guess.recognition.confidence))
     return plan(best.format, best.recognition);
-  if (guess !== null)
-    return plan(tableFormat(guess.mapping), guess.recognition, describeMapping(guess.mapping));
+  if (guess !== null) return planTable(guess);
   // Lines that nobody recognises are told one by one what our own lines must have.
   if (layout.shape === 'jsonl' && input.named)
     return plan(undertone, {
@@ -137,6 +160,33 @@ async function planChat(input: Input, reading: Reading): Promise<FilePlan | Unkn
     mapping: [],
     sample: { shape: 'chat', name: basename(input.name), values: [] },
   };
+}
+
+const NO_DATES: OrderFound = { order: null, example: null };
+
+/** Reads a table up to the date that says it; all of it only where it has dates that do not say it. */
+async function orderIn(
+  { input, layout }: FilePart,
+  mapping: Mapping,
+  sample: Sample,
+  { dates, onRead }: Reading,
+): Promise<OrderFound> {
+  if (dates !== undefined || mapping.fields.time === undefined || layout.shape === 'parquet') return NO_DATES;
+  const search = new OrderSearch(false);
+  let hasTimes = false;
+  const isDecided = (value: unknown): boolean =>
+    writtenTimesOf(value, mapping).some((text) => {
+      hasTimes = true;
+      const written = readWritten(text);
+      return written !== null && search.add(written);
+    });
+  if (sample.values.some(isDecided) || (hasTimes && search.found.example === null)) return search.found;
+  try {
+    for await (const { value } of entriesOf(input, layout, onRead)) if (isDecided(value)) break;
+  } catch {
+    // What is wrong with the file is told when it is imported.
+  }
+  return search.found;
 }
 
 /** Roles alone say nothing of columns. */

@@ -45,7 +45,10 @@ export async function slackExports(
     plans.push({
       parts: [partOf(first), ...others.map(partOf)],
       format: slackFormat(names, roles),
-      recognition: { confidence: 1, reason: `${channels} channels, ${names.users.size} users` },
+      recognition: {
+        confidence: 1,
+        reason: `${counted(channels, 'channel')}, ${counted(names.users.size, 'user')}`,
+      },
       mapping: [],
       sample: { shape: 'json', name: basename(first.name), values: [] },
     });
@@ -91,4 +94,8 @@ function userOf(id: string, value: Record<string, unknown>): SlackUser {
   const { display_name: shown, real_name: full } = isObject(profile) ? profile : {};
   const names = [shown, full, real, name].flatMap((text) => textOf(text) ?? []);
   return { name: names[0] ?? id, isBot: value['is_bot'] === true, names };
+}
+
+function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

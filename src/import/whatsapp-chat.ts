@@ -9,7 +9,7 @@ import type { Input } from './inputs.ts';
 import { linesOf, MAX_LINE_BYTES } from './lines.ts';
 import { PAUSE_MS } from './stretches.ts';
 import { OmissionCounts, type Omissions } from '../traces/omissions.ts';
-import { DATE_TIME, instantOf, localMs, OrderSearch, writtenOf } from './written-dates.ts';
+import { DATE_TIME, instantOf, localMs, noDate, OrderSearch, writtenOf } from './written-dates.ts';
 import type { OrderFound, TimeReading, WrittenTime } from './written-dates.ts';
 
 export interface ChatMessage {
@@ -104,7 +104,7 @@ export async function* chatStretches(
     const at = instantOf(written, times);
     const local = localMs(written, times.order);
     if (at === null || local === null) {
-      yield { number, value: null, fault: `"${written.text.trim()}" is no date, where ${orderRule(times)}` };
+      yield { number, value: null, fault: noDate(written.text, times.order) };
       continue;
     }
     const { text, reason } = contentOf(line.text);
@@ -121,10 +121,6 @@ export async function* chatStretches(
   if (open === null && omitted.all.size > 0)
     yield { number, value: { id: '', messages: [], omitted: omitted.all }, fault: null };
   yield* close();
-}
-
-function orderRule({ order }: TimeReading): string {
-  return order === 'month-first' ? 'the month stands first' : 'the day stands first';
 }
 
 /** The time as it is written names a conversation: in another time zone, it is the same one. */

@@ -98,12 +98,26 @@ export function instantOf(written: WrittenTime, { order, zone }: TimeReading): n
   return ms === null ? null : zone === undefined ? ms * 1000 : instantOfLocal(ms, zone);
 }
 
-/** `1.11.2026 9:30` or `11/1/2026 9:30 PM` as an instant, any other value as it is. */
+const DATABASE = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(?:\.(\d{1,6})\d{0,3})?)?$/;
+
+/**
+ * `1.11.2026 9:30`, `11/1/2026 9:30 PM` or `2026-11-01 09:30:00.123`, without an offset, as an instant; any other value
+ * as it is.
+ */
 export function writtenTime(value: unknown, reading: TimeReading): unknown {
   if (typeof value !== 'string') return value;
-  const written = readWritten(value);
+  const text = value.trim();
+  const [, date, clock = '00:00', fraction = ''] = DATABASE.exec(text) ?? [];
+  const written = readWritten(date === undefined ? text : `${date} ${clock}`);
   const at = written === null ? null : instantOf(written, reading);
-  return at === null ? value : formatInstant(at);
+  if (at === null) return value;
+  // Digests of what was said have this form.
+  return formatInstant(at + Number(fraction.padEnd(6, '0'))).replace('.000Z', 'Z');
+}
+
+/** Why a date is none, for people. */
+export function noDate(text: string, order: DateOrder | null): string {
+  return `"${text.slice(0, 40)}" is no date, where the ${order === 'month-first' ? 'month' : 'day'} stands first`;
 }
 
 /** What the dates of a column or chat say about their order. */

@@ -7,7 +7,7 @@ import { convert } from '../../src/import/converter.ts';
 import { layoutOf } from '../../src/import/entries.ts';
 import { SURE } from '../../src/import/formats/format.ts';
 import type { Input } from '../../src/import/inputs.ts';
-import { planFile } from '../../src/import/plan.ts';
+import { planFile, type Reading } from '../../src/import/plan.ts';
 
 const FIXTURES = join(import.meta.dirname, 'fixtures');
 
@@ -167,6 +167,53 @@ describe('planFile', () => {
           `${field}: ${plan.mapping.join(' ')}`,
         );
     }
+  });
+
+  it('reads the dates of a table in the order that one of them decides, or stops', async () => {
+    const table = (dates: readonly string[]): Input =>
+      inputOf(`thread,role,text,date\n${dates.map((date, row) => `${row},user,Hello,${date}\n`).join('')}`);
+    const timesIn = async (input: Input, reading: Reading = {}): Promise<unknown[]> => {
+      const plan = await planFile(input, reading);
+      if (!('format' in plan)) return [plan.isOpen, `${plan.looksLike}. ${plan.todo}`];
+      const found: unknown[] = [];
+      for await (const converted of convert(plan, {}))
+        if ('fault' in converted) found.push(`${converted.number} ${converted.fault}`);
+        else if ('conversation' in converted)
+          found.push(converted.conversation.messages[0]?.metadata?.['createdAt']);
+      return found;
+    };
+    const open = Array.from({ length: 30 }, (_, row) => `11/${(row % 12) + 1}/2026`);
+    deepEqual((await timesIn(table([...open, '13/1/2026']))).slice(0, 2), [
+      '2026-01-11T00:00:00Z',
+      '2026-02-11T00:00:00Z',
+    ]);
+    deepEqual(await timesIn(table(['11/1/2026', '1/13/2026 9:30 PM', '13/1/2026'])), [
+      '4 date: "13/1/2026" is no date, where the month stands first',
+      '2026-11-01T00:00:00Z',
+      '2026-01-13T21:30:00Z',
+    ]);
+    deepEqual(await timesIn(table(open)), [
+      true,
+      'a table whose dates do not say whether the day or the month comes first, such as 11/1/2026 (date). ' +
+        'Say it with --dates day-first, or with --dates month-first.',
+    ]);
+    equal((await timesIn(table(open), { dates: 'month-first' }))[0], '2026-11-01T00:00:00Z');
+    const zoned = table(['2026-07-01 12:00:00.5', '2026-07-01T12:00:00Z', '"1/7/2026, 12:00"', '13/7/2026']);
+    deepEqual(await timesIn(zoned, { timeZone: 'Europe/Berlin' }), [
+      '2026-07-01T10:00:00.500Z',
+      '2026-07-01T12:00:00Z',
+      '2026-07-01T10:00:00Z',
+      '2026-07-12T22:00:00Z',
+    ]);
+  });
+
+  it('takes roles alone beside columns that it guesses', async () => {
+    const roles = new Map([['Kunde', 'user']]);
+    const plan = await planFile(inputOf('thread,sender,text\n1,Kunde,Hallo\n'), {
+      mapping: { fields: {}, roles },
+    });
+    ok('format' in plan && plan.recognition.confidence >= SURE);
+    deepEqual(plan.mapping, ['conversation=thread', 'role=sender', 'content=text', 'role:Kunde=user']);
   });
 
   it('is not sure of lists that lack the answers, and says what has them', async () => {

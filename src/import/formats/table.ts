@@ -4,7 +4,8 @@ import { parseTime } from '../../domain/time.ts';
 import { readTime, TIME_RULE } from '../times.ts';
 import { COLUMN_NAMES, FIELDS, plainName, type Field } from './columns.ts';
 import { contentText } from '../../traces/content.ts';
-import { spreadsheetTime, utcTime } from './utc-time.ts';
+import { utcTime } from './utc-time.ts';
+import { noDate, readWritten, writtenTime, type TimeReading } from '../written-dates.ts';
 import { OmissionCounts } from '../../traces/omissions.ts';
 import { isObject, textOf } from '../../traces/values.ts';
 import {
@@ -22,6 +23,8 @@ export interface Mapping {
   readonly fields: Readonly<Partial<Record<Field, string>>>;
   /** What a value of the role column means: `customer` → `user`. */
   readonly roles: ReadonlyMap<string, string>;
+  /** How times without an offset are read. Default: UTC, and no date of which nobody knows the order. */
+  readonly times?: TimeReading;
 }
 
 /** All rows of the file are one conversation. */
@@ -295,18 +298,15 @@ function readTurns(value: unknown, path: string, mapping: Mapping): Reading {
 
 function turnsOfRow(
   value: unknown,
-  { fields, roles }: Mapping,
+  { fields, roles, times = OPEN_TIMES }: Mapping,
   omitted = new OmissionCounts(),
 ): { turns: Turn[] } | { fault: string } {
   if (!isObject(value)) return { fault: 'not an object' };
   const { role, content, question, answer, time, user } = fields;
   const written = time === undefined ? undefined : at(value, time);
-  const createdAt =
-    written === undefined || written === null || written === ''
-      ? null
-      : (readTime(utcTime(written)) ?? readTime(spreadsheetTime(written)));
-  if (createdAt === null && (written ?? '') !== '')
-    return { fault: `${time}: ${JSON.stringify(written).slice(0, 40)} ${TIME_RULE}` };
+  const isTimed = (written ?? '') !== '';
+  const createdAt = isTimed ? timeOf(written, times) : null;
+  if (isTimed && createdAt === null) return { fault: `${time}: ${timeFault(written, times)}` };
   const userId = user === undefined ? undefined : textAt(value, user);
   const more = { ...(createdAt === null ? {} : { createdAt }), ...(userId === undefined ? {} : { userId }) };
   const turns: Turn[] = [];
@@ -326,6 +326,28 @@ function turnsOfRow(
   if (said === undefined || said === '') return { fault: `${role}: missing; it says who speaks` };
   const fault = add(roles.get(said) ?? said, content ?? '');
   return fault === null ? { turns } : { fault };
+}
+
+const OPEN_TIMES: TimeReading = { order: null };
+
+function timeOf(written: unknown, times: TimeReading): string | null {
+  const inUtc = times.zone === undefined ? readTime(utcTime(written)) : null;
+  return inUtc ?? readTime(writtenTime(written, times)) ?? readTime(utcTime(written));
+}
+
+function timeFault(written: unknown, { order }: TimeReading): string {
+  const isDate = typeof written === 'string' && order !== null && readWritten(written) !== null;
+  return isDate ? noDate(written, order) : `${JSON.stringify(written)?.slice(0, 40)} ${TIME_RULE}`;
+}
+
+/** The times of an entry as they are written. */
+export function writtenTimesOf(value: unknown, { fields: { time, turns } }: Mapping): string[] {
+  if (time === undefined) return [];
+  const messages = turns === undefined ? [value] : at(value, turns);
+  return (Array.isArray(messages) ? (messages as unknown[]) : []).flatMap((message) => {
+    const written = at(message, time);
+    return typeof written === 'string' && written.trim() !== '' ? [written] : [];
+  });
 }
 
 /** A member by its name, else by its path with dots; `=TEXT` is the text. */
