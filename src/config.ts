@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { loadEnvFile } from 'node:process';
 import { z } from 'zod';
+import { isKeyScope, type KeyScope } from './domain/key-scopes.ts';
 import { SetupError } from './errors.ts';
 import { machineMemory, shareOf } from './machine.ts';
 
@@ -29,6 +30,16 @@ function isNetwork(text: string): boolean {
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
+const networks = z
+  .string()
+  .default('')
+  .transform((list) => list.split(',').flatMap((part) => part.trim() || []))
+  .refine((list) => list.every(isNetwork), 'must be addresses and networks such as 10.0.0.0/8, with commas');
+
+const headerName = z
+  .string()
+  .regex(/^[a-z\d-]{1,64}$/i, 'must be the name of a header, such as X-Forwarded-Email');
+
 /** Every environment variable that the service reads. `.env.example` explains each to an operator. */
 const environment = z.object({
   HOST: z.string().regex(/^\S+$/, 'must be a host name or an address').default('127.0.0.1'),
@@ -49,14 +60,20 @@ const environment = z.object({
   HF_TOKEN: z.string().optional(),
   RATE_LIMIT_PER_SECOND: integer(1000, 1, 1_000_000_000),
   OPEN_RATE_LIMIT_PER_SECOND: integer(100, 1, 1_000_000_000),
-  TRUSTED_PROXIES: z
+  TRUSTED_PROXIES: networks,
+  AUTH_PROXY_HEADER: headerName.optional(),
+  AUTH_PROXY_GROUPS_HEADER: headerName.optional(),
+  AUTH_PROXY_FROM: networks,
+  AUTH_PROXY_SCOPES: z
     .string()
-    .default('')
-    .transform((list) => list.split(',').flatMap((part) => part.trim() || []))
-    .refine(
-      (list) => list.every(isNetwork),
-      'must be addresses and networks such as 10.0.0.0/8, with commas',
-    ),
+    .default('*=query')
+    .transform((text, context) => {
+      const scopes = scopesOf(text);
+      if (scopes !== null) return scopes;
+      context.addIssue('must look like *=query; admins=query,curate');
+      return z.NEVER;
+    }),
+  AUTH_PROXY_PROJECT: z.string().default('default'),
   RATE_LIMIT_MESSAGES_PER_SECOND: integer(20_000, 1, 1_000_000_000),
   MAX_CONNECTIONS: integer(10_000, 1, 1_000_000),
   BODY_LIMIT_BYTES: integer(32 * MIB, 1024, 128 * MIB),
@@ -113,6 +130,18 @@ const environment = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
 });
 
+/** A proxy that signs people in. */
+export interface PeopleConfig {
+  /** Lower case, as the next one. */
+  readonly header: string;
+  readonly groupsHeader: string | null;
+  readonly from: readonly string[];
+  /** By group; `*`: everybody. */
+  readonly scopes: ReadonlyMap<string, readonly KeyScope[]>;
+  /** The name of the project that they see. */
+  readonly project: string;
+}
+
 /** What the service was told by its surroundings: parsed once, frozen, handed on by `main`. */
 export interface Config {
   /** Address that the web process listens on. */
@@ -139,6 +168,8 @@ export interface Config {
   readonly openRateLimitPerSecond: number;
   /** Addresses and networks of proxies: what they say in X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
+  /** A proxy that signs people in; null: there is none. */
+  readonly people: PeopleConfig | null;
   /** Messages that one key may send a second in the long run. */
   readonly rateLimitMessagesPerSecond: number;
   /** Connections that web keeps open at a time; more are dropped. */
@@ -257,6 +288,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     rateLimitPerSecond: values.RATE_LIMIT_PER_SECOND,
     openRateLimitPerSecond: values.OPEN_RATE_LIMIT_PER_SECOND,
     trustedProxies: values.TRUSTED_PROXIES,
+    people: peopleOf(values),
     rateLimitMessagesPerSecond: values.RATE_LIMIT_MESSAGES_PER_SECOND,
     maxConnections: values.MAX_CONNECTIONS,
     bodyLimitBytes: values.BODY_LIMIT_BYTES,
@@ -286,6 +318,35 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     shutdownMs: values.SHUTDOWN_MS,
     logLevel: values.LOG_LEVEL,
   });
+}
+
+function peopleOf(values: z.infer<typeof environment>): PeopleConfig | null {
+  const { AUTH_PROXY_HEADER: header, AUTH_PROXY_FROM: from } = values;
+  if (header === undefined && from.length === 0) return null;
+  if (header === undefined || from.length === 0)
+    throw new SetupError(
+      'The environment is not usable: AUTH_PROXY_HEADER and AUTH_PROXY_FROM need each other, so that nobody else can ' +
+        'send the header. See .env.example.',
+    );
+  return Object.freeze({
+    header: header.toLowerCase(),
+    groupsHeader: values.AUTH_PROXY_GROUPS_HEADER?.toLowerCase() ?? null,
+    from,
+    scopes: values.AUTH_PROXY_SCOPES,
+    project: values.AUTH_PROXY_PROJECT,
+  });
+}
+
+/** `*=query; admins=query,curate`: what groups may do. Null: it is not written so. */
+function scopesOf(text: string): ReadonlyMap<string, readonly KeyScope[]> | null {
+  const found = new Map<string, readonly KeyScope[]>();
+  for (const part of text.split(';').filter((each) => each.trim() !== '')) {
+    const [group = '', list = '', ...more] = part.split('=').map((each) => each.trim());
+    const scopes = list.split(',').map((scope) => scope.trim());
+    if (group === '' || more.length > 0 || !scopes.every(isKeyScope)) return null;
+    found.set(group, scopes);
+  }
+  return found;
 }
 
 function mailOf({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: z.infer<typeof environment>): Config['mail'] {

@@ -58,9 +58,36 @@ describe('config', () => {
     ['WRITER_URL', 'ftp://models'],
     ['WRITER_URL', 'http://me:secret@models'],
     ['WRITER_CALLS_PER_HOUR', '0'],
+    ['AUTH_PROXY_FROM', '10.0.0.1'],
+    ['AUTH_PROXY_FROM', 'proxy.example.com'],
+    ['AUTH_PROXY_HEADER', 'X-Forwarded-Email'],
+    ['AUTH_PROXY_SCOPES', 'admins'],
+    ['AUTH_PROXY_SCOPES', '*=everything'],
+    ['SMTP_URL', 'https://mail.example.com'],
+    ['MAIL_FROM', 'Undertone\nBcc: eve@example.com'],
   ] as const) {
     it(`refuses ${name}=${value}`, () => match(messageOf({ [name]: value }), new RegExp(name)));
   }
+
+  it('knows what people of a proxy may do, by group', () => {
+    equal(loadConfig({}).people, null);
+    const { people } = loadConfig({
+      AUTH_PROXY_HEADER: 'X-Forwarded-Email',
+      AUTH_PROXY_FROM: '127.0.0.1, 10.0.0.0/8',
+      AUTH_PROXY_SCOPES: '*=query; admins = query, curate',
+    });
+    deepEqual(
+      [people?.header, people?.from, people?.project],
+      ['x-forwarded-email', ['127.0.0.1', '10.0.0.0/8'], 'default'],
+    );
+    deepEqual(
+      [...(people?.scopes ?? [])],
+      [
+        ['*', ['query']],
+        ['admins', ['query', 'curate']],
+      ],
+    );
+  });
 
   it('has a writer with a WRITER_URL, and none without', () => {
     equal(loadConfig({ WRITER_API_KEY: 'k', WRITER_CALLS_PER_HOUR: '5' }).writer, null);

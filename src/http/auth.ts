@@ -42,15 +42,15 @@ export interface Limits {
  */
 export function registerAuth(
   scope: FastifyInstance,
-  dependencies: Pick<HttpDependencies, 'keys' | 'signIns'>,
+  dependencies: Pick<HttpDependencies, 'keys' | 'signIns' | 'people'>,
   limits: Limits,
 ): void {
-  const { keys, signIns } = dependencies;
+  const { keys, signIns, people } = dependencies;
   scope.addHook('onRoute', ({ url, config }) => {
     if (config?.scope === undefined) throw new Error(`${url} does not say which scope its key needs`);
   });
   scope.addHook('onRequest', async (request, reply) => {
-    const found = knownKey(request) ?? (await askedKey(request, reply));
+    const found = knownKey(request) ?? (await person(request)) ?? (await askedKey(request, reply));
     request.projectId = found.projectId;
     request.key = found;
     // Whoever has many keys has one turn all the same.
@@ -80,6 +80,12 @@ export function registerAuth(
   function knownKey(request: FastifyRequest): FoundKey | null {
     const [shown, finder] = (keys.loaded && shownBy(request)) || [];
     return (shown !== undefined && finder?.known(shown)) || null;
+  }
+
+  /** Whom a proxy has signed in. A key or a sign-in of the request's own goes first. */
+  async function person(request: FastifyRequest): Promise<FoundKey | null> {
+    if (people === undefined || !keys.loaded || shownBy(request) !== null) return null;
+    return people.find(request);
   }
 
   /** Counted per address before anybody is asked: who sends random keys asks no more often than the limit. */

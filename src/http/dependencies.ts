@@ -21,6 +21,7 @@ import type { ReadingRate } from './answers.ts';
 import type { BodyRate } from './body-rate.ts';
 import type { ConnectionTimes } from './connections.ts';
 import type { TraceIntake } from '../traces/trace-intake.ts';
+import type { People } from './people.ts';
 import type { AssemblyFigures } from './trace-metrics.ts';
 import type { ServiceHealth } from '../domain/service-health.ts';
 
@@ -146,6 +147,8 @@ export interface HttpDependencies {
   readonly now: () => number;
   readonly keys: KeyFinder;
   readonly signIns: SignIns;
+  /** Absent: no proxy signs people in. */
+  readonly people?: People;
   /** Absent: POST /v1/ingest/ is not served by this process. */
   readonly ingest?: Ingestor;
   /** Absent: POST /v1/traces and /v1/logs are not served by this process. `figures`: null while another assembles. */

@@ -4,7 +4,7 @@ import { DigestReader } from '../alerts/digest-reader.ts';
 import { Outbox } from '../alerts/outbox.ts';
 import { Rules } from '../alerts/rules.ts';
 import { AlertService } from '../alerts/service.ts';
-import { loadConfig } from '../config.ts';
+import { loadConfig, type PeopleConfig } from '../config.ts';
 import { Turns, type TurnsOptions } from '../domain/turns.ts';
 import { FailureLog, ServiceWatch } from '../health/service-watch.ts';
 import { createApp } from '../http/app.ts';
@@ -28,6 +28,7 @@ import { PositionWaits } from '../query/position-waits.ts';
 import { QueryRunner } from '../query/query-runner.ts';
 import { SessionReader } from '../query/session-reader.ts';
 import { WhyReader } from '../query/why/why-reader.ts';
+import { createPeople, type People } from '../http/people.ts';
 import { AuditLog } from '../registry/audit-log.ts';
 import { openRegistry, type Registry } from '../registry/registry.ts';
 import type { Audit } from '../domain/audit.ts';
@@ -147,6 +148,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     log,
     now: Date.now,
     ...registryOf(awaited),
+    ...(config.people === null ? {} : { people: peopleOf(config.people, awaited.registry) }),
     audit: {
       record: async (projectId, record) => awaited.audit.get().record(projectId, record),
       page: async (projectId, window) => awaited.audit.get().page(projectId, window),
@@ -348,6 +350,13 @@ function alertsOf(service: Later<AlertService>): Alerts {
     remove: async (instanceId, id) => service.get().remove(instanceId, id),
     test: async (projectId, instanceId, id) => service.get().test(projectId, instanceId, id),
   };
+}
+
+/** Whom a proxy has signed in. */
+function peopleOf({ project, ...options }: PeopleConfig, registry: Later<Registry>): People {
+  const projectId = async (): Promise<string | null> =>
+    (await registry.get().findProjectByName(project))?.id ?? null;
+  return createPeople({ ...options, projectId });
 }
 
 /** What the routes ask the registry. */

@@ -1,0 +1,74 @@
+/** People whom a proxy in front has signed in. Covered by test/http/people.test.ts. */
+import { BlockList, isIP } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+import { inOrder, type KeyScope } from '../domain/key-scopes.ts';
+import { PAGE_HEADER } from '../domain/page-sign-in.ts';
+import { isPlainName } from '../domain/printable.ts';
+import type { FoundKey } from './dependencies.ts';
+
+export interface PeopleOptions {
+  /** The header in which the proxy names who asks: lower case. */
+  readonly header: string;
+  /** The header in which it lists their groups, with commas; null: it lists none. */
+  readonly groupsHeader: string | null;
+  /** Addresses and networks of the proxy. The header is believed from there alone. */
+  readonly from: readonly string[];
+  /** What the members of a group may do; `*`: everybody. */
+  readonly scopes: ReadonlyMap<string, readonly KeyScope[]>;
+  /** The project that they see; null: there is none of the name yet. */
+  readonly projectId: () => Promise<string | null>;
+}
+
+export interface People {
+  /** What the person who asks may do, under their name; null: nobody is named, or by nobody who may. */
+  find(request: FastifyRequest): Promise<FoundKey | null>;
+}
+
+/** The name of everybody in the table of groups. */
+export const EVERYBODY = '*';
+const LONGEST_NAME = 200;
+
+export function createPeople({ header, groupsHeader, from, scopes, projectId }: PeopleOptions): People {
+  const proxies = networksOf(from);
+  return {
+    async find({ headers, raw }) {
+      const named = headers[header];
+      // The proxy's own cookie comes along with requests of other sites; this header does not.
+      if (named === undefined || headers[PAGE_HEADER] === undefined) return null;
+      const name = String(named).trim();
+      if (!isFrom(proxies, raw.socket.remoteAddress) || !isName(name)) return null;
+      const groups = groupsHeader === null ? '' : String(headers[groupsHeader] ?? '');
+      const own = [EVERYBODY, ...groups.split(',').map((group) => group.trim())];
+      const project = await projectId();
+      if (project === null) return null;
+      return {
+        projectId: project,
+        keyId: name,
+        scopes: inOrder(own.flatMap((group) => scopes.get(group) ?? [])),
+      };
+    },
+  };
+}
+
+/** A header that came twice is one text with a comma in it: it names nobody. */
+function isName(name: string): boolean {
+  return name !== '' && name.length <= LONGEST_NAME && !name.includes(',') && isPlainName(name);
+}
+
+function networksOf(from: readonly string[]): BlockList {
+  const networks = new BlockList();
+  for (const text of from) {
+    const [address = '', prefix] = text.split('/');
+    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+    if (prefix === undefined) networks.addAddress(address, family);
+    else networks.addSubnet(address, Number(prefix), family);
+  }
+  return networks;
+}
+
+/** `peer`: of the socket. No header changes it. */
+function isFrom(networks: BlockList, peer: string | undefined): boolean {
+  const address = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(peer ?? '')?.[1] ?? peer ?? '';
+  const family = isIP(address);
+  return family !== 0 && networks.check(address, family === 4 ? 'ipv4' : 'ipv6');
+}
