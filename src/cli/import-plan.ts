@@ -70,7 +70,8 @@ export async function withPlans(
 ): Promise<number> {
   const { progress, signal } = options;
   const shown = shownLater(progress, { title: 'looking for files', to: files.length });
-  const onFound = (found: number): void => shown.update({ done: 0, details: `${count(found)} found` });
+  const onFound = (found: number, done: number): void =>
+    shown.update({ done, details: `${count(found)} found` });
   let inputs: Inputs | null = null;
   try {
     inputs = await openInputs(files, { encoding, signal, onFound }).finally(() => shown.end());

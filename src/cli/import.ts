@@ -27,7 +27,7 @@ import { DATE_ORDERS } from '../import/written-dates.ts';
 import { placeOf, withPlans, type Named } from './import-plan.ts';
 import { printPreview } from './import-preview.ts';
 import { localUrl } from './local-url.ts';
-import { openProgress } from './progress.ts';
+import { openProgress, shownLater } from './progress.ts';
 
 const FORMAT =
   '{"id", "source"?, "turns": [{"role", "content", "userId"?, "createdAt"?, "metadata"?}], "userId"?, "metadata"?}';
@@ -73,6 +73,7 @@ const DEMO_FILE = resolve(import.meta.dirname, '../../demo/conversations.jsonl')
 const MAX_PRINTED_FINDINGS = 100;
 const MAX_PRINTED_WARNINGS = 10;
 const VISIBLE_WAIT_MS = 120_000;
+const SHOWN_EVERY_MS = 1000;
 const RETRY_TOLD_EVERY_MS = 5000;
 
 interface Arguments extends Named {
@@ -265,7 +266,7 @@ async function importPlans(
       );
   }
   if (args.wait && summary.last !== null && !summary.interrupted) {
-    await tellWhenVisible(new ServiceClient({ ...args, signal }), summary, signal);
+    await tellWhenVisible(new ServiceClient({ ...args, signal }), summary, { progress, signal });
     if (signal.aborted && summary.stopped === null) return INTERRUPTED;
   }
   if (summary.stopped !== null || summary.interrupted) {
@@ -373,10 +374,20 @@ function printSummary(summary: ImportSummary): void {
 async function tellWhenVisible(
   client: ServiceClient,
   summary: ImportSummary,
-  signal: AbortSignal,
+  { progress, signal }: { progress: Progress; signal: AbortSignal },
 ): Promise<void> {
+  const shown = shownLater(progress, { title: 'counting', to: summary.messages, rate: messagesPerSecond });
+  let counted = 0;
+  const show = (): void =>
+    shown.update({ done: counted, details: `${count(counted)} of ${count(summary.messages)} messages` });
+  show();
+  // The service may take long for the first of them.
+  const timer = setInterval(show, SHOWN_EVERY_MS).unref();
   try {
-    const visible = await waitUntilVisible(client, summary, VISIBLE_WAIT_MS);
+    const visible = await waitUntilVisible(client, summary, VISIBLE_WAIT_MS, (messages) => {
+      counted = Math.min(messages, summary.messages);
+      show();
+    }).finally(() => shown.end());
     console.log(
       visible
         ? 'Everything is visible in queries.'
@@ -388,6 +399,8 @@ async function tellWhenVisible(
       'Stored; could not see whether it is processed: ' +
         `${printable(error instanceof Error ? error.message : String(error))}`,
     );
+  } finally {
+    clearInterval(timer);
   }
 }
 

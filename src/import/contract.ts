@@ -75,6 +75,13 @@ export interface ImportOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Where the service is once it has counted so many of the messages that were sent. */
+export interface Mark {
+  readonly position: string;
+  readonly sessionId: string;
+  readonly sent: number;
+}
+
 export interface ImportSummary {
   readonly instanceId: string | null;
   /** Conversations of which something was sent. A repeat within a day is answered but not stored again. */
@@ -100,4 +107,6 @@ export interface ImportSummary {
   readonly durationMs: number;
   /** Where the last accepted conversation stands, to wait for; null when nothing was sent. */
   readonly last: { readonly position: string; readonly sessionId: string; readonly messages: number } | null;
+  /** Places on the way there, to tell how far the service is with counting; not many. */
+  readonly marks: readonly Mark[];
 }

@@ -5,6 +5,7 @@ import type { ImportObserver, ImportOptions, ImportSummary } from './contract.ts
 import { convert, type Place } from './converter.ts';
 import { DigestCounts } from './digest-counts.ts';
 import { OmissionCounts } from '../traces/omissions.ts';
+import { Marks } from './marks.ts';
 import { nameOf, usersOf } from './mapper.ts';
 import type { Conversation } from './mapper.ts';
 import { requestsOf, Sender, type Sent } from './sender.ts';
@@ -104,6 +105,7 @@ class Import {
   #readBytes = 0;
   #totalBytes = 0;
   #last: ImportSummary['last'] = null;
+  readonly #marks = new Marks();
 
   constructor(options: Omit<ImportOptions, 'plans'>, planned: () => Promise<readonly FilePlan[]>) {
     this.#options = options;
@@ -150,6 +152,7 @@ class Import {
       interrupted: this.#options.signal?.aborted === true,
       durationMs: performance.now() - startedAt,
       last: this.#last,
+      marks: this.#marks.all,
     };
   }
 
@@ -321,6 +324,7 @@ class Import {
   #noteLast(answer: IngestAnswer, messages: number): void {
     const { position, sessionId } = answer;
     if (position === null) return;
+    this.#marks.add({ position, sessionId, sent: this.#messages + messages });
     if (this.#last === null || comparePositions(position, this.#last.position) >= 0) {
       this.#last = { position, sessionId, messages };
     }

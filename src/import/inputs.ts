@@ -50,8 +50,8 @@ export interface OpenInputsOptions {
   readonly encoding?: string | undefined;
   /** Ends opening, and reading what was opened. */
   readonly signal?: AbortSignal | undefined;
-  /** Hears how many files there are so far. */
-  readonly onFound?: (files: number) => void;
+  /** Hears how many files there are so far, and how many of the names are done; folders in part. */
+  readonly onFound?: (files: number, done: number) => void;
 }
 
 /** What an input is called. */
@@ -67,7 +67,7 @@ const STANDARD_INPUT = '-';
 export async function openInputs(names: readonly string[], options: OpenInputsOptions = {}): Promise<Inputs> {
   const opening = new Opening(options);
   try {
-    for (const name of new Set(names)) await opening.add(name);
+    for (const [index, name] of [...new Set(names)].entries()) await opening.add(name, index);
   } catch (error) {
     await opening.close();
     throw error;
@@ -83,18 +83,24 @@ class Opening {
   /** Holds what pipes gave. */
   #folder: string | null = null;
   #pipes = 0;
+  /** How many of the names are done. */
+  #done = 0;
 
   constructor(options: OpenInputsOptions) {
     this.#options = options;
   }
 
-  async add(name: string): Promise<void> {
+  /** `index`: how many names were before. */
+  async add(name: string, index: number): Promise<void> {
+    this.#done = index;
     const { standardInput = process.stdin, signal } = this.#options;
     const found = name === STANDARD_INPUT ? null : await stat(name);
     if (found === null) await this.#addPipe(standardInput, { name: 'standard input', operand: name });
     else if (found.isFIFO()) await this.#addPipe(openPipe(name), { name, operand: name });
     else if (found.isDirectory()) {
-      for (const path of await filesIn(name, signal)) {
+      const paths = await filesIn(name, (found) => this.#tell(this.inputs.length + found), signal);
+      for (const [place, path] of paths.entries()) {
+        this.#done = index + place / paths.length;
         const inside = relative(name, path).replaceAll('\\', '/');
         await this.#addFile(path, {
           name: path,
@@ -132,7 +138,11 @@ class Opening {
       signal?.throwIfAborted();
       this.faults.push({ name: of.name, message: error instanceof Error ? error.message : String(error) });
     }
-    this.#options.onFound?.(this.inputs.length);
+    this.#tell(this.inputs.length);
+  }
+
+  #tell(files: number): void {
+    this.#options.onFound?.(files, this.#done);
   }
 
   async #addReadable(path: string, of: Named): Promise<void> {
@@ -155,7 +165,7 @@ class Opening {
           await this.#inputOf(range, { name, operand: of.operand, source, named: false }, limit),
         );
       } else this.faults.push({ name, message: entry.fault });
-      this.#options.onFound?.(this.inputs.length);
+      this.#tell(this.inputs.length);
     }
   }
 
@@ -192,7 +202,11 @@ function openPipe(path: string): AsyncIterable<Buffer> {
 }
 
 /** Every file below a folder, by name; hidden ones are none. A link to a file is one, unless the file is there, too. */
-async function filesIn(folder: string, signal?: AbortSignal): Promise<string[]> {
+async function filesIn(
+  folder: string,
+  onFound: (files: number) => void,
+  signal?: AbortSignal,
+): Promise<string[]> {
   const files: string[] = [];
   const links: string[] = [];
   const folders = [folder];
@@ -205,6 +219,7 @@ async function filesIn(folder: string, signal?: AbortSignal): Promise<string[]> 
       else if (entry.isFile()) files.push(path);
       else if (entry.isSymbolicLink()) links.push(path);
     }
+    onFound(files.length);
   }
   if (links.length > 0) {
     const known = new Set<string>();
