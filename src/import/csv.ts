@@ -1,4 +1,8 @@
-/** Reads tables of text: RFC 4180, with any usual delimiter, as spreadsheets and databases write them. */
+/**
+ * Reads tables of text: RFC 4180, with any usual delimiter, as spreadsheets and databases write them. The package
+ * csv-parse (7.0.3) does not stand in for it: behind a row that is too long it reads no further, and it counts a line
+ * twice where a quoted field has CRLF, so that faults would name other lines.
+ */
 
 /** One row. Exactly one of `fields` and `fault` is set. */
 export interface CsvRow {
