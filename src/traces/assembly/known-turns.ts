@@ -6,22 +6,22 @@ import { SpanPlace } from './span-zone.ts';
 import { partsOf, type SaidMessage, type SpanParts, type SpokenSpan } from './spoken-span.ts';
 import { TurnRun } from './turn-run.ts';
 
-/** A message that nobody had counted. */
+/** A message that no earlier span has brought. */
 export interface NewMessage extends ObservedMessage {
   readonly at: number;
 }
 
 export interface MergeOptions {
-  /** The beginning of the conversation was counted, and is no longer known. */
+  /** The beginning of the conversation has been counted and then forgotten. */
   readonly forgotten?: boolean;
-  /** The turns are so many of the first messages of the history, and no more. */
+  /** The known turns are exactly this many first messages of the history. */
   readonly begun?: number | undefined;
 }
 
 /**
- * Merges what a span says into the known turns of its conversation, which it changes, and returns what is new. Each
- * message counts once: calls repeat the history, are tried again, and arrive in any order. Takes time linear in the
- * messages and the turns.
+ * Merges the messages of a span into the known turns of its conversation and returns the new ones. Changes `turns`.
+ * Keeps the invariant that each message counts once, although calls repeat the history, are tried again and arrive in
+ * any order. Takes time linear in the messages and the turns.
  */
 export function mergeSpan(turns: KnownTurn[], span: SpokenSpan, options: MergeOptions = {}): NewMessage[] {
   const parts = partsOf(span);
@@ -33,7 +33,7 @@ export function mergeSpan(turns: KnownTurn[], span: SpokenSpan, options: MergeOp
   return merge.added;
 }
 
-/** What a trace says was only seen in a history until now: the first turns are its own, in this order. */
+/** Gives the first turns, which only a history has shown until now, the times and the trace of their own calls. */
 export function recogniseTurns(turns: KnownTurn[], own: readonly KnownTurn[]): void {
   for (const [index, { inferred, at, trace }] of own.entries()) {
     const turn = turns[index];
@@ -47,11 +47,11 @@ class Merge {
   readonly #turns: KnownTurn[];
   readonly #span: SpokenSpan;
   readonly #spanPlace: SpanPlace;
-  /** Turns that this span's messages were found to be: none is two messages. */
+  /** Turns that a message of this span has been matched with. No turn matches two messages. */
   readonly #taken = new Set<KnownTurn>();
-  /** Where the questions are looked for: behind the history. Null: where the time says. */
+  /** The questions follow the history, which ends here. Null: only the time of the span tells their place. */
   #place: number | null = null;
-  /** Where the answers are looked for: behind the question. Null: where the time says. */
+  /** The answers follow the questions, which end here. Null: only the time of the span tells their place. */
   #behind: number | null = null;
 
   constructor(turns: KnownTurn[], span: SpokenSpan, parts: SpanParts) {
@@ -97,7 +97,7 @@ class Merge {
     else this.#behind = this.#askBehind(questions, this.#place);
   }
 
-  /** Without a history, or with one that says nothing of the place. */
+  /** Looks for the questions near the start of the span: no history tells their place. */
   #askInTime(questions: readonly SaidMessage[], answer: string | null): number {
     const [turns, taken, span, place] = [this.#turns, this.#taken, this.#span, this.#spanPlace];
     const equal = new EqualQuestions({ turns, taken, span, place, answer });
@@ -111,7 +111,7 @@ class Merge {
     return equal.settle(last);
   }
 
-  /** Among the questions that follow the history. */
+  /** Looks for the questions among those that follow the history. */
   #askBehind(questions: readonly SaidMessage[], place: number): number {
     const { startedAt: at, trace, continues } = this.#span;
     const run = new TurnRun(this.#turns, this.#taken, place, 'user');
@@ -123,7 +123,7 @@ class Merge {
     return run.settle();
   }
 
-  /** `steps`: they were said in an earlier call. */
+  /** `steps`: an earlier call has said these answers. */
   addAnswers(answers: readonly SaidMessage[], steps: boolean): void {
     if (answers.length === 0) return;
     const { startedAt, endedAt, trace } = this.#span;

@@ -8,6 +8,8 @@ export interface Zone {
   readonly end: number;
   /** The question that the span goes on with; `end` if there is none. */
   readonly question: number;
+  /** How likely it is that one; -1 if there is none. */
+  readonly score: number;
 }
 
 /** Finds where among the turns of a conversation a span belongs, by its time. */
@@ -28,8 +30,8 @@ export class SpanPlace {
 
   zone(turns: readonly KnownTurn[]): Zone {
     const end = this.#end(turns);
-    const question = this.#goneOnWith?.before(turns, end) ?? end;
-    return { begin: behindLastAnswer(turns, question), end, question };
+    const { question, score } = this.#goneOnWith?.before(turns, end) ?? { question: end, score: -1 };
+    return { begin: behindLastAnswer(turns, question), end, question, score };
   }
 
   /**
@@ -38,7 +40,7 @@ export class SpanPlace {
    */
   asked(turns: readonly KnownTurn[], zone: Zone, hash: string, before: string | undefined): Zone {
     const goneOnWith = this.#goneOnWith;
-    if (goneOnWith?.hash !== hash || !goneOnWith.isBetterThan(turns, zone, before)) return zone;
+    if (goneOnWith?.hash !== hash || goneOnWith.scoreOfOwn(before) < zone.score) return zone;
     return { ...zone, question: TAKEN, begin: behindLastAnswer(turns, zone.end) };
   }
 
@@ -90,18 +92,17 @@ class QuestionGoneOnWith {
     this.#steps = Map.groupBy(steps.keys(), (index) => steps[index]?.hash ?? '');
   }
 
-  /** The likeliest of the turns before `end`; undefined: none fits. */
-  before(turns: readonly KnownTurn[], end: number): number | undefined {
-    let best: number | undefined;
-    let bestScore = -1;
+  /** Returns the likeliest of the turns before `end`; `end` if none fits. */
+  before(turns: readonly KnownTurn[], end: number): Pick<Zone, 'question' | 'score'> {
+    let best = { question: end, score: -1 };
     let runEnd = end;
     // Before a question that was answered with more, there is none: what was said since would be more, too.
     for (let index = end - 1; index >= 0; index -= 1) {
       const turn = turns[index] as KnownTurn;
       if (turn.role !== 'user') continue;
       if (turn.hash === this.hash && this.#mayBe(turn) && this.#repeats(turns, index, runEnd)) {
-        const score = this.#score(turn, turns[index - 1]?.hash);
-        if (score > bestScore) [best, bestScore] = [index, score];
+        const score = (turn.trace === this.#span.trace ? OWN : 0) + this.#behind(turns[index - 1]?.hash);
+        if (score > best.score) best = { question: index, score };
       }
       if (hasTimedAnswer(turns, index + 1, runEnd)) break;
       runEnd = index;
@@ -109,15 +110,9 @@ class QuestionGoneOnWith {
     return best;
   }
 
-  /** Whether a turn that the span has asked itself, behind what has the hash `before`, is likelier than the zone's. */
-  isBetterThan(turns: readonly KnownTurn[], { question, end }: Zone, before: string | undefined): boolean {
-    const turn = question < end ? turns[question] : undefined;
-    if (turn === undefined) return true;
-    return OWN + this.#behind(before) >= this.#score(turn, turns[question - 1]?.hash);
-  }
-
-  #score({ trace }: KnownTurn, before: string | undefined): number {
-    return (trace === this.#span.trace ? OWN : 0) + this.#behind(before);
+  /** Scores a turn that the span has asked itself, behind what has the hash `before`. */
+  scoreOfOwn(before: string | undefined): number {
+    return OWN + this.#behind(before);
   }
 
   #behind(before: string | undefined): number {

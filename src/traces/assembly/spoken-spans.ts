@@ -1,5 +1,6 @@
 import { MAX_CALL_MESSAGES } from '../../domain/limits.ts';
 import type { Observation, ObservedMessage } from '../observation.ts';
+import { byStart, inOrder } from './span-order.ts';
 
 /** A span with its events, and the ids that it has from itself or from others of its trace. */
 export interface PlacedSpan {
@@ -47,10 +48,6 @@ export function spansOf(observations: readonly Observation[]): Observation[] {
   return [...spans.values()].toSorted(byStart);
 }
 
-function byStart(a: Observation, b: Observation): number {
-  return a.startedAt - b.startedAt || (a.spanId < b.spanId ? -1 : 1);
-}
-
 /** Log records of one span; a record that was exported twice is there once. */
 function joinedEvents(records: readonly Observation[]): Observation {
   const unique = new Map(
@@ -84,7 +81,7 @@ function withoutUndefined<T extends object>(value: T): Partial<T> {
 /**
  * Which spans of a trace say what a person and the assistant said. Of the tree only the topmost with both a question
  * and an answer count: what is below an agent says the same, or is its inner work. Where nothing below a span has more,
- * a span with one of the two counts. In order of start.
+ * a span with one of the two counts. In the order in which they speak.
  */
 export function chosenOf(spans: readonly Observation[], seen: ReadonlyMap<string, SeenSpan>): Observation[] {
   const tree = treeOf(spans, seen);
@@ -107,7 +104,7 @@ export function chosenOf(spans: readonly Observation[], seen: ReadonlyMap<string
     if (counts) chosen.push(span);
     if (parent !== undefined && (counts || telling.has(span.spanId))) telling.add(parent.spanId);
   }
-  return chosen.toSorted(byStart);
+  return inOrder(chosen);
 }
 
 interface Branch {

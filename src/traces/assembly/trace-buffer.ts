@@ -9,40 +9,43 @@ import { isComplete, type SeenSpan } from './spoken-spans.ts';
 import type { ArrivedTrace } from './trace-plan.ts';
 
 export interface TraceBufferOptions {
-  /** How long a trace waits for what is above its spans, after the last one of them arrived. */
+  /** A trace waits for missing parents of its spans until its last span arrived this long ago. */
   readonly waitMs: number;
-  /** Of what waits in memory, about; projects share it. */
+  /** Waiting spans of all projects take about this much memory at most. */
   readonly maxBytes: number;
-  /** Milliseconds, never going back. */
+  /** Returns milliseconds that never go back. */
   readonly now: () => number;
-  /** Spans that are remembered of all traces that were let go. Default 50,000. */
+  /** The buffer remembers this many spans of traces that it has let go. Default 50,000. */
   readonly linksKept?: number;
 }
 
-/** Besides texts: a span as it was parsed, with a trace of its own. */
+/** A parsed span with a trace of its own, and each of its messages, take this much memory besides their texts. */
 const [OBSERVATION_BYTES, MESSAGE_BYTES] = [1500, 60];
 const LINKS_KEPT = 50_000;
-/** A trace that keeps getting spans waits so many times the wait, and no longer: nothing behind it can be removed. */
+/**
+ * A trace that keeps getting spans waits at most this many times `waitMs`, because the stream keeps all later entries
+ * meanwhile.
+ */
 const LONGEST_WAITS = 4;
 
-/** Whose turn it is: one for each trace that was ready. */
+/** Each trace that becomes ready gives its project one turn. */
 interface Turn {
   readonly project: ProjectTraces;
 }
 
 /**
- * Holds the spans of a trace until all that is above them is there, or has been waited for long enough. Then the trace
- * is ready; projects take turns.
+ * Holds the spans of a trace until all their parents have arrived or the wait is over. Then the trace is ready.
+ * Projects take turns with their ready traces.
  */
 export class TraceBuffer implements ReadyTraces {
   readonly #options: TraceBufferOptions;
   readonly #projects = new Map<string, ProjectTraces>();
   readonly #room: Shares;
   readonly #turns = new FairQueue<Turn>();
-  /** Traces that lack something above their spans, and whose records were not asked for. */
+  /** The assembler has yet to ask for the records of these traces, which lack parents of their spans. */
   readonly #lacking = new FairQueue<Held>();
   readonly #links: SpanLinks;
-  /** Projects of which more is on the stream: their traces wait for it as long as there is room. */
+  /** The stream holds more entries of these projects. Their traces wait for those as long as memory allows it. */
   readonly #behind = new Set<string>();
 
   constructor(options: TraceBufferOptions) {
@@ -51,7 +54,7 @@ export class TraceBuffer implements ReadyTraces {
     this.#links = new SpanLinks(options.linksKept ?? LINKS_KEPT);
   }
 
-  /** Spans that are remembered of traces that were let go. */
+  /** How many spans the buffer remembers of traces that it has let go. */
   get linked(): number {
     return this.#links.size;
   }
@@ -62,12 +65,12 @@ export class TraceBuffer implements ReadyTraces {
     return traces;
   }
 
-  /** Bytes, about. */
+  /** About how many bytes the waiting spans take. */
   get held(): number {
     return this.#room.held;
   }
 
-  /** The oldest entry of which something waits; Infinity when nothing does. */
+  /** The sequence of the oldest entry with a span that waits; Infinity when nothing waits. */
   get oldestSequence(): number {
     let oldest = Infinity;
     for (const project of this.#projects.values()) oldest = Math.min(oldest, project.oldestSequence);
@@ -86,22 +89,22 @@ export class TraceBuffer implements ReadyTraces {
     return next;
   }
 
-  /** Spans and log records of a project that wait. */
+  /** How many spans and log records of a project wait. */
   spansOf(projectId: string): number {
     return this.#projects.get(projectId)?.spans ?? 0;
   }
 
-  /** Projects of which something waits. */
+  /** The projects that have waiting spans. */
   get projects(): Iterable<string> {
     return this.#projects.keys();
   }
 
-  /** Whether there is room for what is above some bytes of a project's share. */
+  /** Tells whether a project may hold this many bytes more. */
   fits(projectId: string, bytes: number): boolean {
     return this.#room.fits(projectId, bytes);
   }
 
-  /** More of a project is on the stream than there is room for, or no longer. */
+  /** Notes whether the stream holds more entries of a project than memory has room for. */
   setBehind(projectId: string, isBehind: boolean): void {
     if (isBehind) this.#behind.add(projectId);
     else this.#behind.delete(projectId);
@@ -142,7 +145,7 @@ export class TraceBuffer implements ReadyTraces {
     }
   }
 
-  /** Traces that lack something above their spans, each once: another process may have let it go. At most so many. */
+  /** Returns each trace that lacks parents of its spans once: another process may have let the parents go. */
   takeLacking(most: number): Pick<ArrivedTrace, 'projectId' | 'traceId'>[] {
     this.#look();
     const lacking: Held[] = [];
@@ -154,7 +157,7 @@ export class TraceBuffer implements ReadyTraces {
     return lacking;
   }
 
-  /** Spans of a trace that were let go before. */
+  /** Remembers spans of a trace that were let go before. */
   recall(
     { projectId, traceId }: Pick<ArrivedTrace, 'projectId' | 'traceId'>,
     spans: readonly SeenSpan[],
@@ -163,7 +166,7 @@ export class TraceBuffer implements ReadyTraces {
     this.#projects.get(projectId)?.refresh(traceId);
   }
 
-  /** Traces whose turn comes next, projects by turns, at most so many. */
+  /** Returns at most `most` traces whose turn comes next. */
   upcoming(most: number): readonly ArrivedTrace[] {
     this.#look();
     const lanes = [...this.#projects.values()].map((project) => project.upcoming(most));
@@ -173,7 +176,7 @@ export class TraceBuffer implements ReadyTraces {
     return found.slice(0, most);
   }
 
-  /** Takes the trace that began first of those of the project whose turn it is. */
+  /** Takes the earliest trace of the project whose turn it is. */
   next(): ArrivedTrace | undefined {
     this.#look();
     for (let turn = this.#turns.take(); turn !== undefined; turn = this.#turns.take()) {
@@ -195,12 +198,12 @@ export class TraceBuffer implements ReadyTraces {
     this.#turns.push(held.projectId, { project });
   }
 
-  /** There is no room for so many bytes: the oldest traces of whoever holds most wait no longer. */
+  /** Makes room for `bytes`: the oldest traces of the project that holds most wait no longer. */
   press(bytes: number): void {
     let most: ProjectTraces | undefined;
     for (const project of this.#projects.values())
       if (most === undefined || project.bytes > most.bytes) most = project;
-    // What is ready makes room.
+    // Its ready traces make room as soon as they are assembled.
     if (most === undefined || most.readyCount > 0) return;
     let pressed = 0;
     for (let held = most.longestUnchanged; held !== undefined; held = most.longestUnchanged) {
@@ -267,7 +270,7 @@ function linkKey(projectId: string, traceId: string): string {
   return `${projectId} ${traceId}`;
 }
 
-/** What a span takes in memory, about. */
+/** Estimates the bytes that a span takes in memory. */
 export function bytesOf({ asked, answered }: Observation): number {
   let bytes = OBSERVATION_BYTES;
   for (const { content } of asked) bytes += MESSAGE_BYTES + 2 * content.length;

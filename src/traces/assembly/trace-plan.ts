@@ -32,7 +32,7 @@ export function traceKey({ projectId, traceId }: Pick<ArrivedTrace, 'projectId' 
 /** A trace in work: which of its spans count, where they go, and how far it has come. */
 export class TracePlan {
   readonly trace: ArrivedTrace;
-  /** The spans that count, in order of their start. */
+  /** The spans that count, in the order in which they speak. */
   readonly chosen: readonly PlacedSpan[];
   /** Where spans went, by span id. */
   readonly conversations: Map<string, ConversationName>;

@@ -62,7 +62,16 @@ const INSTANCE = 'undertone.instance.id';
 /** OpenInference writes all metadata as JSON into one attribute. */
 const JSON_METADATA = 'metadata';
 
-export const ID_NAMES: ReadonlySet<string> = new Set([...CONVERSATION, ...USER, INSTANCE, JSON_METADATA]);
+/** OpenInference writes the parameters of a request as JSON; OpenAI and Anthropic take the end user among them. */
+const JSON_PARAMETERS = 'llm.invocation_parameters';
+
+export const ID_NAMES: ReadonlySet<string> = new Set([
+  ...CONVERSATION,
+  ...USER,
+  INSTANCE,
+  JSON_METADATA,
+  JSON_PARAMETERS,
+]);
 
 export interface Ids {
   readonly conversationId?: string;
@@ -74,7 +83,7 @@ export interface Ids {
 export function idsOf(span: Attributes, resource: Attributes): Ids {
   const attributes = withMetadata(span);
   const conversationId = firstOf(CONVERSATION, attributes) ?? firstOf(CONVERSATION, resource);
-  const userId = firstOf(USER, attributes) ?? firstOf(USER, resource);
+  const userId = firstOf(USER, attributes) ?? userInParameters(span) ?? firstOf(USER, resource);
   const instanceId = instanceOf(attributes) ?? instanceOf(resource);
   return {
     ...(conversationId === undefined ? {} : { conversationId }),
@@ -93,14 +102,27 @@ function withMetadata(attributes: Attributes): Attributes {
   return new Map<string, AttributeValue>([...members, ...attributes]);
 }
 
+/** OpenAI's `user`, or Anthropic's `metadata.user_id`. */
+function userInParameters(attributes: Attributes): string | undefined {
+  const parameters = parsed(attributes.get(JSON_PARAMETERS));
+  if (!isObject(parameters)) return undefined;
+  const { user, metadata } = parameters;
+  return idOf(user) ?? (isObject(metadata) ? idOf(metadata['user_id']) : undefined);
+}
+
 function firstOf(names: readonly string[], attributes: Attributes): string | undefined {
   if (attributes.size === 0) return undefined;
   for (const name of names) {
-    const value = attributes.get(name);
-    if (typeof value === 'number') return String(value);
-    if (typeof value === 'string' && value.trim() !== '' && value.length <= MAX_LABEL_BYTES) return value;
+    const id = idOf(attributes.get(name));
+    if (id !== undefined) return id;
   }
   return undefined;
+}
+
+function idOf(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value);
+  const isId = typeof value === 'string' && value.trim() !== '' && value.length <= MAX_LABEL_BYTES;
+  return isId ? value : undefined;
 }
 
 function instanceOf(attributes: Attributes): string | undefined {

@@ -43,6 +43,29 @@ describe('what the assembler sends on', () => {
     deepEqual(contents, ['Where is my parcel?', 'answer 1', 'Where is my parcel?', 'answer 2']);
   });
 
+  it('is in order where calls of a trace start in the same millisecond and repeat each other', async () => {
+    const said = ['Yes', 'Done.', 'Yes', 'Done.', 'Thanks', 'You are welcome.'].map((content, index) => ({
+      role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
+      content,
+    }));
+    for (const late of [0, 150]) {
+      const service = new FakeService(null);
+      const calls = [0, 2, 4].map((index) => {
+        const at = 1e15 + late * (4 - index);
+        const asked = said.slice(0, index + 1);
+        const times = { startedAt: at, endedAt: at + 200 };
+        return call(9 - index, { traceId: '1'.repeat(32), asked, answered: [said[index + 1]!], ...times });
+      });
+      service.send(calls.toReversed());
+      await service.runOut();
+      const found = service.sessions().get('a chat') ?? [];
+      deepEqual(
+        found.map((message) => Object(message).content),
+        said.map(({ content }) => content),
+      );
+    }
+  });
+
   it('is whole of a conversation whose beginning is no longer known', async () => {
     const service = new FakeService(null);
     const trace = '1'.repeat(32);

@@ -1,6 +1,6 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Observation } from '../../../src/traces/observation.ts';
+import type { Observation, ObservedMessage } from '../../../src/traces/observation.ts';
 import { chosenOf, placing } from '../../../src/traces/assembly/spoken-spans.ts';
 
 const NOTHING_SEEN = new Map();
@@ -39,6 +39,35 @@ describe('spans of a trace that count', () => {
       'first',
       'second',
     ]);
+  });
+
+  it('are in the order that their histories show, where they start in the same millisecond', () => {
+    const exchange = (question: string, answer: string): ObservedMessage[] => [
+      { role: 'user', content: question },
+      { role: 'assistant', content: answer },
+    ];
+    const said = [...exchange('Yes', 'Done.'), ...exchange('Yes', 'Done.'), ...exchange('And now?', 'Done.')];
+    /** Calls whose ids and times are in the wrong order; `window`: messages that a call repeats, at most. */
+    const calls = (window: number, late: number): Observation[] =>
+      ['c', 'b', 'a'].map((id, index) => ({
+        ...span(id, 'http', 'qa', 1_000_000 + late * (2 - index)),
+        asked: said.slice(Math.max(0, 2 * index - window), 2 * index + 1),
+        answered: said.slice(2 * index + 1, 2 * index + 2),
+      }));
+    for (const spans of [calls(Infinity, 0), calls(Infinity, 400)])
+      for (const order of [spans, spans.toReversed()]) deepEqual(chosen(...order), ['c', 'b', 'a']);
+    const times = chosenOf(calls(Infinity, 400), NOTHING_SEEN).map(({ startedAt }) => startedAt);
+    deepEqual(times, [1_000_800, 1_000_801, 1_000_801]);
+    deepEqual(chosen(...calls(Infinity, 1000)), ['a', 'b', 'c']);
+    // A history that is cut shows the call before it.
+    said[2] = { role: 'user', content: 'When?' };
+    deepEqual(chosen(...calls(2, 0).toReversed()), ['c', 'b', 'a']);
+  });
+
+  it('that go on with a question come behind the call that asks it, where both start at once', () => {
+    const first = { ...span('b', 'http', 'q'), asked: [{ role: 'user', content: 'When?' }] as const };
+    const step = { ...span('a', 'http', 'qa'), asked: first.asked, continues: true };
+    deepEqual(chosen(step, first), ['b', 'a']);
   });
 
   it('have one of the two where nothing below has more', () => {

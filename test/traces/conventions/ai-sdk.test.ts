@@ -1,4 +1,6 @@
 import { deepEqual } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { assistant, observed, user } from '../../support/observed.ts';
 
@@ -65,6 +67,24 @@ describe('AI SDK', () => {
     };
     deepEqual(found({ reply: 'On its way.', mood: 'calm' }), [[assistant('On its way.')], undefined]);
     deepEqual(found({ mood: 'calm' }), [[], { 'structured output': 1 }]);
+  });
+
+  it('takes the ids of the settings that docs/otlp.md shows', () => {
+    const lines = readFileSync(join(import.meta.dirname, '../../../docs/otlp.md'), 'utf8').split('\n');
+    const namesIn = (setting: string): readonly string[] => {
+      const line = lines.find((one) => one.startsWith(setting)) ?? '';
+      return [...line.matchAll(/(\w+): (?:chat|user)\.id/g)].map(([, name]) => name ?? '');
+    };
+    const places = {
+      'experimental_telemetry:': 'ai.telemetry.metadata',
+      // What the SDK writes of the second setting is in ../sdks/ai-sdk.ts.
+      'runtimeContext:': 'ai.settings.context',
+    };
+    for (const [setting, prefix] of Object.entries(places)) {
+      const attributes = namesIn(setting).map((name) => [`${prefix}.${name}`, `the ${name}`]);
+      const { conversationId, userId } = observed(Object.fromEntries(attributes));
+      deepEqual([conversationId, userId], ['the sessionId', 'the userId'], setting);
+    }
   });
 
   it('has no answer where the model only calls tools', () => {

@@ -1,4 +1,4 @@
-import { deepEqual } from 'node:assert/strict';
+import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { observed } from '../../support/observed.ts';
 
@@ -40,6 +40,21 @@ describe('ids', () => {
       undefined,
     ]);
     deepEqual(ids({ metadata: '{"session_id": ' }), [undefined, undefined, undefined]);
+  });
+
+  it('takes the end user of a request from its parameters in JSON, if no attribute of the span names one', () => {
+    const user = (parameters: string, more: Parameters<typeof observed>[0] = {}): unknown =>
+      observed(
+        { 'llm.invocation_parameters': parameters, ...more },
+        { process: { 'enduser.id': 'of the process' } },
+      ).userId;
+    equal(user('{"model": "small", "user": "anna"}'), 'anna');
+    equal(user('{"metadata": {"user_id": "ben"}}'), 'ben');
+    equal(user('{"user": "anna", "metadata": {"user_id": "ben"}}'), 'anna');
+    equal(user('{"user": " ", "metadata": {"user_id": 17}}'), '17');
+    equal(user('{"user": "anna"}', { 'llm.user': 'clara' }), 'clara');
+    for (const none of ['{"user": {"name": "anna"}, "metadata": "anna"}', '{"user": "an', '[]', ''])
+      equal(user(none), 'of the process');
   });
 
   it('takes an instance only if it is a UUID, in lower case', () => {
