@@ -1,7 +1,7 @@
 /** What the documents link to, run and name is there. test/readme.test.ts runs what the README shows. */
 import { deepEqual, ok } from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { describe, it } from 'node:test';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -51,6 +51,20 @@ describe('the documents', () => {
     }
     ok(links > 100);
     deepEqual(faults, []);
+  });
+
+  it('have an index of the decisions, with each page once and its title', () => {
+    const folder = 'docs/decisions';
+    const index = TEXTS.get(`${folder}/README.md`) ?? '';
+    const listed = [...index.matchAll(/^- \[([^\]]+)\]\(([^)]+)\)/gm)].map(
+      ([, title, file]) => `${file}: ${title}`,
+    );
+    const pages = [...TEXTS].filter(([file]) => dirname(file) === folder && basename(file) !== 'README.md');
+    ok(pages.length > 80);
+    deepEqual(
+      listed.toSorted(),
+      pages.map(([file, text]) => `${basename(file)}: ${/^# (.*)$/m.exec(text)?.[1] ?? ''}`).toSorted(),
+    );
   });
 
   it('name only scripts that there are, and those only files that there are', () => {
