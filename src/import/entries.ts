@@ -43,6 +43,8 @@ const LIST_MEMBERS = [
 const START_BYTES = 1024 * 1024;
 const PARQUET_MAGIC = 'PAR1';
 const LINES_NAME = /\.(?:jsonl|ndjson)(?:\.[a-z]+)?$/i;
+/** Their lines may look like messages of a chat. */
+const LOG_NAME = /\.log(?:\.[a-z0-9]+)?$/i;
 const TABLE_NAME = /\.(?:csv|tsv|txt)(?:\.[a-z]+)?$/i;
 
 /** Tells how a file is laid out; null when it is nothing that could be read. An empty file has lines. */
@@ -51,7 +53,7 @@ export async function layoutOf(input: Input): Promise<Layout | null> {
   if (bytes.subarray(0, 4).toString('latin1') === PARQUET_MAGIC) return { shape: 'parquet' };
   if (bytes.includes(0)) return null;
   const text = new TextDecoder().decode(bytes);
-  if (isChatStart(text)) return { shape: 'chat', times: { order: null } };
+  if (!LOG_NAME.test(input.name) && isChatStart(text)) return { shape: 'chat', times: { order: null } };
   const start = text.trimStart();
   if (start.startsWith('[') || start.startsWith('{'))
     return isLines(start) ? { shape: 'jsonl' } : { shape: 'json', member: listMemberOf(start) };

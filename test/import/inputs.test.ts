@@ -31,6 +31,26 @@ async function file(name: string, content: string | Buffer): Promise<string> {
 }
 
 describe('openInputs', () => {
+  it('tells how many files it has found, and how far it is', async () => {
+    const path = await mkdtemp(join(tmpdir(), 'undertone-found-'));
+    try {
+      for (const name of ['a', 'b', 'c', 'd']) await writeFile(join(path, `${name}.jsonl`), '{}');
+      const told: [number, number][] = [];
+      await openInputs([join(path, 'a.jsonl'), path], { onFound: (...found) => told.push(found) });
+      const looking = told.slice(2).map(([, done]) => done);
+      deepEqual(
+        [told[0], told[1], looking],
+        [
+          [1, 0],
+          [5, 1],
+          [1, 1.25, 1.5, 1.75],
+        ],
+      );
+    } finally {
+      await rm(path, { recursive: true, force: true });
+    }
+  });
+
   it('unpacks gzip and zstd, several members included, by their first bytes', async () => {
     const paths = [
       await file('plain.jsonl', 'hello'),

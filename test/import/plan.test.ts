@@ -99,6 +99,13 @@ describe('planFile', () => {
     deepEqual([plan.format.name, found], ['openai', ['line-1', 'line-2']]);
   });
 
+  it('takes a log for no chat', async () => {
+    const lines = '2026-11-28 09:15:01 - INFO: started\n2026-11-28 09:15:02 - INFO: ready\n';
+    ok(!('format' in (await planFile(inputOf(lines, 'app.log')))));
+    const plan = await planFile(inputOf(lines, 'chat.txt'));
+    ok('isOpen' in plan && plan.isOpen);
+  });
+
   it('says what a file looks like that it does not know', async () => {
     const plan = await planFile(
       inputOf('[{"id": 1, "posts": [{"who": "x", "what": "y"}], "more": {"a": 1}}]'),
