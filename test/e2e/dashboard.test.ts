@@ -238,11 +238,39 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.waitForSelector('h2:text-is("Topics")', SOON);
   });
 
+  it('compares the instance and a topic only with a period that has messages from its beginning on', async () => {
+    const asked = (daysAgo: number): ReturnType<typeof user>[][] => {
+      const at = new Date(Date.now() - daysAgo * 86_400_000).toISOString();
+      return CANCEL.map((text, i) => [user(text, at, `user-${i}`)]);
+    };
+    const note = 'main > .faint:has-text("has messages only from")';
+    const delta = '.figure:has(.label:text-is("Conversations")) .delta';
+    for (const [daysAgo, shown, absent] of [
+      [8, note, delta],
+      [13, `${delta}:has-text("−4")`, note],
+    ] as const) {
+      const { instanceId, position } = await fill(client, [
+        ...asked(3),
+        ...asked(daysAgo),
+        ...asked(daysAgo),
+      ]);
+      await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId }, position);
+      await open(`?instance=${instanceId}&range=7d`);
+      for (const isTopic of [false, true]) {
+        if (isTopic) await page.click('td.name a', SOON);
+        if (isTopic) await page.waitForSelector('h2:text-is("Typical wordings")', SOON);
+        await page.waitForSelector(shown, SOON);
+        equal(await figure(page, 'Conversations'), '4');
+        equal(await page.locator(absent).count(), 0);
+      }
+    }
+  });
+
   it('makes a row a filter, shows it, and says which filter leaves nothing', async () => {
     await open();
     await page.click('td.name a >> nth=0', SOON);
     await page.click('section:has(h2:text-is("Languages")) a', SOON);
-    await page.waitForSelector('.chips button:has-text("Language: English")', SOON);
+    await page.waitForSelector('.chips button[title="Language: English"]', SOON);
     match(page.url(), /language=en/);
     await page.goto(page.url().replace('language=en', 'language=de'));
     // The other filter leaves some: it is the language that empties the list.
@@ -309,6 +337,9 @@ describe('the dashboard in a browser', { skip }, () => {
     const isFocused = (row: number) => page.waitForSelector(`li[aria-posinset="${row}"] a:focus`, SOON);
     await page.keyboard.press('ArrowDown');
     await isFocused(2);
+    // What is cut is whole in a tip, and where keys are.
+    equal(await page.getAttribute('.virtual a:focus', 'title'), 'number 2');
+    equal(await page.evaluate('getComputedStyle(document.activeElement).whiteSpace'), 'normal');
     await page.keyboard.press('End');
     await isFocused(10_000);
     equal(await page.getAttribute('.virtual li:has(a:text-is("number 10000"))', 'aria-setsize'), '10000');

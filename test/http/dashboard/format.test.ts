@@ -44,6 +44,8 @@ describe('what the page writes', () => {
     deepEqual(changeOf(100, 100), { text: '0 %', direction: 0 });
     deepEqual(changeOf(5, 0), { text: 'new', direction: 1 });
     deepEqual(changeOf(49, 1), { text: '+48', direction: 1 });
+    deepEqual(changeOf(93, 5), { text: '+88', direction: 1 });
+    deepEqual(changeOf(45, 5), { text: '+800 %', direction: 1 });
     deepEqual(changeOf(2, 10), { text: '−8', direction: -1 });
     deepEqual(changeOf(3, 3), { text: '0 %', direction: 0 });
     equal(changeOf(0, 0), null);
@@ -71,6 +73,8 @@ describe('what is said beside the numbers', () => {
     equal(beganLate(before, '2026-10-02T00:00:00Z'), null);
     equal(beganLate(before, '2026-10-15T00:00:00Z'), '2026-10-15T00:00:00Z');
     equal(beganLate(before, undefined), null);
+    const day = { start: '2026-10-01T00:00:00Z', end: '2026-10-02T00:00:00Z' };
+    equal(beganLate(day, '2026-10-01T08:00:00Z'), null);
   });
 
   it('says why the numbers stand still, the gravest reason first, and nothing of what a reader cannot see', () => {

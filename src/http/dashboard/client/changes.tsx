@@ -27,7 +27,10 @@ export function ChangesInShort({ found: { changes, before } }: { readonly found:
               return (
                 <tr key={id}>
                   <td>
-                    <Go to={{ view, id }}>{name}</Go> <span class="faint">{kind}</span>
+                    <Go to={{ view, id }} title={name}>
+                      {name}
+                    </Go>{' '}
+                    <span class="faint">{kind}</span>
                   </td>
                   <td>
                     <span class={`change ${change.change}`}>{change.change}</span>
@@ -129,7 +132,10 @@ function ChangeTable({ changes }: { readonly changes: readonly Change[] }) {
           return (
             <tr key={id}>
               <td>
-                <Go to={{ view, id }}>{name}</Go> <span class="faint">{kind}</span>
+                <Go to={{ view, id }} title={name}>
+                  {name}
+                </Go>{' '}
+                <span class="faint">{kind}</span>
               </td>
               <td>
                 <span class={`change ${change.change}`}>{change.change}</span>

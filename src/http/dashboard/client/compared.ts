@@ -1,25 +1,49 @@
 /** The numbers of one entity or of all, beside those of the period before. */
-import { api, type OverviewResponse, type Row } from './api.ts';
+import { api, type ChangesResponse, type OverviewResponse, type Row } from './api.ts';
 import type { Point } from './charts.tsx';
+import { beganLate } from './format.ts';
 import { datesOf, type Period } from './period.ts';
 import { bucketsOf } from './state.ts';
 import { clockAt } from './zone.ts';
 
-export interface Span {
-  readonly start: string;
-  readonly end: string;
+/** The period before, cut where this one is, as GET /v1/changes has it, and the instance as a whole in it. */
+export interface Before {
+  readonly changes: ChangesResponse;
+  readonly overview: OverviewResponse;
 }
 
-/** The period before, cut where this one is, as GET /v1/changes has it; null: nothing is compared. */
-export async function askBefore(period: Period, signal: AbortSignal): Promise<Span | null> {
-  const { instance, compare, range } = period;
+/** Returns null where nothing is compared. `limit`: as many changes as the API lists by default, or this many. */
+export async function askBefore(period: Period, signal: AbortSignal, limit?: number): Promise<Before | null> {
+  const { range, granularity: timeGranularity, instance: instanceId, compare } = period;
   if (compare === 'none' || range['dateRange.start'] === undefined) return null;
-  const { before } = await api.changes({ instanceId: instance, ...range, compare, limit: 1 }, signal);
-  return before;
+  const changes = await api.changes({ instanceId, ...range, compare, limit }, signal);
+  const overview = await api.overview({ instanceId, ...rangeOf(changes), timeGranularity }, signal);
+  return { changes, overview };
 }
 
-export function rangeOfSpan({ start, end }: Span) {
+function rangeOf({ before: { start, end } }: ChangesResponse) {
   return { 'dateRange.start': start, 'dateRange.end': end };
+}
+
+/** The day from which on the period before has messages, if that is so late that numbers cannot be compared. */
+export function lateDayOf(before: Before | null): string | null {
+  return before === null ? null : beganLate(before.changes.before, before.overview.trend[0]?.date);
+}
+
+/** Whether numbers are compared: the period before has messages, from its beginning on. */
+export function isComparable(before: Before | null): before is Before {
+  return before !== null && (before.overview.fields.messages ?? 0) > 0 && lateDayOf(before) === null;
+}
+
+/** The trend of the period before; null if it has no messages. Unlike numbers, it shows itself where it begins late. */
+export function trendBefore(
+  before: Before | null,
+  points: readonly Point[],
+  period: Period,
+): readonly Point[] | null {
+  if (before === null || before.overview.trend.length === 0) return null;
+  const { start, end } = before.changes.before;
+  return filled(points, bucketsOf(clockAt(start), clockAt(end), period.granularity));
 }
 
 /** Numbers of an entity, and of all conversations beside them. */
@@ -31,6 +55,8 @@ export interface Compared {
   readonly allBefore: OverviewResponse['fields'] | null;
   readonly points: readonly Point[];
   readonly pointsBefore: readonly Point[] | null;
+  /** As `lateDayOf` has it. */
+  readonly lateDay: string | null;
 }
 
 /** What a grouping says of one id, with its trend; nothing said is 0. */
@@ -44,38 +70,35 @@ export async function askCompared(
   const base = { instanceId: period.instance, groupBy, ids: id };
   const timeGranularity = period.granularity;
   const metric = groupBy === 'END_USER' ? 'messages' : 'sessions';
-  const askRange = (range: object) =>
-    Promise.all([
+  const askRange = async (range: object) => {
+    const [numbers, trend] = await Promise.all([
       api.query({ ...base, ...range, fields }, signal),
       api.query({ ...base, ...range, fields: metric, timeGranularity, limit: 10_000 }, signal),
-      api.overview({ instanceId: period.instance, ...range, timeGranularity: 'MONTH' }, signal),
     ]);
-  const askRangeBefore = async () => {
-    const before = await askBefore(period, signal);
-    return before === null ? null : { span: before, found: await askRange(rangeOfSpan(before)) };
-  };
-  const [[now, trend, all], earlier] = await Promise.all([askRange(period.range), askRangeBefore()]);
-  const rows = (found: typeof trend) =>
-    found.elements.map(({ dimensions, fields }) => ({
+    const points = trend.elements.map(({ dimensions, fields: values }) => ({
       date: dimensions.date ?? '',
-      value: fields[metric] ?? 0,
+      value: values[metric] ?? 0,
     }));
-  const points = rows(trend);
-  // A period without a message is nothing to compare with.
-  const before = (earlier?.found[2].fields.messages ?? 0) > 0 ? earlier : null;
+    return { numbers: numbers.elements[0]?.fields ?? {}, points };
+  };
+  const askRangeBefore = async () => {
+    const before = await askBefore(period, signal, 1);
+    return { before, own: before === null ? null : await askRange(rangeOf(before.changes)) };
+  };
+  const [now, all, { before, own }] = await Promise.all([
+    askRange(period.range),
+    api.overview({ instanceId: period.instance, ...period.range, timeGranularity: 'MONTH' }, signal),
+    askRangeBefore(),
+  ]);
+  const isCompared = isComparable(before);
   return {
-    now: now.elements[0]?.fields ?? {},
-    before: before === null ? null : (before.found[0].elements[0]?.fields ?? {}),
+    now: now.numbers,
+    before: isCompared ? (own?.numbers ?? null) : null,
     all: all.fields,
-    allBefore: before?.found[2].fields ?? null,
-    points: filled(points, datesOf(period, points[0]?.date, points.at(-1)?.date)),
-    pointsBefore:
-      before === null
-        ? null
-        : filled(
-            rows(before.found[1]),
-            bucketsOf(clockAt(before.span.start), clockAt(before.span.end), period.granularity),
-          ),
+    allBefore: isCompared ? before.overview.fields : null,
+    points: filled(now.points, datesOf(period, now.points[0]?.date, now.points.at(-1)?.date)),
+    pointsBefore: trendBefore(before, own?.points ?? [], period),
+    lateDay: lateDayOf(before),
   };
 }
 

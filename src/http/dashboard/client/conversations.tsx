@@ -42,12 +42,17 @@ export function Conversations({ version }: { readonly version: string }) {
 function Conversation({ row: { dimensions, fields } }: { readonly row: Row }) {
   const { session } = dimensions;
   if (session === undefined) return null;
+  const title = session.title ?? 'Without a title';
   return (
     <div class="conversation">
       <p class="title">
-        <Go to={{ session: session.id }}>{session.title ?? 'Without a title'}</Go>
+        <Go to={{ session: session.id }} title={title}>
+          {title}
+        </Go>
       </p>
-      <p class="summary">{session.summary ?? ''}</p>
+      <p class="summary" title={session.summary ?? ''}>
+        {session.summary ?? ''}
+      </p>
       <p class="faint meta">
         {(fields.sat ?? 0) > 0 ? <span class="tag good">satisfied</span> : null}
         {(fields.dsat ?? 0) > 0 ? <span class="tag bad">dissatisfied</span> : null}

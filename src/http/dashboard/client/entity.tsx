@@ -8,7 +8,7 @@ import { DecisionsAbout } from './decisions.tsx';
 import { FILTER_GROUPINGS } from './filters.ts';
 import { counted, shownDay, shownNet } from './format.ts';
 import { useAnswer, useNavigation, useTitle } from './hooks.ts';
-import { Empty, Fact, Fault, Figure, Go, Loading, Section } from './parts.tsx';
+import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Section } from './parts.tsx';
 import { usePeriod, type Period } from './period.ts';
 import type { EntityKind } from './state.ts';
 import { Languages, Signals, Together, Users, Wordings } from './why-parts.tsx';
@@ -68,6 +68,7 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
         </p>
       ) : null}
       {kind === 'user' ? <UserFigures found={value} /> : <Figures kind={kind} compared={compared} />}
+      <BeganLate day={compared.lateDay} />
       <EntityTrend
         compared={compared}
         isOpen={period.isOpen}

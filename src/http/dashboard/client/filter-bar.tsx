@@ -156,13 +156,14 @@ function Choice({
     <select
       aria-label={label}
       class={value === '' ? '' : 'chosen'}
+      title={valueName}
       value={value}
       onChange={(event) => onChoice(event.currentTarget.value)}
     >
       <option value="">{label}</option>
       {isListed ? null : <option value={value}>{valueName}</option>}
       {options.map(({ id, name, title, sessions }) => (
-        <option key={id} value={id} title={title ?? ''}>
+        <option key={id} value={id} title={title ?? name}>
           {name} ({shownCount(sessions)})
         </option>
       ))}
@@ -238,13 +239,21 @@ export function Chips() {
   if (given.length === 0) return null;
   return (
     <p class="chips">
-      {given.map((name) => (
-        <button key={name} type="button" onClick={() => go({ filters: { ...state.filters, [name]: '' } })}>
-          {FILTER_WORDS[name].label}
-          {(names[name] ?? '') === '' ? '' : `: ${names[name]}`} <span aria-hidden="true">×</span>
-          <span class="hidden"> take this filter off</span>
-        </button>
-      ))}
+      {given.map((name) => {
+        const value = (names[name] ?? '') === '' ? '' : `: ${names[name]}`;
+        const words = `${FILTER_WORDS[name].label}${value}`;
+        return (
+          <button
+            key={name}
+            type="button"
+            title={words}
+            onClick={() => go({ filters: { ...state.filters, [name]: '' } })}
+          >
+            <span class="words">{words}</span> <span aria-hidden="true">×</span>
+            <span class="hidden"> take this filter off</span>
+          </button>
+        );
+      })}
       {given.length < 2 ? null : (
         <button type="button" class="quiet" onClick={() => go({ filters: {} })}>
           Clear all <kbd>Esc</kbd>

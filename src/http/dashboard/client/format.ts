@@ -34,10 +34,10 @@ export function shownPoints(value: number): string {
   return `${text} ${text === '+1' || text === '−1' ? 'point' : 'points'}`;
 }
 
-/** Beside fewer, a change in per cent says more than there is. */
-const ENOUGH = 5;
+/** Of fewer, and from as many times as much on, a change in per cent says more than there is. */
+const [ENOUGH, MANIFOLD] = [5, 10];
 
-/** How much a count has changed against the one before: of few, by how many; null when nothing can be said. */
+/** How much a count has changed against the one before, in per cent or by how many; null when nothing can be said. */
 export function changeOf(
   now: number,
   before: number,
@@ -45,7 +45,7 @@ export function changeOf(
   if (now === 0 && before === 0) return null;
   if (before === 0) return { text: 'new', direction: 1 };
   const change = (now - before) / before;
-  if (Math.min(now, before) < ENOUGH && now !== before)
+  if ((Math.min(now, before) < ENOUGH || now >= MANIFOLD * before) && now !== before)
     return {
       text: `${now > before ? '+' : '−'}${shownCount(Math.abs(now - before))}`,
       direction: now > before ? 1 : -1,
@@ -121,8 +121,9 @@ function withoutEnd(text: string): string {
   return text.slice(0, end);
 }
 
-/** From this share of a period on, its beginning is missing. */
+/** From this share of a period on, and more than a day, its beginning is missing: nights are quiet. */
 const LATE = 1 / 7;
+const DAY_MS = 86_400_000;
 
 /** The first day with messages of a period that begins without any for long; else null. `first`: its first bucket. */
 export function beganLate(
@@ -135,7 +136,7 @@ export function beganLate(
     number,
     number,
   ];
-  return began - from > LATE * (to - from) ? first : null;
+  return began - from > Math.max(DAY_MS, LATE * (to - from)) ? first : null;
 }
 
 /** What `/readyz` says is wrong. */

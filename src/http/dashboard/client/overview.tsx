@@ -1,22 +1,14 @@
 /** The first view: how the instance does, what people talk about, and what changed. */
 import { WaysIn } from './connect.tsx';
-import { api, type ChangesResponse, type OverviewResponse, type QueryResponse, type Row } from './api.ts';
+import { api, type OverviewResponse, type QueryResponse, type Row } from './api.ts';
 import { ChangesInShort } from './changes.tsx';
 import { Trend, type Point } from './charts.tsx';
-import { filled, rangeOfSpan } from './compared.ts';
-import { beganLate, languageName, outcomeWords, shownClockDay } from './format.ts';
+import { askBefore, filled, isComparable, lateDayOf, trendBefore, type Before } from './compared.ts';
+import { languageName, outcomeWords } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
-import { Empty, Fault, Figure, Go, Loading, Ranked, Section } from './parts.tsx';
+import { BeganLate, Empty, Fault, Figure, Go, Loading, Ranked, Section } from './parts.tsx';
 import { datesOf, usePeriod, type Period } from './period.ts';
-import { bucketsOf } from './state.ts';
-import { clockAt } from './zone.ts';
 import { Topics, type FoundTopics } from './topics.tsx';
-
-/** The period before; null: nothing is compared. */
-interface Before {
-  readonly changes: ChangesResponse;
-  readonly overview: OverviewResponse;
-}
 
 interface Lists extends FoundTopics {
   readonly gaps: QueryResponse;
@@ -25,14 +17,6 @@ interface Lists extends FoundTopics {
 
 /** So many trends of some dozens of buckets each fit in one answer. */
 const SPARKLINES = 100;
-
-async function askBefore(period: Period, signal: AbortSignal): Promise<Before | null> {
-  const { range, granularity: timeGranularity, instance: instanceId, compare } = period;
-  if (compare === 'none' || range['dateRange.start'] === undefined) return null;
-  const changes = await api.changes({ instanceId, ...range, compare }, signal);
-  const before = { instanceId, ...rangeOfSpan(changes.before), timeGranularity };
-  return { changes, overview: await api.overview(before, signal) };
-}
 
 async function askLists({ range, coarse, instance }: Period, signal: AbortSignal): Promise<Lists> {
   const query = (groupBy: string, fields: string, more: Readonly<Record<string, string | number>>) =>
@@ -75,8 +59,8 @@ export function Overview({ version }: { readonly version: string }) {
   return (
     <>
       {error === null ? null : <Fault error={error} />}
-      <Figures now={now} before={before === null || lateDay(before) !== null ? null : before.overview} />
-      {before === null ? null : <BeganLate day={lateDay(before)} />}
+      <Figures now={now} before={isComparable(before) ? before.overview : null} />
+      <BeganLate day={lateDayOf(before)} />
       <SessionsTrend now={now} before={before} period={period} />
       {lists.value === null ? null : (
         <div class="columns">
@@ -126,10 +110,8 @@ function Figures({
   readonly now: OverviewResponse;
   readonly before: OverviewResponse | null;
 }) {
-  // A period without a message is nothing to compare with.
-  const isCompared = before !== null && (before.fields.messages ?? 0) > 0;
   const was = (metric: keyof OverviewResponse['fields']) =>
-    !isCompared ? undefined : ((before.fields[metric] ?? null) as number | null);
+    before === null ? undefined : ((before.fields[metric] ?? null) as number | null);
   const { sessions, users, messages, sat, dsat, netSat } = now.fields;
   return (
     <div class="figures">
@@ -169,20 +151,6 @@ function Figures({
   );
 }
 
-/** A period that begins without messages makes changes look larger than they are. */
-function BeganLate({ day }: { readonly day: string | null }) {
-  return day === null ? null : (
-    <p class="faint">
-      The period before has messages only from {shownClockDay(day)} on, so these numbers are not compared with
-      it.
-    </p>
-  );
-}
-
-function lateDay({ changes, overview }: Before): string | null {
-  return beganLate(changes.before, overview.trend[0]?.date);
-}
-
 function pointsOf(trend: OverviewResponse['trend']): Point[] {
   return trend.map(({ date, fields }) => ({ date, value: fields.sessions ?? 0 }));
 }
@@ -198,17 +166,7 @@ function SessionsTrend({
 }) {
   const points = pointsOf(now.trend);
   const dates = datesOf(period, points[0]?.date, points.at(-1)?.date);
-  const earlier =
-    before === null || before.overview.trend.length === 0
-      ? null
-      : filled(
-          pointsOf(before.overview.trend),
-          bucketsOf(
-            clockAt(before.changes.before.start),
-            clockAt(before.changes.before.end),
-            period.granularity,
-          ),
-        );
+  const earlier = trendBefore(before, pointsOf(before?.overview.trend ?? []), period);
   return (
     <Section title="Conversations over time">
       <Trend points={filled(points, dates)} before={earlier} isOpen={period.isOpen} label="Conversations" />
@@ -240,6 +198,7 @@ function Gaps({ rows }: { readonly rows: readonly Row[] }) {
           rows={rows.map(({ dimensions: { gap }, fields }) => ({
             id: gap?.id ?? '',
             name: gap?.name ?? '',
+            ...(gap?.description ? { title: gap.description } : {}),
             note: gap?.gapType === 'TOOL' ? 'ability' : 'knowledge',
             count: fields.sessions,
             to: { view: 'gap', id: gap?.id ?? '' },
@@ -320,6 +279,7 @@ function Repeats({ rows }: { readonly rows: readonly Row[] }) {
           rows={rows.map(({ dimensions: { repeatedRequest }, fields }) => ({
             id: repeatedRequest?.id ?? '',
             name: repeatedRequest?.name ?? '',
+            ...(repeatedRequest?.description ? { title: repeatedRequest.description } : {}),
             count: fields.sessions,
             to: { view: 'repeat', id: repeatedRequest?.id ?? '' },
           }))}

@@ -4,7 +4,15 @@ import { useState } from 'preact/hooks';
 import type { ApiError } from './api.ts';
 import { toCsv } from '../../../domain/csv.ts';
 import type { SessionOutcome } from '../../../domain/session-outcomes.ts';
-import { changeOf, outcomeWords, shownCount, shownNet, shownPoints, shownShare } from './format.ts';
+import {
+  changeOf,
+  outcomeWords,
+  shownClockDay,
+  shownCount,
+  shownNet,
+  shownPoints,
+  shownShare,
+} from './format.ts';
 import { useNavigation } from './hooks.ts';
 import type { PageState } from './state.ts';
 
@@ -13,9 +21,12 @@ export function Go({
   to,
   children,
   class: name,
+  title,
   current = false,
 }: {
   readonly to: Partial<PageState>;
+  /** The whole of what its words may be cut from. */
+  readonly title?: string;
   /** It is where one is. */
   readonly current?: boolean;
   readonly children: ComponentChildren;
@@ -26,6 +37,7 @@ export function Go({
     <a
       href={hrefOf(to)}
       {...(name === undefined ? {} : { class: name })}
+      {...(title === undefined ? {} : { title })}
       {...(current ? { 'aria-current': 'page' as const } : {})}
       onClick={(event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
@@ -83,6 +95,16 @@ export function Figure({
       {note === undefined ? null : <span class="delta">{note}</span>}
       {meaning === undefined ? null : <span class="meaning">{meaning}</span>}
     </div>
+  );
+}
+
+/** A period that begins without messages makes changes look larger than they are. `day`: null if it does not. */
+export function BeganLate({ day }: { readonly day: string | null }) {
+  return day === null ? null : (
+    <p class="faint">
+      The period before has messages only from {shownClockDay(day)} on, so these numbers are not compared with
+      it.
+    </p>
   );
 }
 
@@ -196,6 +218,7 @@ export function Ranked({
     readonly name: string;
     /** What else is to say of it, in a word. */
     readonly note?: string;
+    /** What its name means, or is cut from. */
     readonly title?: string;
     readonly count: number | undefined;
     /** Absent: it leads nowhere. */
@@ -205,10 +228,16 @@ export function Ranked({
   return (
     <table>
       <tbody>
-        {rows.map(({ id, name, note, title, count, to }) => (
+        {rows.map(({ id, name, note, title = name, count, to }) => (
           <tr key={id}>
-            <td title={title ?? ''}>
-              {to === undefined ? name : <Go to={to}>{name}</Go>}
+            <td>
+              {to === undefined ? (
+                <span title={title}>{name}</span>
+              ) : (
+                <Go to={to} title={title}>
+                  {name}
+                </Go>
+              )}
               {note === undefined ? null : <span class="faint"> {note}</span>}
             </td>
             <td class="number">{shownCount(count)}</td>

@@ -112,7 +112,9 @@ export function Topics({
             {cluster === undefined ? null : (
               <tr class="cluster">
                 <th scope="rowgroup" colSpan={2}>
-                  <Go to={{ view: 'cluster', id }}>{cluster.dimensions.cluster?.name}</Go>
+                  <Go to={{ view: 'cluster', id }} title={cluster.dimensions.cluster?.name ?? ''}>
+                    {cluster.dimensions.cluster?.name}
+                  </Go>
                 </th>
                 <td class="number">{shownCount(cluster.fields.sessions)}</td>
                 <td class="number" />
@@ -149,7 +151,9 @@ function Topic({
   return (
     <tr>
       <td class={isInside ? 'name inside' : 'name'}>
-        <Go to={{ view: 'topic', id }}>{name}</Go>
+        <Go to={{ view: 'topic', id }} title={name}>
+          {name}
+        </Go>
       </td>
       <td class="wide">
         {trend === undefined ? null : <Sparkline points={trend} label={`Conversations about ${name}`} />}

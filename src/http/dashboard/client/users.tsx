@@ -42,7 +42,9 @@ export function Users({ version }: { readonly version: string }) {
           endUser === undefined ? null : (
             <div class="person">
               <p class="title">
-                <Go to={{ view: 'user', id: endUser.id }}>{endUser.externalId}</Go>
+                <Go to={{ view: 'user', id: endUser.id }} title={endUser.externalId ?? ''}>
+                  {endUser.externalId}
+                </Go>
               </p>
               <p class="faint meta">
                 {counted(fields.sessions, 'conversation')} · {counted(fields.messages, 'message')} · net{' '}

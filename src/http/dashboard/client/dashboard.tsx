@@ -1,0 +1,104 @@
+/** The dashboard of one instance: its header, what concerns all views, and the view that the URL names. */
+import { AlertsPage } from './alerts.tsx';
+import type { Instance } from './api.ts';
+import { ChangesPage } from './changes.tsx';
+import { ConnectPage } from './connect.tsx';
+import { Conversations } from './conversations.tsx';
+import { LastDecision } from './curate.tsx';
+import { CuratingContext, useDecisions } from './curating.ts';
+import { DecisionsPage } from './decisions.tsx';
+import { EntityPage } from './entity.tsx';
+import { Chips } from './filter-bar.tsx';
+import { Header, VIEWS } from './header.tsx';
+import { useKeys, useTitle, type Navigation } from './hooks.ts';
+import { useLive } from './live.ts';
+import { Overview } from './overview.tsx';
+import { Loading } from './parts.tsx';
+import { Session } from './session.tsx';
+import { Standstill } from './standstill.tsx';
+import { isEntity, RANGES, type PageState } from './state.ts';
+import { Users } from './users.tsx';
+import { showTimesIn } from './zone.ts';
+
+export function Dashboard({
+  instances,
+  navigation,
+}: {
+  readonly instances: readonly Instance[];
+  readonly navigation: Navigation;
+}) {
+  const { state } = navigation;
+  // Before anything below computes with it.
+  showTimesIn(instances.find(({ id }) => id === state.instance)?.timeZone ?? 'UTC');
+  const live = useLive(state.instance);
+  const curating = useDecisions(state.instance);
+  useShortcuts(navigation);
+  useTitle(state.session !== '' ? null : (VIEWS.find(([view]) => view === state.view)?.[1] ?? null));
+  return (
+    <CuratingContext.Provider value={curating}>
+      <a class="skip" href="#main">
+        Skip to the numbers
+      </a>
+      <Header instances={instances} />
+      {live.isOffline ? <Offline /> : <Standstill />}
+      <LastDecision />
+      <Chips />
+      <main id="main">
+        {live.version === null ? (
+          <Loading />
+        ) : (
+          <View state={state} version={`${live.version} ${curating.edits}`} />
+        )}
+      </main>
+    </CuratingContext.Provider>
+  );
+}
+
+/** Digits choose the period. Escape takes the filters off, then leads to the overview. */
+function useShortcuts({ state, go }: Navigation): void {
+  useKeys((pressed) => {
+    const range = RANGES[Number(pressed) - 1];
+    if (range !== undefined) go({ range });
+    else if (pressed === 'Escape' && state.session === '') {
+      if (Object.keys(state.filters).length > 0) go({ filters: {} });
+      else go({ view: 'overview', id: '' });
+    }
+  });
+}
+
+function Offline() {
+  return (
+    <p class="notice" role="status">
+      The service does not answer at the moment. The numbers are those of before; they go on by themselves.
+    </p>
+  );
+}
+
+function View({
+  state: { session, view },
+  version,
+}: {
+  readonly state: PageState;
+  readonly version: string;
+}) {
+  if (session !== '') return <Session version={version} />;
+  if (isEntity(view)) return <EntityPage kind={view} version={version} />;
+  switch (view) {
+    case 'overview':
+      return <Overview version={version} />;
+    case 'conversations':
+      return <Conversations version={version} />;
+    case 'changes':
+      return <ChangesPage version={version} />;
+    case 'users':
+      return <Users version={version} />;
+    case 'decisions':
+      return <DecisionsPage version={version} />;
+    case 'alerts':
+      return <AlertsPage />;
+    case 'connect':
+      return <ConnectPage />;
+    default:
+      return view satisfies never;
+  }
+}

@@ -1,0 +1,125 @@
+/** The header of all views: where one can go, and what the numbers are of. */
+import { signIn, type Instance } from './api.ts';
+import { useNavigation } from './hooks.ts';
+import { Go } from './parts.tsx';
+import { RangeControls } from './range-controls.tsx';
+import { BUCKETS, bucketsFor, COMPARISONS, START, type Comparison } from './state.ts';
+
+const COMPARISON_WORDS: Readonly<Record<Comparison, string>> = {
+  previous: 'vs period before',
+  year: 'vs year before',
+  none: 'no comparison',
+};
+
+/** The views that the header leads to, and their names. */
+export const VIEWS = [
+  ['overview', 'Overview'],
+  ['changes', 'Changes'],
+  ['conversations', 'Conversations'],
+  ['users', 'Users'],
+  ['decisions', 'Decisions'],
+  ['alerts', 'Alerts'],
+  ['connect', 'Connect'],
+] as const;
+
+export function Header({ instances }: { readonly instances: readonly Instance[] }) {
+  const { state } = useNavigation();
+  return (
+    <header class="bar">
+      <Go to={{ ...START, instance: state.instance, range: state.range }} class="brand">
+        Undertone
+      </Go>
+      <nav aria-label="Views">
+        {VIEWS.map(([view, words]) => (
+          <Go
+            key={view}
+            to={{ view, id: '', session: '', filters: {} }}
+            current={state.view === view && state.session === ''}
+          >
+            {words}
+          </Go>
+        ))}
+      </nav>
+      <div class="controls">
+        <InstanceChoice instances={instances} />
+        <RangeControls />
+        <ComparisonChoice />
+        <BucketChoice />
+        <button type="button" class="quiet" onClick={() => void signIn.close()}>
+          Sign out
+        </button>
+      </div>
+    </header>
+  );
+}
+
+function InstanceChoice({ instances }: { readonly instances: readonly Instance[] }) {
+  const { state, go } = useNavigation();
+  return (
+    <Choice
+      label="Instance"
+      value={state.instance}
+      options={instances.map(({ id, name }) => ({ value: id, words: name ?? id }))}
+      onChoice={(instance) => go({ ...START, range: state.range, instance })}
+    />
+  );
+}
+
+function ComparisonChoice() {
+  const { state, go } = useNavigation();
+  return (
+    <Choice
+      label="Compare with"
+      value={state.compare}
+      options={COMPARISONS.map((value) => ({ value, words: COMPARISON_WORDS[value] }))}
+      onChoice={(compare) => go({ compare })}
+    />
+  );
+}
+
+function BucketChoice() {
+  const { state, go } = useNavigation();
+  const possible = bucketsFor(state.range);
+  return (
+    <Choice
+      label="Buckets of the trend"
+      value={state.buckets}
+      options={BUCKETS.map((value) => ({
+        value,
+        words: value === 'auto' ? 'auto buckets' : `by ${value}`,
+        disabled: !possible.includes(value),
+      }))}
+      onChoice={(buckets) => go({ buckets })}
+    />
+  );
+}
+
+function Choice<Value extends string>({
+  label,
+  value,
+  options,
+  onChoice,
+}: {
+  readonly label: string;
+  readonly value: Value;
+  readonly options: readonly {
+    readonly value: Value;
+    readonly words: string;
+    readonly disabled?: boolean;
+  }[];
+  readonly onChoice: (value: Value) => void;
+}) {
+  const chosen = options.find((option) => option.value === value)?.words ?? '';
+  return (
+    <label>
+      <span class="hidden">{label}</span>
+      <select value={value} title={chosen} onChange={(event) => onChoice(event.currentTarget.value as Value)}>
+        {options.map(({ value: one, words, disabled = false }) => (
+          <option key={one} value={one} disabled={disabled}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
