@@ -94,4 +94,22 @@ describe('conversations out of traces', () => {
       }
     });
   }
+
+  it('keep the order that histories show where all calls of a trace start and end at once', async () => {
+    for (const style of STYLES.filter(({ history, ids }) => history === 'full' && ids !== 'none')) {
+      for (let seed = 0; seed < 5 * RUNS; seed += 1) {
+        const { expected, observations } = conversation(new Dice(seed), 'at once', style);
+        const at = { traceId: 'a'.repeat(32), startedAt: 1e15, endedAt: 1e15 };
+        const service = new FakeService(null);
+        service.send(observations.map((one) => ({ ...one, ...at })));
+        await service.runOut();
+        const said = [...service.sessions().values()].flat().map((message) => Object(message).content);
+        deepEqual(
+          said,
+          expected.said.map(({ content }) => content),
+          `seed ${seed}: ${JSON.stringify(style)}`,
+        );
+      }
+    }
+  });
 });
