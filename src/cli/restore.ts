@@ -7,6 +7,7 @@ import { Rules } from '../alerts/rules.ts';
 import { loadConfig, type Config } from '../config.ts';
 import { SetupError } from '../errors.ts';
 import { IDEMPOTENCY_TTL_MS } from '../ingest/idempotency.ts';
+import { AuditLog } from '../registry/audit-log.ts';
 import { writeDefinition } from '../store/epochs/definition.ts';
 import { shardDirectory, writeActiveEpoch } from '../store/epochs/epochs.ts';
 import { ARCHIVED_STREAMS, extentOf, makeAnew, restoreStream } from '../stream/archive/archive.ts';
@@ -142,6 +143,7 @@ async function prepareStreams(connection: StreamConnection, config: Config): Pro
   await openAssemblyBuckets(connection, { replicas });
   await Rules.open(connection, { replicas });
   await Outbox.open(connection, { replicas });
+  await AuditLog.open(connection, { replicas });
 }
 
 async function restoreViews(

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Outbox } from '../../src/alerts/outbox.ts';
+import { AuditLog } from '../../src/registry/audit-log.ts';
 import type { NewRule } from '../../src/alerts/rule.ts';
 import { Rules } from '../../src/alerts/rules.ts';
 import { checkBackup } from '../../src/cli/backup-files.ts';
@@ -117,6 +118,8 @@ describe('backup and restore', () => {
     })();
     const alert = await (await Rules.open(connection)).create(WANTED, Date.now());
     await (await Outbox.open(connection)).add({ ...message({ ruleId: alert.id }), state: 'delivered' });
+    const done = { keyId: 'k', action: 'EXPORT', instanceId: null, target: 'TOPIC' } as const;
+    await (await AuditLog.open(connection)).record('project', done);
     // Spans that have not become messages, and what is known of those before.
     const span = (await jetstream(connection.nats).publish(TRACES_SUBJECT, 'gone')).seq;
     await manager.streams.purge(TRACES_STREAM, { seq: span + 1 });
@@ -160,6 +163,11 @@ describe('backup and restore', () => {
       await registry.close();
       deepEqual(await (await Rules.open(there)).list(alert.instanceId), [alert]);
       const told = await (await Outbox.open(there)).of(alert.instanceId, alert.id);
+      const { records } = await (await AuditLog.open(there)).page('project', { limit: 9, before: null });
+      deepEqual(
+        records.map(({ action, target }) => [action, target]),
+        [['EXPORT', 'TOPIC']],
+      );
       deepEqual(
         told.map(({ state }) => state),
         ['delivered'],
