@@ -109,6 +109,10 @@ const environment = z.object({
   SMTP_URL: z
     .string()
     .regex(/^smtps?:\/\/\S+$/, 'must look like smtp://user:password@mail.example.com:587')
+    .refine(
+      (url) => URL.canParse(url) && new URL(url).hostname !== '',
+      'must be a URL: write characters such as # and / in a password as %23 and %2F',
+    )
     .optional(),
   MAIL_FROM: z
     .string()
@@ -117,6 +121,7 @@ const environment = z.object({
   PUBLIC_URL: z
     .string()
     .regex(/^https?:\/\/[^\s@?#]+$/, 'must look like https://undertone.example.com')
+    .refine((url) => URL.canParse(url), 'must be a URL')
     .optional(),
   QUERY_WAIT_MS: integer(5000, 0, 60_000),
   QUERY_WAITERS: integer(256, 1, 100_000),
@@ -343,7 +348,7 @@ function scopesOf(text: string): ReadonlyMap<string, readonly KeyScope[]> | null
   for (const part of text.split(';').filter((each) => each.trim() !== '')) {
     const [group = '', list = '', ...more] = part.split('=').map((each) => each.trim());
     const scopes = list.split(',').map((scope) => scope.trim());
-    if (group === '' || more.length > 0 || !scopes.every(isKeyScope)) return null;
+    if (group === '' || found.has(group) || more.length > 0 || !scopes.every(isKeyScope)) return null;
     found.set(group, scopes);
   }
   return found;

@@ -64,6 +64,9 @@ describe('config', () => {
     ['AUTH_PROXY_SCOPES', 'admins'],
     ['AUTH_PROXY_SCOPES', '*=everything'],
     ['SMTP_URL', 'https://mail.example.com'],
+    ['SMTP_URL', 'smtp://ada:pa#ss@mail.example.com'],
+    ['PUBLIC_URL', 'http://a:99999'],
+    ['AUTH_PROXY_HEADER', 'Authorization'],
     ['MAIL_FROM', 'Undertone\nBcc: eve@example.com'],
   ] as const) {
     it(`refuses ${name}=${value}`, () => match(messageOf({ [name]: value }), new RegExp(name)));

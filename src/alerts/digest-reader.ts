@@ -10,6 +10,8 @@ import { SnapshotFigures, type FiguresOptions } from './figures.ts';
 import { htmlOf } from './html.ts';
 import { WEEK } from './windows.ts';
 
+/** What comes later has no four digits of a year. */
+const LAST_WEEK = Date.UTC(9999, 11, 20) * 1000;
 const WRONG_WEEK = 'must be a date that exists, such as 2026-11-16';
 
 /** GET /v1/digest: its parameters. */
@@ -20,7 +22,7 @@ export const digestParameterSchemas = z.strictObject({
     .regex(/^\d{4}-\d{2}-\d{2}$/, WRONG_WEEK)
     .transform((text, context) => {
       const at = parseTime(text);
-      if (at !== null) return at;
+      if (at !== null && at < LAST_WEEK) return at;
       context.addIssue(WRONG_WEEK);
       return z.NEVER;
     })

@@ -38,36 +38,40 @@ export function faultOfMail(url: string): string | null {
   return wrong ? 'must be addresses with commas between them, such as mailto:ada@example.com' : null;
 }
 
-/** Posts to `mailto:` URLs. Rejects with PostError when the server did not take it. */
+/**
+ * Posts to `mailto:` URLs. Rejects with PostError when the server did not take it within the time; an address that it
+ * refuses beside others that it takes gets nothing.
+ */
 export function createMail({ smtpUrl, from }: MailOptions): Post {
   return async (url, { headers, body, timeoutMs, signal }) => {
     const { subject, text, html } = JSON.parse(body) as MailBody;
-    // Most installations send none.
-    const { createTransport } = await import('nodemailer');
+    const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     const limits = { connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs };
-    const transport = createTransport({ url: smtpUrl, ...limits }, { from });
-    const close = (): void => transport.close();
-    signal.addEventListener('abort', close, { once: true });
+    let close = (): void => undefined;
     try {
-      await Promise.race([
-        transport.sendMail({
-          // As lists, nothing in an address is read as more of them.
-          to: recipientsOf(url).map((address) => ({ name: '', address })),
-          subject,
-          text,
-          html,
-          messageId: `<${headers['webhook-id']}@undertone>`,
-          headers: { 'Auto-Submitted': 'auto-generated' },
-          disableFileAccess: true,
-          disableUrlAccess: true,
-        }),
-        aborted(signal),
-      ]);
+      // Most installations send none.
+      const { createTransport } = await import('nodemailer');
+      const transport = createTransport({ url: smtpUrl, ...limits }, { from });
+      close = () => transport.close();
+      const sending = transport.sendMail({
+        // As lists, nothing in an address is read as more of them.
+        to: recipientsOf(url).map((address) => ({ name: '', address })),
+        subject,
+        text,
+        html,
+        messageId: `<${headers['webhook-id']}@undertone>`,
+        headers: { 'Auto-Submitted': 'auto-generated' },
+        disableFileAccess: true,
+        disableUrlAccess: true,
+      });
+      await untilEnded(sending, ended);
       return { status: SENT, retryAfterMs: null };
     } catch (error) {
-      throw new PostError(reasonOf(error), { cause: error });
+      // Without its cause, which may hold the address of the server with its password.
+      throw new PostError(
+        ended.aborted && !signal.aborted ? `no answer within ${timeoutMs / 1000} seconds` : reasonOf(error),
+      );
     } finally {
-      signal.removeEventListener('abort', close);
       close();
     }
   };
@@ -76,17 +80,25 @@ export function createMail({ smtpUrl, from }: MailOptions): Post {
 /** What SMTP answers when a message is taken. */
 const SENT = 250;
 
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason as Error);
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+async function untilEnded(sending: Promise<unknown>, ended: AbortSignal): Promise<void> {
+  let stop = (): void => undefined;
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(ended.reason as Error);
   });
+  ended.addEventListener('abort', stop, { once: true });
+  try {
+    ended.throwIfAborted();
+    await Promise.race([sending, stopped]);
+  } finally {
+    ended.removeEventListener('abort', stop);
+    sending.catch(() => undefined);
+  }
 }
 
 /** It never holds the address of the server, which may hold a password. */
 function reasonOf(error: unknown): string {
   const { responseCode, code = '' } = error as { readonly responseCode?: number; readonly code?: string };
-  if (responseCode !== undefined) return `the mail server answered ${responseCode}`;
   if (code === 'EAUTH') return 'the mail server did not accept user and password';
+  if (responseCode !== undefined) return `the mail server answered ${responseCode}`;
   return `the mail server cannot be reached${code === '' ? '' : ` (${code})`}`;
 }

@@ -188,9 +188,11 @@ export function newRuleSchema(reach: Reach) {
           path: ['format'],
           message: 'must be email for a mailto: URL, and for no other',
         })
-        .transform(({ format, ...delivery }) => ({
-          ...delivery,
-          format: format ?? (isMail(delivery.url) ? ('email' as const) : ('undertone' as const)),
+        // In the order in which bodies of earlier versions were compared.
+        .transform(({ url, format, ...rest }) => ({
+          url,
+          format: format ?? (isMail(url) ? ('email' as const) : ('undertone' as const)),
+          ...rest,
         }))
         .describe('Where its messages go.'),
     },

@@ -39,11 +39,9 @@ export function localBuckets(
   while (toMicros(from) < range.end) {
     if (found.length === most) return null;
     const next = nextBucketStart(granularity, from);
-    found.push({
-      start: Math.max(range.start, toMicros(from)),
-      end: Math.min(range.end, toMicros(next)),
-      bucket: toMicros(from),
-    });
+    const start = Math.max(range.start, toMicros(from));
+    const end = Math.min(range.end, toMicros(next));
+    if (start < end) found.push({ start, end, bucket: toMicros(from) });
     from = next;
   }
   return found;
@@ -62,12 +60,12 @@ export function formatLocalBucket(start: number, zone: string): string {
   return DateTime.fromMillis(start / 1000, { zone }).toFormat("yyyy-MM-dd'T'HH:mm:ssZZ");
 }
 
-/** Whether hours of the zone begin where hours of UTC do, in every month of a range. */
+/** Whether hours of the zone begin where hours of UTC do, in every month of a range, and at the start of the next. */
 export function hasWholeHours(
   zone: string,
   range: { readonly start: number; readonly end: number },
 ): boolean {
-  const months = localBuckets('MONTH', zone, range, MOST_MONTHS) ?? [];
+  const months = localBuckets('MONTH', zone, { ...range, end: range.end + MONTH_MICROS }, MOST_MONTHS) ?? [];
   return months.length > 0 && months.every(({ bucket }) => bucket % HOUR_MICROS === 0);
 }
 
@@ -75,6 +73,7 @@ export function hasWholeHours(
 const MOST_MONTHS = 2400;
 
 const HOUR_MICROS = 3_600_000_000;
+const MONTH_MICROS = 31 * 24 * HOUR_MICROS;
 const UNIT = { HOUR: 'hour', DAY: 'day', WEEK: 'week', MONTH: 'month' } as const;
 
 function bucketStart(granularity: Exclude<Granularity, 'ALL'>, at: DateTime): DateTime {

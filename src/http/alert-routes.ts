@@ -5,7 +5,7 @@ import { newRuleSchema, type NewRule, type RepeatKey } from '../alerts/rule.ts';
 import { CREATE_ALERT, DELETE_ALERT, LIST_ALERTS, READ_ALERT, TEST_ALERT } from '../contract/alerts.ts';
 import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
 import { checked } from '../ingest/validation.ts';
-import { recordAudit } from './audit-route.ts';
+import { recordAudit, recordDone } from './audit-route.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { enterInstance } from './instance-request.ts';
 import { serve } from './serve.ts';
@@ -32,14 +32,14 @@ export function registerAlertRoutes(scope: FastifyInstance, alerting: Alerting):
     await enterInstance(request, reply, wanted.instanceId, alerting);
     const key = idempotencyKey === undefined ? undefined : keyOf(idempotencyKey, wanted);
     const made = await alerts.create(wanted, key);
-    await recordAudit(request, 'CREATE_ALERT', { instanceId: wanted.instanceId, target: made.alert.id });
+    await recordDone(request, 'CREATE_ALERT', { instanceId: wanted.instanceId, target: made.alert.id });
     return made;
   });
   of(LIST_ALERTS, async (instanceId) => ({ elements: await alerts.list(instanceId) }));
   of(READ_ALERT, (instanceId, id) => alerts.read(instanceId, id));
   of(DELETE_ALERT, async (instanceId, id, request) => {
-    await alerts.remove(instanceId, id);
     await recordAudit(request, 'DELETE_ALERT', { instanceId, target: id });
+    await alerts.remove(instanceId, id);
   });
   of(TEST_ALERT, (instanceId, id, { projectId }) => alerts.test(projectId, instanceId, id));
 }

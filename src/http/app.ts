@@ -90,6 +90,12 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   const endSilent = trackSilent(app.server);
   app.addHook('preClose', async () => endSilent());
   app.decorate('audit', dependencies.audit ?? null);
+  app.decorate('auditLost', ({ id }: FastifyRequest, action: string, err: unknown) =>
+    log.error(
+      { event: 'audit_not_recorded', requestId: id, action, err },
+      'what was done is not in the audit',
+    ),
+  );
   app.decorateRequest('projectId', '');
   app.decorateRequest('key', null);
   app.decorateRequest('held');

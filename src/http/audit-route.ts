@@ -8,6 +8,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Null: this process keeps nothing of who does what. */
     audit: Audit | null;
+    /** Says that something was done and is not recorded. */
+    auditLost: (request: FastifyRequest, action: AuditedAction, error: unknown) => void;
   }
 }
 
@@ -19,7 +21,16 @@ export function registerAuditRoute(scope: FastifyInstance, audit: Audit): void {
   });
 }
 
-/** Keeps what a request did. Throws AppError SERVICE_UNAVAILABLE. */
+/** Keeps what a request has done and what stands stored. Where that fails, the log says it: it cannot be undone. */
+export async function recordDone(...[request, action, about]: Parameters<typeof recordAudit>): Promise<void> {
+  try {
+    await recordAudit(request, action, about);
+  } catch (error) {
+    request.server.auditLost(request, action, error);
+  }
+}
+
+/** Keeps what a request is about to do. Throws AppError SERVICE_UNAVAILABLE: then it must not. */
 export async function recordAudit(
   request: FastifyRequest,
   action: AuditedAction,

@@ -84,7 +84,8 @@ export function registerAuth(
 
   /** Whom a proxy has signed in. A key or a sign-in of the request's own goes first. */
   async function person(request: FastifyRequest): Promise<FoundKey | null> {
-    if (people === undefined || !keys.loaded || shownBy(request) !== null) return null;
+    // Proxies pass tokens of their own on; a sign-in that has ended says nothing any more.
+    if (people === undefined || !keys.loaded || showsKey(request.headers)) return null;
     return people.find(request);
   }
 
@@ -163,6 +164,11 @@ function admit(allowance: Allowance, { allowance: ofRequests }: FastifyRequest, 
 /** Its key, or its address as long as it has none. */
 function callerOf(request: FastifyRequest): string {
   return request.key === null ? addressOf(request) : `key ${request.key.keyId}`;
+}
+
+/** Whether it gives what looks like a key of ours. */
+function showsKey(headers: IncomingHttpHeaders): boolean {
+  return headers['x-api-key'] !== undefined || givenKey(headers)?.startsWith('ut_') === true;
 }
 
 /** What the request gives as its key: in `x-api-key`, else as `Authorization: Bearer`; null: nothing. */

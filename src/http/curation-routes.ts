@@ -5,7 +5,7 @@ import { CREATE_TOPIC, CURATE } from '../contract/steering.ts';
 import { parseCuration, parseNewTopic, type CurationRequest } from '../ingest/curation-body.ts';
 import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
 import { inTime } from './answer-time.ts';
-import { recordAudit } from './audit-route.ts';
+import { recordDone } from './audit-route.ts';
 import { countMessages } from './auth.ts';
 import type { BodyReader } from './body.ts';
 import type { HttpDependencies } from './dependencies.ts';
@@ -71,7 +71,7 @@ async function curate(
     idempotencyKey,
     check: (asked) => known(targets.check(instanceId, asked, request.projectId)),
   });
-  await recordAudit(request, action, { instanceId, target: curated.curationId });
+  await recordDone(request, action, { instanceId, target: curated.curationId });
   reply.header('X-Stream-Position', String(curated.position));
   return curated;
 }

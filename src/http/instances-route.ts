@@ -13,7 +13,7 @@ import {
 import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
 import { checked } from '../ingest/validation.ts';
 import type { Instance } from '../registry/registry.ts';
-import { recordAudit } from './audit-route.ts';
+import { recordDone } from './audit-route.ts';
 import type { InstanceRegistry } from './dependencies.ts';
 import { noInstance, readParameters } from './instance-request.ts';
 import { serve } from './serve.ts';
@@ -32,7 +32,7 @@ export function registerInstanceRoutes(scope: FastifyInstance, instances: Instan
       body.default === true
         ? await instances.defaultInstance(wanted)
         : { instance: await instances.createInstance({ ...wanted, idempotencyKey }), made: true };
-    if (made) await recordAudit(request, 'CREATE_INSTANCE', { instanceId: instance.id, target: instance.id });
+    if (made) await recordDone(request, 'CREATE_INSTANCE', { instanceId: instance.id, target: instance.id });
     else reply.code(200);
     return answerOf(instance);
   });
@@ -49,7 +49,7 @@ export function registerInstanceRoutes(scope: FastifyInstance, instances: Instan
       },
     });
     if (changed === null) throw noInstance(id);
-    await recordAudit(request, 'CHANGE_INSTANCE', { instanceId: id, target: id });
+    await recordDone(request, 'CHANGE_INSTANCE', { instanceId: id, target: id });
     return answerOf(changed);
   });
 }

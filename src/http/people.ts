@@ -35,9 +35,11 @@ export function createPeople({ header, groupsHeader, from, scopes, projectId }: 
       const named = headers[header];
       // The proxy's own cookie comes along with requests of other sites; this header does not.
       if (named === undefined || headers[PAGE_HEADER] === undefined) return null;
-      const name = String(named).trim();
+      const name = textOf(named).trim();
       if (!isFrom(proxies, raw.socket.remoteAddress) || !isName(name)) return null;
-      const groups = groupsHeader === null ? '' : String(headers[groupsHeader] ?? '');
+      const once = [header, groupsHeader].every((own) => countOf(raw.rawHeaders, own) <= 1);
+      if (!once) return null;
+      const groups = groupsHeader === null ? '' : textOf(headers[groupsHeader] ?? '');
       const own = [EVERYBODY, ...groups.split(',').map((group) => group.trim())];
       const project = await projectId();
       if (project === null) return null;
@@ -50,9 +52,19 @@ export function createPeople({ header, groupsHeader, from, scopes, projectId }: 
   };
 }
 
-/** A header that came twice is one text with a comma in it: it names nobody. */
+/** Node reads each byte of a header as a character; proxies write UTF-8. */
+function textOf(header: string | string[]): string {
+  return Buffer.from(String(header), 'latin1').toString('utf8');
+}
+
+function countOf(rawHeaders: readonly string[], name: string | null): number {
+  return rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length;
+}
+
+/** One person, and no key's name. */
 function isName(name: string): boolean {
-  return name !== '' && name.length <= LONGEST_NAME && !name.includes(',') && isPlainName(name);
+  const isOne = name !== '' && name.length <= LONGEST_NAME && !name.includes(',');
+  return isOne && isPlainName(name) && !/^key_/i.test(name);
 }
 
 function networksOf(from: readonly string[]): BlockList {

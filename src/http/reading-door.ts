@@ -4,10 +4,8 @@ import { parseQueryParameters } from '../query/parameters.ts';
 import { notFoundPath } from './auth.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { checkInstance } from './instance-request.ts';
-import { inZoneOfInstance } from './instance-zone.ts';
 import { listInstances } from './instances-route.ts';
 import { readQuestion, readingRoutes } from './reading-routes.ts';
-import { hasTimeZone } from './serve.ts';
 
 /** The routes that read, for callers in this process; one door for each project. */
 export function createReadingDoors(
@@ -19,17 +17,14 @@ export function createReadingDoors(
     async get(path, given) {
       if (path === '/instances') return listInstances(instances, projectId, given);
       if (path === '/query') {
-        const asked = parseQueryParameters(await inZoneOfInstance(given, query.instances));
+        const asked = parseQueryParameters(given);
         await checkInstance(projectId, asked.instanceId, query.instances);
         return query.runner.run(asked, projectId);
       }
       const [, name = '', id = ''] = path.split('/');
       const route = routes.get(name);
       if (route === undefined) throw notFoundPath('GET', path);
-      const parameters = hasTimeZone(route.route.parameters)
-        ? await inZoneOfInstance(given, query.instances)
-        : given;
-      const question = readQuestion(route, parameters, id);
+      const question = readQuestion(route, given, id);
       await checkInstance(projectId, question.instanceId, query.instances);
       return question.answer(projectId);
     },

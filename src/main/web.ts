@@ -177,6 +177,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   const connection = awaited.connection.set(await connect(lifecycle));
   const registry = await openRegistry(connection, { replicas: config.streamReplicas });
   lifecycle.opened('registry', () => registry.close());
+  awaited.audit.set(await AuditLog.open(connection, { replicas: config.streamReplicas }));
   const idempotency = await openIdempotencyStore(connection, { replicas: config.streamReplicas });
   const settling = { idempotency, turns: createClaimTurns(), clock: nowMicros };
   awaited.createInstance.set(createInstanceCreator({ ...settling, registry }));
@@ -185,7 +186,6 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   if (ingests) awaited.acceptor.set(createAcceptor({ ...parts, registry }));
   awaited.curator.set(createCurator(parts));
   if (answers) awaited.alerts.set(await openAlertService(connection));
-  awaited.audit.set(await AuditLog.open(connection, { replicas: config.streamReplicas }));
   // Opened first, so that it answers while the rest is awaited; closed first all the same.
   lifecycle.opened('http', () => app.close());
   await registry.whenReady();

@@ -2,13 +2,17 @@ import { AppError, ERROR_CODES, type ErrorCode, type ErrorDetail } from '../erro
 import type { ReadingDoor } from './reading.ts';
 
 const TIMEOUT_MS = 60_000;
+/** Routes that mean the time zone of the instance where they are told none. */
+const IN_ZONES = /^\/(?:query|overview|changes|topics|topic-clusters|gaps|repeated-requests|end-users)\b/;
 
 /** The routes of a running service. `url` is without `/v1`. */
 export function createHttpDoor({ url, key }: { readonly url: string; readonly key: string }): ReadingDoor {
   const base = url.replace(/(?<!\/)\/+$/, '');
   return {
     async get(path, parameters) {
-      const { status, text } = await ask(`${base}/v1${path}?${new URLSearchParams(parameters)}`, base, key);
+      // The tools speak of days in UTC.
+      const asked = IN_ZONES.test(path) ? { timeZone: 'UTC', ...parameters } : parameters;
+      const { status, text } = await ask(`${base}/v1${path}?${new URLSearchParams(asked)}`, base, key);
       const json = parsed(text);
       if (status === 200 && json !== undefined) return json;
       throw refusalOf(status, json);

@@ -75,6 +75,8 @@ const ANSWERED: readonly string[] = [
 /** Longer answers, and those behind so many rows, are made by the database, which does not hold up others. */
 const LONGEST = 1000;
 const DEEPEST = 20_000;
+/** Each bucket of a time zone is a range that is added up. */
+const MOST_RANGES = 200;
 
 /**
  * The page of a question from rows in memory: that of `planQuery`, row by row. Null: it asks for what is not held, or
@@ -89,6 +91,7 @@ export async function heldPage(
 ): Promise<Page | null> {
   const { counts } = GROUPINGS[parameters.groupBy];
   if (parameters.limit > LONGEST || parameters.offset > DEEPEST) return null;
+  if ((parameters.buckets?.length ?? 0) > MOST_RANGES) return null;
   if (FILTERS.some((filter) => parameters[filter] !== null && !ANSWERED.includes(filter))) return null;
   const range = { start: parameters.range.start ?? -Infinity, end: parameters.range.end ?? Infinity };
   const asked = { snapshot, instance, counts, parameters, range, chosen, views };

@@ -8,7 +8,7 @@ import type { QueryParameters } from './parameters.ts';
 import { Statement } from './statement.ts';
 
 /** Each bucket of a time zone is a range of its own that is counted. */
-const MOST_BUCKETS = 800;
+const MOST_BUCKETS = 2500;
 
 /**
  * The question with the buckets of its time zone; as it is where they are those of UTC. Throws AppError

@@ -5,12 +5,15 @@ import type { StreamConnection } from '../stream/connection.ts';
 import { openKeyValue, type KeyValueBucket } from '../stream/kv/key-value.ts';
 import { guard } from './guarded-bucket.ts';
 
-/** Bucket of what was done: `<project>.<month>.<record>`. */
+/** Bucket of what was done: `<project>.<month>.<record>`, or the action and what it made in the place of the record. */
 const AUDIT_BUCKET = 'audit';
 /** So long a record is kept. */
 const KEPT_MS = 400 * 86_400_000;
 /** As many months as records are kept for, and the one that has begun. */
 const MONTHS = 15;
+
+/** What makes something that has an id. */
+const ONCE: ReadonlySet<string> = new Set(['CURATE', 'CREATE_TOPIC', 'CREATE_ALERT', 'CREATE_INSTANCE']);
 
 /** What was done in each project, month by month, so that a page reads no more of them than it needs. */
 export class AuditLog implements Audit {
@@ -37,7 +40,9 @@ export class AuditLog implements Audit {
       createdAt: now.toISOString(),
       ...done,
     };
-    const key = `${projectId}.${monthOf(now, 0)}.${record.id}`;
+    // What is asked for again is the same thing done.
+    const own = ONCE.has(done.action) && done.target !== null ? `${done.action}-${done.target}` : record.id;
+    const key = `${projectId}.${monthOf(now, 0)}.${own}`;
     await guard(() => this.#bucket.create(key, JSON.stringify(record)));
   }
 

@@ -84,6 +84,11 @@ describe('alerts by e-mail', () => {
     const wrong = smtpUrl.replace('://', '://ada:secret@');
     await rejects(send(wrong), (error: PostError) => !error.message.includes('secret'));
     await rejects(send('smtp://127.0.0.1:1'), /the mail server cannot be reached \(E/);
+    await rejects(send('smtp://ada:se#cret@127.0.0.1'), (error: PostError) => {
+      ok(error instanceof PostError);
+      equal(JSON.stringify([error.message, error.cause ?? null]).includes('cret'), false);
+      return true;
+    });
   });
 
   it('end when they are broken off, and after their time', async () => {
@@ -92,7 +97,7 @@ describe('alerts by e-mail', () => {
     const broken = send(smtpUrl, 'Name', 60_000, breaking.signal);
     setTimeout(() => breaking.abort(), 100);
     await rejects(broken, PostError);
-    await rejects(send(smtpUrl, 'Name', 300), PostError);
+    await rejects(send(smtpUrl, 'Name', 300), /no answer within 0.3 seconds/);
   });
 
   it('go to addresses, ten at most, with nothing behind them', () => {

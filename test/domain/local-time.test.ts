@@ -2,6 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   formatLocalBucket,
+  hasWholeHours,
   isTimeZone,
   localBuckets,
   startOfDate,
@@ -98,6 +99,19 @@ describe('local time', () => {
     equal(startOfDate('2026-02-30', 'Europe/Berlin'), null);
     equal(startOfDate('2026-11-01T00:00Z', 'Europe/Berlin'), null);
     deepEqual(['Europe/Berlin', 'UTC', 'Mars/Olympus', ''].map(isTimeZone), [true, true, false, false]);
+  });
+
+  it('knows whether hours begin with those of UTC, in a month whose end differs, too', () => {
+    const april = { start: micros('2026-04-10T00:00Z'), end: micros('2026-04-12T00:00Z') };
+    equal(hasWholeHours('Australia/Lord_Howe', april), false);
+    equal(hasWholeHours('Europe/Berlin', april), true);
+    equal(hasWholeHours('Asia/Kathmandu', april), false);
+    const twice = { start: micros('2026-04-04T15:10Z'), end: micros('2026-04-04T18:00Z') };
+    const buckets = localBuckets('HOUR', 'Australia/Lord_Howe', twice, 10) ?? [];
+    equal(
+      buckets.every(({ start, end }) => start < end),
+      true,
+    );
   });
 
   it('gives up on more buckets than it may', () => {

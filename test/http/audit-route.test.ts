@@ -60,12 +60,30 @@ describe('GET /v1/audit', () => {
       equal((await read(wrong)).statusCode, 400, wrong);
   });
 
-  it('lets nothing happen that it cannot keep', async () => {
-    const { app, bucket } = harness();
+  it('keeps a decision once, however often it is sent under one key', async () => {
+    const { app } = harness();
+    const headers = { 'x-api-key': KEY, 'idempotency-key': 'once' };
+    const payload = { instanceId: INSTANCE, action: 'HIDE', topicId: INSTANCE };
+    for (let time = 0; time < 2; time += 1)
+      equal((await app.inject({ method: 'POST', url: '/v1/curations', headers, payload })).statusCode, 201);
+    const { elements } = (await app.inject({ url: '/v1/audit', headers })).json<Answer>();
+    equal(new Set(elements.map(({ target }) => target)).size, elements.length);
+  });
+
+  it('lets no export, sign-in or deletion happen that it cannot keep, and a decision is done all the same', async () => {
+    const { app, bucket, errors } = harness();
     bucket.broken = true;
     const headers = { 'x-api-key': KEY, accept: 'text/csv' };
     const url = `/v1/query?instanceId=${INSTANCE}&groupBy=TOPIC&fields=messages`;
     const answer = await app.inject({ url, headers });
     deepEqual([answer.statusCode, answer.headers['retry-after']], [503, '1']);
+    const signIn = { method: 'POST', url: '/dashboard/session', headers: { ...PAGE, ...headers } } as const;
+    equal((await app.inject(signIn)).statusCode, 503);
+    const payload = { instanceId: INSTANCE, action: 'HIDE', topicId: INSTANCE };
+    equal((await app.inject({ method: 'POST', url: '/v1/curations', headers, payload })).statusCode, 201);
+    equal(
+      errors.some((entry) => JSON.stringify(entry).includes('audit_not_recorded')),
+      true,
+    );
   });
 });

@@ -28,6 +28,8 @@ function harness(project: string | null = PROJECT) {
   return { ...made, ask };
 }
 
+/** As Node reads what a proxy writes. */
+const sent = (name: string): string => Buffer.from(name, 'utf8').toString('latin1');
 const statusOf = ([status]: [number, unknown]): number => status;
 
 describe('people whom a proxy has signed in', () => {
@@ -74,7 +76,7 @@ describe('people whom a proxy has signed in', () => {
     const { ask } = harness();
     for (const name of ['', ' ', 'ada, bob', 'a'.repeat(201), 'ada\u202emoc'])
       equal(
-        statusOf(await ask({ url: '/v1/key', headers: { ...ADA, 'x-forwarded-email': name } })),
+        statusOf(await ask({ url: '/v1/key', headers: { ...ADA, 'x-forwarded-email': sent(name) } })),
         401,
         name,
       );
@@ -89,6 +91,37 @@ describe('people whom a proxy has signed in', () => {
         }),
       ),
       404,
+    );
+  });
+
+  it('may have names of any script, but no name of a key', async () => {
+    const { ask } = harness();
+    const named = async (name: string): Promise<unknown> => {
+      const [status, key] = await ask({
+        url: '/v1/key',
+        headers: { ...ADA, 'x-forwarded-email': sent(name) },
+      });
+      return status === 200 ? key['keyId'] : status;
+    };
+    deepEqual(
+      [
+        await named('Änne'),
+        await named('jürgen@example.com'),
+        await named('佐藤'),
+        await named('key_0123456789abcdef'),
+      ],
+      ['Änne', 'jürgen@example.com', '佐藤', 401],
+    );
+  });
+
+  it('are let in whatever a sign-in or a token of the proxy says that is no longer one of ours', async () => {
+    const { ask } = harness();
+    const host = 'localhost:8080';
+    const cookie = `undertone8080=${'a'.repeat(43)}`;
+    equal(statusOf(await ask({ url: '/v1/key', headers: { ...ADA, host, cookie } })), 200);
+    equal(
+      statusOf(await ask({ url: '/v1/key', headers: { ...ADA, authorization: 'Bearer eyJhbGciOi' } })),
+      200,
     );
   });
 

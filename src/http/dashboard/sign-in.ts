@@ -14,18 +14,18 @@ export function registerSignIn(scope: FastifyInstance, signIns: SignIns): void {
   const config = { scope: null, isBodiless: true } as const;
   scope.post(SIGN_IN_PATH, { config }, async (request, reply) => {
     const key = request.headers['x-api-key'];
+    if (typeof key === 'string') await recordAudit(request, 'SIGN_IN');
     const signIn = typeof key === 'string' ? await signIns.open(key) : null;
     // A sign-in opens no other one, which would outlive it.
     if (signIn === null) throw new AppError('MISSING_API_KEY', 'The x-api-key header is required.');
-    await recordAudit(request, 'SIGN_IN');
     void reply.header('Set-Cookie', cookie(request, signIn.token, signIn.endsAt));
     return { endsAt: new Date(signIn.endsAt).toISOString() };
   });
   scope.delete(SIGN_IN_PATH, { config }, async (request, reply): Promise<FastifyReply> => {
     const token = tokenOf(request);
     if (token !== null) {
-      await signIns.close(token);
       await recordAudit(request, 'SIGN_OUT');
+      await signIns.close(token);
     }
     return reply
       .header('Set-Cookie', cookie(request, '', 0))

@@ -25,9 +25,6 @@ export interface ChangesReaderOptions extends AnswerOptions {
 
 const WEEK = 7 * DAY_MICROS;
 
-/** By so much clocks are put back at most, microseconds. */
-const MOST_CHANGE = DAY_MICROS / 12;
-
 /** The period, cut at what is known, and the one that it is compared with: as long, and of the same weekdays. */
 export function periodsOf(
   { start, end }: Range,
@@ -36,9 +33,9 @@ export function periodsOf(
   zone: string | null = null,
 ): { readonly period: Range; readonly before: Range } {
   const cut = Math.max(start, Math.min(end, knownUntil));
+  let back = Math.max(compare === 'year' ? 52 : 1, Math.floor((end - start) / WEEK));
   // A week in which clocks are put back is an hour longer.
-  const weeks = Math.ceil((end - start - (zone === null ? 0 : MOST_CHANGE)) / WEEK);
-  const back = Math.max(weeks, compare === 'year' ? 52 : 1);
+  while (weeksEarlier(end, back, zone) > start) back += 1;
   return {
     period: { start, end: cut },
     before: { start: weeksEarlier(start, back, zone), end: weeksEarlier(cut, back, zone) },

@@ -104,6 +104,10 @@ export async function askCompared(
 
 /** A point for each bucket: 0 where nothing happened. */
 export function filled(points: readonly Point[], dates: readonly string[]): Point[] {
-  const values = new Map(points.map(({ date, value }) => [date, value]));
-  return dates.map((date) => ({ date, value: values.get(date) ?? 0 }));
+  // Where clocks change at midnight, a day does not begin at midnight; where they are put back, an hour comes twice.
+  const areDays = dates.every((date) => date.includes('T00:00:00'));
+  const keyOf = (date: string): string => (areDays ? date.slice(0, 10) : date);
+  const values = new Map<string, number>();
+  for (const { date, value } of points) values.set(keyOf(date), (values.get(keyOf(date)) ?? 0) + value);
+  return dates.map((date) => ({ date, value: values.get(keyOf(date)) ?? 0 }));
 }
