@@ -30,9 +30,9 @@ async function through(
 }
 
 describe('a door over HTTP', () => {
-  it('asks with the key, and gives what the service answers', async () => {
+  it('asks with the key and about days of UTC, and gives what the service answers', async () => {
     const { answer, url, key } = await through(200, '{"a":[1]}');
-    deepEqual([answer, url, key], [{ a: [1] }, '/base/v1/query?a=b+c%26d', 'ut_test_x']);
+    deepEqual([answer, url, key], [{ a: [1] }, '/base/v1/query?timeZone=UTC&a=b+c%26d', 'ut_test_x']);
   });
 
   it('throws the error that the service answers with', async () => {
