@@ -54,7 +54,7 @@ interface QueryBase<
   readonly dimensionFields?: readonly D[] | undefined;
   readonly dateRange?: DateRange | undefined;
   readonly timeGranularity?: T | undefined;
-  /** Whose days, weeks and months are meant: "Europe/Berlin". Default: those of UTC. */
+  /** Whose days, weeks and months are meant: "Europe/Berlin". Default: the time zone of the instance. */
   readonly timeZone?: string | undefined;
   readonly ids?: readonly string[] | undefined;
   readonly sort?: { readonly field: SortFieldOf<G>; readonly order?: 'ASC' | 'DESC' | undefined } | undefined;

@@ -2,16 +2,10 @@
 import type { FastifyInstance } from 'fastify';
 import { DIGEST } from '../contract/query.ts';
 import { inTime } from './answer-time.ts';
-import type { HttpDependencies } from './dependencies.ts';
 import { enterInstance } from './instance-request.ts';
 import { sendJson } from './json-answer.ts';
+import type { Reading } from './reading-routes.ts';
 import { serve } from './serve.ts';
-
-type Reading = NonNullable<HttpDependencies['query']> & {
-  readonly waitMs: number;
-  /** For an answer to be made, milliseconds. */
-  readonly answerMs: number;
-};
 
 /** The page asks nobody for anything. */
 const NOTHING_ELSE = "default-src 'none'; style-src 'unsafe-inline'";

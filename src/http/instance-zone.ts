@@ -12,25 +12,17 @@ declare module 'fastify' {
 
 type Query = Readonly<Record<string, string | string[]>>;
 
-/** A question without a time zone means that of its instance. */
-export async function inZoneOfInstance(
-  query: Query,
-  instances: Pick<InstanceFinder, 'timeZoneOf'>,
-): Promise<Query> {
-  const { instanceId, timeZone } = query;
-  if (timeZone !== undefined || typeof instanceId !== 'string' || !UUID_PATTERN.test(instanceId))
-    return query;
-  const zone = await instances.timeZoneOf(instanceId.toLowerCase());
-  return zone === undefined ? query : { ...query, timeZone: zone };
-}
-
-/** The same for every route of a scope that takes a time zone. */
+/** A question without a time zone means that of its instance, on every route of a scope that takes one. */
 export function registerInstanceZone(
   scope: FastifyInstance,
   instances: Pick<InstanceFinder, 'timeZoneOf'>,
 ): void {
   scope.addHook('preHandler', async (request) => {
-    if (request.routeOptions.config.hasTimeZone === true)
-      request.query = await inZoneOfInstance(request.query as Query, instances);
+    if (request.routeOptions.config.hasTimeZone !== true) return;
+    const query = request.query as Query;
+    const { instanceId, timeZone } = query;
+    if (timeZone !== undefined || typeof instanceId !== 'string' || !UUID_PATTERN.test(instanceId)) return;
+    const zone = await instances.timeZoneOf(instanceId.toLowerCase());
+    if (zone !== undefined) request.query = { ...query, timeZone: zone };
   });
 }

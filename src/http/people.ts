@@ -25,7 +25,7 @@ export interface People {
 }
 
 /** The name of everybody in the table of groups. */
-export const EVERYBODY = '*';
+const EVERYBODY = '*';
 const LONGEST_NAME = 200;
 
 export function createPeople({ header, groupsHeader, from, scopes, projectId }: PeopleOptions): People {
@@ -80,7 +80,7 @@ function networksOf(from: readonly string[]): BlockList {
 
 /** `peer`: of the socket. No header changes it. */
 function isFrom(networks: BlockList, peer: string | undefined): boolean {
-  const address = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(peer ?? '')?.[1] ?? peer ?? '';
-  const family = isIP(address);
-  return family !== 0 && networks.check(address, family === 4 ? 'ipv4' : 'ipv6');
+  const family = isIP(peer ?? '');
+  // A list of IPv4 networks knows IPv4 addresses that are written as IPv6, too.
+  return peer !== undefined && family !== 0 && networks.check(peer, family === 4 ? 'ipv4' : 'ipv6');
 }

@@ -11,7 +11,8 @@ import { sendJson } from './json-answer.ts';
 import { serve } from './serve.ts';
 
 type Readers = NonNullable<HttpDependencies['query']>;
-type Reading = Readers & {
+/** What routes that read are answered by. */
+export type Reading = Readers & {
   readonly waitMs: number;
   /** For an answer to be made, milliseconds. */
   readonly answerMs: number;

@@ -50,7 +50,7 @@ export function serve<Parameters extends z.ZodType>(
 }
 
 /** Whether a route takes the parameter `timeZone`. */
-export function hasTimeZone(parameters: z.ZodType | undefined): boolean {
+function hasTimeZone(parameters: z.ZodType | undefined): boolean {
   return (
     parameters !== undefined && 'shape' in parameters && Object.hasOwn(parameters.shape as object, 'timeZone')
   );

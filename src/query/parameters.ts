@@ -231,7 +231,7 @@ export const queryParameterSchemas = z.strictObject({
     .optional()
     .describe(
       'Whose days, weeks and months are meant, in buckets and in dates of dateRange: a name of the IANA database. ' +
-        'Left out: UTC.',
+        'Left out: that of the instance, which is UTC until somebody sets it.',
     ),
   dimensionFields: listOf(z.string().min(1, 'must not hold an empty name'))
     .optional()

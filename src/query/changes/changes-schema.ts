@@ -28,7 +28,8 @@ export const changesParameterSchemas = z
           'weeks earlier, or more for a longer period. So both have the same weekdays.',
       ),
     timeZone: queryParameterSchemas.shape.timeZone.describe(
-      'Whose weeks are meant, and whose days in dates of dateRange: a name of the IANA database. Left out: UTC.',
+      'Whose weeks are meant, and whose days in dates of dateRange: a name of the IANA database. ' +
+        'Left out: that of the instance, which is UTC until somebody sets it.',
     ),
     limit: queryParameterSchemas.shape.limit.describe('The most changes to answer.'),
   })
