@@ -140,10 +140,11 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.waitForSelector('.tag.bad', SOON);
     match(page.url(), /mood=dissatisfied/);
     equal(await page.inputValue('select[aria-label="Order"]'), 'worst');
-    equal(await page.title(), 'Conversations · Undertone');
+    await page.waitForFunction("document.title === 'Conversations · Undertone'", undefined, SOON);
     await page.click('.virtual .title a >> nth=0', SOON);
     await page.waitForSelector('.transcript .said', SOON);
-    match(await page.title(), /^(?!Conversations).+ · Undertone$/);
+    // The title follows what is shown.
+    await page.waitForFunction('/^(?!Conversations).+ · Undertone$/.test(document.title)', undefined, SOON);
   });
 
   it('shows a week, a month and any days, and reads a chart by keys', async () => {
