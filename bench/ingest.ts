@@ -283,7 +283,7 @@ async function counted(
   for (;;) {
     const answer = await client.query(
       { groupBy: 'END_USER', instanceId: load.instanceId ?? '', fields: 'messages,sessions', limit: '10000' },
-      String(load.lastPosition),
+      load.lastPosition,
     );
     const sum = (field: string): number =>
       answer.elements.reduce((total, { fields }) => total + Number(fields[field]), 0);

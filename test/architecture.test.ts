@@ -29,7 +29,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   alerts: ['query', 'stream', 'store', 'domain'],
   writer: ['turns', 'text', 'domain'],
   // Tools for language models, over any way to the routes that read.
-  mcp: ['query', 'domain'],
+  mcp: ['client', 'query', 'domain'],
   // What a route is, for whoever serves or describes it.
   contract: ['ingest', 'query', 'alerts', 'domain'],
   http: ['contract', 'registry', 'ingest', 'traces', 'query', 'alerts', 'mcp', 'domain'],
@@ -40,8 +40,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Commands' own rooms: models fetched from a hub and tried, and a client of the HTTP interface.
   hub: ['turns', 'domain'],
   // Parquet, and rows that are put together on the disk; messages in exported traces.
-  import: ['store', 'traces', 'domain'],
-  demo: ['import', 'domain'],
+  import: ['client', 'store', 'traces', 'domain'],
+  demo: ['client', 'import', 'domain'],
 };
 
 /** They wire: each may import everything, and nobody imports them. */

@@ -11,7 +11,7 @@ import { answers, createKey, startService, waitUntilReady } from '../demo/servic
 import type { StartedService } from '../demo/service.ts';
 import { messagesPerSecond } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
-import { RefusedError, ServiceClient } from '../import/client.ts';
+import { isRefusal, ServiceClient } from '../import/client.ts';
 import { importFiles } from '../import/importer.ts';
 import type { ImportSummary } from '../import/importer.ts';
 import { waitUntilVisible } from '../import/visible.ts';
@@ -161,7 +161,7 @@ async function isUsable({ url, key, instanceId }: Remembered): Promise<{ key: bo
     });
     return { key: true, instance: instanceId !== undefined };
   } catch (error) {
-    if (!(error instanceof RefusedError)) throw error;
+    if (!isRefusal(error)) throw error;
     return { key: error.status !== 401, instance: false };
   }
 }

@@ -11,6 +11,8 @@ import type { ReadableStream } from 'node:stream/web';
 import { loadConfig, readEnvironment } from '../config.ts';
 import { dimensionFieldsOf, GROUP_BYS, GROUPINGS, type GroupBy } from '../domain/groupings.ts';
 import { printable } from '../domain/printable.ts';
+import type { UndertoneError } from '../client/errors.ts';
+import { Transport } from '../client/transport.ts';
 import { SetupError } from '../errors.ts';
 import { writeParquet } from '../store/parquet.ts';
 import { action, runCommand, UsageError } from './command.ts';
@@ -18,6 +20,9 @@ import { localUrl } from './local-url.ts';
 
 const FORMATS = ['csv', 'ndjson', 'parquet'] as const;
 type Format = (typeof FORMATS)[number];
+/** Until the first row is there. */
+const TIMEOUT_MS = 300_000;
+const PATIENCE_MS = 10_000;
 
 const USAGE = `Usage: npm run export -- --group-by GROUPING --instance UUID [options]
 
@@ -118,19 +123,17 @@ async function write(given: Arguments, groupBy: GroupBy): Promise<void> {
 /** The body of the answer. Throws SetupError that says what is wrong. */
 async function ask({ format, search, url, key }: Arguments): Promise<Readable> {
   const accept = format === 'csv' ? 'text/csv' : 'application/x-ndjson';
-  let response: Response;
+  const parameters = Object.fromEntries(search);
+  const call = { method: 'GET', path: '/v1/query', parameters, accept, patienceMs: PATIENCE_MS } as const;
   try {
-    response = await fetch(new URL(`/v1/query?${search}`, url), { headers: { 'x-api-key': key, accept } });
+    const rows = await new Transport({ url, key, timeoutMs: TIMEOUT_MS }).stream(call);
+    return Readable.fromWeb(rows as ReadableStream<Uint8Array>);
   } catch (cause) {
-    throw new SetupError(`The service at ${printable(url)} cannot be reached. Start it with npm start.`, {
+    const { message, status } = cause as UndertoneError;
+    throw new SetupError(printable(status === null ? `${message}. Start it with npm start.` : message), {
       cause,
     });
   }
-  if (response.status !== 200 || response.body === null) {
-    const answer = (await response.json().catch(() => null)) as { error?: { message?: string } } | null;
-    throw new SetupError(printable(answer?.error?.message ?? `The service answered ${response.status}.`));
-  }
-  return Readable.fromWeb(response.body as ReadableStream<Uint8Array>);
 }
 
 /** Writes each element as an object of its entity's members, its bucket and its metrics; how many there are. */

@@ -7,7 +7,9 @@ import { isTimeZone } from '../domain/local-time.ts';
 import { printable } from '../domain/printable.ts';
 import { count, messagesPerSecond, type Progress } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
-import { ServiceClient, UnavailableError } from '../import/client.ts';
+import { UndertoneError } from '../client/errors.ts';
+import { statusOf } from '../client/transport.ts';
+import { ServiceClient } from '../import/client.ts';
 import type { OpenedInstance } from '../import/client.ts';
 import { FORMATS } from '../import/formats/registry.ts';
 import { parseMapping, type Mapping } from '../import/formats/table.ts';
@@ -75,6 +77,7 @@ const MAX_PRINTED_WARNINGS = 10;
 const VISIBLE_WAIT_MS = 120_000;
 const SHOWN_EVERY_MS = 1000;
 const RETRY_TOLD_EVERY_MS = 5000;
+const PROBE_MS = 10_000;
 
 interface Arguments extends Named {
   /** The mapping as it was given. */
@@ -209,7 +212,7 @@ async function importAll(args: Arguments, run: CommandRun): Promise<number> {
   checkFiles(args.files);
   const progress = openProgress(process.stderr);
   const client = new ServiceClient({ url: args.url, key: args.key, onRetry: retryTeller(progress) });
-  await probe(client);
+  await probe(args.url);
   const { stdin: input, stderr: output } = process;
   // Whoever keeps the standard error in a file would not see the question.
   const ask = input.isTTY && output.isTTY ? { input, output } : null;
@@ -221,11 +224,11 @@ async function importAll(args: Arguments, run: CommandRun): Promise<number> {
   });
 }
 
-async function probe(client: ServiceClient): Promise<void> {
+async function probe(url: string): Promise<void> {
   try {
-    await client.probe();
+    await statusOf(url, '/livez', PROBE_MS);
   } catch (error) {
-    if (!(error instanceof UnavailableError)) throw error;
+    if (!(error instanceof UndertoneError)) throw error;
     throw new SetupError(
       `${printable(error.message)}. Start the service with "npm start", or name another with --url.`,
       { cause: error },

@@ -1,3 +1,4 @@
+/** The one way to a running service, for the client and for our own commands. Covered by test/client/transport.test.ts. */
 import { boundedText, isCode, MOST_ERROR_BYTES, plain } from './answer-text.ts';
 import { UndertoneError, type ErrorDetail } from './errors.ts';
 
@@ -8,19 +9,21 @@ export interface TransportOptions {
   /** Without `/v1`. */
   readonly url: string;
   readonly key: string;
-  readonly timeoutMs: number;
-  /** Of one answer, or of one row of a stream. */
-  readonly maxAnswerBytes: number;
-  readonly backoffMs: number;
-  readonly maxBackoffMs: number;
-  readonly fetch: Fetch;
+  /** Of one try. Default 30 s. */
+  readonly timeoutMs?: number | undefined;
+  /** Of one answer, or of one row of a stream. Default 128 MiB. */
+  readonly maxAnswerBytes?: number | undefined;
+  /** The first pause between tries, and the longest. Default 200 ms and 10 s. */
+  readonly backoffMs?: number | undefined;
+  readonly maxBackoffMs?: number | undefined;
+  readonly fetch?: Fetch | undefined;
   /** Waits; ends early when the signal is aborted. */
-  readonly wait: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+  readonly wait?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
   /** From 0 to below 1. */
-  readonly random: () => number;
+  readonly random?: () => number;
   /** Milliseconds; only differences count. */
-  readonly now: () => number;
-  readonly onRetry: (error: UndertoneError, retry: Retry) => void;
+  readonly now?: () => number;
+  readonly onRetry?: (error: UndertoneError, retry: Retry) => void;
 }
 
 /** A request that is sent again. */
@@ -36,13 +39,16 @@ export interface Call {
   /** From `/v1` on. */
   readonly path: string;
   readonly parameters?: Readonly<Record<string, string>> | undefined;
-  /** JSON. */
-  readonly body?: string | undefined;
+  /** JSON, or what `contentType` says. A function is asked before each try. */
+  readonly body?: string | (() => string) | undefined;
+  readonly contentType?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly waitFor?: number | null | undefined;
   readonly accept?: string | undefined;
   /** It waits while the key has sent too many messages. */
   readonly hasMessages?: boolean | undefined;
+  /** A 429 that says when to go on tries no patience: the service is there, and says how fast to go. */
+  readonly keepsPace?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /** It is tried for so long. */
   readonly patienceMs: number;
@@ -52,12 +58,15 @@ export interface Call {
 
 /** The JSON object of an answer, and its headers. */
 export interface Answer {
-  readonly json: Readonly<Record<string, unknown>>;
+  readonly json: Json;
+  readonly status: number;
   readonly headers: Headers;
 }
 
-/** Busy, starting, or behind a proxy that cannot reach it. */
-const AWAY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Busy, starting, or behind a proxy that cannot reach it. @internal */
+export const AWAY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** A failure of the service may pass; one that a request causes does not. */
 const TRIES_OF_FAILURE = 3;
 /** The service sends no more. */
@@ -68,7 +77,7 @@ const MOST_ID = 100;
 export const LONGEST_MS = 2 ** 31 - 1;
 
 /** One try came to nothing: why, and whether and when another makes sense. */
-interface Failure {
+export interface Failure {
   readonly error: UndertoneError;
   readonly again: boolean;
   /** As `Retry-After` asks; 0: it does not. */
@@ -83,8 +92,9 @@ interface Failure {
  * one with messages). What changes something carries an `Idempotency-Key`, so that it happens once.
  */
 export class Transport {
-  readonly #options: TransportOptions;
-  readonly #url: string;
+  readonly #options: Required<{
+    readonly [Name in keyof TransportOptions]: Exclude<TransportOptions[Name], undefined>;
+  }>;
   /** No request begins before, or none with messages: too many were sent with the key. */
   readonly #pausedUntil = { requests: 0, messages: 0 };
   /** When the service answered last; before that: when the client was made. */
@@ -92,22 +102,49 @@ export class Transport {
   /** Why the newest try got no answer, and when. */
   #away: { readonly at: number; readonly error: UndertoneError } | null = null;
 
-  constructor(options: TransportOptions) {
-    this.#options = options;
-    this.#answeredAt = options.now();
-    let { url } = options;
-    while (url.endsWith('/')) url = url.slice(0, -1);
-    this.#url = url;
+  constructor({
+    url,
+    key,
+    timeoutMs = 30_000,
+    maxAnswerBytes = 128 * 2 ** 20,
+    backoffMs = 200,
+    maxBackoffMs = 10_000,
+    // Called as a method it would be refused in some runtimes.
+    fetch = (address, init) => globalThis.fetch(address, init),
+    wait: waits = wait,
+    random = Math.random,
+    now = () => performance.now(),
+    onRetry = () => undefined,
+  }: TransportOptions) {
+    const pauses = { backoffMs, maxBackoffMs, wait: waits, random, now, onRetry };
+    this.#options = { url: baseOf(url), key, timeoutMs, maxAnswerBytes, fetch, ...pauses };
+    this.#answeredAt = now();
+  }
+
+  /** What one answer may take. */
+  get limits(): { readonly timeoutMs: number; readonly maxAnswerBytes: number } {
+    return this.#options;
   }
 
   /** @throws UndertoneError; the reason of `signal` */
   json(call: Call): Promise<Answer> {
+    return this.text(call, (text, { status, headers }) => {
+      const json = parseObject(text);
+      return json === null ? null : { json, status, headers };
+    });
+  }
+
+  /**
+   * What is read of the text of an answer; null: the service does not answer so. A Failure that `read` throws may be
+   * tried again. Throws as `json`.
+   */
+  text<T>(call: Call, read: (text: string, response: Response) => T | null): Promise<T> {
     return this.#try(call, async (response) => {
       if (!response.ok) throw await failureOf(response);
-      const text = await boundedText(response, this.#options.maxAnswerBytes).catch(orFailure);
-      const json = parseObject(text);
-      if (json !== null) return { json, headers: response.headers };
-      throw failureIn(response, '');
+      const text = boundedText(response, this.#options.maxAnswerBytes);
+      const found = await text.then((whole) => read(whole, response)).catch(orFailure);
+      if (found !== null) return found;
+      throw failureIn(response, null);
     });
   }
 
@@ -120,10 +157,10 @@ export class Transport {
   }
 
   async #try<T>(call: Call, read: (response: Response) => Promise<T>): Promise<T> {
-    const { now, key, timeoutMs } = this.#options;
-    const wrong = faultOf(this.#url, key);
+    const { now, url, key, timeoutMs } = this.#options;
+    const wrong = faultOf(url, key);
     if (wrong !== null) throw wrong;
-    const giveUpAt = this.#giveUpAt(call);
+    let giveUpAt = this.#giveUpAt(call);
     // Others have just tried in vain for as long: what waited behind them need not do so one after the other.
     if (this.#away !== null && now() > giveUpAt && now() - this.#away.at < timeoutMs) throw this.#away.error;
     for (let tries = 1; ; tries += 1) {
@@ -134,6 +171,8 @@ export class Transport {
       if (!('error' in failure)) return failure.done;
       const { error, again, askedMs, unit } = failure;
       if (error.status === 429) this.#pausedUntil[unit] = Math.max(this.#pausedUntil[unit], now() + askedMs);
+      if (error.status === 429 && askedMs > 0 && call.keepsPace === true)
+        giveUpAt = now() + askedMs + call.patienceMs;
       const pauseMs = this.#pauseMs(tries, askedMs);
       const isHopeless = error.status === 500 && tries >= TRIES_OF_FAILURE;
       if (!again || isHopeless || now() + pauseMs > giveUpAt) throw error;
@@ -162,7 +201,7 @@ export class Transport {
       return { done };
     } catch (thrown) {
       call.signal?.throwIfAborted();
-      const failure = isFailure(thrown) ? thrown : unreachable(this.#url, thrown);
+      const failure = isFailure(thrown) ? thrown : unreachable(this.#options.url, thrown);
       // Too many requests: it is there.
       if (failure.again && failure.error.status !== 429)
         this.#away = { at: this.#options.now(), error: failure.error };
@@ -179,20 +218,21 @@ export class Transport {
   }
 
   async #send(call: Call, signal: AbortSignal): Promise<Response> {
-    const { fetch, key } = this.#options;
+    const { fetch, url, key } = this.#options;
+    const body = typeof call.body === 'function' ? call.body() : call.body;
     const headers: Record<string, string> = { accept: call.accept ?? 'application/json', 'x-api-key': key };
-    if (call.body !== undefined) headers['content-type'] = 'application/json';
+    if (body !== undefined) headers['content-type'] = call.contentType ?? 'application/json';
     if (call.idempotencyKey !== undefined) headers['idempotency-key'] = call.idempotencyKey;
     if (call.waitFor !== undefined && call.waitFor !== null)
       headers['x-wait-for-position'] = String(call.waitFor);
     const search = call.parameters === undefined ? '' : `?${new URLSearchParams(call.parameters).toString()}`;
-    return fetch(`${this.#url}${call.path}${search}`, {
+    return fetch(`${url}${call.path}${search}`, {
       method: call.method,
       headers,
       // A key goes to the address that it was given for, and nowhere else.
       redirect: 'manual',
       signal,
-      ...(call.body === undefined ? {} : { body: call.body }),
+      ...(body === undefined ? {} : { body }),
     });
   }
 
@@ -237,7 +277,7 @@ function limitedBy(ms: number, outer: AbortSignal | undefined): Limit {
 }
 
 /** Waits, or returns as soon as the signal is aborted. */
-export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) return resolve();
     const done = (): void => {
@@ -302,16 +342,19 @@ function orFailure(thrown: unknown): never {
 }
 
 async function failureOf(response: Response): Promise<Failure> {
-  return failureIn(response, await boundedText(response, MOST_ERROR_BYTES).catch(orFailure));
+  return failureIn(response, parseObject(await boundedText(response, MOST_ERROR_BYTES).catch(orFailure)));
 }
 
-function failureIn(response: Response, text: string): Failure {
-  const { status, headers } = response;
+/** What an answer, or a line of one, says by its error envelope. @internal */
+export function failureIn(
+  { status, headers }: { readonly status: number; readonly headers: Headers },
+  json: Json | null,
+): Failure {
   const again = AWAY.has(status) || status === 500;
   const askedMs = again ? retryAfterMs(headers.get('retry-after')) : 0;
   const unit = headers.get('x-ratelimit-unit') === 'messages' ? 'messages' : 'requests';
   const requestId = headers.get('x-request-id')?.slice(0, MOST_ID) ?? null;
-  const envelope = parseObject(text)?.['error'];
+  const envelope = json?.['error'];
   const named = isObject(envelope) ? envelope['code'] : undefined;
   if (!isObject(envelope) || !isCode(named)) {
     const code = again ? 'SERVICE_UNAVAILABLE' : 'UNEXPECTED_ANSWER';
@@ -334,7 +377,8 @@ function detailsOf(detail: unknown): ErrorDetail[] {
   return [{ path: plain(String(detail['path'])), message: plain(String(detail['message'])) }];
 }
 
-function parseObject(text: string): Record<string, unknown> | null {
+/** Null: it is none. @internal */
+export function parseObject(text: string): Json | null {
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) && !Array.isArray(value) ? value : null;
@@ -345,4 +389,22 @@ function parseObject(text: string): Record<string, unknown> | null {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
+}
+
+/** Without slashes at its end. */
+function baseOf(url: string): string {
+  let end = url.length;
+  while (url[end - 1] === '/') end -= 1;
+  return url.slice(0, end);
+}
+
+/** The status with which a path answers, whatever it is. Throws an UndertoneError when none comes. @internal */
+export async function statusOf(url: string, path: string, timeoutMs: number): Promise<number> {
+  try {
+    const answer = await fetch(`${baseOf(url)}${path}`, { signal: AbortSignal.timeout(timeoutMs) });
+    await answer.arrayBuffer();
+    return answer.status;
+  } catch (cause) {
+    throw new UndertoneError('UNREACHABLE', `nothing answers at ${url} (${reasonOf(cause)})`, { cause });
+  }
 }

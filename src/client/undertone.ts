@@ -23,6 +23,7 @@ import type {
   Why,
   WhyGroupBy,
 } from './answers.ts';
+import { ingestedIn, positionOf, textIn, unexpected } from './answer-members.ts';
 import { sayAway, sayLost } from './console-lines.ts';
 import { UndertoneError } from './errors.ts';
 import type { DimensionFieldOf, Granularity, GroupBy, MetricOf } from './groupings.ts';
@@ -38,7 +39,7 @@ import {
   type Row,
 } from './queries.ts';
 import { Session, type SessionOptions } from './session.ts';
-import { Transport, wait, type Answer, type Call } from './transport.ts';
+import { Transport, type Answer, type Call } from './transport.ts';
 
 /** How long a call has waited and may be tried. */
 type Waiting = Pick<Call, 'patienceMs' | 'since' | 'signal'>;
@@ -67,7 +68,11 @@ export class Undertone {
   constructor(options: UndertoneOptions) {
     this.#options = options;
     this.#patienceMs = options.callPatienceMs ?? 30_000;
-    this.#transport = transportOf(options);
+    const { onRetry = sayAway() } = options;
+    this.#transport = new Transport({
+      ...options,
+      onRetry: (error, retry) => tell(() => onRetry(error, retry)),
+    });
     this.#outbox = new Outbox({
       batchMs: options.batchMs ?? 500,
       batchMessages: options.batchMessages ?? 200,
@@ -77,7 +82,7 @@ export class Undertone {
       whenFull: options.whenFull ?? 'wait',
       onLost: options.onError ?? sayLost(),
       send: (target, messages, since, signal) => this.#send(target, messages, since, signal),
-      now,
+      now: () => performance.now(),
     });
   }
 
@@ -152,8 +157,9 @@ export class Undertone {
       ...(await this.#reading('/v1/query', query)),
       accept: 'application/x-ndjson',
     });
-    const limits = { ...limitsOf(this.#options), signal: query.signal };
-    for await (const line of linesOf(body, limits)) yield parsed(line) as Row<G, F, D, T>;
+    const { limits } = this.#transport;
+    for await (const line of linesOf(body, { ...limits, signal: query.signal }))
+      yield parsed(line) as Row<G, F, D, T>;
   }
 
   /** The instance as a whole. */
@@ -304,12 +310,10 @@ export class Undertone {
       since,
       signal,
     });
-    return {
-      instanceId: textIn(answer.json, 'instanceId'),
-      sessionId: textIn(answer.json, 'sessionId'),
+    return ingestedIn(answer.json, {
       position: positionOf(answer),
       warnings: answer.headers.get('x-warnings'),
-    };
+    });
   }
 
   async #reading(path: string, options: ReadOptions): Promise<Call> {
@@ -353,45 +357,6 @@ function restOf(members: object): string {
   }
 }
 
-/** What one answer may take. */
-function limitsOf({ timeoutMs = 30_000, maxAnswerBytes = 128 * 2 ** 20 }: UndertoneOptions) {
-  return { timeoutMs, maxAnswerBytes };
-}
-
-/** Milliseconds of a clock that nobody sets. */
-function now(): number {
-  return performance.now();
-}
-
-function transportOf(options: UndertoneOptions): Transport {
-  const { url, key, backoffMs = 200, maxBackoffMs = 10_000 } = options;
-  const onRetry = options.onRetry ?? sayAway();
-  return new Transport({
-    url,
-    key,
-    ...limitsOf(options),
-    backoffMs,
-    maxBackoffMs,
-    // Called as a method it would be refused in some runtimes.
-    fetch: options.fetch ?? ((address, init) => globalThis.fetch(address, init)),
-    wait,
-    random: Math.random,
-    now,
-    onRetry: (error, retry) => tell(() => onRetry(error, retry)),
-  });
-}
-
-function positionOf({ headers }: Answer): number | null {
-  const position = headers.get('x-stream-position');
-  return position !== null && /^\d{1,15}$/.test(position) ? Number(position) : null;
-}
-
-function textIn(json: Answer['json'] | null, member: string): string {
-  const value = json?.[member];
-  if (typeof value === 'string') return value;
-  throw unexpected(member);
-}
-
 function listIn(page: object, member: string): readonly unknown[] {
   const value = (page as Answer['json'])[member];
   if (Array.isArray(value)) return value;
@@ -412,11 +377,4 @@ function totalOf({ pagination }: { readonly pagination: { readonly total: number
   const { total } = (pagination ?? {}) as { readonly total?: unknown };
   if (typeof total === 'number') return total;
   throw unexpected('total');
-}
-
-function unexpected(member: string): UndertoneError {
-  return new UndertoneError(
-    'UNEXPECTED_ANSWER',
-    `The answer has no ${member}: Undertone does not run there.`,
-  );
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { createWriteStream, readFileSync } from 'node:fs';
+import { statusOf } from '../client/transport.ts';
 
 /** What an API key looks like wherever it is printed. */
 const KEY = /\but_(?:test|live)_[0-9A-Za-z]{32}\b/;
@@ -17,23 +18,12 @@ export interface StartedService {
 
 /** Whether anything speaks HTTP at the address and says it is ready. */
 export async function isReady(url: string): Promise<boolean> {
-  try {
-    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) });
-    await answer.arrayBuffer();
-    return answer.status === 200;
-  } catch {
-    return false;
-  }
+  return (await statusOf(url, '/readyz', 2000).catch(() => null)) === 200;
 }
 
 /** Whether anything at all accepts a connection at the address. */
 export async function answers(url: string): Promise<boolean> {
-  try {
-    await (await fetch(`${url}/livez`, { signal: AbortSignal.timeout(5_000) })).arrayBuffer();
-    return true;
-  } catch {
-    return false;
-  }
+  return (await statusOf(url, '/livez', 5000).catch(() => null)) !== null;
 }
 
 /** Waits until the service is ready. Throws when `giveUp` settles first or the time is up. */

@@ -1,4 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
+/** What imports, the demo and benchmarks ask of a running service. Covered by test/import/client.test.ts. */
+import { ingestedIn, positionOf } from '../client/answer-members.ts';
+import type { Ingested } from '../client/answers.ts';
+import { UndertoneError } from '../client/errors.ts';
+import { AWAY, failureIn, parseObject, Transport, type Call, type Failure } from '../client/transport.ts';
 import type { IngestMessage } from './mapper.ts';
 
 /** Body of POST /v1/ingest/. */
@@ -11,15 +15,6 @@ export interface IngestBody {
     readonly session?: Readonly<Record<string, unknown>>;
     readonly users?: Readonly<Record<string, unknown>>;
   };
-}
-
-export interface IngestAnswer {
-  readonly instanceId: string;
-  readonly sessionId: string;
-  /** `X-Stream-Position`: what a query may wait for. Null when the service sent none. */
-  readonly position: string | null;
-  /** `X-Warnings`: what of the request has no effect. Null when there is nothing to say. */
-  readonly warnings: string | null;
 }
 
 /** One of many requests that are sent together. */
@@ -51,28 +46,19 @@ export interface QueryAnswer {
   readonly waitResult?: string | null;
 }
 
-/** The service answered with an error envelope that trying again will not change. */
-export class RefusedError extends Error {
-  readonly status: number;
-  readonly code: string;
-  /** What is said of the first place where the request is wrong; null when no place is named. */
-  readonly place: { readonly path: string; readonly message: string } | null;
+/** Why the service does not do what was asked: asking again changes nothing. */
+export type Refusal = UndertoneError & { readonly status: number };
 
-  constructor(status: number, code: string, message: string, place: RefusedError['place'] = null) {
-    super(place === null ? message : `${message} (${place.path}: ${place.message})`);
-    this.name = 'RefusedError';
-    this.status = status;
-    this.code = code;
-    this.place = place;
-  }
+/** Whether the service refused. Else it could not be reached, or was too busy, for as long as we were willing to wait. */
+export function isRefusal(error: unknown): error is Refusal {
+  return error instanceof UndertoneError && error.status !== null;
 }
 
-/** The service could not be reached, or was too busy, for as long as we were willing to wait. */
-export class UnavailableError extends Error {
-  constructor(message: string, options: { cause?: unknown } = {}) {
-    super(message, options);
-    this.name = 'UnavailableError';
-  }
+/** The same refusal, naming the first place where the request is wrong. */
+export function refusalAt(error: Refusal, said: string, path: string): UndertoneError {
+  const { code, status } = error;
+  const message = error.details[0]?.message ?? '';
+  return new UndertoneError(code, `${said} (${path}: ${message})`, { status, details: [{ path, message }] });
 }
 
 export interface ClientOptions {
@@ -90,265 +76,155 @@ export interface ClientOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Busy, restarting, or behind a proxy that cannot reach it: worth another try. */
-const RETRYABLE_STATUS = new Set([429, 502, 503, 504]);
 /** One try may take this long: 10,000 messages on a slow disk take seconds. */
 const TRY_TIMEOUT_MS = 120_000;
 const PATIENCE_MS = 120_000;
 
 /**
- * Speaks to the service as any caller would: HTTP only. Repeats a request on 429, 502, 503, 504 and lost
- * connections with exponentially growing pauses, at least as long as `Retry-After` asks. A 429 with `Retry-After` tries
- * no patience: the service is there, and says how fast to go. An ingest is safe to repeat because it always carries an
- * `Idempotency-Key` or a `deduplicationId`.
+ * Sends and asks as any caller would, with the transport of `undertone/client`, and with more patience. An ingest is
+ * safe to repeat because it always carries an `Idempotency-Key` or a `deduplicationId`. Methods throw an UndertoneError
+ * (`isRefusal` tells its two kinds), or the reason of the signal.
  */
 export class ServiceClient {
-  readonly url: string;
   readonly #options: ClientOptions;
+  readonly #transport: Transport;
 
   constructor(options: ClientOptions) {
-    this.url = options.url.replace(/(?<!\/)\/+$/, '');
+    const { url, key, backoffMs, maxBackoffMs, onRetry } = options;
     this.#options = options;
-  }
-
-  /** Throws UnavailableError at once when nothing at all answers at the address. */
-  async probe(): Promise<void> {
-    try {
-      const answer = await fetch(`${this.url}/livez`, { signal: AbortSignal.timeout(10_000) });
-      await answer.arrayBuffer();
-    } catch (error) {
-      throw new UnavailableError(`nothing answers at ${this.url} (${reasonOf(error)})`, { cause: error });
-    }
-  }
-
-  /**
-   * Stores messages; returns once the service says that they are durable.
-   * Throws RefusedError or UnavailableError.
-   */
-  async ingest(body: IngestBody, idempotencyKey: string): Promise<IngestAnswer> {
-    const { json, headers } = await this.#request('/v1/ingest/', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
-      body: JSON.stringify(body),
+    this.#transport = new Transport({
+      url,
+      key,
+      backoffMs,
+      maxBackoffMs,
+      timeoutMs: TRY_TIMEOUT_MS,
+      onRetry: (error, { pauseMs }) => onRetry?.(reasonOf(error), pauseMs),
     });
-    const { instanceId, sessionId } = json;
-    if (typeof instanceId !== 'string' || typeof sessionId !== 'string') throw this.#unexpected();
-    return {
-      instanceId,
-      sessionId,
-      position: headers.get('x-stream-position'),
-      warnings: headers.get('x-warnings'),
-    };
+  }
+
+  /** Stores messages; returns once the service says that they are durable. */
+  async ingest(body: IngestBody, idempotencyKey: string): Promise<Ingested> {
+    const call = { method: 'POST', path: '/v1/ingest/', body: JSON.stringify(body), idempotencyKey } as const;
+    return this.#ask(call, (text, { headers }) => {
+      const json = parseObject(text);
+      return (
+        json && ingestedIn(json, { position: positionOf({ headers }), warnings: headers.get('x-warnings') })
+      );
+    });
   }
 
   /**
    * Stores many requests; returns once all that are not refused are durable: for each its answer, or why it is
-   * refused. Repeats those for which the service is too busy.
-   * Throws RefusedError or UnavailableError for all of them.
+   * refused. Repeats those for which the service is too busy. Throws what holds for all of them.
    */
-  async ingestBatch(items: readonly BatchItem[]): Promise<(IngestAnswer | RefusedError)[]> {
-    const { patienceMs = PATIENCE_MS } = this.#options;
-    const results: (IngestAnswer | RefusedError | undefined)[] = items.map(() => undefined);
-    const startedAt = performance.now();
-    let left = items.map((_, index) => index);
-    for (let attempt = 0; left.length > 0; attempt += 1) {
-      const lines = await this.#sendLines(left.map((index) => items[index] as BatchItem));
-      const busy: number[] = [];
-      let askedPauseMs = 0;
-      for (const [place, index] of left.entries()) {
-        const line = lines[place] ?? {};
-        const { status, retryAfter } = line;
-        if (typeof status === 'number' && RETRYABLE_STATUS.has(status)) {
-          busy.push(index);
-          askedPauseMs = Math.max(askedPauseMs, typeof retryAfter === 'number' ? retryAfter * 1000 : 0);
-        } else results[index] = status === 200 ? this.#answerOf(line) : refusal(Number(status), line);
-      }
-      if (busy.length > 0) await this.#pause(attempt, askedPauseMs, startedAt + patienceMs, 'status 503');
-      left = busy;
-    }
-    return results as (IngestAnswer | RefusedError)[];
-  }
-
-  /** The lines of the answer. */
-  async #sendLines(items: readonly BatchItem[]): Promise<Record<string, unknown>[]> {
-    const lines = items.map(
-      ({ body, requestKey }) => `{"deduplicationId":${JSON.stringify(requestKey)},${body.slice(1)}\n`,
-    );
-    const { text, headers } = await this.#ask('/v1/ingest/batch/', {
+  async ingestBatch(items: readonly BatchItem[]): Promise<(Ingested | UndertoneError)[]> {
+    const results = new Map<BatchItem, Ingested | UndertoneError>();
+    let left = items;
+    const body = (): string => left.map(lineOf).join('');
+    const call = {
       method: 'POST',
-      headers: { 'content-type': 'application/x-ndjson' },
-      body: lines.join(''),
+      path: '/v1/ingest/batch/',
+      body,
+      contentType: 'application/x-ndjson',
+    } as const;
+    return this.#ask(call, (text, { headers }) => {
+      if (headers.get('x-refused-lines') === null) return null;
+      const lines = text.trimEnd().split('\n').map(parseObject);
+      const outcomes = left.map((item, place) => ({ item, outcome: outcomeOf(lines[place] ?? {}) }));
+      for (const { item, outcome } of outcomes) if (!('again' in outcome)) results.set(item, outcome);
+      left = outcomes.flatMap(({ item, outcome }) => ('again' in outcome ? [item] : []));
+      const busy = outcomes.flatMap(({ outcome }) => ('again' in outcome ? [outcome] : []));
+      if (busy.length > 0) throw busy.reduce((one, other) => (one.askedMs < other.askedMs ? other : one));
+      return items.map((item) => results.get(item) as Ingested | UndertoneError);
     });
-    if (headers.get('x-refused-lines') === null) throw this.#unexpected();
-    return text.trimEnd().split('\n').map(parseObject);
-  }
-
-  #answerOf({ instanceId, sessionId, position, warnings }: Record<string, unknown>): IngestAnswer {
-    if (typeof instanceId !== 'string' || typeof sessionId !== 'string') throw this.#unexpected();
-    return {
-      instanceId,
-      sessionId,
-      position: typeof position === 'number' ? String(position) : null,
-      warnings: typeof warnings === 'string' ? warnings : null,
-    };
-  }
-
-  #unexpected(): RefusedError {
-    return new RefusedError(200, 'UNEXPECTED_ANSWER', `${this.url} did not answer as this service does`);
   }
 
   /**
    * Makes an instance in the project of the key; with `default` the project's default instance, which is the same
-   * for every caller. Throws as `ingest`.
+   * for every caller.
    */
   async openInstance(options: { readonly name?: string; readonly default?: true }): Promise<OpenedInstance> {
-    const { json, status } = await this.#request('/v1/instances/', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(options),
+    const call = { method: 'POST', path: '/v1/instances/', body: JSON.stringify(options) } as const;
+    return this.#ask(call, (text, { status }) => {
+      const { id, name } = parseObject(text) ?? {};
+      if (typeof id !== 'string' || (typeof name !== 'string' && name !== null)) return null;
+      return { id, name, made: status === 201 };
     });
-    const { id, name } = json;
-    if (typeof id !== 'string' || (typeof name !== 'string' && name !== null)) {
-      throw new RefusedError(status, 'UNEXPECTED_ANSWER', `${this.url} did not answer as this service does`);
-    }
-    return { id, name, made: status === 201 };
   }
 
   /**
    * Session ids for ids of the caller's own. Null: the service says that it has no such thing, as an older one does;
-   * whoever else answers 404 does not count. Throws as `ingest`.
+   * whoever else answers 404 does not count.
    */
   async issueSessionIds(
     instanceId: string,
     externalIds: readonly string[],
   ): Promise<readonly string[] | null> {
+    const path = `/v1/instances/${instanceId}/session-ids/`;
     try {
-      const { json } = await this.#request(`/v1/instances/${instanceId}/session-ids/`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ externalIds }),
+      return await this.#ask({ method: 'POST', path, body: JSON.stringify({ externalIds }) }, (text) => {
+        const sessionIds: unknown = parseObject(text)?.['sessionIds'];
+        const isWhole = Array.isArray(sessionIds) && sessionIds.length === externalIds.length;
+        return isWhole && sessionIds.every((id) => typeof id === 'string') ? sessionIds : null;
       });
-      const { sessionIds } = json;
-      const isWhole = Array.isArray(sessionIds) && sessionIds.length === externalIds.length;
-      if (!isWhole || !sessionIds.every((id) => typeof id === 'string')) throw this.#unexpected();
-      return sessionIds;
     } catch (error) {
       // An unknown instance, too: whatever is asked of it next says so.
-      if (error instanceof RefusedError && error.status === 404 && error.code === 'NOT_FOUND') return null;
+      if (isRefusal(error) && error.status === 404 && error.code === 'NOT_FOUND') return null;
       throw error;
     }
   }
 
-  /** One query; `waitFor` is a position that an ingest answered with. Throws as `ingest`. */
-  async query(params: Readonly<Record<string, string>>, waitFor?: string): Promise<QueryAnswer> {
-    const { json, headers } = await this.#request(`/v1/query/?${new URLSearchParams(params)}`, {
-      method: 'GET',
-      headers: waitFor === undefined ? {} : { 'x-wait-for-position': waitFor },
+  /** One query; `waitFor` is a position that an ingest answered with. */
+  async query(parameters: Readonly<Record<string, string>>, waitFor?: number): Promise<QueryAnswer> {
+    return this.#ask({ method: 'GET', path: '/v1/query/', parameters, waitFor }, (text, { headers }) => {
+      const json = parseObject(text) ?? {};
+      return isQueryAnswer(json) ? { ...json, waitResult: headers.get('x-wait-result') } : null;
     });
-    if (!isQueryAnswer(json)) throw this.#unexpected();
-    return { ...json, waitResult: headers.get('x-wait-result') };
   }
 
-  async #request(
-    path: string,
-    init: { method: string; headers: Record<string, string>; body?: string },
-  ): Promise<{ json: Record<string, unknown>; headers: Headers; status: number }> {
-    const { text, headers, status } = await this.#ask(path, init);
-    return { json: parseObject(text), headers, status };
-  }
-
-  async #ask(
-    path: string,
-    init: { method: string; headers: Record<string, string>; body?: string },
-  ): Promise<{ text: string; headers: Headers; status: number }> {
-    const { key, patienceMs = PATIENCE_MS, signal } = this.#options;
-    let startedAt = performance.now();
-    for (let attempt = 0; ; attempt += 1) {
-      let reason: string;
-      let cause: unknown;
-      let askedPauseMs = 0;
-      try {
-        const tryLimit = AbortSignal.timeout(TRY_TIMEOUT_MS);
-        const answer = await fetch(`${this.url}${path}`, {
-          ...init,
-          headers: { accept: 'application/json', 'x-api-key': key, ...init.headers },
-          signal: signal === undefined ? tryLimit : AbortSignal.any([signal, tryLimit]),
-        });
-        const text = await answer.text();
-        if (!RETRYABLE_STATUS.has(answer.status)) {
-          const { status, headers } = answer;
-          if (status === 200 || status === 201) return { text, headers, status };
-          throw refusal(answer.status, parseObject(text));
-        }
-        reason = `status ${answer.status}`;
-        askedPauseMs = retryAfterMs(answer.headers.get('retry-after'));
-        if (answer.status === 429 && askedPauseMs > 0) startedAt = performance.now() + askedPauseMs;
-      } catch (error) {
-        if (error instanceof RefusedError || signal?.aborted === true) throw error;
-        reason = reasonOf(error);
-        cause = error;
-      }
-      await this.#pause(attempt, askedPauseMs, startedAt + patienceMs, reason, cause);
+  async #ask<T>(
+    call: Omit<Call, 'patienceMs'>,
+    read: (text: string, response: Response) => T | null,
+  ): Promise<T> {
+    const { url, patienceMs = PATIENCE_MS, signal } = this.#options;
+    try {
+      return await this.#transport.text({ ...call, patienceMs, signal, keepsPace: true }, read);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      if (!AWAY.has(error.status)) throw placed(error);
+      const message = `${url} stayed unavailable (${reasonOf(error)})`;
+      throw new UndertoneError(error.code, message, { cause: error });
     }
   }
-
-  /** Waits before the next try. Throws UnavailableError when that would be too late. */
-  async #pause(
-    attempt: number,
-    askedPauseMs: number,
-    deadline: number,
-    reason: string,
-    cause?: unknown,
-  ): Promise<void> {
-    const { backoffMs = 200, maxBackoffMs = 10_000, signal, onRetry } = this.#options;
-    const pauseMs = Math.max(askedPauseMs, Math.min(maxBackoffMs, backoffMs * 2 ** attempt));
-    if (performance.now() + pauseMs > deadline)
-      throw new UnavailableError(`${this.url} stayed unavailable (${reason})`, { cause });
-    onRetry?.(reason, pauseMs);
-    await delay(pauseMs, undefined, signal === undefined ? {} : { signal });
-  }
 }
 
-/** `Retry-After` in milliseconds: seconds or an HTTP date; 0 when absent or unreadable. */
-export function retryAfterMs(header: string | null, now = Date.now()): number {
-  if (header === null) return 0;
-  if (/^\d+(?:\.\d+)?$/.test(header.trim())) return Number(header) * 1000;
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? 0 : Math.max(0, date - now);
+function lineOf({ body, requestKey }: BatchItem): string {
+  return `{"deduplicationId":${JSON.stringify(requestKey)},${body.slice(1)}\n`;
 }
 
-function refusal(status: number, answer: Readonly<Record<string, unknown>>): RefusedError {
-  const error = answer['error'];
-  if (!isObject(error))
-    return new RefusedError(status, `HTTP_${status}`, `status ${status} without an error envelope`);
-  const code = typeof error['code'] === 'string' ? error['code'] : `HTTP_${status}`;
-  const message = typeof error['message'] === 'string' ? error['message'] : `status ${status}`;
-  const details: unknown = error['details'];
-  const first: unknown = Array.isArray(details) ? details[0] : undefined;
-  const place = isObject(first) ? { path: String(first['path']), message: String(first['message']) } : null;
-  return new RefusedError(status, code, message, place);
+/** What became of a request of a batch. A Failure: it may be stored later. */
+function outcomeOf(line: Readonly<Record<string, unknown>>): Ingested | UndertoneError | Failure {
+  const { status, position, warnings, retryAfter } = line;
+  if (status === 200)
+    return ingestedIn(line, {
+      position: typeof position === 'number' ? position : null,
+      warnings: typeof warnings === 'string' ? warnings : null,
+    });
+  const headers = new Headers(typeof retryAfter === 'number' ? { 'retry-after': String(retryAfter) } : {});
+  const failure = failureIn({ status: Number(status), headers }, line);
+  return AWAY.has(Number(status)) ? failure : placed(failure.error);
 }
 
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') return cause.code;
-  return error.message;
+function placed(error: UndertoneError): UndertoneError {
+  const [place] = error.details;
+  return isRefusal(error) && place !== undefined ? refusalAt(error, error.message, place.path) : error;
 }
 
-function parseObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
+function reasonOf({ status, message }: UndertoneError): string {
+  return status === null ? message : `status ${status}`;
 }
 
-function isQueryAnswer(value: Record<string, unknown>): value is Record<string, unknown> & QueryAnswer {
-  return Array.isArray(value['elements']) && isObject(value['pagination']) && 'lastProcessedAt' in value;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function isQueryAnswer(value: object): value is QueryAnswer {
+  const { elements, pagination } = value as Partial<QueryAnswer>;
+  return Array.isArray(elements) && typeof pagination === 'object' && 'lastProcessedAt' in value;
 }

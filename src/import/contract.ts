@@ -1,24 +1,18 @@
 /** What an import is asked for, and what it says. It has types only, and no test of its own. */
-import type {
-  BatchItem,
-  IngestAnswer,
-  IngestBody,
-  OpenedInstance,
-  QueryAnswer,
-  RefusedError,
-} from './client.ts';
+import type { Ingested } from '../client/answers.ts';
+import type { BatchItem, IngestBody, OpenedInstance, QueryAnswer } from './client.ts';
 import type { Omissions } from '../traces/omissions.ts';
 import type { FilePlan } from './plan.ts';
 import type { Warning } from './warnings.ts';
 
 /** What the importer needs of the service. */
 export interface ImportTarget {
-  ingest(body: IngestBody, idempotencyKey: string): Promise<IngestAnswer>;
+  ingest(body: IngestBody, idempotencyKey: string): Promise<Ingested>;
   /** Many at once: for each its answer, or why it is refused. */
-  ingestBatch(items: readonly BatchItem[]): Promise<(IngestAnswer | RefusedError)[]>;
+  ingestBatch(items: readonly BatchItem[]): Promise<(Ingested | Error)[]>;
   /** Session ids for ids of ours, the same for the same. Null: the service is older and cannot. */
   issueSessionIds(instanceId: string, externalIds: readonly string[]): Promise<readonly string[] | null>;
-  query(params: Readonly<Record<string, string>>, waitFor?: string): Promise<QueryAnswer>;
+  query(params: Readonly<Record<string, string>>, waitFor?: number): Promise<QueryAnswer>;
   openInstance(options: { readonly name?: string; readonly default?: true }): Promise<OpenedInstance>;
 }
 
@@ -77,7 +71,7 @@ export interface ImportOptions {
 
 /** Where the service is once it has counted so many of the messages that were sent. */
 export interface Mark {
-  readonly position: string;
+  readonly position: number;
   readonly sessionId: string;
   readonly sent: number;
 }
@@ -106,7 +100,7 @@ export interface ImportSummary {
   readonly interrupted: boolean;
   readonly durationMs: number;
   /** Where the last accepted conversation stands, to wait for; null when nothing was sent. */
-  readonly last: { readonly position: string; readonly sessionId: string; readonly messages: number } | null;
+  readonly last: { readonly position: number; readonly sessionId: string; readonly messages: number } | null;
   /** Places on the way there, to tell how far the service is with counting; not many. */
   readonly marks: readonly Mark[];
 }

@@ -1,6 +1,7 @@
 import { DEFAULT_INSTANCE_NAME } from '../domain/limits.ts';
-import { RefusedError, UnavailableError } from './client.ts';
-import type { IngestAnswer } from './client.ts';
+import type { Ingested } from '../client/answers.ts';
+import { UndertoneError } from '../client/errors.ts';
+import { isRefusal, refusalAt } from './client.ts';
 import type { ImportObserver, ImportOptions, ImportSummary } from './contract.ts';
 import { convert, type Place } from './converter.ts';
 import { DigestCounts } from './digest-counts.ts';
@@ -162,7 +163,7 @@ class Import {
 
   /** An interruption ends questions in the middle, which is no fault. */
   #stopUnlessInterrupted(error: unknown): void {
-    if (this.#options.signal?.aborted !== true || error instanceof UnavailableError) this.#stop(error);
+    if (this.#options.signal?.aborted !== true || isSilence(error)) this.#stop(error);
   }
 
   #stop(error: unknown): void {
@@ -321,11 +322,11 @@ class Import {
     else if (this.#sent.get(sessionId) === 0) this.#anonymous += users.size;
   }
 
-  #noteLast(answer: IngestAnswer, messages: number): void {
+  #noteLast(answer: Ingested, messages: number): void {
     const { position, sessionId } = answer;
     if (position === null) return;
     this.#marks.add({ position, sessionId, sent: this.#messages + messages });
-    if (this.#last === null || comparePositions(position, this.#last.position) >= 0) {
+    if (this.#last === null || position >= this.#last.position) {
       this.#last = { position, sessionId, messages };
     }
   }
@@ -333,9 +334,9 @@ class Import {
   /** A refused conversation is that line's failure; a refused key or instance, or silence, ends the import. */
   #refused({ place, conversation }: Placed, error: Error): void {
     const aborted = this.#options.signal?.aborted === true;
-    if (error instanceof RefusedError && ![401, 403, 404].includes(error.status)) {
+    if (isRefusal(error) && ![401, 403, 404].includes(error.status)) {
       this.#fail(place, conversation.line, `${error.code}: ${error.message}`);
-    } else if (!aborted || error instanceof UnavailableError) {
+    } else if (!aborted || isSilence(error)) {
       this.#stop(error);
     }
   }
@@ -355,17 +356,14 @@ class Import {
  * `messages.3.metadata.createdAt`.
  */
 function inLine(error: Error, places: readonly string[]): Error {
-  if (!(error instanceof RefusedError)) return error;
-  const [, index, member = ''] = /^messages\.(\d+)(.*)$/.exec(error.place?.path ?? '') ?? [];
+  if (!isRefusal(error)) return error;
+  const [, index, member = ''] = /^messages\.(\d+)(.*)$/.exec(error.details[0]?.path ?? '') ?? [];
   const place = index === undefined ? undefined : places[Number(index)];
-  if (error.place === null || place === undefined) return error;
-  const path = `${place}${member.replace('.metadata.createdAt', '.createdAt')}`;
-  return new RefusedError(error.status, error.code, 'refused', { ...error.place, path });
+  if (place === undefined) return error;
+  return refusalAt(error, 'refused', `${place}${member.replace('.metadata.createdAt', '.createdAt')}`);
 }
 
-/** Orders two positions of one instance: as numbers when they are, else by length and text. */
-function comparePositions(a: string, b: string): number {
-  const [x, y] = [Number(a), Number(b)];
-  if (!Number.isNaN(x) && !Number.isNaN(y)) return x - y;
-  return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+/** The service could not be reached, or was too busy, for as long as the client waits. */
+function isSilence(error: unknown): boolean {
+  return error instanceof UndertoneError && error.status === null;
 }

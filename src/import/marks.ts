@@ -20,6 +20,6 @@ export class Marks {
 
   /** In the order in which the service counts them. */
   get all(): readonly Mark[] {
-    return this.#kept.toSorted((a, b) => Number(a.position) - Number(b.position));
+    return this.#kept.toSorted((a, b) => a.position - b.position);
   }
 }

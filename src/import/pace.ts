@@ -1,9 +1,9 @@
 /** Covered by test/import/importer.test.ts. */
-import type { IngestAnswer } from './client.ts';
+import type { Ingested } from '../client/answers.ts';
 import type { ImportTarget } from './contract.ts';
 
 interface Mark {
-  readonly position: string;
+  readonly position: number;
   readonly sessionId: string;
   readonly storedAt: number;
 }
@@ -25,7 +25,7 @@ export class Pace {
     this.#maxLagMs = maxLagMs;
   }
 
-  stored({ position, sessionId }: IngestAnswer): void {
+  stored({ position, sessionId }: Ingested): void {
     const storedAt = performance.now();
     const last = this.#marks.at(-1);
     if (position === null || (last !== undefined && storedAt - last.storedAt < MARK_EVERY_MS)) return;

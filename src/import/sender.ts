@@ -3,7 +3,8 @@
  * test/import/importer.test.ts.
  */
 import { createHash } from 'node:crypto';
-import { RefusedError, type BatchItem, type IngestAnswer, type IngestBody } from './client.ts';
+import type { Ingested } from '../client/answers.ts';
+import { isRefusal, type BatchItem, type IngestBody } from './client.ts';
 import type { Conversation } from './mapper.ts';
 import { partsOf } from './parts.ts';
 import { MAX_WHOLE_CHARACTERS, MAX_WHOLE_MESSAGES } from '../domain/limits.ts';
@@ -19,13 +20,13 @@ export interface ConversationRequest extends BatchItem {
 /** What became of a request. */
 export interface Sent {
   readonly request: ConversationRequest;
-  readonly answer: IngestAnswer | Error;
+  readonly answer: Ingested | Error;
 }
 
 /** What the sender needs of the service. */
 interface Target {
-  ingest(body: IngestBody, idempotencyKey: string): Promise<IngestAnswer>;
-  ingestBatch(items: readonly BatchItem[]): Promise<(IngestAnswer | RefusedError)[]>;
+  ingest(body: IngestBody, idempotencyKey: string): Promise<Ingested>;
+  ingestBatch(items: readonly BatchItem[]): Promise<(Ingested | Error)[]>;
 }
 
 /** Hears what became of a conversation: its requests in order, up to the first that failed. */
@@ -110,12 +111,12 @@ export class Sender {
   }
 
   async #sendTogether(batch: readonly Member[], onSent: OnSent): Promise<void> {
-    let answers: readonly (IngestAnswer | Error)[];
+    let answers: readonly (Ingested | Error)[];
     try {
       answers = await this.#target.ingestBatch(batch.map(({ request }) => request));
     } catch (error) {
       // It says nothing of each; what is before the service may take smaller requests only.
-      if (batch.length > 1 && error instanceof RefusedError && !FOR_ALL.has(error.status)) {
+      if (batch.length > 1 && isRefusal(error) && !FOR_ALL.has(error.status)) {
         const middle = Math.ceil(batch.length / 2);
         await this.#sendTogether(batch.slice(0, middle), onSent);
         return this.#sendTogether(batch.slice(middle), onSent);
@@ -151,7 +152,7 @@ export class Sender {
     return sent;
   }
 
-  async #sendOne(request: ConversationRequest, isOlder: boolean): Promise<IngestAnswer | Error> {
+  async #sendOne(request: ConversationRequest, isOlder: boolean): Promise<Ingested | Error> {
     if (isOlder) return this.#target.ingest(JSON.parse(request.body) as IngestBody, request.requestKey);
     const [answer] = await this.#target.ingestBatch([request]);
     return answer ?? new Error('a line of the answer is missing');

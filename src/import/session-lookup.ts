@@ -1,5 +1,5 @@
 /** Covered by test/import/importer.test.ts. */
-import { RefusedError, type QueryAnswer } from './client.ts';
+import { isRefusal, type QueryAnswer } from './client.ts';
 import type { ImportTarget } from './contract.ts';
 import type { Conversation } from './mapper.ts';
 import { earlierSessionIdsOf, sessionIdOf } from './sessions.ts';
@@ -85,7 +85,7 @@ export class SessionLookup {
           limit: String(ids.length),
         });
       } catch (error) {
-        const isLong = error instanceof RefusedError && TOO_LONG.includes(error.status);
+        const isLong = isRefusal(error) && TOO_LONG.includes(error.status);
         if (!isLong || size === SMALL_LOOKUP) throw error;
         this.#size = SMALL_LOOKUP;
         return this.#heldOf(instanceId, sessions);

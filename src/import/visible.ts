@@ -22,7 +22,7 @@ export async function waitUntilVisible(
 ): Promise<boolean> {
   if (instanceId === null || last === null) return true;
   const deadline = performance.now() + limitMs;
-  const until = async (at: { position: string; sessionId: string }, least: number): Promise<boolean> => {
+  const until = async (at: { position: number; sessionId: string }, least: number): Promise<boolean> => {
     for (;;) {
       const answer = await target.query(
         { groupBy: 'SESSION', instanceId, fields: 'messages', ids: at.sessionId },

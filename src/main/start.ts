@@ -11,6 +11,7 @@ import { createLogger, readableLines } from '../logger.ts';
 import type { Logger } from '../logger.ts';
 import { stopLeftServer } from '../stream/server/server.ts';
 import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory.ts';
+import { isReady } from '../demo/service.ts';
 import { firstKeyFile, isStarterMessage, showFirstSteps } from './first-steps.ts';
 import type { FirstSteps, StarterMessage } from './first-steps.ts';
 import { startGuard } from './nats-guard.ts';
@@ -214,16 +215,6 @@ function tellStatus(dataDir: string, supervisor: Supervisor): { stop(): void } {
  */
 function isServerChatter(name: string, line: string): boolean {
   return name === 'nats' && (line.includes(' [INF] ') || line.includes('[WRN] Maximum payloads over'));
-}
-
-async function isReady(url: string): Promise<boolean> {
-  try {
-    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) });
-    await answer.arrayBuffer();
-    return answer.ok;
-  } catch {
-    return false;
-  }
 }
 
 /** Prints lines behind the name of the process they come from, readable and in colour on a terminal. */

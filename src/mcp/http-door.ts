@@ -1,4 +1,6 @@
-import { AppError, ERROR_CODES, type ErrorCode, type ErrorDetail } from '../errors.ts';
+import { UndertoneError } from '../client/errors.ts';
+import { Transport } from '../client/transport.ts';
+import { AppError, ERROR_CODES, type ErrorCode } from '../errors.ts';
 import type { ReadingDoor } from './reading.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -7,50 +9,29 @@ const IN_ZONES = /^\/(?:query|overview|changes|topics|topic-clusters|gaps|repeat
 
 /** The routes of a running service. `url` is without `/v1`. */
 export function createHttpDoor({ url, key }: { readonly url: string; readonly key: string }): ReadingDoor {
-  const base = url.replace(/(?<!\/)\/+$/, '');
+  const transport = new Transport({ url, key, timeoutMs: TIMEOUT_MS });
   return {
-    async get(path, parameters) {
+    async get(path, given) {
       // The tools speak of days in UTC.
-      const asked = IN_ZONES.test(path) ? { timeZone: 'UTC', ...parameters } : parameters;
-      const { status, text } = await ask(`${base}/v1${path}?${new URLSearchParams(asked)}`, base, key);
-      const json = parsed(text);
-      if (status === 200 && json !== undefined) return json;
-      throw refusalOf(status, json);
+      const parameters = IN_ZONES.test(path) ? { timeZone: 'UTC', ...given } : given;
+      try {
+        // The caller says when to try again: a person waits for it.
+        return (await transport.json({ method: 'GET', path: `/v1${path}`, parameters, patienceMs: 0 })).json;
+      } catch (error) {
+        throw error instanceof UndertoneError ? refusalOf(error, url) : error;
+      }
     },
   };
 }
 
-async function ask(address: string, base: string, key: string): Promise<{ status: number; text: string }> {
-  try {
-    const answer = await fetch(address, {
-      headers: { accept: 'application/json', 'x-api-key': key },
-      redirect: 'error',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    return { status: answer.status, text: await answer.text() };
-  } catch (error) {
-    throw new AppError('SERVICE_UNAVAILABLE', `The service at ${base} does not answer. Is it running?`, {
-      retryAfter: 1,
-      cause: error,
-    });
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 /** The error that the service answered with, as it would be thrown in its process. */
-function refusalOf(status: number, json: unknown): AppError {
-  const { error } = Object(json) as { readonly error?: unknown };
-  const { code, message, details } = Object(error) as Readonly<Record<string, unknown>>;
-  if (typeof code === 'string' && Object.hasOwn(ERROR_CODES, code) && typeof message === 'string') {
-    const places = Array.isArray(details) ? { details: details as ErrorDetail[] } : {};
-    return new AppError(code as ErrorCode, message, places);
-  }
+function refusalOf(cause: UndertoneError, url: string): AppError {
+  const { code, message, details, status } = cause;
+  if (code === 'UNREACHABLE')
+    return new AppError('SERVICE_UNAVAILABLE', `The service at ${url} does not answer. Is it running?`, {
+      retryAfter: 1,
+      cause,
+    });
+  if (Object.hasOwn(ERROR_CODES, code)) return new AppError(code as ErrorCode, message, { details });
   return new AppError('SERVICE_UNAVAILABLE', `Status ${status} came without an answer of this service.`);
 }

@@ -1,9 +1,11 @@
-import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
-import { RefusedError, ServiceClient, UnavailableError, retryAfterMs } from '../../src/import/client.ts';
+import { UndertoneError } from '../../src/client/errors.ts';
+import { statusOf } from '../../src/client/transport.ts';
+import { isRefusal, ServiceClient } from '../../src/import/client.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -45,7 +47,7 @@ describe('ServiceClient', () => {
     deepEqual(await client.ingest(body, 'once'), {
       instanceId: 'i',
       sessionId: 's',
-      position: '42',
+      position: 42,
       warnings: null,
     });
     deepEqual(seen, [['POST', '/v1/ingest/', 'k', 'once', body]]);
@@ -67,11 +69,13 @@ describe('ServiceClient', () => {
       onRetry: (reason, ms) => pauses.push([reason, ms]),
     });
     await client.ingest(body, 'once');
-    deepEqual(pauses, [
-      ['status 503', 10],
-      ['status 429', 300],
-      ['status 503', 40],
-    ]);
+    deepEqual(
+      pauses.map(([reason]) => reason),
+      ['status 503', 'status 429', 'status 503'],
+    );
+    // A part of each is by chance.
+    const [[, first = 0] = [], [, asked = 0] = [], [, third = 0] = []] = pauses;
+    ok(first >= 5 && first <= 10 && asked >= 300 && asked <= 310 && third >= 20 && third <= 40, `${pauses}`);
   });
 
   it('repeats when the connection is cut before the answer', async () => {
@@ -91,7 +95,7 @@ describe('ServiceClient', () => {
     const client = new ServiceClient({ url, key: 'k', backoffMs: 1, patienceMs: 40 });
     await rejects(
       client.ingest(body, 'once'),
-      (error) => error instanceof UnavailableError && /status 503/.test(error.message),
+      (error) => error instanceof UndertoneError && !isRefusal(error) && /status 503/.test(error.message),
     );
   });
 
@@ -120,8 +124,8 @@ describe('ServiceClient', () => {
       response.writeHead(400).end(JSON.stringify({ success: false, error }));
     });
     await rejects(new ServiceClient({ url, key: 'k' }).ingest(body, 'once'), (error) => {
-      equal(error instanceof RefusedError, true);
-      deepEqual(error instanceof RefusedError && [error.status, error.code, error.message], [
+      equal(isRefusal(error), true);
+      deepEqual(isRefusal(error) && [error.status, error.code, error.message], [
         400,
         'VALIDATION_ERROR',
         'request validation failed (messages.0.content: empty)',
@@ -133,26 +137,45 @@ describe('ServiceClient', () => {
 
   it('refuses an answer that is not this service', async () => {
     const url = await serve((_request, response) => response.end('<html>hello</html>'));
-    await rejects(new ServiceClient({ url, key: 'k' }).ingest(body, 'once'), RefusedError);
-    await rejects(new ServiceClient({ url, key: 'k' }).query({ groupBy: 'TOPIC' }), RefusedError);
+    await rejects(new ServiceClient({ url, key: 'k' }).ingest(body, 'once'), isRefusal);
+    await rejects(new ServiceClient({ url, key: 'k' }).query({ groupBy: 'TOPIC' }), isRefusal);
   });
 
-  it('probes without patience', async () => {
-    const url = await serve((_request, response) => response.end());
-    await new ServiceClient({ url, key: 'k' }).probe();
+  it('is not needed to learn whether anything answers, and that takes no patience', async () => {
+    const url = await serve((_request, response) => response.writeHead(503).end());
+    equal(await statusOf(url, '/livez', 1000), 503);
     for (const close of closers.splice(0)) await close();
-    await rejects(new ServiceClient({ url, key: 'k' }).probe(), /ECONNREFUSED/);
+    await rejects(statusOf(url, '/livez', 1000), /ECONNREFUSED/);
   });
-});
 
-describe('retryAfterMs', () => {
-  it('reads seconds and dates, and takes the rest for no wish', () => {
-    const now = Date.UTC(2026, 0, 1);
-    deepEqual(
-      ['2', '0.5', 'Thu, 01 Jan 2026 00:00:03 GMT', 'Wed, 31 Dec 2025 00:00:00 GMT', 'soon', null].map(
-        (header) => retryAfterMs(header, now),
-      ),
-      [2000, 500, 3000, 0, 0, 0],
-    );
+  it('sends those lines of a batch again for which the service is busy, and no other', async () => {
+    const seen: string[][] = [];
+    const statuses = [[200, 503, 400], [429], [200]];
+    const url = await serve((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const lines = Buffer.concat(chunks).toString().trimEnd().split('\n');
+        seen.push(lines.map((line) => (JSON.parse(line) as { deduplicationId: string }).deduplicationId));
+        const answers = (statuses.shift() ?? []).map((status) => ({
+          status,
+          ...(status === 200
+            ? { instanceId: 'i', sessionId: 's', position: 7 }
+            : {
+                error: { code: 'X', message: 'No.', details: [{ path: 'a', message: 'b' }] },
+                retryAfter: 0.01,
+              }),
+        }));
+        response.setHeader('x-refused-lines', '0');
+        response.end(answers.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      });
+    });
+    const client = new ServiceClient({ url, key: 'k', backoffMs: 1 });
+    const items = ['a', 'b', 'c'].map((requestKey) => ({ body: JSON.stringify(body), requestKey }));
+    const stored = { instanceId: 'i', sessionId: 's', position: 7, warnings: null };
+    const [first, second, third] = await client.ingestBatch(items);
+    deepEqual([first, second], [stored, stored]);
+    deepEqual(isRefusal(third) && [third.status, third.code, third.message], [400, 'X', 'No. (a: b)']);
+    deepEqual(seen, [['a', 'b', 'c'], ['b'], ['b']]);
   });
 });

@@ -4,10 +4,10 @@ import type { QueryAnswer } from '../../src/import/client.ts';
 import { Marks } from '../../src/import/marks.ts';
 import { waitUntilVisible } from '../../src/import/visible.ts';
 
-const last = { position: '30', sessionId: 's3', messages: 2 };
+const last = { position: 30, sessionId: 's3', messages: 2 };
 const marks = [
-  { position: '10', sessionId: 's1', sent: 100 },
-  { position: '20', sessionId: 's2', sent: 200 },
+  { position: 10, sessionId: 's1', sent: 100 },
+  { position: 20, sessionId: 's2', sent: 200 },
 ];
 const answer = (waitResult: string, messages: number): QueryAnswer => ({
   elements: [{ dimensions: {}, fields: { messages } }],
@@ -19,11 +19,11 @@ const answer = (waitResult: string, messages: number): QueryAnswer => ({
 describe('waitUntilVisible', () => {
   it('tells how much is counted on the way', async () => {
     let counted = 0;
-    const asked: string[] = [];
-    const query = async (_: unknown, position = ''): Promise<QueryAnswer> => {
+    const asked: number[] = [];
+    const query = async (_: unknown, position = 0): Promise<QueryAnswer> => {
       asked.push(position);
       counted += 10;
-      return answer(counted >= Number(position) ? 'reached' : 'timeout', 2);
+      return answer(counted >= position ? 'reached' : 'timeout', 2);
     };
     const told: number[] = [];
     equal(
@@ -34,7 +34,7 @@ describe('waitUntilVisible', () => {
       [told, asked],
       [
         [100, 200],
-        ['10', '20', '30'],
+        [10, 20, 30],
       ],
     );
   });
@@ -50,7 +50,7 @@ describe('marks', () => {
   it('are not many, however many come, and spread over all of them', () => {
     const all = new Marks();
     for (let index = 1; index <= 10_000; index += 1)
-      all.add({ position: String(index), sessionId: 's', sent: index });
+      all.add({ position: index, sessionId: 's', sent: index });
     ok(all.all.length >= 8 && all.all.length < 32);
     const places = all.all.map(({ sent }) => sent);
     deepEqual(
