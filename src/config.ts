@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { loadEnvFile } from 'node:process';
 import { z } from 'zod';
+import { UUID_PATTERN } from './domain/ids.ts';
 import { isKeyScope, type KeyScope } from './domain/key-scopes.ts';
 import { SetupError } from './errors.ts';
 import { machineMemory, shareOf } from './machine.ts';
@@ -71,6 +72,18 @@ const environment = z.object({
       const scopes = scopesOf(text);
       if (scopes !== null) return scopes;
       context.addIssue('must look like *=query; admins=query,curate');
+      return z.NEVER;
+    }),
+  AUTH_PROXY_INSTANCES: z
+    .string()
+    .optional()
+    .transform((text, context) => {
+      if (text === undefined) return null;
+      const instances = instancesOf(text);
+      if (instances !== null) return instances;
+      context.addIssue(
+        'must look like admins=*; sales=019aa3f1-6f0c-7b32-9d55-3a0f6c2b7e10, with ids of instances',
+      );
       return z.NEVER;
     }),
   AUTH_PROXY_PROJECT: z.string().default('default'),
@@ -143,6 +156,8 @@ export interface PeopleConfig {
   readonly from: readonly string[];
   /** By group; `*`: everybody. */
   readonly scopes: ReadonlyMap<string, readonly KeyScope[]>;
+  /** The instances that a group sees, by id; null: all. The whole table null: everybody sees all. */
+  readonly instances: ReadonlyMap<string, ReadonlySet<string> | null> | null;
   /** The name of the project that they see. */
   readonly project: string;
 }
@@ -338,18 +353,37 @@ function peopleOf(values: z.infer<typeof environment>): PeopleConfig | null {
     groupsHeader: values.AUTH_PROXY_GROUPS_HEADER?.toLowerCase() ?? null,
     from,
     scopes: values.AUTH_PROXY_SCOPES,
+    instances: values.AUTH_PROXY_INSTANCES,
     project: values.AUTH_PROXY_PROJECT,
   });
 }
 
 /** `*=query; admins=query,curate`: what groups may do. Null: it is not written so. */
 function scopesOf(text: string): ReadonlyMap<string, readonly KeyScope[]> | null {
-  const found = new Map<string, readonly KeyScope[]>();
+  return byGroup(text, (list) => (list.every(isKeyScope) ? list : undefined));
+}
+
+/** `admins=*; sales=ID,ID`: what groups see; of a group, null: everything. Null: it is not written so. */
+function instancesOf(text: string): ReadonlyMap<string, ReadonlySet<string> | null> | null {
+  return byGroup(text, (list) => {
+    if (list.length === 1 && list[0] === '*') return null;
+    return list.every((id) => UUID_PATTERN.test(id))
+      ? new Set(list.map((id) => id.toLowerCase()))
+      : undefined;
+  });
+}
+
+/** Reads `group=item,item; group=item`. Null: it is not written so, or `read` gives undefined for a list. */
+function byGroup<Value>(
+  text: string,
+  read: (list: readonly string[]) => Value | undefined,
+): ReadonlyMap<string, Value> | null {
+  const found = new Map<string, Value>();
   for (const part of text.split(';').filter((each) => each.trim() !== '')) {
     const [group = '', list = '', ...more] = part.split('=').map((each) => each.trim());
-    const scopes = list.split(',').map((scope) => scope.trim());
-    if (group === '' || found.has(group) || more.length > 0 || !scopes.every(isKeyScope)) return null;
-    found.set(group, scopes);
+    const value = read(list.split(',').map((item) => item.trim()));
+    if (group === '' || found.has(group) || more.length > 0 || value === undefined) return null;
+    found.set(group, value);
   }
   return found;
 }

@@ -63,6 +63,9 @@ describe('config', () => {
     ['AUTH_PROXY_HEADER', 'X-Forwarded-Email'],
     ['AUTH_PROXY_SCOPES', 'admins'],
     ['AUTH_PROXY_SCOPES', '*=everything'],
+    ['AUTH_PROXY_INSTANCES', 'sales=Shop'],
+    ['AUTH_PROXY_INSTANCES', 'sales='],
+    ['AUTH_PROXY_INSTANCES', 'a=*;a=*'],
     ['SMTP_URL', 'https://mail.example.com'],
     ['SMTP_URL', 'smtp://ada:pa#ss@mail.example.com'],
     ['PUBLIC_URL', 'http://a:99999'],
@@ -89,6 +92,24 @@ describe('config', () => {
         ['*', ['query']],
         ['admins', ['query', 'curate']],
       ],
+    );
+    equal(people?.instances, null);
+  });
+
+  it('knows which instances people of a proxy see, by group', () => {
+    const id = '019AA3F1-6F0C-7B32-9D55-3A0F6C2B7E10';
+    const instancesOf = (text: string) =>
+      loadConfig({
+        AUTH_PROXY_HEADER: 'X-Forwarded-Email',
+        AUTH_PROXY_FROM: '127.0.0.1',
+        AUTH_PROXY_INSTANCES: text,
+      }).people?.instances;
+    deepEqual(
+      instancesOf(`admins=*; sales = ${id}, ${id}`),
+      new Map([
+        ['admins', null],
+        ['sales', new Set([id.toLowerCase()])],
+      ]),
     );
   });
 

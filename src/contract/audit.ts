@@ -40,6 +40,7 @@ export const READ_AUDIT = declare({
     'for 400 days.',
   tag: 'Keys',
   scope: 'query',
+  instance: 'own',
   parameters: z.strictObject({
     limit: queryParameterSchemas.shape.limit
       .refine((limit) => limit <= MOST, `must be a whole number from 1 to ${MOST}`)

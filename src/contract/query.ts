@@ -30,6 +30,7 @@ function reading<Parameters extends z.ZodType>(
     method: 'GET',
     tag: 'Query',
     scope: 'query',
+    instance: 'parameters',
     headers: ['X-Wait-For-Position'],
     answer: { description: answer, headers: ['X-Wait-Result'], content: { ...json(name, schema), ...more } },
     fails: [404],

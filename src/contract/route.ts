@@ -39,6 +39,9 @@ export interface AnswerDeclaration {
   readonly content?: Readonly<Record<string, Content>>;
 }
 
+/** Where a request names the instance that it is about. */
+export type InstancePlace = 'parameters' | 'path' | 'body' | 'own';
+
 export interface Route<Parameters extends z.ZodType = z.ZodType> {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Below /v1, without a slash at the end; at most one name in braces: a UUID. */
@@ -49,6 +52,11 @@ export interface Route<Parameters extends z.ZodType = z.ZodType> {
   readonly tag: 'Ingest' | 'Query' | 'Steering' | 'Alerts' | 'Instances' | 'Keys';
   /** What the key must be allowed to do; null: nothing but to exist. */
   readonly scope: KeyScope | null;
+  /**
+   * Where a request names its instance; `own`: nowhere, and the answer holds only what the caller sees. Absent: whoever
+   * sees some instances only may not use the route.
+   */
+  readonly instance?: InstancePlace;
   /** What the name in the path stands for. */
   readonly id?: string;
   /** Of the query string. Absent: none is looked at. */

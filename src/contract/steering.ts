@@ -26,6 +26,7 @@ export const CURATIONS = declare({
   description: 'Curations with time and key, the newest first, and what became of each.',
   tag: 'Steering',
   scope: 'query',
+  instance: 'parameters',
   parameters: curationsParameterSchemas,
   headers: ['X-Wait-For-Position'],
   answer: {
@@ -47,6 +48,7 @@ function deciding(
     method: 'POST',
     tag: 'Steering',
     scope: 'curate',
+    instance: 'body',
     takesMessages: true,
     headers: ['Idempotency-Key', 'X-Wait-For-Position'],
     body: { required: true, content: body },

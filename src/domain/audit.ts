@@ -28,6 +28,15 @@ export interface AuditRecord {
   readonly target: string | null;
 }
 
+/** Which records are asked for. */
+export interface AuditWindow {
+  readonly limit: number;
+  /** Only those before this record; null: from the newest on. */
+  readonly before: string | null;
+  /** Only those for which it holds. Default: all. */
+  readonly shows?: (record: AuditRecord) => boolean;
+}
+
 /** Keeps what projects did. */
 export interface Audit {
   /** Resolves when it is stored. Throws AppError SERVICE_UNAVAILABLE. */
@@ -35,6 +44,6 @@ export interface Audit {
   /** The newest first, those before a record's id; `more`: others lie behind. Throws AppError SERVICE_UNAVAILABLE. */
   page(
     projectId: string,
-    window: { readonly limit: number; readonly before: string | null },
+    window: AuditWindow,
   ): Promise<{ readonly records: readonly AuditRecord[]; readonly more: boolean }>;
 }

@@ -1,7 +1,9 @@
 /** Covered by test/http/audit-route.test.ts. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { READ_AUDIT } from '../contract/audit.ts';
-import type { Audit, AuditedAction } from '../domain/audit.ts';
+import type { Audit, AuditedAction, AuditRecord } from '../domain/audit.ts';
+import { callerOf } from './auth.ts';
+import { seesInstance } from './instance-access.ts';
 import { serve } from './serve.ts';
 
 declare module 'fastify' {
@@ -16,7 +18,12 @@ declare module 'fastify' {
 export function registerAuditRoute(scope: FastifyInstance, audit: Audit): void {
   serve(scope, READ_AUDIT, async ({ request, parameters: { limit, cursor } }) => {
     const before = cursor?.toLowerCase() ?? null;
-    const { records, more } = await audit.page(request.projectId, { limit, before });
+    const key = callerOf(request);
+    // Whoever sees some instances only reads what was done in them, and what is their own doing.
+    const shows = ({ keyId, instanceId }: AuditRecord): boolean =>
+      key.instances === undefined ||
+      (instanceId === null ? keyId === key.keyId : seesInstance(key, instanceId));
+    const { records, more } = await audit.page(request.projectId, { limit, before, shows });
     return { elements: records, pagination: { limit, next: more ? (records.at(-1)?.id ?? null) : null } };
   });
 }

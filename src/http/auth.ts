@@ -6,6 +6,7 @@ import { PAGE_HEADER } from '../domain/page-sign-in.ts';
 import { AppError } from '../errors.ts';
 import { addressOf } from './address.ts';
 import type { FoundKey, HttpDependencies, KeyFinder } from './dependencies.ts';
+import { checkNamedInstance, checkSaysInstance } from './instance-access.ts';
 import { nearerToItsEnd, type Allowance, type MessageBudget, type RateLimiter } from './rate-limit.ts';
 
 declare module 'fastify' {
@@ -62,8 +63,10 @@ export function registerAuth(
       challenge(reply, `, error="insufficient_scope", scope="${needed}"`);
       throw lacksScope(needed, found.scopes);
     }
+    checkSaysInstance(request, found);
     if (request.routeOptions.config.takesMessages === true) checkMessages(limits.messages, request, reply);
   });
+  scope.addHook('preHandler', async (request) => checkNamedInstance(request));
   scope.addHook('onSend', (request, reply, payload, done) => {
     if (isOurFault(reply.statusCode)) giveBackMessages(limits.messages, request, request.counted);
     done(null, payload);
@@ -119,7 +122,7 @@ export function countRequest(
   limiter: RateLimiter,
   request: FastifyRequest,
   reply: FastifyReply,
-  caller = callerOf(request),
+  caller = countedAs(request),
 ): void {
   request.allowance = limiter.take(caller);
   setRateLimitHeaders(reply, request.allowance);
@@ -128,7 +131,7 @@ export function countRequest(
 
 /** Throws AppError RATE_LIMIT_EXCEEDED when the key may send no messages now. */
 export function checkMessages(budget: MessageBudget, request: FastifyRequest, reply: FastifyReply): void {
-  admit(budget.look(callerOf(request)), request, reply);
+  admit(budget.look(countedAs(request)), request, reply);
 }
 
 /** Counts messages of the request before they are stored; all or none. Throws AppError RATE_LIMIT_EXCEEDED. */
@@ -138,7 +141,7 @@ export function countMessages(
   reply: FastifyReply,
   messages: number,
 ): void {
-  admit(budget.take(callerOf(request), messages), request, reply);
+  admit(budget.take(countedAs(request), messages), request, reply);
   request.counted += messages;
 }
 
@@ -150,7 +153,7 @@ export function isOurFault(status: number): boolean {
 /** They were counted, and then refused by our fault. */
 export function giveBackMessages(budget: MessageBudget, request: FastifyRequest, messages: number): void {
   if (messages === 0) return;
-  budget.giveBack(callerOf(request), messages);
+  budget.giveBack(countedAs(request), messages);
   request.counted -= messages;
 }
 
@@ -161,8 +164,14 @@ function admit(allowance: Allowance, { allowance: ofRequests }: FastifyRequest, 
   if (!allowance.allowed) throw rateLimitExceeded(allowance);
 }
 
+/** Whose key was checked. Throws AppError MISSING_API_KEY where none was. */
+export function callerOf({ key }: FastifyRequest): FoundKey {
+  if (key === null) throw new AppError('MISSING_API_KEY', 'The x-api-key header is required.');
+  return key;
+}
+
 /** Its key, or its address as long as it has none. */
-function callerOf(request: FastifyRequest): string {
+function countedAs(request: FastifyRequest): string {
   return request.key === null ? addressOf(request) : `key ${request.key.keyId}`;
 }
 

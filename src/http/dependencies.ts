@@ -31,6 +31,8 @@ export interface FoundKey {
   readonly keyId: string;
   /** In the order of KEY_SCOPES. */
   readonly scopes: readonly KeyScope[];
+  /** Ids of the instances that it sees, lower case. Absent: all of the project. */
+  readonly instances?: ReadonlySet<string>;
 }
 
 /** Finds the project of a key. */

@@ -2,10 +2,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
-import { AppError } from '../errors.ts';
 import { checked, invalidRequest } from '../ingest/validation.ts';
 import { withLocalDates } from '../query/parameters.ts';
 import type { InstanceFinder, QueryRunner } from './dependencies.ts';
+import { noInstance } from './instance-access.ts';
 import { waitForPosition } from './wait-for-position.ts';
 
 /** Parameters that are given once each. Throws AppError VALIDATION_ERROR. */
@@ -49,8 +49,4 @@ export async function checkInstance(
 ): Promise<void> {
   if ((await instances.projectOf(instanceId)) === projectId) return;
   throw noInstance(instanceId);
-}
-
-export function noInstance(id: string): AppError {
-  return new AppError('NOT_FOUND', `There is no instance ${id}.`);
 }

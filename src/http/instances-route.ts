@@ -14,14 +14,16 @@ import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
 import { checked } from '../ingest/validation.ts';
 import type { Instance } from '../registry/registry.ts';
 import { recordDone } from './audit-route.ts';
-import type { InstanceRegistry } from './dependencies.ts';
-import { noInstance, readParameters } from './instance-request.ts';
+import { callerOf } from './auth.ts';
+import type { FoundKey, InstanceRegistry } from './dependencies.ts';
+import { noInstance, seesInstance } from './instance-access.ts';
+import { readParameters } from './instance-request.ts';
 import { serve } from './serve.ts';
 
 /** Those of the key's project are listed, made and renamed. */
 export function registerInstanceRoutes(scope: FastifyInstance, instances: InstanceRegistry): void {
   serve(scope, LIST_INSTANCES, ({ request, parameters }) =>
-    instancesPage(instances, request.projectId, parameters),
+    instancesPage(instances, callerOf(request), parameters),
   );
 
   serve(scope, CREATE_INSTANCE, async ({ request, reply }) => {
@@ -57,26 +59,34 @@ export function registerInstanceRoutes(scope: FastifyInstance, instances: Instan
 /** The answer of GET /v1/instances/. Throws AppError VALIDATION_ERROR. */
 export function listInstances(
   instances: ListedInstances,
-  projectId: string,
+  caller: FoundKey,
   query: unknown,
 ): Promise<z.output<typeof instanceListSchema>> {
-  return instancesPage(instances, projectId, readParameters(instanceListParameterSchemas, query));
+  return instancesPage(instances, caller, readParameters(instanceListParameterSchemas, query));
 }
 
 type ListedInstances = Pick<InstanceRegistry, 'instancesOf' | 'findDefaultInstance'>;
 
+const EVERY_ONE = { limit: Number.MAX_SAFE_INTEGER, offset: 0 };
+
 async function instancesPage(
   instances: ListedInstances,
-  projectId: string,
+  caller: FoundKey,
   { default: onlyDefault, ...window }: z.output<typeof instanceListParameterSchemas>,
 ): Promise<z.output<typeof instanceListSchema>> {
+  /** The asked-for page of what the caller sees of a list. */
+  const pageOf = (list: readonly Instance[]): z.output<typeof instanceListSchema> => {
+    const seen = list.filter(({ id }) => seesInstance(caller, id));
+    const page = seen.slice(window.offset, window.offset + window.limit);
+    return { elements: page.map(answerOf), pagination: { total: seen.length, ...window } };
+  };
   if (onlyDefault === 'true') {
-    const found = await instances.findDefaultInstance(projectId);
-    const all = found === null ? [] : [answerOf(found)];
-    const elements = all.slice(window.offset, window.offset + window.limit);
-    return { elements, pagination: { total: all.length, ...window } };
+    const found = await instances.findDefaultInstance(caller.projectId);
+    return pageOf(found === null ? [] : [found]);
   }
-  const { instances: page, total } = await instances.instancesOf(projectId, window);
+  if (caller.instances !== undefined)
+    return pageOf((await instances.instancesOf(caller.projectId, EVERY_ONE)).instances);
+  const { instances: page, total } = await instances.instancesOf(caller.projectId, window);
   return { elements: page.map(answerOf), pagination: { total, ...window } };
 }
 

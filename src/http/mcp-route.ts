@@ -5,7 +5,7 @@ import { AppError, ERROR_CODES } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { Reading, type ReadingDoor } from '../mcp/reading.ts';
 import { inTime } from './answer-time.ts';
-import { countRequest } from './auth.ts';
+import { callerOf, countRequest } from './auth.ts';
 import { SlowBodyError, type BodyReader } from './body.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -29,7 +29,7 @@ export function registerMcpRoute(
   { bodies, limiter }: { readonly bodies: Pick<BodyReader, 'readJson'>; readonly limiter: RateLimiter },
 ): void {
   const doorOf = createReadingDoors(query, instances);
-  const config = { scope: 'query' } as const;
+  const config = { scope: 'query', instance: 'own' } as const;
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
     bodies.readJson(request.headers, payload, request.held, BODY_BYTES),
@@ -49,7 +49,7 @@ export function registerMcpRoute(
     }
     // Loaded with the first request: most services never get one.
     const { answerPost } = await import('../mcp/server.ts');
-    const door = counted(doorOf(request.projectId), limiter, request, reply);
+    const door = counted(doorOf(callerOf(request)), limiter, request, reply);
     const answer = await answerPost(
       { headers: headersOf(request), body: request.body },
       { reading: new Reading(timed(door, query.answerMs)), now },

@@ -15,6 +15,8 @@ export interface PeopleOptions {
   readonly from: readonly string[];
   /** What the members of a group may do; `*`: everybody. */
   readonly scopes: ReadonlyMap<string, readonly KeyScope[]>;
+  /** The instances that the members of a group see, `*` among the groups: everybody; null: all. Absent: all see all. */
+  readonly instances?: ReadonlyMap<string, ReadonlySet<string> | null> | null;
   /** The project that they see; null: there is none of the name yet. */
   readonly projectId: () => Promise<string | null>;
 }
@@ -28,7 +30,14 @@ export interface People {
 const EVERYBODY = '*';
 const LONGEST_NAME = 200;
 
-export function createPeople({ header, groupsHeader, from, scopes, projectId }: PeopleOptions): People {
+export function createPeople({
+  header,
+  groupsHeader,
+  from,
+  scopes,
+  instances = null,
+  projectId,
+}: PeopleOptions): People {
   const proxies = networksOf(from);
   return {
     async find({ headers, raw }) {
@@ -47,9 +56,17 @@ export function createPeople({ header, groupsHeader, from, scopes, projectId }: 
         projectId: project,
         keyId: name,
         scopes: inOrder(own.flatMap((group) => scopes.get(group) ?? [])),
+        ...seenBy(own, instances),
       };
     },
   };
+}
+
+/** The instances that any of the groups sees. */
+function seenBy(groups: readonly string[], table: PeopleOptions['instances']): Pick<FoundKey, 'instances'> {
+  if (table === null || table === undefined) return {};
+  const lists = groups.flatMap((group) => table.get(group) ?? (table.has(group) ? [null] : []));
+  return lists.includes(null) ? {} : { instances: new Set(lists.flatMap((list) => [...(list ?? [])])) };
 }
 
 /** Node reads each byte of a header as a character; proxies write UTF-8. */

@@ -2,31 +2,36 @@
 import type { ReadingDoor } from '../mcp/reading.ts';
 import { parseQueryParameters } from '../query/parameters.ts';
 import { notFoundPath } from './auth.ts';
-import type { HttpDependencies } from './dependencies.ts';
+import type { FoundKey, HttpDependencies } from './dependencies.ts';
+import { noInstance, seesInstance } from './instance-access.ts';
 import { checkInstance } from './instance-request.ts';
 import { listInstances } from './instances-route.ts';
 import { readQuestion, readingRoutes } from './reading-routes.ts';
 
-/** The routes that read, for callers in this process; one door for each project. */
+/** The routes that read, for callers in this process; one door for each caller. */
 export function createReadingDoors(
   query: NonNullable<HttpDependencies['query']>,
   instances: HttpDependencies['instances'],
-): (projectId: string) => ReadingDoor {
+): (caller: FoundKey) => ReadingDoor {
   const routes = new Map(readingRoutes(query).map((reading) => [reading.route.path.split('/')[1], reading]));
-  return (projectId) => ({
+  const check = async (caller: FoundKey, instanceId: string): Promise<void> => {
+    if (!seesInstance(caller, instanceId)) throw noInstance(instanceId);
+    await checkInstance(caller.projectId, instanceId, query.instances);
+  };
+  return (caller) => ({
     async get(path, given) {
-      if (path === '/instances') return listInstances(instances, projectId, given);
+      if (path === '/instances') return listInstances(instances, caller, given);
       if (path === '/query') {
         const asked = parseQueryParameters(given);
-        await checkInstance(projectId, asked.instanceId, query.instances);
-        return query.runner.run(asked, projectId);
+        await check(caller, asked.instanceId);
+        return query.runner.run(asked, caller.projectId);
       }
       const [, name = '', id = ''] = path.split('/');
       const route = routes.get(name);
       if (route === undefined) throw notFoundPath('GET', path);
       const question = readQuestion(route, given, id);
-      await checkInstance(projectId, question.instanceId, query.instances);
-      return question.answer(projectId);
+      await check(caller, question.instanceId);
+      return question.answer(caller.projectId);
     },
   });
 }

@@ -14,12 +14,14 @@ export interface Call<Parameters> {
 }
 
 /** How the server knows a declared route; its prefix is /v1. */
-export function registrationOf({ method, path, scope, takesMessages, isBodiless, parameters }: Route) {
+export function registrationOf(route: Route) {
+  const { method, path, scope, instance, takesMessages, isBodiless, parameters } = route;
   return {
     method,
     url: path.replace('{', ':').replace('}', ''),
     config: {
       scope,
+      ...(instance === undefined ? {} : { instance }),
       ...(takesMessages === undefined ? {} : { takesMessages }),
       ...(isBodiless === undefined ? {} : { isBodiless }),
       ...(hasTimeZone(parameters) ? { hasTimeZone: true } : {}),

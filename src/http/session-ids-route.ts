@@ -6,7 +6,7 @@ import { MAX_EXTERNAL_IDS } from '../domain/limits.ts';
 import { checked, invalidRequest } from '../ingest/validation.ts';
 import type { BodyReader } from './body.ts';
 import type { InstanceRegistry } from './dependencies.ts';
-import { noInstance } from './instance-request.ts';
+import { noInstance } from './instance-access.ts';
 import { serve } from './serve.ts';
 
 /** As many ids as there may be, each as long as it may be, with every character escaped. */

@@ -1,6 +1,6 @@
 /** Covered by test/registry/audit-log.test.ts. */
 import { v7 } from 'uuid';
-import type { Audit, AuditRecord } from '../domain/audit.ts';
+import type { Audit, AuditRecord, AuditWindow } from '../domain/audit.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { openKeyValue, type KeyValueBucket } from '../stream/kv/key-value.ts';
 import { guard } from './guarded-bucket.ts';
@@ -48,7 +48,7 @@ export class AuditLog implements Audit {
 
   async page(
     projectId: string,
-    { limit, before }: { readonly limit: number; readonly before: string | null },
+    { limit, before, shows = () => true }: AuditWindow,
   ): Promise<{ readonly records: readonly AuditRecord[]; readonly more: boolean }> {
     const found: AuditRecord[] = [];
     // A record's id begins with its time, in milliseconds.
@@ -58,7 +58,7 @@ export class AuditLog implements Audit {
       const values = await guard(() => this.#bucket.list(`${projectId}.${monthOf(newest, back)}.*`));
       const records = values
         .map((value) => JSON.parse(value) as AuditRecord)
-        .filter(({ id }) => before === null || id < before)
+        .filter((record) => (before === null || record.id < before) && shows(record))
         .sort((one, other) => (one.id < other.id ? 1 : -1));
       found.push(...records);
     }

@@ -91,6 +91,8 @@ export function createHarness(
     readonly serve?: 'all' | 'ingest' | 'query';
     /** Larger bodies are read on a thread. */
     readonly inlineBytes?: number;
+    /** Default: PROJECT has INSTANCE, OTHER_PROJECT has FOREIGN_INSTANCE. */
+    readonly projectOf?: (instanceId: string) => Promise<string | null>;
     /** Those of every key. Default: all. */
     readonly scopes?: readonly KeyScope[];
   } = {},
@@ -103,6 +105,7 @@ export function createHarness(
     targets,
     serve = 'all',
     inlineBytes,
+    projectOf,
     scopes = KEY_SCOPES,
     ...rest
   } = changes;
@@ -261,6 +264,7 @@ export function createHarness(
     },
     instances: {
       async projectOf(instanceId) {
+        if (projectOf !== undefined) return projectOf(instanceId);
         if (instanceId === INSTANCE) return PROJECT;
         return instanceId === FOREIGN_INSTANCE ? OTHER_PROJECT : null;
       },

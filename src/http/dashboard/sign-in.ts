@@ -11,7 +11,7 @@ import type { SignIns } from '../dependencies.ts';
  * DELETE ends it. Both need a header that no other site can send, and the cookie goes with no request of another site.
  */
 export function registerSignIn(scope: FastifyInstance, signIns: SignIns): void {
-  const config = { scope: null, isBodiless: true } as const;
+  const config = { scope: null, instance: 'own', isBodiless: true } as const;
   scope.post(SIGN_IN_PATH, { config }, async (request, reply) => {
     const key = request.headers['x-api-key'];
     if (typeof key === 'string') await recordAudit(request, 'SIGN_IN');
