@@ -1,8 +1,8 @@
 -- view: fact
--- version: 4
+-- version: 5
 -- after: dimensions
 -- publish: message_fact key(fact_id) order(instance, kind, event_at, fact_id) time(event_at) alive(not gone) replaces(revised)
--- kept: since version 4 in parts of message(position)
+-- kept: since version 5 in parts of message(position)
 --
 -- Which message counts for which entity, and when did the same session and the same end user last do so?
 --
@@ -16,6 +16,8 @@
 -- event_at                event time (UTC, microseconds)
 -- micro             micro-cluster under discussion (null: none); its topic, and the topic's cluster, are entities
 -- sat, dsat         satisfaction signals on the message
+-- wait              step of the user's wait (src/domain/waits.ts) for the message; of kinds 3 and 4, which are on users'
+--                   turns, for the reply before it; 0: none
 -- prev_session_at   previous-occurrence link: time of the fact just before this one among the facts of the same
 --                   (kind, entity, session), in the order (event_at, fact_id); -infinity when there is none
 -- prev_user_at      the same for (kind, entity, end user); -infinity for kind 0 and where there is no end user
@@ -39,11 +41,11 @@
 -- @schema
 create table message (
   position bigint, instance integer, session integer, end_user integer, event_at timestamp, micro integer,
-  sat tinyint, dsat tinyint, repeated_requests tinyint, seq bigint
+  sat tinyint, dsat tinyint, repeated_requests tinyint, wait smallint, seq bigint
 );
 create table message_fact (
   fact_id bigint, position bigint, instance integer, kind tinyint, entity integer, session integer, end_user integer,
-  event_at timestamp, micro integer, sat tinyint, dsat tinyint, repeated_requests tinyint,
+  event_at timestamp, micro integer, sat tinyint, dsat tinyint, repeated_requests tinyint, wait utinyint,
   prev_session_at timestamp, prev_user_at timestamp, gone boolean, revised boolean, seq bigint
 );
 -- A chain is the facts that previous-occurrence links join. The last time of each: (kind, entity, session), and
@@ -74,10 +76,10 @@ where m.end_user = 0 and m.position < o.before_position;
 create or replace temp table placed as
 with m as (
   select position, instance, session, end_user, make_timestamp(event_at) as event_at, micro, sat, dsat,
-    repeated_requests, true as fresh
+    repeated_requests, wait, true as fresh
   from batch_message
   union all
-  select position, instance, session, end_user, event_at, micro, sat, dsat, repeated_requests, false
+  select position, instance, session, end_user, event_at, micro, sat, dsat, repeated_requests, wait, false
   from affected_message
 )
 select m.* replace (
@@ -88,7 +90,7 @@ from m left join batch_opening_author o using (instance, session)
 left join micro k using (instance, micro) left join topic t using (instance, topic);
 
 insert into message
-select position, instance, session, end_user, event_at, micro, sat, dsat, repeated_requests, getvariable('seq')
+select position, instance, session, end_user, event_at, micro, sat, dsat, repeated_requests, wait, getvariable('seq')
 from placed where fresh order by position;
 
 -- Their facts, each with the chains that it is in.
@@ -96,12 +98,13 @@ create or replace temp table added as
 with f as (
   select position * 32 + kind as fact_id, position, instance, kind,
     case kind when 0 then end_user when 1 then topic else cluster end as entity,
-    session, end_user, event_at, micro, sat, dsat, repeated_requests
+    session, end_user, event_at, micro, sat, dsat, repeated_requests, greatest(wait, 0)::utinyint as wait
   from placed, (select unnest([0, 1, 2])::tinyint as kind)
   union all
   select p.position * 32 + case when o.kind = 3 then 8 + o.entity else o.kind end, p.position, p.instance, o.kind,
     coalesce(e.heir, o.entity),
-    p.session, p.end_user, p.event_at, p.micro, p.sat, p.dsat, p.repeated_requests
+    p.session, p.end_user, p.event_at, p.micro, p.sat, p.dsat, p.repeated_requests,
+    (case when o.kind in (3, 4) then abs(p.wait) else greatest(p.wait, 0) end)::utinyint
   from placed p join batch_occurrence o using (position)
   left join merged_entity e on e.instance = p.instance and e.kind = o.kind and e.entity = o.entity
 )
@@ -124,7 +127,7 @@ with f as (
   where s.kind >= 3 and not s.gone
 )
 select f.fact_id, f.position, f.instance, f.kind, f.entity, f.session, p.end_user, f.event_at, f.micro, f.sat, f.dsat,
-  f.repeated_requests, chain_of(f.kind, f.entity, f.session),
+  f.repeated_requests, f.wait, chain_of(f.kind, f.entity, f.session),
   case when p.end_user <> 0 then chain_of(f.kind, f.entity, p.end_user) end
 from f join placed p using (position);
 
@@ -202,7 +205,7 @@ from added a join new_link n using (fact_id);
 
 insert into message_fact
 select fact_id, position, instance, kind, entity, session, end_user, event_at, micro, sat, dsat, repeated_requests,
-  prev_session_at, prev_user_at, false, false, getvariable('seq')
+  wait, prev_session_at, prev_user_at, false, false, getvariable('seq')
 from fact_change where fact_id not in (select fact_id from stored_fact)
 order by event_at, fact_id;
 
@@ -220,13 +223,13 @@ where coalesce(n.prev_session_at, l.prev_session_at) <> l.prev_session_at
 -- when: withdrawn, relinked
 insert into fact_change
 select -1, fact_id, position, instance, kind, entity, session, end_user, event_at, micro, sat, dsat, repeated_requests,
-  prev_session_at, prev_user_at from withdrawn
+  wait, prev_session_at, prev_user_at from withdrawn
 union all
 select -1, fact_id, position, instance, kind, entity, session, end_user, event_at, micro, sat, dsat, repeated_requests,
-  prev_session_at, prev_user_at from relinked
+  wait, prev_session_at, prev_user_at from relinked
 union all
 select 1, fact_id, position, instance, kind, entity, session, end_user, event_at, micro, sat, dsat, repeated_requests,
-  new_prev_session_at, new_prev_user_at from relinked;
+  wait, new_prev_session_at, new_prev_user_at from relinked;
 
 update message_fact set gone = true, revised = true, seq = getvariable('seq')
 from withdrawn w where message_fact.fact_id = w.fact_id;
@@ -263,13 +266,13 @@ when not matched and n.last_at is not null then insert (chain, last_at) values (
 -- @read
 -- The facts of [start, end), message by message.
 -- rows: facts = message_fact equal(instance, kind) range(start, end)
-select entity, session, end_user, event_at, sat, dsat, repeated_requests, prev_session_at, prev_user_at
+select entity, session, end_user, event_at, sat, dsat, repeated_requests, wait, prev_session_at, prev_user_at
 from @facts where not gone
 
 -- @kept
 -- End users and heirs are those of the end, so nothing is placed twice.
 insert into batch_message
-select position, instance, session, end_user, epoch_us(event_at), micro, sat, dsat, repeated_requests
+select position, instance, session, end_user, epoch_us(event_at), micro, sat, dsat, repeated_requests, wait
 from kept.message where position between getvariable('part_from') and getvariable('part_to');
 insert into batch_occurrence
 select position, kind, entity from kept.message_fact

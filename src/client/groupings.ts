@@ -14,7 +14,7 @@ export interface Named {
 /** How a session ended. */
 export type SessionOutcome = 'solved' | 'thanked' | 'handed_over' | 'gave_up' | 'not_possible' | 'open';
 
-type EntityMetric = 'sessions' | 'users' | 'messages';
+type EntityMetric = 'sessions' | 'users' | 'messages' | 'waitSeconds';
 type TopicMetric = EntityMetric | 'avgMessagesPerSession' | 'sat' | 'dsat' | 'netSat';
 
 /** By grouping: the member of `dimensions`, what it always holds, and what only `dimensionFields` brings. */
@@ -70,7 +70,15 @@ export interface Groupings {
   };
   SESSION: {
     name: 'session';
-    metric: 'messages' | 'duration' | 'lastActiveAt' | 'sat' | 'dsat' | 'netSat' | 'repeatedRequests';
+    metric:
+      | 'messages'
+      | 'duration'
+      | 'lastActiveAt'
+      | 'sat'
+      | 'dsat'
+      | 'netSat'
+      | 'repeatedRequests'
+      | 'waitSeconds';
     sort: 'createdAt' | 'lastActiveAt';
     filter:
       | 'topicIds'
@@ -96,7 +104,7 @@ export interface Groupings {
   };
   END_USER: {
     name: 'endUser';
-    metric: 'sessions' | 'messages' | 'sat' | 'dsat' | 'netSat' | 'repeatedRequests';
+    metric: 'sessions' | 'messages' | 'sat' | 'dsat' | 'netSat' | 'repeatedRequests' | 'waitSeconds';
     sort: 'createdAt' | 'lastActiveAt';
     filter: 'topicIds' | 'clusterIds' | 'externalId';
     always: { readonly id: string };
@@ -132,6 +140,7 @@ export interface MetricValues {
   readonly duration: number | null;
   readonly lastActiveAt: string | null;
   readonly repeatedRequests: number;
+  readonly waitSeconds: number | null;
 }
 export type Metric = keyof MetricValues;
 

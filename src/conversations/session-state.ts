@@ -2,13 +2,14 @@ import { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
 import type { Stance } from '../domain/facts.ts';
 import { stanceNumber, stanceOfNumber } from './signal-context.ts';
 import type { KeptRequest } from './repeat-evidence.ts';
+import { NO_WAIT } from '../domain/waits.ts';
 import { SaidText } from '../turns/repeat-phrases.ts';
 import { KEPT_REQUESTS } from './repeated-requests.ts';
 import type { KnownWords } from '../text/redact/known-words.ts';
 import { SessionText } from './session-text.ts';
 
 /** Raised with each change of what `write` writes. */
-const FORMAT = 11;
+const FORMAT = 12;
 
 /** What is kept of one session: what its next turns need, and the sentences that its title and summary are made of. */
 export class SessionState {
@@ -29,6 +30,10 @@ export class SessionState {
   answered = 0;
   /** Event time of the latest assistant turn if it asked and nothing was brought up since; else null. */
   askedAt: number | null = null;
+  /** Event time of the latest user turn while no assistant turn has followed; else null. */
+  waitingSince: number | null = null;
+  /** Step of the latest wait for a reply (domain/waits.ts); 0: none. */
+  waited = NO_WAIT;
   /** The latest assistant turn asked who the user is, how to reach him, for a number and the like. */
   askedForData = false;
   /** Turns that it has. */
@@ -76,7 +81,9 @@ export class SessionState {
       .link(this.author ?? -1)
       .link(this.micro ?? -1)
       .count(this.answered)
-      .text(this.askedAt === null ? '' : String(this.askedAt))
+      .text(instantText(this.askedAt))
+      .text(instantText(this.waitingSince))
+      .byte(this.waited)
       .text(this.answer.text)
       .count(this.turns)
       .count(this.known.length);
@@ -110,8 +117,9 @@ export class SessionState {
     state.author = numberOrNull(reader.link());
     state.micro = numberOrNull(reader.link());
     state.answered = reader.count();
-    const askedAt = reader.text();
-    state.askedAt = askedAt === '' ? null : Number(askedAt);
+    state.askedAt = instantOf(reader.text());
+    state.waitingSince = instantOf(reader.text());
+    state.waited = reader.byte();
     state.answer = new SaidText(reader.text());
     state.turns = reader.count();
     const known: number[] = [];
@@ -132,6 +140,14 @@ export class SessionState {
     state.text = SessionText.read(reader);
     return state;
   }
+}
+
+function instantText(at: number | null): string {
+  return at === null ? '' : String(at);
+}
+
+function instantOf(text: string): number | null {
+  return text === '' ? null : Number(text);
 }
 
 function numberOrNull(link: number): number | null {

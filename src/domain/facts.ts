@@ -139,6 +139,11 @@ export interface MessageFact {
   readonly signals: readonly number[];
   readonly repeatedRequest: number | null;
   readonly gap: number | null;
+  /**
+   * Step of a wait (waits.ts): of an assistant's turn, how long the user had waited for it; of a user's turn, below
+   * zero, for the reply before. 0: none.
+   */
+  readonly wait: number;
 }
 
 export interface TopicRow {

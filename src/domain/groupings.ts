@@ -89,7 +89,7 @@ export interface Grouping {
 
 /** What groupings of the shared rollup have in common. */
 const ENTITY = {
-  metrics: ['sessions', 'users', 'messages'],
+  metrics: ['sessions', 'users', 'messages', 'waitSeconds'],
   sorts: [],
   order: 'messages',
   filters: [],
@@ -161,7 +161,16 @@ const DECLARED = {
     members: { name, isNamed },
   },
   SESSION: {
-    metrics: ['messages', 'duration', 'lastActiveAt', 'sat', 'dsat', 'netSat', 'repeatedRequests'],
+    metrics: [
+      'messages',
+      'duration',
+      'lastActiveAt',
+      'sat',
+      'dsat',
+      'netSat',
+      'repeatedRequests',
+      'waitSeconds',
+    ],
     sorts: ['createdAt', 'lastActiveAt'],
     order: 'lastActiveAt',
     filters: [
@@ -242,7 +251,7 @@ const DECLARED = {
     },
   },
   END_USER: {
-    metrics: ['sessions', 'messages', 'sat', 'dsat', 'netSat', 'repeatedRequests'],
+    metrics: ['sessions', 'messages', 'sat', 'dsat', 'netSat', 'repeatedRequests', 'waitSeconds'],
     sorts: ['createdAt', 'lastActiveAt'],
     order: 'lastActiveAt',
     filters: ['topicIds', 'clusterIds', 'externalId'],

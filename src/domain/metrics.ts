@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { formatInstant } from './time.ts';
+import { secondsOfStep } from './waits.ts';
 
 /** A row of a statement of the query side: its columns by name. */
 export type Counts = Readonly<Record<string, unknown>>;
@@ -85,6 +86,19 @@ const DECLARED = {
     sql: 'repeated_requests',
     value: (row) => number(row, 'repeated_requests'),
     bounded: true,
+  },
+  waitSeconds: {
+    schema: z
+      .number()
+      .min(0)
+      .nullable()
+      .describe(
+        'Seconds from a user turn to the reply that arrives next in its session: the median, within 5 %. For a ' +
+          'signal or a repeated request: to the reply that it comes after. Waits below a millisecond are not ' +
+          'measured. Null without any.',
+      ),
+    sql: 'wait',
+    value: (row) => (row['wait'] === null ? null : secondsOfStep(number(row, 'wait'))),
   },
 } as const satisfies Readonly<Record<string, MetricDeclaration>>;
 

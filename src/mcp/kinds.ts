@@ -15,7 +15,7 @@ export interface Kind {
   readonly why: WhyPath | null;
 }
 
-const COUNTED = ['sessions', 'users', 'messages'] as const;
+const COUNTED = ['sessions', 'users', 'messages', 'waitSeconds'] as const;
 const RATED = [...COUNTED, 'sat', 'dsat', 'netSat'] as const;
 
 const DECLARED = {
@@ -63,7 +63,7 @@ const DECLARED = {
     groupBy: 'END_USER',
     dimension: 'endUser',
     word: 'end user',
-    metrics: ['sessions', 'messages', 'sat', 'dsat', 'netSat', 'repeatedRequests'],
+    metrics: ['sessions', 'messages', 'sat', 'dsat', 'netSat', 'repeatedRequests', 'waitSeconds'],
     dimensionFields: 'externalId',
     why: 'end-users',
   },

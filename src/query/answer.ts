@@ -10,7 +10,7 @@ import { heldPage, type Page } from './held-page.ts';
 import { readInstanceRow } from './instance-row.ts';
 import { inTimeZone, nameOfBucket } from './local-buckets.ts';
 import type { QueryParameters } from './parameters.ts';
-import { isCountedApart, planQuery, type ChosenEntities, type Wanted } from './plan.ts';
+import { isByWait, isCountedApart, planQuery, planWaits, type ChosenEntities, type Wanted } from './plan.ts';
 import type { QueryResponse } from './response-schema.ts';
 import type { Plan } from './statement.ts';
 
@@ -41,7 +41,7 @@ export async function answerQuery(
     (await heldPage(snapshot, parameters, number, chosen, options.views)) ??
     (await readPage(snapshot, parameters, number, chosen, options));
   return {
-    elements: await elementsOf(snapshot, parameters, number, page),
+    elements: await elementsOf(snapshot, parameters, number, page, options.views),
     pagination: { total, limit, offset },
     lastProcessedAt: formatInstant(Math.max(instance['processed_at'] as number, since)),
   };
@@ -53,9 +53,11 @@ async function elementsOf(
   parameters: QueryParameters,
   instance: number,
   rows: readonly Row[],
+  views: readonly View[],
 ): Promise<Elements> {
   const dimensions = await readDimensions(snapshot, parameters, instance, rows);
-  return mapInPieces(rows, (row, index) => ({
+  const waited = await withWaits(snapshot, parameters, instance, rows, views);
+  return mapInPieces(waited, (row, index) => ({
     dimensions: {
       ...dimensions[index],
       ...(parameters.granularity === 'ALL'
@@ -64,6 +66,27 @@ async function elementsOf(
     },
     fields: fieldsOf(row, parameters.fields),
   }));
+}
+
+/** Rows with `wait`, where it is asked for and they do not have it yet. */
+async function withWaits(
+  snapshot: Snapshot,
+  parameters: QueryParameters,
+  instance: number,
+  rows: readonly Row[],
+  views: readonly View[],
+): Promise<readonly Row[]> {
+  if (!parameters.fields.includes('waitSeconds') || isByWait(parameters) || rows.length === 0) return rows;
+  const numbers = rows.map((row) => row['number'] as number);
+  const plan = planWaits(parameters, instance, views, numbers);
+  const read = (): Promise<Row[]> => snapshot.all(plan.sql, plan);
+  const isKept = rows.length <= MOST_KEPT_ROWS;
+  const found = isKept
+    ? await snapshot.cached(`waits ${JSON.stringify(plan)}`, plan.tables, read)
+    : await read();
+  const nameOf = (row: Row): string => `${row['bucket']}/${row['number']}`;
+  const waits = new Map(found.map((row) => [nameOf(row), row['wait']]));
+  return rows.map((row) => ({ ...row, wait: waits.get(nameOf(row)) ?? null }));
 }
 
 /** Rows whose names are read together. */
@@ -85,10 +108,10 @@ export async function* streamElements(
   for await (const some of snapshot.stream(plan.sql, plan)) {
     rows.push(...some);
     if (rows.length < AT_ONCE) continue;
-    yield await elementsOf(snapshot, parameters, number, rows);
+    yield await elementsOf(snapshot, parameters, number, rows, views);
     rows = [];
   }
-  if (rows.length > 0) yield elementsOf(snapshot, parameters, number, rows);
+  if (rows.length > 0) yield elementsOf(snapshot, parameters, number, rows, views);
 }
 
 /** Pages of so many rows are kept for as long as nothing changes in what they were read from: pages of tables are. */

@@ -17,7 +17,7 @@ import {
   type Sums,
 } from './held-counts.ts';
 import type { QueryParameters } from './parameters.ts';
-import { planSessions, routeOf, type ChosenEntities } from './plan.ts';
+import { isByWait, planSessions, routeOf, type ChosenEntities } from './plan.ts';
 import type { Range } from './routing.ts';
 
 /** Rows of a page, and how many there are on all pages. */
@@ -90,7 +90,7 @@ export async function heldPage(
   views: readonly View[],
 ): Promise<Page | null> {
   const { counts } = GROUPINGS[parameters.groupBy];
-  if (parameters.limit > LONGEST || parameters.offset > DEEPEST) return null;
+  if (parameters.limit > LONGEST || parameters.offset > DEEPEST || isByWait(parameters)) return null;
   if ((parameters.buckets?.length ?? 0) > MOST_RANGES) return null;
   if (FILTERS.some((filter) => parameters[filter] !== null && !ANSWERED.includes(filter))) return null;
   const range = { start: parameters.range.start ?? -Infinity, end: parameters.range.end ?? Infinity };

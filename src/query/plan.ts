@@ -51,7 +51,11 @@ export function planQuery(
       ...(max === null ? [] : [`${value} <= ${statement.bind(max)}`]),
     ];
   });
-  const filtered = `from (${rows}) q ${where(bounds)}`;
+  const all =
+    wanted !== 'total' && isByWait(parameters)
+      ? `select r.*, w.wait from (${rows}) r left join (${waits(statement, parameters)}) w using (bucket, number)`
+      : rows;
+  const filtered = `from (${all}) q ${where(bounds)}`;
   if (wanted === 'total') return statement.plan(`select count(*) as total ${filtered}`);
   const paged =
     `order by ${orderOf(parameters)} limit ${statement.bind(parameters.limit)} offset ` +
@@ -194,6 +198,60 @@ from (${zonedCounts(statement, KINDS.all, names, buckets)}) g join ${statement.n
 from (${parts.join('\nunion all\n')}) r ${needsWhole ? `join (${whole()}) w using (end_user) ` : ''}${filters}`;
 }
 
+/** Whether rows are in the order of their waits, so that those of all rows are needed. */
+export function isByWait({ sort }: QueryParameters): boolean {
+  return sort?.field === 'waitSeconds';
+}
+
+/** The statement for the waits of some rows of an answer, by number: see `waits`. */
+export function planWaits(
+  parameters: QueryParameters,
+  instance: number,
+  views: readonly View[],
+  numbers: readonly number[],
+): Plan {
+  const statement = new Statement(views, instance);
+  const list = statement.bind([...new Set(numbers)].join(','));
+  const isAsked = (column: string): string =>
+    `${column} in (select unnest(string_split(${list}, ','))::integer)`;
+  return statement.plan(waits(statement, parameters, isAsked));
+}
+
+/** `bucket`, `number` and `wait`: the median step of the waits of each row that has any. Only facts tell. */
+function waits(
+  statement: Statement,
+  parameters: QueryParameters,
+  isAsked: (column: string) => string = () => 'true',
+): string {
+  const { groupBy, granularity, buckets } = parameters;
+  const { counts } = GROUPINGS[groupBy];
+  const [kind, by] =
+    counts.view === 'entity_rollup'
+      ? ([counts.kind, 'entity'] as const)
+      : ([KINDS.all, counts.names] as const);
+  const unit = granularity.toLowerCase();
+  const bucket =
+    granularity === 'ALL' ? "'-infinity'::timestamp" : `date_trunc('${unit}', event_at)::timestamp`;
+  const facts =
+    buckets === undefined
+      ? `(select ${bucket} as bucket, * from (${statement.facts(kind, rangeOf(parameters))}))`
+      : `(${statement.facts(kind, rangeOfBuckets(buckets))}) f
+asof join ${startsOf(statement, buckets)} on f.event_at >= b.bucket`;
+  return `select bucket, ${by} as number, quantile_disc(wait, 0.5) as wait
+from ${facts} where wait > 0 and ${isAsked(by)} group by bucket, ${by}`;
+}
+
+function rangeOfBuckets(buckets: readonly LocalBucket[]): Range {
+  return { start: buckets[0]?.start ?? 0, end: buckets.at(-1)?.end ?? 0 };
+}
+
+/** A row for each bucket of a time zone, with its start. */
+function startsOf(statement: Statement, buckets: readonly LocalBucket[]): string {
+  // As one value, because statements are prepared by their text.
+  const starts = statement.bind(buckets.map(({ bucket }) => bucket).join(','));
+  return `(select make_timestamp(unnest(string_split(${starts}, ','))::bigint) as bucket) b`;
+}
+
 /** The conditions that a query's filters set on sessions or end users. */
 function ownFilters(
   statement: Statement,
@@ -248,16 +306,14 @@ function zonedCounts(
   by: 'entity' | OwnCounts['names'],
   buckets: readonly LocalBucket[],
 ): string {
-  const range = { start: buckets[0]?.start ?? 0, end: buckets.at(-1)?.end ?? 0 };
+  const range = rangeOfBuckets(buckets);
   const areWhole = buckets.every(({ bucket }) => bucket === bucketStart('HOUR', bucket));
   const facts = areWhole ? statement.hourFacts(kind, range) : statement.messageFacts(kind, range);
-  // As one value, because statements are prepared by their text.
-  const starts = statement.bind(buckets.map(({ bucket }) => bucket).join(','));
   return `select bucket, ${by}, count(distinct session)::integer as sessions,
   count(distinct nullif(end_user, 0))::integer as users, ${sums('messages', 'sat', 'dsat', 'repeated_requests')},
   min(first_at) as first_at, max(last_at) as last_at
 from (${facts}) f
-asof join (select make_timestamp(unnest(string_split(${starts}, ','))::bigint) as bucket) b on f.first_at >= b.bucket
+asof join ${startsOf(statement, buckets)} on f.first_at >= b.bucket
 ${by === 'end_user' ? 'where end_user <> 0 ' : ''}group by bucket, ${by}`;
 }
 

@@ -63,7 +63,12 @@ export class Statement {
     return this.#read('hour_fact', { kind }, { ...hours, ...rest });
   }
 
-  /** The same, each message by itself. */
+  /** The facts of one kind in a range, each message by itself, with all that a fact has. */
+  facts(kind: number, { start, end }: Range): string {
+    return this.#read('fact', { kind }, { start, end });
+  }
+
+  /** The same as `hourFacts`, each message by itself. */
   messageFacts(kind: number, { start, end }: Range): string {
     const none = { from_hour: start, to_hour: start };
     return this.#read('hour_fact', { kind }, { ...none, start, head_end: end, tail_start: end, end });

@@ -49,6 +49,7 @@ export function fact(parts: Partial<MessageFact> & Pick<MessageFact, 'position'>
     signals: [],
     repeatedRequest: null,
     gap: null,
+    wait: 0,
     ...parts,
   };
 }

@@ -27,6 +27,8 @@ export interface Said {
   readonly signals: readonly number[];
   readonly repeatedRequest: number | null;
   readonly gap: number | null;
+  /** As of a fact; left out: 0. */
+  readonly wait?: number;
   /** What its caller calls the session from now on: a number; null: nothing any more; left out: what it was. */
   readonly name?: number | null;
   /** Messages stand in the stream by rank, then as they arrive: with equal ranks they arrive in stream order. */
@@ -111,6 +113,7 @@ function said(ranks: number): fc.Arbitrary<Said> {
         .map((list) => list.toSorted((a, b) => a - b)),
       repeatedRequest: maybe(upTo(REPEATED_REQUESTS), 0.3),
       gap: maybe(upTo(GAPS), 0.3),
+      wait: fc.integer({ min: -3, max: 3 }),
       rank: orNone(ranks),
       name: fc.constantFrom<(number | null | undefined)[]>(undefined, undefined, null, 1, NAMES),
     })
@@ -338,7 +341,7 @@ export function readHistory(steps: History): ReadHistory {
 }
 
 function factOf(message: Said, position: number): MessageFact {
-  const { instance, speaker, micro, signals, repeatedRequest, gap } = message;
+  const { instance, speaker, micro, signals, repeatedRequest, gap, wait = 0 } = message;
   return {
     position,
     instance,
@@ -349,6 +352,7 @@ function factOf(message: Said, position: number): MessageFact {
     signals,
     repeatedRequest,
     gap,
+    wait,
   };
 }
 

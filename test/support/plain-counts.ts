@@ -1,4 +1,5 @@
 import { SIGNALS } from '../../src/domain/signal-kinds.ts';
+import { secondsOfStep } from '../../src/domain/waits.ts';
 import { formatInstant } from '../../src/domain/time.ts';
 import { plainBucket } from './plain-buckets.ts';
 import type { GroupBy } from '../../src/domain/groupings.ts';
@@ -17,6 +18,7 @@ export interface PlainMessage {
   readonly signals: readonly number[];
   readonly repeatedRequest: number | null;
   readonly gap: number | null;
+  readonly wait: number;
 }
 
 export type PlainKind = 'session' | 'user' | 'topic' | 'cluster' | 'signal' | 'repeatedRequest' | 'gap';
@@ -231,9 +233,20 @@ function valuesOf(
     netSat: ((sat - dsat) * 100) / members.length,
     duration: members.length < 2 ? null : (last - first) / 1e6,
     repeatedRequests: members.filter((message) => message.repeatedRequest !== null).length,
+    waitSeconds: medianWait(groupBy, members),
     createdAt: Math.min(...own),
     lastActiveAt: Math.max(...own),
   };
+}
+
+/** Of replies; where users' turns are grouped, of the replies that they come after. */
+function medianWait(groupBy: GroupBy, members: readonly PlainMessage[]): number | null {
+  const isOfUsers = groupBy === 'CSAT_DSAT' || groupBy === 'REPEATED_REQUEST';
+  const waits = members
+    .map(({ wait }) => (isOfUsers ? Math.abs(wait) : Math.max(wait, 0)))
+    .filter((wait) => wait > 0)
+    .sort((a, b) => a - b);
+  return waits.length === 0 ? null : secondsOfStep(waits[Math.ceil(waits.length / 2) - 1]!);
 }
 
 function chosen(

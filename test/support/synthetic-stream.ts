@@ -139,6 +139,7 @@ export class SyntheticStream {
         repeatedRequest: draw > 0.98 ? 1 + (this.#messages % REPEATED_REQUESTS) : null,
         // A gap concerns a few topics, not all of them.
         gap: draw > 0.96 && draw < 0.98 ? 1 + (turn.micro % GAPS) : null,
+        wait: turn.left % 2 === 0 ? 80 + Math.floor(draw * 40) : -80,
       });
     }
     const numbered = <T>(count: number, row: (number: number) => T): T[] =>

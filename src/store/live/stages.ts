@@ -25,6 +25,7 @@ export const STAGES = {
       sat: 'integer',
       dsat: 'integer',
       repeated_requests: 'integer',
+      wait: 'integer',
     },
     rows: ({ assignment }) => assignment.messages.map(messageRow),
   },
@@ -249,6 +250,7 @@ function messageRow(fact: MessageFact): StageRow {
     sat,
     fact.signals.length - sat,
     fact.repeatedRequest === null ? 0 : 1,
+    fact.wait,
   ];
 }
 

@@ -25,6 +25,7 @@ import { redact } from '../../text/redact/redact.ts';
 import { sentencesOf } from '../../text/sentences.ts';
 import type { Enrichment, FoundGap, MessageFact, Turn } from '../../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
+import { NO_WAIT, waitStep } from '../../domain/waits.ts';
 import { dequantise } from '../../numeric/quantised.ts';
 import { ReadRequest } from '../../topics/read-request.ts';
 import { GAP_TYPES, type InstanceState } from './instance-state.ts';
@@ -58,12 +59,25 @@ export function assignTurn(context: TurnInContext): MutableMessage {
     signals: [],
     repeatedRequest: null,
     gap: null,
+    wait: waitOf(turn, session),
   };
   if (turn.role === 'other') return message;
   if (turn.role === 'user') assignUserTurn(context, message);
   message.micro = session.micro === null ? null : instance.topics.resolve(session.micro);
   if (turn.role === 'assistant') assignAssistantTurn(context, message);
   return message;
+}
+
+/** What a user waited: for this reply, or below zero for the one that this turn of theirs comes after. */
+function waitOf({ role, at }: Turn, session: SessionState): number {
+  if (role === 'user') {
+    session.waitingSince = at;
+    return 0 - session.waited;
+  }
+  if (role === 'other' || session.waitingSince === null) return NO_WAIT;
+  session.waited = waitStep(at - session.waitingSince);
+  session.waitingSince = null;
+  return session.waited;
 }
 
 function assignUserTurn(

@@ -11,6 +11,7 @@ import {
   shownInstant,
   shownNet,
   shownPoints,
+  shownSeconds,
   shownShare,
 } from '../../../src/http/dashboard/client/format.ts';
 
@@ -22,6 +23,15 @@ describe('what the page writes', () => {
     );
     deepEqual([0, 0.0004, 0.034, 0.5, 1].map(shownShare), ['0 %', '< 0.1 %', '3.4 %', '50 %', '100 %']);
     deepEqual([12.4, 3.14, 0.01, -3.26, -120, null].map(shownNet), ['+12', '+3.1', '0', '−3.3', '−120', '–']);
+    deepEqual([0.004, 0.42, 9.96, 99, 100, 5970, 400_000].map(shownSeconds), [
+      '0.1 s',
+      '0.4 s',
+      '10 s',
+      '99 s',
+      '2 min',
+      '2 h',
+      '5 days',
+    ]);
   });
 
   it('are in the singular where there is one', () => {

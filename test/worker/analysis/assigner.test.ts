@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { Assigner } from '../../../src/worker/analysis/assigner.ts';
 import type { MessageFact } from '../../../src/domain/facts.ts';
 import { SIGNALS } from '../../../src/domain/signal-kinds.ts';
+import { waitStep } from '../../../src/domain/waits.ts';
 import { derivedId } from '../../../src/domain/ids.ts';
 import { INSTANCE_ID, OPTIONS, said, Store, type Said } from './builders.ts';
 import { certain } from '../../support/signals.ts';
@@ -114,6 +115,34 @@ describe('Assigner', () => {
       ok([...whole.rows.keys()].some((key) => key.startsWith('repeated ')));
       ok([...whole.rows.keys()].some((key) => key.startsWith('gap ')));
     }
+  });
+
+  it('measures the wait from the latest user turn to the first reply behind it, as they arrive', () => {
+    const store = new Store();
+    const second = 1e6;
+    const at = (seconds: number): { at: number } => ({ at: 1e15 + seconds * second });
+    const answer = { role: 'assistant' } as const;
+    store.fold([
+      said(1, 'hello, how can I help?', { ...answer, ...at(0) }),
+      said(2, 'hi', { kind: 'reply', ...at(10) }),
+      said(3, 'cancel my order', at(20)),
+    ]);
+    // Its state is written and read in between.
+    store.restart();
+    store.fold([
+      said(4, 'tool call', { role: 'other', ...at(22) }),
+      said(5, 'it is cancelled', { ...answer, ...at(30) }),
+      said(6, 'anything else?', { ...answer, ...at(31) }),
+      said(7, 'thanks', { kind: 'reply', ...at(100) }),
+      // Late: its reply would lie before it.
+      said(8, 'you are welcome', { ...answer, ...at(99) }),
+      said(9, 'bye', { kind: 'reply', ...at(101) }),
+    ]);
+    const ten = waitStep(10 * second);
+    deepEqual(
+      Array.from({ length: 9 }, (_, index) => store.row<MessageFact>(`message ${index + 1}`).wait),
+      [0, 0, 0, 0, ten, 0, -ten, 0, 0],
+    );
   });
 
   it('gives a topic to three identical requests at once, and to all three of them', () => {

@@ -6,7 +6,7 @@ import { Conversations } from './conversations.tsx';
 import { CuratedName, isCurated } from './curate.tsx';
 import { DecisionsAbout } from './decisions.tsx';
 import { FILTER_GROUPINGS } from './filters.ts';
-import { counted, shownDay, shownNet } from './format.ts';
+import { counted, shownDay, shownNet, shownSeconds } from './format.ts';
 import { useAnswer, useNavigation, useTitle } from './hooks.ts';
 import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Section } from './parts.tsx';
 import { usePeriod, type Period } from './period.ts';
@@ -23,14 +23,14 @@ const WORDS: Readonly<Record<EntityKind, string>> = {
   user: 'User',
 };
 
-const COUNTS = 'sessions,users,messages';
+const COUNTS = 'sessions,users,messages,waitSeconds';
 const FIELDS: Readonly<Record<EntityKind, string>> = {
   topic: `${COUNTS},sat,dsat,netSat`,
   cluster: `${COUNTS},sat,dsat,netSat`,
   gap: COUNTS,
   repeat: COUNTS,
   signal: COUNTS,
-  user: 'sessions,messages,sat,dsat,netSat,repeatedRequests',
+  user: 'sessions,messages,sat,dsat,netSat,repeatedRequests,waitSeconds',
 };
 
 interface Found {
@@ -179,7 +179,26 @@ function Figures({ kind, compared }: { readonly kind: EntityKind; readonly compa
         before={was(before, 'messages')}
       />
       {isAbout ? <Satisfaction compared={compared} /> : null}
+      <Wait seconds={now.waitSeconds} isBefore={kind === 'signal' || kind === 'repeat'} />
     </div>
+  );
+}
+
+/** How long users wait for replies. `isBefore`: for the one that they judge or ask again after. */
+function Wait({
+  seconds,
+  isBefore,
+}: {
+  readonly seconds: number | null | undefined;
+  readonly isBefore: boolean;
+}) {
+  if (seconds === null || seconds === undefined) return null;
+  return (
+    <Fact
+      label={isBefore ? 'Wait before it' : 'Wait for a reply'}
+      text={shownSeconds(seconds)}
+      note={'half of them waited longer'}
+    />
   );
 }
 
@@ -222,6 +241,7 @@ function UserFigures({ found: { compared, why, days } }: { readonly found: Found
         note={span >= 1 ? `${counted(span, 'day')} after the first` : 'on the same day'}
       />
       <Satisfaction compared={compared} />
+      <Wait seconds={now.waitSeconds} isBefore={false} />
     </div>
   );
 }

@@ -14,6 +14,16 @@ export function counted(value: number | null | undefined, noun: string): string 
   return `${shownCount(value)} ${value === 1 ? noun : `${noun}s`}`;
 }
 
+/** A time that somebody waits: `0.4 s`, `12 s`, `3 min`, `2 h`, `5 days`. */
+export function shownSeconds(seconds: number): string {
+  if (seconds < 9.95) return `${ONE_DIGIT.format(Math.max(seconds, 0.1))} s`;
+  if (seconds < 99.5) return `${WHOLE.format(seconds)} s`;
+  if (seconds < 5970) return `${WHOLE.format(seconds / 60)} min`;
+  return seconds < 99.5 * 3600
+    ? `${WHOLE.format(seconds / 3600)} h`
+    : `${WHOLE.format(seconds / 86_400)} days`;
+}
+
 /** A share from 0 to 1, in percent. */
 export function shownShare(share: number): string {
   const percent = share * 100;
