@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { action, wholeNumber, type Command } from '../src/cli/command.ts';
 import { readDemoConversations } from '../src/demo/conversations.ts';
 import { readWorkerStatuses } from '../src/health/process-status.ts';
+import { ServiceClient } from '../src/import/client.ts';
 import { processorMsOf } from './load/process-use.ts';
 import { median } from './load/ratios.ts';
 import { startMeasuredService, type OwnService } from './load/service.ts';
@@ -145,15 +146,10 @@ async function oneTurn(
   return { messagesPerSecond: sent / seconds, processorMs: (processorMs / sent) * 1000 };
 }
 
-async function counted({ url, key }: OwnService, instanceId: string, position: number): Promise<void> {
-  const query = new URLSearchParams({ instanceId, groupBy: 'GAP', fields: 'messages', limit: '1' });
-  for (;;) {
-    const answer = await fetch(`${url}/v1/query/?${query.toString()}`, {
-      headers: { 'x-api-key': key, 'x-wait-for-position': String(position) },
-    });
-    await answer.arrayBuffer();
-    if (answer.headers.get('x-wait-result') === 'reached') return;
-  }
+async function counted(service: OwnService, instanceId: string, position: number): Promise<void> {
+  const query = { instanceId, groupBy: 'GAP', fields: 'messages', limit: '1' };
+  const client = new ServiceClient(service);
+  while ((await client.query(query, position)).waitResult !== 'reached');
 }
 
 async function workerProcessorMs({ dataDir }: OwnService): Promise<number> {

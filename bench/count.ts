@@ -173,16 +173,12 @@ async function send(
   return Number(answer.headers.get('x-stream-position'));
 }
 
-async function untilCounted({ url, key }: OwnService, position: number, instanceId: string): Promise<void> {
+async function untilCounted(service: OwnService, position: number, instanceId: string): Promise<void> {
   const deadline = performance.now() + WAIT_MS;
-  while (performance.now() < deadline) {
-    const answer = await fetch(
-      `${url}/v1/query/?instanceId=${instanceId}&groupBy=SESSION&fields=messages&limit=1`,
-      { headers: { 'x-api-key': key, 'x-wait-for-position': String(position) } },
-    );
-    await answer.text();
-    if (answer.headers.get('x-wait-result') === 'reached') return;
-  }
+  const query = { instanceId, groupBy: 'SESSION', fields: 'messages', limit: '1' };
+  const client = new ServiceClient(service);
+  while (performance.now() < deadline)
+    if ((await client.query(query, position)).waitResult === 'reached') return;
   throw new Error(`position ${position} was not counted within ${WAIT_MS / 60_000} minutes`);
 }
 

@@ -138,7 +138,7 @@ async function part(
 ): Promise<{ readonly p99: number; readonly delayMs: number; readonly exact: boolean }> {
   const key = await service.newKey(name);
   const client = new ServiceClient({ url: service.url, key });
-  const instanceId = await newInstance(service, key);
+  const { id: instanceId } = await client.openInstance({ name: 'bench' });
   const turns = new Turns();
   await openLoop(perSecond, 2, () => send(key, instanceId, turns));
   await counted(client, instanceId, turns);
@@ -152,16 +152,6 @@ async function part(
       `${Math.round(delayMs)} ms after the last answer`,
   );
   return { p99: measured.quantile(0.99), delayMs, exact: messages === turns.sent };
-}
-
-async function newInstance({ url }: OwnService, key: string): Promise<string> {
-  const answer = await fetch(`${url}/v1/instances`, {
-    method: 'POST',
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
-    body: '{"name":"bench"}',
-  });
-  const { id } = (await answer.json()) as { readonly id: string };
-  return id;
 }
 
 /** Waits until queries count all that was sent. */

@@ -8,7 +8,6 @@ import { createInterface } from 'node:readline';
 import { Readable, type Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import { loadConfig, readEnvironment } from '../config.ts';
 import { dimensionFieldsOf, GROUP_BYS, GROUPINGS, type GroupBy } from '../domain/groupings.ts';
 import { printable } from '../domain/printable.ts';
 import type { UndertoneError } from '../client/errors.ts';
@@ -16,7 +15,7 @@ import { Transport } from '../client/transport.ts';
 import { SetupError } from '../errors.ts';
 import { writeParquet } from '../store/parquet.ts';
 import { action, runCommand, UsageError } from './command.ts';
-import { localUrl } from './local-url.ts';
+import { ACCESS_OPTIONS, accessOf } from './local-url.ts';
 
 const FORMATS = ['csv', 'ndjson', 'parquet'] as const;
 type Format = (typeof FORMATS)[number];
@@ -60,8 +59,7 @@ const exporting = action({
     granularity: { type: 'string' },
     start: { type: 'string' },
     end: { type: 'string' },
-    url: { type: 'string' },
-    key: { type: 'string' },
+    ...ACCESS_OPTIONS,
   },
   read(values) {
     const groupBy = oneOf(GROUP_BYS, '--group-by', values['group-by']);
@@ -70,9 +68,7 @@ const exporting = action({
     if (instance === undefined) throw new UsageError('--instance is needed.');
     if (format === 'parquet' && output === undefined)
       throw new UsageError('--format parquet needs --output.');
-    const environment = readEnvironment();
-    const key = values.key ?? environment['UT_KEY'];
-    if (key === undefined || key === '') throw new UsageError('A key is needed: --key, or UT_KEY.');
+    const access = accessOf(values);
     const search = new URLSearchParams({
       instanceId: instance,
       groupBy,
@@ -86,9 +82,7 @@ const exporting = action({
       ['dateRange.end', values.end],
     ] as const)
       if (value !== undefined && value !== '') search.set(name, value);
-    const url = values.url ?? environment['UNDERTONE_URL'];
-    return () =>
-      write({ format, output: output ?? null, search, url: url ?? localUrl(loadConfig()), key }, groupBy);
+    return () => write({ format, output: output ?? null, search, ...access }, groupBy);
   },
 });
 

@@ -1,7 +1,6 @@
 /** `npm run import -- FILE|FOLDER|- …`: sends conversations from files to a running service. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { loadConfig, readEnvironment } from '../config.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { isTimeZone } from '../domain/local-time.ts';
 import { printable } from '../domain/printable.ts';
@@ -28,7 +27,7 @@ import { shellWord } from '../import/shell-word.ts';
 import { DATE_ORDERS } from '../import/written-dates.ts';
 import { placeOf, withPlans, type Named } from './import-plan.ts';
 import { printPreview } from './import-preview.ts';
-import { localUrl } from './local-url.ts';
+import { ACCESS_OPTIONS, accessOf } from './local-url.ts';
 import { openProgress, shownLater } from './progress.ts';
 
 const FORMAT =
@@ -97,8 +96,7 @@ const importing = action({
     'new-instance': { type: 'boolean' },
     source: { type: 'string' },
     user: { type: 'string' },
-    url: { type: 'string' },
-    key: { type: 'string' },
+    ...ACCESS_OPTIONS,
     'in-flight': { type: 'string' },
     'max-lag': { type: 'string' },
     'no-wait': { type: 'boolean' },
@@ -111,7 +109,6 @@ const importing = action({
   },
   operands: Infinity,
   read(values, operands) {
-    const env = readEnvironment();
     const { files, mapping, pairs } = readOperands(operands, values.map);
     const { format, encoding } = values;
     if (encoding !== undefined && !isEncoding(encoding))
@@ -140,16 +137,7 @@ const importing = action({
     const concurrency = wholeNumber('--in-flight', values['in-flight'] ?? '16', 1, 256);
     const maxLag = values['max-lag'];
     const maxLagMs = maxLag === undefined ? undefined : 1000 * wholeNumber('--max-lag', maxLag, 1, 3600);
-    const url = values.url ?? (env['UNDERTONE_URL'] || localUrl(loadConfig()));
-    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-      throw new UsageError(`--url: "${url}" is not an http address.`);
-    const key = values.key ?? env['UT_KEY'] ?? '';
-    if (key === '') {
-      throw new UsageError(
-        'No API key. Make one with "npm run keys -- create --project default", then set UT_KEY or give --key. ' +
-          '(The first "npm start" shows one too.)',
-      );
-    }
+    const access = accessOf(values);
     const into: Destination =
       instance === undefined ? { kind: isNew ? 'new' : 'default' } : { kind: 'named', instanceId: instance };
     const args = {
@@ -157,8 +145,7 @@ const importing = action({
       pairs,
       into,
       named,
-      url,
-      key,
+      ...access,
       concurrency,
       maxLagMs,
       wait: values['no-wait'] !== true,

@@ -1,10 +1,9 @@
 /** `npm run mcp`: serves the tools for language models on standard input and output. */
-import { loadConfig, readEnvironment } from '../config.ts';
 import { createHttpDoor } from '../mcp/http-door.ts';
 import { Reading } from '../mcp/reading.ts';
 import { serveStandardIo } from '../mcp/server.ts';
-import { action, runCommand, UsageError } from './command.ts';
-import { localUrl } from './local-url.ts';
+import { action, runCommand } from './command.ts';
+import { ACCESS_OPTIONS, accessOf } from './local-url.ts';
 
 const USAGE = `Usage: npm run --silent mcp -- [options]
 
@@ -16,17 +15,12 @@ add it to a client.
   --key KEY         API key with the scope query   (default: UT_KEY)`;
 
 const serving = action({
-  options: { url: { type: 'string' }, key: { type: 'string' } },
+  options: ACCESS_OPTIONS,
   read(values) {
-    const env = readEnvironment();
-    const url = values.url ?? (env['UNDERTONE_URL'] || localUrl(loadConfig()));
-    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-      throw new UsageError(`--url: "${url}" is not an http address.`);
-    const key = values.key ?? env['UT_KEY'] ?? '';
-    if (key === '') throw new UsageError('No API key. Set UT_KEY or give --key.');
+    const access = accessOf(values);
     return async (run) => {
       const ended = run.interruption();
-      const reading = new Reading(createHttpDoor({ url, key }));
+      const reading = new Reading(createHttpDoor(access));
       const failed = (error: unknown): void => {
         process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
       };
