@@ -1,10 +1,16 @@
-/** Alerts, and what is posted for them. Covered by test/http/alert-routes.test.ts and test/e2e/alerts-rules.test.ts. */
+/** Alerts, what is posted for them, and digests: the contract's one door to them. Covered by test/http/alert-routes.test.ts and test/e2e/alerts-rules.test.ts. */
 import { z } from 'zod';
 import { POSTED, type PostedType } from '../alerts/body-schema.ts';
+import { digestParameterSchemas, digestResponseSchema } from '../alerts/digest-reader.ts';
 import { newRuleSchema } from '../alerts/rule.ts';
 import { alertDetailSchema, alertListSchema, alertTestSchema, newAlertSchema } from '../alerts/service.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
+import { reading, TEXT } from './query.ts';
 import { declare, json, type NamedSchema } from './route.ts';
+
+export type { DigestAnswer, DigestParameters } from '../alerts/digest-reader.ts';
+export type { Condition, Counted, Format, NewRule, Reach, RepeatKey, Window } from '../alerts/rule.ts';
+export type { Alert, AlertDetail, NewAlert } from '../alerts/service.ts';
 
 /** Of every route about alerts but POST /v1/alerts/. */
 const parameters = z.strictObject({
@@ -104,6 +110,22 @@ export const TEST_ALERT = declare({
   answer: { status: 202, description: 'It is being sent.', content: json('AlertTest', alertTestSchema) },
   fails: [404, 409],
 });
+
+export const DIGEST = reading(
+  {
+    path: '/digest',
+    operationId: 'readDigest',
+    summary: 'Tell a week in words',
+    description:
+      'What a week was like against the week before: its numbers, what is new, rising and falling, gaps and repeated ' +
+      'requests. As HTML it is one page that needs nothing else, to keep or to pass on.',
+    parameters: digestParameterSchemas,
+  },
+  'The digest.',
+  'Digest',
+  digestResponseSchema,
+  { 'text/html': TEXT },
+);
 
 /** What is posted to the URL of an alert of format `undertone`, by its type. */
 export const WEBHOOKS: Readonly<Record<PostedType, NamedSchema & { readonly summary: string }>> = {

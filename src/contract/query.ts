@@ -1,6 +1,5 @@
 /** The routes that read the views of an instance. Covered by query-, session-, why-, changes- and overview-rules in test/e2e. */
 import type { z } from 'zod';
-import { digestParameterSchemas, digestResponseSchema } from '../alerts/digest-reader.ts';
 import { GROUPINGS } from '../domain/groupings.ts';
 import { changesParameterSchemas, changesResponseSchema } from '../query/changes/changes-schema.ts';
 import { overviewParameterSchemas, overviewResponseSchema } from '../query/overview/overview-schema.ts';
@@ -15,10 +14,10 @@ type Rest<Parameters extends z.ZodType> = Pick<
   'path' | 'operationId' | 'summary' | 'description' | 'id' | 'parameters' | 'examples'
 >;
 
-const TEXT = { schema: { type: 'string' } };
+export const TEXT = { schema: { type: 'string' } };
 
 /** A route that reads one instance, and waits for what its caller has sent. */
-function reading<Parameters extends z.ZodType>(
+export function reading<Parameters extends z.ZodType>(
   rest: Rest<Parameters>,
   answer: string,
   name: string,
@@ -130,20 +129,4 @@ export const OVERVIEW = reading(
   'The metrics.',
   'OverviewResponse',
   overviewResponseSchema,
-);
-
-export const DIGEST = reading(
-  {
-    path: '/digest',
-    operationId: 'readDigest',
-    summary: 'Tell a week in words',
-    description:
-      'What a week was like against the week before: its numbers, what is new, rising and falling, gaps and repeated ' +
-      'requests. As HTML it is one page that needs nothing else, to keep or to pass on.',
-    parameters: digestParameterSchemas,
-  },
-  'The digest.',
-  'Digest',
-  digestResponseSchema,
-  { 'text/html': TEXT },
 );

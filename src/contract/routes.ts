@@ -1,5 +1,5 @@
 /** Every route with a key, in the order of the document. Covered by test/http/docs.test.ts. */
-import { CREATE_ALERT, DELETE_ALERT, LIST_ALERTS, READ_ALERT, TEST_ALERT } from './alerts.ts';
+import { CREATE_ALERT, DELETE_ALERT, DIGEST, LIST_ALERTS, READ_ALERT, TEST_ALERT } from './alerts.ts';
 import { READ_AUDIT } from './audit.ts';
 import { EXPORTS, INGEST, INGEST_BATCH } from './ingest.ts';
 import {
@@ -9,7 +9,7 @@ import {
   READ_KEY,
   CHANGE_INSTANCE,
 } from './instances.ts';
-import { CHANGES, DIGEST, OVERVIEW, QUERY, READ_SESSION, WHY } from './query.ts';
+import { CHANGES, OVERVIEW, QUERY, READ_SESSION, WHY } from './query.ts';
 import type { Route } from './route.ts';
 import { CREATE_TOPIC, CURATE, CURATIONS } from './steering.ts';
 

@@ -1,7 +1,14 @@
 /** It has types only, and no test of its own. */
-import type { DigestAnswer, DigestParameters } from '../alerts/digest-reader.ts';
-import type { Alert, AlertDetail, NewAlert } from '../alerts/service.ts';
-import type { NewRule, Reach, RepeatKey } from '../alerts/rule.ts';
+import type {
+  Alert,
+  AlertDetail,
+  DigestAnswer,
+  DigestParameters,
+  NewAlert,
+  NewRule,
+  Reach,
+  RepeatKey,
+} from '../contract/alerts.ts';
 import type { Audit } from '../domain/audit.ts';
 import type { KeyScope } from '../domain/key-scopes.ts';
 import type { AskedCuration } from '../domain/asked-curations.ts';
@@ -20,9 +27,9 @@ import type { Logger } from '../logger.ts';
 import type { ReadingRate } from './answers.ts';
 import type { BodyRate } from './body-rate.ts';
 import type { ConnectionTimes } from './connections.ts';
-import type { TraceIntake } from '../traces/trace-intake.ts';
 import type { People } from './people.ts';
 import type { AssemblyFigures } from './trace-metrics.ts';
+import type { TraceIntake } from './trace-routes.ts';
 import type { ServiceHealth } from '../domain/service-health.ts';
 
 /** A key's project, a name of the key that may be kept in memory, and what it may do. */

@@ -1,6 +1,6 @@
 /** Covered by test/e2e/alerts-rules.test.ts. */
 import type { FastifyInstance } from 'fastify';
-import { DIGEST } from '../contract/query.ts';
+import { DIGEST } from '../contract/alerts.ts';
 import { inTime } from './answer-time.ts';
 import { enterInstance } from './instance-request.ts';
 import { sendJson } from './json-answer.ts';

@@ -11,6 +11,8 @@ import type { HttpDependencies } from './dependencies.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { createReadingDoors } from './reading-door.ts';
 
+export type { ReadingDoor };
+
 /** Arguments of tools are short texts and numbers. */
 const BODY_BYTES = 64 * 1024;
 /** Codes of JSON-RPC. */

@@ -1,11 +1,11 @@
 /** Covered by test/http/mcp-route.test.ts and test/e2e/mcp-rules.test.ts. */
-import type { ReadingDoor } from '../mcp/reading.ts';
 import { parseQueryParameters } from '../query/parameters.ts';
 import { notFoundPath } from './auth.ts';
 import type { FoundKey, HttpDependencies } from './dependencies.ts';
 import { noInstance, seesInstance } from './instance-access.ts';
 import { checkInstance } from './instance-request.ts';
 import { listInstances } from './instances-route.ts';
+import type { ReadingDoor } from './mcp-route.ts';
 import { readQuestion, readingRoutes } from './reading-routes.ts';
 
 /** The routes that read, for callers in this process; one door for each caller. */

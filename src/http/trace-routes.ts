@@ -8,6 +8,8 @@ import { serve } from './serve.ts';
 import type { TraceMetrics } from './trace-metrics.ts';
 import { exportAnswerJson, exportAnswerProtobuf, rpcCodeOf, statusProtobuf } from '../traces/otlp/answers.ts';
 
+export type { TraceIntake };
+
 const PROTOBUF = 'application/x-protobuf';
 const TYPES = ['application/json', PROTOBUF];
 const WARNED_KEYS = 10_000;

@@ -1,6 +1,6 @@
 /** A form that makes an alert. */
 import { useState } from 'preact/hooks';
-import type { Condition, Counted, Format, Window } from '../../../alerts/rule.ts';
+import type { Condition, Counted, Format, Window } from '../../../contract/alerts.ts';
 import { THINGS, WINDOW_WORDS } from './alert-words.ts';
 import { api, type NewAlert } from './api.ts';
 import { Dialog } from './dialog.tsx';

@@ -1,5 +1,5 @@
 /** What an alert waits for, in words. Covered by test/http/dashboard/alert-words.test.ts. */
-import type { Condition, Counted, Window } from '../../../alerts/rule.ts';
+import type { Condition, Counted, Window } from '../../../contract/alerts.ts';
 import { shownShare } from './format.ts';
 
 export const THINGS: Readonly<Record<Counted, string>> = {

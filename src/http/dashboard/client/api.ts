@@ -1,6 +1,5 @@
 /** The routes that the page asks, with the sign-in of whoever looks at it. */
-import type { Alert, AlertDetail, NewAlert } from '../../../alerts/service.ts';
-import type { NewRule } from '../../../alerts/rule.ts';
+import type { Alert, AlertDetail, NewAlert, NewRule } from '../../../contract/alerts.ts';
 import type { ChangesResponse } from '../../../query/changes/changes-schema.ts';
 import type { CurationsResponse } from '../../../query/curations/curations-schema.ts';
 import type { OverviewResponse } from '../../../query/overview/overview-schema.ts';
