@@ -26,6 +26,7 @@ const window = z
     granularity: z.enum(WINDOWS).nullable().describe('Null: a new topic has no window.'),
     start: instant.describe('UTC.'),
     end: instant.describe('UTC; not included.'),
+    timeZone: z.string().describe('Whose hour, day or week it is.'),
   })
   .describe('The time that is counted, by event time.');
 const entity = z.strictObject({

@@ -154,7 +154,8 @@ export function contentOf(
   // Who reads it does so now, however far behind the worker is.
   const text = textOf({ ...firing, isOpen: firing.isOpen && span.end > at * 1000 });
   const timesOf = ({ start, end }: Span) => ({ start: formatInstant(start), end: formatInstant(end) });
-  const counted = { window: { granularity: window, ...timesOf(span) }, value, bound };
+  const { timeZone } = rule;
+  const counted = { window: { granularity: window, ...timesOf(span), timeZone }, value, bound };
   if (firing.heldBack !== undefined) {
     const heldBack = firing.heldBack
       .slice(0, MOST_HELD_BACK_NAMED)

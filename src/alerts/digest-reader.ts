@@ -1,6 +1,7 @@
 /** The digest of any week, whoever asks. Covered by test/e2e/alerts-rules.test.ts. */
 import { z } from 'zod';
-import { bucketStart, formatInstant, parseTime } from '../domain/time.ts';
+import { startOfDate } from '../domain/local-time.ts';
+import { formatInstant, parseTime } from '../domain/time.ts';
 import type { SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import { digestFigures } from './body-schema.ts';
@@ -8,7 +9,7 @@ import { linkTo, type PublicUrl } from './body.ts';
 import { plainText, readDigest, sectionsOf } from './digest.ts';
 import { SnapshotFigures, type FiguresOptions } from './figures.ts';
 import { htmlOf } from './html.ts';
-import { WEEK } from './windows.ts';
+import { windowAt } from './windows.ts';
 
 /** What comes later has no four digits of a year. */
 const LAST_WEEK = Date.UTC(9999, 11, 20) * 1000;
@@ -20,15 +21,13 @@ export const digestParameterSchemas = z.strictObject({
   week: z
     .string()
     .regex(/^\d{4}-\d{2}-\d{2}$/, WRONG_WEEK)
-    .transform((text, context) => {
-      const at = parseTime(text);
-      if (at !== null && at < LAST_WEEK) return at;
-      context.addIssue(WRONG_WEEK);
-      return z.NEVER;
-    })
+    .refine((text) => (parseTime(text) ?? Infinity) < LAST_WEEK, WRONG_WEEK)
     .optional()
     .meta({ type: 'string', format: 'date' })
-    .describe('Any day of the week, which begins on Monday in UTC. Left out: the last week that is over.'),
+    .describe('Any day of the week, which begins on Monday. Left out: the last week that is over.'),
+  timeZone: queryParameterSchemas.shape.timeZone.describe(
+    'Whose week is meant: a name of the IANA database. Left out: that of the instance.',
+  ),
 });
 export type DigestParameters = z.output<typeof digestParameterSchemas>;
 
@@ -38,6 +37,7 @@ export const digestResponseSchema = z.strictObject({
     .strictObject({
       start: z.iso.datetime().describe('UTC.'),
       end: z.iso.datetime().describe('UTC; not included.'),
+      timeZone: z.string().describe('Whose week it is.'),
     })
     .describe('The week, by event time.'),
   ...digestFigures,
@@ -66,20 +66,21 @@ export class DigestReader {
   }
 
   /** Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
-  async read({ instanceId, week }: DigestParameters, caller = ''): Promise<DigestAnswer> {
+  async read({ instanceId, week, timeZone = 'UTC' }: DigestParameters, caller = ''): Promise<DigestAnswer> {
     const { readerOf, publicUrl, now } = this.#options;
-    const start = bucketStart('WEEK', week ?? now() * 1000 - WEEK);
-    const span = { start, end: start + WEEK };
+    const day = week === undefined ? null : startOfDate(week, timeZone);
+    const thisWeek = windowAt('WEEK', timeZone, now() * 1000);
+    const span = windowAt('WEEK', timeZone, day ?? thisWeek.start - 1);
     const digest = await readerOf(instanceId).read(
-      (snapshot) => readDigest(new SnapshotFigures(snapshot, instanceId, this.#options), span),
+      (snapshot) => readDigest(new SnapshotFigures(snapshot, instanceId, this.#options), span, timeZone),
       caller,
     );
-    const { span: _, ...figures } = digest;
+    const { span: _, timeZone: __, ...figures } = digest;
     const sections = sectionsOf(digest);
     return {
       json: {
         text: plainText(sections),
-        window: { start: formatInstant(span.start), end: formatInstant(span.end) },
+        window: { start: formatInstant(span.start), end: formatInstant(span.end), timeZone },
         ...structuredClone(figures),
       } as DigestAnswer['json'],
       html: htmlOf({

@@ -5,7 +5,7 @@ import type { EntityFigures, Figures, Listed } from './figures.ts';
 import { messageIdOf } from './outbox.ts';
 import type { Counted, Rule } from './rule.ts';
 import { conversations, counted, dayName, namedAs, number, oneLine, percent } from './texts.ts';
-import { WEEK, type Span } from './windows.ts';
+import { windowAt, type Span } from './windows.ts';
 
 /** A number of the week, and of the week before. */
 interface Compared {
@@ -20,6 +20,8 @@ interface Changed extends Pick<EntityFigures, 'id' | 'name' | 'sessions'> {
 
 export interface Digest {
   readonly span: Span;
+  /** Whose week it is. */
+  readonly timeZone: string;
   readonly sessions: Compared;
   readonly users: Compared;
   /** Conversations with a signal of dissatisfaction. */
@@ -42,9 +44,9 @@ export function digestIdOf(rule: Rule, { start }: Span): string {
   return messageIdOf(rule.id, 'digest', '', start);
 }
 
-/** Reads the digest of a week that is over. */
-export async function readDigest(figures: Figures, span: Span): Promise<Digest> {
-  const before = { start: span.start - WEEK, end: span.start };
+/** Reads the digest of a week of a time zone that is over. */
+export async function readDigest(figures: Figures, span: Span, timeZone: string): Promise<Digest> {
+  const before = windowAt('WEEK', timeZone, span.start - 1);
   const compared = async (read: (span: Span) => Promise<number>): Promise<Compared> => {
     const [now, then] = await Promise.all([read(span), read(before)]);
     return { now, before: then };
@@ -58,9 +60,11 @@ export async function readDigest(figures: Figures, span: Span): Promise<Digest> 
     list('REPEATED_REQUEST'),
   ]);
   const newTopics = (await newIn(topics, figures, span)).slice(0, MOST_TOPICS);
-  const changes = await changesIn(figures, span, new Set(newTopics.map(({ id }) => id)));
+  const told = new Set(newTopics.map(({ id }) => id));
+  const changes = changesIn(await figures.changes(span, timeZone), told);
   return {
     span,
+    timeZone,
     sessions: await compared((of) => figures.sessions(of)),
     users: await compared((of) => figures.users(of)),
     dissatisfied: await compared((of) => figures.sessions(of, true)),
@@ -90,12 +94,11 @@ async function newIn(
   return often.filter(({ id }) => !known.has(id));
 }
 
-async function changesIn(
-  figures: Figures,
-  span: Span,
+function changesIn(
+  changes: Awaited<ReturnType<Figures['changes']>>,
   told: ReadonlySet<string>,
-): Promise<readonly (Changed & { readonly rises: boolean })[]> {
-  return (await figures.changes(span)).flatMap(({ topic, gap, csatDsatSignal, change, ...counts }) => {
+): readonly (Changed & { readonly rises: boolean })[] {
+  return changes.flatMap(({ topic, gap, csatDsatSignal, change, ...counts }) => {
     const entity = topic ?? gap ?? csatDsatSignal;
     if (entity === undefined || told.has(entity.id)) return [];
     const groupBy = topic === undefined ? (gap === undefined ? 'CSAT_DSAT' : 'GAP') : 'TOPIC';
@@ -109,7 +112,7 @@ async function changesIn(
 /** A digest as a message. `position`: the stream sequence that its numbers contain; `at`: milliseconds since 1970. */
 export function digestContent(rule: Rule, digest: Digest, position: number, at: number): Content {
   const sections = sectionsOf(digest);
-  const { span, sessions, users, dissatisfied, ...lists } = digest;
+  const { span, timeZone, sessions, users, dissatisfied, ...lists } = digest;
   return {
     type: 'digest.weekly',
     rule,
@@ -118,7 +121,12 @@ export function digestContent(rule: Rule, digest: Digest, position: number, at: 
     sections,
     link: linkTo(rule.instanceId, null),
     more: {
-      window: { granularity: 'WEEK', start: formatInstant(span.start), end: formatInstant(span.end) },
+      window: {
+        granularity: 'WEEK',
+        start: formatInstant(span.start),
+        end: formatInstant(span.end),
+        timeZone,
+      },
       sessions,
       users,
       dissatisfied,
@@ -138,8 +146,8 @@ function plain({ title, lines }: Section): string {
 
 /** The words of a digest: first its numbers, then what they are about. A list that is empty is left out. */
 export function sectionsOf(digest: Digest): Section[] {
-  const { span, sessions } = digest;
-  const week = `${dayName(span.start)} to ${dayName(span.end - 1)}, UTC.`;
+  const { span, timeZone, sessions } = digest;
+  const week = `${dayName(span.start, timeZone)} to ${dayName(span.end - 1, timeZone)}, ${timeZone}.`;
   if (sessions.now === 0) {
     const before = sessions.before === 0 ? '' : ` In the week before, there ${were(sessions.before)}.`;
     return [{ lines: [week, `There were no conversations.${before}`] }];

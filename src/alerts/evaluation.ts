@@ -1,11 +1,11 @@
 /** Decides which alerts have something to say. Covered by test/alerts/evaluation.test.ts. */
 import { chanceOf, significant } from '../query/changes/significance.ts';
 import { FALSE_ALARMS } from '../query/changes/changes-schema.ts';
-import { bucketStart } from '../domain/time.ts';
+import { weeksEarlier } from '../domain/local-time.ts';
 import type { EntityFigures, Figures } from './figures.ts';
 import { messageIdOf } from './outbox.ts';
 import type { Condition, Counted, Rule, Window } from './rule.ts';
-import { DAY, mostBefore, timeBefore, windowsBetween, type Span } from './windows.ts';
+import { mostBefore, timeBefore, windowAt, windowsBetween, type Span } from './windows.ts';
 
 /** What an alert has to say. */
 export interface Firing {
@@ -46,12 +46,12 @@ export interface Moment {
 
 type Of<Kind extends Condition['kind']> = Extract<Condition, { readonly kind: Kind }>;
 
-/** A topic is new for so long after its first conversation, in days. */
-const NEW_FOR_DAYS = 28;
+/** A topic is new for so long after its first conversation, in weeks. */
+const NEW_FOR_WEEKS = 4;
 /** An alert says so much of one window, and one thing more: what it holds back. */
 export const MOST_IN_WINDOW = 20;
-/** In the first days of an instance, every topic is seen for the first time: none of them is news. */
-const LEARNING_DAYS = 7;
+/** In the first weeks of an instance, every topic is seen for the first time: none of them is news. */
+const LEARNING_WEEKS = 1;
 
 /** What these alerts of an instance have to say at a moment, known messages left out. */
 export async function evaluate(rules: readonly Rule[], figures: Figures, moment: Moment): Promise<Firing[]> {
@@ -75,8 +75,8 @@ export async function evaluate(rules: readonly Rule[], figures: Figures, moment:
 }
 
 /** A window that was over when the alert was made is none of its business. */
-function windowsOf({ createdAt }: Rule, window: Window, { since, until }: Moment): Span[] {
-  return windowsBetween(window, Math.max(since, createdAt * 1000), until).filter(
+function windowsOf({ createdAt, timeZone }: Rule, window: Window, { since, until }: Moment): Span[] {
+  return windowsBetween(window, timeZone, Math.max(since, createdAt * 1000), until).filter(
     ({ end }) => end > createdAt * 1000,
   );
 }
@@ -157,11 +157,12 @@ async function counted(question: Question<Of<'count'>>): Promise<FoundIn> {
 async function rising(question: Question<Of<'rising'>>): Promise<FoundIn> {
   const { condition, span, figures } = question;
   const { groupBy, window, factor } = condition;
+  const { timeZone } = question.rule;
   const { fresh, told } = await candidates(question);
   const nothing = { found: [], told };
   if (fresh.length === 0) return nothing;
   // Most are no more than before: that costs one look at the same entities in the longest time there may be.
-  const most = mostBefore(window, span);
+  const most = mostBefore(window, timeZone, span);
   const ids = fresh.map(({ entity }) => entity.id);
   const earlier = sessionsById(
     await figures.entities({ groupBy, span: most, window: null, atLeast: 1, ids }),
@@ -169,7 +170,7 @@ async function rising(question: Question<Of<'rising'>>): Promise<FoundIn> {
   const average = (id: string, windows: number): number => (earlier.get(id) ?? 0) / windows;
   if (!fresh.some(({ entity }) => entity.sessions >= factor * average(entity.id, most.windows)))
     return nothing;
-  const before = timeBefore(window, span, await figures.firstDay(most));
+  const before = timeBefore(window, timeZone, span, await figures.firstDay(most, timeZone));
   if (before === null) return nothing;
   const isReal = await risesByMoreThanChance(groupBy, window, span, before, figures);
   const found = fresh.flatMap(({ id, entity }) => {
@@ -231,14 +232,15 @@ async function newTopics(
   figures: Figures,
   { since, until, isKnown, old }: Moment,
 ): Promise<Firing[]> {
+  const { timeZone } = rule;
   const createdAt = rule.createdAt * 1000;
-  const today = bucketStart('DAY', until);
+  const today = windowAt('DAY', timeZone, until).start;
   const heldId = heldIdOf(rule, today);
   if (isKnown(heldId)) return [];
   const idOf = (id: string): string => messageIdOf(rule.id, kind, id, 0);
   const touched = new Set<string>();
   const known = new Set<string>();
-  for (const span of windowsBetween('DAY', Math.max(since, createdAt), until)) {
+  for (const span of windowsBetween('DAY', timeZone, Math.max(since, createdAt), until)) {
     const active = await figures.entities({ groupBy: 'TOPIC', span, window: 'DAY', atLeast: 1, ids: null });
     for (const { id } of active) {
       if (isKnown(idOf(id))) known.add(id);
@@ -246,7 +248,11 @@ async function newTopics(
     }
   }
   if (touched.size === 0) return [];
-  const start = await learntAt(figures, Math.max(createdAt, today - NEW_FOR_DAYS * DAY));
+  const start = await learntAt(
+    figures,
+    Math.max(createdAt, weeksEarlier(today, NEW_FOR_WEEKS, timeZone)),
+    timeZone,
+  );
   const ever = { groupBy: 'TOPIC', window: null, ids: [...touched].sort() } as const;
   const before = { start: -Infinity, end: start };
   const seenBefore = await figures.entities({ ...ever, span: before, atLeast: 1 });
@@ -274,8 +280,9 @@ async function firstSeenFrom(at: number, ids: readonly string[], figures: Figure
 }
 
 /** A time, or the end of the first week of the instance if that is later. */
-async function learntAt(figures: Figures, at: number): Promise<number> {
-  const learning = LEARNING_DAYS * DAY;
-  if ((await figures.sessions({ start: -Infinity, end: at - learning })) > 0) return at;
-  return Math.max(at, (await figures.firstDay({ start: at - learning, end: Infinity })) + learning);
+async function learntAt(figures: Figures, at: number, timeZone: string): Promise<number> {
+  const start = weeksEarlier(at, LEARNING_WEEKS, timeZone);
+  if ((await figures.sessions({ start: -Infinity, end: start })) > 0) return at;
+  const firstDay = await figures.firstDay({ start, end: Infinity }, timeZone);
+  return firstDay === Infinity ? Infinity : Math.max(at, weeksEarlier(firstDay, -LEARNING_WEEKS, timeZone));
 }

@@ -8,12 +8,14 @@ import { ChangesReader } from '../query/changes/changes-reader.ts';
 import type { ChangesResponse } from '../query/changes/changes-schema.ts';
 import { WhyReader, type WhyReaderOptions } from '../query/why/why-reader.ts';
 import { readInstanceRow } from '../query/instance-row.ts';
-import { parseQueryParameters, type QueryParameters } from '../query/parameters.ts';
+import { bucketStart, nextBucketStart } from '../domain/time.ts';
+import { inTimeZone } from '../query/local-buckets.ts';
+import { parseQueryParameters, zoneOf, type QueryParameters } from '../query/parameters.ts';
 import { planTotals } from '../query/plan.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
 import type { Snapshot, SnapshotReader } from '../store/published/snapshot-reader.ts';
 import type { Counted, Window } from './rule.ts';
-import type { Span } from './windows.ts';
+import { DAY, type Span } from './windows.ts';
 
 /** A topic, gap or signal, and the conversations that it came up in. */
 export interface EntityFigures {
@@ -33,7 +35,7 @@ export interface EntityChoice {
   readonly groupBy: Listed;
   /** ±Infinity: open. */
   readonly span: Span;
-  /** The window that the span is; null: it is no single one. */
+  /** The length of the window that the span is; null: it is no single one. */
   readonly window: Window | null;
   readonly atLeast: number;
   /** Null: all. What merged is answered for by its heir. */
@@ -50,12 +52,12 @@ export interface Figures {
   sessions(span: Span, dissatisfied?: boolean): Promise<number>;
   /** When the newest entry of the instance was applied, microseconds since 1970; 0 before the first. */
   processedAt(): Promise<number>;
-  /** The start of the first day of a span with a conversation; Infinity when there is none. */
-  firstDay(span: Span): Promise<number>;
+  /** The start of the first day, in a time zone, of a span with a conversation; Infinity when there is none. */
+  firstDay(span: Span, timeZone: string): Promise<number>;
   /** End users in a span. */
   users(span: Span): Promise<number>;
   /** What has changed against the time before a span, as GET /v1/changes tells it, the clearest first. */
-  changes(span: Span): Promise<ChangesResponse['changes']>;
+  changes(span: Span, timeZone: string): Promise<ChangesResponse['changes']>;
   /** What users said of a topic or gap in a span, without personal data; none where nothing can be quoted. */
   quotes(groupBy: Listed, id: string, span: Span): Promise<readonly string[]>;
 }
@@ -97,7 +99,7 @@ export class SnapshotFigures implements Figures {
       `entities ${JSON.stringify([groupBy, span.start, span.end, window, atLeast, ids])}`,
       async () => {
         const { elements } = await this.#ask(groupBy, span, {
-          granularity: window ?? 'ALL',
+          granularity: window !== null && isBucket(window, span) ? window : 'ALL',
           fields: ['sessions'],
           ids: ids === null || ids.length > 0 ? ids : null,
           bounds: [{ metric: 'sessions', min: atLeast, max: null }],
@@ -113,12 +115,13 @@ export class SnapshotFigures implements Figures {
     return this.#total('END_USER', span, []);
   }
 
-  async changes(span: Span): Promise<ChangesResponse['changes']> {
+  async changes(span: Span, timeZone: string): Promise<ChangesResponse['changes']> {
     const reader = new ChangesReader({ ...this.#options, readerOf: this.#readerOf });
     const { changes } = await reader.read({
       instanceId: this.#instanceId,
       'dateRange.start': span.start,
       'dateRange.end': span.end,
+      timeZone,
       compare: 'previous',
       limit: MOST_CHANGES,
     });
@@ -145,15 +148,26 @@ export class SnapshotFigures implements Figures {
     return row === undefined ? 0 : (row['processed_at'] as number);
   }
 
-  firstDay(span: Span): Promise<number> {
-    return this.#once(`first day ${span.start} ${span.end}`, async () => {
+  firstDay(span: Span, timeZone: string): Promise<number> {
+    return this.#once(`first day ${span.start} ${span.end} ${timeZone}`, async () => {
       const row = await readInstanceRow(this.#snapshot, this.#instanceId);
       if (row === undefined) return Infinity;
-      const parameters = this.#parameters('SESSION', span, { granularity: 'DAY' });
-      const plan = planTotals(parameters, row['instance'] as number, this.#options.views);
-      const [first] = await this.#snapshot.all(plan.sql, plan);
-      return first === undefined ? Infinity : (first['bucket'] as number);
+      const number = row['instance'] as number;
+      const day = await this.#firstBucket(number, span, null);
+      const zone = zoneOf(timeZone);
+      if (zone === null || day === Infinity) return day;
+      // A day of UTC lies in two of the zone, or three.
+      const within = { start: Math.max(span.start, day), end: Math.min(span.end, day + DAY) };
+      return this.#firstBucket(number, within, zone);
     });
+  }
+
+  async #firstBucket(instance: number, span: Span, timeZone: string | null): Promise<number> {
+    const { views } = this.#options;
+    const asked = this.#parameters('SESSION', span, { granularity: 'DAY', timeZone });
+    const plan = planTotals(await inTimeZone(this.#snapshot, asked, instance, views), instance, views);
+    const [first] = await this.#snapshot.all(plan.sql, plan);
+    return first === undefined ? Infinity : (first['bucket'] as number);
   }
 
   #total(groupBy: GroupBy, span: Span, bounds: QueryParameters['bounds']): Promise<number> {
@@ -180,6 +194,11 @@ export class SnapshotFigures implements Figures {
     this.#known.set(name, reading);
     return reading;
   }
+}
+
+/** Whether a span is a bucket of UTC, which a rollup has as it is. */
+function isBucket(window: Window, { start, end }: Span): boolean {
+  return bucketStart(window, start) === start && nextBucketStart(window, start + 1) === end;
 }
 
 function entityOf(groupBy: Listed, { dimensions, fields }: QueryResponse['elements'][number]): EntityFigures {

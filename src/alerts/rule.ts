@@ -2,10 +2,11 @@
 import { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { isPlainName, NAME_RULE } from '../domain/printable.ts';
+import { timeZone } from '../query/parameters.ts';
 import { faultOfMail, isMail } from './mail.ts';
 import { faultOfUrl } from './webhook-url.ts';
 
-/** Time buckets that a condition looks at, in UTC. */
+/** Time buckets that a condition looks at. */
 export const WINDOWS = ['HOUR', 'DAY', 'WEEK'] as const;
 export type Window = (typeof WINDOWS)[number];
 
@@ -43,7 +44,7 @@ function oneOf<const Values extends readonly string[]>(values: Values) {
 }
 
 const window = oneOf(WINDOWS).describe(
-  'The bucket that is counted: an hour, a day or a week (from Monday), in UTC.',
+  'The bucket that is counted: an hour, a day or a week (from Monday) of the time zone of the alert.',
 );
 const groupBy = oneOf(COUNTED).describe('What is counted: topics, gaps or satisfaction signals.');
 const ids = z
@@ -195,6 +196,12 @@ export function newRuleSchema(reach: Reach) {
           ...rest,
         }))
         .describe('Where its messages go.'),
+      timeZone: timeZone
+        .optional()
+        .describe(
+          'Whose hours, days and weeks are meant: a name of the IANA database. Left out: that of the instance now. An ' +
+            'alert keeps its time zone when the instance gets another one.',
+        ),
     },
     'must be a JSON object',
   );
@@ -221,6 +228,8 @@ export interface Rule {
     readonly quotes: boolean;
     readonly secret: string;
   };
+  /** Whose hours, days and weeks are meant. It never changes, so no window comes twice and none is left out. */
+  readonly timeZone: string;
   /** Milliseconds since 1970-01-01 UTC. */
   readonly createdAt: number;
   /** Of the body that it was made by, where that was given a key; null: it was not. */

@@ -11,7 +11,12 @@ import { newSecret } from './signature.ts';
 const RULES_BUCKET = 'alerts';
 
 interface Stored {
-  readonly rules: readonly Rule[];
+  readonly rules: readonly (Omit<Rule, 'timeZone'> & Partial<Pick<Rule, 'timeZone'>>)[];
+}
+
+/** Alerts that were made before they had a time zone are those of UTC. */
+function storedRules(value: string): readonly Rule[] {
+  return (JSON.parse(value) as Stored).rules.map((rule) => ({ timeZone: 'UTC', ...rule }));
 }
 
 /**
@@ -46,13 +51,14 @@ export class Rules {
    * when the instance has as many as it may, or the key was used with another body.
    */
   async create(wanted: NewRule, now: number, key?: RepeatKey): Promise<Rule> {
-    const { instanceId, name, condition, delivery } = wanted;
+    const { instanceId, name, condition, delivery, timeZone = 'UTC' } = wanted;
     const rule: Rule = {
       id: key === undefined ? v7() : v5(`alert:${key.seed}`, instanceId),
       instanceId,
       name,
       condition,
       delivery: { ...delivery, secret: delivery.secret ?? newSecret() },
+      timeZone,
       createdAt: now,
       bodyDigest: key?.bodyDigest ?? null,
       disabled: null,
@@ -95,11 +101,14 @@ export class Rules {
     return new WatchedRules((onChange) => this.#bucket.watch(onChange));
   }
 
-  async #read(instanceId: string): Promise<Stored & { readonly revision: number | null }> {
+  async #read(instanceId: string): Promise<{
+    readonly rules: readonly Rule[];
+    readonly revision: number | null;
+  }> {
     const entry = await asked(() => this.#bucket.get(instanceId));
     return entry === null
       ? { rules: [], revision: null }
-      : { ...(JSON.parse(entry.value) as Stored), revision: entry.revision };
+      : { rules: storedRules(entry.value), revision: entry.revision };
   }
 
   /** `change` makes the new list of the present one; null: nothing is to change. */
@@ -130,7 +139,7 @@ export class WatchedRules {
 
   constructor(watch: KeyValueBucket['watch']) {
     const hear = (instanceId: string, value: string | null): void => {
-      const rules = value === null ? [] : (JSON.parse(value) as Stored).rules;
+      const rules = value === null ? [] : storedRules(value);
       if (rules.length === 0) this.#rules.delete(instanceId);
       else this.#rules.set(instanceId, rules);
       for (const listener of this.#listeners) listener(instanceId);

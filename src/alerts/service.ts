@@ -31,6 +31,7 @@ const alertSchema = z.strictObject({
       quotes: z.boolean().describe('Whether messages quote requests.'),
     })
     .describe('Where its messages go.'),
+  timeZone: z.string().describe('Whose hours, days and weeks it counts.'),
   createdAt: dateTime.describe('When it was made, UTC.'),
   state: z.enum(['active', 'disabled']).describe('disabled: it no longer sends messages.'),
   disabledReason: z.string().nullable().describe('Why it is disabled; null: it is active.'),
@@ -179,7 +180,7 @@ export class AlertService {
   }
 }
 
-function alertOf({ id, instanceId, name, condition, delivery, createdAt, disabled }: Rule): Alert {
+function alertOf({ id, instanceId, name, condition, delivery, timeZone, createdAt, disabled }: Rule): Alert {
   const { url, format, quotes } = delivery;
   return {
     id,
@@ -187,6 +188,7 @@ function alertOf({ id, instanceId, name, condition, delivery, createdAt, disable
     name,
     condition,
     delivery: { url: shownUrl(url), format, quotes },
+    timeZone,
     createdAt: formatInstant(createdAt * 1000),
     state: disabled === null ? 'active' : 'disabled',
     disabledReason: disabled?.reason ?? null,

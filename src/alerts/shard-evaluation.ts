@@ -1,16 +1,16 @@
 /** Covered by test/alerts/alerter.test.ts and test/e2e/alerts-rules.test.ts. */
 import type { AlertedShard, ShardAlerts } from '../domain/alerting.ts';
-import { bucketStart } from '../domain/time.ts';
 import { Turns } from '../domain/turns.ts';
 import type { Logger } from '../logger.ts';
 import { contentOf, messageOf, type Content, type PublicUrl } from './body.ts';
-import { digestContent, digestIdOf, readDigest } from './digest.ts';
+import { digestContent, digestIdOf, readDigest, type Digest } from './digest.ts';
 import { evaluate, type Firing } from './evaluation.ts';
 import type { Figures, FiguresReader } from './figures.ts';
 import type { Message, Outbox, Seen } from './outbox.ts';
 import type { WatchedRules } from './rules.ts';
 import type { Sender } from './sender.ts';
-import { WEEK } from './windows.ts';
+import type { Rule } from './rule.ts';
+import { windowAt } from './windows.ts';
 
 export interface ShardEvaluationOptions {
   readonly rules: WatchedRules;
@@ -46,6 +46,8 @@ const FAILED_PAUSE_MS = 5000;
 const NOTE_EVERY_MS = 10_000;
 /** A week is over for a shard that hears nothing so long after its end, microseconds. */
 const IDLE_GRACE = 60_000_000;
+/** Weeks of every time zone begin at a quarter of an hour of UTC, microseconds. */
+const QUARTER = 15 * 60_000_000;
 
 /**
  * What is known of an instance that has alerts: what came before it was known is evaluated, too. Times are microseconds
@@ -91,8 +93,8 @@ export class ShardEvaluation implements ShardAlerts {
   #publishedAt: number | null = null;
   /** The revision of the views that readers see. */
   #published = -1;
-  /** The start of the newest week of which a worker can know that the weeks before it are over. */
-  #week = -Infinity;
+  /** Everything that the stream stored before this quarter of an hour is published. */
+  #passed = -Infinity;
 
   constructor(
     shard: AlertedShard,
@@ -129,13 +131,13 @@ export class ShardEvaluation implements ShardAlerts {
       watched.publishedSince = Math.min(watched.publishedSince ?? Infinity, watched.committedSince);
       watched.committedSince = null;
     }
-    this.#passWeek(Math.min(this.#publishedAt ?? 0, waitingSince ?? Infinity));
+    this.#pass(Math.min(this.#publishedAt ?? 0, waitingSince ?? Infinity));
     this.#wake.resolve();
   }
 
   idle(): void {
     if (this.#instances.size === 0) return;
-    this.#passWeek(this.#options.now() * 1000 - IDLE_GRACE);
+    this.#pass(this.#options.now() * 1000 - IDLE_GRACE);
     this.#wake.resolve();
   }
 
@@ -149,12 +151,23 @@ export class ShardEvaluation implements ShardAlerts {
     this.#onClosed();
   }
 
-  /** Everything that was stored before a time is published: the week before it may be over. */
-  #passWeek(at: number): void {
-    const week = bucketStart('WEEK', at);
-    if (week <= this.#week) return;
-    this.#week = week;
-    for (const watched of this.#instances.values()) watched.digestDue = true;
+  /** Everything that was stored before a time is published: weeks that ended before it are over. */
+  #pass(at: number): void {
+    const quarter = Math.floor(at / QUARTER) * QUARTER;
+    if (quarter <= this.#passed) return;
+    const before = this.#passed;
+    this.#passed = quarter;
+    for (const [instanceId, watched] of this.#instances) {
+      const digests = this.#digestsOf(instanceId);
+      watched.digestDue ||= digests.some(
+        ({ timeZone }) => windowAt('WEEK', timeZone, quarter).start > before,
+      );
+    }
+  }
+
+  #digestsOf(instanceId: string): readonly Rule[] {
+    const rules = this.#options.rules.of(instanceId);
+    return rules.filter(({ condition, disabled }) => condition.kind === 'digest' && disabled === null);
   }
 
   #rulesChanged(instanceId: string): void {
@@ -280,19 +293,22 @@ export class ShardEvaluation implements ShardAlerts {
 
   /** The digests of the last week that is over; how many there were to send. */
   async #sendDigests(instanceId: string, figures: Figures): Promise<number> {
-    const { rules, sender, now } = this.#options;
-    const span = { start: this.#week - WEEK, end: this.#week };
-    const due = rules
-      .of(instanceId)
-      .filter(({ condition, disabled }) => condition.kind === 'digest' && disabled === null)
-      .filter((rule) => span.end > rule.createdAt * 1000 && !sender.has(digestIdOf(rule, span)));
-    if (due.length === 0) return 0;
-    const digest = await readDigest(figures, span);
-    for (const rule of due) {
-      const content = digestContent(rule, digest, figures.position, now());
-      await this.#add(digestIdOf(rule, span), 'digest', content, figures.position);
+    const { sender, now } = this.#options;
+    if (this.#passed === -Infinity) return 0;
+    const read = new Map<string, Digest>();
+    let sent = 0;
+    for (const rule of this.#digestsOf(instanceId)) {
+      const { timeZone, createdAt } = rule;
+      const { start: end } = windowAt('WEEK', timeZone, this.#passed);
+      const span = windowAt('WEEK', timeZone, end - 1);
+      const id = digestIdOf(rule, span);
+      if (end <= createdAt * 1000 || sender.has(id)) continue;
+      const digest = read.get(timeZone) ?? (await readDigest(figures, span, timeZone));
+      read.set(timeZone, digest);
+      await this.#add(id, 'digest', digestContent(rule, digest, figures.position, now()), figures.position);
+      sent += 1;
     }
-    return due.length;
+    return sent;
   }
 
   /** Puts a message into the outbox, unless it is there. */

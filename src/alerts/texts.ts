@@ -2,11 +2,14 @@
 import type { Firing } from './evaluation.ts';
 import type { Counted, Window } from './rule.ts';
 import { DAY, HOUR, type Span } from './windows.ts';
+import { wallClock } from '../domain/local-time.ts';
 
 /** The alert in words, and its window: “Period: Sunday, 22 November 2026, UTC.” */
 export function textOf(firing: Firing): string {
-  const { window, span } = firing;
-  return `${sentenceOf(firing)}${window === null ? '' : ` Period: ${periodOf(window, span)}, UTC.`}`;
+  const { window, span, rule } = firing;
+  const { timeZone } = rule;
+  const period = window === null ? '' : ` Period: ${periodOf(window, span, timeZone)}, ${timeZone}.`;
+  return `${sentenceOf(firing)}${period}`;
 }
 
 function sentenceOf(firing: Firing): string {
@@ -47,7 +50,8 @@ function risingSentence(firing: Firing): string {
 
 /** “People ask about something new: ‘Cancel order’ has come up in 3 conversations, and in none before …” */
 function newTopicSentence(firing: Firing): string {
-  const before = `${dayName(firing.span.start)} (UTC)`;
+  const { timeZone } = firing.rule;
+  const before = `${dayName(firing.span.start, timeZone)} (${timeZone})`;
   const count = conversations(firing.value);
   return `People ask about something new: ${nameOf(firing)} has come up in ${count}, and in none before ${before}.`;
 }
@@ -84,28 +88,29 @@ function heldBackSentence(firing: Firing): string {
   );
 }
 
-function periodOf(window: Window, span: Span): string {
+function periodOf(window: Window, { start, end }: Span, zone: string): string {
   switch (window) {
     case 'HOUR':
-      return `${dayName(span.start)}, ${clock(span.start)} to ${clock(span.end)}`;
+      return `${dayName(start, zone)}, ${clock(start, zone)} to ${clock(end, zone)}`;
     case 'WEEK':
-      return `${dayName(span.start)} to ${dayName(span.end - 1)}`;
+      return `${dayName(start, zone)} to ${dayName(end - 1, zone)}`;
     case 'DAY':
-      return dayName(span.start);
+      return dayName(start, zone);
     default:
       return window satisfies never;
   }
 }
 
 /** When a window was, to somebody who reads it at once while it is open, and at any time later. */
-function when({ window, span, isOpen }: Pick<Firing, 'window' | 'span' | 'isOpen'>): string {
+function when({ window, span, isOpen, rule: { timeZone: zone } }: Firing): string {
+  const { start, end } = span;
   switch (window) {
     case 'HOUR':
-      return isOpen ? 'this hour' : `between ${clock(span.start)} and ${clock(span.end)}`;
+      return isOpen ? 'this hour' : `between ${clock(start, zone)} and ${clock(end, zone)}`;
     case 'DAY':
-      return isOpen ? 'today' : `on ${shortDay(span.start)}`;
+      return isOpen ? 'today' : `on ${shortDay(start, zone)}`;
     case 'WEEK':
-      return isOpen ? 'this week' : `in the week from ${shortDay(span.start)} to ${shortDay(span.end - DAY)}`;
+      return isOpen ? 'this week' : `in the week from ${shortDay(start, zone)} to ${shortDay(end - 1, zone)}`;
     case null:
       return '';
     default:
@@ -188,10 +193,10 @@ export function times(factor: number): string {
 }
 
 /** “Sunday, 22 November 2026” */
-export function dayName(at: number): string {
+export function dayName(at: number, zone: string): string {
   const parts = new Map(
     formats()
-      .date.formatToParts(new Date(at / 1000))
+      .date.formatToParts(wallClock(at, zone))
       .map(({ type, value }) => [type, value]),
   );
   const part = (name: Intl.DateTimeFormatPartTypes): string => parts.get(name) ?? '';
@@ -199,11 +204,11 @@ export function dayName(at: number): string {
 }
 
 /** “22 November” */
-function shortDay(at: number): string {
-  return formats().short.format(new Date(at / 1000));
+function shortDay(at: number, zone: string): string {
+  return formats().short.format(wallClock(at, zone));
 }
 
 /** “14:00” */
-function clock(at: number): string {
-  return new Date(at / 1000).toISOString().slice(11, 16);
+function clock(at: number, zone: string): string {
+  return wallClock(at, zone).toISOString().slice(11, 16);
 }

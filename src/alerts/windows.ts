@@ -1,8 +1,8 @@
 /**
- * Which windows an evaluation looks at. Times are microseconds since 1970-01-01 UTC. Covered by
- * test/alerts/windows.test.ts.
+ * Which windows an evaluation looks at: hours, days and weeks of the time zone of an alert. Times are microseconds since
+ * 1970-01-01 UTC. Covered by test/alerts/windows.test.ts.
  */
-import { bucketStart, nextBucketStart } from '../domain/time.ts';
+import { localBucketAt, localBuckets, localBucketsEarlier } from '../domain/local-time.ts';
 import type { Window } from './rule.ts';
 
 export interface Span {
@@ -12,7 +12,6 @@ export interface Span {
 
 export const HOUR = 3_600_000_000;
 export const DAY = 24 * HOUR;
-export const WEEK = 7 * DAY;
 
 /** So long after its end a window still hears of what comes late. What comes later pages nobody. */
 const GRACE = 10 * 60 * 1_000_000;
@@ -20,22 +19,19 @@ const GRACE = 10 * 60 * 1_000_000;
 /** How many windows back a worker looks that was away. */
 const MOST_BACK: Readonly<Record<Window, number>> = { HOUR: 48, DAY: 8, WEEK: 2 };
 
-const LENGTH: Readonly<Record<Window, number>> = { HOUR, DAY, WEEK };
-
-export function windowAt(window: Window, at: number): Span {
-  const start = bucketStart(window, at);
-  return { start, end: nextBucketStart(window, start + 1) };
+export function windowAt(window: Window, zone: string, at: number): Span {
+  return localBucketAt(window, zone, at);
 }
 
 /**
  * The windows that were open, or over for no longer than the grace, at some time from `since` to `until`, oldest
  * first. They follow from what the stream stored when, and not from when it was looked at.
  */
-export function windowsBetween(window: Window, since: number, until: number): Span[] {
-  const oldest = bucketStart(window, until) - MOST_BACK[window] * LENGTH[window];
-  const first = Math.max(oldest, bucketStart(window, since - GRACE));
+export function windowsBetween(window: Window, zone: string, since: number, until: number): Span[] {
+  const oldest = localBucketsEarlier(window, zone, until, MOST_BACK[window]);
   const windows: Span[] = [];
-  for (let at = first; at <= until; at += LENGTH[window]) windows.push(windowAt(window, at));
+  for (let at = Math.max(oldest, since - GRACE); at <= until; at = windows.at(-1)?.end ?? Infinity)
+    windows.push(windowAt(window, zone, at));
   return windows;
 }
 
@@ -53,18 +49,24 @@ const BEFORE: Readonly<Record<Window, { readonly windows: number; readonly fewes
  */
 export function timeBefore(
   window: Window,
-  { start }: Span,
+  zone: string,
+  span: Span,
   firstAt: number,
 ): (Span & { readonly windows: number }) | null {
-  const { windows, fewest } = BEFORE[window];
-  const length = LENGTH[window];
-  const from = Math.max(start - windows * length, bucketStart(window, firstAt));
-  const held = Math.round((start - from) / length);
-  return held < fewest ? null : { start: from, end: start, windows: held };
+  const most = mostBefore(window, zone, span);
+  if (firstAt >= span.start) return null;
+  const start = Math.max(most.start, windowAt(window, zone, firstAt).start);
+  // Where clocks change by half an hour, the seven days may hold an hour more.
+  const windows = localBuckets(window, zone, { start, end: span.start }, 2 * most.windows)?.length ?? 0;
+  return windows < BEFORE[window].fewest ? null : { start, end: span.start, windows };
 }
 
 /** The whole of that time, whenever the first conversation was. */
-export function mostBefore(window: Window, { start }: Span): Span & { readonly windows: number } {
+export function mostBefore(
+  window: Window,
+  zone: string,
+  { start }: Span,
+): Span & { readonly windows: number } {
   const { windows } = BEFORE[window];
-  return { start: start - windows * LENGTH[window], end: start, windows };
+  return { start: localBucketsEarlier(window, zone, start, windows), end: start, windows };
 }

@@ -47,12 +47,44 @@ export function localBuckets(
   return found;
 }
 
+/** The whole bucket of a zone that holds an instant. */
+export function localBucketAt(
+  granularity: Exclude<Granularity, 'ALL'>,
+  zone: string,
+  at: number,
+): { readonly start: number; readonly end: number } {
+  let start = bucketStart(granularity, DateTime.fromMillis(Math.floor(at / 1000), { zone }));
+  let end = nextBucketStart(granularity, start);
+  // Where clocks are put back by half an hour, an hour seems to begin in the one before.
+  while (toMicros(end) <= at) [start, end] = [end, nextBucketStart(granularity, end)];
+  return { start: toMicros(start), end: toMicros(end) };
+}
+
+/** Where the bucket begins that is so many before the one that holds an instant. */
+export function localBucketsEarlier(
+  granularity: Exclude<Granularity, 'ALL'>,
+  zone: string,
+  at: number,
+  count: number,
+): number {
+  const start = DateTime.fromMillis(localBucketAt(granularity, zone, at).start / 1000, { zone });
+  // From noon, so that no change of clocks leads to another day.
+  const within = granularity === 'HOUR' ? start : start.set({ hour: 12 });
+  return localBucketAt(granularity, zone, toMicros(within.minus({ [`${UNIT[granularity]}s`]: count }))).start;
+}
+
 /** The same time of day so many weeks earlier, in a zone; null: UTC. */
 export function weeksEarlier(at: number, weeks: number, zone: string | null): number {
   const back = weeks * 7 * 24 * HOUR_MICROS;
   if (zone === null) return at - back;
   const ms = Math.floor(at / 1000);
   return toMicros(DateTime.fromMillis(ms, { zone }).minus({ weeks })) + (at - ms * 1000);
+}
+
+/** What clocks of a zone show at an instant, as if it were UTC. */
+export function wallClock(at: number, zone: string): Date {
+  const ms = Math.floor(at / 1000);
+  return new Date(ms + DateTime.fromMillis(ms, { zone }).offset * 60_000);
 }
 
 /** The name of a bucket in answers: `YYYY-MM-DDTHH:MM:00+HH:MM`. */

@@ -31,7 +31,8 @@ export function registerAlertRoutes(scope: FastifyInstance, alerting: Alerting):
     const wanted = checked(body, request.body ?? {});
     await enterInstance(request, reply, wanted.instanceId, alerting);
     const key = idempotencyKey === undefined ? undefined : keyOf(idempotencyKey, wanted);
-    const made = await alerts.create(wanted, key);
+    const zone = wanted.timeZone ?? (await alerting.instances.timeZoneOf(wanted.instanceId));
+    const made = await alerts.create({ ...wanted, timeZone: zone }, key);
     await recordDone(request, 'CREATE_ALERT', { instanceId: wanted.instanceId, target: made.alert.id });
     return made;
   });

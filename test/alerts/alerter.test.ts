@@ -10,6 +10,7 @@ import type { ShardAlerts } from '../../src/domain/alerting.ts';
 import { silentLogger } from '../../src/logger.ts';
 import { Random } from '../faults/support/random.ts';
 import { MemoryBucket } from '../support/memory-bucket.ts';
+import { plainBucket } from '../support/plain-buckets.ts';
 import { INSTANCE, rule } from './builders.ts';
 import { EventFigures, type Event } from './event-figures.ts';
 
@@ -36,8 +37,8 @@ class Service {
   }
 
   async with(...wanted: readonly Rule[]): Promise<this> {
-    for (const { instanceId, name, condition, delivery, createdAt } of wanted)
-      await this.rules.create({ instanceId, name, condition, delivery }, createdAt);
+    for (const { instanceId, name, condition, delivery, timeZone, createdAt } of wanted)
+      await this.rules.create({ instanceId, name, condition, delivery, timeZone }, createdAt);
     return this;
   }
 
@@ -129,8 +130,8 @@ class Service {
  * Conversations over less than two days, for which a worker may be away: as they come, some late, and some from long
  * before the alerts.
  */
-function randomEvents(random: Random): Event[] {
-  let storedAt = MONDAY + random.between(0, 20) * HOUR;
+function randomEvents(random: Random, from: number): Event[] {
+  let storedAt = from + random.between(0, 20) * HOUR;
   return Array.from({ length: random.between(20, 60) }, (_, session) => {
     storedAt += random.between(1, 46) * 60e6;
     const lateBy = [0, 0, 0, random.between(1, 9) * 60e6, 30 * DAY][random.between(0, 4)] ?? 0;
@@ -140,12 +141,13 @@ function randomEvents(random: Random): Event[] {
 }
 
 /** What a count fires for when one counts at the end. */
-function expected(events: readonly Event[], { id, condition, createdAt }: Rule): string[] {
+function expected(events: readonly Event[], { id, condition, timeZone, createdAt }: Rule): string[] {
   if (condition.kind !== 'count') return [];
   const { window, atLeast } = condition;
   const counts = new Map<string, number>();
   for (const { at, topics = [] } of events) {
-    const { start, end } = windowAt(window, at);
+    const { end } = windowAt(window, timeZone, at);
+    const { start } = plainBucket(window, at, timeZone);
     if (end <= createdAt * 1000) continue;
     for (const topic of topics) {
       const name = messageIdOf(id, 'count', topic, start);
@@ -155,16 +157,26 @@ function expected(events: readonly Event[], { id, condition, createdAt }: Rule):
   return [...counts].flatMap(([name, count]) => (count >= atLeast ? [name] : []));
 }
 
+/** Time zones, and a time from which on their clocks change within two days, or none. */
+const ZONES: readonly (readonly [string, number])[] = [
+  ['UTC', MONDAY],
+  ['Europe/Berlin', Date.UTC(2026, 9, 24) * 1000],
+  ['Asia/Kolkata', MONDAY],
+  ['Australia/Lord_Howe', Date.UTC(2026, 9, 3) * 1000],
+  ['America/Havana', Date.UTC(2026, 9, 31) * 1000],
+];
+
 describe('alerts on counts', () => {
   it('say the same whatever the batches, the pauses and the deaths of processes', async () => {
     for (let seed = 1; seed <= 25; seed += 1) {
       const random = new Random(seed);
-      const events = randomEvents(random);
+      const [timeZone, from] = ZONES[seed % ZONES.length] ?? ['UTC', MONDAY];
+      const events = randomEvents(random, from);
       const condition = { kind: 'count', groupBy: 'TOPIC', atLeast: random.between(1, 4) } as const;
-      const createdAt = MONDAY / 1000;
+      const createdAt = from / 1000;
       const service = await new Service(events).with(
         ...(['HOUR', 'DAY', 'WEEK'] as const).map((window) =>
-          rule({ condition: { ...condition, window }, createdAt }),
+          rule({ condition: { ...condition, window }, timeZone, createdAt }),
         ),
       );
       service.start(random.between(0, 12));
@@ -183,7 +195,7 @@ describe('alerts on counts', () => {
       deepEqual(
         sent.map(({ id }) => id).sort(),
         rules.flatMap((one) => expected(events, one)).sort(),
-        `seed ${seed}`,
+        `seed ${seed}, ${timeZone}`,
       );
     }
   });
@@ -267,6 +279,41 @@ describe('digests', () => {
         ],
       ].sort(),
     );
+  });
+
+  it('are of the weeks of the time zone, each once, and begin to end at its Monday', async () => {
+    const hour = 60 * 60e6;
+    // Sunday evening in Berlin, Monday there and Sunday in UTC, and Monday in both, after clocks were put back.
+    const at = [19, 23.5, 25].map((hours) => Date.UTC(2026, 9, 25) * 1000 + hours * hour);
+    const stored = at.map((time, session) => ({ at: time, storedAt: time, session, topics: ['a'] }));
+    const createdAt = Date.UTC(2026, 9, 20);
+    const service = await new Service(stored).with(
+      rule({ condition: { kind: 'digest' }, timeZone: 'Europe/Berlin', createdAt }),
+      rule({ condition: { kind: 'digest' }, createdAt }),
+    );
+    service.now = createdAt;
+    service.start();
+    const weeks = (): string[] => {
+      const values = [...service.bucket.values].filter(([key]) => key.startsWith('message.'));
+      const texts = values.map(([, { value }]) => (JSON.parse(value) as Message).text);
+      return texts.map((text) => text.split('\n').slice(0, 2).join(' ')).sort();
+    };
+    const berlin =
+      'Monday, 19 October 2026 to Sunday, 25 October 2026, Europe/Berlin. There was 1 conversation with 1 user.';
+    const utc =
+      'Monday, 19 October 2026 to Sunday, 25 October 2026, UTC. There were 2 conversations with 2 users.';
+    // The week before was over when the alerts were made: nothing is said of it.
+    service.work(1);
+    await service.settled();
+    deepEqual(weeks(), []);
+    service.work(2);
+    await service.said(1);
+    deepEqual(weeks(), [berlin]);
+    service.work(3);
+    await service.said(2);
+    await service.settled();
+    deepEqual(weeks(), [berlin, utc].sort());
+    await service.stop();
   });
 
   it('are sent a minute after the end of the week when nothing comes, and once', async () => {

@@ -35,7 +35,12 @@ describe('the body of a message', () => {
       instanceId: INSTANCE,
       text,
       link: LINK,
-      window: { granularity: 'DAY', start: '2026-11-22T00:00:00.000Z', end: '2026-11-23T00:00:00.000Z' },
+      window: {
+        granularity: 'DAY',
+        start: '2026-11-22T00:00:00.000Z',
+        end: '2026-11-23T00:00:00.000Z',
+        timeZone: 'UTC',
+      },
       value: 42,
       bound: 40,
       before: {

@@ -6,7 +6,8 @@ import { windowAt } from '../../src/alerts/windows.ts';
 import { entity, NOW, rule } from './builders.ts';
 
 const NOTHING: Digest = {
-  span: windowAt('WEEK', NOW * 1000),
+  span: windowAt('WEEK', 'UTC', NOW * 1000),
+  timeZone: 'UTC',
   sessions: { now: 0, before: 0 },
   users: { now: 0, before: 0 },
   dissatisfied: { now: 0, before: 0 },
@@ -112,7 +113,7 @@ Signals of dissatisfaction
       changes: async () => [],
       quotes: async () => [],
     });
-    deepEqual((await readDigest(figures(0), NOTHING.span)).newTopics, []);
-    deepEqual((await readDigest(figures(1), NOTHING.span)).newTopics, [entity()]);
+    deepEqual((await readDigest(figures(0), NOTHING.span, 'UTC')).newTopics, []);
+    deepEqual((await readDigest(figures(1), NOTHING.span, 'UTC')).newTopics, [entity()]);
   });
 });

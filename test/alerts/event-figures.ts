@@ -1,5 +1,5 @@
 import type { EntityChoice, EntityFigures, Figures } from '../../src/alerts/figures.ts';
-import { DAY, type Span } from '../../src/alerts/windows.ts';
+import { windowAt, type Span } from '../../src/alerts/windows.ts';
 
 /** A conversation's message about entities. Times are microseconds since 1970-01-01 UTC. */
 export interface Event {
@@ -40,9 +40,9 @@ export class EventFigures implements Figures {
     return new Set(events.map(({ session }) => session)).size;
   }
 
-  async firstDay(span: Span): Promise<number> {
+  async firstDay(span: Span, timeZone: string): Promise<number> {
     const first = Math.min(...this.#within(span).map(({ at }) => at));
-    return Math.floor(first / DAY) * DAY;
+    return first === Infinity ? Infinity : windowAt('DAY', timeZone, first).start;
   }
 
   async processedAt(): Promise<number> {

@@ -35,6 +35,27 @@ describe('alerts', () => {
     equal((await rules.list(INSTANCE)).length, 1);
   });
 
+  it('keep their time zone, and are of UTC where they were made before they had one', async () => {
+    const bucket = new MemoryBucket();
+    const rules = new Rules(bucket);
+    await rules.create({ ...WANTED, timeZone: 'Europe/Berlin' }, NOW);
+    const { timeZone: _, ...old } = await rules.create(WANTED, NOW);
+    const [berlin] = await rules.list(INSTANCE);
+    await bucket.put(INSTANCE, JSON.stringify({ rules: [berlin, old] }));
+    const zones = ['Europe/Berlin', 'UTC'];
+    deepEqual(
+      (await rules.list(INSTANCE)).map(({ timeZone }) => timeZone),
+      zones,
+    );
+    const known = rules.watch();
+    await known.loaded;
+    deepEqual(
+      known.of(INSTANCE).map(({ timeZone }) => timeZone),
+      zones,
+    );
+    await known.close();
+  });
+
   it('are a hundred at most, whoever makes them at once', async () => {
     const rules = new Rules(new MemoryBucket());
     for (let made = 5; made < MOST_RULES; made += 1) await rules.create(WANTED, NOW);

@@ -1,8 +1,8 @@
-import { equal } from 'node:assert/strict';
+import { equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { textOf, times } from '../../src/alerts/texts.ts';
 import { HOUR, windowAt } from '../../src/alerts/windows.ts';
-import { COUNT, entity, firing, NOW } from './builders.ts';
+import { COUNT, entity, firing, NOW, rule } from './builders.ts';
 
 const RISING = { kind: 'rising', groupBy: 'TOPIC', window: 'DAY', factor: 2, atLeast: 5 } as const;
 const TODAY = 'Period: Sunday, 22 November 2026, UTC.';
@@ -45,7 +45,7 @@ describe('the text of a count', () => {
         firing({
           condition: { ...COUNT, window },
           isOpen: false,
-          span: windowAt(window, Date.parse(at) * 1000),
+          span: windowAt(window, 'UTC', Date.parse(at) * 1000),
         }),
       ).split(';')[0] ?? '';
     equal(over('DAY', '2026-11-21T10:00Z'), '‘Cancel order’ came up in 42 conversations on 21 November');
@@ -56,6 +56,29 @@ describe('the text of a count', () => {
     equal(
       over('WEEK', '2026-12-30T10:00Z'),
       '‘Cancel order’ came up in 42 conversations in the week from 28 December to 3 January',
+    );
+  });
+});
+
+describe('the text in a time zone', () => {
+  it('tells the time by its clocks, and names it', () => {
+    const told = (window: 'HOUR' | 'DAY' | 'WEEK', at: string, isOpen: boolean): string => {
+      const zoned = rule({ condition: { ...COUNT, window }, timeZone: 'Europe/Berlin' });
+      const span = windowAt(window, 'Europe/Berlin', Date.parse(at) * 1000);
+      return textOf({ ...firing({ window, isOpen, span }), rule: zoned });
+    };
+    const said = '‘Cancel order’ came up in 42 conversations';
+    equal(
+      told('DAY', '2026-10-24T22:30Z', true),
+      `${said} today; the alert is set to 40. Period: Sunday, 25 October 2026, Europe/Berlin.`,
+    );
+    // The hour that comes twice: once before clocks are put back, and once after.
+    for (const at of ['2026-10-25T00:30Z', '2026-10-25T01:30Z'])
+      ok(told('HOUR', at, false).startsWith(`${said} between 02:00 and 0`), told('HOUR', at, false));
+    equal(
+      told('WEEK', '2026-10-25T22:59Z', false),
+      `${said} in the week from 19 October to 25 October; the alert is set to 40. ` +
+        'Period: Monday, 19 October 2026 to Sunday, 25 October 2026, Europe/Berlin.',
     );
   });
 });

@@ -1,10 +1,11 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { plainBucket } from '../support/plain-buckets.ts';
 import { mostBefore, timeBefore, windowAt, windowsBetween } from '../../src/alerts/windows.ts';
 
 const at = (text: string): number => Date.parse(`${text}Z`) * 1000;
 const starts = (window: 'HOUR' | 'DAY' | 'WEEK', since: string, until: string): string[] =>
-  windowsBetween(window, at(since), at(until)).map(({ start }) =>
+  windowsBetween(window, 'UTC', at(since), at(until)).map(({ start }) =>
     new Date(start / 1000).toISOString().slice(0, 16),
   );
 
@@ -38,15 +39,15 @@ describe('the windows of an evaluation', () => {
 });
 
 describe('the time before a window', () => {
-  const day = windowAt('DAY', at('2026-11-22T14:05'));
+  const day = windowAt('DAY', 'UTC', at('2026-11-22T14:05'));
 
   it('is four weeks of a day', () => {
-    const { start, end, windows } = mostBefore('DAY', day);
+    const { start, end, windows } = mostBefore('DAY', 'UTC', day);
     deepEqual([start, end, windows], [at('2026-10-25T00:00'), at('2026-11-22T00:00'), 28]);
   });
 
   it('begins with the first conversation', () => {
-    deepEqual(timeBefore('DAY', day, at('2026-11-10T17:00')), {
+    deepEqual(timeBefore('DAY', 'UTC', day, at('2026-11-10T17:00')), {
       start: at('2026-11-10T00:00'),
       end: day.start,
       windows: 12,
@@ -54,8 +55,60 @@ describe('the time before a window', () => {
   });
 
   it('is too short to compare with in the first days', () => {
-    equal(timeBefore('DAY', day, at('2026-11-16T00:00')), null);
-    equal(timeBefore('DAY', day, Infinity), null);
-    equal(timeBefore('DAY', day, at('2026-11-15T23:00'))?.windows, 7);
+    equal(timeBefore('DAY', 'UTC', day, at('2026-11-16T00:00')), null);
+    equal(timeBefore('DAY', 'UTC', day, Infinity), null);
+    equal(timeBefore('DAY', 'UTC', day, at('2026-11-15T23:00'))?.windows, 7);
+  });
+});
+
+describe('windows of a time zone', () => {
+  const HOUR = 3_600_000_000;
+  const CHANGES = [
+    ['Europe/Berlin', '2026-03-29T01:00'],
+    ['Europe/Berlin', '2026-10-25T01:00'],
+    ['America/Havana', '2026-11-01T05:00'],
+    ['Australia/Lord_Howe', '2026-10-03T15:30'],
+    ['Australia/Lord_Howe', '2026-04-04T15:00'],
+    ['Asia/Kolkata', '2026-11-22T14:00'],
+    ['UTC', '2026-11-22T14:00'],
+  ] as const;
+
+  it('are those that the calendar of the system tells, while clocks change', () => {
+    for (const [zone, change] of CHANGES) {
+      for (const window of ['HOUR', 'DAY', 'WEEK'] as const) {
+        for (let quarter = -150; quarter <= 150; quarter += 1) {
+          const instant = at(change) + (quarter * HOUR) / 4;
+          const { start, end } = windowAt(window, zone, instant);
+          equal(
+            start,
+            plainBucket(window, instant, zone === 'UTC' ? null : zone).start,
+            `${window} ${zone} ${quarter}`,
+          );
+          equal(windowAt(window, zone, end).start, end);
+          equal(windowAt(window, zone, end - 1).start, start);
+        }
+      }
+    }
+  });
+
+  it('follow one another without a gap, however long the day is', () => {
+    const days = windowsBetween('DAY', 'Europe/Berlin', at('2026-10-23T12:00'), at('2026-10-26T12:00'));
+    deepEqual(
+      days.map(({ start, end }) => (end - start) / HOUR),
+      [24, 24, 25, 24],
+    );
+    ok(days.every(({ start }, index) => index === 0 || start === days[index - 1]?.end));
+  });
+
+  it('are compared with as many of the calendar', () => {
+    const monday = windowAt('DAY', 'Europe/Berlin', at('2026-10-26T12:00'));
+    const most = mostBefore('DAY', 'Europe/Berlin', monday);
+    deepEqual([most.start, most.end, most.windows], [at('2026-09-27T22:00'), at('2026-10-25T23:00'), 28]);
+    deepEqual(timeBefore('DAY', 'Europe/Berlin', monday, at('2026-10-18T22:00')), {
+      start: at('2026-10-18T22:00'),
+      end: monday.start,
+      windows: 7,
+    });
+    equal(timeBefore('DAY', 'Europe/Berlin', monday, at('2026-10-19T22:00')), null);
   });
 });

@@ -173,14 +173,14 @@ describe('alerts on a history', () => {
   });
 
   it('sum a week up by the numbers of queries', async () => {
-    const week = windowAt('WEEK', (Date.now() - 7 * DAY_MS) * 1000);
+    const week = windowAt('WEEK', 'UTC', (Date.now() - 7 * DAY_MS) * 1000);
     const [start = '', end = ''] = [week.start, week.end].map((at) => new Date(at / 1000).toISOString());
     const read = async (query: string, accept = 'application/json'): Promise<Response> =>
       fetch(`${service.url}/v1/digest/?instanceId=${instanceId}${query}`, {
         headers: { 'x-api-key': project.key, accept },
       });
     const digest = digestResponseSchema.parse(await (await read('')).json());
-    deepEqual(digest.window, { start, end });
+    deepEqual(digest.window, { start, end, timeZone: 'UTC' });
     const range = { instanceId, 'dateRange.start': start, 'dateRange.end': end };
     const counted = async (groupBy: string, more: object = {}): Promise<number> =>
       (await client.query({ groupBy, fields: 'messages', limit: 1, ...range, ...more })).pagination.total;
@@ -206,7 +206,21 @@ describe('alerts on a history', () => {
     const html = await same.text();
     ok(html.includes(`‘${digest.topics[0]?.name ?? '?'}’`.replaceAll("'", '&#39;')), html);
     match(same.headers.get('content-disposition') ?? '', new RegExp(`digest-${start.slice(0, 10)}.html`));
-    for (const wrong of ['&week=2026-02-30', '&week=last', '&more=1'])
+    // The week of another time zone is another span, and each way of telling it names it.
+    const berlin = windowAt('WEEK', 'Asia/Kolkata', week.start + 86_400e6);
+    const zoned = `&week=${start.slice(0, 10)}&timeZone=Asia/Kolkata`;
+    const there = digestResponseSchema.parse(await (await read(zoned)).json());
+    deepEqual(there.window, {
+      start: new Date(berlin.start / 1000).toISOString(),
+      end: new Date(berlin.end / 1000).toISOString(),
+      timeZone: 'Asia/Kolkata',
+    });
+    equal(
+      there.sessions.now,
+      await counted('SESSION', { 'dateRange.start': there.window.start, 'dateRange.end': there.window.end }),
+    );
+    ok((await (await read(zoned, 'text/html')).text()).includes(', Asia/Kolkata.'));
+    for (const wrong of ['&timeZone=Kolkata', '&week=2026-02-30', '&week=last', '&more=1'])
       equal((await read(wrong)).status, 400, wrong);
   });
 });

@@ -61,6 +61,25 @@ describe('the routes about alerts', () => {
     equal((await send('POST', '', undefined, headers)).status, 400);
   });
 
+  it('take the time zone of the instance, unless the alert names one', async () => {
+    const harness = createHarness();
+    const zoneOf = async (more: object): Promise<string> => {
+      const answer = await harness.app.inject({
+        method: 'POST',
+        url: '/v1/alerts',
+        headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
+        payload: JSON.stringify({ ...BODY, ...more }),
+      });
+      if (answer.statusCode !== 201) return errorEnvelopeSchema.parse(answer.json()).error.message;
+      return newAlertSchema.parse(answer.json()).alert.timeZone;
+    };
+    equal(await zoneOf({}), 'UTC');
+    harness.timeZone = 'Europe/Berlin';
+    equal(await zoneOf({}), 'Europe/Berlin');
+    equal(await zoneOf({ timeZone: 'Asia/Kolkata' }), 'Asia/Kolkata');
+    for (const timeZone of ['Berlin', 7, null]) ok((await zoneOf({ timeZone })).includes('timeZone'));
+  });
+
   it('know only the instances of the key, and only ids', async () => {
     for (const [method, path, body] of [
       ['POST', '', { ...BODY, instanceId: FOREIGN_INSTANCE }],

@@ -27,6 +27,7 @@ describe('the time zone of an instance', () => {
     for (const path of [
       `overview?instanceId=${INSTANCE}`,
       `changes?instanceId=${INSTANCE}&dateRange.start=2026-11-01&dateRange.end=2026-11-08`,
+      `digest?instanceId=${INSTANCE}`,
       `curations?instanceId=${INSTANCE}`,
       `alerts?instanceId=${INSTANCE}`,
     ]) {

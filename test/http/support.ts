@@ -203,9 +203,9 @@ export function createHarness(
     },
     alerts: {
       reach: { allowPrivate: false, hasMail: false },
-      async create({ instanceId, name, condition, delivery }) {
+      async create({ instanceId, name, condition, delivery, timeZone = 'UTC' }) {
         const { secret: _, ...shown } = delivery;
-        const made = { id: SESSION, instanceId, name, condition, delivery: shown };
+        const made = { id: SESSION, instanceId, name, condition, delivery: shown, timeZone };
         const state = {
           createdAt: new Date(NOON).toISOString(),
           state: 'active',
@@ -229,6 +229,7 @@ export function createHarness(
           name: 'An alert',
           condition: { kind: 'digest' },
           delivery,
+          timeZone: 'UTC',
           ...created,
         } as const;
         return { alert, deliveries: [] };
@@ -259,7 +260,10 @@ export function createHarness(
         const none = { now: 0, before: 0 };
         const lists = { topics: [], newTopics: [], rising: [], falling: [], gaps: [], dissatisfaction: [] };
         const counts = { sessions: none, users: none, dissatisfied: none, repeatedRequests: [] };
-        return { json: { text: '', window: { start: at, end: at }, ...counts, ...lists }, html: '' };
+        return {
+          json: { text: '', window: { start: at, end: at, timeZone: 'UTC' }, ...counts, ...lists },
+          html: '',
+        };
       },
     },
     instances: {

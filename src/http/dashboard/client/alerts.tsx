@@ -112,7 +112,8 @@ function AlertSection({ alert, onChange }: { readonly alert: Alert; readonly onC
         {conditionWords(alert.condition)}.{' '}
         <span class="faint">
           Posted to {alert.delivery.url}
-          {alert.delivery.format === 'slack' ? ' in the format of Slack' : ''}
+          {alert.delivery.format === 'slack' ? ' in the format of Slack' : ''}. Times are those of{' '}
+          {alert.timeZone}.
         </span>
       </p>
       {alert.disabledReason === null ? null : (
