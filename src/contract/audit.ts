@@ -20,7 +20,7 @@ const auditSchema = z.strictObject({
         target: z
           .string()
           .nullable()
-          .describe('The curation, topic, alert or instance; of an export its grouping; null: none.'),
+          .describe('The curation, topic, alert, instance or link; of an export its grouping; null: none.'),
       }),
     )
     .describe('The newest first.'),
@@ -36,7 +36,7 @@ export const READ_AUDIT = declare({
   operationId: 'readAudit',
   summary: 'See who did what',
   description:
-    "What was decided, exported, made and deleted in the key's project, and who signed in to the dashboard: kept " +
+    "What was decided, exported, made and deleted in the key's project, shared by links, and who signed in to the dashboard: kept " +
     'for 400 days.',
   tag: 'Keys',
   scope: 'query',

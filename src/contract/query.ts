@@ -7,11 +7,12 @@ import { queryParameterSchemas } from '../query/parameters.ts';
 import { queryResponseSchema } from '../query/response-schema.ts';
 import { sessionParameterSchemas, sessionResponseSchema } from '../query/session-schema.ts';
 import { WHY_PATHS, whyParameterSchemas, whyResponseSchema, type WhyPath } from '../query/why/why-schema.ts';
+import { SHARED_CHANGES, SHARED_OVERVIEW, SHARED_QUERY, sharedWhy } from './shared.ts';
 import { declare, json, type Content, type Route } from './route.ts';
 
 type Rest<Parameters extends z.ZodType> = Pick<
   Route<Parameters>,
-  'path' | 'operationId' | 'summary' | 'description' | 'id' | 'parameters' | 'examples'
+  'path' | 'operationId' | 'summary' | 'description' | 'shared' | 'id' | 'parameters' | 'examples'
 >;
 
 export const TEXT = { schema: { type: 'string' } };
@@ -41,6 +42,7 @@ export const QUERY = reading(
     path: '/query',
     operationId: 'query',
     summary: 'Query metrics',
+    shared: SHARED_QUERY,
     description: 'Aggregated metrics of the entities that groupBy names, for one instance.',
     parameters: queryParameterSchemas,
     // What the page fills in, so that Execute works with the ids of whoever tries it.
@@ -83,6 +85,7 @@ export const WHY = (Object.keys(WHY_WORDS) as WhyPath[]).map((path) => {
   const words = WHY_WORDS[path];
   const groupBy = WHY_PATHS[path];
   const { name } = GROUPINGS[groupBy];
+  const shared = sharedWhy(path);
   const route = reading(
     {
       path: `/${path}/{id}`,
@@ -91,6 +94,7 @@ export const WHY = (Object.keys(WHY_WORDS) as WhyPath[]).map((path) => {
       description:
         `The numbers of a ${words} in a range, what occurs together with it, and how it is said. ` +
         'What queries say too, they say alike.',
+      ...(shared === undefined ? {} : { shared }),
       id: `The ${words}.`,
       parameters: whyParameterSchemas,
     },
@@ -105,6 +109,7 @@ export const CHANGES = reading(
   {
     path: '/changes',
     operationId: 'readChanges',
+    shared: SHARED_CHANGES,
     summary: 'See what changed',
     description:
       'Topics, gaps and signals that are new, rising, falling or gone, against the period before. Only what is ' +
@@ -122,6 +127,7 @@ export const OVERVIEW = reading(
   {
     path: '/overview',
     operationId: 'readOverview',
+    shared: SHARED_OVERVIEW,
     summary: 'Measure an instance',
     description: 'The metrics of the whole instance in a range, and in each bucket of it.',
     parameters: overviewParameterSchemas,

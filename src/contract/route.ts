@@ -5,6 +5,7 @@
  */
 import type { z } from 'zod';
 import type { KeyScope } from '../domain/key-scopes.ts';
+import type { Shared } from './shared.ts';
 
 /** A schema by the name that the document gives it. */
 export interface NamedSchema<Schema extends z.ZodType = z.ZodType> {
@@ -49,7 +50,7 @@ export interface Route<Parameters extends z.ZodType = z.ZodType> {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  readonly tag: 'Ingest' | 'Query' | 'Steering' | 'Alerts' | 'Instances' | 'Keys';
+  readonly tag: 'Ingest' | 'Query' | 'Steering' | 'Alerts' | 'Instances' | 'Links' | 'Keys';
   /** What the key must be allowed to do; null: nothing but to exist. */
   readonly scope: KeyScope | null;
   /**
@@ -57,6 +58,8 @@ export interface Route<Parameters extends z.ZodType = z.ZodType> {
    * sees some instances only may not use the route.
    */
   readonly instance?: InstancePlace;
+  /** How whoever has a link to a view may use it. Absent: not at all. */
+  readonly shared?: Shared<never>;
   /** What the name in the path stands for. */
   readonly id?: string;
   /** Of the query string. Absent: none is looked at. */

@@ -9,6 +9,7 @@ import {
   READ_KEY,
   CHANGE_INSTANCE,
 } from './instances.ts';
+import { CREATE_LINK, LIST_LINKS, READ_LINK, REVOKE_LINK } from './links.ts';
 import { CHANGES, OVERVIEW, QUERY, READ_SESSION, WHY } from './query.ts';
 import type { Route } from './route.ts';
 import { CREATE_TOPIC, CURATE, CURATIONS } from './steering.ts';
@@ -31,6 +32,10 @@ export const ROUTES: Readonly<Record<'ingest' | 'query' | 'always', readonly Rou
     READ_ALERT,
     DELETE_ALERT,
     TEST_ALERT,
+    LIST_LINKS,
+    CREATE_LINK,
+    REVOKE_LINK,
+    READ_LINK,
   ],
   always: [LIST_INSTANCES, CREATE_INSTANCE, CHANGE_INSTANCE, ISSUE_SESSION_IDS, READ_KEY, READ_AUDIT],
 };

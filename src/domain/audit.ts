@@ -11,6 +11,8 @@ export const AUDITED = [
   'DELETE_ALERT',
   'CREATE_INSTANCE',
   'CHANGE_INSTANCE',
+  'CREATE_LINK',
+  'REVOKE_LINK',
 ] as const;
 export type AuditedAction = (typeof AUDITED)[number];
 
@@ -24,7 +26,7 @@ export interface AuditRecord {
   readonly action: AuditedAction;
   /** Null: it is about no single one. */
   readonly instanceId: string | null;
-  /** What was made, changed or deleted: a curation, topic, alert or instance; of an export its grouping. */
+  /** What was made, changed or deleted: a curation, topic, alert, instance or link; of an export its grouping. */
   readonly target: string | null;
 }
 

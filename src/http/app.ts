@@ -36,6 +36,7 @@ import { registerInstanceZone } from './instance-zone.ts';
 import { registerInstanceRoutes } from './instances-route.ts';
 import { registerKeyRoute } from './key-route.ts';
 import { registerMcpRoute } from './mcp-route.ts';
+import { registerLinkRoutes } from './link-routes.ts';
 import { createMessageDoor } from './message-door.ts';
 import { createMetrics, type HttpMetrics } from './metrics.ts';
 import { limitOpenRoutes } from './open-routes.ts';
@@ -146,6 +147,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
         registerDigestRoute(scope, reading);
         registerCurationRoutes(scope, { ...reading, budget }, bodies);
         registerAlertRoutes(scope, reading);
+        registerLinkRoutes(scope, dependencies.links, query.instances, dependencies.instances);
       }
     },
     { prefix: '/v1' },

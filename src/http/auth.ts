@@ -2,11 +2,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { KeyScope } from '../domain/key-scopes.ts';
+import { LINK_HEADER } from '../domain/shared-views.ts';
 import { PAGE_HEADER } from '../domain/page-sign-in.ts';
 import { AppError } from '../errors.ts';
 import { addressOf } from './address.ts';
 import type { FoundKey, HttpDependencies, KeyFinder } from './dependencies.ts';
 import { checkNamedInstance, checkSaysInstance } from './instance-access.ts';
+import { createLinkFinder } from './link-finder.ts';
+import { holdToView } from './shared-view.ts';
 import { nearerToItsEnd, type Allowance, type MessageBudget, type RateLimiter } from './rate-limit.ts';
 
 declare module 'fastify' {
@@ -43,10 +46,11 @@ export interface Limits {
  */
 export function registerAuth(
   scope: FastifyInstance,
-  dependencies: Pick<HttpDependencies, 'keys' | 'signIns' | 'people'>,
+  dependencies: Pick<HttpDependencies, 'keys' | 'signIns' | 'people' | 'links' | 'query' | 'now'>,
   limits: Limits,
 ): void {
-  const { keys, signIns, people } = dependencies;
+  const { keys, signIns, people, query, now } = dependencies;
+  const links = createLinkFinder(dependencies.links, people);
   scope.addHook('onRoute', ({ url, config }) => {
     if (config?.scope === undefined) throw new Error(`${url} does not say which scope its key needs`);
   });
@@ -59,7 +63,11 @@ export function registerAuth(
     countRequest(limits.requests, request, reply);
     if (request.is404) throw notFound(request);
     const needed = request.routeOptions.config.scope ?? null;
-    if (needed !== null && !found.scopes.includes(needed)) {
+    if (found.link !== undefined) {
+      const { view, instanceId } = found.link;
+      const zone = (await query?.instances.timeZoneOf(instanceId)) ?? 'UTC';
+      holdToView(request, view, { ms: now(), zone });
+    } else if (needed !== null && !found.scopes.includes(needed)) {
       challenge(reply, `, error="insufficient_scope", scope="${needed}"`);
       throw lacksScope(needed, found.scopes);
     }
@@ -72,8 +80,11 @@ export function registerAuth(
     done(null, payload);
   });
 
-  /** What the request shows, and who knows it: a key, or the token of a sign-in to the page. */
+  /** What the request shows, and who knows it: the token of a link, a key, or the token of a sign-in to the page. */
   function shownBy(request: FastifyRequest): readonly [string, Pick<KeyFinder, 'known' | 'find'>] | null {
+    // It may less than what comes along with it, such as the sign-in of whoever opens the link.
+    const link = request.headers[LINK_HEADER];
+    if (link !== undefined) return [String(link), links];
     const key = givenKey(request.headers);
     if (key !== null) return [key, keys];
     const token = tokenOf(request);
@@ -110,7 +121,9 @@ export function registerAuth(
       const message =
         finder === keys
           ? 'The API key is invalid or inactive.'
-          : 'You are no longer signed in, or the key that you signed in with was revoked.';
+          : finder === links
+            ? 'The link has ended, was revoked, or is not whole.'
+            : 'You are no longer signed in, or the key that you signed in with was revoked.';
       throw new AppError('INVALID_API_KEY', message);
     }
     return found;
@@ -175,9 +188,13 @@ function countedAs(request: FastifyRequest): string {
   return request.key === null ? addressOf(request) : `key ${request.key.keyId}`;
 }
 
-/** Whether it gives what looks like a key of ours. */
+/** Whether it gives a link, or what looks like a key of ours. */
 function showsKey(headers: IncomingHttpHeaders): boolean {
-  return headers['x-api-key'] !== undefined || givenKey(headers)?.startsWith('ut_') === true;
+  return (
+    headers[LINK_HEADER] !== undefined ||
+    headers['x-api-key'] !== undefined ||
+    givenKey(headers)?.startsWith('ut_') === true
+  );
 }
 
 /** What the request gives as its key: in `x-api-key`, else as `Authorization: Bearer`; null: nothing. */

@@ -22,7 +22,7 @@ import type { QueryParameters } from '../query/parameters.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
 import type { SessionParameters, SessionResponse } from '../query/session-schema.ts';
 import type { WhyGroupBy, WhyParameters, WhyResponse } from '../query/why/why-schema.ts';
-import type { Instance, Registry, SignIn } from '../registry/registry.ts';
+import type { Instance, Link, Registry, SignIn } from '../registry/registry.ts';
 import type { Logger } from '../logger.ts';
 import type { ReadingRate } from './answers.ts';
 import type { BodyRate } from './body-rate.ts';
@@ -40,6 +40,10 @@ export interface FoundKey {
   readonly scopes: readonly KeyScope[];
   /** Ids of the instances that it sees, lower case. Absent: all of the project. */
   readonly instances?: ReadonlySet<string>;
+  /** Of a person: the groups that the proxy lists. */
+  readonly groups?: readonly string[];
+  /** The request shows this link in place of a key. */
+  readonly link?: Link;
 }
 
 /** Finds the project of a key. */
@@ -57,6 +61,18 @@ export interface SignIns extends Pick<KeyFinder, 'known' | 'find'> {
   /** Null: no such key. */
   open(key: string): Promise<SignIn | null>;
   close(token: string): Promise<void>;
+}
+
+/** Links to one view; what each shows, and who made it. */
+export interface Links {
+  /** As those of KeyFinder. */
+  known(token: string): Link | null | undefined;
+  find(token: string): Promise<Link | null>;
+  /** Throws AppError CONFLICT when its maker has too many. */
+  open(wanted: Parameters<Registry['openLink']>[0]): ReturnType<Registry['openLink']>;
+  /** Those of a project, the newest first. */
+  list(projectId: string): Promise<readonly Link[]>;
+  revoke(projectId: string, id: string): Promise<boolean>;
 }
 
 /** Says whom an instance belongs to. */
@@ -156,6 +172,7 @@ export interface HttpDependencies {
   readonly now: () => number;
   readonly keys: KeyFinder;
   readonly signIns: SignIns;
+  readonly links: Links;
   /** Absent: no proxy signs people in. */
   readonly people?: People;
   /** Absent: POST /v1/ingest/ is not served by this process. */

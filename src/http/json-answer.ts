@@ -1,10 +1,11 @@
 /** Covered by test/http/json-answer.test.ts. */
 import type { FastifyReply } from 'fastify';
+import { shownTo } from './shared-view.ts';
 import { giveWay, PIECE, piecesOf } from '../domain/give-way.ts';
 
-/** Answers with a value as JSON. A long answer is written in pieces, so that it holds nobody up. */
+/** Answers with a value as JSON, or with what a link shows of it. A long answer is written in pieces, so that it holds nobody up. */
 export async function sendJson(reply: FastifyReply, value: object): Promise<FastifyReply> {
-  const bytes = await toJson(value);
+  const bytes = await toJson(shownTo(reply.request, value));
   return reply.type('application/json; charset=utf-8').send(bytes);
 }
 

@@ -24,6 +24,8 @@ export interface PeopleOptions {
 export interface People {
   /** What the person who asks may do, under their name; null: nobody is named, or by nobody who may. */
   find(request: FastifyRequest): Promise<FoundKey | null>;
+  /** What a person in these groups may do; null: the project that people see is not there. */
+  rightsOf(name: string, groups: readonly string[]): Promise<FoundKey | null>;
 }
 
 /** The name of everybody in the table of groups. */
@@ -39,6 +41,18 @@ export function createPeople({
   projectId,
 }: PeopleOptions): People {
   const proxies = networksOf(from);
+  const rightsOf: People['rightsOf'] = async (name, groups) => {
+    const project = await projectId();
+    if (project === null) return null;
+    const own = [EVERYBODY, ...groups];
+    return {
+      projectId: project,
+      keyId: name,
+      scopes: inOrder(own.flatMap((group) => scopes.get(group) ?? [])),
+      ...seenBy(own, instances),
+      groups,
+    };
+  };
   return {
     async find({ headers, raw }) {
       const named = headers[header];
@@ -49,16 +63,13 @@ export function createPeople({
       const once = [header, groupsHeader].every((own) => countOf(raw.rawHeaders, own) <= 1);
       if (!once) return null;
       const groups = groupsHeader === null ? '' : textOf(headers[groupsHeader] ?? '');
-      const own = [EVERYBODY, ...groups.split(',').map((group) => group.trim())];
-      const project = await projectId();
-      if (project === null) return null;
-      return {
-        projectId: project,
-        keyId: name,
-        scopes: inOrder(own.flatMap((group) => scopes.get(group) ?? [])),
-        ...seenBy(own, instances),
-      };
+      const own = groups.split(',').map((group) => group.trim());
+      return rightsOf(
+        name,
+        own.filter((group) => group !== ''),
+      );
     },
+    rightsOf,
   };
 }
 

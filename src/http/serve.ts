@@ -15,13 +15,14 @@ export interface Call<Parameters> {
 
 /** How the server knows a declared route; its prefix is /v1. */
 export function registrationOf(route: Route) {
-  const { method, path, scope, instance, takesMessages, isBodiless, parameters } = route;
+  const { method, path, scope, instance, shared, takesMessages, isBodiless, parameters } = route;
   return {
     method,
     url: path.replace('{', ':').replace('}', ''),
     config: {
       scope,
       ...(instance === undefined ? {} : { instance }),
+      ...(shared === undefined ? {} : { shared }),
       ...(takesMessages === undefined ? {} : { takesMessages }),
       ...(isBodiless === undefined ? {} : { isBodiless }),
       ...(hasTimeZone(parameters) ? { hasTimeZone: true } : {}),

@@ -364,7 +364,7 @@ function registryOf({
   registry,
   acceptor,
   createInstance,
-}: Awaited): Pick<HttpDependencies, 'keys' | 'signIns' | 'instances'> {
+}: Awaited): Pick<HttpDependencies, 'keys' | 'signIns' | 'links' | 'instances'> {
   return {
     keys: {
       get loaded() {
@@ -378,6 +378,13 @@ function registryOf({
       find: async (token) => registry.get().findSignIn(token),
       open: async (key) => registry.get().openSignIn(key),
       close: async (token) => registry.get().closeSignIn(token),
+    },
+    links: {
+      known: (token) => registry.get().knownLink(token),
+      find: async (token) => registry.get().findLink(token),
+      open: async (wanted) => registry.get().openLink(wanted),
+      list: async (projectId) => registry.get().listLinks(projectId),
+      revoke: async (projectId, id) => registry.get().revokeLink(projectId, id),
     },
     instances: {
       instancesOf: async (projectId, window) => registry.get().instancesOf(projectId, window),

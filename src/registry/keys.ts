@@ -106,6 +106,11 @@ export class Keys {
     return { keyId: key.keyId, projectId: key.projectId, env: key.env, scopes: key.scopes };
   }
 
+  /** The digest of a key by the name that it has in lists. */
+  digestOf(keyId: string): string | undefined {
+    return [...this.#known.keys()].find((digest) => keyIdOf(digest) === keyId);
+  }
+
   async find(rawKey: string): Promise<KeyGrant | null> {
     const known = this.known(rawKey);
     if (known !== undefined) return known;
@@ -142,7 +147,7 @@ export class Keys {
   }
 
   async revoke(keyId: string): Promise<boolean> {
-    const digest = [...this.#known.keys()].find((candidate) => keyIdOf(candidate) === keyId);
+    const digest = this.digestOf(keyId);
     if (digest === undefined) return false;
     let found = false;
     const revoked = await change(this.#bucket, `key.${digest}`, ({ value }) => {

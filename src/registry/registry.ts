@@ -12,6 +12,7 @@ import { guard, guarded, unavailable, type GuardedBucket } from './guarded-bucke
 import type { Instance, InstancePage } from './instance-index.ts';
 import { Instances, type InstanceChanges, type NewInstance } from './instances.ts';
 import { Keys, type ApiKey, type KeyGrant, type ListedKey } from './keys.ts';
+import { Links, type Link } from './links.ts';
 import { Projects, type Project } from './projects.ts';
 import { openSessionClaims, type SessionClaims } from './session-claims.ts';
 import { createSessionIds, type SessionIds } from './session-ids.ts';
@@ -20,6 +21,7 @@ import { SignIns, type SignIn } from './sign-ins.ts';
 export type { KeyEnvironment } from './api-keys.ts';
 export type { Instance, InstancePage } from './instance-index.ts';
 export type { ApiKey, KeyGrant, ListedKey } from './keys.ts';
+export { LINK_DAYS, type Link } from './links.ts';
 export type { Project } from './projects.ts';
 export type { SignIn } from './sign-ins.ts';
 
@@ -52,6 +54,16 @@ export interface Registry {
   knownSignIn(token: string): KeyGrant | null | undefined;
   /** Ends a sign-in. Other processes follow within a second. */
   closeSignIn(token: string): Promise<void>;
+  /** Makes a link to a view. Its token exists only in this answer. Throws AppError CONFLICT. */
+  openLink(wanted: Parameters<Links['open']>[0]): ReturnType<Links['open']>;
+  /** What a link shows; null when it has ended, or the key that made it was revoked. */
+  findLink(token: string): Promise<Link | null>;
+  /** The same from memory alone: undefined when `findLink` has to be asked. */
+  knownLink(token: string): Link | null | undefined;
+  /** Those of a project that have not ended, the newest first. */
+  listLinks(projectId: string): Promise<readonly Link[]>;
+  /** Ends a link by its id (lower case); false when the project has none. Other processes follow within a second. */
+  revokeLink(projectId: string, id: string): Promise<boolean>;
   findProjectByName(name: string): Promise<Project | null>;
   /** Oldest first. */
   listProjects(): Promise<readonly Project[]>;
@@ -140,7 +152,7 @@ const FIRST_KEY_MS = 2000;
 
 /**
  * Opens the registry and begins to load it; `ready` tells when it is. Throws LostRegistryError. What bucket `registry` holds is with `Keys`,
- * `SignIns`, `Projects` and `Instances`; besides, it has `id-secret` and `first-key`. Bucket `sessions` is with
+ * `SignIns`, `Links`, `Projects` and `Instances`; besides, it has `id-secret` and `first-key`. Bucket `sessions` is with
  * `openSessionClaims`.
  */
 export async function openRegistry(
@@ -197,6 +209,7 @@ class SharedRegistry implements Registry {
   readonly #parts: {
     readonly keys: Keys;
     readonly signIns: SignIns;
+    readonly links: Links;
     readonly projects: Projects;
     readonly instances: Instances;
   };
@@ -222,6 +235,7 @@ class SharedRegistry implements Registry {
     this.#parts = {
       keys,
       signIns: new SignIns(this.#bucket, keys, now),
+      links: new Links(this.#bucket, keys, now),
       projects: new Projects(this.#bucket, now),
       instances: new Instances(this.#bucket, now),
     };
@@ -249,10 +263,11 @@ class SharedRegistry implements Registry {
 
   /** Takes a write that the watch tells. */
   #take(key: string, value: string | null, revision: number): void {
-    const { keys, signIns, projects, instances } = this.#parts;
+    const { keys, signIns, links, projects, instances } = this.#parts;
     const [, kind = key, name = ''] = /^([^.]*)\.(.*)$/s.exec(key) ?? [];
     if (kind === 'key') keys.watched(name, value, revision);
     else if (kind === 'sign-in') signIns.watched(name, value, revision);
+    else if (kind === 'link') links.watched(name, value, revision);
     else if (kind === 'used') keys.watchedUse(name, value);
     else if (kind === 'instance') instances.watched(value, revision);
     else if (kind === 'number') instances.watchedNumber(Number(name), value);
@@ -279,6 +294,12 @@ class SharedRegistry implements Registry {
     return this.#parts.keys.create({ projectId, ...key });
   };
 
+  readonly openLink: Registry['openLink'] = async (wanted) => this.#loaded.links.open(wanted);
+  readonly knownLink: Registry['knownLink'] = (token) => this.#loaded.links.known(token);
+  readonly findLink: Registry['findLink'] = async (token) => this.#loaded.links.find(token);
+  readonly listLinks: Registry['listLinks'] = async (projectId) => this.#loaded.links.list(projectId);
+  readonly revokeLink: Registry['revokeLink'] = async (projectId, id) =>
+    this.#loaded.links.revoke(projectId, id);
   readonly findProjectByName: Registry['findProjectByName'] = async (name) =>
     this.#loaded.projects.findByName(name);
   readonly listProjects: Registry['listProjects'] = async () => this.#loaded.projects.list();

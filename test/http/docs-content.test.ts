@@ -1,6 +1,8 @@
 /** That the document of the interface explains itself, and that its examples work. */
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import { madeLinkSchema } from '../../src/contract/links.ts';
 import { z } from 'zod';
 import { createHarness, INSTANCE, KEY, PROJECT, SESSION } from './support.ts';
 
@@ -127,11 +129,14 @@ describe('the description of the interface', () => {
       const example =
         typeof given === 'object' && 'instanceId' in given ? { ...given, instanceId: INSTANCE } : given;
       ok(operation.requestBody === undefined || example !== undefined, `${path} has no example`);
-      const result = await createHarness({ instances }).app.inject({
+      const { app } = createHarness({ instances });
+      const link = path.startsWith('/v1/link') ? await makeLink(app) : null;
+      const result = await app.inject({
         method: method.toUpperCase() as 'GET' | 'POST' | 'PATCH' | 'DELETE',
-        url: `${path.replace('{instanceId}', INSTANCE).replace(/\{(?:sessionId|id)\}/, SESSION)}?${query.toString()}`,
+        url: `${path.replace('{instanceId}', INSTANCE).replace(/\{(?:sessionId|id)\}/, link?.id ?? SESSION)}?${query.toString()}`,
         headers: {
           'x-api-key': KEY,
+          ...(path === '/v1/link/' && link !== null ? { 'x-undertone-link': link.token } : {}),
           ...(example === undefined ? {} : { 'content-type': type }),
         },
         ...(example === undefined
@@ -144,6 +149,18 @@ describe('the description of the interface', () => {
     deepEqual(tried.slice(0, 2), ['post /v1/ingest/', 'post /v1/ingest/batch/']);
   });
 });
+
+/** For the routes that name a link, or show one. */
+async function makeLink(app: FastifyInstance): Promise<{ readonly id: string; readonly token: string }> {
+  const made = await app.inject({
+    method: 'POST',
+    url: '/v1/links',
+    headers: { 'x-api-key': KEY },
+    payload: { instanceId: INSTANCE, view: '' },
+  });
+  const { link, token } = madeLinkSchema.parse(made.json());
+  return { id: link.id, token };
+}
 
 describe('the page', () => {
   it('shows our own name, and nothing of its maker', async () => {

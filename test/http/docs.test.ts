@@ -53,6 +53,9 @@ describe('OpenAPI document', () => {
       '/v1/alerts/',
       '/v1/alerts/{id}/',
       '/v1/alerts/{id}/test/',
+      '/v1/links/',
+      '/v1/links/{id}/',
+      '/v1/link/',
     ];
     const ingest = ['/v1/ingest/', '/v1/ingest/batch/', '/v1/traces/', '/v1/logs/'];
     deepEqual(Object.keys(document.paths), [...ingest, ...reading, ...always]);

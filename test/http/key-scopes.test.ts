@@ -29,6 +29,9 @@ const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope]
   ['GET', '/v1/overview', 'query'],
   ['GET', '/v1/digest', 'query'],
   ['GET', '/v1/audit', 'query'],
+  ['GET', '/v1/links', 'query'],
+  ['POST', '/v1/links', 'query'],
+  ['DELETE', `/v1/links/${INSTANCE}`, 'query'],
   ['GET', '/v1/changes', 'query'],
   ...['sessions', 'topics', 'topic-clusters', 'gaps', 'repeated-requests', 'end-users'].map(
     (path) => ['GET', `/v1/${path}/${INSTANCE}`, 'query'] as const,
@@ -67,7 +70,7 @@ describe('the scopes of a key', () => {
       for (const [method, operation] of Object.entries(methods)) {
         ok(operation.responses['403'], path);
         const name = `${method.toUpperCase()} ${path.replace(/\/$/, '').replace(/\{\w+\}/, 'ID')}`;
-        ok(tried.has(name) || name === 'GET /v1/key', `${name} is not tried`);
+        ok(tried.has(name) || ['GET /v1/key', 'GET /v1/link'].includes(name), `${name} is not tried`);
       }
     }
   });

@@ -10,6 +10,8 @@ import { createIngestor } from '../../src/ingest/ingestor.ts';
 import type { CurateRequest } from '../../src/ingest/curator.ts';
 import type { PreparedRequest } from '../../src/ingest/prepared-request.ts';
 import { createPreparer } from '../../src/ingest/preparer.ts';
+import { digestOf } from '../../src/registry/api-keys.ts';
+import { Links } from '../../src/registry/links.ts';
 import { AuditLog } from '../../src/registry/audit-log.ts';
 import type { TraceIntake } from '../../src/traces/trace-intake.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
@@ -47,6 +49,13 @@ export interface Harness {
   readonly curated: CurateRequest[];
   /** By token. */
   readonly signedIn: Map<string, FoundKey>;
+  /** Where links are stored. */
+  readonly linkBucket: MemoryBucket;
+  /** Keys that are so no more. */
+  readonly revoked: Set<string>;
+  readonly links: HttpDependencies['links'];
+  /** What was logged at any level. */
+  readonly logged: unknown[];
   /** What was logged at level error. */
   readonly errors: unknown[];
   /** The clock, milliseconds. */
@@ -80,6 +89,26 @@ const NO_SPANS: TraceIntake = {
   close: async () => undefined,
 };
 
+/** Keeps what is logged. */
+function keepingLogger(logged: unknown[]): Logger {
+  const keep = (...line: unknown[]): void => void logged.push(line);
+  const names = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+  return { ...silentLogger(), ...Object.fromEntries(names.map((name) => [name, keep])) };
+}
+
+/** What links ask of keys. */
+function linkKeysOf(findKey: (key: string) => FoundKey | null): ConstructorParameters<typeof Links>[1] {
+  const known = [KEY, SECOND_KEY, OTHER_KEY];
+  return {
+    digestOf: (keyId) => known.filter((key) => keyId === `id of ${key}`).map(digestOf)[0],
+    grantOf: (digest) => {
+      const key = known.find((each) => digestOf(each) === digest);
+      const found = key === undefined ? null : findKey(key);
+      return found && { ...found, env: 'test' };
+    },
+  };
+}
+
 /** The app with fakes behind it: they do what the real ones promise, and remember what they were given. */
 export function createHarness(
   changes: Partial<Omit<HttpDependencies, 'limits' | 'keys' | 'log' | 'now'>> & {
@@ -88,6 +117,7 @@ export function createHarness(
     readonly run?: QueryRunner['run'];
     readonly targets?: NonNullable<HttpDependencies['query']>['targets'];
     readonly waitFor?: QueryRunner['waitFor'];
+    readonly why?: NonNullable<HttpDependencies['query']>['why'];
     readonly serve?: 'all' | 'ingest' | 'query';
     /** Larger bodies are read on a thread. */
     readonly inlineBytes?: number;
@@ -106,6 +136,7 @@ export function createHarness(
     serve = 'all',
     inlineBytes,
     projectOf,
+    why,
     scopes = KEY_SCOPES,
     ...rest
   } = changes;
@@ -115,14 +146,17 @@ export function createHarness(
     ...(inlineBytes === undefined ? {} : { inlineBytes }),
   });
   const errors: unknown[] = [];
+  const logged: unknown[] = [];
   const log: Logger = {
-    ...silentLogger(),
+    ...keepingLogger(logged),
     error: (fields: unknown) => {
+      logged.push(fields);
       errors.push(fields);
     },
     child: () => log,
   };
   const findKey = (key: string): FoundKey | null => {
+    if (harness.revoked.has(key)) return null;
     const projectId = { [KEY]: PROJECT, [SECOND_KEY]: PROJECT, [OTHER_KEY]: OTHER_PROJECT }[key];
     return projectId === undefined ? null : { projectId, keyId: `id of ${key}`, scopes };
   };
@@ -174,7 +208,7 @@ export function createHarness(
         };
       },
     },
-    why: {
+    why: why ?? {
       async read() {
         return {
           heir: null,
@@ -277,6 +311,9 @@ export function createHarness(
       },
     },
   };
+  const linkBucket = new MemoryBucket();
+  const links = new Links(linkBucket, linkKeysOf(findKey), () => new Date(harness.time));
+  linkBucket.watch((key, value, revision) => links.watched(key.slice('link.'.length), value, revision));
   const app = createApp({
     log,
     now: () => harness.time,
@@ -305,6 +342,7 @@ export function createHarness(
         harness.signedIn.delete(token);
       },
     },
+    links,
     ...(serve === 'query' ? {} : { ingest, traces: { intake: NO_SPANS, figures: () => null } }),
     ...(serve === 'ingest' ? {} : { query }),
     instances: {
@@ -334,6 +372,8 @@ export function createHarness(
     accepted: [],
     asked: [],
     errors,
+    logged,
+    links: rest.links ?? links,
     time: NOON,
     timeZone: undefined,
     loaded: true,
@@ -341,6 +381,8 @@ export function createHarness(
     read: [],
     curated: [],
     signedIn: new Map(),
+    linkBucket,
+    revoked: new Set(),
   };
   return harness;
 }

@@ -1,0 +1,119 @@
+/** What a link to a view may ask, and what it is shown of answers. Covered by test/http/links.test.ts. */
+import type { SharedView } from '../domain/shared-views.ts';
+import type { ChangesResponse } from '../query/changes/changes-schema.ts';
+import type { OverviewResponse } from '../query/overview/overview-schema.ts';
+import type { QueryResponse } from '../query/response-schema.ts';
+import type { WhyPath, WhyResponse } from '../query/why/why-schema.ts';
+
+/**
+ * How a link may use a route. Parameters that say which view it is (`instanceId`, `dateRange`, `groupBy`, `ids`,
+ * `compare`, and the id in the path) must be those of the link's view; of others it may give those that are free.
+ */
+export interface Shared<Answer = unknown> {
+  /** The views that ask the route. */
+  readonly views: readonly SharedView[];
+  readonly free: readonly string[];
+  /** What is left of an answer: no text of anybody, and no end user. */
+  readonly shown: (answer: Answer, view: SharedView) => object;
+}
+
+/** The groupings that a view lists, or of which it shows one entity. */
+export const SHARED_GROUPINGS: Readonly<Record<SharedView, readonly string[]>> = {
+  overview: ['TOPIC', 'TOPIC_CLUSTER', 'GAP', 'REPEATED_REQUEST'],
+  changes: [],
+  topic: ['TOPIC'],
+  cluster: ['TOPIC_CLUSTER'],
+  gap: ['GAP'],
+  repeat: ['REPEATED_REQUEST'],
+  signal: ['CSAT_DSAT'],
+};
+
+const ENTITIES = ['topic', 'cluster', 'gap', 'repeat', 'signal'] as const;
+const VIEW_OF_PATH = {
+  topics: 'topic',
+  'topic-clusters': 'cluster',
+  gaps: 'gap',
+  'repeated-requests': 'repeat',
+} as const;
+
+type Dimensions = QueryResponse['elements'][number]['dimensions'];
+
+/** What a row stands for, without descriptions, which quote. */
+function shownDimensions({
+  topic,
+  cluster,
+  gap,
+  repeatedRequest,
+  csatDsatSignal,
+  date,
+}: Dimensions): Dimensions {
+  return {
+    ...(topic && { topic: { id: topic.id, name: topic.name, clusterId: topic.clusterId } }),
+    ...(cluster && { cluster: { id: cluster.id, name: cluster.name } }),
+    ...(gap && { gap: { id: gap.id, name: gap.name, gapType: gap.gapType, description: '' } }),
+    ...(repeatedRequest && {
+      repeatedRequest: { id: repeatedRequest.id, name: repeatedRequest.name, description: '' },
+    }),
+    ...(csatDsatSignal && { csatDsatSignal }),
+    ...(date === undefined ? {} : { date }),
+  };
+}
+
+export const SHARED_QUERY: Shared<QueryResponse> = {
+  views: ['overview', ...ENTITIES],
+  free: ['fields', 'timeGranularity', 'limit', 'sort.field'],
+  shown: ({ elements, pagination, lastProcessedAt }) => ({
+    elements: elements.map(({ dimensions, fields }) => ({ dimensions: shownDimensions(dimensions), fields })),
+    pagination,
+    lastProcessedAt,
+  }),
+};
+
+export const SHARED_OVERVIEW: Shared<OverviewResponse> = {
+  views: ['overview', ...ENTITIES],
+  free: ['timeGranularity'],
+  shown: ({ fields, trend, languages, outcomes, lastProcessedAt }, view) => ({
+    fields,
+    trend,
+    languages: view === 'overview' ? languages : [],
+    outcomes: view === 'overview' ? outcomes : [],
+    lastProcessedAt,
+  }),
+};
+
+export const SHARED_CHANGES: Shared<ChangesResponse> = {
+  views: ['overview', 'changes', ...ENTITIES],
+  free: ['limit'],
+  shown: ({ period, before, changes, lastProcessedAt }, view) => ({
+    period,
+    before,
+    changes:
+      view === 'overview' || view === 'changes'
+        ? changes.map(({ topic, gap, csatDsatSignal, ...numbers }) => ({
+            ...shownDimensions({ topic, gap, csatDsatSignal }),
+            ...numbers,
+          }))
+        : [],
+    lastProcessedAt,
+  }),
+};
+
+/** Of the routes behind an entity. End users have none. */
+export function sharedWhy(path: WhyPath): Shared<WhyResponse> | undefined {
+  if (path === 'end-users') return undefined;
+  return {
+    views: [VIEW_OF_PATH[path]],
+    free: ['timeGranularity'],
+    shown: (answer) => {
+      const { heir, fields, trend, signals, topics, gaps, repeatedRequests, languages } = answer;
+      const numbers = { heir, fields, trend, signals, topics, gaps, repeatedRequests, languages };
+      return {
+        ...shownDimensions(answer),
+        ...numbers,
+        endUsers: [],
+        wordings: { typical: [], newest: [] },
+        lastProcessedAt: answer.lastProcessedAt,
+      };
+    },
+  };
+}
