@@ -1,77 +1,39 @@
 /**
- * Bodies of requests and answers, as types. test/client/contract.test.ts holds them to the schemas that check them on
- * the side of the service.
+ * Bodies of requests and answers, and the options of calls. What the service declares comes from contract.ts;
+ * test/client/contract.test.ts holds the options to its parameters.
  */
 import type {
-  GroupBy,
-  Groupings,
-  Instant,
+  ChangesAnswer,
+  CuratedAnswer,
+  CurationsAnswer,
+  IngestBody,
+  IngestIds,
+  Instances,
   MetricValues,
-  Named,
-  SessionOutcome,
-  TrendGranularity,
-  WholeEntityOf,
-} from './groupings.ts';
+  NewTopicAnswer,
+  OverviewAnswer,
+  OverviewMetric,
+  TranscriptAnswer,
+  WhyAnswer,
+  WhyGroupBy,
+} from './contract.ts';
+import type { Groupings, Instant, TrendGranularity, WholeEntityOf } from './groupings.ts';
 import type { CallOptions, DateRange, ReadOptions, Waited } from './queries.ts';
 
-type Metadata = Readonly<Record<string, unknown>>;
+export type { IngestBody, Instances, Key, NewInstance, NewTopic, WhyGroupBy } from './contract.ts';
 
-/** A message as it is sent. */
-export interface Message {
-  readonly content: string;
-  /** Default `user`. */
-  readonly role?: string | undefined;
-  readonly userId?: string | undefined;
-  /** Event time: UTC, ends in `Z`. */
-  readonly createdAt?: string | null | undefined;
-  readonly metadata?: (Metadata & { readonly createdAt?: string | null | undefined }) | undefined;
-}
+/** A message as it is sent. Its event time is UTC and ends in `Z`; its role is `user` where it has none. */
+export type Message = IngestBody['messages'][number];
 
-/** What is said of instance, session and end users. */
-export interface IngestMetadata {
-  readonly instance?: (Metadata & { readonly name?: unknown }) | undefined;
-  /** `externalId` is your own name for the session. */
-  readonly session?: (Metadata & { readonly externalId?: string | null | undefined }) | undefined;
-  /** By `userId`. */
-  readonly users?: Metadata | undefined;
-}
+/** What is said of instance, session and end users (by `userId`). `externalId` is your own name for the session. */
+export type IngestMetadata = NonNullable<IngestBody['metadata']>;
 
-/** The body of an ingest request. */
-export interface IngestBody {
-  readonly messages: readonly Message[];
-  readonly projectId?: string | undefined;
-  readonly instanceId?: string | undefined;
-  readonly sessionId?: string | undefined;
-  readonly metadata?: IngestMetadata | undefined;
-}
-
-export interface Ingested {
-  readonly instanceId: string;
-  readonly sessionId: string;
+export interface Ingested extends IngestIds {
   /** Takes `waitFor`; null where the service did not say. */
   readonly position: number | null;
   /** What of the request has no effect; null: nothing. */
   readonly warnings: string | null;
 }
-
-/** Occurrences of something. */
-interface Occurrences {
-  readonly sessions: number;
-  readonly messages: number;
-}
-
-type Fields = Partial<MetricValues>;
-type Trend = readonly { readonly date: string; readonly fields: Fields }[];
-type OverviewMetric =
-  | 'sessions'
-  | 'users'
-  | 'messages'
-  | 'avgMessagesPerSession'
-  | 'sat'
-  | 'dsat'
-  | 'netSat'
-  | 'repeatedRequests';
-type OverviewFields = Pick<MetricValues, OverviewMetric>;
 
 export interface PeriodOptions extends ReadOptions {
   readonly dateRange?: DateRange | undefined;
@@ -81,16 +43,11 @@ export interface PeriodOptions extends ReadOptions {
   readonly timeZone?: string | undefined;
 }
 
-export interface Overview extends Waited {
+type OverviewFields = Pick<MetricValues, OverviewMetric>;
+
+export interface Overview extends OverviewAnswer, Waited {
   readonly fields: OverviewFields;
   readonly trend: readonly { readonly date: string; readonly fields: OverviewFields }[];
-  readonly languages: readonly {
-    readonly language: string | null;
-    readonly sessions: number;
-    readonly withTopic: number;
-  }[];
-  readonly outcomes: readonly { readonly outcome: SessionOutcome | null; readonly sessions: number }[];
-  readonly lastProcessedAt: string | null;
 }
 
 export interface ChangesOptions extends ReadOptions {
@@ -102,66 +59,11 @@ export interface ChangesOptions extends ReadOptions {
   readonly limit?: number | undefined;
 }
 
-interface Period {
-  readonly start: string;
-  readonly end: string;
-  readonly sessions: number;
-}
-
-type ChangeGroup = 'TOPIC' | 'GAP' | 'CSAT_DSAT';
-/** One of `topic`, `gap` and `csatDsatSignal`. */
-type Changed = {
-  readonly [G in ChangeGroup as Groupings[G]['name']]?:
-    (Groupings[G]['always'] & Partial<Groupings[G]['onRequest']>) | undefined;
-};
-
-export interface Change extends Changed {
-  readonly change: 'new' | 'rising' | 'falling' | 'gone';
-  readonly sessions: number;
-  readonly sessionsBefore: number;
-  readonly share: number;
-  readonly shareBefore: number;
-  readonly chance: number;
-}
-
-export interface Changes extends Waited {
-  readonly period: Period;
-  readonly before: Period;
-  readonly changes: readonly Change[];
-  readonly lastProcessedAt: string | null;
-}
-
-/** What can be asked why. */
-export type WhyGroupBy = Exclude<GroupBy, 'SESSION' | 'CSAT_DSAT'>;
-
-interface Wording {
-  readonly sessionId: string;
-  readonly position: number;
-  readonly createdAt: string;
-  readonly text: string;
-}
+export interface Changes extends ChangesAnswer, Waited {}
+export type Change = ChangesAnswer['changes'][number];
 
 /** What is behind the numbers of one entity, besides the entity. */
-export interface Reasons extends Waited {
-  /** What it merged into; null: it lives. */
-  readonly heir: Named | null;
-  readonly fields: Fields;
-  readonly trend: Trend;
-  readonly signals: readonly (Named &
-    Occurrences & {
-      readonly signalType: 'SAT' | 'DSAT';
-      readonly share: number;
-      readonly instanceShare: number;
-      readonly lift: number | null;
-    })[];
-  readonly topics: readonly (Named & Occurrences)[];
-  readonly gaps: readonly (Named & Occurrences & { readonly gapType: 'TOOL' | 'KNOWLEDGE' })[];
-  readonly repeatedRequests: readonly (Named & Occurrences)[];
-  readonly languages: readonly { readonly language: string | null; readonly sessions: number }[];
-  readonly endUsers: readonly (Occurrences & { readonly id: string; readonly externalId: string })[];
-  readonly wordings: { readonly typical: readonly Wording[]; readonly newest: readonly Wording[] };
-  readonly lastProcessedAt: string;
-}
+export interface Reasons extends WhyAnswer, Waited {}
 
 export type Why<G extends WhyGroupBy> = Reasons & {
   readonly [N in Groupings[G]['name']]: WholeEntityOf<G>;
@@ -174,46 +76,8 @@ export interface CursorOptions extends ReadOptions {
   readonly cursor?: string | null | undefined;
 }
 
-interface Cursor {
-  readonly limit: number;
-  readonly next: string | null;
-}
-
-export interface TranscriptMessage {
-  readonly position: number;
-  readonly role: string | null;
-  readonly content: string | null;
-  readonly gone: 'EXPIRED' | 'DELETED' | 'UNREADABLE' | null;
-  readonly externalId: string | null;
-  readonly createdAt: string;
-  readonly metadata: Metadata | null;
-  readonly topic: Named | null;
-  readonly signals: readonly (Named & { readonly signalType: 'SAT' | 'DSAT' })[];
-  readonly gap: (Named & { readonly gapType: 'TOOL' | 'KNOWLEDGE' }) | null;
-  readonly repeatedRequest: Named | null;
-}
-
-export interface Transcript extends Waited {
-  readonly session: {
-    readonly id: string;
-    readonly externalId: string | null;
-    readonly endUser: { readonly id: string; readonly externalId: string } | null;
-    readonly title: string | null;
-    readonly summary: string | null;
-    readonly language: string | null;
-    readonly outcome: SessionOutcome | null;
-    readonly createdAt: string;
-    readonly lastActiveAt: string;
-    readonly messages: number;
-    readonly sat: number;
-    readonly dsat: number;
-    readonly repeatedRequests: number;
-    readonly metadata: Metadata;
-  };
-  readonly messages: readonly TranscriptMessage[];
-  readonly pagination: Cursor;
-  readonly lastProcessedAt: string;
-}
+export interface Transcript extends TranscriptAnswer, Waited {}
+export type TranscriptMessage = TranscriptAnswer['messages'][number];
 
 /** Exactly one of them. */
 type CurationTarget =
@@ -238,88 +102,23 @@ export interface CurateOptions extends ReadOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
-export interface CurationAnswer {
-  readonly curationId: string;
-  /** Of the cluster that `newClusterName` makes. */
-  readonly topicClusterId?: string | undefined;
+/** `topicClusterId`: of the cluster that `newClusterName` makes. */
+export interface CurationAnswer extends CuratedAnswer {
   readonly position: number | null;
 }
 
-export interface NewTopic {
-  readonly name: string;
-  readonly description?: string | undefined;
-  readonly examples: readonly string[];
-  readonly fromBeginning?: boolean | undefined;
-}
-
-export interface CreatedTopic {
-  readonly topicId: string;
-  readonly curationId: string;
+export interface CreatedTopic extends NewTopicAnswer {
   readonly position: number | null;
 }
 
-interface MaybeNamed {
-  readonly id: string;
-  readonly name: string | null;
-}
+export interface Curations extends CurationsAnswer, Waited {}
+export type ListedCuration = CurationsAnswer['elements'][number];
 
-export interface ListedCuration {
-  readonly curationId: string;
-  readonly createdAt: string;
-  readonly position: number;
-  readonly keyId: string;
-  readonly action: 'RENAME' | 'PIN' | 'MERGE' | 'MOVE' | 'HIDE' | 'CREATE' | 'UNDO';
-  readonly target: MaybeNamed & { readonly type: 'TOPIC' | 'TOPIC_CLUSTER' | 'GAP' | 'CURATION' };
-  readonly details: {
-    readonly name?: string | undefined;
-    readonly intoTopic?: MaybeNamed | undefined;
-    readonly topicCluster?: MaybeNamed | undefined;
-    readonly newClusterName?: string | undefined;
-    readonly description?: string | undefined;
-    readonly examples?: readonly string[] | undefined;
-    readonly fromBeginning?: boolean | undefined;
-  };
-  readonly status: 'APPLIED' | 'REFUSED' | 'UNDONE';
-  readonly reason: {
-    readonly code: 'UNKNOWN' | 'CIRCULAR' | 'NOT_UNDOABLE' | 'TOO_MANY';
-    readonly message: string;
-  } | null;
-  readonly undoneBy: string | null;
-}
-
-export interface Curations extends Waited {
-  readonly elements: readonly ListedCuration[];
-  readonly pagination: Cursor;
-  readonly lastProcessedAt: string | null;
-}
-
-export interface Instance {
-  readonly id: string;
-  readonly name: string | null;
-  readonly timeZone: string;
-  readonly createdAt: string;
-}
-
-export interface Instances {
-  readonly elements: readonly Instance[];
-  readonly pagination: { readonly total: number; readonly limit: number; readonly offset: number };
-}
+export type Instance = Instances['elements'][number];
 
 export interface InstancesOptions extends CallOptions {
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
   /** Only the default instance of the project, where there is one. */
   readonly default?: true | undefined;
-}
-
-export interface NewInstance {
-  readonly name?: string | undefined;
-  /** The project's default instance: made when there is none. */
-  readonly default?: boolean | undefined;
-}
-
-export interface Key {
-  readonly keyId: string;
-  readonly projectId: string;
-  readonly scopes: readonly ('ingest' | 'query' | 'curate' | 'erase')[];
 }

@@ -1,17 +1,6 @@
-/** Codes of the service (docs/errors.md). */
-export type ServiceErrorCode =
-  | 'VALIDATION_ERROR'
-  | 'BAD_REQUEST'
-  | 'UNAUTHORIZED'
-  | 'MISSING_API_KEY'
-  | 'INVALID_API_KEY'
-  | 'FORBIDDEN'
-  | 'NOT_FOUND'
-  | 'CONFLICT'
-  | 'PAYLOAD_TOO_LARGE'
-  | 'RATE_LIMIT_EXCEEDED'
-  | 'INTERNAL_ERROR'
-  | 'SERVICE_UNAVAILABLE';
+import type { ServiceErrorCode } from './contract.ts';
+
+export type { ServiceErrorCode } from './contract.ts';
 
 /** What only the client says. */
 export type ClientErrorCode =

@@ -1,0 +1,388 @@
+/** Types that follow from what the service declares, written by `npm run generate`. */
+export type Metadata = Readonly<Record<string, unknown>>;
+/** Codes of the service (docs/errors.md). */
+export type ServiceErrorCode =
+  | 'VALIDATION_ERROR'
+  | 'BAD_REQUEST'
+  | 'UNAUTHORIZED'
+  | 'MISSING_API_KEY'
+  | 'INVALID_API_KEY'
+  | 'FORBIDDEN'
+  | 'NOT_FOUND'
+  | 'CONFLICT'
+  | 'PAYLOAD_TOO_LARGE'
+  | 'RATE_LIMIT_EXCEEDED'
+  | 'INTERNAL_ERROR'
+  | 'SERVICE_UNAVAILABLE';
+/** A topic, gap or other thing with a name. */
+export interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+/** How a session ended. */
+export type SessionOutcome = 'solved' | 'thanked' | 'handed_over' | 'gave_up' | 'not_possible' | 'open';
+export type Granularity = 'ALL' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH';
+/** The value of each metric. Instants are ISO 8601 in UTC, durations seconds, `netSat` is in percent. */
+export interface MetricValues {
+  readonly sessions: number;
+  readonly users: number;
+  readonly messages: number;
+  readonly avgMessagesPerSession: number;
+  readonly sat: number;
+  readonly dsat: number;
+  readonly netSat: number | null;
+  readonly duration: number | null;
+  readonly lastActiveAt: string | null;
+  readonly repeatedRequests: number;
+  readonly waitSeconds: number | null;
+}
+export type BoundedMetric = 'sessions' | 'messages' | 'sat' | 'dsat' | 'repeatedRequests';
+export type OverviewMetric =
+  | 'sessions'
+  | 'users'
+  | 'messages'
+  | 'avgMessagesPerSession'
+  | 'sat'
+  | 'dsat'
+  | 'netSat'
+  | 'repeatedRequests';
+/** The values of filters. */
+export interface FilterValues {
+  readonly topicIds: readonly string[];
+  readonly clusterIds: readonly string[];
+  readonly signalIds: readonly string[];
+  readonly repeatedRequestIds: readonly string[];
+  readonly gapIds: readonly string[];
+  readonly endUserIds: readonly string[];
+  readonly gapType: 'TOOL' | 'KNOWLEDGE';
+  readonly language: string;
+  readonly outcome: readonly SessionOutcome[];
+  readonly externalId: string;
+  readonly titleContains: string;
+  readonly textContains: string;
+}
+/** By grouping: the member of `dimensions`, what it always holds, and what only `dimensionFields` brings. */
+export interface Groupings {
+  TOPIC: {
+    name: 'topic';
+    metric:
+      'sessions' | 'users' | 'messages' | 'waitSeconds' | 'avgMessagesPerSession' | 'sat' | 'dsat' | 'netSat';
+    sort: never;
+    filter: never;
+    always: { readonly id: string; readonly name: string; readonly clusterId: string | null };
+    onRequest: {
+      readonly description: string | null;
+      readonly isOwn: boolean;
+      readonly isNamed: boolean;
+      readonly isHidden: boolean;
+    };
+  };
+  TOPIC_CLUSTER: {
+    name: 'cluster';
+    metric:
+      'sessions' | 'users' | 'messages' | 'waitSeconds' | 'avgMessagesPerSession' | 'sat' | 'dsat' | 'netSat';
+    sort: never;
+    filter: never;
+    always: { readonly id: string; readonly name: string };
+    onRequest: { readonly isNamed: boolean };
+  };
+  REPEATED_REQUEST: {
+    name: 'repeatedRequest';
+    metric: 'sessions' | 'users' | 'messages' | 'waitSeconds';
+    sort: never;
+    filter: never;
+    always: { readonly id: string; readonly name: string; readonly description: string };
+    onRequest: Readonly<Record<never, never>>;
+  };
+  CSAT_DSAT: {
+    name: 'csatDsatSignal';
+    metric: 'sessions' | 'users' | 'messages' | 'waitSeconds';
+    sort: never;
+    filter: never;
+    always: {
+      readonly id: string;
+      readonly name: string;
+      readonly signalType: 'SAT' | 'DSAT';
+      readonly description: string;
+    };
+    onRequest: Readonly<Record<never, never>>;
+  };
+  GAP: {
+    name: 'gap';
+    metric: 'sessions' | 'users' | 'messages' | 'waitSeconds';
+    sort: never;
+    filter: 'gapType';
+    always: {
+      readonly id: string;
+      readonly name: string;
+      readonly description: string;
+      readonly gapType: 'TOOL' | 'KNOWLEDGE';
+      readonly topics?: readonly Named[] | undefined;
+    };
+    onRequest: { readonly isNamed: boolean };
+  };
+  SESSION: {
+    name: 'session';
+    metric:
+      | 'messages'
+      | 'duration'
+      | 'lastActiveAt'
+      | 'sat'
+      | 'dsat'
+      | 'netSat'
+      | 'repeatedRequests'
+      | 'waitSeconds';
+    sort: 'createdAt' | 'lastActiveAt';
+    filter:
+      | 'topicIds'
+      | 'clusterIds'
+      | 'signalIds'
+      | 'repeatedRequestIds'
+      | 'gapIds'
+      | 'endUserIds'
+      | 'language'
+      | 'outcome'
+      | 'externalId'
+      | 'titleContains'
+      | 'textContains';
+    always: { readonly id: string };
+    onRequest: {
+      readonly title: string | null;
+      readonly summary: string | null;
+      readonly topics: readonly Named[];
+      readonly language: string | null;
+      readonly outcome: SessionOutcome | null;
+      readonly externalId: string | null;
+    };
+  };
+  END_USER: {
+    name: 'endUser';
+    metric: 'sessions' | 'messages' | 'sat' | 'dsat' | 'netSat' | 'repeatedRequests' | 'waitSeconds';
+    sort: 'createdAt' | 'lastActiveAt';
+    filter: 'topicIds' | 'clusterIds' | 'externalId';
+    always: { readonly id: string };
+    onRequest: {
+      readonly externalId: string;
+      readonly topTopics: readonly Named[];
+      readonly createdAt: string;
+      readonly lastActiveAt: string | null;
+    };
+  };
+}
+type AnyEntity<G extends keyof Groupings> = Groupings[G]['always'] & Partial<Groupings[G]['onRequest']>;
+type Fields = Partial<MetricValues>;
+/** The body of an ingest request. */
+export interface IngestBody {
+  readonly messages: readonly {
+    readonly content: string;
+    readonly role?: string | undefined;
+    readonly userId?: string | undefined;
+    readonly createdAt?: string | null | undefined;
+    readonly metadata?: (Metadata & { readonly createdAt?: string | null | undefined }) | undefined;
+  }[];
+  readonly projectId?: string | undefined;
+  readonly instanceId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly metadata?:
+    | {
+        readonly instance?: (Metadata & { readonly name?: unknown | undefined }) | undefined;
+        readonly session?: (Metadata & { readonly externalId?: string | null | undefined }) | undefined;
+        readonly users?: Metadata | undefined;
+      }
+    | undefined;
+}
+export interface IngestIds {
+  readonly instanceId: string;
+  readonly sessionId: string;
+}
+export interface OverviewAnswer {
+  readonly languages: readonly {
+    readonly language: string | null;
+    readonly sessions: number;
+    readonly withTopic: number;
+  }[];
+  readonly outcomes: readonly { readonly outcome: SessionOutcome | null; readonly sessions: number }[];
+  readonly lastProcessedAt: string | null;
+}
+export interface ChangesAnswer {
+  readonly period: { readonly start: string; readonly end: string; readonly sessions: number };
+  readonly before: { readonly start: string; readonly end: string; readonly sessions: number };
+  readonly changes: readonly {
+    readonly topic?: AnyEntity<'TOPIC'> | undefined;
+    readonly gap?: AnyEntity<'GAP'> | undefined;
+    readonly csatDsatSignal?: AnyEntity<'CSAT_DSAT'> | undefined;
+    readonly change: 'new' | 'rising' | 'falling' | 'gone';
+    readonly sessions: number;
+    readonly sessionsBefore: number;
+    readonly share: number;
+    readonly shareBefore: number;
+    readonly chance: number;
+  }[];
+  readonly lastProcessedAt: string | null;
+}
+export type WhyGroupBy = 'TOPIC' | 'TOPIC_CLUSTER' | 'GAP' | 'REPEATED_REQUEST' | 'END_USER';
+export interface WhyAnswer {
+  readonly heir: Named | null;
+  readonly fields: Fields;
+  readonly trend: readonly { readonly date: string; readonly fields: Fields }[];
+  readonly signals: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly signalType: 'SAT' | 'DSAT';
+    readonly sessions: number;
+    readonly messages: number;
+    readonly share: number;
+    readonly instanceShare: number;
+    readonly lift: number | null;
+  }[];
+  readonly topics: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly sessions: number;
+    readonly messages: number;
+  }[];
+  readonly gaps: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly gapType: 'TOOL' | 'KNOWLEDGE';
+    readonly sessions: number;
+    readonly messages: number;
+  }[];
+  readonly repeatedRequests: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly sessions: number;
+    readonly messages: number;
+  }[];
+  readonly languages: readonly { readonly language: string | null; readonly sessions: number }[];
+  readonly endUsers: readonly {
+    readonly id: string;
+    readonly externalId: string;
+    readonly sessions: number;
+    readonly messages: number;
+  }[];
+  readonly wordings: {
+    readonly typical: readonly {
+      readonly sessionId: string;
+      readonly position: number;
+      readonly createdAt: string;
+      readonly text: string;
+    }[];
+    readonly newest: readonly {
+      readonly sessionId: string;
+      readonly position: number;
+      readonly createdAt: string;
+      readonly text: string;
+    }[];
+  };
+  readonly lastProcessedAt: string;
+}
+export interface TranscriptAnswer {
+  readonly session: {
+    readonly id: string;
+    readonly externalId: string | null;
+    readonly endUser: { readonly id: string; readonly externalId: string } | null;
+    readonly title: string | null;
+    readonly summary: string | null;
+    readonly language: string | null;
+    readonly outcome: SessionOutcome | null;
+    readonly createdAt: string;
+    readonly lastActiveAt: string;
+    readonly messages: number;
+    readonly sat: number;
+    readonly dsat: number;
+    readonly repeatedRequests: number;
+    readonly metadata: Metadata;
+  };
+  readonly messages: readonly {
+    readonly position: number;
+    readonly role: string | null;
+    readonly content: string | null;
+    readonly gone: 'EXPIRED' | 'DELETED' | 'UNREADABLE' | null;
+    readonly externalId: string | null;
+    readonly createdAt: string;
+    readonly metadata: Metadata | null;
+    readonly topic: Named | null;
+    readonly signals: readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly signalType: 'SAT' | 'DSAT';
+    }[];
+    readonly gap: {
+      readonly id: string;
+      readonly name: string;
+      readonly gapType: 'TOOL' | 'KNOWLEDGE';
+    } | null;
+    readonly repeatedRequest: Named | null;
+  }[];
+  readonly pagination: { readonly limit: number; readonly next: string | null };
+  readonly lastProcessedAt: string;
+}
+export interface NewTopic {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly examples: readonly string[];
+  readonly fromBeginning?: boolean | undefined;
+}
+export interface NewTopicAnswer {
+  readonly topicId: string;
+  readonly curationId: string;
+}
+export interface CuratedAnswer {
+  readonly curationId: string;
+  readonly topicClusterId?: string | undefined;
+}
+export interface CurationsAnswer {
+  readonly elements: readonly {
+    readonly curationId: string;
+    readonly createdAt: string;
+    readonly position: number;
+    readonly keyId: string;
+    readonly action: 'RENAME' | 'PIN' | 'MERGE' | 'MOVE' | 'HIDE' | 'CREATE' | 'UNDO';
+    readonly target: {
+      readonly type: 'TOPIC' | 'TOPIC_CLUSTER' | 'GAP' | 'CURATION';
+      readonly id: string;
+      readonly name: string | null;
+    };
+    readonly details: {
+      readonly name?: string | undefined;
+      readonly intoTopic?: { readonly id: string; readonly name: string | null } | undefined;
+      readonly topicCluster?: { readonly id: string; readonly name: string | null } | undefined;
+      readonly newClusterName?: string | undefined;
+      readonly description?: string | undefined;
+      readonly examples?: readonly string[] | undefined;
+      readonly fromBeginning?: boolean | undefined;
+    };
+    readonly status: 'APPLIED' | 'REFUSED' | 'UNDONE';
+    readonly reason: {
+      readonly code: 'UNKNOWN' | 'CIRCULAR' | 'NOT_UNDOABLE' | 'TOO_MANY';
+      readonly message: string;
+    } | null;
+    readonly undoneBy: string | null;
+  }[];
+  readonly pagination: { readonly limit: number; readonly next: string | null };
+  readonly lastProcessedAt: string | null;
+}
+export interface NewInstance {
+  readonly name?: string | undefined;
+  readonly default?: boolean | undefined;
+}
+export interface Instances {
+  readonly elements: readonly {
+    readonly id: string;
+    readonly name: string | null;
+    readonly timeZone: string;
+    readonly createdAt: string;
+  }[];
+  readonly pagination: { readonly total: number; readonly limit: number; readonly offset: number };
+}
+export interface Key {
+  readonly keyId: string;
+  readonly projectId: string;
+  readonly scopes: readonly ('ingest' | 'query' | 'curate' | 'erase')[];
+}
+export interface Pagination {
+  readonly total: number;
+  readonly limit: number;
+  readonly offset: number;
+}
