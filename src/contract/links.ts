@@ -56,6 +56,10 @@ export const shownLinkSchema = z.strictObject({
     .describe('The instance that it shows.'),
 });
 
+export type MadeLink = z.output<typeof madeLinkSchema>;
+export type LinkList = z.output<typeof linkListSchema>;
+export type ShownLink = z.output<typeof shownLinkSchema>;
+
 export const CREATE_LINK = declare({
   method: 'POST',
   path: '/links',

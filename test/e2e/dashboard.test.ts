@@ -653,6 +653,113 @@ describe('the dashboard in a browser', { skip }, () => {
     await own.close();
   });
 
+  /** A browser of somebody who has nothing but a link, and what it asked for: addresses, headers, and what was refused. */
+  async function openLink(url: string) {
+    const own = await browser.newContext({ viewport: WIDE });
+    const tab = await own.newPage();
+    const sent: string[] = [];
+    const refused: string[] = [];
+    tab.on('request', (request) =>
+      sent.push(
+        `${request.url()} ${request.headers()['referer'] ?? ''} ${request.headers()['cookie'] ?? ''}`,
+      ),
+    );
+    tab.on('response', (response) => {
+      if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`);
+    });
+    await tab.goto(url);
+    await tab.waitForSelector('h1, .figure, .empty', SOON);
+    return { own, tab, sent, refused };
+  }
+
+  it('shares a topic by a link that shows it alone, without a key, until it is revoked', async () => {
+    await open();
+    await page.click('td.name a >> nth=0', SOON);
+    await page.waitForSelector('.virtual .title', SOON);
+    const name = await page.textContent('h1', SOON);
+    const conversations = await figure(page, 'Conversations');
+    await page.click('button:text-is("Share")');
+    match((await page.textContent('dialog p', SOON)) ?? '', /sees “Topic, 28 days” without a key/);
+    await page.selectOption('dialog select', '7');
+    await page.click('dialog button.main');
+    const url = (await page.textContent('.notice.done code', SOON)) ?? '';
+    const token = /#link=([\w-]{43})$/.exec(url)?.[1] ?? '';
+    ok(url.startsWith(`${service.url}/#link=`) && token !== '', url);
+    await page.click('.notice.done button:text-is("Done")');
+
+    const { own, tab, sent, refused } = await openLink(url);
+    for (const time of ['opened', 'reloaded']) {
+      equal(await figure(tab, 'Conversations'), conversations, time);
+      equal(await tab.textContent('h1'), name);
+      await tab.waitForSelector('h2:text-is("Conversations over time")', SOON);
+      equal(tab.url(), `${service.url}/#link`);
+      // Nothing leads anywhere, and nothing can be done.
+      equal(await tab.locator('a, button, select, input, dialog').count(), 0);
+      const shown = (await tab.textContent('body')) ?? '';
+      for (const text of [CANCEL[0], COMPLAINT, 'user-0', 'Typical wordings'])
+        ok(!shown.includes(text ?? ''), text);
+      match(shown, /Topic, 28 days. This link shows it until/);
+      equal(await tab.locator('header.bar, main').count(), 2);
+      await tab.reload();
+      await tab.waitForSelector('.figure', SOON);
+    }
+    deepEqual(refused, []);
+    ok(sent.length > 4 && !sent.some((line) => line.includes(token)), 'the token is in no address');
+    // What else the address may say changes nothing.
+    await tab.goto(`${service.url}/?view=conversations#link=${token}`);
+    equal(await figure(tab, 'Conversations'), conversations);
+    equal(tab.url(), `${service.url}/#link`);
+
+    await page.click('button:text-is("Share")');
+    await page.waitForSelector('dialog li:has-text("Topic, 28 days")', SOON);
+    await page.click('dialog li button:has-text("Revoke")');
+    await page.waitForSelector('dialog li', { ...SOON, state: 'detached' });
+    await tab.reload();
+    await tab.waitForSelector('h1:text-is("This link opens nothing")', SOON);
+    equal(await tab.locator('.figure').count(), 0);
+    await own.close();
+  });
+
+  it('shows every view that a link may show, and asks for nothing that a link may not', async () => {
+    const { elements } = await client.query({
+      groupBy: 'GAP',
+      fields: 'messages',
+      instanceId: shop.instanceId,
+    });
+    const gap = elements[0]?.dimensions['gap'] as { readonly id: string };
+    const signals = await client.query({
+      groupBy: 'CSAT_DSAT',
+      fields: 'messages',
+      instanceId: shop.instanceId,
+    });
+    const signal = signals.elements[0]?.dimensions['csatDsatSignal'] as { readonly id: string };
+    for (const view of [
+      'view=overview&range=28d',
+      'view=overview&range=all&compare=none&buckets=month',
+      'view=overview&range=24h',
+      'view=changes&range=this-month&compare=none',
+      `view=gap&id=${gap.id}&range=7d&compare=year`,
+      `view=signal&id=${signal.id}&range=90d`,
+    ]) {
+      const made = await fetch(`${service.url}/v1/links`, {
+        method: 'POST',
+        headers: { 'x-api-key': project.key, 'content-type': 'application/json' },
+        body: JSON.stringify({ instanceId: shop.instanceId, view }),
+      });
+      equal(made.status, 201, view);
+      const { token } = (await made.json()) as { readonly token: string };
+      const { own, tab, refused } = await openLink(`${service.url}/#link=${token}`);
+      await tab.waitForSelector(
+        view.startsWith('view=overview') ? '.empty, .columns' : 'section h2, .empty',
+        SOON,
+      );
+      deepEqual(refused, [], view);
+      equal(await tab.locator('a, button, select, input').count(), 0, view);
+      equal(await tab.locator('.fault').count(), 0, view);
+      await own.close();
+    }
+  });
+
   it('shows what a key without the scope cannot do, and says why', async () => {
     await open();
     await page.route('**/v1/key?*', (route) => route.fulfill({ json: { scopes: ['query'] } }));

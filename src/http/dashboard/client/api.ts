@@ -6,6 +6,8 @@ import type { OverviewResponse } from '../../../query/overview/overview-schema.t
 import type { QueryResponse } from '../../../query/response-schema.ts';
 import type { SessionResponse } from '../../../query/session-schema.ts';
 import type { WhyResponse } from '../../../query/why/why-schema.ts';
+import type { LinkList, MadeLink as Made, ShownLink as Shown } from '../../../contract/links.ts';
+import { LINK_HEADER } from '../../../domain/shared-views.ts';
 import { PAGE_HEADER, SIGN_IN_PATH } from '../../../domain/page-sign-in.ts';
 import { undeceiving } from '../../../domain/printable.ts';
 import type { EntityKind } from './state.ts';
@@ -21,6 +23,9 @@ export type {
   SessionResponse,
   WhyResponse,
 };
+export type MadeLink = Made;
+export type ShownLink = Shown;
+export type ListedLink = LinkList['elements'][number];
 export type Row = QueryResponse['elements'][number];
 
 export interface Instance {
@@ -42,7 +47,13 @@ export class ApiError extends Error {
 }
 
 /** Sent with every request: other sites cannot send it, so they cannot use the cookie. */
-const FROM_PAGE = { [PAGE_HEADER]: '1' };
+let fromPage: Readonly<Record<string, string>> = { [PAGE_HEADER]: '1' };
+
+/** From now on the page asks with a link in place of a sign-in. */
+export function showLink(token: string): void {
+  fromPage = { [LINK_HEADER]: token };
+}
+
 /** Tells `ended` when nobody is signed in any more. */
 export const signInEvents = new EventTarget();
 
@@ -50,11 +61,11 @@ export const signInEvents = new EventTarget();
 export const signIn = {
   /** Throws ApiError. */
   open: async (key: string): Promise<void> => {
-    const init = { method: 'POST', headers: { ...FROM_PAGE, 'x-api-key': key } };
+    const init = { method: 'POST', headers: { ...fromPage, 'x-api-key': key } };
     await answerOf(await reach(SIGN_IN_PATH, init));
   },
   close: async (): Promise<void> => {
-    await reach(SIGN_IN_PATH, { method: 'DELETE', headers: FROM_PAGE });
+    await reach(SIGN_IN_PATH, { method: 'DELETE', headers: fromPage });
     signInEvents.dispatchEvent(new Event('ended'));
   },
 };
@@ -81,7 +92,7 @@ async function send(
   const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
   const response = await reach(`/v1/${path}?${search}`, {
     ...init,
-    headers: { ...init.headers, ...FROM_PAGE, accept },
+    headers: { ...init.headers, ...fromPage, accept },
     ...(signal === undefined ? {} : { signal }),
   });
   if (response.status === 401) signInEvents.dispatchEvent(new Event('ended'));
@@ -205,6 +216,15 @@ export const api = {
     ask<WhyResponse>(`${WHY_PATHS[kind]}/${id}`, parameters, signal),
   session: (id: string, parameters: Parameters, signal?: AbortSignal) =>
     ask<SessionResponse>(`sessions/${id}`, parameters, signal),
+  /** What the link shows that the page asks with. */
+  link: (signal?: AbortSignal) => ask<ShownLink>('link', {}, signal),
+  links: (signal?: AbortSignal) => ask<LinkList>('links', {}, signal),
+  makeLink: async (instanceId: string, view: string, days: number) =>
+    answerOf<MadeLink>(await post('links', { instanceId, view, days })),
+  revokeLink: async (id: string): Promise<void> => {
+    const response = await send(`links/${id}`, {}, 'application/json', undefined, { method: 'DELETE' });
+    if (!response.ok) await answerOf(response);
+  },
   alerts: (instanceId: string, signal?: AbortSignal) =>
     ask<{ elements: readonly Alert[] }>('alerts', { instanceId }, signal),
   alert: ({ id, instanceId }: Alert, signal?: AbortSignal) =>

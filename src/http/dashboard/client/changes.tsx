@@ -15,6 +15,7 @@ function entityOf({ topic, gap, csatDsatSignal }: Change) {
 
 /** The strongest of them, in a column. */
 export function ChangesInShort({ found: { changes, before } }: { readonly found: ChangesResponse }) {
+  const { isShared } = useNavigation();
   return (
     <Section title="What changed">
       {changes.length === 0 ? (
@@ -44,11 +45,13 @@ export function ChangesInShort({ found: { changes, before } }: { readonly found:
           </tbody>
         </table>
       )}
-      <p class="more">
-        <Go to={{ view: 'changes', id: '' }}>
-          {changes.length > 8 ? `All ${shownCount(changes.length)} changes` : 'How this was compared'}
-        </Go>
-      </p>
+      {isShared ? null : (
+        <p class="more">
+          <Go to={{ view: 'changes', id: '' }}>
+            {changes.length > 8 ? `All ${shownCount(changes.length)} changes` : 'How this was compared'}
+          </Go>
+        </p>
+      )}
     </Section>
   );
 }

@@ -178,7 +178,7 @@ function Ways({ title, ways }: { readonly title: string; readonly ways: readonly
 }
 
 /** Lines with a button that copies them; a page without HTTPS, unless of this machine, may not copy. */
-function Lines({ lines, about }: { readonly lines: string; readonly about: string }) {
+export function Lines({ lines, about }: { readonly lines: string; readonly about: string }) {
   const [state, setState] = useState('Copy');
   const copy = (): void => {
     navigator.clipboard.writeText(lines).then(

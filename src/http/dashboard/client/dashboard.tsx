@@ -1,6 +1,7 @@
 /** The dashboard of one instance: its header, what concerns all views, and the view that the URL names. */
 import { AlertsPage } from './alerts.tsx';
-import type { Instance } from './api.ts';
+import { useState } from 'preact/hooks';
+import type { Instance, MadeLink } from './api.ts';
 import { ChangesPage } from './changes.tsx';
 import { ConnectPage } from './connect.tsx';
 import { Conversations } from './conversations.tsx';
@@ -15,6 +16,7 @@ import { useLive } from './live.ts';
 import { Overview } from './overview.tsx';
 import { Loading } from './parts.tsx';
 import { Session } from './session.tsx';
+import { Made } from './share.tsx';
 import { Standstill } from './standstill.tsx';
 import { isEntity, RANGES, type PageState } from './state.ts';
 import { Users } from './users.tsx';
@@ -30,6 +32,7 @@ export function Dashboard({
   const { state } = navigation;
   // Before anything below computes with it.
   showTimesIn(instances.find(({ id }) => id === state.instance)?.timeZone ?? 'UTC');
+  const [made, setMade] = useState<MadeLink | null>(null);
   const live = useLive(state.instance);
   const curating = useDecisions(state.instance);
   useShortcuts(navigation);
@@ -39,7 +42,8 @@ export function Dashboard({
       <a class="skip" href="#main">
         Skip to the numbers
       </a>
-      <Header instances={instances} />
+      <Header instances={instances} onShared={setMade} />
+      {made === null ? null : <Made made={made} onClose={() => setMade(null)} />}
       {live.isOffline ? <Offline /> : <Standstill />}
       <LastDecision />
       <Chips />

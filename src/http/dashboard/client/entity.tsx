@@ -44,10 +44,10 @@ interface Found {
 }
 
 export function EntityPage({ kind, version }: { readonly kind: EntityKind; readonly version: string }) {
-  const { state } = useNavigation();
+  const { state, isShared } = useNavigation();
   const period = usePeriod();
   const { value, error } = useAnswer(`${kind} ${state.id} ${period.name}`, version, (signal) =>
-    askFound(kind, state.id, period, signal),
+    askFound(kind, state.id, period, isShared, signal),
   );
   useTitle(state.session !== '' ? null : value === null ? '' : value.name);
   if (value === null) return error === null ? <Loading /> : <Fault error={error} />;
@@ -87,23 +87,30 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
           </div>
         </div>
       )}
-      {isCurated(kind) ? <DecisionsAbout id={state.id} version={version} /> : null}
-      <Conversations version={version} />
+      {isCurated(kind) && !isShared ? <DecisionsAbout id={state.id} version={version} /> : null}
+      {isShared ? null : <Conversations version={version} />}
     </>
   );
 }
 
-async function askFound(kind: EntityKind, id: string, period: Period, signal: AbortSignal): Promise<Found> {
+async function askFound(
+  kind: EntityKind,
+  id: string,
+  period: Period,
+  isShared: boolean,
+  signal: AbortSignal,
+): Promise<Found> {
   const groupBy = FILTER_GROUPINGS[kind];
   const base = { instanceId: period.instance };
   const comparing = askCompared(period, groupBy, id, FIELDS[kind], signal);
   if (kind === 'signal') {
     const [compared, { elements }] = await Promise.all([
       comparing,
-      api.query({ ...base, groupBy, fields: 'sessions', ids: id }, signal),
+      // A link shows its period alone.
+      api.query({ ...base, ...(isShared ? period.range : {}), groupBy, fields: 'sessions', ids: id }, signal),
     ]);
     const found = elements[0]?.dimensions.csatDsatSignal;
-    const name = found?.name ?? 'This instance has no such signal';
+    const name = found?.name ?? (isShared ? 'Signal' : 'This instance has no such signal');
     return { name, description: found?.description, compared, why: null, days: null };
   }
   const range = { ...base, ...period.range };
@@ -139,14 +146,19 @@ function Heading({
   readonly name: string;
   readonly note: string | undefined;
 }) {
+  const { isShared } = useNavigation();
   return (
     <div class="heading">
       <p class="faint">
-        <Go to={{ view: 'overview', id: '' }}>Overview</Go> /{' '}
+        {isShared ? null : (
+          <>
+            <Go to={{ view: 'overview', id: '' }}>Overview</Go> /{' '}
+          </>
+        )}
         {kind === 'user' ? <Go to={{ view: 'users', id: '' }}>Users</Go> : WORDS[kind]}
       </p>
-      {isCurated(kind) ? <CuratedName kind={kind} id={id} name={name} /> : <h1>{name}</h1>}
-      {note === undefined ? null : <p class="lead">{note}</p>}
+      {isCurated(kind) && !isShared ? <CuratedName kind={kind} id={id} name={name} /> : <h1>{name}</h1>}
+      {note === undefined || note === '' ? null : <p class="lead">{note}</p>}
     </div>
   );
 }

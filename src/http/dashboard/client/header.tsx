@@ -1,8 +1,9 @@
 /** The header of all views: where one can go, and what the numbers are of. */
-import { signIn, type Instance } from './api.ts';
+import { signIn, type Instance, type MadeLink } from './api.ts';
 import { useNavigation } from './hooks.ts';
 import { Go } from './parts.tsx';
 import { RangeControls } from './range-controls.tsx';
+import { Share } from './share.tsx';
 import { BUCKETS, bucketsFor, COMPARISONS, START, type Comparison } from './state.ts';
 
 const COMPARISON_WORDS: Readonly<Record<Comparison, string>> = {
@@ -22,7 +23,13 @@ export const VIEWS = [
   ['connect', 'Connect'],
 ] as const;
 
-export function Header({ instances }: { readonly instances: readonly Instance[] }) {
+export function Header({
+  instances,
+  onShared,
+}: {
+  readonly instances: readonly Instance[];
+  readonly onShared: (link: MadeLink) => void;
+}) {
   const { state } = useNavigation();
   return (
     <header class="bar">
@@ -45,6 +52,7 @@ export function Header({ instances }: { readonly instances: readonly Instance[] 
         <RangeControls />
         <ComparisonChoice />
         <BucketChoice />
+        <Share onMade={onShared} />
         <button type="button" class="quiet" onClick={() => void signIn.close()}>
           Sign out
         </button>

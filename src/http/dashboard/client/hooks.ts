@@ -56,6 +56,8 @@ export function useTitle(title: string | null): void {
 
 export interface Navigation {
   readonly state: PageState;
+  /** Somebody looks through a link: nothing leads anywhere, and nothing can be done. */
+  readonly isShared: boolean;
   /** Shows another state, under its own URL; `replace`: in place of this one in the history. */
   readonly go: (changes: Partial<PageState>, how?: 'replace') => void;
   /** The URL of another state. */
@@ -81,6 +83,7 @@ export function useUrlState(): Navigation {
   const hrefOf = (changes: Partial<PageState>): string => `/${writeState(changed(state, changes))}`;
   return {
     state,
+    isShared: false,
     hrefOf,
     go: (changes, how) => {
       if (how === 'replace') history.replaceState(null, '', hrefOf(changes));

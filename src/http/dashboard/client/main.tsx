@@ -4,30 +4,33 @@ import './parts.css';
 import './views.css';
 import './narrow.css';
 import { render } from 'preact';
+import { showLink } from './api.ts';
 import { Dashboard } from './dashboard.tsx';
 import { KeyForm, MissingInstance, useInstances, useSignIn } from './entrance.tsx';
 import { NavigationContext, useUrlState } from './hooks.ts';
-import { Loading } from './parts.tsx';
+import { Waiting } from './parts.tsx';
+import { SharedPage } from './share.tsx';
+
+/** Where the token of a link is kept, so that a reload of its tab shows it again. */
+const KEPT = 'link';
+/** What stands in the address in its place. */
+const LINK_SHOWN = '#link';
+
+/** Takes the token out of `#link=…`, so that it stands in no history; null: the page shows no link. */
+function takeLink(): string | null {
+  const given = new URLSearchParams(location.hash.slice(1)).get('link');
+  if (given === null || given === '')
+    return location.hash === LINK_SHOWN ? (sessionStorage.getItem(KEPT) ?? '') : null;
+  sessionStorage.setItem(KEPT, given);
+  history.replaceState(null, '', `/${LINK_SHOWN}`);
+  return given;
+}
 
 /** Takes the key out of `#key=…`, so that it stands in no history; null: there is none. */
 function takeKeyFromFragment(): string | null {
   const given = new URLSearchParams(location.hash.slice(1)).get('key');
   if (given !== null) history.replaceState(null, '', `${location.pathname}${location.search}`);
   return given;
-}
-
-/** As the document stands before its script runs. */
-function Waiting() {
-  return (
-    <>
-      <header class="bar">
-        <span class="brand">Undertone</span>
-      </header>
-      <main>
-        <Loading />
-      </main>
-    </>
-  );
 }
 
 function Page({ givenKey }: { readonly givenKey: string | null }) {
@@ -76,4 +79,10 @@ function NoInstance({ onRetry }: { readonly onRetry: () => void }) {
 }
 
 const root = document.getElementById('page');
-if (root !== null) render(<Page givenKey={takeKeyFromFragment()} />, root);
+const link = takeLink();
+if (link !== null) showLink(link);
+// Another link that is opened in this tab changes the fragment alone.
+addEventListener('hashchange', () => {
+  if (location.hash.startsWith(`${LINK_SHOWN}=`)) location.reload();
+});
+if (root !== null) render(link === null ? <Page givenKey={takeKeyFromFragment()} /> : <SharedPage />, root);

@@ -80,7 +80,14 @@ export function Overview({ version }: { readonly version: string }) {
   );
 }
 
+const NOTHING = 'There is no message in this period.';
+
 function NothingHere({ period }: { readonly period: Period }) {
+  const { isShared } = useNavigation();
+  return isShared ? <Empty>{NOTHING}</Empty> : <NothingYet period={period} />;
+}
+
+function NothingYet({ period }: { readonly period: Period }) {
   const ever = useAnswer(`ever ${period.instance}`, '', (signal) =>
     api.overview({ instanceId: period.instance, timeGranularity: 'MONTH' }, signal),
   );
@@ -88,7 +95,7 @@ function NothingHere({ period }: { readonly period: Period }) {
   if (ever.value?.fields.messages !== 0) {
     return (
       <Empty>
-        There is no message in this period. <Go to={{ range: 'all' }}>Show all time</Go>
+        {NOTHING} <Go to={{ range: 'all' }}>Show all time</Go>
       </Empty>
     );
   }

@@ -32,7 +32,13 @@ export function Go({
   readonly children: ComponentChildren;
   readonly class?: string;
 }) {
-  const { go, hrefOf } = useNavigation();
+  const { go, hrefOf, isShared } = useNavigation();
+  if (isShared)
+    return (
+      <span {...(name === undefined ? {} : { class: name })} {...(title === undefined ? {} : { title })}>
+        {children}
+      </span>
+    );
   return (
     <a
       href={hrefOf(to)}
@@ -169,6 +175,7 @@ export function Section({
   readonly csv?: () => readonly (readonly (string | number | null)[])[] | Promise<Blob>;
   readonly children: ComponentChildren;
 }) {
+  const { isShared } = useNavigation();
   const [fault, setFault] = useState<ApiError | null>(null);
   const save = (): void => {
     setFault(null);
@@ -178,8 +185,8 @@ export function Section({
     <section>
       <header>
         <h2>{title}</h2>
-        {action}
-        {csv === undefined ? null : (
+        {isShared ? null : action}
+        {csv === undefined || isShared ? null : (
           <button type="button" class="quiet" onClick={save}>
             CSV<span class="hidden"> of {title}</span>
           </button>
@@ -263,6 +270,20 @@ export function Loading() {
         <div key={row} class="skeleton" aria-hidden="true" />
       ))}
     </div>
+  );
+}
+
+/** As the document stands before its script runs. */
+export function Waiting() {
+  return (
+    <>
+      <header class="bar">
+        <span class="brand">Undertone</span>
+      </header>
+      <main>
+        <Loading />
+      </main>
+    </>
   );
 }
 

@@ -18,6 +18,12 @@ const CALENDAR_WORDS: Readonly<Record<(typeof CALENDAR)[number], string>> = {
   'last-month': 'Last month',
 };
 
+/** A range in words: `7 days`, `2026-11-01 to 2026-11-07`. */
+export function rangeWords(range: RangeName): string {
+  const words: Readonly<Record<string, string>> = { ...RANGE_WORDS, ...CALENDAR_WORDS };
+  return words[range] ?? range.replace('/', ' to ');
+}
+
 export function RangeControls() {
   const { state, go } = useNavigation();
   const [first = '', last = ''] = state.range.includes('/') ? state.range.split('/') : [];
