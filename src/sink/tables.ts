@@ -1,5 +1,5 @@
 /**
- * The tables that a sink writes, one declaration each: docs/sink.md lists their columns, and a test compares. Names
+ * The tables that a sink writes, one declaration each: `npm run generate` lists their columns in docs/sink.md. Names
  * and types are a contract: what changes them raises SCHEMA_VERSION. Covered by test/sink/tables.test.ts.
  */
 import { GROUPINGS, type GroupBy } from '../domain/groupings.ts';
