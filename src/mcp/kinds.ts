@@ -1,12 +1,12 @@
-/** What the tools list and explain: one declaration per kind, on top of the groupings of the API. */
-import type { GroupBy } from '../domain/groupings.ts';
+/** What the tools list and explain: one line for each kind, on top of the groupings of the API. */
+import { GROUPINGS, type DeclaredGroupings, type GroupBy } from '../domain/groupings.ts';
 import type { Metric } from '../domain/metrics.ts';
-import type { WhyPath } from '../query/why/why-schema.ts';
+import { WHY_PATHS, type WhyPath } from '../query/why/why-schema.ts';
 
 export interface Kind {
   readonly groupBy: GroupBy;
   /** The member of `dimensions` that holds the entity. */
-  readonly dimension: 'topic' | 'cluster' | 'gap' | 'csatDsatSignal' | 'repeatedRequest' | 'endUser';
+  readonly dimension: Exclude<DeclaredGroupings[GroupBy]['name'], 'session'>;
   /** One of them, in words. */
   readonly word: string;
   readonly metrics: readonly Metric[];
@@ -15,59 +15,29 @@ export interface Kind {
   readonly why: WhyPath | null;
 }
 
-const COUNTED = ['sessions', 'users', 'messages', 'waitSeconds'] as const;
-const RATED = [...COUNTED, 'sat', 'dsat', 'netSat'] as const;
+function kind<G extends Exclude<GroupBy, 'SESSION'>>(groupBy: G, word: string, dimensionFields = ''): Kind {
+  const { name, metrics } = GROUPINGS[groupBy];
+  const why = (Object.keys(WHY_PATHS) as WhyPath[]).find((path) => WHY_PATHS[path] === groupBy);
+  return {
+    groupBy,
+    dimension: name as Kind['dimension'],
+    word,
+    // Beside its two parts it tells nothing more.
+    metrics: metrics.filter((metric) => metric !== 'avgMessagesPerSession'),
+    dimensionFields,
+    why: why ?? null,
+  };
+}
 
 const DECLARED = {
-  topics: {
-    groupBy: 'TOPIC',
-    dimension: 'topic',
-    word: 'topic',
-    metrics: RATED,
-    dimensionFields: '',
-    why: 'topics',
-  },
-  clusters: {
-    groupBy: 'TOPIC_CLUSTER',
-    dimension: 'cluster',
-    word: 'topic cluster',
-    metrics: RATED,
-    dimensionFields: '',
-    why: 'topic-clusters',
-  },
-  gaps: {
-    groupBy: 'GAP',
-    dimension: 'gap',
-    word: 'gap',
-    metrics: COUNTED,
-    dimensionFields: '',
-    why: 'gaps',
-  },
-  signals: {
-    groupBy: 'CSAT_DSAT',
-    dimension: 'csatDsatSignal',
-    word: 'signal',
-    metrics: COUNTED,
-    dimensionFields: '',
-    why: null,
-  },
-  repeats: {
-    groupBy: 'REPEATED_REQUEST',
-    dimension: 'repeatedRequest',
-    word: 'repeated request',
-    metrics: COUNTED,
-    dimensionFields: '',
-    why: 'repeated-requests',
-  },
-  users: {
-    groupBy: 'END_USER',
-    dimension: 'endUser',
-    word: 'end user',
-    metrics: ['sessions', 'messages', 'sat', 'dsat', 'netSat', 'repeatedRequests', 'waitSeconds'],
-    dimensionFields: 'externalId',
-    why: 'end-users',
-  },
-} as const satisfies Readonly<Record<string, Kind>>;
+  topics: kind('TOPIC', 'topic'),
+  clusters: kind('TOPIC_CLUSTER', 'topic cluster'),
+  gaps: kind('GAP', 'gap'),
+  signals: kind('CSAT_DSAT', 'signal'),
+  repeats: kind('REPEATED_REQUEST', 'repeated request'),
+  // An end user's name is its external id.
+  users: kind('END_USER', 'end user', 'externalId'),
+};
 
 export type KindName = keyof typeof DECLARED;
 export const KINDS: Readonly<Record<KindName, Kind>> = DECLARED;

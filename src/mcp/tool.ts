@@ -1,5 +1,6 @@
 /** What a tool is. It has types, and helpers that every tool's test covers. */
 import { z } from 'zod';
+import type { Metric } from '../domain/metrics.ts';
 import { AppError } from '../errors.ts';
 import type { Page } from './data-text.ts';
 import type { Reading } from './reading.ts';
@@ -78,6 +79,12 @@ export const source = {
 
 /** Something with a name, of which there may be more to ask. */
 export const named = z.object({ id: z.string(), name: z.string() });
+
+/** Numbers of an answer, by metric. */
+export function metricsOf<M extends Metric>(metrics: readonly M[]) {
+  const shape = Object.fromEntries(metrics.map((metric) => [metric, z.number().nullable()]));
+  return z.object(shape as Record<M, z.ZodNullable<z.ZodNumber>>);
+}
 
 /** The line that says how new the numbers are. */
 export function freshness(lastProcessedAt: string | null): string {

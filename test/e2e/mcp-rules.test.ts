@@ -171,7 +171,7 @@ describe('the tools for language models', () => {
     const rows = await api.rows({
       instanceId,
       groupBy: 'TOPIC',
-      fields: 'sessions,users,messages,sat,dsat,netSat',
+      fields: 'sessions,users,messages,waitSeconds,sat,dsat,netSat',
       'dateRange.start': '2025-03-01',
       'dateRange.end': '2025-04-01',
       'sort.field': 'sessions',

@@ -9,16 +9,11 @@ import { change, number } from '../numbers.ts';
 import { periodBefore, periodText, rangeParameters, readPeriod, type Period } from '../period.ts';
 import type { Reading } from '../reading.ts';
 import { languageSection, MOST_BUCKETS, trendSection } from '../sections.ts';
-import { freshness, instance, named, period, source, tool } from '../tool.ts';
+import { freshness, instance, metricsOf, named, period, source, tool } from '../tool.ts';
 
 const TOP = 6;
 
-const values = z.object(
-  Object.fromEntries(OVERVIEW_METRICS.map((metric) => [metric, z.number().nullable()])) as Record<
-    (typeof OVERVIEW_METRICS)[number],
-    z.ZodNullable<z.ZodNumber>
-  >,
-);
+const values = metricsOf(OVERVIEW_METRICS);
 const top = z.array(
   named.extend({ type: z.string().optional(), sessions: z.number(), dsat: z.number().optional() }),
 );

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { METRICS } from '../../domain/metrics.ts';
 import { AppError } from '../../errors.ts';
 import type { QueryResponse } from '../../query/response-schema.ts';
 import { beforeSchema, beforeText, readBefore } from '../before.ts';
@@ -8,23 +9,31 @@ import { KIND_NAMES, KINDS, type KindName } from '../kinds.ts';
 import { number } from '../numbers.ts';
 import { periodBefore, periodText, rangeParameters, readPeriod, type Period } from '../period.ts';
 import type { QueryString, Reading } from '../reading.ts';
-import { freshness, instance, limit, offset, period, rest, source, text, tool } from '../tool.ts';
+import {
+  freshness,
+  instance,
+  limit,
+  metricsOf,
+  named,
+  offset,
+  period,
+  rest,
+  source,
+  text,
+  tool,
+} from '../tool.ts';
 
 const SORTS = ['sessions', 'messages', 'users', 'sat', 'dsat', 'netSat', 'growth'] as const;
 type Sort = (typeof SORTS)[number];
 
-const row = z.object({
-  id: z.string(),
-  name: z.string(),
+/** Of every kind, the metrics that it has. */
+const LISTED = METRICS.filter((metric) => KIND_NAMES.some((kind) => KINDS[kind].metrics.includes(metric)));
+const row = named.extend({
   type: z.string().optional().describe('SAT or DSAT of signals; TOOL or KNOWLEDGE of gaps.'),
+  ...metricsOf(LISTED).partial().shape,
   sessions: z.number(),
   sessionsBefore: z.number().nullable().describe('In the period before.'),
-  users: z.number().optional(),
   messages: z.number(),
-  sat: z.number().optional(),
-  dsat: z.number().optional(),
-  netSat: z.number().nullable().optional(),
-  repeatedRequests: z.number().optional(),
 });
 type Row = z.output<typeof row>;
 
@@ -71,9 +80,9 @@ export const topics = tool({
       offset: String(isWhole ? 0 : args.offset),
     });
     const all = answer.elements.map((element) => rowOf(args.kind, element));
-    const named = args.name === undefined ? all : [...best(all, args.name, ({ name }) => name)];
+    const matching = args.name === undefined ? all : [...best(all, args.name, ({ name }) => name)];
     const page = (rows: Row[]): Row[] => (isWhole ? rows.slice(args.offset, args.offset + args.limit) : rows);
-    const compared = args.sort === 'growth' ? named : page(named);
+    const compared = args.sort === 'growth' ? matching : page(matching);
     const rows = await withBefore(reading, instanceId, args.kind, earlier, compared);
     return {
       instance: instanceId,
@@ -81,7 +90,7 @@ export const topics = tool({
       before: await readBefore(reading, instanceId, earlier),
       lastProcessedAt: answer.lastProcessedAt,
       kind: args.kind,
-      total: isWhole ? named.length : answer.pagination.total,
+      total: isWhole ? matching.length : answer.pagination.total,
       offset: args.offset,
       rows: args.sort === 'growth' ? page(rows.toSorted((a, b) => growthOf(b) - growthOf(a))) : rows,
     };
