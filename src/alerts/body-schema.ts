@@ -2,9 +2,9 @@
  * What is posted, by its type: docs/alerts.md and the webhooks of /openapi.json. Covered by test/alerts/body.test.ts.
  */
 import { z } from 'zod';
+import { uuid } from '../domain/uuid.ts';
 import { COUNTED, KINDS_OF_CONDITIONS, WINDOWS } from './rule.ts';
 
-const uuid = z.uuid();
 const count = z.int().min(0);
 const instant = z.iso.datetime();
 

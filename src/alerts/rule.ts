@@ -1,6 +1,6 @@
 /** What an alert watches and whom it tells. Covered by test/alerts/rule.test.ts. */
 import { z } from 'zod';
-import { UUID_PATTERN } from '../domain/ids.ts';
+import { givenUuid } from '../domain/uuid.ts';
 import { isPlainName, NAME_RULE } from '../domain/printable.ts';
 import { timeZone } from '../query/parameters.ts';
 import { faultOfMail, isMail } from './mail.ts';
@@ -23,11 +23,7 @@ const MOST_IDS = 50;
 const LONGEST_NAME = 100;
 const LARGEST = 1_000_000_000;
 
-const uuid = z
-  .string('must be a string')
-  .regex(UUID_PATTERN, 'must be a UUID')
-  .toLowerCase()
-  .meta({ format: 'uuid' });
+const uuid = givenUuid.toLowerCase();
 
 function whole(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`;

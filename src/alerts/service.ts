@@ -4,6 +4,7 @@
  */
 import { v7 } from 'uuid';
 import { z } from 'zod';
+import { uuid } from '../domain/uuid.ts';
 import { dateTime } from '../domain/metrics.ts';
 import { formatInstant } from '../domain/time.ts';
 import { AppError } from '../errors.ts';
@@ -13,7 +14,6 @@ import { MESSAGE_STATES, type Message, type Outbox } from './outbox.ts';
 import { conditionSchema, FORMATS, MOST_RULES, type NewRule, type RepeatKey, type Rule } from './rule.ts';
 import { asked, type Rules } from './rules.ts';
 
-const uuid = z.uuid();
 const count = z.int().min(0);
 
 /** An alert as it is answered: without what would let somebody else post in its name. */

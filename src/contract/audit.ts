@@ -1,11 +1,10 @@
 /** Who did what. Covered by test/http/audit-route.test.ts. */
 import { z } from 'zod';
 import { AUDITED } from '../domain/audit.ts';
-import { UUID_PATTERN } from '../domain/ids.ts';
+import { givenUuid, uuid } from '../domain/uuid.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import { declare, json } from './route.ts';
 
-const uuid = z.string().regex(UUID_PATTERN, 'must be a UUID').meta({ format: 'uuid' });
 const MOST = 1000;
 
 const auditSchema = z.strictObject({
@@ -45,7 +44,7 @@ export const READ_AUDIT = declare({
     limit: queryParameterSchemas.shape.limit
       .refine((limit) => limit <= MOST, `must be a whole number from 1 to ${MOST}`)
       .describe(`The most records to answer, up to ${MOST}.`),
-    cursor: uuid
+    cursor: givenUuid
       .optional()
       .describe('Where the page begins: pagination.next of the page before. Left out: at the newest.'),
   }),

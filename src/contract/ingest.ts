@@ -1,12 +1,11 @@
 /** The routes that take messages. Covered by test/http/app.test.ts, batch-route.test.ts and test/e2e/otlp-rules.test.ts. */
 import { z } from 'zod';
-import { UUID_PATTERN } from '../domain/ids.ts';
+import { uuid } from '../domain/uuid.ts';
 import { PRINTABLE } from '../ingest/idempotency-key.ts';
 import { ingestBodySchema } from '../ingest/request-body.ts';
 import { errorEnvelopeSchema } from './errors.ts';
 import { declare, json, type Content, type Route } from './route.ts';
 
-const uuid = z.string().regex(new RegExp(UUID_PATTERN.source)).meta({ format: 'uuid' });
 const bodySchema = ingestBodySchema(() => Date.now() * 1000);
 
 /** No id in it: those of an example belong to nobody's project. */

@@ -1,6 +1,6 @@
 /** Instances, and the key itself. Covered by test/http/instances-route.test.ts and test/http/key-scopes.test.ts. */
 import { z } from 'zod';
-import { UUID_PATTERN } from '../domain/ids.ts';
+import { uuid } from '../domain/uuid.ts';
 import { KEY_SCOPES } from '../domain/key-scopes.ts';
 import {
   lengthOf,
@@ -12,7 +12,6 @@ import { isPlainName, NAME_RULE } from '../domain/printable.ts';
 import { queryParameterSchemas, timeZone } from '../query/parameters.ts';
 import { declare, json } from './route.ts';
 
-const uuid = z.string().regex(UUID_PATTERN, 'must be a UUID').meta({ format: 'uuid' });
 const EXAMPLE_NAME = { name: 'Shop assistant' };
 
 const name = z
@@ -148,9 +147,7 @@ export const externalIdsSchema = z.strictObject(
 );
 
 export const sessionIdsSchema = z.strictObject({
-  sessionIds: z
-    .array(z.string().regex(UUID_PATTERN).meta({ format: 'uuid' }))
-    .describe('In the order of the externalIds.'),
+  sessionIds: z.array(uuid).describe('In the order of the externalIds.'),
 });
 
 export const ISSUE_SESSION_IDS = declare({
@@ -175,11 +172,7 @@ export const ISSUE_SESSION_IDS = declare({
 
 export const keySchema = z.strictObject({
   keyId: z.string().describe('The name of the key in lists; it tells nothing about the key.'),
-  projectId: z
-    .string()
-    .regex(new RegExp(UUID_PATTERN.source))
-    .meta({ format: 'uuid' })
-    .describe('The project of the key.'),
+  projectId: uuid.describe('The project of the key.'),
   scopes: z
     .array(z.enum(KEY_SCOPES))
     .describe(

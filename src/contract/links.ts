@@ -1,11 +1,10 @@
 /** Links to one view, for people without a key. Covered by test/http/links.test.ts. */
 import { z } from 'zod';
-import { UUID_PATTERN } from '../domain/ids.ts';
+import { givenUuid, uuid } from '../domain/uuid.ts';
 import { SHARED_VIEWS } from '../domain/shared-views.ts';
 import { instanceSchema } from './instances.ts';
 import { declare, json } from './route.ts';
 
-const uuid = z.string().regex(UUID_PATTERN, 'must be a UUID').toLowerCase().meta({ format: 'uuid' });
 /** Days that a link lives for. */
 const DAYS = { usual: 30, most: 365 };
 const daysRule = `must be a whole number from 1 to ${DAYS.most}`;
@@ -13,7 +12,7 @@ const MOST_CHARACTERS = 1000;
 
 export const newLinkSchema = z.strictObject(
   {
-    instanceId: uuid.describe('The instance that it shows.'),
+    instanceId: givenUuid.toLowerCase().describe('The instance that it shows.'),
     view: z
       .string('must be a string')
       .max(MOST_CHARACTERS, `must be at most ${MOST_CHARACTERS} characters long`)

@@ -1,11 +1,10 @@
 /** The routes by which people steer what is found. Covered by test/http/curation-routes.test.ts and test/e2e/steering-rules.test.ts. */
 import { z } from 'zod';
-import { UUID_PATTERN } from '../domain/ids.ts';
+import { uuid } from '../domain/uuid.ts';
 import { curationSchema, newTopicSchema } from '../ingest/curation-body.ts';
 import { curationsParameterSchemas, curationsResponseSchema } from '../query/curations/curations-schema.ts';
 import { declare, json, type Content, type Route } from './route.ts';
 
-const uuid = z.string().regex(new RegExp(UUID_PATTERN.source)).meta({ format: 'uuid' });
 const curationId = uuid.describe('The curation: GET /v1/curations lists it, UNDO takes it back.');
 
 export const curatedSchema = z.strictObject({

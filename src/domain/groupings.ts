@@ -3,7 +3,7 @@
  * OpenAPI document follow from it. To add a grouping, add it here, the view that counts it and a test.
  */
 import { z } from 'zod';
-import { UUID_PATTERN } from './ids.ts';
+import { uuid } from './uuid.ts';
 import { KINDS } from './kinds.ts';
 import { dateTime, type Metric, type SortField } from './metrics.ts';
 import { OUTCOME_WORDS, SESSION_OUTCOMES } from './session-outcomes.ts';
@@ -96,10 +96,6 @@ const ENTITY = {
 } as const;
 const TOPIC_METRICS = [...ENTITY.metrics, 'avgMessagesPerSession', 'sat', 'dsat', 'netSat'] as const;
 
-const uuid = z
-  .string()
-  .regex(new RegExp(UUID_PATTERN.source), 'must be a lower-case UUID')
-  .meta({ format: 'uuid' });
 const topics = z.array(z.strictObject({ id: uuid, name: z.string() }));
 
 /** A member that is always there. */

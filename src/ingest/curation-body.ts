@@ -8,7 +8,7 @@ import {
   MOST_EXAMPLES,
   type CuratedEntity,
 } from '../domain/curations.ts';
-import { UUID_PATTERN } from '../domain/ids.ts';
+import { givenUuid } from '../domain/uuid.ts';
 import { isPlainName, NAME_RULE } from '../domain/printable.ts';
 import { checked } from './validation.ts';
 
@@ -38,8 +38,7 @@ const name = (description: string) =>
     .refine((text) => VISIBLE.test(text), 'must not be empty')
     .meta({ minLength: 1, maxLength: LONGEST_NAME, description });
 
-const id = (description: string) =>
-  z.string('must be a string').regex(UUID_PATTERN, 'must be a UUID').meta({ format: 'uuid', description });
+const id = (description: string) => givenUuid.describe(description);
 
 const instanceId = id('The instance of what is curated.');
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { givenUuid } from '../domain/uuid.ts';
 import { isExternalId, UUID_PATTERN } from '../domain/ids.ts';
 import {
   lengthOf,
@@ -74,11 +75,7 @@ const sessionId = z
  * `createdAt`. Free of transforms, so that the OpenAPI document is generated from it.
  */
 export function ingestBodySchema(now: () => number) {
-  const uuid = () =>
-    z
-      .string('must be a string')
-      .regex(UUID_PATTERN, 'must be a UUID')
-      .meta({ format: 'uuid', description: 'UUID of version 1 to 8, nil or all-f' });
+  const uuid = () => givenUuid.describe('UUID of version 1 to 8, nil or all-f');
   const createdAt = z
     .string(INSTANT_RULE)
     .superRefine((text, context) => {

@@ -1,12 +1,11 @@
 /** Covered by test/e2e/session-rules.test.ts. */
 import { z } from 'zod';
 import { sessionOutcome } from '../domain/groupings.ts';
-import { UUID_PATTERN } from '../domain/ids.ts';
+import { uuid } from '../domain/uuid.ts';
 import { dateTime } from '../domain/metrics.ts';
 import { AppError } from '../errors.ts';
 import { queryParameterSchemas } from './parameters.ts';
 
-const uuid = z.string().regex(new RegExp(UUID_PATTERN.source)).meta({ format: 'uuid' });
 const count = z.int().min(0);
 const metadata = z.record(z.string(), z.unknown());
 

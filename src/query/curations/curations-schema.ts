@@ -1,11 +1,10 @@
 /** Covered by test/e2e/steering-rules.test.ts. */
 import { z } from 'zod';
 import type { CurationAction, CurationRefusal } from '../../domain/curations.ts';
-import { UUID_PATTERN } from '../../domain/ids.ts';
+import { uuid } from '../../domain/uuid.ts';
 import { dateTime } from '../../domain/metrics.ts';
 import { queryParameterSchemas } from '../parameters.ts';
 
-const uuid = z.string().regex(new RegExp(UUID_PATTERN.source)).meta({ format: 'uuid' });
 const count = z.int().min(0);
 
 /** The most curations on a page. */

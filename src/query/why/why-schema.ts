@@ -1,7 +1,7 @@
 /** Covered by test/e2e/why-rules.test.ts. */
 import { z } from 'zod';
 import { dimensionShape, type GroupBy } from '../../domain/groupings.ts';
-import { UUID_PATTERN } from '../../domain/ids.ts';
+import { uuid } from '../../domain/uuid.ts';
 import { dateTime, metricsSchema } from '../../domain/metrics.ts';
 import type { Granularity } from '../../domain/time.ts';
 import { queryParameterSchemas } from '../parameters.ts';
@@ -17,7 +17,6 @@ export const WHY_PATHS = {
 export type WhyPath = keyof typeof WHY_PATHS;
 export type WhyGroupBy = (typeof WHY_PATHS)[WhyPath];
 
-const uuid = z.string().regex(new RegExp(UUID_PATTERN.source)).meta({ format: 'uuid' });
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);
 
