@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { SHARED_GROUPINGS, type Shared } from '../contract/shared.ts';
 import { formatLocalBucket, instantOfLocal, startOfDate } from '../domain/local-time.ts';
 import { SHARED_VIEWS, type SharedView } from '../domain/shared-views.ts';
-import { parseTime } from '../domain/time.ts';
+import { DAY_MICROS, parseTime } from '../domain/time.ts';
 import { AppError } from '../errors.ts';
 import { periodsOf } from '../query/changes/changes-reader.ts';
 import { isEntity, rangeOf, readState, START, writeState, type PageState } from './dashboard/client/state.ts';
@@ -98,7 +98,9 @@ function rangesOf({ range, compare, view }: PageState, ms: number, zone: string)
   const clock = formatLocalBucket(ms * 1000, zone).slice(0, 'YYYY-MM-DDTHH:MM:SS'.length);
   const local = rangeOf(range, Date.parse(`${clock}Z`));
   if (local === null) return [];
-  const [start = 0, end = 0] = [local.start, local.end].map((text) => instantOfLocal(Date.parse(text), zone));
+  const [first = 0, end = 0] = [local.start, local.end].map((text) => instantOfLocal(Date.parse(text), zone));
+  // A day has more hours, or fewer, where clocks are changed; 24 hours are 24 hours.
+  const start = range === '24h' ? end - DAY_MICROS : first;
   if (compare === 'none' && view !== 'changes') return [{ start, end }];
   const asked = compare === 'none' ? 'previous' : compare;
   return [{ start, end }, periodsOf({ start, end }, asked, end, zone).before];

@@ -58,17 +58,17 @@ function harness() {
 const ONES = [...ROUTES.ingest, ...ROUTES.query, ...ROUTES.always];
 
 /** A request to a route about an instance, with all that the route needs. */
-function requestTo({ method, path, instance, body }: Route, id: string): InjectOptions {
+function requestTo({ method, path, instance, body, examples = {} }: Route, id: string): InjectOptions {
   const url = `/v1${path.replace('{instanceId}', id).replace(/\{\w+\}/, SESSION)}`;
   const example = Object.values(body?.content ?? {})[0]?.example as object | undefined;
   const payload = { ...example, ...(instance === 'body' ? { instanceId: id } : {}) };
   const sent = body === undefined ? {} : { payload };
   if (instance !== 'parameters') return { method, url, ...sent };
-  const more: Readonly<Record<string, string>> = {
-    '/query': '&groupBy=TOPIC&fields=messages',
-    '/changes': '&dateRange.start=2025-02-01&dateRange.end=2025-03-01',
-  };
-  return { method, url: `${url}?instanceId=${id}${more[path] ?? ''}`, ...sent };
+  const query = new URLSearchParams(
+    Object.entries(examples).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  query.set('instanceId', id);
+  return { method, url: `${url}?${query}`, ...sent };
 }
 
 const envelopeOf = (body: string, id: string): unknown => JSON.parse(body.replaceAll(id, 'ID'));

@@ -2,8 +2,15 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { linkListSchema, madeLinkSchema, shownLinkSchema } from '../../src/contract/links.ts';
+import { SHARED_CHANGES, SHARED_OVERVIEW } from '../../src/contract/shared.ts';
 import { ROUTES } from '../../src/contract/routes.ts';
 import { SHARED_VIEWS } from '../../src/domain/shared-views.ts';
+import { formatInstant, parseTime } from '../../src/domain/time.ts';
+import { startOfDate } from '../../src/domain/local-time.ts';
+import { asked } from '../../src/http/dashboard/client/period.ts';
+import { rangeOf, type RangeName } from '../../src/http/dashboard/client/state.ts';
+import { clockNow, showTimesIn } from '../../src/http/dashboard/client/zone.ts';
+import { periodsOf } from '../../src/query/changes/changes-reader.ts';
 import { createPeople } from '../../src/http/people.ts';
 import { whyResponseSchema } from '../../src/query/why/why-schema.ts';
 import {
@@ -47,8 +54,9 @@ async function linked(
   view: string,
   harness = createHarness(),
   headers?: Record<string, string>,
+  more: object = {},
 ): Promise<{ harness: Harness; token: string; id: string; ask: Asked }> {
-  const made = await make(harness, { view }, headers);
+  const made = await make(harness, { view, ...more }, headers);
   equal(made.statusCode, 201, made.body);
   const { token, link } = madeLinkSchema.parse(made.json());
   const ask: Asked = (options) => {
@@ -240,6 +248,55 @@ describe('a link to a view', () => {
     equal(await overview('dateRange.start=2025-02-25&dateRange.end=2025-03-04'), 200);
   });
 
+  it('lets the page ask for its ranges, at every hour, also where clocks are changed', async (test) => {
+    const harness = createHarness();
+    const links = [];
+    for (const range of ['24h', '7d', '28d', '365d', 'this-week', 'last-month', '2025-03-01/2025-03-30'])
+      for (const compare of ['previous', 'year'] as const)
+        links.push({
+          range: range as RangeName,
+          compare,
+          ...(await linked(`view=overview&range=${range}&compare=${compare}`, harness, undefined, {
+            days: 365,
+          })),
+        });
+    for (const zone of [
+      'UTC',
+      'Europe/Berlin',
+      'America/St_Johns',
+      'Pacific/Auckland',
+      'Australia/Lord_Howe',
+    ]) {
+      harness.timeZone = zone;
+      showTimesIn(zone);
+      for (const day of ['2025-03-29', '2025-03-30', '2025-04-05', '2025-10-26', '2025-11-01'])
+        for (const hour of [0, 1, 10, 15]) {
+          const now = Date.parse(`${day}T00:20:00Z`) + hour * 3_600_000;
+          harness.time = now;
+          test.mock.timers.reset();
+          test.mock.timers.enable({ apis: ['Date'], now });
+          for (const { ask, range, compare } of links) {
+            const period = asked(rangeOf(range, clockNow())!);
+            const given = { instanceId: INSTANCE, ...period };
+            const where = `${range} ${compare} ${zone} ${day} ${hour} ${JSON.stringify(period)}`;
+            const answer = await ask({ url: '/v1/overview', query: given });
+            equal(answer.statusCode, 200, where);
+            const [start = 0, end = 0] = Object.values(period).map(
+              (text) => startOfDate(text, zone) ?? parseTime(text) ?? 0,
+            );
+            const { before } = periodsOf({ start, end }, compare, end, zone);
+            const earlier = {
+              'dateRange.start': formatInstant(before.start),
+              'dateRange.end': formatInstant(before.end),
+            };
+            const then = await ask({ url: '/v1/overview', query: { instanceId: INSTANCE, ...earlier } });
+            equal(then.statusCode, 200, `before ${where}`);
+          }
+        }
+    }
+    showTimesIn('UTC');
+  });
+
   it('shows no words of users, no descriptions and no end users', async () => {
     const quote = 'please refund my order';
     const wording = { sessionId: SESSION, position: 1, createdAt: new Date(NOON).toISOString(), text: quote };
@@ -288,6 +345,39 @@ describe('a link to a view', () => {
     const headers = { 'x-api-key': KEY };
     const own = await harness.app.inject({ url: `/v1/gaps/${ID}?instanceId=${INSTANCE}&${RANGE}`, headers });
     ok(own.body.includes(quote) && own.body.includes(OTHER_ID));
+  });
+
+  it('of an entity shows of the instance as a whole only what its page compares with', () => {
+    const named = { topic: { id: OTHER_ID, name: 'Another topic', clusterId: null } };
+    const counts = { sessions: 1, sessionsBefore: 1, share: 0.1, shareBefore: 0.1, chance: 0.01 };
+    const at = new Date(NOON).toISOString();
+    const period = { start: at, end: at, sessions: 1 };
+    const changes = {
+      period,
+      before: period,
+      changes: [{ ...named, change: 'rising', ...counts }],
+      lastProcessedAt: at,
+    } as const;
+    const overview = {
+      fields: { sessions: 1 },
+      trend: [],
+      languages: [{ language: 'de', sessions: 1, withTopic: 1 }],
+      outcomes: [{ outcome: null, sessions: 1 }],
+      lastProcessedAt: at,
+    };
+    for (const view of SHARED_VIEWS) {
+      const isWhole = view === 'overview' || view === 'changes';
+      deepEqual(SHARED_CHANGES.shown({ ...changes, changes: [...changes.changes] }, view), {
+        ...changes,
+        changes: isWhole ? changes.changes : [],
+      });
+      const shown = SHARED_OVERVIEW.shown(overview, view);
+      deepEqual(
+        shown,
+        view === 'overview' ? overview : { ...overview, languages: [], outcomes: [] },
+        'a language may tell who somebody is',
+      );
+    }
   });
 
   it('ends with the key that made it, when it is revoked, and by itself', async () => {

@@ -67,7 +67,7 @@ const DAY_MS = 86_400_000;
 const MIDNIGHT = 'T00:00:00.000Z';
 
 /** Days are asked for as dates, which the service reads in the zone; the last 24 hours as instants. */
-function asked({ start, end }: { readonly start: string; readonly end: string }): Period['range'] {
+export function asked({ start, end }: { readonly start: string; readonly end: string }): Period['range'] {
   if (start.endsWith(MIDNIGHT) && end.endsWith(MIDNIGHT))
     return { 'dateRange.start': start.slice(0, 10), 'dateRange.end': end.slice(0, 10) };
   const ends = Date.now() + (Date.parse(end) - clockNow());
