@@ -94,6 +94,8 @@ export async function openFixture(
     views?: readonly View[];
     threads?: number;
     memoryBytes?: number;
+    /** Milliseconds; with it, replaced files are kept for a second. Default: for no time. */
+    now?: () => number;
   } = {},
 ): Promise<Fixture> {
   const temporary =
@@ -113,10 +115,10 @@ export async function openFixture(
   const openPublication = (of: StateStore): Publication =>
     new Publication({
       store: of,
-      graceMs: 0,
+      graceMs: options.now === undefined ? 0 : 1000,
       compactRows: options.compactRows ?? 20_000,
       compactRatio: options.compactRatio ?? 8,
-      now: () => 0,
+      now: options.now ?? (() => 0),
       onError: (error) => {
         throw error;
       },

@@ -121,6 +121,7 @@ export class Publication {
     const startedAt = this.#options.now();
     const rewriting = await this.#dropDamaged();
     if (!rewriting && store.revision === this.#manifest?.seq && this.#compacted === null) {
+      this.#removeReplaced();
       if (this.#compacting === null) this.#compactFully();
       return;
     }
@@ -223,19 +224,21 @@ export class Publication {
       });
   }
 
+  /** Each table into a file of its own, which goes as soon as the table is compacted again. */
   async #compact(plans: readonly SegmentPlan[]): Promise<void> {
-    const { segments } = await this.#merge(plans);
-    this.#compacted = Object.fromEntries(
-      plans.map(({ table: { name }, below }) => [name, [...below, segments[name] as Segment]]),
-    );
+    for (const plan of plans) {
+      const { name } = plan.table;
+      const { segments } = await this.#merge(plan);
+      this.#compacted = { ...this.#compacted, [name]: [...plan.below, segments[name] as Segment] };
+    }
   }
 
-  async #merge(plans: readonly SegmentPlan[]): Promise<WrittenSegments> {
+  async #merge(plan: SegmentPlan): Promise<WrittenSegments> {
     const { store } = this.#options;
     const write = (share: number): Promise<WrittenSegments> =>
       this.#writer.write((work) => store.beside(work), {
         kind: 'merged',
-        plans,
+        plans: [plan],
         sorting: this.#sortingWith(share),
       });
     try {

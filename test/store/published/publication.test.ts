@@ -138,12 +138,39 @@ describe('publication', () => {
       await fixture.publication.settle();
     }
     ok(depth() <= 2, 'a publication without news compacts');
+    const manifest = readManifest(directory.path)!;
+    const files = readdirSync(directory.path).filter((file) => /^(newest|merged)/.test(file));
+    deepEqual(files.toSorted(), [...filesOf(manifest)].toSorted(), 'and removes what it replaced');
+    const merged = Object.values(manifest.tables).flatMap((segments) =>
+      segments.map(({ file }) => file).filter((file) => file.startsWith('merged')),
+    );
+    equal(new Set(merged).size, merged.length, 'each table has a file of its own');
     deepEqual(await counted(), { sequence: 12, messages: 12 });
     await turn(13);
     await fixture.publication.compact();
     await fixture.publish();
     ok(depth() <= 2);
     deepEqual(await counted(), { sequence: 13, messages: 13 });
+  });
+
+  it('keeps replaced files for the readers that may open them, and removes them when nothing else happens', async () => {
+    let now = 0;
+    await fixture.close();
+    fixture = await openFixture({ directory: directory.path, now: () => now });
+    const files = (): number =>
+      readdirSync(directory.path).filter((file) => file.startsWith('newest')).length;
+    for (const position of [1, 2]) {
+      await turn(position);
+      await fixture.publish();
+    }
+    equal(files(), 2);
+    now = 999;
+    await fixture.publish();
+    equal(files(), 2);
+    now = 1000;
+    await fixture.publish();
+    equal(files(), 1);
+    deepEqual(await counted(), { sequence: 2, messages: 2 });
   });
 
   it('passes over files outside the range, and never over a row inside it', async () => {
