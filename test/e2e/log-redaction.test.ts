@@ -62,6 +62,7 @@ describe('logs', () => {
       runScript(script, [], environmentOf(server, temporary.path, env)),
     );
     const [web, worker] = processes as [Running, Running];
+    let token = '';
     try {
       await eventually(() => web.output().includes('"event":"web_ready"'), web.output);
       const url = /"url":"([^"]+)"/.exec(web.output())?.[1] ?? '';
@@ -126,12 +127,25 @@ describe('logs', () => {
         },
       );
       ok(((await answer.json()) as { elements: unknown[] }).elements.length > 0);
+
+      const made = await fetch(`${url}/v1/links`, {
+        method: 'POST',
+        headers: { 'x-api-key': rawKey, 'content-type': 'application/json' },
+        body: JSON.stringify({ instanceId, view: 'view=overview&range=all' }),
+      });
+      ({ token } = (await made.json()) as { token: string });
+      const seen = async (path: string): Promise<number> =>
+        (await fetch(`${url}/v1/${path}`, { headers: { 'x-undertone-link': token } })).status;
+      deepEqual(
+        [await seen(`overview?instanceId=${instanceId}`), await seen(`curations?instanceId=${instanceId}`)],
+        [200, 403],
+      );
     } finally {
       for (const running of processes) await end(running);
     }
     ok(web.output().includes('"event":"request_answered"'), web.output());
     ok(worker.output().includes('"event":"entry_set_aside"'), worker.output());
-    deepEqual(leaks(web.output(), [SECRET, rawKey, rawKey.slice(8)]), []);
+    deepEqual(leaks(web.output(), [SECRET, rawKey, rawKey.slice(8), token]), []);
     deepEqual(leaks(worker.output(), [SECRET, rawKey, rawKey.slice(8)]), []);
   });
 
