@@ -171,6 +171,11 @@ export interface Groupings {
 }
 type AnyEntity<G extends keyof Groupings> = Groupings[G]['always'] & Partial<Groupings[G]['onRequest']>;
 type Fields = Partial<MetricValues>;
+export interface Pagination {
+  readonly total: number;
+  readonly limit: number;
+  readonly offset: number;
+}
 /** The body of an ingest request. */
 export interface IngestBody {
   readonly messages: readonly {
@@ -374,15 +379,10 @@ export interface Instances {
     readonly timeZone: string;
     readonly createdAt: string;
   }[];
-  readonly pagination: { readonly total: number; readonly limit: number; readonly offset: number };
+  readonly pagination: Pagination;
 }
 export interface Key {
   readonly keyId: string;
   readonly projectId: string;
   readonly scopes: readonly ('ingest' | 'query' | 'curate' | 'erase')[];
-}
-export interface Pagination {
-  readonly total: number;
-  readonly limit: number;
-  readonly offset: number;
 }

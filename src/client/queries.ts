@@ -1,3 +1,4 @@
+import type { Pagination } from './contract.ts';
 import type {
   BoundOf,
   DimensionFieldOf,
@@ -96,7 +97,7 @@ export interface Page<
   T extends Granularity = 'ALL',
 > extends Waited {
   readonly elements: readonly Row<G, F, D, T>[];
-  readonly pagination: { readonly total: number; readonly limit: number; readonly offset: number };
+  readonly pagination: Pagination;
   /** When the newest message in the answer was processed; null: there is none. */
   readonly lastProcessedAt: string | null;
 }

@@ -25,10 +25,10 @@ const name = z
   .meta({ maxLength: MAX_INSTANCE_NAME_LENGTH });
 
 export const instanceSchema = z.strictObject({
-  id: uuid,
-  name: z.string().nullable(),
+  id: uuid.describe('Names the instance in every request.'),
+  name: z.string().nullable().describe('What people call it; null: nothing.'),
   timeZone: z.string().describe('Whose days its questions mean where they do not say.'),
-  createdAt: z.iso.datetime(),
+  createdAt: z.iso.datetime().describe('When it was made, UTC.'),
 });
 
 export const instanceListSchema = z.strictObject({

@@ -41,13 +41,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'pagination.limit': 'The most rows on a page, as asked.',
   'pagination.offset': 'How many rows come before, as asked.',
 
-  // Instances and errors.
-  'Instance.id': 'Names the instance in every request.',
-  'Instance.name': 'What people call it; null: nothing.',
-  'Instance.createdAt': 'When it was made, UTC.',
-  'InstanceList.elements.id': 'Names the instance in every request.',
-  'InstanceList.elements.name': 'What people call it; null: nothing.',
-  'InstanceList.elements.createdAt': 'When it was made, UTC.',
+  // Errors.
   'Error.success': 'Always false.',
   'Error.error': 'What is wrong.',
   'error.code': 'For programs: one of the closed list in docs/errors.md.',

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { v5 } from 'uuid';
 import { roleOf } from '../domain/records.ts';
+import { isObject } from '../traces/values.ts';
 import { DigestCounts } from './digest-counts.ts';
 import { readTime, TIME_RULE } from './times.ts';
 
@@ -243,8 +244,4 @@ function mapTurn(turn: unknown, path: string): { message: IngestMessage | null }
       ...(Object.keys(carried).length > 0 ? { metadata: carried } : {}),
     },
   };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

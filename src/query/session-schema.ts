@@ -4,6 +4,7 @@ import { sessionOutcome } from '../domain/groupings.ts';
 import { uuid } from '../domain/uuid.ts';
 import { dateTime } from '../domain/metrics.ts';
 import { AppError } from '../errors.ts';
+import { pageLimit } from './page-limit.ts';
 import { queryParameterSchemas } from './parameters.ts';
 
 const count = z.int().min(0);
@@ -34,18 +35,10 @@ const cursor = z
 /** The most messages on a page of a transcript: their texts are read from the stream one entry after the other. */
 const MAX_PAGE = 1000;
 
-const limitMessage = `must be a whole number from 1 to ${MAX_PAGE}`;
-
 /** GET /v1/sessions/{sessionId}: its query parameters. */
 export const sessionParameterSchemas = z.strictObject({
   instanceId: queryParameterSchemas.shape.instanceId.describe('The instance that the session belongs to.'),
-  limit: z
-    .string()
-    .regex(/^\d{1,4}$/, limitMessage)
-    .transform(Number)
-    .pipe(z.int(limitMessage).min(1, limitMessage).max(MAX_PAGE, limitMessage))
-    .default(100)
-    .describe('The most messages to answer.'),
+  limit: pageLimit(MAX_PAGE, 100).describe('The most messages to answer.'),
   cursor: cursor
     .optional()
     .describe('Where the page begins: pagination.next of the page before. Left out: at the start.'),

@@ -143,6 +143,7 @@ export function clientTypes(): string {
   );
   named.set(typeOf(answer(metricsSchema)), 'Fields');
   parts.push(
+    declare('Pagination', typeOf(answer(queryResponseSchema.shape.pagination))),
     '/** The body of an ingest request. */',
     declare('IngestBody', typeOf(body(ingestBodySchema(Date.now)))),
     declare('IngestIds', typeOf(answer(ingestResponseSchema))),
@@ -161,7 +162,6 @@ export function clientTypes(): string {
     declare('NewInstance', typeOf(body(newInstanceSchema))),
     declare('Instances', typeOf(answer(instanceListSchema))),
     declare('Key', typeOf(answer(keySchema))),
-    declare('Pagination', typeOf(answer(queryResponseSchema.shape.pagination))),
   );
   return `${parts.join('\n')}\n`;
 }

@@ -3,24 +3,18 @@ import { z } from 'zod';
 import type { CurationAction, CurationRefusal } from '../../domain/curations.ts';
 import { uuid } from '../../domain/uuid.ts';
 import { dateTime } from '../../domain/metrics.ts';
+import { pageLimit } from '../page-limit.ts';
 import { queryParameterSchemas } from '../parameters.ts';
 
 const count = z.int().min(0);
 
 /** The most curations on a page. */
 const MAX_PAGE = 1000;
-const limitMessage = `must be a whole number from 1 to ${MAX_PAGE}`;
 
 /** GET /v1/curations: its parameters. */
 export const curationsParameterSchemas = z.strictObject({
   instanceId: queryParameterSchemas.shape.instanceId,
-  limit: z
-    .string()
-    .regex(/^\d{1,4}$/, limitMessage)
-    .transform(Number)
-    .pipe(z.int(limitMessage).min(1, limitMessage).max(MAX_PAGE, limitMessage))
-    .default(50)
-    .describe('The most curations to answer.'),
+  limit: pageLimit(MAX_PAGE, 50).describe('The most curations to answer.'),
   cursor: z
     .string()
     .regex(/^\d{1,9}$/, 'must be the pagination.next of the page before')

@@ -1,0 +1,13 @@
+/** Covered by test/e2e/session-rules.test.ts and test/e2e/steering-rules.test.ts. */
+import { z } from 'zod';
+
+/** The parameter `limit` of a route with a cursor. */
+export function pageLimit(most: number, usual: number) {
+  const message = `must be a whole number from 1 to ${most}`;
+  return z
+    .string()
+    .regex(new RegExp(`^\\d{1,${String(most).length}}$`), message)
+    .transform(Number)
+    .pipe(z.int(message).min(1, message).max(most, message))
+    .default(usual);
+}
