@@ -188,7 +188,8 @@ export class ServiceClient {
   ): Promise<T> {
     const { url, patienceMs = PATIENCE_MS, signal } = this.#options;
     try {
-      return await this.#transport.text({ ...call, patienceMs, signal, keepsPace: true }, read);
+      const hasMessages = call.path.startsWith('/v1/ingest/');
+      return await this.#transport.text({ ...call, patienceMs, signal, keepsPace: true, hasMessages }, read);
     } catch (error) {
       if (!isRefusal(error)) throw error;
       if (!AWAY.has(error.status)) throw placed(error);
@@ -210,7 +211,9 @@ function outcomeOf(line: Readonly<Record<string, unknown>>): Ingested | Underton
       position: typeof position === 'number' ? position : null,
       warnings: typeof warnings === 'string' ? warnings : null,
     });
-  const headers = new Headers(typeof retryAfter === 'number' ? { 'retry-after': String(retryAfter) } : {});
+  // Requests are limited for all lines at once.
+  const headers = new Headers({ 'x-ratelimit-unit': 'messages' });
+  if (typeof retryAfter === 'number') headers.set('retry-after', String(retryAfter));
   const failure = failureIn({ status: Number(status), headers }, line);
   return AWAY.has(Number(status)) ? failure : placed(failure.error);
 }
