@@ -5,6 +5,7 @@ import { changesParameterSchemas, changesResponseSchema } from '../query/changes
 import { overviewParameterSchemas, overviewResponseSchema } from '../query/overview/overview-schema.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import { queryResponseSchema } from '../query/response-schema.ts';
+import { saidParameterSchemas, saidResponseSchema } from '../query/said/said-schema.ts';
 import { sessionParameterSchemas, sessionResponseSchema } from '../query/session-schema.ts';
 import { WHY_PATHS, whyParameterSchemas, whyResponseSchema, type WhyPath } from '../query/why/why-schema.ts';
 import { SHARED_CHANGES, SHARED_OVERVIEW, SHARED_QUERY, sharedWhy } from './shared.ts';
@@ -53,6 +54,22 @@ export const QUERY = reading(
   queryResponseSchema,
   // Every row, as docs/api.md says.
   { 'text/csv': TEXT, 'application/x-ndjson': TEXT },
+);
+
+export const FIND_SAID = reading(
+  {
+    path: '/sessions',
+    operationId: 'findSaid',
+    summary: 'Find what was said',
+    description:
+      'The sessions in which a message contains a text. Texts are read from the stream, the newest first, for about a ' +
+      'second: an answer says how far it has looked, and its cursor goes on.',
+    parameters: saidParameterSchemas,
+    examples: { said: 'kettle' },
+  },
+  'Sessions, and how far the search has looked.',
+  'SaidResponse',
+  saidResponseSchema,
 );
 
 export const READ_SESSION = reading(

@@ -10,7 +10,7 @@ import {
   CHANGE_INSTANCE,
 } from './instances.ts';
 import { CREATE_LINK, LIST_LINKS, READ_LINK, REVOKE_LINK } from './links.ts';
-import { CHANGES, OVERVIEW, QUERY, READ_SESSION, WHY } from './query.ts';
+import { CHANGES, FIND_SAID, OVERVIEW, QUERY, READ_SESSION, WHY } from './query.ts';
 import type { Route } from './route.ts';
 import { CREATE_TOPIC, CURATE, CURATIONS } from './steering.ts';
 
@@ -19,6 +19,7 @@ export const ROUTES: Readonly<Record<'ingest' | 'query' | 'always', readonly Rou
   ingest: [INGEST, INGEST_BATCH, EXPORTS.traces, EXPORTS.logs],
   query: [
     QUERY,
+    FIND_SAID,
     READ_SESSION,
     ...WHY.map(({ route }) => route),
     CHANGES,

@@ -20,6 +20,7 @@ import type { CurationsParameters, CurationsResponse } from '../query/curations/
 import type { OverviewParameters, OverviewResponse } from '../query/overview/overview-schema.ts';
 import type { QueryParameters } from '../query/parameters.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
+import type { SaidParameters, SaidResponse } from '../query/said/said-schema.ts';
 import type { SessionParameters, SessionResponse } from '../query/session-schema.ts';
 import type { WhyGroupBy, WhyParameters, WhyResponse } from '../query/why/why-schema.ts';
 import type { Instance, Link, Registry, SignIn } from '../registry/registry.ts';
@@ -110,6 +111,12 @@ export interface SessionReader {
   read(sessionId: string, parameters: SessionParameters, caller: string): Promise<SessionResponse>;
 }
 
+/** Finds the sessions of an instance that exists in which something was said. */
+export interface SaidReader {
+  /** Throws AppError VALIDATION_ERROR. */
+  read(parameters: SaidParameters, caller: string): Promise<SaidResponse>;
+}
+
 /** Says what is behind the numbers of an entity of an instance that exists. */
 export interface WhyReader {
   /** Throws AppError NOT_FOUND when the instance has no such entity (lower-case id). */
@@ -183,6 +190,7 @@ export interface HttpDependencies {
   readonly query?: {
     readonly runner: QueryRunner;
     readonly sessions: SessionReader;
+    readonly said: SaidReader;
     readonly why: WhyReader;
     readonly changes: ChangesReader;
     readonly overview: OverviewReader;

@@ -1,7 +1,7 @@
 /** Covered by session-rules, why-rules, changes-rules and overview-rules in test/e2e. */
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
-import { CHANGES, OVERVIEW, READ_SESSION, WHY } from '../contract/query.ts';
+import { CHANGES, FIND_SAID, OVERVIEW, READ_SESSION, WHY } from '../contract/query.ts';
 import { idNameOf, type Route } from '../contract/route.ts';
 import { CURATIONS } from '../contract/steering.ts';
 import { inTime } from './answer-time.ts';
@@ -32,8 +32,9 @@ export interface ReadingRoute {
 
 /** All of them, besides GET /v1/query/. */
 export function readingRoutes(readers: Readers): readonly ReadingRoute[] {
-  const { sessions, why, changes, overview, curations } = readers;
+  const { said, sessions, why, changes, overview, curations } = readers;
   return [
+    reading(FIND_SAID, (parameters, _, caller) => said.read(parameters, caller)),
     reading(READ_SESSION, (parameters, id, caller) => sessions.read(id, parameters, caller)),
     ...WHY.map(({ groupBy, route }) =>
       reading(route, (parameters, id, caller) => why.read(groupBy, id, parameters, caller)),

@@ -27,6 +27,8 @@ import { OverviewReader } from '../query/overview/overview-reader.ts';
 import { PositionWaits } from '../query/position-waits.ts';
 import { QueryRunner } from '../query/query-runner.ts';
 import { SessionReader } from '../query/session-reader.ts';
+import { SaidReader } from '../query/said/said-reader.ts';
+import { fold } from '../text/normalise.ts';
 import { WhyReader } from '../query/why/why-reader.ts';
 import { createPeople, type People } from '../http/people.ts';
 import { AuditLog } from '../registry/audit-log.ts';
@@ -313,6 +315,7 @@ async function openQuery(
   const runner = new QueryRunner({ ...reading, views, waits });
   const texts = new MessageTexts(() => connection.get());
   const sessions = new SessionReader({ ...reading, texts });
+  const said = new SaidReader({ ...reading, views, texts, fold, now: () => performance.now() });
   const why = new WhyReader({ ...reading, views, texts, examples });
   const changes = new ChangesReader({ ...reading, views });
   const overview = new OverviewReader({ ...reading, views });
@@ -336,7 +339,7 @@ async function openQuery(
   };
   return {
     readers,
-    dependency: { runner, sessions, why, changes, overview, digests, ...steering, instances },
+    dependency: { runner, sessions, said, why, changes, overview, digests, ...steering, instances },
   };
 }
 

@@ -316,12 +316,24 @@ export function parseQueryParameters(raw: RawParameters): QueryParameters {
   };
   const values = readValues(withLocalDates(raw), fault);
   checkTogether(values, fault);
-  if (faults.length > 0) {
-    throw new AppError('VALIDATION_ERROR', `The query is not valid: ${summaryOf(faults)}`, {
-      details: faults,
-    });
-  }
+  refuse(faults);
   return toParameters(values as Values);
+}
+
+/** The query of sessions that a route means with parameters of the same names. Throws AppError VALIDATION_ERROR. */
+export function sessionQueryOf(
+  values: Partial<Omit<Values, 'groupBy' | 'fields'>> & Pick<Values, 'instanceId' | 'limit' | 'fields'>,
+): QueryParameters {
+  const all: Values = { ...values, groupBy: 'SESSION', timeGranularity: 'ALL', offset: 0 };
+  const faults: ErrorDetail[] = [];
+  checkTogether(all, (path, message) => faults.push({ path, message }));
+  refuse(faults);
+  return toParameters(all);
+}
+
+function refuse(faults: readonly ErrorDetail[]): void {
+  if (faults.length === 0) return;
+  throw new AppError('VALIDATION_ERROR', `The query is not valid: ${summaryOf(faults)}`, { details: faults });
 }
 
 function summaryOf(faults: readonly ErrorDetail[]): string {

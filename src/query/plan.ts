@@ -39,6 +39,25 @@ export function planQuery(
   wanted: Wanted,
 ): Plan {
   const statement = new Statement(views, instance);
+  const filtered = filteredRows(statement, parameters, chosen, wanted !== 'total' && isByWait(parameters));
+  if (wanted === 'total') return statement.plan(`select count(*) as total ${filtered}`);
+  const paged =
+    `order by ${orderOf(parameters)} limit ${statement.bind(parameters.limit)} offset ` +
+    `${statement.bind(parameters.offset)}`;
+  if (wanted === 'page') return statement.plan(`select * ${filtered} ${paged}`);
+  // Not count(*) over (): a window without partition can end the whole database (docs/decisions/0022).
+  return statement.plan(
+    `with a as materialized (select * ${filtered}) select *, (select count(*) from a) as total from a ${paged}`,
+  );
+}
+
+/** `from …`: every row of a query's answer, in no order; `withWait`: with the `wait` that they may be ordered by. */
+export function filteredRows(
+  statement: Statement,
+  parameters: QueryParameters,
+  chosen: ChosenEntities,
+  withWait = false,
+): string {
   const { counts } = GROUPINGS[parameters.groupBy];
   const rows =
     counts.view === 'entity_rollup'
@@ -51,20 +70,10 @@ export function planQuery(
       ...(max === null ? [] : [`${value} <= ${statement.bind(max)}`]),
     ];
   });
-  const all =
-    wanted !== 'total' && isByWait(parameters)
-      ? `select r.*, w.wait from (${rows}) r left join (${waits(statement, parameters)}) w using (bucket, number)`
-      : rows;
-  const filtered = `from (${all}) q ${where(bounds)}`;
-  if (wanted === 'total') return statement.plan(`select count(*) as total ${filtered}`);
-  const paged =
-    `order by ${orderOf(parameters)} limit ${statement.bind(parameters.limit)} offset ` +
-    `${statement.bind(parameters.offset)}`;
-  if (wanted === 'page') return statement.plan(`select * ${filtered} ${paged}`);
-  // Not count(*) over (): a window without partition can end the whole database (docs/decisions/0022).
-  return statement.plan(
-    `with a as materialized (select * ${filtered}) select *, (select count(*) from a) as total from a ${paged}`,
-  );
+  const all = withWait
+    ? `select r.*, w.wait from (${rows}) r left join (${waits(statement, parameters)}) w using (bucket, number)`
+    : rows;
+  return `from (${all}) q ${where(bounds)}`;
 }
 
 /**

@@ -43,6 +43,7 @@ describe('OpenAPI document', () => {
     equal(document.openapi, '3.1.0');
     const reading = [
       '/v1/query/',
+      '/v1/sessions/',
       '/v1/sessions/{sessionId}/',
       ...WHY.map((path) => `/v1/${path}/{id}/`),
       '/v1/changes/',

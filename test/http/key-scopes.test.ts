@@ -26,6 +26,7 @@ const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope]
   ['GET', '/v1/curations', 'query'],
   ['GET', '/v1/instances', 'query'],
   ['GET', '/v1/query', 'query'],
+  ['GET', '/v1/sessions', 'query'],
   ['GET', '/v1/overview', 'query'],
   ['GET', '/v1/digest', 'query'],
   ['GET', '/v1/audit', 'query'],

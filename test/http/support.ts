@@ -208,6 +208,12 @@ export function createHarness(
         };
       },
     },
+    said: {
+      async read({ limit }) {
+        const searched = { messages: 0, gone: 0, left: 0 };
+        return { elements: [], searched, pagination: { limit, next: null }, lastProcessedAt: null };
+      },
+    },
     why: why ?? {
       async read() {
         return {

@@ -19,6 +19,9 @@ export type ReadMessage = { readonly message: RecordedMessage } | { readonly gon
 const MESSAGE_NOT_FOUND: ReadonlySet<number> = new Set([10037, 10043]);
 /** Entries that one caller reads side by side: each may be as large as a message of the server. */
 const AT_ONCE = 8;
+/** So many while they are no larger than that, bytes. */
+const SMALL_AT_ONCE = 48;
+const SMALL = 64 * 1024;
 const RIDE_OUT_MS = 2000;
 const ANSWER_MS = 5000;
 
@@ -36,9 +39,18 @@ export class MessageTexts {
    * cannot be read.
    */
   async read(positions: readonly number[]): Promise<ReadonlyMap<number, ReadMessage>> {
-    const bySequence = Map.groupBy(positions, (position) => Math.floor(position / POSITIONS_PER_ENTRY));
     const found = new Map<number, ReadMessage>();
-    if (bySequence.size === 0) return found;
+    await this.each(positions, (position, read) => found.set(position, read));
+    return found;
+  }
+
+  /** The same, each as soon as its entry is read: nothing of an entry is held after that. */
+  async each(
+    positions: readonly number[],
+    hear: (position: number, read: ReadMessage) => void,
+  ): Promise<void> {
+    const bySequence = Map.groupBy(positions, (position) => Math.floor(position / POSITIONS_PER_ENTRY));
+    if (bySequence.size === 0) return;
     const connection = this.#connection();
     try {
       if (!(await connection.whenConnected(RIDE_OUT_MS))) throw new Error('NATS cannot be reached');
@@ -51,11 +63,23 @@ export class MessageTexts {
         ),
       );
       const waiting = [...bySequence].values();
+      let workers = AT_ONCE;
       const work = async (): Promise<void> => {
+        const others: Promise<void>[] = [];
         for (const [sequence, wanted] of waiting) {
-          const entry = await readEntry(connection, manager, sequence, firstSequence);
-          for (const position of wanted) found.set(position, entry(position % POSITIONS_PER_ENTRY));
+          const { bytes, messageAt } = await readEntry(connection, manager, sequence, firstSequence);
+          for (const position of wanted) hear(position, messageAt(position % POSITIONS_PER_ENTRY));
+          if (bytes > SMALL && workers > AT_ONCE) {
+            workers -= 1;
+            break;
+          }
+          if (bytes > SMALL || workers >= SMALL_AT_ONCE) continue;
+          workers += 1;
+          const other = work();
+          other.catch(() => undefined);
+          others.push(other);
         }
+        await Promise.all(others);
       };
       await Promise.all(Array.from({ length: AT_ONCE }, work));
     } catch (cause) {
@@ -64,27 +88,33 @@ export class MessageTexts {
         cause,
       });
     }
-    return found;
   }
 }
 
-/** What an entry holds at an index. */
+interface ReadEntry {
+  /** As it is stored. */
+  readonly bytes: number;
+  /** What it holds at an index. */
+  readonly messageAt: (index: number) => ReadMessage;
+}
+
 async function readEntry(
   connection: StreamConnection,
   manager: JetStreamManager,
   sequence: number,
   firstSequence: () => Promise<number>,
-): Promise<(index: number) => ReadMessage> {
+): Promise<ReadEntry> {
   const bytes = await whileConnected(connection, () => payloadOf(manager, sequence));
   if (bytes === null) {
     const gone = sequence < (await firstSequence()) ? 'EXPIRED' : 'DELETED';
-    return () => ({ gone });
+    return { bytes: 0, messageAt: () => ({ gone }) };
   }
   const messages = messagesIn(bytes);
-  return (index) => {
+  const messageAt = (index: number): ReadMessage => {
     const message = messages[index];
     return message === undefined ? { gone: 'UNREADABLE' } : { message };
   };
+  return { bytes: bytes.length, messageAt };
 }
 
 /** Calls `ask` the first time that somebody wants to know. */

@@ -1,0 +1,226 @@
+/**
+ * Finds the sessions in which something was said. Texts are read from the stream, the only place that has them, session
+ * by session: the one with the newest message first, and its newest message first. So each session is found once,
+ * however the search is cut into pages. Covered by test/e2e/said-rules.test.ts and test/query/said/said-reader.test.ts.
+ */
+import { KINDS } from '../../domain/kinds.ts';
+import { piecesOf } from '../../domain/give-way.ts';
+import type { RecordedMessage } from '../../domain/records.ts';
+import { formatInstant } from '../../domain/time.ts';
+import { AppError } from '../../errors.ts';
+import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
+import { answerQuery, type AnswerOptions } from '../answer.ts';
+import { chosenEntities } from '../dimensions.ts';
+import { readInstanceRow } from '../instance-row.ts';
+import { sessionQueryOf, type QueryParameters } from '../parameters.ts';
+import { LONG_ANSWER } from '../places.ts';
+import { filteredRows } from '../plan.ts';
+import type { ReadMessage } from '../session-reader.ts';
+import { Statement, type Plan } from '../statement.ts';
+import { finderOf, type Fold } from './excerpt.ts';
+import { writeSaidPlace, type SaidParameters, type SaidPlace, type SaidResponse } from './said-schema.ts';
+
+export interface SaidReaderOptions extends AnswerOptions {
+  /** The reader of the shard that an instance (UUID) belongs to. */
+  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
+  /** Hears the texts of messages by stream position. Throws AppError SERVICE_UNAVAILABLE while they cannot be read. */
+  readonly texts: {
+    each(positions: readonly number[], hear: (position: number, read: ReadMessage) => void): Promise<void>;
+  };
+  readonly fold: Fold;
+  /** Milliseconds since any time. */
+  readonly now: () => number;
+}
+
+/** A search stops after so long, at the end of a piece, and says how to go on. */
+const BUDGET_MS = 1000;
+/** Messages that are read in one piece. */
+const PIECE = 1000;
+/** Places that one statement gives. */
+const PLACES = 20_000;
+
+interface Found {
+  readonly session: number;
+  readonly position: number;
+  readonly message: RecordedMessage;
+  readonly excerpt: string;
+}
+
+/** A message that is to be looked at. */
+interface Place {
+  readonly session: number;
+  readonly newest: number;
+  readonly position: number;
+}
+
+interface Searched {
+  readonly found: readonly Found[];
+  readonly messages: number;
+  readonly gone: number;
+  /** Null: it is through. */
+  readonly next: SaidPlace | null;
+}
+
+export class SaidReader {
+  readonly #options: SaidReaderOptions;
+
+  constructor(options: SaidReaderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The instance is known to exist. Throws AppError VALIDATION_ERROR, and SERVICE_UNAVAILABLE while the views or the
+   * texts cannot be read.
+   */
+  read(parameters: SaidParameters, caller = ''): Promise<SaidResponse> {
+    const find = finderOf(parameters.said, this.#options.fold);
+    if (find === null) {
+      const details = [{ path: 'said', message: 'must have a letter, a digit or a sign' }];
+      throw new AppError('VALIDATION_ERROR', 'The query is not valid: said must have a letter.', { details });
+    }
+    const { said: _, cursor: __, ...choice } = parameters;
+    const query = sessionQueryOf({ ...choice, fields: choice.fields ?? ['messages'] });
+    return this.#options
+      .readerOf(parameters.instanceId)
+      .read((snapshot) => this.#answer(snapshot, parameters, query, find), caller, LONG_ANSWER);
+  }
+
+  async #answer(
+    snapshot: Snapshot,
+    { limit, cursor }: SaidParameters,
+    query: QueryParameters,
+    find: (content: string) => string | null,
+  ): Promise<SaidResponse> {
+    const row = await readInstanceRow(snapshot, query.instanceId);
+    const instance = row === undefined ? null : (row['instance'] as number);
+    const places = instance === null ? null : await this.#placesOf(snapshot, query, instance);
+    const searched =
+      places === null
+        ? { found: [], messages: 0, gone: 0, next: null }
+        : await this.#search(snapshot, places, find, limit, cursor ?? null);
+    const { messages, gone, next } = searched;
+    const left =
+      next === null || places === null
+        ? 0
+        : ((await ask(snapshot, places('count(*)::integer as left', next)))[0]?.['left'] as number);
+    const { elements, lastProcessedAt } = await this.#sessionsOf(snapshot, query, searched.found);
+    return {
+      elements,
+      searched: { messages, gone, left },
+      // Where nothing is left, the next page would be empty.
+      pagination: { limit, next: next === null || left === 0 ? null : writeSaidPlace(next) },
+      lastProcessedAt,
+    };
+  }
+
+  async #search(
+    snapshot: Snapshot,
+    places: Places,
+    find: (content: string) => string | null,
+    limit: number,
+    cursor: SaidPlace | null,
+  ): Promise<Searched> {
+    const { texts, now } = this.#options;
+    const endsAt = now() + BUDGET_MS;
+    const found: Found[] = [];
+    let at = cursor;
+    let [messages, gone, done] = [0, 0, -1];
+    for (;;) {
+      const listed = (await ask(
+        snapshot,
+        places('session, newest, position', at, NEWEST_FIRST),
+      )) as unknown as readonly Place[];
+      for (const piece of piecesOf(listed, PIECE)) {
+        const waiting = piece.filter(({ session }) => session !== done);
+        const read = new Map<
+          number,
+          { readonly message: RecordedMessage; readonly excerpt: string } | null
+        >();
+        await texts.each(
+          waiting.map(({ position }) => position),
+          (position, text) => {
+            const excerpt = 'message' in text ? find(text.message.content) : null;
+            if (!('message' in text)) read.set(position, null);
+            else if (excerpt !== null) read.set(position, { message: text.message, excerpt });
+          },
+        );
+        for (const { session, newest, position } of piece) {
+          at = { until: at?.until ?? newest, newest, position: session === done ? 0 : position };
+          if (session === done) continue;
+          messages += 1;
+          const hit = read.get(position);
+          if (hit === null) gone += 1;
+          if (hit === null || hit === undefined) continue;
+          found.push({ session, position, ...hit });
+          done = session;
+          at = { ...at, position: 0 };
+          if (found.length === limit) return { found, messages, gone, next: at };
+        }
+        if (now() >= endsAt) return { found, messages, gone, next: at };
+      }
+      if (listed.length < PLACES) return { found, messages, gone, next: null };
+    }
+  }
+
+  /** What lists messages from a place on, of the sessions that the query chooses. */
+  async #placesOf(snapshot: Snapshot, query: QueryParameters, instance: number): Promise<Places> {
+    const chosen = await chosenEntities(snapshot, query, instance);
+    const range = { from: query.range.start ?? -Infinity, to: query.range.end ?? Infinity };
+    return (select, at, order = '') => {
+      const statement = new Statement(this.#options.views, instance);
+      const rows = filteredRows(statement, query, chosen);
+      const { until, newest, position } = at ?? { until: LAST, newest: LAST, position: LAST };
+      const [last, session, message] = [until, newest, position].map((place) => statement.bind(place));
+      const plan = statement.plan(`with m as materialized (
+  select session, position from @messages
+  where not gone and position <= ${last} and session in (select number ${rows})
+), s as (select session, max(position) as newest from m group by session)
+select ${select} from m join s using (session)
+where (newest < ${session} or (newest = ${session} and position < ${message})) ${order}`);
+      const messages = { table: 'message_fact', equal: { instance, kind: KINDS.all }, range };
+      return { ...plan, rows: { ...plan.rows, messages } };
+    };
+  }
+
+  /** The sessions as a query answers them, in the order in which they were found. */
+  async #sessionsOf(
+    snapshot: Snapshot,
+    query: QueryParameters,
+    found: readonly Found[],
+  ): Promise<Pick<SaidResponse, 'elements' | 'lastProcessedAt'>> {
+    const numbers = found.map(({ session }) => session).join(', ') || 'null';
+    const rows = await snapshot.all(
+      `select session, id::varchar as id from @session where session in (${numbers})`,
+    );
+    const idOf = new Map(rows.map((row) => [row['session'] as number, row['id'] as string]));
+    const ids = found.map(({ session }) => idOf.get(session) ?? '');
+    // Without an id, a query is asked for nobody.
+    const asked = {
+      ...query,
+      ids: ids.length === 0 ? [query.instanceId] : ids,
+      limit: Math.max(1, ids.length),
+    };
+    const { elements, lastProcessedAt } = await answerQuery(snapshot, asked, this.#options);
+    const byId = new Map(elements.map((element) => [element.dimensions.session?.id, element]));
+    return {
+      lastProcessedAt,
+      elements: found.flatMap(({ session, position, message, excerpt }) => {
+        const element = byId.get(idOf.get(session));
+        const said = { position, role: message.role, createdAt: formatInstant(message.at), excerpt };
+        return element === undefined ? [] : [{ ...element, said }];
+      }),
+    };
+  }
+}
+
+/** Makes a statement about the messages that lie behind a place. */
+type Places = (select: string, at: SaidPlace | null, order?: string) => Plan;
+
+const NEWEST_FIRST = `order by newest desc, position desc limit ${PLACES}`;
+
+/** No position is larger. */
+const LAST = Number.MAX_SAFE_INTEGER;
+
+function ask(snapshot: Snapshot, plan: Plan): ReturnType<Snapshot['all']> {
+  return snapshot.all(plan.sql, plan);
+}

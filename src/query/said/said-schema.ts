@@ -1,0 +1,134 @@
+/** GET /v1/sessions: its parameters and its answer. Covered by test/e2e/said-rules.test.ts. */
+import { z } from 'zod';
+import { GROUPINGS } from '../../domain/groupings.ts';
+import { dateTime } from '../../domain/metrics.ts';
+import { queryParameterSchemas } from '../parameters.ts';
+import { queryResponseSchema } from '../response-schema.ts';
+
+const count = z.int().min(0);
+
+/** How far a search has looked. */
+export interface SaidPlace {
+  /** Messages at later positions are left out on all pages, so that nothing moves between them. */
+  readonly until: number;
+  /** The last position, up to `until`, of the session that was looked at last. */
+  readonly newest: number;
+  /** Where it was looked at last; 0: it is done with. */
+  readonly position: number;
+}
+
+const CURSOR = /^(\d{1,16})\.(\d{1,16})\.(\d{1,16})$/;
+
+export function writeSaidPlace({ until, newest, position }: SaidPlace): string {
+  return `${until}.${newest}.${position}`;
+}
+
+const cursor = z
+  .string()
+  .transform((text, context): SaidPlace => {
+    const [until, newest, position] = (CURSOR.exec(text) ?? []).slice(1).map(Number);
+    if (until !== undefined && newest !== undefined && position !== undefined)
+      return { until, newest, position };
+    context.addIssue('must be the pagination.next of the page before');
+    return z.NEVER;
+  })
+  .meta({ type: 'string' });
+
+/** The most sessions on a page. */
+const MAX_PAGE = 100;
+const limitMessage = `must be a whole number from 1 to ${MAX_PAGE}`;
+const { shape } = queryParameterSchemas;
+
+/** What chooses sessions, as in GET /v1/query of SESSION. */
+const CHOOSING = queryParameterSchemas.pick({
+  instanceId: true,
+  'dateRange.start': true,
+  'dateRange.end': true,
+  timeZone: true,
+  ids: true,
+  topicIds: true,
+  clusterIds: true,
+  signalIds: true,
+  repeatedRequestIds: true,
+  gapIds: true,
+  endUserIds: true,
+  language: true,
+  outcome: true,
+  externalId: true,
+  titleContains: true,
+  textContains: true,
+  minSat: true,
+  minDsat: true,
+  minRepeatedRequests: true,
+  minMessages: true,
+}).shape;
+
+export const saidParameterSchemas = z.strictObject({
+  ...CHOOSING,
+  said: z
+    .string()
+    .trim()
+    .min(1, 'must not be empty')
+    .max(200, 'must be at most 200 characters long')
+    .meta({ type: 'string', minLength: 1, maxLength: 200, examples: ['kettle'] })
+    .describe(
+      'What a message of the session contains, as a part of it: in capital or small letters, with or without accents, ' +
+        'whatever spaces stand between its words.',
+    ),
+  fields: shape.fields.optional().describe('Comma-separated metrics of each session. Left out: messages.'),
+  dimensionFields: shape.dimensionFields.describe(
+    `Comma-separated members of each session: ${Object.keys(GROUPINGS.SESSION.members).join(', ')}.`,
+  ),
+  limit: z
+    .string()
+    .regex(/^\d{1,3}$/, limitMessage)
+    .transform(Number)
+    .pipe(z.int(limitMessage).min(1, limitMessage).max(MAX_PAGE, limitMessage))
+    .default(25)
+    .describe('The most sessions to answer.'),
+  cursor: cursor
+    .optional()
+    .describe('Where to go on: pagination.next of the page before. Left out: at the newest messages.'),
+});
+
+export type SaidParameters = z.output<typeof saidParameterSchemas>;
+
+const element = queryResponseSchema.shape.elements.element;
+
+export const saidResponseSchema = z.strictObject({
+  elements: z
+    .array(
+      element.extend({
+        said: z
+          .strictObject({
+            position: count.describe('Its place in the stream, as in GET /v1/sessions/{sessionId}.'),
+            role: z.string().describe('As it was sent.'),
+            createdAt: dateTime.describe('Event time, UTC.'),
+            excerpt: z.string().describe('What was found, to the letter, and a few words around it.'),
+          })
+          .describe('The newest message that contains it.'),
+      }),
+    )
+    .describe('Sessions in which it was said, those with the newest messages (as they were accepted) first.'),
+  searched: z
+    .strictObject({
+      messages: count.describe('Messages that were looked at for this page.'),
+      gone: count.describe(
+        'Of them, those whose text the stream no longer holds: what they said is not known.',
+      ),
+      left: count.describe('Messages that were not looked at yet; 0: the search is through.'),
+    })
+    .describe('How far it has looked.'),
+  pagination: z.strictObject({
+    limit: count,
+    next: z
+      .string()
+      .nullable()
+      .describe(
+        'The cursor to go on with, also where the time was over before the page was full; null: all is found.',
+      ),
+  }),
+  lastProcessedAt: queryResponseSchema.shape.lastProcessedAt,
+});
+
+export type SaidResponse = z.output<typeof saidResponseSchema>;
