@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AppError } from '../errors.ts';
 import type { ErrorDetail } from '../errors.ts';
-import { isExternalId, UUID_PATTERN } from '../domain/ids.ts';
+import { isExternalId } from '../domain/ids.ts';
 import {
   dimensionFieldsOf,
   FILTERS,
@@ -23,6 +23,7 @@ import { SESSION_OUTCOMES, type SessionOutcome } from '../domain/session-outcome
 import { isTimeZone, startOfDate, type LocalBucket } from '../domain/local-time.ts';
 import { formatInstant, GRANULARITIES, parseTime } from '../domain/time.ts';
 import type { Granularity } from '../domain/time.ts';
+import { givenUuid } from '../domain/uuid.ts';
 import { languageOf } from './language-tag.ts';
 
 /** A bound on the value of a row, inclusive on both sides; null: open. */
@@ -80,7 +81,7 @@ function oneOf<const Values extends readonly string[]>(values: Values) {
   return z.enum(values, `must be one of ${values.join(', ')}`);
 }
 
-const uuid = z.string().regex(UUID_PATTERN, 'must be a UUID').toLowerCase().meta({ format: 'uuid' });
+const uuid = givenUuid.toLowerCase();
 
 /** Digits only: no sign, no fraction, no exponent. */
 function integer(min: number, max: number) {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { GROUPINGS } from '../../domain/groupings.ts';
 import { dateTime } from '../../domain/metrics.ts';
+import { pageLimit } from '../page-limit.ts';
 import { queryParameterSchemas } from '../parameters.ts';
 import { queryResponseSchema } from '../response-schema.ts';
 
@@ -36,7 +37,6 @@ const cursor = z
 
 /** The most sessions on a page. */
 const MAX_PAGE = 100;
-const limitMessage = `must be a whole number from 1 to ${MAX_PAGE}`;
 const { shape } = queryParameterSchemas;
 
 /** What chooses sessions, as in GET /v1/query of SESSION. */
@@ -79,13 +79,7 @@ export const saidParameterSchemas = z.strictObject({
   dimensionFields: shape.dimensionFields.describe(
     `Comma-separated members of each session: ${Object.keys(GROUPINGS.SESSION.members).join(', ')}.`,
   ),
-  limit: z
-    .string()
-    .regex(/^\d{1,3}$/, limitMessage)
-    .transform(Number)
-    .pipe(z.int(limitMessage).min(1, limitMessage).max(MAX_PAGE, limitMessage))
-    .default(25)
-    .describe('The most sessions to answer.'),
+  limit: pageLimit(MAX_PAGE, 25).describe('The most sessions to answer.'),
   cursor: cursor
     .optional()
     .describe('Where to go on: pagination.next of the page before. Left out: at the newest messages.'),
