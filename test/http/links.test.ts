@@ -250,8 +250,8 @@ describe('a link to a view', () => {
 
   it('lets the page ask for its ranges, at every hour, also where clocks are changed', async (test) => {
     const harness = createHarness();
-    const links = [];
-    for (const range of ['24h', '7d', '28d', '365d', 'this-week', 'last-month', '2025-03-01/2025-03-30'])
+    const links: { range: RangeName; compare: 'previous' | 'year'; ask: Asked }[] = [];
+    for (const range of ['24h', '7d', 'this-week', 'last-month'])
       for (const compare of ['previous', 'year'] as const)
         links.push({
           range: range as RangeName,
@@ -270,7 +270,7 @@ describe('a link to a view', () => {
       harness.timeZone = zone;
       showTimesIn(zone);
       for (const day of ['2025-03-29', '2025-03-30', '2025-04-05', '2025-10-26', '2025-11-01'])
-        for (const hour of [0, 1, 10, 15]) {
+        for (const hour of [1, 10]) {
           const now = Date.parse(`${day}T00:20:00Z`) + hour * 3_600_000;
           harness.time = now;
           test.mock.timers.reset();
@@ -279,7 +279,7 @@ describe('a link to a view', () => {
             const period = asked(rangeOf(range, clockNow())!);
             const given = { instanceId: INSTANCE, ...period };
             const where = `${range} ${compare} ${zone} ${day} ${hour} ${JSON.stringify(period)}`;
-            const answer = await ask({ url: '/v1/overview', query: given });
+            const answer: LightMyRequestResponse = await ask({ url: '/v1/overview', query: given });
             equal(answer.statusCode, 200, where);
             const [start = 0, end = 0] = Object.values(period).map(
               (text) => startOfDate(text, zone) ?? parseTime(text) ?? 0,
