@@ -20,6 +20,8 @@ import { openInputs, type Input } from './inputs.ts';
 import { shellWord } from './shell-word.ts';
 import { slackExports } from './slack-export.ts';
 import { factsOfChat } from './whatsapp-chat.ts';
+import { isComments, TICKETS_TODO, zendeskTickets } from './zendesk-comments.ts';
+import { zendesk } from './formats/zendesk.ts';
 import { OrderSearch, readWritten, type DateOrder, type OrderFound } from './written-dates.ts';
 import { roleOf } from '../domain/records.ts';
 
@@ -80,6 +82,13 @@ export async function planFile(input: Input, reading: Reading = {}): Promise<Fil
     };
   if (layout.shape === 'chat') return planChat(input, reading);
   const sample = await sampleOf(input, layout);
+  if ((name ?? zendesk.name) === zendesk.name && sample.values.length > 0 && sample.values.every(isComments))
+    return {
+      input,
+      isOpen: true,
+      looksLike: 'comments of Zendesk without their tickets',
+      todo: TICKETS_TODO,
+    };
   const plan = (format: Format, recognition: Recognition, described: readonly string[] = []): FilePlan => ({
     parts: [{ input, layout }],
     format,
@@ -221,14 +230,21 @@ export function joined(plans: readonly FilePlan[]): FilePlan[] {
   return all;
 }
 
-/** Plans what belongs together wherever its files are: exports of Slack. Throws as `slackExports`. */
+/**
+ * Plans what belongs together wherever its files are: exports of Slack, and tickets of Zendesk whose comments have files
+ * of their own. Throws as `slackExports`.
+ */
 export async function planTogether(
   inputs: readonly Input[],
-  { format = slack.name, mapping }: Reading,
+  { format, mapping }: Reading,
 ): Promise<{ plans: FilePlan[]; rest: readonly Input[] }> {
-  if (format !== slack.name || (mapping !== undefined && hasColumns(mapping)))
-    return { plans: [], rest: inputs };
-  return slackExports(inputs, mapping?.roles);
+  if (mapping !== undefined && hasColumns(mapping)) return { plans: [], rest: inputs };
+  if (format === slack.name) return slackExports(inputs, mapping?.roles);
+  if (format === zendesk.name) return zendeskTickets(inputs);
+  if (format !== undefined) return { plans: [], rest: inputs };
+  const { plans, rest } = await slackExports(inputs, mapping?.roles);
+  const tickets = await zendeskTickets(rest);
+  return { plans: [...plans, ...tickets.plans], rest: tickets.rest };
 }
 
 /** Plans files that nobody says more of. Throws an Error at the first that cannot be read, and as the signal says. */

@@ -22,10 +22,7 @@ export const zendesk: EntryFormat = {
   title: 'Zendesk tickets',
   recognise({ values }) {
     const recognition = byShare(
-      shareOf(values, (value) => {
-        const ticket = ticketOf(value);
-        return requesterOf(ticket) !== undefined && ('comments' in value || 'description' in ticket);
-      }),
+      shareOf(values, isTicket),
       0.95,
       'entries have a requester, and comments or a description',
     );
@@ -82,8 +79,14 @@ export const zendesk: EntryFormat = {
   },
 };
 
+/** Who asks is known, and something that was said. */
+export function isTicket(value: Record<string, unknown>): boolean {
+  const ticket = ticketOf(value);
+  return requesterOf(ticket) !== undefined && ('comments' in value || 'description' in ticket);
+}
+
 /** The API has the ticket in a member of its own. */
-function ticketOf(value: Record<string, unknown>): Record<string, unknown> {
+export function ticketOf(value: Record<string, unknown>): Record<string, unknown> {
   return isObject(value['ticket']) ? value['ticket'] : value;
 }
 

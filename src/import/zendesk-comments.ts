@@ -1,0 +1,161 @@
+/**
+ * Joins tickets of Zendesk with comments that lie in files of their own, as GET /api/v2/tickets/{id}/comments.json
+ * answers them: without the ticket, whose id is in the URLs of further pages or in the name of the file. Covered by
+ * test/import/zendesk-comments.test.ts.
+ */
+import { basename, dirname } from 'node:path';
+import { entriesOf, layoutOf, type Layout } from './entries.ts';
+import { byShare, objectsOf, shareOf, type Placement, type RowFormat } from './formats/format.ts';
+import { isTicket, ticketOf, zendesk } from './formats/zendesk.ts';
+import type { Input } from './inputs.ts';
+import type { FilePart, FilePlan } from './plan.ts';
+import { isObject, textOf } from '../traces/values.ts';
+
+/** What makes comments readable. */
+export const TICKETS_TODO =
+  'Import them together with their tickets (/api/v2/tickets.json): npm run import -- tickets.json comments/';
+
+const JSON_NAME = /\.(?:json|jsonl|ndjson)(?:\.[a-z]+)?$/i;
+/** Entries that tell what a file holds. */
+const LOOKED_AT = 3;
+
+/** Comments without a ticket. */
+export function isComments(value: unknown): value is Record<string, unknown> {
+  if (!isObject(value) || !Array.isArray(value['comments']) || isTicket(value)) return false;
+  const comments = objectsOf(value['comments']);
+  return comments.every((comment) => 'author_id' in comment && ('body' in comment || 'html_body' in comment));
+}
+
+/** One plan of all comments and tickets, where there are both, and the files that belong to none. */
+export async function zendeskTickets(
+  inputs: readonly Input[],
+): Promise<{ plans: FilePlan[]; rest: readonly Input[] }> {
+  const [comments, tickets]: [FilePart[], FilePart[]] = [[], []];
+  for (const input of inputs) {
+    if (!JSON_NAME.test(input.name)) continue;
+    const { layout, values } = await beginningOf(input);
+    if (layout === null || values.length === 0) continue;
+    if (values.every(isComments)) comments.push({ input, layout });
+    else if (values.every((value) => isObject(value) && isTicket(value))) tickets.push({ input, layout });
+  }
+  const [first, ...others] = [...tickets, ...comments];
+  if (first === undefined || tickets.length === 0 || comments.length === 0)
+    return { plans: [], rest: inputs };
+  const parts: [FilePart, ...FilePart[]] = [first, ...others];
+  const taken = new Set(parts.map(({ input }) => input));
+  const reason = `tickets in ${counted(tickets.length, 'file')}, comments in ${counted(comments.length, 'file')}`;
+  const plan: FilePlan = {
+    parts,
+    format: JOINED,
+    recognition: { confidence: 1, reason },
+    mapping: [],
+    sample: { shape: first.layout.shape, name: basename(first.input.name), values: [] },
+  };
+  return { plans: [plan], rest: inputs.filter((input) => !taken.has(input)) };
+}
+
+async function beginningOf(input: Input): Promise<{ layout: Layout | null; values: readonly unknown[] }> {
+  const values: unknown[] = [];
+  try {
+    const layout = await layoutOf(input);
+    if (layout === null || (layout.shape !== 'json' && layout.shape !== 'jsonl'))
+      return { layout: null, values };
+    for await (const { value, fault } of entriesOf(input, layout)) {
+      if (fault === null) values.push(value);
+      if (values.length === LOOKED_AT) break;
+    }
+    return { layout, values };
+  } catch {
+    // What is wrong with it is told when it is read.
+    return { layout: null, values };
+  }
+}
+
+/** What is kept of an entry. */
+type Kept = { readonly ticket: unknown } | { readonly comments: unknown };
+
+const JOINED: RowFormat = {
+  kind: 'rows',
+  name: zendesk.name,
+  title: zendesk.title,
+  joins: false,
+  recognise: ({ values }) =>
+    byShare(
+      shareOf(values, (value) => isTicket(value) || isComments(value)),
+      0.5,
+      'entries are tickets or comments',
+    ),
+  begin: () => {
+    const seen = new Set<string>();
+    return (value, file) => {
+      const placed = place(value, seen.has(file) ? null : file);
+      seen.add(file);
+      return placed;
+    };
+  },
+  place,
+  assemble: (id, rows) => {
+    const kept = rows as readonly Kept[];
+    const ticket = kept.flatMap((row) => ('ticket' in row ? [row.ticket] : [])).find(isObject);
+    if (ticket === undefined)
+      return { fault: `ticket ${id}: missing; its comments are there, and it says who asks` };
+    const comments = [ticket, ticketOf(ticket), ...kept].flatMap((row) =>
+      'comments' in row ? objectsOf(row.comments) : [],
+    );
+    return zendesk.read({ ...ticket, comments: inOrder(comments) });
+  },
+};
+
+/** `file`: its name, which may tell the ticket; null: it told that of an entry before. */
+function place(value: unknown, file: string | null): Placement {
+  if (!isObject(value)) return { fault: 'not a JSON object' };
+  if (!isComments(value)) {
+    const id = textOf(ticketOf(value)['id']);
+    if (id === undefined) return { fault: 'id: missing; it says which comments belong to the ticket' };
+    return { conversation: id, part: id, at: null, kept: { ticket: value } satisfies Kept };
+  }
+  const id = idInUrls(value) ?? (file === null ? undefined : idInName(file));
+  if (id === undefined)
+    return {
+      fault:
+        'comments: nothing says of which ticket; keep those of each in a file that is named after it, such as ' +
+        'comments/35.json or tickets/35/comments.json',
+    };
+  return { conversation: id, part: id, at: null, kept: { comments: value['comments'] } satisfies Kept };
+}
+
+/** Pages name those beside them. */
+function idInUrls({
+  next_page: next,
+  previous_page: previous,
+  links,
+}: Record<string, unknown>): string | undefined {
+  const beside = isObject(links) ? [links['next'], links['prev']] : [];
+  for (const url of [next, previous, ...beside]) {
+    const [, id] = /\/tickets\/(\d{1,20})\/comments/.exec(textOf(url) ?? '') ?? [];
+    if (id !== undefined) return id;
+  }
+  return undefined;
+}
+
+/** The number behind `ticket`, or the only number of a file's name, or of its folder's. */
+function idInName(file: string): string | undefined {
+  for (const name of [basename(file), basename(dirname(file))]) {
+    const [, named] = /tickets?[-_. ]?(\d{1,20})/i.exec(name) ?? [];
+    if (named !== undefined) return named;
+    const numbers = name.match(/\d+/g) ?? [];
+    if (numbers.length > 0) return numbers.length === 1 ? numbers[0] : undefined;
+  }
+  return undefined;
+}
+
+/** Each once, the oldest first: pages may overlap, and come in any order. */
+function inOrder(comments: readonly Record<string, unknown>[]): Record<string, unknown>[] {
+  const byId = new Map(comments.map((comment, index) => [textOf(comment['id']) ?? `${index}.`, comment]));
+  const at = (comment: Record<string, unknown>): number => Date.parse(textOf(comment['created_at']) ?? '');
+  return [...byId.values()].sort((a, b) => at(a) - at(b) || 0);
+}
+
+function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,124 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { convert } from '../../src/import/converter.ts';
+import { openInputs } from '../../src/import/inputs.ts';
+import { planFile, planFiles, planTogether } from '../../src/import/plan.ts';
+
+let folder: string;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'undertone-zendesk-'));
+});
+after(() => rm(folder, { recursive: true, force: true }));
+
+/** Writes files into a folder of their own. */
+async function write(name: string, files: Readonly<Record<string, unknown>>): Promise<string> {
+  const root = join(folder, name);
+  for (const [file, content] of Object.entries(files)) {
+    await mkdir(dirname(join(root, file)), { recursive: true });
+    await writeFile(join(root, file), typeof content === 'string' ? content : JSON.stringify(content));
+  }
+  return root;
+}
+
+/** What each ticket says, and what cannot be imported. */
+async function read(root: string): Promise<Record<string, unknown>> {
+  const [plan, ...others] = await planFiles([root]);
+  ok(plan !== undefined && others.length === 0);
+  equal(plan.format.name, 'zendesk');
+  const found: Record<string, unknown> = {};
+  for await (const converted of convert(plan, {})) {
+    if ('fault' in converted) found[converted.place.file.slice(root.length + 1)] = converted.fault;
+    else if ('conversation' in converted)
+      found[String(converted.conversation.session['externalId'])] = converted.conversation.messages.map(
+        ({ role, content }) => `${role}: ${content}`,
+      );
+  }
+  return found;
+}
+
+const ticket = (id: number): object => ({
+  id,
+  requester_id: 501,
+  subject: 'Boots',
+  description: 'Too small',
+  created_at: '2026-03-01T08:00:00Z',
+});
+const comment = (id: number, author: number, body: string, more: object = {}): object => ({
+  id,
+  type: 'Comment',
+  author_id: author,
+  plain_body: body,
+  body,
+  public: true,
+  created_at: `2026-03-0${(id % 8) + 1}T08:00:00Z`,
+  ...more,
+});
+const TICKETS = { tickets: [ticket(35), ticket(36), ticket(37)], next_page: null, count: 3 };
+
+describe('comments of Zendesk in files of their own', () => {
+  it('are joined with their tickets, whose id is in the name of the file or folder, or in a page’s URLs', async () => {
+    const url = (page: number): string =>
+      `https://shop.zendesk.com/api/v2/tickets/37/comments.json?page=${page}`;
+    const root = await write('joined', {
+      'tickets.json': TICKETS,
+      'comments/35.json': {
+        comments: [
+          comment(1, 77, 'Which size?'),
+          comment(0, 501, 'Too small'),
+          comment(2, 77, 'Angry', { public: false }),
+        ],
+        next_page: null,
+      },
+      'tickets/36/comments.json': JSON.stringify({ comments: [comment(0, 501, 'Too big')] }, null, 2),
+      // Pages that overlap, the later one first.
+      'pages.jsonl': [
+        { comments: [comment(1, 77, 'No.'), comment(2, 501, 'Pity.')], previous_page: url(1) },
+        { comments: [comment(0, 501, 'Open on Sunday?'), comment(1, 77, 'No.')], next_page: url(2) },
+      ]
+        .map((page) => JSON.stringify(page))
+        .join('\n'),
+    });
+    deepEqual(await read(root), {
+      35: ['user: Too small', 'assistant: Which size?'],
+      36: ['user: Too big'],
+      37: ['user: Open on Sunday?', 'assistant: No.', 'user: Pity.'],
+    });
+  });
+
+  it('are told where their ticket is missing, or nothing says which it is', async () => {
+    const two = [[comment(0, 501, 'a')], [comment(0, 501, 'b')]];
+    const root = await write('partly', {
+      'tickets.json': { tickets: [ticket(35)] },
+      'comments-99.json': { comments: [comment(0, 501, 'Hello')] },
+      'all.json': { comments: [comment(0, 501, 'Hello')] },
+      'ticket-35.jsonl': two.map((comments) => JSON.stringify({ comments })).join('\n'),
+    });
+    const found = await read(root);
+    deepEqual(found['35'], ['user: a']);
+    match(String(found['comments-99.json']), /^ticket 99: missing; its comments are there/);
+    match(String(found['ticket-35.jsonl']), /^comments: nothing says of which ticket.*comments\/35\.json/);
+    match(String(found['all.json']), /^comments: nothing says of which ticket/);
+  });
+
+  it('are refused before anything is sent where there is no ticket at all', async () => {
+    const root = await write('alone', { 'comments/35.json': { comments: [comment(0, 501, 'Hello')] } });
+    const { inputs } = await openInputs([root]);
+    const { plans, rest } = await planTogether(inputs, {});
+    deepEqual([plans.length, rest.length], [0, 1]);
+    for (const reading of [{}, { format: 'zendesk' }]) {
+      const plan = await planFile(rest[0]!, reading);
+      ok(!('format' in plan) && plan.isOpen === true);
+      equal(plan.looksLike, 'comments of Zendesk without their tickets');
+      match(plan.todo ?? '', /tickets\.json comments\//);
+    }
+  });
+
+  it('leave tickets that have their comments as they are', async () => {
+    const whole = { ...ticket(35), comments: [comment(0, 501, 'Too small'), comment(1, 77, 'Sorry')] };
+    const root = await write('whole', { 'tickets.jsonl': JSON.stringify(whole) });
+    deepEqual(await read(root), { 35: ['user: Too small', 'assistant: Sorry'] });
+  });
+});
