@@ -1,13 +1,13 @@
 /** The period that the page shows, as parameters of the API. */
 import { useNavigation } from './hooks.ts';
 import { bucketsFor, bucketsOf, rangeOf, type Comparison, type PageState } from './state.ts';
-import { clockNow, zoneName } from './zone.ts';
+import { asked, clockNow, zoneName, type AskedRange } from './zone.ts';
 
 export interface Period {
   readonly instance: string;
   readonly compare: Comparison;
   /** `dateRange.start` and `dateRange.end`; empty for all time. */
-  readonly range: { readonly 'dateRange.start'?: string; readonly 'dateRange.end'?: string };
+  readonly range: AskedRange;
   /** The same by the clock of the time zone; null for all time. */
   readonly clock: { readonly start: string; readonly end: string } | null;
   readonly granularity: 'HOUR' | 'DAY' | 'WEEK' | 'MONTH';
@@ -60,22 +60,6 @@ export function usePeriod(): Period {
     isOpen: Date.parse(range.end) > clockNow(),
     shiftMs: compare === 'none' ? null : Math.max(weeks, compare === 'year' ? 52 : 1) * WEEK_MS,
     name: `${instance} ${range.start} ${range.end} ${zoneName()} ${compare} ${granularity}`,
-  };
-}
-
-const DAY_MS = 86_400_000;
-const MIDNIGHT = 'T00:00:00.000Z';
-
-/** Days are asked for as dates, which the service reads in the zone; the last 24 hours as instants. */
-export function asked({ start, end }: { readonly start: string; readonly end: string }): Period['range'] {
-  if (start.endsWith(MIDNIGHT) && end.endsWith(MIDNIGHT))
-    return { 'dateRange.start': start.slice(0, 10), 'dateRange.end': end.slice(0, 10) };
-  const ends = Date.now() + (Date.parse(end) - clockNow());
-  const hour = DAY_MS / 24;
-  const until = Math.round(ends / (hour / 4)) * (hour / 4);
-  return {
-    'dateRange.start': new Date(until - DAY_MS).toISOString(),
-    'dateRange.end': new Date(until).toISOString(),
   };
 }
 

@@ -33,6 +33,27 @@ export function clockOf(bucket: string): string {
   return bucket.replace(/[+-]\d{2}:\d{2}$/, 'Z');
 }
 
+const DAY_MS = 86_400_000;
+const MIDNIGHT = 'T00:00:00.000Z';
+
+export interface AskedRange {
+  readonly 'dateRange.start'?: string;
+  readonly 'dateRange.end'?: string;
+}
+
+/** Days are asked for as dates, which the service reads in the zone; the last 24 hours as instants. */
+export function asked({ start, end }: { readonly start: string; readonly end: string }): AskedRange {
+  if (start.endsWith(MIDNIGHT) && end.endsWith(MIDNIGHT))
+    return { 'dateRange.start': start.slice(0, 10), 'dateRange.end': end.slice(0, 10) };
+  const ends = Date.now() + (Date.parse(end) - clockNow());
+  const hour = DAY_MS / 24;
+  const until = Math.round(ends / (hour / 4)) * (hour / 4);
+  return {
+    'dateRange.start': new Date(until - DAY_MS).toISOString(),
+    'dateRange.end': new Date(until).toISOString(),
+  };
+}
+
 // Sweden writes dates as ISO 8601 does.
 function formatOf(zone: string): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
