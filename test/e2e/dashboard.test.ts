@@ -300,6 +300,24 @@ describe('the dashboard in a browser', { skip }, () => {
     ok(!page.url().includes('text='), page.url());
   });
 
+  it('searches what was said, shows where, and keeps it in the URL', async () => {
+    await open();
+    await page.click('nav[aria-label="Views"] >> text=Conversations', SOON);
+    await page.waitForSelector('h2:text-is("8 conversations")', SOON);
+    await page.check('label:has-text("in what was said") input', SOON);
+    await page.fill('input[type="search"]', 'ABLE  to cancel');
+    await page.waitForSelector('.conversation .summary:has-text("not able to cancel bookings")', SOON);
+    await page.waitForSelector('[role="status"]:has-text("Every message was looked at.")', SOON);
+    match(page.url(), /said=ABLE/);
+    await page.reload();
+    await page.waitForSelector('.chips button:has-text("Said: “ABLE")', SOON);
+    await page.click('.conversation .title a >> nth=0', SOON);
+    await page.waitForSelector('text=not able to cancel bookings', SOON);
+    await page.goBack();
+    await page.press('input[type="search"]', 'Escape', SOON);
+    await page.waitForSelector('h2:text-is("8 conversations")', SOON);
+  });
+
   it('has a page for a user, and finds one by name', async () => {
     await open('?view=users');
     await page.waitForSelector('h2:text-is("4 users")', SOON);

@@ -4,6 +4,7 @@ import type { ChangesResponse } from '../../../query/changes/changes-schema.ts';
 import type { CurationsResponse } from '../../../query/curations/curations-schema.ts';
 import type { OverviewResponse } from '../../../query/overview/overview-schema.ts';
 import type { QueryResponse } from '../../../query/response-schema.ts';
+import type { SaidResponse } from '../../../query/said/said-schema.ts';
 import type { SessionResponse } from '../../../query/session-schema.ts';
 import type { WhyResponse } from '../../../query/why/why-schema.ts';
 import type { LinkList, MadeLink as Made, ShownLink as Shown } from '../../../contract/links.ts';
@@ -20,6 +21,7 @@ export type {
   NewAlert,
   OverviewResponse,
   QueryResponse,
+  SaidResponse,
   SessionResponse,
   WhyResponse,
 };
@@ -214,6 +216,7 @@ export const api = {
   },
   why: (kind: Exclude<EntityKind, 'signal'>, id: string, parameters: Parameters, signal?: AbortSignal) =>
     ask<WhyResponse>(`${WHY_PATHS[kind]}/${id}`, parameters, signal),
+  said: (parameters: Parameters, signal?: AbortSignal) => ask<SaidResponse>('sessions', parameters, signal),
   session: (id: string, parameters: Parameters, signal?: AbortSignal) =>
     ask<SessionResponse>(`sessions/${id}`, parameters, signal),
   /** What the link shows that the page asks with. */

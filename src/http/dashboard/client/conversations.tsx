@@ -6,10 +6,16 @@ import { languageName, shownCount, shownInstant } from './format.ts';
 import { useAnswer, useNarrow, useNavigation } from './hooks.ts';
 import { Go, Outcome, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
+import { SaidList } from './said-list.tsx';
 import type { FilterName } from './state.ts';
 import { useRows, VirtualList } from './virtual-list.tsx';
 
 export function Conversations({ version }: { readonly version: string }) {
+  const { said } = useNavigation().state.filters;
+  return said === undefined ? <ListedConversations version={version} /> : <SaidList said={said} />;
+}
+
+function ListedConversations({ version }: { readonly version: string }) {
   const { state } = useNavigation();
   const period = usePeriod();
   const narrow = useNarrow();

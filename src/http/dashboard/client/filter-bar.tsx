@@ -17,6 +17,8 @@ import { ENTITIES, filtersOfView, MOODS, ORDERS, type FilterName } from './state
 
 /** How long a text rests before it is searched for. */
 const REST_MS = 300;
+/** A search in what was said takes the service about a second. */
+const SAID_REST_MS = 800;
 
 interface Option extends Named {
   readonly sessions: number;
@@ -174,26 +176,45 @@ function Choice({
 /** Searches while one types; Escape in it takes all filters off, as everywhere. */
 function TitleSearch() {
   const { state, go } = useNavigation();
-  const searched = state.filters.text ?? '';
+  const { said } = state.filters;
+  const [isSaid, setSaid] = useState(said !== undefined);
+  const searched = said ?? state.filters.text ?? '';
+  const search = (value: string, inSaid: boolean, how?: 'replace'): void => {
+    const chosen = inSaid ? { text: '', said: value } : { text: value, said: '' };
+    go({ filters: { ...state.filters, ...chosen } }, how);
+  };
   const [text, setText] = useState(searched);
   useEffect(() => setText(searched), [searched]);
   useEffect(() => {
     if (text.trim() === searched) return;
     const timer = setTimeout(
-      () => go({ filters: { ...state.filters, text: text.trim() } }, searched === '' ? undefined : 'replace'),
-      REST_MS,
+      () => search(text.trim(), isSaid, searched === '' ? undefined : 'replace'),
+      isSaid ? SAID_REST_MS : REST_MS,
     );
     return () => clearTimeout(timer);
   }, [text]);
   return (
-    <input
-      type="search"
-      aria-label="Text in title or summary"
-      placeholder="Search titles and summaries"
-      maxLength={200}
-      value={text}
-      onInput={(event) => setText(event.currentTarget.value)}
-    />
+    <>
+      <input
+        type="search"
+        aria-label={isSaid ? 'Text in what was said' : 'Text in title or summary'}
+        placeholder={isSaid ? 'Search what was said' : 'Search titles and summaries'}
+        maxLength={200}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <label>
+        <input
+          type="checkbox"
+          checked={isSaid}
+          onChange={({ currentTarget: { checked } }) => {
+            setSaid(checked);
+            if (searched !== '') search(searched, checked);
+          }}
+        />{' '}
+        in what was said
+      </label>
+    </>
   );
 }
 

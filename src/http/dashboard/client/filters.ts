@@ -26,6 +26,7 @@ export const FILTER_WORDS: Readonly<Record<FilterName, FilterWords>> = {
   outcome: { label: 'Outcome', phrase: 'the outcome', parameter: 'outcome' },
   mood: { label: 'Mood', phrase: 'the mood', parameter: 'mood' },
   text: { label: 'Text', phrase: 'the text', parameter: 'textContains' },
+  said: { label: 'Said', phrase: 'the words', parameter: 'said' },
 };
 
 /** The grouping whose rows are the values of a filter, and the member that names them. */
@@ -96,7 +97,7 @@ export async function nameOf(
   signal: AbortSignal,
 ): Promise<string> {
   if (filter === 'mood') return MOOD_WORDS[value as Mood].label.toLowerCase();
-  if (filter === 'text') return `“${value}”`;
+  if (filter === 'text' || filter === 'said') return `“${value}”`;
   if (filter === 'language') return languageName(value);
   if (filter === 'outcome') return outcomeWords(value).label;
   const isUser = filter === 'user';
@@ -113,12 +114,16 @@ export async function nameOf(
   return elements[0] === undefined ? '' : namedOf(elements[0]).name;
 }
 
-/** The parameters of a query for the conversations that filters choose, in an order (default: the newest first). */
+/**
+ * The parameters of a query for the conversations that filters choose, in an order (default: the newest first). What was
+ * said chooses none: only a search finds them.
+ */
 export function conversationParameters(
   period: Period,
   filters: Filters,
   order: Order = 'usual',
 ): Record<string, string> {
+  const { said: _, ...listed } = filters;
   return {
     instanceId: period.instance,
     ...period.range,
@@ -126,6 +131,6 @@ export function conversationParameters(
     fields: 'messages,duration,lastActiveAt,sat,dsat,repeatedRequests',
     dimensionFields: 'title,summary,language,outcome',
     ...orderParameters(order, ''),
-    ...parametersOf(filters),
+    ...parametersOf(listed),
   };
 }

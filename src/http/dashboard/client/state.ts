@@ -27,8 +27,11 @@ const LISTS = ['overview', 'conversations', 'users', 'changes', 'decisions', 'al
 export const MOODS = ['satisfied', 'dissatisfied', 'repeated'] as const;
 export type Mood = (typeof MOODS)[number];
 
-/** What conversations are chosen by: entities, a language, an outcome, a mood, and a text in their title or summary. */
-export const FILTERS = [...ENTITIES, 'language', 'outcome', 'mood', 'text'] as const;
+/**
+ * What conversations are chosen by: entities, a language, an outcome, a mood, a text in their title or summary, and a
+ * text in what was said.
+ */
+export const FILTERS = [...ENTITIES, 'language', 'outcome', 'mood', 'text', 'said'] as const;
 export type FilterName = (typeof FILTERS)[number];
 /** What end users are chosen by. */
 const USER_FILTERS: readonly FilterName[] = ['topic', 'cluster', 'mood'];
@@ -89,7 +92,7 @@ export function readState(search: string): PageState {
     if (name === 'language') return /^[a-z]{2,3}$/.test(text) ? text : '';
     if (name === 'mood') return oneOf([...MOODS, ''], text, '');
     if (name === 'outcome') return oneOf([...SESSION_OUTCOMES, ''], text, '');
-    return name === 'text' ? text.slice(0, MAX_TEXT) : idOf(name);
+    return name === 'text' || name === 'said' ? text.slice(0, MAX_TEXT) : idOf(name);
   };
   const filters: Partial<Record<FilterName, string>> = {};
   for (const name of filtersOfView(view)) {
