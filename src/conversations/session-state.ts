@@ -9,7 +9,7 @@ import type { KnownWords } from '../text/redact/known-words.ts';
 import { SessionText } from './session-text.ts';
 
 /** Raised with each change of what `write` writes. */
-const FORMAT = 12;
+const FORMAT = 13;
 
 /** What is kept of one session: what its next turns need, and the sentences that its title and summary are made of. */
 export class SessionState {
@@ -36,6 +36,8 @@ export class SessionState {
   waited = NO_WAIT;
   /** The latest assistant turn asked who the user is, how to reach him, for a number and the like. */
   askedForData = false;
+  /** The latest user turn that says something asks for something, or may: what it tells needs no answer. */
+  wantsAnswer = true;
   /** Turns that it has. */
   turns = 0;
   /** Words that stand for its persons, as hashes: they are not to be shown. */
@@ -75,6 +77,7 @@ export class SessionState {
         (this.hasUserTurn ? 1 : 0) |
           (this.hasOpening ? 2 : 0) |
           (this.askedForData ? 4 : 0) |
+          (this.wantsAnswer ? 8 : 0) |
           (stanceNumber(this.stance) << 4),
       )
       .link(this.user ?? -1)
@@ -112,6 +115,7 @@ export class SessionState {
     state.hasUserTurn = (flags & 1) !== 0;
     state.hasOpening = (flags & 2) !== 0;
     state.askedForData = (flags & 4) !== 0;
+    state.wantsAnswer = (flags & 8) !== 0;
     state.stance = stanceOfNumber(flags >>> 4);
     state.user = numberOrNull(reader.link());
     state.author = numberOrNull(reader.link());

@@ -22,6 +22,7 @@ import { signalsInContext } from '../../conversations/signal-context.ts';
 import type { SessionState } from '../../conversations/session-state.ts';
 import { abilityKeysOf } from '../../text/ability-keys.ts';
 import { redact } from '../../text/redact/redact.ts';
+import { requestParts } from '../../text/request-parts.ts';
 import { sentencesOf } from '../../text/sentences.ts';
 import type { Enrichment, FoundGap, MessageFact, Turn } from '../../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
@@ -91,6 +92,7 @@ function assignUserTurn(
   const { kind, vector } = enrichment;
   const ahead = enrichment === found ? reading.shown : null;
   const shown = shownTurn(turn, enrichment, session, { beginning: reading.beginning, shown: ahead });
+  if (kind !== 'reply') session.wantsAnswer = kind !== 'request' || wantsAnswer(enrichment);
   const isAsAhead = shown === ahead;
   const isAnswer = session.micro !== null && canOnlyAnswer(turn.content, turn.at, session.askedAt);
   const isLiked = counted.size > 0 && [...counted].every((key) => typeOf(key) === 'SAT');
@@ -139,7 +141,8 @@ function assignAssistantTurn(
   { turn, reading, enrichment, instance, session }: TurnInContext,
   message: MutableMessage,
 ): void {
-  if (enrichment.gap !== null) message.gap = gapOf(enrichment.gap, turn, instance, session);
+  if (enrichment.gap !== null && mayLack(enrichment.gap, session))
+    message.gap = gapOf(enrichment.gap, turn, instance, session);
   session.answered = session.requests.length;
   session.stance = enrichment.stance ?? null;
   session.askedAt = asksUser(turn.content) ? turn.at : null;
@@ -174,6 +177,20 @@ function gapOf(
   return gaps.add({ vector, text: request, label: GAP_TYPES.indexOf(gap.type), position, ability }, () =>
     topics.frequencies(),
   );
+}
+
+/** Fewer words may be a request without a verb: "opening hours Berlin". */
+const LEAST_TOLD = 6;
+
+/** Whether a request asks or complains, or is too short to tell. */
+function wantsAnswer({ sentences, request }: Enrichment): boolean {
+  const words = sentences.reduce((sum, sentence) => sum + sentence.words, 0);
+  return sentences.some(({ asks }) => asks) || holdsQuestion(request) || words < LEAST_TOLD;
+}
+
+/** "I did not know that", after something that was only told, names nothing that is lacking. */
+function mayLack({ type, words, language }: FoundGap, { wantsAnswer }: SessionState): boolean {
+  return type === 'TOOL' || wantsAnswer || requestParts(words, language).thing.length > 0;
 }
 
 interface TopicalRequest {

@@ -1,7 +1,7 @@
 import { deepEqual, equal, notEqual, ok, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Assigner } from '../../../src/worker/analysis/assigner.ts';
-import type { MessageFact } from '../../../src/domain/facts.ts';
+import type { MessageFact, RequestSentence } from '../../../src/domain/facts.ts';
 import { SIGNALS } from '../../../src/domain/signal-kinds.ts';
 import { waitStep } from '../../../src/domain/waits.ts';
 import { derivedId } from '../../../src/domain/ids.ts';
@@ -44,6 +44,10 @@ const FILLERS = [
   'number seven',
   'from berlin',
 ];
+
+function sentence(text: string, asks: boolean): RequestSentence {
+  return { key: 1, text, score: 1, words: text.split(' ').length, asks, vector: null };
+}
 
 /** A reproducible stream of several instances and sessions with everything in it that assign looks at. */
 function stream(length: number, seed: number): Said[] {
@@ -269,6 +273,34 @@ describe('Assigner', () => {
         since: null,
       },
     ]);
+  });
+
+  it('finds no knowledge missing where the user only tells something and the reply names no thing', () => {
+    const store = new Store();
+    const told = 'you could see both of the towers from our old balcony';
+    const reply = (
+      position: number,
+      session: number,
+      gap: 'TOOL' | { type: 'KNOWLEDGE'; words: string },
+    ): Said => said(position, 'I did not know that', { session, role: 'assistant', gap });
+    const that = { type: 'KNOWLEDGE', words: 'that' } as const;
+    store.fold([
+      said(1, told, { session: 1, sentences: [sentence(told, false)] }),
+      reply(2, 1, that),
+      // A thanks in between changes nothing.
+      said(3, 'thanks', { session: 1, kind: 'reply' }),
+      reply(4, 1, that),
+      reply(5, 1, { type: 'KNOWLEDGE', words: 'the delivery date' }),
+      reply(6, 1, 'TOOL'),
+      said(7, told, { session: 2, sentences: [sentence(told, true)] }),
+      reply(8, 2, that),
+      said(9, 'opening hours', { session: 3, sentences: [sentence('opening hours', false)] }),
+      reply(10, 3, that),
+    ]);
+    deepEqual(
+      [2, 4, 5, 6, 8, 10].map((position) => store.row<MessageFact>(`message ${position}`).gap !== null),
+      [false, false, true, true, true, true],
+    );
   });
 
   it('groups gaps by what was asked for, apart for each type', () => {

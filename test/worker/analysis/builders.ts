@@ -26,7 +26,7 @@ export interface Said {
 }
 
 type Options = Partial<Turn> &
-  Partial<Pick<Enrichment, 'signals' | 'kind' | 'isUnfamiliar'>> & {
+  Partial<Pick<Enrichment, 'signals' | 'sentences' | 'kind' | 'isUnfamiliar'>> & {
     /** A type alone: the assistant does not say what it lacks. */
     readonly gap?: GapType | Pick<FoundGap, 'type' | 'words'> | null;
   };
@@ -38,7 +38,7 @@ export function gapOf(type: GapType, words = ''): FoundGap {
 
 /** A turn with its enrichment; a user turn is a request unless `kind` says otherwise. */
 export function said(position: number, content: string, options: Options = {}): Said {
-  const { signals = [], gap = null, kind, isUnfamiliar = false, ...rest } = options;
+  const { signals = [], sentences = [], gap = null, kind, isUnfamiliar = false, ...rest } = options;
   const instance = rest.instance ?? 1;
   const session = rest.session ?? 1;
   const turn: Turn = {
@@ -62,7 +62,7 @@ export function said(position: number, content: string, options: Options = {}): 
       request: isRequest ? content : '',
       vector: isRequest ? vectorOf(content) : null,
       ...(isUnfamiliar ? { isUnfamiliar } : {}),
-      sentences: [],
+      sentences,
       signals,
       gap: gap === null ? null : typeof gap === 'string' ? gapOf(gap) : gapOf(gap.type, gap.words),
     },
