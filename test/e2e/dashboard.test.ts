@@ -165,6 +165,23 @@ describe('the dashboard in a browser', { skip }, () => {
     match((await page.textContent('.trend .reading', SOON)) ?? '', /so far: Conversations \d+/);
     await page.keyboard.press('ArrowLeft');
     match((await page.textContent('.trend .reading', SOON)) ?? '', /\d{4}: Conversations \d+/);
+    // Of days to come nothing is known, nor what they could be compared with.
+    const [next, afterNext] = [10, 12].map((ahead) =>
+      new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10),
+    );
+    const refused: string[] = [];
+    page.on('response', (answer) => answer.status() === 400 && refused.push(answer.url()));
+    await page.fill('input[aria-label="Last day, UTC"]', afterNext!);
+    await Promise.all([
+      page.waitForResponse(/v1\/changes/, SOON),
+      page.fill('input[aria-label="First day, UTC"]', next!),
+    ]);
+    await page.waitForSelector('.empty', SOON);
+    await page.waitForLoadState('networkidle');
+    deepEqual(refused, []);
+    await page.fill('input[aria-label="First day, UTC"]', first!);
+    await page.fill('input[aria-label="Last day, UTC"]', last!);
+    equal(await figure(page, 'Conversations'), '8');
     // On a phone, the numbers come first.
     await page.setViewportSize({ width: 390, height: 844 });
     const height = await page

@@ -12,11 +12,13 @@ export interface Before {
   readonly overview: OverviewResponse;
 }
 
-/** Returns null where nothing is compared. `limit`: as many changes as the API lists by default, or this many. */
+/** Returns null where nothing is compared, nor known of the period yet. `limit`: as many changes as the API lists by default, or this many. */
 export async function askBefore(period: Period, signal: AbortSignal, limit?: number): Promise<Before | null> {
   const { range, granularity: timeGranularity, instance: instanceId, compare } = period;
   if (compare === 'none' || range['dateRange.start'] === undefined) return null;
   const changes = await api.changes({ instanceId, ...range, compare, limit }, signal);
+  // Nothing was processed since the period began.
+  if (changes.before.start === changes.before.end) return null;
   const overview = await api.overview({ instanceId, ...rangeOf(changes), timeGranularity }, signal);
   return { changes, overview };
 }
