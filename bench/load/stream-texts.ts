@@ -6,7 +6,7 @@ import { positionOf } from '../../src/domain/records.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { encodeRequest } from '../../src/stream/log/codec.ts';
 import { MessageTexts, type ReadMessage } from '../../src/stream/log/message-texts.ts';
-import { createPublisher } from '../../src/stream/log/publisher.ts';
+import { createPublisher } from '../../src/stream/log/group-commit.ts';
 import { startServer } from '../../src/stream/server/server.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { SYNTHETIC_IDS } from '../../test/support/synthetic-stream.ts';

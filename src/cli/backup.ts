@@ -12,7 +12,7 @@ import { stateFile, streamFile, writeManifest, type Manifest } from './backup-fi
 import { CONVERSATIONS_STREAM } from '../stream/subjects.ts';
 import { copyShard } from '../worker/shard-copy.ts';
 import { action, runCommand, UsageError } from './command.ts';
-import { onStream } from './service-access.ts';
+import { onStream } from './nats-access.ts';
 
 const USAGE = `Usage: npm run backup -- DIR
 

@@ -14,7 +14,7 @@ import {
   type MessageName,
 } from '../stream/dead-letters/dead-letters.ts';
 import { action, runCommand, UsageError, type Action } from './command.ts';
-import { onStream } from './service-access.ts';
+import { onStream } from './nats-access.ts';
 import { tableOf } from './table.ts';
 
 const USAGE = `Usage:

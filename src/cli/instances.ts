@@ -6,7 +6,7 @@ import { isTimeZone } from '../domain/local-time.ts';
 import { SetupError } from '../errors.ts';
 import type { InstanceChanges } from '../registry/instances.ts';
 import { action, runCommand, UsageError, type Work } from './command.ts';
-import { onRegistry } from './service-access.ts';
+import { onRegistry } from './nats-access.ts';
 import { tableOf } from './table.ts';
 
 const USAGE = `Usage:

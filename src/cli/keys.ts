@@ -3,7 +3,7 @@ import { inOrder, isKeyScope, KEY_SCOPES, type KeyScope } from '../domain/key-sc
 import { isPlainName, NAME_RULE, printable } from '../domain/printable.ts';
 import { SetupError } from '../errors.ts';
 import { action, runCommand, UsageError } from './command.ts';
-import { onRegistry } from './service-access.ts';
+import { onRegistry } from './nats-access.ts';
 import { tableOf } from './table.ts';
 
 /** Code points. */

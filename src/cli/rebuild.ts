@@ -19,7 +19,7 @@ import { AnalysisPool } from '../worker/analysis/pool.ts';
 import { MODELS_DIRECTORY } from '../worker/current-definition.ts';
 import { checkBackup, streamFile } from './backup-files.ts';
 import { action, INTERRUPTED, runCommand, UsageError, type CommandRun } from './command.ts';
-import { withConnection } from './service-access.ts';
+import { withConnection } from './nats-access.ts';
 import { openProgress } from './progress.ts';
 
 const USAGE = `Usage: npm run rebuild [-- OPTIONS]

@@ -22,7 +22,7 @@ import { openAssemblyBuckets } from '../traces/assembly/buckets.ts';
 import { count, megabytesPerSecond, type Progress } from '../domain/progress.ts';
 import { openProgress } from './progress.ts';
 import { action, runCommand, UsageError } from './command.ts';
-import { withConnection } from './service-access.ts';
+import { withConnection } from './nats-access.ts';
 
 const USAGE = `Usage: npm run restore -- DIR
 

@@ -5,7 +5,7 @@ import type { Turns } from '../domain/turns.ts';
 import { AppError } from '../errors.ts';
 import { completeRequest, type EncodedRequest } from '../stream/log/codec.ts';
 import type { Instance, Registry } from '../registry/registry.ts';
-import type { Publisher } from '../stream/log/publisher.ts';
+import type { Publisher } from '../stream/log/group-commit.ts';
 import { claimedId, otherBody, type IdempotencyClaim, type IdempotencyStore } from './idempotency.ts';
 import type { PreparedRequest } from './prepared-request.ts';
 

@@ -4,7 +4,7 @@ import { actionOf, madeBy, type AskedCuration } from '../domain/asked-curations.
 import type { RecordedRequest } from '../domain/records.ts';
 import type { Turns } from '../domain/turns.ts';
 import { encodeRequest } from '../stream/log/codec.ts';
-import type { Publisher } from '../stream/log/publisher.ts';
+import type { Publisher } from '../stream/log/group-commit.ts';
 import { bodyDigest } from './body-digest.ts';
 import type { CurationRequest } from './curation-body.ts';
 import { claimedId, type IdempotencyStore } from './idempotency.ts';

@@ -2,7 +2,7 @@ import type { WriterConfig } from '../config.ts';
 import { findGenerator } from '../turns/generate/text-generator.ts';
 import type { Logger } from '../logger.ts';
 import type { StreamConnection } from '../stream/connection.ts';
-import { createPublisher } from '../stream/log/publisher.ts';
+import { createPublisher } from '../stream/log/group-commit.ts';
 import { MODELS_DIRECTORY } from '../worker/current-definition.ts';
 import { ChatEndpoint } from '../writer/chat-endpoint.ts';
 import { LocalModel } from '../writer/local-model.ts';

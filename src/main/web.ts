@@ -45,7 +45,7 @@ import { openConnection, type StreamConnection } from '../stream/connection.ts';
 import { readExtent } from '../stream/log/consumer.ts';
 import { MessageTexts } from '../stream/log/message-texts.ts';
 import { StreamEnd } from '../stream/log/stream-end.ts';
-import { createPublisher, TRACES, type Lanes, type Publisher } from '../stream/log/publisher.ts';
+import { createPublisher, TRACES, type Lanes, type Publisher } from '../stream/log/group-commit.ts';
 import { watchDiskRoom } from '../stream/server/disk-room.ts';
 import { connectionOptions } from '../stream/server/server.ts';
 import { concernAboutServer } from '../stream/server/version.ts';

@@ -8,7 +8,10 @@ import { dotOf } from '../numeric/vectors.ts';
 import { joinCluster, recluster } from './topic-clusters.ts';
 import { sumOf, weightOf, type MicroCluster } from './micro-cluster.ts';
 import { nameTopic } from './naming/topic-names.ts';
-import { LEAST_REQUESTS, type Topic, type TopicState } from './topic-state.ts';
+import type { Topic, TopicState } from './topic-state.ts';
+
+/** A waiting group becomes a topic when it has this many requests. */
+export const LEAST_REQUESTS = 3;
 
 /**
  * With more topics than this, a new one joins a topic cluster; the clusters are formed again at the next

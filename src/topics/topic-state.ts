@@ -14,9 +14,7 @@ import type { DocumentFrequencies } from './naming/scores.ts';
 import { WordsOfMicros } from './naming/wording.ts';
 import { OwnTopics } from './own-topics.ts';
 import type { InstanceThresholds } from './instance-thresholds.ts';
-
-/** A waiting group becomes a topic when it has this many requests. */
-export const LEAST_REQUESTS = 3;
+import { LEAST_REQUESTS } from './topic-creation.ts';
 
 export interface Topic {
   readonly number: number;

@@ -9,7 +9,7 @@ import type { MessageRequest } from '../ingest/ingestor.ts';
 import { tooLarge, type ReceivedBody } from '../ingest/prepared-request.ts';
 import type { Registry } from '../registry/registry.ts';
 import { sizeOf, type EncodedRequest } from '../stream/log/codec.ts';
-import type { Publisher } from '../stream/log/publisher.ts';
+import type { Publisher } from '../stream/log/group-commit.ts';
 import type { MessageLimits } from './message-allowance.ts';
 import type { Encoding } from './otlp/decode.ts';
 import {

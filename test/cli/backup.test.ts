@@ -21,7 +21,7 @@ import { readUnreadable } from '../../src/health/process-status.ts';
 import { openRegistry } from '../../src/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { extentOf } from '../../src/stream/archive/archive.ts';
-import { createPublisher, type Publisher } from '../../src/stream/log/publisher.ts';
+import { createPublisher, type Publisher } from '../../src/stream/log/group-commit.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { CONVERSATIONS_STREAM, TRACES_STREAM, TRACES_SUBJECT } from '../../src/stream/subjects.ts';
 import { openAssemblyBuckets } from '../../src/traces/assembly/buckets.ts';

@@ -5,7 +5,7 @@ import { encodeRecord, encodeRequest } from '../../src/stream/log/codec.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { deadLetter } from '../../src/stream/dead-letters/dead-letters.ts';
-import { createPublisher, type Publisher } from '../../src/stream/log/publisher.ts';
+import { createPublisher, type Publisher } from '../../src/stream/log/group-commit.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { conversationsSubject, partitionOf } from '../../src/stream/subjects.ts';
 import { temporaryDirectory, uuid } from '../support/fold.ts';

@@ -15,7 +15,7 @@ import { MODELS_USAGE, modelsCommand } from '../../src/cli/models-command.ts';
 import { openProgress } from '../../src/cli/progress.ts';
 import { readActiveEpoch } from '../../src/store/epochs/epochs.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
-import { createPublisher, type Publisher } from '../../src/stream/log/publisher.ts';
+import { createPublisher, type Publisher } from '../../src/stream/log/group-commit.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { temporaryDirectory } from '../support/fold.ts';
 import { startHub, type HubServer } from '../support/hub-server.ts';

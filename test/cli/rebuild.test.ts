@@ -18,7 +18,7 @@ import {
 } from '../../src/store/epochs/epochs.ts';
 import { readManifest } from '../../src/store/published/manifest.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
-import { createPublisher, type Publisher } from '../../src/stream/log/publisher.ts';
+import { createPublisher, type Publisher } from '../../src/stream/log/group-commit.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { CONVERSATIONS_STREAM, partitionOf } from '../../src/stream/subjects.ts';
 import { ShardReaders } from '../../src/store/published/shard-readers.ts';

@@ -9,7 +9,7 @@ import { openRegistry, type Registry } from '../../src/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { readDeadLetters } from '../../src/stream/dead-letters/dead-letters.ts';
 import { encodeRecord, encodeRequest } from '../../src/stream/log/codec.ts';
-import { createPublisher } from '../../src/stream/log/publisher.ts';
+import { createPublisher } from '../../src/stream/log/group-commit.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { conversationsSubject, partitionOf } from '../../src/stream/subjects.ts';
 import { AnalysisPool } from '../../src/worker/analysis/pool.ts';

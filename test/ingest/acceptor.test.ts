@@ -13,7 +13,7 @@ import { openRegistry, type Registry } from '../../src/registry/registry.ts';
 import { decodeRecord, draftRequest } from '../../src/stream/log/codec.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { openConsumer } from '../../src/stream/log/consumer.ts';
-import { createPublisher, type Publisher } from '../../src/stream/log/publisher.ts';
+import { createPublisher, type Publisher } from '../../src/stream/log/group-commit.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { killUnder, startTestServer, type TestServer } from '../support/nats.ts';
 

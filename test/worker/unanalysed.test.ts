@@ -6,7 +6,7 @@ import { openShard, type Shard } from '../../src/worker/shard.ts';
 import { decodeRecord } from '../../src/stream/log/codec.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { readDeadLetters, type DeadLetter } from '../../src/stream/dead-letters/dead-letters.ts';
-import { createPublisher } from '../../src/stream/log/publisher.ts';
+import { createPublisher } from '../../src/stream/log/group-commit.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { AnalysisPool } from '../../src/worker/analysis/pool.ts';
 import { temporaryDirectory, uuid } from '../support/fold.ts';

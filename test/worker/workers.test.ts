@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { silentLogger } from '../../src/logger.ts';
 import { createSupervisor, parseProcfile, type Supervisor } from '../../src/main/supervisor.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
-import { createPublisher, type Publisher } from '../../src/stream/log/publisher.ts';
+import { createPublisher, type Publisher } from '../../src/stream/log/group-commit.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { temporaryDirectory } from '../support/fold.ts';
 import { startTestServer, type TestServer } from '../support/nats.ts';

@@ -12,7 +12,7 @@ import { Topics } from '../../topics/topics.ts';
 import type { DotArena } from '../../numeric/dot-kernel.ts';
 import { Boilerplate } from '../../conversations/boilerplate.ts';
 import type { RequestGroup } from '../../conversations/request-group.ts';
-import { RequestGroups } from '../../conversations/request-groups.ts';
+import { RequestGroups } from '../../conversations/gap-and-repeat-groups.ts';
 import type { NameReport, NameTarget, Writing } from '../../domain/writings.ts';
 import type { CuratedEntity } from '../../domain/curations.ts';
 import { InstanceCurations } from './instance-curations.ts';

@@ -1,3 +1,7 @@
+/**
+ * Publishes requests to the stream: many of them share one message, and one sync of the disk. Covered by
+ * test/stream/log/group-commit.test.ts.
+ */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream, JetStreamApiError, type JetStreamClient } from '@nats-io/jetstream';

@@ -7,7 +7,7 @@ import type { RecordedRequest } from '../../../src/domain/records.ts';
 import { decodeRecord, encodeRequest } from '../../../src/stream/log/codec.ts';
 import { openConnection, type StreamConnection } from '../../../src/stream/connection.ts';
 import { openConsumer, readExtent } from '../../../src/stream/log/consumer.ts';
-import { createPublisher } from '../../../src/stream/log/publisher.ts';
+import { createPublisher } from '../../../src/stream/log/group-commit.ts';
 import { setUpStreams } from '../../../src/stream/stream-setup.ts';
 import { conversationsSubject, partitionOf } from '../../../src/stream/subjects.ts';
 import { killUnder, startTestServer, type TestServer } from '../../support/nats.ts';

@@ -1,6 +1,6 @@
 import { deepEqual, equal, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { RequestGroups, type GroupedRequest } from '../../src/conversations/request-groups.ts';
+import { RequestGroups, type GroupedRequest } from '../../src/conversations/gap-and-repeat-groups.ts';
 import { DotArena } from '../../src/numeric/dot-kernel.ts';
 import { DIMENSIONS, vectorOf } from '../worker/analysis/builders.ts';
 
