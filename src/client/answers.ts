@@ -13,6 +13,7 @@ import type {
   NewTopicAnswer,
   OverviewAnswer,
   OverviewMetric,
+  SaidAnswer,
   TranscriptAnswer,
   WhyAnswer,
   WhyGroupBy,
@@ -75,6 +76,19 @@ export interface CursorOptions extends ReadOptions {
   /** `pagination.next` of the page before. */
   readonly cursor?: string | null | undefined;
 }
+
+export interface SaidOptions extends ReadOptions {
+  readonly dateRange?: DateRange | undefined;
+  /** As of a query. */
+  readonly timeZone?: string | undefined;
+  /** On a page: 1 to 100. */
+  readonly limit?: number | undefined;
+  /** `pagination.next` of the page before. */
+  readonly cursor?: string | null | undefined;
+}
+
+/** Sessions in which something was said, and how far the search has looked: to its end when `pagination.next` is null. */
+export interface Said extends SaidAnswer, Waited {}
 
 export interface Transcript extends TranscriptAnswer, Waited {}
 export type TranscriptMessage = TranscriptAnswer['messages'][number];

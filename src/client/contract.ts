@@ -282,6 +282,30 @@ export interface WhyAnswer {
   };
   readonly lastProcessedAt: string;
 }
+export interface SaidAnswer {
+  readonly elements: readonly {
+    readonly dimensions: {
+      readonly topic?: AnyEntity<'TOPIC'> | undefined;
+      readonly cluster?: AnyEntity<'TOPIC_CLUSTER'> | undefined;
+      readonly session?: AnyEntity<'SESSION'> | undefined;
+      readonly csatDsatSignal?: AnyEntity<'CSAT_DSAT'> | undefined;
+      readonly repeatedRequest?: AnyEntity<'REPEATED_REQUEST'> | undefined;
+      readonly gap?: AnyEntity<'GAP'> | undefined;
+      readonly endUser?: AnyEntity<'END_USER'> | undefined;
+      readonly date?: string | undefined;
+    };
+    readonly fields: Fields;
+    readonly said: {
+      readonly position: number;
+      readonly role: string;
+      readonly createdAt: string;
+      readonly excerpt: string;
+    };
+  }[];
+  readonly searched: { readonly messages: number; readonly gone: number; readonly left: number };
+  readonly pagination: { readonly limit: number; readonly next: string | null };
+  readonly lastProcessedAt: string | null;
+}
 export interface TranscriptAnswer {
   readonly session: {
     readonly id: string;

@@ -18,6 +18,8 @@ import type {
   NewTopic,
   Overview,
   PeriodOptions,
+  Said,
+  SaidOptions,
   Transcript,
   TranscriptMessage,
   Why,
@@ -175,6 +177,12 @@ export class Undertone {
   /** What is behind the numbers of one topic, topic cluster, gap, repeated request or end user. */
   why<G extends WhyGroupBy>(groupBy: G, id: string, options: PeriodOptions = {}): Promise<Why<G>> {
     return this.#read(`/v1/${WHY_PATHS[groupBy]}/${encodeURIComponent(id)}`, options);
+  }
+
+  /** Sessions in which a message contains a text: a page of them, after about a second of looking. */
+  said(said: string, options: SaidOptions = {}): Promise<Said> {
+    const asked: SaidOptions & { readonly said: string } = { ...options, said };
+    return this.#read('/v1/sessions', asked);
   }
 
   /** A page of a conversation, with what was found in each message. */

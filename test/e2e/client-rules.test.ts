@@ -12,6 +12,7 @@ import { changesResponseSchema } from '../../src/query/changes/changes-schema.ts
 import { curationsResponseSchema } from '../../src/query/curations/curations-schema.ts';
 import { overviewResponseSchema } from '../../src/query/overview/overview-schema.ts';
 import { queryResponseSchema } from '../../src/query/response-schema.ts';
+import { saidResponseSchema } from '../../src/query/said/said-schema.ts';
 import { sessionResponseSchema } from '../../src/query/session-schema.ts';
 import { whyResponseSchema } from '../../src/query/why/why-schema.ts';
 import { assistant, CANCEL, CANNOT, COMPLAINT, DONE, THANKS, user } from '../support/conversations.ts';
@@ -85,6 +86,16 @@ describe('a logged session', () => {
         ['user', COMPLAINT],
       ],
     );
+    const roles = new Map<string | undefined, string>();
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const { elements, pagination } = checked(
+        saidResponseSchema,
+        await undertone.said(CANNOT.toUpperCase(), { cursor }),
+      );
+      for (const { dimensions, said } of elements) roles.set(dimensions.session?.id, said.role);
+      cursor = pagination.next;
+    }
+    equal(roles.get(sessionId), 'assistant');
     const contents: (string | null)[] = [];
     for await (const { content } of undertone.messages(sessionId, { limit: 3 })) contents.push(content);
     deepEqual(
