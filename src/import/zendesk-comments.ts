@@ -46,7 +46,7 @@ export async function zendeskTickets(
   const reason = `tickets in ${counted(tickets.length, 'file')}, comments in ${counted(comments.length, 'file')}`;
   const plan: FilePlan = {
     parts,
-    format: JOINED,
+    format: joinedFormat(),
     recognition: { confidence: 1, reason },
     mapping: [],
     sample: { shape: first.layout.shape, name: basename(first.input.name), values: [] },
@@ -71,82 +71,110 @@ async function beginningOf(input: Input): Promise<{ layout: Layout | null; value
   }
 }
 
-/** What is kept of an entry. */
-type Kept = { readonly ticket: unknown } | { readonly comments: unknown };
+/** What is kept of an entry, and of comments the file that they stand in. */
+type Kept = { readonly ticket: unknown } | { readonly comments: unknown; readonly file: string };
 
-const JOINED: RowFormat = {
-  kind: 'rows',
-  name: zendesk.name,
-  title: zendesk.title,
-  joins: false,
-  recognise: ({ values }) =>
-    byShare(
-      shareOf(values, (value) => isTicket(value) || isComments(value)),
-      0.5,
-      'entries are tickets or comments',
-    ),
-  begin: () => {
-    const seen = new Set<string>();
-    return (value, file) => {
-      const placed = place(value, seen.has(file) ? null : file);
-      seen.add(file);
-      return placed;
-    };
-  },
-  place,
-  assemble: (id, rows) => {
-    const kept = rows as readonly Kept[];
-    const ticket = kept.flatMap((row) => ('ticket' in row ? [row.ticket] : [])).find(isObject);
-    if (ticket === undefined)
-      return { fault: `ticket ${id}: missing; its comments are there, and it says who asks` };
-    const comments = [ticket, ticketOf(ticket), ...kept].flatMap((row) =>
-      'comments' in row ? objectsOf(row.comments) : [],
-    );
-    return zendesk.read({ ...ticket, comments: inOrder(comments) });
-  },
-};
+/** Reads the files of one plan, and knows what it has met of them. */
+function joinedFormat(): RowFormat {
+  /** Files whose comments are not imported, as they tell different tickets. */
+  const unclear = new Set<string>();
+  return {
+    kind: 'rows',
+    name: zendesk.name,
+    title: zendesk.title,
+    joins: false,
+    recognise: ({ values }) =>
+      byShare(
+        shareOf(values, (value) => isTicket(value) || isComments(value)),
+        0.5,
+        'entries are tickets or comments',
+      ),
+    begin: () => {
+      const seen = new Set<string>();
+      unclear.clear();
+      return (value, file) => {
+        const placed = place(value, file, { isFirst: !seen.has(file), unclear });
+        seen.add(file);
+        return placed;
+      };
+    },
+    place: (value, file) => place(value, file, { isFirst: true, unclear }),
+    assemble: (id, rows) => {
+      const kept = (rows as readonly Kept[]).filter((row) => 'ticket' in row || !unclear.has(row.file));
+      if (kept.length === 0) return { leftOut: 'comments of a file that tells different tickets' };
+      const ticket = kept.flatMap((row) => ('ticket' in row ? [row.ticket] : [])).find(isObject);
+      if (ticket === undefined)
+        return { fault: `ticket ${id}: missing; its comments are there, and it says who asks` };
+      const comments = [ticket, ticketOf(ticket), ...kept].flatMap((row) =>
+        'comments' in row ? objectsOf(row.comments) : [],
+      );
+      return zendesk.read({ ...ticket, comments: inOrder(comments) });
+    },
+  };
+}
 
-/** `file`: its name, which may tell the ticket; null: it told that of an entry before. */
-function place(value: unknown, file: string | null): Placement {
+/** `isFirst`: no entry of the file came before; the name of a file tells the ticket of one entry alone. */
+function place(
+  value: unknown,
+  file: string,
+  { isFirst, unclear }: { readonly isFirst: boolean; readonly unclear: Set<string> },
+): Placement {
   if (!isObject(value)) return { fault: 'not a JSON object' };
   if (!isComments(value)) {
     const id = textOf(ticketOf(value)['id']);
     if (id === undefined) return { fault: 'id: missing; it says which comments belong to the ticket' };
     return { conversation: id, part: id, at: null, kept: { ticket: value } satisfies Kept };
   }
-  const id = idInUrls(value) ?? (file === null ? undefined : idInName(file));
+  const inUrls = idsInUrls(value);
+  const told = [...new Set([...inUrls, ...idsInName(file)])];
+  if (told.length > 1) unclear.add(file);
+  if (unclear.has(file))
+    return {
+      fault:
+        `comments: the name of ${file}, its folder and the URLs of its pages tell different tickets` +
+        `${told.length > 1 ? ` (${told.join(', ')})` : ''}; no comments of this file are imported`,
+    };
+  const id = isFirst ? told[0] : inUrls[0];
   if (id === undefined)
     return {
       fault:
         'comments: nothing says of which ticket; keep those of each in a file that is named after it, such as ' +
         'comments/35.json or tickets/35/comments.json',
     };
-  return { conversation: id, part: id, at: null, kept: { comments: value['comments'] } satisfies Kept };
+  return { conversation: id, part: id, at: null, kept: { comments: value['comments'], file } satisfies Kept };
 }
 
 /** Pages name those beside them. */
-function idInUrls({
+function idsInUrls({
   next_page: next,
   previous_page: previous,
   links,
-}: Record<string, unknown>): string | undefined {
+}: Record<string, unknown>): readonly string[] {
   const beside = isObject(links) ? [links['next'], links['prev']] : [];
-  for (const url of [next, previous, ...beside]) {
-    const [, id] = /\/tickets\/(\d{1,20})\/comments/.exec(textOf(url) ?? '') ?? [];
-    if (id !== undefined) return id;
-  }
-  return undefined;
+  return [next, previous, ...beside].flatMap(
+    (url) => /\/tickets\/(\d{1,20})\/comments/.exec(textOf(url) ?? '')?.slice(1) ?? [],
+  );
 }
 
-/** The number behind `ticket`, or the only number of a file's name, or of its folder's. */
-function idInName(file: string): string | undefined {
-  for (const name of [basename(file), basename(dirname(file))]) {
-    const [, named] = /tickets?[-_. ]?(\d{1,20})/i.exec(name) ?? [];
-    if (named !== undefined) return named;
-    const numbers = name.match(/\d+/g) ?? [];
-    if (numbers.length > 0) return numbers.length === 1 ? numbers[0] : undefined;
-  }
-  return undefined;
+/** What the name of a file and those of its folders tell. A number that counts pages or versions tells nothing. */
+function idsInName(file: string): readonly string[] {
+  const folder = dirname(file);
+  const inName = idsIn(basename(file).replace(JSON_NAME, ''));
+  const inFolder = idsIn(basename(folder));
+  // The URLs of the API have it above.
+  const above = /ticket(?:s\/|[-_. #]*)(\d{1,20})\/comments$/i.exec(folder)?.slice(1) ?? [];
+  return [...inName, ...inFolder, ...above].map(withoutZeros);
+}
+
+/** The number that a name is, or those behind `ticket`. */
+function idsIn(name: string): readonly string[] {
+  if (/^\d{1,20}$/.test(name)) return [name];
+  return [...name.matchAll(/ticket[-_. #]*(\d{1,20})(?!\d)/gi)].flatMap(([, id]) => id ?? []);
+}
+
+/** Names of files have them, so that they are sorted by number. */
+function withoutZeros(id: string): string {
+  return id.replace(/^0+(?=\d)/, '');
 }
 
 /** Each once, the oldest first: pages may overlap, and come in any order. */

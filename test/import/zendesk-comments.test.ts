@@ -92,15 +92,68 @@ describe('comments of Zendesk in files of their own', () => {
     const two = [[comment(0, 501, 'a')], [comment(0, 501, 'b')]];
     const root = await write('partly', {
       'tickets.json': { tickets: [ticket(35)] },
-      'comments-99.json': { comments: [comment(0, 501, 'Hello')] },
+      'ticket-99.json': { comments: [comment(0, 501, 'Hello')] },
       'all.json': { comments: [comment(0, 501, 'Hello')] },
       'ticket-35.jsonl': two.map((comments) => JSON.stringify({ comments })).join('\n'),
     });
     const found = await read(root);
     deepEqual(found['35'], ['user: a']);
-    match(String(found['comments-99.json']), /^ticket 99: missing; its comments are there/);
+    match(String(found['ticket-99.json']), /^ticket 99: missing; its comments are there/);
     match(String(found['ticket-35.jsonl']), /^comments: nothing says of which ticket.*comments\/35\.json/);
     match(String(found['all.json']), /^comments: nothing says of which ticket/);
+  });
+
+  it('go to no ticket whose number counts their pages or versions', async () => {
+    const said = (body: string): object => ({ comments: [comment(body.length, 501, body)] });
+    const root = await write('pages', {
+      'tickets.json': { tickets: [ticket(1), ticket(2), ticket(35), ticket(36), ticket(37)] },
+      'tickets/35/comments-1.json': said('a'),
+      'tickets/35/comments-2.json': said('bb'),
+      '35/comments_v2.json': said('ccc'),
+      'tickets/36/comments/page-2.json': said('d'),
+      'all/comments_2.json': said('e'),
+      'all/ticket_37 (1).json': said('f'),
+      'all/ticket_37-page-2.json': said('gg'),
+    });
+    const found = await read(root);
+    match(String(found['all/comments_2.json']), /^comments: nothing says of which ticket/);
+    deepEqual(
+      [1, 2, 35, 36, 37].map((id) => found[id]),
+      [
+        ['user: Too small'],
+        ['user: Too small'],
+        ['user: a', 'user: bb', 'user: ccc'],
+        ['user: d'],
+        ['user: f', 'user: gg'],
+      ],
+    );
+  });
+
+  it('are not imported where the URLs, the folder and the name of a file tell different tickets', async () => {
+    const page = (next: number | null): object => ({
+      comments: [comment(0, 501, 'Hello')],
+      next_page:
+        next === null ? null : `https://shop.zendesk.com/api/v2/tickets/${next}/comments.json?page=2`,
+    });
+    const files = {
+      '36.json': page(37),
+      'tickets/35/36.json': page(null),
+      'tickets/35/comments/1.json': page(null),
+      'tickets/35/comments.json': page(36),
+      'tickets/35/ticket-35-ticket-36.json': page(null),
+      // The first page would be taken.
+      '37.jsonl': `${JSON.stringify(page(null))}\n${JSON.stringify(page(35))}\n`,
+    };
+    const root = await write('unclear', {
+      'tickets.json': { tickets: [1, 35, 36, 37].map(ticket) },
+      ...files,
+    });
+    const found = await read(root);
+    for (const file of Object.keys(files)) {
+      match(String(found[file]), /tell different tickets \((?:\d+, \d+)\); no comments of this file/, file);
+      ok(String(found[file]).includes(join(root, file)));
+    }
+    for (const id of [1, 35, 36, 37]) deepEqual(found[id], ['user: Too small']);
   });
 
   it('are refused before anything is sent where there is no ticket at all', async () => {
