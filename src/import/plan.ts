@@ -20,7 +20,7 @@ import { openInputs, type Input } from './inputs.ts';
 import { shellWord } from './shell-word.ts';
 import { slackExports } from './slack-export.ts';
 import { factsOfChat } from './whatsapp-chat.ts';
-import { isComments, TICKETS_TODO, zendeskTickets } from './zendesk-comments.ts';
+import { areComments, TICKETS_TODO, zendeskTickets } from './zendesk-comments.ts';
 import { zendesk } from './formats/zendesk.ts';
 import { OrderSearch, readWritten, type DateOrder, type OrderFound } from './written-dates.ts';
 import { roleOf } from '../domain/records.ts';
@@ -82,13 +82,6 @@ export async function planFile(input: Input, reading: Reading = {}): Promise<Fil
     };
   if (layout.shape === 'chat') return planChat(input, reading);
   const sample = await sampleOf(input, layout);
-  if ((name ?? zendesk.name) === zendesk.name && sample.values.length > 0 && sample.values.every(isComments))
-    return {
-      input,
-      isOpen: true,
-      looksLike: 'comments of Zendesk without their tickets',
-      todo: TICKETS_TODO,
-    };
   const plan = (format: Format, recognition: Recognition, described: readonly string[] = []): FilePlan => ({
     parts: [{ input, layout }],
     format,
@@ -117,6 +110,13 @@ export async function planFile(input: Input, reading: Reading = {}): Promise<Fil
   if (mapping !== undefined && hasColumns(mapping)) {
     return planTable(asMapped(sample, mapping));
   }
+  if ((name ?? zendesk.name) === zendesk.name && areComments(sample))
+    return {
+      input,
+      isOpen: true,
+      looksLike: 'comments of Zendesk without their tickets',
+      todo: TICKETS_TODO,
+    };
   const given = FORMATS.find((format) => format.name === name);
   if (given !== undefined) return plan(given, { confidence: 1, reason: 'as --format says' });
   const best = recognise(sample);

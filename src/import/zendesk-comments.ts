@@ -5,7 +5,16 @@
  */
 import { basename, dirname } from 'node:path';
 import { entriesOf, layoutOf, type Layout } from './entries.ts';
-import { byShare, objectsOf, shareOf, type Placement, type RowFormat } from './formats/format.ts';
+import {
+  byShare,
+  objectsOf,
+  shareOf,
+  type Placement,
+  type RowFormat,
+  type Sample,
+} from './formats/format.ts';
+import { FORMATS } from './formats/registry.ts';
+import { guessMapping } from './formats/table.ts';
 import { isTicket, ticketOf, zendesk } from './formats/zendesk.ts';
 import type { Input } from './inputs.ts';
 import type { FilePart, FilePlan } from './plan.ts';
@@ -16,14 +25,33 @@ export const TICKETS_TODO =
   'Import them together with their tickets (/api/v2/tickets.json): npm run import -- tickets.json comments/';
 
 const JSON_NAME = /\.(?:json|jsonl|ndjson)(?:\.[a-z]+)?$/i;
+/** Of the API's pages, beside the comments. */
+const PAGE_MEMBERS: ReadonlySet<string> = new Set(['next_page', 'previous_page', 'count', 'meta', 'links']);
+/** Lists of a page that a table's names of columns may fit. */
+const OF_COMMENTS: ReadonlySet<string> = new Set(['comments', 'users']);
 /** Entries that tell what a file holds. */
 const LOOKED_AT = 3;
 
-/** Comments without a ticket. */
-export function isComments(value: unknown): value is Record<string, unknown> {
-  if (!isObject(value) || !Array.isArray(value['comments']) || isTicket(value)) return false;
-  const comments = objectsOf(value['comments']);
-  return comments.every((comment) => 'author_id' in comment && ('body' in comment || 'html_body' in comment));
+/** A page of comments without a ticket. */
+function isComments(value: unknown): value is Record<string, unknown> {
+  if (!isObject(value) || isTicket(value)) return false;
+  const { comments, ...others } = value;
+  if (!Array.isArray(comments)) return false;
+  if (comments.length > 0) return comments.every(isComment);
+  const members = Object.keys(others);
+  return members.length > 0 && members.every((member) => PAGE_MEMBERS.has(member));
+}
+
+function isComment(value: unknown): boolean {
+  return isObject(value) && 'author_id' in value && ('body' in value || 'html_body' in value);
+}
+
+/** All are pages of comments, and nothing else that conversations are made of. */
+export function areComments(sample: Sample): boolean {
+  if (sample.values.length === 0 || !sample.values.every(isComments)) return false;
+  if (FORMATS.some((format) => format.recognise(sample) !== null)) return false;
+  const turns = guessMapping(sample)?.mapping.fields.turns;
+  return turns === undefined || OF_COMMENTS.has(turns);
 }
 
 /** One plan of all comments and tickets, where there are both, and the files that belong to none. */
@@ -35,7 +63,8 @@ export async function zendeskTickets(
     if (!JSON_NAME.test(input.name)) continue;
     const { layout, values } = await beginningOf(input);
     if (layout === null || values.length === 0) continue;
-    if (values.every(isComments)) comments.push({ input, layout });
+    if (areComments({ shape: layout.shape, name: basename(input.name), values }))
+      comments.push({ input, layout });
     else if (values.every((value) => isObject(value) && isTicket(value))) tickets.push({ input, layout });
   }
   const [first, ...others] = [...tickets, ...comments];

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { convert } from '../../src/import/converter.ts';
 import { openInputs } from '../../src/import/inputs.ts';
-import { planFile, planFiles, planTogether } from '../../src/import/plan.ts';
+import { planFile, planFiles, planTogether, type Reading } from '../../src/import/plan.ts';
 
 let folder: string;
 before(async () => {
@@ -167,6 +167,52 @@ describe('comments of Zendesk in files of their own', () => {
       equal(plan.looksLike, 'comments of Zendesk without their tickets');
       match(plan.todo ?? '', /tickets\.json comments\//);
     }
+  });
+
+  it('are no chats that have a list of comments, too', async () => {
+    const messages = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Hello' },
+    ];
+    const named = [{ sender: 'user', text: 'Hi' }];
+    const given = [comment(0, 501, 'Nice')];
+    const chats = {
+      'plain.json': [{ id: 'a', messages, comments: [] }],
+      'rated.json': [{ id: 'b', messages, comments: given }],
+      'lines.jsonl': `${JSON.stringify({ id: 'c', messages, comments: [] })}\n`,
+    };
+    const odd = {
+      'named.json': [{ id: 'd', messages: named, comments: [] }],
+      'rated-named.json': [{ id: 'd', messages: named, comments: given }],
+      'odd.json': [{ id: 'e', posts: [{ wer: 'Kunde', was: 'Hallo' }], comments: [] }],
+      'bare.json': [{ comments: [] }],
+      'mixed.json': [{ comments: [...given, 'Hello'] }],
+    };
+    const page = { comments: [], next_page: null, previous_page: null, count: 0 };
+    const root = await write('chats', { ...chats, ...odd, 'page.json': page });
+    const planned = async (file: string, reading: Reading = {}): Promise<string> => {
+      const { inputs } = await openInputs([join(root, file)]);
+      const plan = await planFile(inputs[0]!, reading);
+      return 'format' in plan ? plan.format.name : plan.looksLike;
+    };
+    for (const file of Object.keys(chats)) equal(await planned(file), 'undertone', file);
+    for (const file of ['named.json', 'rated-named.json']) equal(await planned(file), 'table', file);
+    for (const file of Object.keys(odd)) ok(!/Zendesk/.test(await planned(file)), file);
+    equal(await planned('page.json'), 'comments of Zendesk without their tickets');
+    const fields = { turns: 'comments', role: 'author_id', content: 'body' };
+    await write('chats', { 'mapped.json': [{ comments: given }] });
+    equal(await planned('mapped.json'), 'comments of Zendesk without their tickets');
+    const roles = new Map([['501', 'user']]);
+    equal(await planned('mapped.json', { mapping: { fields, roles } }), 'table');
+
+    await write('chats', { 'tickets.json': TICKETS, 'comments/35.json': { comments: given } });
+    const { inputs } = await openInputs([root]);
+    const { plans, rest } = await planTogether(inputs, {});
+    deepEqual(
+      plans.map(({ parts }) => parts.map(({ input }) => input.name.slice(root.length + 1))),
+      [['tickets.json', 'comments/35.json', 'mapped.json', 'page.json']],
+    );
+    equal(rest.length, Object.keys({ ...chats, ...odd }).length);
   });
 
   it('leave tickets that have their comments as they are', async () => {
