@@ -5,8 +5,20 @@ import { formatLocalBucket, instantOfLocal, startOfDate } from '../domain/local-
 import { SHARED_VIEWS, type SharedView } from '../domain/shared-views.ts';
 import { DAY_MICROS, parseTime } from '../domain/time.ts';
 import { AppError } from '../errors.ts';
+import { invalidRequest } from '../ingest/validation.ts';
 import { periodsOf } from '../query/changes/changes-reader.ts';
-import { isEntity, rangeOf, readState, START, writeState, type PageState } from './dashboard/client/state.ts';
+import {
+  addressOf,
+  BUCKETS,
+  CALENDAR,
+  COMPARISONS,
+  isEntity,
+  rangeOf,
+  RANGES,
+  readState,
+  START,
+  type PageState,
+} from './dashboard/client/state.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -15,12 +27,42 @@ declare module 'fastify' {
   }
 }
 
-/** What a link holds of an address; null: it shows a view that no link may. */
-export function sharedView(search: string): string | null {
-  const { view, id, range, compare, buckets, session } = readState(search);
-  if (session !== '' || !isShared(view)) return null;
+/** What of an address a link holds. */
+const HELD = ['view', 'id', 'range', 'compare', 'buckets'] as const;
+const RULES: Readonly<Record<(typeof HELD)[number], string>> = {
+  view: `must have \`view\`, one of ${SHARED_VIEWS.join(', ')}, and no open conversation`,
+  id: 'must have an `id` that is a UUID where it shows one thing, and none elsewhere',
+  range:
+    'must have a `range` that is one of ' +
+    `${[...RANGES, ...CALENDAR].join(', ')} or two days in their order, as 2026-11-01/2026-11-07`,
+  compare: `must have a \`compare\` that is one of ${COMPARISONS.join(', ')}`,
+  buckets: `must have \`buckets\` that are one of ${BUCKETS.join(', ')}`,
+};
+
+/**
+ * What a link holds of an address. The page shows something else in the place of what it does not know; a link that
+ * did so would show more than was meant. Throws AppError VALIDATION_ERROR.
+ */
+export function sharedView(search: string): string {
+  const given = new URLSearchParams(search);
+  const { session, ...state } = readState(search);
+  const { view, id, range, compare, buckets } = state;
+  const [named = ''] = given.getAll('view');
+  if (session !== '' || !isShared(named)) throw notSharable(['view']);
+  // The page shows the overview where it lacks an id.
+  if (isEntity(named) && id === '') throw notSharable(['id']);
+  const wrong = HELD.filter((name) => {
+    const values = given.getAll(name);
+    const value = name === 'id' ? values[0]?.toLowerCase() : values[0];
+    return values.length > 1 || (value !== undefined && value !== state[name]);
+  });
+  if (wrong.length > 0) throw notSharable(wrong);
   // Filters choose conversations, which a link shows none of.
-  return writeState({ ...START, view, id, range, compare, buckets });
+  return addressOf({ ...START, view, id, range, compare, buckets });
+}
+
+function notSharable(names: readonly (typeof HELD)[number][]): AppError {
+  return invalidRequest(names.map((name) => ({ path: 'view', message: RULES[name] })));
 }
 
 /** Moment, and the time zone of the instance. */

@@ -156,7 +156,7 @@ async function makeLink(app: FastifyInstance): Promise<{ readonly id: string; re
     method: 'POST',
     url: '/v1/links',
     headers: { 'x-api-key': KEY },
-    payload: { instanceId: INSTANCE, view: '' },
+    payload: { instanceId: INSTANCE, view: 'view=overview' },
   });
   const { link, token } = madeLinkSchema.parse(made.json());
   return { id: link.id, token };

@@ -447,13 +447,70 @@ describe('a link to a view', () => {
     ])
       equal((await make(harness, { view })).statusCode, 400, view);
     for (const instanceId of [FOREIGN_INSTANCE, ID])
-      equal((await make(harness, { view: '', instanceId })).statusCode, 404);
-    for (const wrong of [{ view: 1 }, { days: 0 }, { days: 366 }, { view: '', more: 1 }, { instanceId: '' }])
-      equal((await make(harness, { view: '', ...wrong })).statusCode, 400, JSON.stringify(wrong));
+      equal((await make(harness, { view: 'view=overview', instanceId })).statusCode, 404);
+    for (const wrong of [{ view: 1 }, { days: 0 }, { days: 366 }, { more: 1 }, { instanceId: '' }])
+      equal(
+        (await make(harness, { view: 'view=overview', ...wrong })).statusCode,
+        400,
+        JSON.stringify(wrong),
+      );
     equal(harness.linkBucket.values.size, 0);
     // Filters choose conversations, of which a link shows none.
     const filtered = await make(harness, { view: `?view=topic&id=${ID}&language=de&text=refund` });
     equal(madeLinkSchema.parse(filtered.json()).link.view, `?view=topic&id=${ID}`);
+  });
+
+  it('is not made of a mistyped view, which would show another one', async () => {
+    const harness = createHarness();
+    const named = async (view: string): Promise<readonly string[]> => {
+      const refused = await make(harness, { view });
+      equal(refused.statusCode, 400, `${view}: ${refused.body}`);
+      const { error } = refused.json<{
+        error: { code: string; details: { path: string; message: string }[] };
+      }>();
+      equal(error.code, 'VALIDATION_ERROR');
+      return error.details.map(({ path, message }) => {
+        equal(path, 'view');
+        return /`(\w+)`/.exec(message)?.[1] ?? message;
+      });
+    };
+    for (const [view, ...parameters] of [
+      ['', 'view'],
+      ['?', 'view'],
+      ['range=7d', 'view'],
+      ['?view=nonsense', 'view'],
+      ['?view=', 'view'],
+      ['?view=Overview', 'view'],
+      ['?view=overview&view=changes', 'view'],
+      ['?view=topic&range=7d', 'id'],
+      ['?view=topic&id=zz', 'id'],
+      [`?view=topic&id=${ID}&id=${OTHER_ID}`, 'id'],
+      [`?view=overview&id=${ID}`, 'id'],
+      ['?view=overview&range=7', 'range'],
+      ['?view=overview&range=', 'range'],
+      ['?view=overview&range=2026-11-07/2026-11-01', 'range'],
+      ['?view=overview&range=2026-02-30/2026-03-01', 'range'],
+      ['?view=overview&range=7d&range=all', 'range'],
+      ['?view=overview&compare=before', 'compare'],
+      ['?view=overview&buckets=minute', 'buckets'],
+      [`?view=changes&id=zz&range=x&compare=x&buckets=x`, 'id', 'range', 'compare', 'buckets'],
+    ] as const)
+      deepEqual(await named(view), parameters, view);
+    equal(harness.linkBucket.values.size, 0);
+  });
+
+  it('is listed with its view by name, so that what is listed can be made again', async () => {
+    const harness = createHarness();
+    for (const view of [
+      'view=overview',
+      `?view=topic&id=${ID.toUpperCase()}`,
+      'view=changes&range=2026-11-01/2026-11-07',
+    ]) {
+      const first = madeLinkSchema.parse((await make(harness, { view })).json());
+      const again = madeLinkSchema.parse((await make(harness, { view: first.link.view })).json());
+      equal(again.link.view, first.link.view);
+      ok(first.link.view.includes('view='), first.link.view);
+    }
   });
 
   it('is not made where the audit cannot keep it', async () => {
@@ -525,7 +582,7 @@ describe('a link to a view', () => {
       'x-forwarded-email': 'ada@example.com',
       'x-forwarded-groups': 'sales',
     };
-    equal((await make(harness, { view: '' }, headers)).statusCode, 404);
+    equal((await make(harness, { view: 'view=overview' }, headers)).statusCode, 404);
     const { id } = await linked('view=overview', harness);
     const ask = (options: InjectOptions) =>
       harness.app.inject({ ...options, headers, remoteAddress: '10.1.2.3' });

@@ -11,7 +11,7 @@ import { NavigationContext, useAnswer, useNavigation, useTitle, type Navigation 
 import { Overview } from './overview.tsx';
 import { Fault, Waiting } from './parts.tsx';
 import { rangeWords } from './range-controls.tsx';
-import { isEntity, readState, writeState, type PageState } from './state.ts';
+import { addressOf, isEntity, readState, type PageState } from './state.ts';
 import { showTimesIn } from './zone.ts';
 
 const VIEW_WORDS: Readonly<Record<(typeof SHARED_VIEWS)[number], string>> = {
@@ -64,7 +64,7 @@ function ShareDialog({
       isReady
       onConfirm={async () => {
         const { instance, ...view } = state;
-        onMade(await api.makeLink(instance, writeState({ ...view, instance: '' }), days));
+        onMade(await api.makeLink(instance, addressOf({ ...view, instance: '' }), days));
       }}
       onClose={onClose}
     >

@@ -152,6 +152,13 @@ export function writeState(state: PageState): string {
   return text === '' ? '' : `?${text}`;
 }
 
+/** The same with the name of its view, also of the one at the start: what a link is made of says what it shows. */
+export function addressOf(state: PageState): string {
+  const parameters = new URLSearchParams(writeState(state));
+  parameters.set('view', state.view);
+  return `?${parameters.toString()}`;
+}
+
 const DAY_MS = 86_400_000;
 /** A trend of more days has a bucket for each week. */
 const MOST_DAYS = 62;
