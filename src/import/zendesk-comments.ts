@@ -131,13 +131,21 @@ function joinedFormat(): RowFormat {
     assemble: (id, rows) => {
       const kept = (rows as readonly Kept[]).filter((row) => 'ticket' in row || !unclear.has(row.file));
       if (kept.length === 0) return { leftOut: 'comments of a file that tells different tickets' };
-      const ticket = kept.flatMap((row) => ('ticket' in row ? [row.ticket] : [])).find(isObject);
+      const copies = kept.flatMap((row) => ('ticket' in row && isObject(row.ticket) ? [row.ticket] : []));
+      const ticket = newestOf(copies);
       if (ticket === undefined)
         return { fault: `ticket ${id}: missing; its comments are there, and it says who asks` };
-      const comments = [ticket, ticketOf(ticket), ...kept].flatMap((row) =>
-        'comments' in row ? objectsOf(row.comments) : [],
+      // Of a comment that comes twice, the last one is taken: that of the newest copy, or of a page.
+      const holders = [...copies.filter((copy) => copy !== ticket), ticket].flatMap((copy) => [
+        copy,
+        ticketOf(copy),
+      ]);
+      const pages = kept.filter((row) => 'comments' in row);
+      const comments = [...new Set([...holders, ...pages])].flatMap((holder) =>
+        objectsOf((holder as Record<string, unknown>)['comments']),
       );
-      return zendesk.read({ ...ticket, comments: inOrder(comments) });
+      const users = copies.flatMap((copy) => objectsOf(copy['users']));
+      return zendesk.read({ ...ticket, users, comments: inOrder(comments) });
     },
   };
 }
@@ -206,9 +214,18 @@ function withoutZeros(id: string): string {
   return id.replace(/^0+(?=\d)/, '');
 }
 
+/** The first among equals, and where none says when it was changed. */
+function newestOf(copies: readonly Record<string, unknown>[]): Record<string, unknown> | undefined {
+  const at = (copy: Record<string, unknown>): number =>
+    Date.parse(textOf(ticketOf(copy)['updated_at']) ?? '') || Number.NEGATIVE_INFINITY;
+  return copies.toSorted((a, b) => at(b) - at(a) || 0)[0];
+}
+
 /** Each once, the oldest first: pages may overlap, and come in any order. */
 function inOrder(comments: readonly Record<string, unknown>[]): Record<string, unknown>[] {
-  const byId = new Map(comments.map((comment, index) => [textOf(comment['id']) ?? `${index}.`, comment]));
+  const byId = new Map(
+    comments.map((comment) => [textOf(comment['id']) ?? JSON.stringify(comment), comment]),
+  );
   const at = (comment: Record<string, unknown>): number => Date.parse(textOf(comment['created_at']) ?? '');
   return [...byId.values()].sort((a, b) => at(a) - at(b) || 0);
 }

@@ -215,6 +215,40 @@ describe('comments of Zendesk in files of their own', () => {
     equal(rest.length, Object.keys({ ...chats, ...odd }).length);
   });
 
+  it('come from every copy of a ticket, and the newest copy says whose they are', async () => {
+    const copy = (day: number, requester: number, comments: object[]): object => ({
+      ...ticket(35),
+      requester_id: requester,
+      updated_at: `2026-03-0${day}T08:00:00Z`,
+      comments,
+    });
+    const unnamed = { ...comment(3, 77, 'Sorry'), id: undefined };
+    const users = [{ id: 88, role: 'end-user' }];
+    const root = await write('copies', {
+      'a.json': { tickets: [copy(2, 77, [comment(0, 501, 'Too smal'), unnamed]), ticket(36)] },
+      'b.json': { tickets: [copy(9, 501, [comment(0, 501, 'Too small'), comment(1, 77, 'Which?')])] },
+      'c.jsonl': [
+        { ticket: copy(1, 77, [comment(4, 501, 'Ten')]) },
+        { ticket: copy(1, 77, []), users, comments: [comment(5, 88, 'Mine, too')] },
+      ]
+        .map((row) => JSON.stringify(row))
+        .join('\n'),
+      'comments/35.json': { comments: [comment(6, 501, 'Thanks')] },
+      'comments/36.json': { comments: [comment(0, 501, 'Too big')] },
+    });
+    deepEqual(await read(root), {
+      35: [
+        'user: Too small',
+        'assistant: Which?',
+        'assistant: Sorry',
+        'user: Ten',
+        'user: Mine, too',
+        'user: Thanks',
+      ],
+      36: ['user: Too big'],
+    });
+  });
+
   it('leave tickets that have their comments as they are', async () => {
     const whole = { ...ticket(35), comments: [comment(0, 501, 'Too small'), comment(1, 77, 'Sorry')] };
     const root = await write('whole', { 'tickets.jsonl': JSON.stringify(whole) });
