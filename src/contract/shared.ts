@@ -13,6 +13,8 @@ export interface Shared<Answer = unknown> {
   /** The views that ask the route. */
   readonly views: readonly SharedView[];
   readonly free: readonly string[];
+  /** It answers about the period before the asked one, too: `compare` must be given, and both lie in what is shown. */
+  readonly compares?: true;
   /** What is left of an answer: no text of anybody, and no end user. */
   readonly shown: (answer: Answer, view: SharedView) => object;
 }
@@ -84,6 +86,7 @@ export const SHARED_OVERVIEW: Shared<OverviewResponse> = {
 export const SHARED_CHANGES: Shared<ChangesResponse> = {
   views: ['overview', 'changes', ...ENTITIES],
   free: ['limit'],
+  compares: true,
   shown: ({ period, before, changes, lastProcessedAt }, view) => ({
     period,
     before,

@@ -89,7 +89,8 @@ export function holdToView(request: FastifyRequest, view: string, now: Now): voi
       throw notShown();
   if (instance !== 'parameters') return;
   if (isEntity(state.view) && 'groupBy' in query && !('ids' in query)) throw notShown();
-  if (!isInRange(query, state, now)) throw notShown();
+  if (shared.compares === true && !('compare' in query)) throw notShown();
+  if (!isInRange(query, state, now, shared.compares === true)) throw notShown();
 }
 
 /** What a link shows of an answer to its request; the whole to others. */
@@ -114,7 +115,7 @@ function isOfView(name: string, value: string, { view, id, compare }: PageState)
       // Those of a list choose among what it shows.
       return !isEntity(view) || value === id;
     case 'compare':
-      return value === compare || (compare === 'none' && view === 'changes' && value === 'previous');
+      return value !== 'none' && value === comparedWith({ view, compare });
     default:
       return false;
   }
@@ -123,29 +124,61 @@ function isOfView(name: string, value: string, { view, id, compare }: PageState)
 /** How far the clock of a browser may be off, and how long a page may stand open over midnight. */
 const TOLERANCE_MS = 3_600_000;
 
-/** Whether the range of a request lies in the one of the view, or in the one that it is compared with. */
-function isInRange(query: Readonly<Record<string, unknown>>, state: PageState, { ms, zone }: Now): boolean {
+/** What a view is compared with: the page of changes always compares. */
+function comparedWith({ view, compare }: Pick<PageState, 'view' | 'compare'>): PageState['compare'] {
+  return compare === 'none' && view === 'changes' ? 'previous' : compare;
+}
+
+/**
+ * Whether the range of a request lies in the one of the view, or in the one that it is compared with. A route that
+ * compares the range itself is asked for that of the view, and what it compares with must lie in either.
+ */
+function isInRange(
+  query: Readonly<Record<string, unknown>>,
+  state: PageState,
+  { ms, zone }: Now,
+  compares: boolean,
+): boolean {
   if (state.range === 'all') return true;
   const [start, end] = [query['dateRange.start'], query['dateRange.end']].map((text) =>
     typeof text === 'string' ? (startOfDate(text, zone) ?? parseTime(text)) : null,
   );
   if (typeof start !== 'number' || typeof end !== 'number') return false;
-  return [-TOLERANCE_MS, 0, TOLERANCE_MS]
-    .flatMap((later) => rangesOf(state, ms + later, zone))
-    .some((range) => range.start <= start && end <= range.end);
+  const asked = { start, end };
+  const compare = comparedWith(state);
+  return [-TOLERANCE_MS, 0, TOLERANCE_MS].some((later) => {
+    const range = rangeOfView(state, ms + later, zone);
+    if (range === null) return false;
+    if (compare === 'none') return isWithin(asked, range);
+    const shown = [range, beforeOf(range, compare, zone)];
+    const isShown = (wanted: Range): boolean => shown.some((each) => isWithin(wanted, each));
+    return compares ? isWithin(asked, range) && isShown(beforeOf(asked, compare, zone)) : isShown(asked);
+  });
 }
 
-/** The range of a view, and the one that it is compared with: microseconds. */
-function rangesOf({ range, compare, view }: PageState, ms: number, zone: string) {
+/** Microseconds. */
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+function isWithin(inner: Range, outer: Range): boolean {
+  return outer.start <= inner.start && inner.end <= outer.end;
+}
+
+/** The range of a view; null: all time. */
+function rangeOfView({ range }: PageState, ms: number, zone: string): Range | null {
   const clock = formatLocalBucket(ms * 1000, zone).slice(0, 'YYYY-MM-DDTHH:MM:SS'.length);
   const local = rangeOf(range, Date.parse(`${clock}Z`));
-  if (local === null) return [];
+  if (local === null) return null;
   const [first = 0, end = 0] = [local.start, local.end].map((text) => instantOfLocal(Date.parse(text), zone));
   // A day has more hours, or fewer, where clocks are changed; 24 hours are 24 hours.
-  const start = range === '24h' ? end - DAY_MICROS : first;
-  if (compare === 'none' && view !== 'changes') return [{ start, end }];
-  const asked = compare === 'none' ? 'previous' : compare;
-  return [{ start, end }, periodsOf({ start, end }, asked, end, zone).before];
+  return { start: range === '24h' ? end - DAY_MICROS : first, end };
+}
+
+/** What a range is compared with, as GET /v1/changes has it. */
+function beforeOf(range: Range, compare: 'previous' | 'year', zone: string): Range {
+  return periodsOf(range, compare, range.end, zone).before;
 }
 
 function isShared(view: string): view is SharedView {

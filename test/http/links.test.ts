@@ -234,6 +234,48 @@ describe('a link to a view', () => {
     equal(await statusOf(ask(`/v1/changes?instanceId=${INSTANCE}&${RANGE}&compare=previous`)), 403);
   });
 
+  it('compares as its view does, and nothing that lies before that', async () => {
+    const part = 'dateRange.start=2025-02-24&dateRange.end=2025-02-25';
+    const none = await linked('view=overview&range=7d&compare=none');
+    const year = await linked('view=overview&range=7d&compare=year');
+    const previous = await linked(`view=topic&id=${ID}&range=7d`);
+    const changes = await linked('view=changes&range=7d&compare=none');
+    const tenDays = await linked('view=overview&range=2025-02-01/2025-02-10');
+    const all = await linked('view=overview&range=all&compare=none');
+    for (const [{ ask }, range, compare, status] of [
+      [none, RANGE, '', 403],
+      [none, RANGE, '&compare=none', 403],
+      [none, RANGE, '&compare=previous', 403],
+      [all, RANGE, '', 403],
+      [all, RANGE, '&compare=previous', 403],
+      [year, RANGE, '', 403],
+      [year, RANGE, '&compare=previous', 403],
+      [year, RANGE, '&compare=year', 200],
+      [previous, RANGE, '', 403],
+      [previous, RANGE, '&compare=year', 403],
+      [previous, RANGE, '&compare=previous', 200],
+      [previous, part, '&compare=previous', 200],
+      // The period before is shown; the one before that is not.
+      [previous, BEFORE, '&compare=previous', 403],
+      [previous, 'dateRange.start=2025-02-17&dateRange.end=2025-02-18', '&compare=previous', 403],
+      // The page of changes always compares.
+      [changes, RANGE, '', 403],
+      [changes, RANGE, '&compare=previous', 200],
+      [changes, RANGE, '&compare=year', 403],
+      [changes, BEFORE, '&compare=previous', 403],
+      // 10 days are compared with those 14 days earlier, a day with that of the week before: not every one is shown.
+      [tenDays, 'dateRange.start=2025-02-01&dateRange.end=2025-02-11', '&compare=previous', 200],
+      [tenDays, 'dateRange.start=2025-02-02&dateRange.end=2025-02-03', '&compare=previous', 200],
+      [tenDays, 'dateRange.start=2025-02-05&dateRange.end=2025-02-06', '&compare=previous', 403],
+      [tenDays, 'dateRange.start=2025-02-09&dateRange.end=2025-02-10', '&compare=previous', 200],
+    ] as const) {
+      const url = `/v1/changes?instanceId=${INSTANCE}&${range}${compare}`;
+      equal(await statusOf(ask(url)), status, url);
+    }
+    // The page shows the numbers of the period before.
+    equal(await statusOf(previous.ask(`/v1/overview?instanceId=${INSTANCE}&${BEFORE}`)), 200);
+  });
+
   it('has the days of the time zone of its instance, and moves with them', async () => {
     const harness = createHarness();
     harness.timeZone = 'Pacific/Auckland';
@@ -280,6 +322,8 @@ describe('a link to a view', () => {
             const where = `${range} ${compare} ${zone} ${day} ${hour} ${JSON.stringify(period)}`;
             const answer: LightMyRequestResponse = await ask({ url: '/v1/overview', query: given });
             equal(answer.statusCode, 200, where);
+            const changes = await ask({ url: '/v1/changes', query: { ...given, compare } });
+            equal(changes.statusCode, 200, `changes ${where}`);
             const [start = 0, end = 0] = Object.values(period).map(
               (text) => startOfDate(text, zone) ?? parseTime(text) ?? 0,
             );
