@@ -87,7 +87,12 @@ export interface InstanceFinder {
 /** The instances of projects: listed, made and renamed. */
 export interface InstanceRegistry extends Pick<
   Registry,
-  'instancesOf' | 'defaultInstance' | 'findDefaultInstance' | 'changeInstance' | 'issueSessionIds'
+  | 'findInstance'
+  | 'instancesOf'
+  | 'defaultInstance'
+  | 'findDefaultInstance'
+  | 'changeInstance'
+  | 'issueSessionIds'
 > {
   createInstance(request: InstanceRequest): Promise<Instance>;
 }

@@ -18,7 +18,7 @@ export function registerLinkRoutes(
   scope: FastifyInstance,
   links: Links,
   instances: NonNullable<HttpDependencies['query']>['instances'],
-  registry: Pick<HttpDependencies['instances'], 'instancesOf'>,
+  registry: Pick<HttpDependencies['instances'], 'findInstance'>,
 ): void {
   serve(scope, CREATE_LINK, async ({ request }) => {
     const { projectId, keyId, groups = null } = callerOf(request);
@@ -47,9 +47,7 @@ export function registerLinkRoutes(
     const { link, projectId } = callerOf(request);
     if (link === undefined) throw new AppError('NOT_FOUND', 'The request shows a key and no link.');
     await checkInstance(projectId, link.instanceId, instances);
-    const { instances: all } = await registry.instancesOf(projectId, EVERY_ONE);
-    const instance = all.find(({ id }) => id === link.instanceId);
-    const { name = null, timeZone = 'UTC' } = instance ?? {};
+    const { name = null, timeZone = 'UTC' } = (await registry.findInstance(link.instanceId)) ?? {};
     return { view: link.view, endsAt: link.endsAt, instance: { id: link.instanceId, name, timeZone } };
   });
 
@@ -58,8 +56,6 @@ export function registerLinkRoutes(
     return all.filter(({ instanceId }) => seesInstance(caller, instanceId));
   }
 }
-
-const EVERY_ONE = { limit: Number.MAX_SAFE_INTEGER, offset: 0 };
 
 function listed({ id, instanceId, view, keyId, createdAt, endsAt }: Link) {
   return { id, instanceId, view, keyId, createdAt, endsAt };

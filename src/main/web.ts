@@ -390,6 +390,7 @@ function registryOf({
       revoke: async (projectId, id) => registry.get().revokeLink(projectId, id),
     },
     instances: {
+      findInstance: async (id) => registry.get().findInstance(id),
       instancesOf: async (projectId, window) => registry.get().instancesOf(projectId, window),
       createInstance: async (request) => createInstance.get()(request),
       defaultInstance: async (options) => registry.get().defaultInstance(options),

@@ -66,6 +66,7 @@ const MADE = {
 
 /** Makes and renames, as the registry would. */
 const instances = {
+  findInstance: async () => MADE,
   instancesOf: async () => ({ instances: [MADE], total: 1 }),
   findDefaultInstance: async () => MADE,
   createInstance: async () => MADE,

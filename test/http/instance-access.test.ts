@@ -39,6 +39,7 @@ function harness() {
   const made = createHarness({
     people,
     instances: {
+      findInstance: async (id) => ALL.find((instance) => instance.id === id) ?? null,
       instancesOf: async (_, { limit, offset }) => ({
         instances: ALL.slice(offset, offset + limit),
         total: ALL.length,

@@ -34,6 +34,7 @@ describe('/v1/instances', () => {
     harness = createHarness({
       instances: {
         createInstance,
+        findInstance: (id) => here.findInstance(id),
         instancesOf: (...page) => here.instancesOf(...page),
         defaultInstance: (wanted) => here.defaultInstance(wanted),
         findDefaultInstance: (projectId) => here.findDefaultInstance(projectId),

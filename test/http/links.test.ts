@@ -89,6 +89,27 @@ describe('a link to a view', () => {
       equal(await statusOf(ask(path)), 200, path);
   });
 
+  it('asks the registry for its instance alone', async () => {
+    const none = (): Promise<never> => Promise.reject(new Error('asked for more'));
+    const harness = createHarness({
+      instances: {
+        findInstance: async (id) => ({
+          ...{ id, number: 1, projectId: PROJECT, createdAt: new Date(NOON).toISOString() },
+          ...{ name: 'Shop', timeZone: 'Europe/Berlin' },
+        }),
+        instancesOf: none,
+        findDefaultInstance: none,
+        createInstance: none,
+        defaultInstance: none,
+        changeInstance: none,
+        issueSessionIds: none,
+      },
+    });
+    const { ask } = await linked('view=overview', harness);
+    const { instance } = shownLinkSchema.parse((await ask('/v1/link')).json());
+    deepEqual(instance, { id: INSTANCE, name: 'Shop', timeZone: 'Europe/Berlin' });
+  });
+
   it('opens no other route', async () => {
     const all = [...ROUTES.ingest, ...ROUTES.query, ...ROUTES.always];
     for (const view of SHARED_VIEWS) {

@@ -352,6 +352,7 @@ export function createHarness(
     ...(serve === 'query' ? {} : { ingest, traces: { intake: NO_SPANS, figures: () => null } }),
     ...(serve === 'ingest' ? {} : { query }),
     instances: {
+      findInstance: async () => null,
       instancesOf: async () => ({ instances: [], total: 0 }),
       findDefaultInstance: async () => null,
       createInstance: () => Promise.reject(new Error('not faked')),
