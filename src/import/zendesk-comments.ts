@@ -100,6 +100,10 @@ async function beginningOf(input: Input): Promise<{ layout: Layout | null; value
   }
 }
 
+/** Why answers are left out of a ticket. */
+const NO_COMMENTS =
+  'answers to a ticket whose comments are missing: its question alone is imported; add a file with its comments';
+
 /** What is kept of an entry, and of comments the file that they stand in. */
 type Kept = { readonly ticket: unknown } | { readonly comments: unknown; readonly file: string };
 
@@ -145,7 +149,9 @@ function joinedFormat(): RowFormat {
         objectsOf((holder as Record<string, unknown>)['comments']),
       );
       const users = copies.flatMap((copy) => objectsOf(copy['users']));
-      return zendesk.read({ ...ticket, users, comments: inOrder(comments) });
+      const reading = zendesk.read({ ...ticket, users, comments: inOrder(comments) });
+      if (comments.length > 0 || !('line' in reading)) return reading;
+      return { ...reading, omitted: new Map([...reading.omitted, [NO_COMMENTS, 1]]) };
     },
   };
 }

@@ -249,6 +249,24 @@ describe('comments of Zendesk in files of their own', () => {
     });
   });
 
+  it('are missed where other tickets have them', async () => {
+    const whole = { ...ticket(38), comments: [comment(0, 501, 'Whole')] };
+    const root = await write('missed', {
+      'tickets.json': { tickets: [ticket(35), ticket(36), ticket(37), whole] },
+      'comments/35.json': { comments: [comment(0, 501, 'Hello'), comment(1, 77, 'Note', { public: false })] },
+      'comments/37.json': { comments: [], next_page: null, previous_page: null, count: 0 },
+    });
+    const [plan] = await planFiles([root]);
+    const omitted: Record<string, string[]> = {};
+    for await (const converted of convert(plan!, {}))
+      if ('conversation' in converted)
+        omitted[String(converted.conversation.session['externalId'])] = [...converted.omitted].map(
+          ([reason, times]) => `${times} × ${reason.slice(0, 46)}`,
+        );
+    const missing = ['1 × answers to a ticket whose comments are missing'];
+    deepEqual(omitted, { 35: ['1 × internal note'], 36: missing, 37: missing, 38: [] });
+  });
+
   it('leave tickets that have their comments as they are', async () => {
     const whole = { ...ticket(35), comments: [comment(0, 501, 'Too small'), comment(1, 77, 'Sorry')] };
     const root = await write('whole', { 'tickets.jsonl': JSON.stringify(whole) });
