@@ -23,7 +23,7 @@ import type { QueryResponse } from '../query/response-schema.ts';
 import type { SaidParameters, SaidResponse } from '../query/said/said-schema.ts';
 import type { SessionParameters, SessionResponse } from '../query/session-schema.ts';
 import type { WhyGroupBy, WhyParameters, WhyResponse } from '../query/why/why-schema.ts';
-import type { Instance, Link, Registry, SignIn } from '../registry/registry.ts';
+import type { Instance, Link, LinkMaker, Registry, SignIn } from '../registry/registry.ts';
 import type { Logger } from '../logger.ts';
 import type { ReadingRate } from './answers.ts';
 import type { BodyRate } from './body-rate.ts';
@@ -69,11 +69,13 @@ export interface Links {
   /** As those of KeyFinder. */
   known(token: string): Link | null | undefined;
   find(token: string): Promise<Link | null>;
-  /** Throws AppError CONFLICT when its maker has too many. */
+  /** Before one is made. Throws AppError CONFLICT when the maker has too many, or SERVICE_UNAVAILABLE. */
+  check(maker: LinkMaker): Promise<void> | void;
+  /** Throws as `check` does. */
   open(wanted: Parameters<Registry['openLink']>[0]): ReturnType<Registry['openLink']>;
   /** Those of a project, the newest first. */
   list(projectId: string): Promise<readonly Link[]>;
-  revoke(projectId: string, id: string): Promise<boolean>;
+  revoke(projectId: string, id: string): Promise<void>;
 }
 
 /** Says whom an instance belongs to. */

@@ -25,6 +25,8 @@ export function registerLinkRoutes(
     const { instanceId, view: given, days } = checked(newLinkSchema, request.body ?? {});
     const view = sharedView(given);
     await checkInstance(projectId, instanceId, instances);
+    // The audit has no link that is refused.
+    await links.check({ projectId, keyId, groups });
     const id = v7();
     await recordAudit(request, 'CREATE_LINK', { instanceId, target: id });
     const { link, token } = await links.open({ id, projectId, instanceId, view, keyId, groups, days });

@@ -385,6 +385,7 @@ function registryOf({
     links: {
       known: (token) => registry.get().knownLink(token),
       find: async (token) => registry.get().findLink(token),
+      check: async (maker) => registry.get().checkLink(maker),
       open: async (wanted) => registry.get().openLink(wanted),
       list: async (projectId) => registry.get().listLinks(projectId),
       revoke: async (projectId, id) => registry.get().revokeLink(projectId, id),

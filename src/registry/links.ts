@@ -26,8 +26,9 @@ interface StoredLink extends Link, Ending {
   readonly key: string | null;
 }
 
-/** Days that a link lives for, unless its maker says fewer. */
-export const LINK_DAYS = 30;
+/** Who makes a link, and for which project. */
+export type LinkMaker = Pick<Link, 'projectId' | 'keyId' | 'groups'>;
+
 /** Of one key or person. */
 const MOST_OF_MAKER = 100;
 
@@ -52,21 +53,26 @@ export class Links {
     this.#tokens.watched(...write);
   }
 
-  /** Throws AppError CONFLICT when its maker has too many. */
+  /** Throws AppError CONFLICT when the maker has too many, SERVICE_UNAVAILABLE while their key is not known here. */
+  check(maker: LinkMaker): void {
+    this.#keyOf(maker);
+    const { projectId, keyId } = maker;
+    const own = this.#living(projectId).filter(({ stored }) => stored.keyId === keyId);
+    if (own.length < MOST_OF_MAKER) return;
+    const message = `${MOST_OF_MAKER} links of yours are open, and there may be no more. Revoke one first.`;
+    throw new AppError('CONFLICT', message);
+  }
+
+  /** Throws as `check` does. */
   async open({ days, ...wanted }: Omit<Link, 'createdAt' | 'endsAt'> & { readonly days: number }): Promise<{
     readonly token: string;
     readonly link: Link;
   }> {
-    const { projectId, keyId, groups } = wanted;
-    const own = this.#living(projectId).filter(({ stored }) => stored.keyId === keyId);
-    if (own.length >= MOST_OF_MAKER) {
-      const message = `${MOST_OF_MAKER} links of yours are open, and there may be no more. Revoke one first.`;
-      throw new AppError('CONFLICT', message);
-    }
+    this.check(wanted);
     const now = this.#now().getTime();
     const stored: StoredLink = {
       ...wanted,
-      key: groups === null ? (this.#keys.digestOf(keyId) ?? '') : null,
+      key: this.#keyOf(wanted),
       createdAt: new Date(now).toISOString(),
       endsAt: new Date(now + days * 86_400_000).toISOString(),
     };
@@ -95,13 +101,21 @@ export class Links {
       .reverse();
   }
 
-  /** Ends a link for ever; false: the project has none of this id. */
-  async revoke(projectId: string, id: string): Promise<boolean> {
+  /** Ends a link for ever, where the project has one of this id. */
+  async revoke(projectId: string, id: string): Promise<void> {
     await this.#tokens.caughtUp();
     const found = this.#living(projectId).find(({ stored }) => stored.id === id);
-    if (found === undefined) return false;
-    await this.#tokens.remove(found);
-    return true;
+    if (found !== undefined) await this.#tokens.remove(found);
+  }
+
+  /** Digest of the key of a maker; null: they are a person. A link without its key would open nothing. */
+  #keyOf({ projectId, keyId, groups }: LinkMaker): string | null {
+    if (groups !== null) return null;
+    const key = this.#keys.digestOf(keyId);
+    if (key !== undefined && this.#hasMaker({ key, projectId })) return key;
+    const message =
+      'The key that makes the link is not known here yet, or was revoked. Try again in a moment.';
+    throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
   }
 
   #living(projectId: string): Known<StoredLink>[] {
@@ -111,7 +125,7 @@ export class Links {
   }
 
   /** Whoever asks knows of people, and whether they may still show what they showed. */
-  #hasMaker({ key, projectId }: StoredLink): boolean {
+  #hasMaker({ key, projectId }: Pick<StoredLink, 'key' | 'projectId'>): boolean {
     return key === null || this.#keys.grantOf(key)?.projectId === projectId;
   }
 }

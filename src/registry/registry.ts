@@ -12,7 +12,7 @@ import { guard, guarded, unavailable, type GuardedBucket } from './guarded-bucke
 import type { Instance, InstancePage } from './instance-index.ts';
 import { Instances, type InstanceChanges, type NewInstance } from './instances.ts';
 import { Keys, type ApiKey, type KeyGrant, type ListedKey } from './keys.ts';
-import { Links, type Link } from './links.ts';
+import { Links, type Link, type LinkMaker } from './links.ts';
 import { Projects, type Project } from './projects.ts';
 import { openSessionClaims, type SessionClaims } from './session-claims.ts';
 import { createSessionIds, type SessionIds } from './session-ids.ts';
@@ -21,7 +21,7 @@ import { SignIns, type SignIn } from './sign-ins.ts';
 export type { KeyEnvironment } from './api-keys.ts';
 export type { Instance, InstancePage } from './instance-index.ts';
 export type { ApiKey, KeyGrant, ListedKey } from './keys.ts';
-export { LINK_DAYS, type Link } from './links.ts';
+export type { Link, LinkMaker } from './links.ts';
 export type { Project } from './projects.ts';
 export type { SignIn } from './sign-ins.ts';
 
@@ -54,7 +54,9 @@ export interface Registry {
   knownSignIn(token: string): KeyGrant | null | undefined;
   /** Ends a sign-in. Other processes follow within a second. */
   closeSignIn(token: string): Promise<void>;
-  /** Makes a link to a view. Its token exists only in this answer. Throws AppError CONFLICT. */
+  /** Before a link is made. Throws AppError CONFLICT when the maker has too many, or SERVICE_UNAVAILABLE. */
+  checkLink(maker: LinkMaker): Promise<void>;
+  /** Makes a link to a view. Its token exists only in this answer. Throws as `checkLink` does. */
   openLink(wanted: Parameters<Links['open']>[0]): ReturnType<Links['open']>;
   /** What a link shows; null when it has ended, or the key that made it was revoked. */
   findLink(token: string): Promise<Link | null>;
@@ -62,8 +64,8 @@ export interface Registry {
   knownLink(token: string): Link | null | undefined;
   /** Those of a project that have not ended, the newest first. */
   listLinks(projectId: string): Promise<readonly Link[]>;
-  /** Ends a link by its id (lower case); false when the project has none. Other processes follow within a second. */
-  revokeLink(projectId: string, id: string): Promise<boolean>;
+  /** Ends a link by its id (lower case), where the project has it. Other processes follow within a second. */
+  revokeLink(projectId: string, id: string): Promise<void>;
   findProjectByName(name: string): Promise<Project | null>;
   /** Oldest first. */
   listProjects(): Promise<readonly Project[]>;
@@ -294,6 +296,7 @@ class SharedRegistry implements Registry {
     return this.#parts.keys.create({ projectId, ...key });
   };
 
+  readonly checkLink: Registry['checkLink'] = async (maker) => this.#loaded.links.check(maker);
   readonly openLink: Registry['openLink'] = async (wanted) => this.#loaded.links.open(wanted);
   readonly knownLink: Registry['knownLink'] = (token) => this.#loaded.links.known(token);
   readonly findLink: Registry['findLink'] = async (token) => this.#loaded.links.find(token);

@@ -94,8 +94,12 @@ describe('a link to a view', () => {
     const harness = createHarness({
       instances: {
         findInstance: async (id) => ({
-          ...{ id, number: 1, projectId: PROJECT, createdAt: new Date(NOON).toISOString() },
-          ...{ name: 'Shop', timeZone: 'Europe/Berlin' },
+          id,
+          number: 1,
+          projectId: PROJECT,
+          createdAt: new Date(NOON).toISOString(),
+          name: 'Shop',
+          timeZone: 'Europe/Berlin',
         }),
         instancesOf: none,
         findDefaultInstance: none,
@@ -496,6 +500,15 @@ describe('a link to a view', () => {
       ],
     );
     ok(![...harness.linkBucket.values.values()].some(({ value }) => value.includes(token)));
+  });
+
+  it('is not recorded where it is not made', async () => {
+    const harness = createHarness();
+    for (let count = 0; count < 100; count += 1)
+      equal((await make(harness, { view: 'view=overview' })).statusCode, 201);
+    equal((await make(harness, { view: 'view=overview' })).statusCode, 409);
+    const audit = await harness.app.inject({ url: '/v1/audit?limit=1000', headers: { 'x-api-key': KEY } });
+    equal(audit.json<{ elements: readonly unknown[] }>().elements.length, 100);
   });
 
   it('is of views without texts and end users alone, of an instance of the project', async () => {

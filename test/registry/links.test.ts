@@ -2,12 +2,13 @@ import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/stri
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 } from 'uuid';
-import { LINK_DAYS, openRegistry, type Registry } from '../../src/registry/registry.ts';
+import { openRegistry, type Registry } from '../../src/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { openKeyValue } from '../../src/stream/kv/key-value.ts';
 import { startTestServer, type TestServer } from '../support/nats.ts';
 
 const DAY_MS = 86_400_000;
+const DAYS = 30;
 const INSTANCE = '0192f0a0-0000-7000-8000-00000000000a';
 
 describe('links', () => {
@@ -41,7 +42,7 @@ describe('links', () => {
       view: '?view=changes',
       keyId: person === null ? key.keyId : 'ada@example.com',
       groups: person?.groups ?? null,
-      days: LINK_DAYS,
+      days: DAYS,
     };
     return { key, wanted, ...(await here.openLink(wanted)) };
   }
@@ -75,6 +76,17 @@ describe('links', () => {
     deepEqual(await here.listLinks(key.projectId), []);
   });
 
+  it('are not made of a key that is not known, of another project or revoked: they would open nothing', async () => {
+    const { key, wanted } = await made();
+    const other = await made();
+    for (const wrong of [{ keyId: 'key_unknown' }, { projectId: other.key.projectId }])
+      await rejects(here.openLink({ ...wanted, id: v7(), ...wrong }), { code: 'SERVICE_UNAVAILABLE' });
+    await here.revokeKey(key.keyId);
+    await rejects(here.openLink({ ...wanted, id: v7() }), { code: 'SERVICE_UNAVAILABLE' });
+    await rejects(here.checkLink(wanted), { code: 'SERVICE_UNAVAILABLE' });
+    deepEqual(await here.listLinks(other.key.projectId), [other.link]);
+  });
+
   it('of a person say the groups that the person was in', async () => {
     const { token } = await made({ groups: ['sales'] });
     const link = await there.findLink(token);
@@ -87,25 +99,27 @@ describe('links', () => {
     deepEqual(await there.listLinks(link.projectId), [second.link, link]);
     const other = await made();
     deepEqual(await there.listLinks(other.link.projectId), [other.link]);
-    equal(await there.revokeLink(other.link.projectId, link.id), false);
-    equal(await there.revokeLink(link.projectId, link.id), true);
+    await there.revokeLink(other.link.projectId, link.id);
+    ok(await there.findLink(token));
+    await there.revokeLink(link.projectId, link.id);
     equal(await there.findLink(token), null);
     while ((await here.findLink(token)) !== null) await sleep(5);
     deepEqual(await here.listLinks(link.projectId), [second.link]);
-    equal(await here.revokeLink(link.projectId, link.id), false);
+    await here.revokeLink(link.projectId, link.id);
   });
 
   it('are at most a hundred of one maker: the next one is refused, and ends none', async () => {
     const { token, wanted } = await made();
     for (let count = 1; count < 100; count += 1) await here.openLink({ ...wanted, id: v7() });
     await rejects(here.openLink({ ...wanted, id: v7() }), { code: 'CONFLICT' });
+    await rejects(here.checkLink(wanted), { code: 'CONFLICT' });
     ok(await here.findLink(token));
     await here.openLink({ ...wanted, id: v7(), keyId: 'bob@example.com', groups: [] });
   });
 
   it('end by themselves, and go with the next one; what is stored is no token', async () => {
     const { token, link } = await made();
-    now += LINK_DAYS * DAY_MS - 1;
+    now += DAYS * DAY_MS - 1;
     ok(await there.findLink(token));
     now += 1;
     equal(await there.findLink(token), null);
