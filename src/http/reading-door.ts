@@ -1,4 +1,4 @@
-/** Covered by test/http/mcp-route.test.ts and test/e2e/mcp-rules.test.ts. */
+/** Covered by test/http/reading-door.test.ts, test/http/mcp-route.test.ts and test/e2e/mcp-rules.test.ts. */
 import { parseQueryParameters } from '../query/parameters.ts';
 import { notFoundPath } from './auth.ts';
 import type { FoundKey, HttpDependencies } from './dependencies.ts';
@@ -13,7 +13,7 @@ export function createReadingDoors(
   query: NonNullable<HttpDependencies['query']>,
   instances: HttpDependencies['instances'],
 ): (caller: FoundKey) => ReadingDoor {
-  const routes = new Map(readingRoutes(query).map((reading) => [reading.route.path.split('/')[1], reading]));
+  const routes = new Map(readingRoutes(query).map((reading) => [shapeOf(reading.route.path), reading]));
   const check = async (caller: FoundKey, instanceId: string): Promise<void> => {
     if (!seesInstance(caller, instanceId)) throw noInstance(instanceId);
     await checkInstance(caller.projectId, instanceId, query.instances);
@@ -26,12 +26,17 @@ export function createReadingDoors(
         await check(caller, asked.instanceId);
         return query.runner.run(asked, caller.projectId);
       }
-      const [, name = '', id = ''] = path.split('/');
-      const route = routes.get(name);
+      const [, , id = ''] = path.split('/');
+      const route = routes.get(shapeOf(path));
       if (route === undefined) throw notFoundPath('GET', path);
       const question = readQuestion(route, given, id);
       await check(caller, question.instanceId);
       return question.answer(caller.projectId);
     },
   });
+}
+
+/** A path with a `*` in the place of its id, which is all that stands behind its first name. */
+function shapeOf(path: string): string {
+  return path.replace(/^(\/[^/]*)\/[^/]*$/, '$1/*');
 }
