@@ -93,7 +93,7 @@ const DECLARED = {
       .min(0)
       .nullable()
       .describe(
-        'Seconds from a user turn to the reply that arrives next in its session: the median, within 5 %. For a ' +
+        'Seconds from a user turn to the reply that arrives next in its session: the median (the lower of the two in the middle), within 5 %. For a ' +
           'signal or a repeated request: to the reply that it comes after. Waits below a millisecond are not ' +
           'measured. Null without any.',
       ),

@@ -10,7 +10,7 @@ import { heldPage, type Page } from './held-page.ts';
 import { readInstanceRow } from './instance-row.ts';
 import { inTimeZone, nameOfBucket } from './local-buckets.ts';
 import type { QueryParameters } from './parameters.ts';
-import { isByWait, isCountedApart, planQuery, planWaits, type ChosenEntities, type Wanted } from './plan.ts';
+import { isCountedApart, planQuery, planWaits, type ChosenEntities, type Wanted } from './plan.ts';
 import type { QueryResponse } from './response-schema.ts';
 import type { Plan } from './statement.ts';
 
@@ -76,7 +76,8 @@ async function withWaits(
   rows: readonly Row[],
   views: readonly View[],
 ): Promise<readonly Row[]> {
-  if (!parameters.fields.includes('waitSeconds') || isByWait(parameters) || rows.length === 0) return rows;
+  const [first] = rows;
+  if (!parameters.fields.includes('waitSeconds') || first === undefined || 'wait' in first) return rows;
   const numbers = rows.map((row) => row['number'] as number);
   const plan = planWaits(parameters, instance, views, numbers);
   const read = (): Promise<Row[]> => snapshot.all(plan.sql, plan);
@@ -103,7 +104,7 @@ export async function* streamElements(
   const number = instance['instance'] as number;
   const parameters = await inTimeZone(snapshot, asked, number, views);
   const chosen = await chosenEntities(snapshot, parameters, number);
-  const plan = planQuery(parameters, number, views, chosen, 'page');
+  const plan = planQuery(parameters, number, views, chosen, 'export');
   let rows: Row[] = [];
   for await (const some of snapshot.stream(plan.sql, plan)) {
     rows.push(...some);

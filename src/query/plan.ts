@@ -15,8 +15,11 @@ import type { QueryParameters } from './parameters.ts';
 import { route, type BucketRouting, type Range } from './routing.ts';
 import { Statement, type Plan } from './statement.ts';
 
-/** What a statement gives: rows of the page, `total` (rows of the whole answer), or the rows with the total in each. */
-export type Wanted = 'page' | 'total' | 'page and total';
+/**
+ * What a statement gives: rows of the page, `total` (rows of the whole answer), or the rows with the total in each;
+ * `export`: rows of the page, with `wait` where it is asked for.
+ */
+export type Wanted = 'page' | 'total' | 'page and total' | 'export';
 
 /**
  * Numbers of the entities that a query's filters name, in their instance (sessions and end users: in their shard); what
@@ -39,12 +42,14 @@ export function planQuery(
   wanted: Wanted,
 ): Plan {
   const statement = new Statement(views, instance);
-  const filtered = filteredRows(statement, parameters, chosen, wanted !== 'total' && isByWait(parameters));
+  const needsWait =
+    isByWait(parameters) || (wanted === 'export' && parameters.fields.includes('waitSeconds'));
+  const filtered = filteredRows(statement, parameters, chosen, wanted !== 'total' && needsWait);
   if (wanted === 'total') return statement.plan(`select count(*) as total ${filtered}`);
   const paged =
     `order by ${orderOf(parameters)} limit ${statement.bind(parameters.limit)} offset ` +
     `${statement.bind(parameters.offset)}`;
-  if (wanted === 'page') return statement.plan(`select * ${filtered} ${paged}`);
+  if (wanted === 'page' || wanted === 'export') return statement.plan(`select * ${filtered} ${paged}`);
   // Not count(*) over (): a window without partition can end the whole database (docs/decisions/0022).
   return statement.plan(
     `with a as materialized (select * ${filtered}) select *, (select count(*) from a) as total from a ${paged}`,

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { answerQuery } from '../../src/query/answer.ts';
+import { answerQuery, streamElements } from '../../src/query/answer.ts';
 import { GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
 import type { Metric } from '../../src/domain/metrics.ts';
 import { parseQueryParameters, type QueryParameters } from '../../src/query/parameters.ts';
@@ -91,6 +91,39 @@ describe('answers from rows in memory', () => {
         snapshot.release();
       }
       equal(held, BATCHES * QUESTIONS);
+    } finally {
+      await fixture.close();
+    }
+  });
+
+  it('are those of an export, waits included', async () => {
+    const fixture = await openFixture();
+    try {
+      await fixture.fold(new SyntheticStream({ messages: 600, days: DAYS, topics: 5 }).next(600));
+      await fixture.publish();
+      const snapshot = await snapshotOf(fixture.reader);
+      for (const [groupBy, timeGranularity] of [
+        ['SESSION', 'ALL'],
+        ['TOPIC', 'DAY'],
+        ['CSAT_DSAT', 'WEEK'],
+      ] as const) {
+        const { metrics } = GROUPINGS[groupBy];
+        const fields = metrics.join(',');
+        const parameters = parseQueryParameters({
+          instanceId: uuid(1, 1),
+          groupBy,
+          fields,
+          timeGranularity,
+          limit: '1000',
+        });
+        const exported = [];
+        for await (const some of streamElements(snapshot, parameters, { views: VIEWS }))
+          exported.push(...some);
+        const { elements } = await answerQuery(snapshot, parameters, { views: VIEWS });
+        ok(elements.some(({ fields: { waitSeconds } }) => (waitSeconds ?? 0) > 0));
+        deepEqual(exported, elements);
+      }
+      snapshot.release();
     } finally {
       await fixture.close();
     }

@@ -30,14 +30,16 @@ export interface SaidReaderOptions extends AnswerOptions {
   readonly fold: Fold;
   /** Milliseconds since any time. */
   readonly now: () => number;
+  /** Messages that one statement lists. Default: about as many as can be looked at in one answer. */
+  readonly listed?: number;
 }
 
-/** A search stops after so long, at the end of a piece, and says how to go on. */
+/** A search stops after so long, statements included, at the end of a piece, and says how to go on. */
 const BUDGET_MS = 1000;
 /** Messages that are read in one piece. */
 const PIECE = 1000;
-/** Places that one statement gives. */
-const PLACES = 20_000;
+/** Each statement orders all messages, so few are made. */
+const LISTED = 60_000;
 
 interface Found {
   readonly session: number;
@@ -51,12 +53,16 @@ interface Place {
   readonly session: number;
   readonly newest: number;
   readonly position: number;
+  /** How many there are from the first of the list on, listed or not. */
+  readonly behind: number;
 }
 
 interface Searched {
   readonly found: readonly Found[];
   readonly messages: number;
   readonly gone: number;
+  /** Messages behind the place where it stopped. */
+  readonly left: number;
   /** Null: it is through. */
   readonly next: SaidPlace | null;
 }
@@ -96,13 +102,9 @@ export class SaidReader {
     const places = instance === null ? null : await this.#placesOf(snapshot, query, instance);
     const searched =
       places === null
-        ? { found: [], messages: 0, gone: 0, next: null }
+        ? { found: [], messages: 0, gone: 0, left: 0, next: null }
         : await this.#search(snapshot, places, find, limit, cursor ?? null);
-    const { messages, gone, next } = searched;
-    const left =
-      next === null || places === null
-        ? 0
-        : ((await ask(snapshot, places('count(*)::integer as left', next)))[0]?.['left'] as number);
+    const { messages, gone, left, next } = searched;
     const { elements, lastProcessedAt } = await this.#sessionsOf(snapshot, query, searched.found);
     return {
       elements,
@@ -120,16 +122,24 @@ export class SaidReader {
     limit: number,
     cursor: SaidPlace | null,
   ): Promise<Searched> {
-    const { texts, now } = this.#options;
+    const { texts, now, listed: most = LISTED } = this.#options;
     const endsAt = now() + BUDGET_MS;
     const found: Found[] = [];
+    const list = async (from: SaidPlace | null): Promise<readonly Place[]> => {
+      const plan = places(from);
+      return (await snapshot.all(plan.sql, plan)) as unknown as readonly Place[];
+    };
+    /** `done`: the session that is done with. */
+    const left = async (listed: readonly Place[], place: number, done: number, at: SaidPlace | null) => {
+      if (listed.length === most && listed.at(-1)?.session === done) return (await list(at))[0]?.behind ?? 0;
+      const rest = listed.slice(place).filter(({ session }) => session !== done).length;
+      return (listed[0]?.behind ?? 0) - listed.length + rest;
+    };
     let at = cursor;
     let [messages, gone, done] = [0, 0, -1];
     for (;;) {
-      const listed = (await ask(
-        snapshot,
-        places('session, newest, position', at, NEWEST_FIRST),
-      )) as unknown as readonly Place[];
+      const listed = await list(at);
+      let place = 0;
       for (const piece of piecesOf(listed, PIECE)) {
         const waiting = piece.filter(({ session }) => session !== done);
         const read = new Map<
@@ -146,6 +156,7 @@ export class SaidReader {
         );
         for (const { session, newest, position } of piece) {
           at = { until: at?.until ?? newest, newest, position: session === done ? 0 : position };
+          place += 1;
           if (session === done) continue;
           messages += 1;
           const hit = read.get(position);
@@ -154,11 +165,13 @@ export class SaidReader {
           found.push({ session, position, ...hit });
           done = session;
           at = { ...at, position: 0 };
-          if (found.length === limit) return { found, messages, gone, next: at };
+          if (found.length < limit) continue;
+          return { found, messages, gone, next: at, left: await left(listed, place, done, at) };
         }
-        if (now() >= endsAt) return { found, messages, gone, next: at };
+        if (now() >= endsAt)
+          return { found, messages, gone, next: at, left: await left(listed, place, done, at) };
       }
-      if (listed.length < PLACES) return { found, messages, gone, next: null };
+      if (listed.length < most) return { found, messages, gone, left: 0, next: null };
     }
   }
 
@@ -166,7 +179,7 @@ export class SaidReader {
   async #placesOf(snapshot: Snapshot, query: QueryParameters, instance: number): Promise<Places> {
     const chosen = await chosenEntities(snapshot, query, instance);
     const range = { from: query.range.start ?? -Infinity, to: query.range.end ?? Infinity };
-    return (select, at, order = '') => {
+    return (at) => {
       const statement = new Statement(this.#options.views, instance);
       const rows = filteredRows(statement, query, chosen);
       const { until, newest, position } = at ?? { until: LAST, newest: LAST, position: LAST };
@@ -174,9 +187,12 @@ export class SaidReader {
       const plan = statement.plan(`with m as materialized (
   select session, position from @messages
   where not gone and position <= ${last} and session in (select number ${rows})
-), s as (select session, max(position) as newest from m group by session)
-select ${select} from m join s using (session)
-where (newest < ${session} or (newest = ${session} and position < ${message})) ${order}`);
+), s as (select session, max(position) as newest from m group by session),
+b as materialized (
+  select session, newest, position from m join s using (session)
+  where newest < ${session} or (newest = ${session} and position < ${message})
+)
+select *, (select count(*)::integer from b) as behind from b order by newest desc, position desc limit ${this.#options.listed ?? LISTED}`);
       const messages = { table: 'message_fact', equal: { instance, kind: KINDS.all }, range };
       return { ...plan, rows: { ...plan.rows, messages } };
     };
@@ -213,14 +229,8 @@ where (newest < ${session} or (newest = ${session} and position < ${message})) $
   }
 }
 
-/** Makes a statement about the messages that lie behind a place. */
-type Places = (select: string, at: SaidPlace | null, order?: string) => Plan;
-
-const NEWEST_FIRST = `order by newest desc, position desc limit ${PLACES}`;
+/** Makes the statement that lists messages that lie behind a place, the newest first. */
+type Places = (at: SaidPlace | null) => Plan;
 
 /** No position is larger. */
 const LAST = Number.MAX_SAFE_INTEGER;
-
-function ask(snapshot: Snapshot, plan: Plan): ReturnType<Snapshot['all']> {
-  return snapshot.all(plan.sql, plan);
-}

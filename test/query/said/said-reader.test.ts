@@ -54,10 +54,16 @@ describe('a search in what was said', () => {
   });
   after(() => fixture.close());
 
+  let listed = 60_000;
   const search = (parameters: Readonly<Record<string, string>>): Promise<SaidResponse> =>
-    new SaidReader({ views: VIEWS, readerOf: () => fixture.reader, texts, fold, now: () => clock }).read(
-      saidParameterSchemas.parse({ instanceId: uuid(1, 1), said: 'kettle', ...parameters }),
-    );
+    new SaidReader({
+      views: VIEWS,
+      readerOf: () => fixture.reader,
+      texts,
+      fold,
+      now: () => clock,
+      listed,
+    }).read(saidParameterSchemas.parse({ instanceId: uuid(1, 1), said: 'kettle', ...parameters }));
 
   /** All pages, and what they counted together. */
   async function searchAll(
@@ -93,17 +99,31 @@ describe('a search in what was said', () => {
       );
   }
 
+  const looked = (pages: readonly SaidResponse[]): number =>
+    pages.reduce((sum, { searched }) => sum + searched.messages, 0);
+
+  /** Messages behind a cursor, by a search that finds nothing and looks at all of them. */
+  async function leftBehind(cursor: string): Promise<number> {
+    const [ms, most] = [pieceMs, listed];
+    [pieceMs, listed] = [0, 60_000];
+    const { searched } = await search({ said: 'nobody says this', cursor });
+    [pieceMs, listed] = [ms, most];
+    return searched.messages;
+  }
+
   it('finds each session once, whatever the pages and however often the time is over', async () => {
     const expected = plainly();
     ok(expected.length > 60);
-    for (const [limit, ms] of [
-      ['100', 0],
-      ['7', 0],
-      ['1', 0],
-      ['100', 2000],
-      ['3', 700],
+    for (const [limit, ms, most] of [
+      ['100', 0, 60_000],
+      ['7', 0, 60_000],
+      ['100', 2000, 60_000],
+      ['3', 700, 60_000],
+      // Statements that end within a session.
+      ['100', 0, 37],
+      ['5', 700, 150],
     ] as const) {
-      pieceMs = ms;
+      [pieceMs, listed] = [ms, most];
       const { pages, found } = await searchAll({ limit });
       deepEqual(found, expected, `${limit} ${ms}`);
       ok(pages.every(({ elements }) => elements.length <= Number(limit)));
@@ -114,8 +134,13 @@ describe('a search in what was said', () => {
         left,
         left.toSorted((a, b) => b - a),
       );
+      // What an answer says to be left is what the next ones look at, or skip of sessions that are found.
+      ok(pages.every(({ searched }, page) => searched.left >= looked(pages.slice(page + 1))));
+      for (const [page, { pagination, searched }] of pages.entries())
+        if (pagination.next !== null && page % 5 === 0)
+          equal(searched.left, await leftBehind(pagination.next), `page ${page}`);
     }
-    pieceMs = 0;
+    [pieceMs, listed] = [0, 60_000];
   });
 
   it('says how many texts are gone, and looks at every other message of sessions without a match', async () => {
