@@ -1,4 +1,7 @@
-/** Alerts, what is posted for them, and digests: the contract's one door to them. Covered by test/http/alert-routes.test.ts and test/e2e/alerts-rules.test.ts. */
+/**
+ * Alerts, what is posted for them, and digests: the contract's one door to them. Covered by
+ * test/http/alert-routes.test.ts and test/e2e/alerts-rules.test.ts.
+ */
 import { z } from 'zod';
 import { POSTED, type PostedType } from '../alerts/body-schema.ts';
 import { digestParameterSchemas, digestResponseSchema } from '../alerts/digest-reader.ts';

@@ -1,5 +1,6 @@
 /**
- * One group of requests that mean the same, and its state row. Covered by test/conversations/gap-and-repeat-groups.test.ts.
+ * One group of requests that mean the same, and its state row. Covered by
+ * test/conversations/gap-and-repeat-groups.test.ts.
  */
 import { ByteWriter, type ByteReader } from '../domain/byte-codec.ts';
 import { noGroupKeys, settled, type GroupKeys } from './ability-match.ts';

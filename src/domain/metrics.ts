@@ -93,9 +93,9 @@ const DECLARED = {
       .min(0)
       .nullable()
       .describe(
-        'Seconds from a user turn to the reply that arrives next in its session: the median (the lower of the two in the middle), within 5 %. For a ' +
-          'signal or a repeated request: to the reply that it comes after. Waits below a millisecond are not ' +
-          'measured. Null without any.',
+        'Seconds from a user turn to the reply that arrives next in its session: the median (the lower of the two ' +
+          'in the middle), within 5 %. For a signal or a repeated request: to the reply that it comes after. ' +
+          'Waits below a millisecond are not measured. Null without any.',
       ),
     sql: 'wait',
     value: (row) => (row['wait'] === null ? null : secondsOfStep(number(row, 'wait'))),

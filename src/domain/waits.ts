@@ -1,6 +1,7 @@
 /**
  * How long a reply was waited for, in steps that can be counted: each a tenth longer than the one before, so that the
- * median of counted waits (the lower of the two in the middle) is right within 5 %. Covered by test/domain/waits.test.ts.
+ * median of counted waits (the lower of the two in the middle) is right within 5 %. Covered by
+ * test/domain/waits.test.ts.
  */
 
 /** Of a message that no reply was waited for with; waits have the steps 1 to LAST_STEP. */

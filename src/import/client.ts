@@ -130,6 +130,8 @@ export class ServiceClient {
     return this.#ask(call, (text, { headers }) => {
       if (headers.get('x-refused-lines') === null) return null;
       const lines = text.trimEnd().split('\n').map(parseObject);
+      // What a line that is missing says of its request, nobody knows.
+      if (left.some((_, place) => typeof lines[place]?.['status'] !== 'number')) return null;
       const outcomes = left.map((item, place) => ({ item, outcome: outcomeOf(lines[place] ?? {}) }));
       for (const { item, outcome } of outcomes) if (!('again' in outcome)) results.set(item, outcome);
       left = outcomes.flatMap(({ item, outcome }) => ('again' in outcome ? [item] : []));

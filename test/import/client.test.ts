@@ -178,4 +178,16 @@ describe('ServiceClient', () => {
     deepEqual(isRefusal(third) && [third.status, third.code, third.message], [400, 'X', 'No. (a: b)']);
     deepEqual(seen, [['a', 'b', 'c'], ['b'], ['b']]);
   });
+
+  it('takes a line that is missing for no refusal', async () => {
+    const url = await serve((request, response) => {
+      request.resume().on('end', () => {
+        response.setHeader('x-refused-lines', '0');
+        response.end(`${JSON.stringify({ status: 200, instanceId: 'i', sessionId: 's', position: 7 })}\n`);
+      });
+    });
+    const client = new ServiceClient({ url, key: 'k', backoffMs: 1 });
+    const items = ['a', 'b'].map((requestKey) => ({ body: JSON.stringify(body), requestKey }));
+    await rejects(client.ingestBatch(items), { code: 'UNEXPECTED_ANSWER', status: 200 });
+  });
 });

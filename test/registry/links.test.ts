@@ -2,35 +2,25 @@ import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/stri
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 } from 'uuid';
-import { openRegistry, type Registry } from '../../src/registry/registry.ts';
-import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
+import type { Registry } from '../../src/registry/registry.ts';
 import { openKeyValue } from '../../src/stream/kv/key-value.ts';
-import { startTestServer, type TestServer } from '../support/nats.ts';
+import { openTwoRegistries, type TwoRegistries } from '../support/two-registries.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS = 30;
 const INSTANCE = '0192f0a0-0000-7000-8000-00000000000a';
 
 describe('links', () => {
-  let server: TestServer;
-  let connections: StreamConnection[];
+  let registries: TwoRegistries;
   let here: Registry;
   let there: Registry;
   let now = Date.UTC(2026, 0, 1);
 
   before(async () => {
-    server = await startTestServer();
-    connections = await Promise.all([1, 2].map(() => openConnection({ ...server.address, name: 'test' })));
-    [here, there] = (await Promise.all(
-      connections.map((connection) => openRegistry(connection, { now: () => new Date(now) })),
-    )) as [Registry, Registry];
-    await Promise.all([here.whenReady(), there.whenReady()]);
+    registries = await openTwoRegistries(() => now);
+    ({ here, there } = registries);
   });
-  after(async () => {
-    for (const registry of [here, there]) await registry.close();
-    for (const connection of connections) await connection.close();
-    await server.stop();
-  });
+  after(() => registries.stop());
 
   /** A link that a new key of a project makes, or a person. */
   async function made(person: { readonly groups: readonly string[] } | null = null) {
@@ -125,7 +115,7 @@ describe('links', () => {
     equal(await there.findLink(token), null);
     deepEqual(await there.listLinks(link.projectId), []);
     const next = await made();
-    const stored = await (await openKeyValue(connections[0]!, 'registry')).list('link.*');
+    const stored = await (await openKeyValue(registries.connection, 'registry')).list('link.*');
     deepEqual(
       stored.map((text) => (JSON.parse(text) as { id: string }).id),
       [next.link.id],

@@ -1,33 +1,23 @@
 import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openRegistry, type Registry } from '../../src/registry/registry.ts';
-import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
+import type { Registry } from '../../src/registry/registry.ts';
 import { openKeyValue } from '../../src/stream/kv/key-value.ts';
-import { startTestServer, type TestServer } from '../support/nats.ts';
+import { openTwoRegistries, type TwoRegistries } from '../support/two-registries.ts';
 
 const DAY_MS = 86_400_000;
 
 describe('sign-ins', () => {
-  let server: TestServer;
-  let connections: StreamConnection[];
+  let registries: TwoRegistries;
   let here: Registry;
   let there: Registry;
   let now = Date.UTC(2026, 0, 1);
 
   before(async () => {
-    server = await startTestServer();
-    connections = await Promise.all([1, 2].map(() => openConnection({ ...server.address, name: 'test' })));
-    [here, there] = (await Promise.all(
-      connections.map((connection) => openRegistry(connection, { now: () => new Date(now) })),
-    )) as [Registry, Registry];
-    await Promise.all([here.whenReady(), there.whenReady()]);
+    registries = await openTwoRegistries(() => now);
+    ({ here, there } = registries);
   });
-  after(async () => {
-    for (const registry of [here, there]) await registry.close();
-    for (const connection of connections) await connection.close();
-    await server.stop();
-  });
+  after(() => registries.stop());
 
   async function signedIn(): Promise<{ rawKey: string; keyId: string; token: string }> {
     const { rawKey, key } = await here.createKey({ projectName: 'shop', env: 'test', scopes: ['query'] });
@@ -86,7 +76,7 @@ describe('sign-ins', () => {
     now += 1;
     equal(await there.findSignIn(token), null);
     await here.openSignIn(rawKey);
-    const bucket = await openKeyValue(connections[0]!, 'registry');
+    const bucket = await openKeyValue(registries.connection, 'registry');
     const stored = await bucket.list('sign-in.*');
     equal(stored.length, 1);
     ok(!stored.some((text) => text.includes(token) || text.includes(rawKey)));

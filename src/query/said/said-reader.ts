@@ -69,9 +69,11 @@ interface Searched {
 
 export class SaidReader {
   readonly #options: SaidReaderOptions;
+  readonly #listed: number;
 
   constructor(options: SaidReaderOptions) {
     this.#options = options;
+    this.#listed = options.listed ?? LISTED;
   }
 
   /**
@@ -81,8 +83,9 @@ export class SaidReader {
   read(parameters: SaidParameters, caller = ''): Promise<SaidResponse> {
     const find = finderOf(parameters.said, this.#options.fold);
     if (find === null) {
-      const details = [{ path: 'said', message: 'must have a letter, a digit or a sign' }];
-      throw new AppError('VALIDATION_ERROR', 'The query is not valid: said must have a letter.', { details });
+      const message = 'must have a letter, a digit or a sign';
+      const details = [{ path: 'said', message }];
+      throw new AppError('VALIDATION_ERROR', `The query is not valid: said ${message}.`, { details });
     }
     const { said: _, cursor: __, ...choice } = parameters;
     const query = sessionQueryOf({ ...choice, fields: choice.fields ?? ['messages'] });
@@ -122,7 +125,8 @@ export class SaidReader {
     limit: number,
     cursor: SaidPlace | null,
   ): Promise<Searched> {
-    const { texts, now, listed: most = LISTED } = this.#options;
+    const { texts, now } = this.#options;
+    const most = this.#listed;
     const endsAt = now() + BUDGET_MS;
     const found: Found[] = [];
     const list = async (from: SaidPlace | null): Promise<readonly Place[]> => {
@@ -192,7 +196,8 @@ b as materialized (
   select session, newest, position from m join s using (session)
   where newest < ${session} or (newest = ${session} and position < ${message})
 )
-select *, (select count(*)::integer from b) as behind from b order by newest desc, position desc limit ${this.#options.listed ?? LISTED}`);
+select *, (select count(*)::integer from b) as behind from b
+order by newest desc, position desc limit ${this.#listed}`);
       const messages = { table: 'message_fact', equal: { instance, kind: KINDS.all }, range };
       return { ...plan, rows: { ...plan.rows, messages } };
     };

@@ -12,7 +12,10 @@ export interface Before {
   readonly overview: OverviewResponse;
 }
 
-/** Returns null where nothing is compared, nor known of the period yet. `limit`: as many changes as the API lists by default, or this many. */
+/**
+ * Returns null where nothing is compared, or nothing is known of the period yet. `limit`: as many changes as the API
+ * lists by default, or this many.
+ */
 export async function askBefore(period: Period, signal: AbortSignal, limit?: number): Promise<Before | null> {
   const { range, granularity: timeGranularity, instance: instanceId, compare } = period;
   if (compare === 'none' || range['dateRange.start'] === undefined) return null;
