@@ -36,7 +36,7 @@ const RULES: Readonly<Record<(typeof HELD)[number], string>> = {
     'must have a `range` that is one of ' +
     `${[...RANGES, ...CALENDAR].join(', ')} or two days in their order, as 2026-11-01/2026-11-07`,
   compare: `must have a \`compare\` that is one of ${COMPARISONS.join(', ')}`,
-  buckets: `must have \`buckets\` that are one of ${BUCKETS.join(', ')}`,
+  buckets: `must have a \`buckets\` that is one of ${BUCKETS.join(', ')}`,
 };
 
 /**

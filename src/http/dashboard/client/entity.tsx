@@ -209,7 +209,7 @@ function Wait({
     <Fact
       label={isBefore ? 'Wait before it' : 'Wait for a reply'}
       text={shownSeconds(seconds)}
-      note={'half of them waited longer'}
+      note="half of the waits were longer"
     />
   );
 }
