@@ -644,11 +644,18 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.click('dialog button.main');
     match((await page.textContent('dialog .fault', SOON)) ?? '', /atLeast must be a whole number/);
     await page.fill('dialog label:has-text("In at least this many") input', '40');
+    const zone = 'dialog label:has-text("Hours, days and weeks of") input';
+    equal(await page.inputValue(zone), 'UTC');
+    equal(await page.locator('dialog #zones option[value="Europe/Berlin"]').count(), 1);
+    await page.fill(zone, 'Mars/Olympus');
+    await page.click('dialog button.main');
+    match((await page.textContent('dialog .fault:has-text("timeZone")', SOON)) ?? '', /timeZone must be/);
+    await page.fill(zone, 'Europe/Berlin');
     await page.click('dialog button.main');
     match((await page.textContent('.notice.done', SOON)) ?? '', /“Too many cancel” is made.*whsec_/);
     match(
       (await page.textContent('section:has(h2:text-is("Too many cancel")) p', SOON)) ?? '',
-      /^A topic comes up in 40 conversations or more within a day\. Posted to .*hooks\.slack\.com/,
+      /^A topic comes up in 40 conversations or more within a day\. Posted to .*hooks\.slack\.com.* those of Europe\/Berlin/,
     );
     await page.click('button:has-text("Delete …")');
     await page.click('dialog button.main', SOON);

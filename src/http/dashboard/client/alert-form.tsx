@@ -4,6 +4,8 @@ import type { Condition, Counted, Format, Window } from '../../../contract/alert
 import { THINGS, WINDOW_WORDS } from './alert-words.ts';
 import { api, type NewAlert } from './api.ts';
 import { Dialog } from './dialog.tsx';
+import { ZoneInput } from './zone-input.tsx';
+import { zoneName } from './zone.ts';
 
 type Kind = Condition['kind'];
 
@@ -68,12 +70,13 @@ export function NewAlertDialog({
   const [url, setUrl] = useState('');
   const [format, setFormat] = useState<Format>('undertone');
   const [asked, setAsked] = useState(START);
+  const [zone, setZone] = useState(zoneName());
   const set = (changes: Partial<Asked>): void => setAsked({ ...asked, ...changes });
   return (
     <Dialog
       title="New alert"
       action="Make alert"
-      isReady={name.trim() !== '' && url.trim() !== ''}
+      isReady={[name, url, zone].every((given) => given.trim() !== '')}
       onConfirm={async () => {
         const to = addressOf(url.trim());
         const delivery = {
@@ -87,6 +90,7 @@ export function NewAlertDialog({
             name: name.trim(),
             condition: conditionOf(asked),
             delivery,
+            timeZone: zone.trim(),
           }),
         );
       }}
@@ -108,6 +112,10 @@ export function NewAlertDialog({
         onChoice={(kind) => set({ kind, atLeast: kind === 'dsat_share' ? '50' : START.atLeast })}
       />
       <ConditionFields asked={asked} set={set} />
+      <label>
+        Hours, days and weeks of
+        <ZoneInput value={zone} set={setZone} />
+      </label>
       <label>
         URL or e-mail
         <input

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { api } from './api.ts';
 import { useNavigation } from './hooks.ts';
 import { Section } from './parts.tsx';
+import { ZoneInput } from './zone-input.tsx';
 import { zoneName } from './zone.ts';
 
 /** A way in or out. `YOUR_KEY` stands for the key: the page writes no key anywhere. */
@@ -131,18 +132,8 @@ function TimeZone({ instance }: { readonly instance: string }) {
       <form class="row" onSubmit={save}>
         <label>
           Days, weeks and months of this instance begin at midnight in{' '}
-          <input
-            list="zones"
-            value={zone}
-            maxLength={64}
-            onInput={({ currentTarget: { value } }) => setZone(value)}
-          />
+          <ZoneInput value={zone} set={setZone} />
         </label>{' '}
-        <datalist id="zones">
-          {['UTC', ...Intl.supportedValuesOf('timeZone')].map((name) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
         <button type="submit" disabled={zone.trim() === '' || zone.trim() === zoneName()}>
           Save
         </button>

@@ -1,0 +1,14 @@
+/** A field for a time zone, with those that the browser knows to choose from. */
+
+export function ZoneInput({ value, set }: { readonly value: string; readonly set: (value: string) => void }) {
+  return (
+    <>
+      <input list="zones" value={value} maxLength={64} onInput={(event) => set(event.currentTarget.value)} />
+      <datalist id="zones">
+        {['UTC', ...Intl.supportedValuesOf('timeZone')].map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </>
+  );
+}
