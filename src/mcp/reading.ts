@@ -2,6 +2,7 @@
 import type { ChangesResponse } from '../query/changes/changes-schema.ts';
 import type { OverviewResponse } from '../query/overview/overview-schema.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
+import type { SaidResponse } from '../query/said/said-schema.ts';
 import type { SessionResponse } from '../query/session-schema.ts';
 import type { WhyPath, WhyResponse } from '../query/why/why-schema.ts';
 
@@ -51,6 +52,10 @@ export class Reading {
 
   why(path: WhyPath, id: string, parameters: QueryString): Promise<WhyResponse> {
     return this.#get(`/${path}/${id}`, parameters);
+  }
+
+  said(parameters: QueryString): Promise<SaidResponse> {
+    return this.#get('/sessions', parameters);
   }
 
   session(id: string, parameters: QueryString): Promise<SessionResponse> {

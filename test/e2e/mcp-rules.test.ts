@@ -216,6 +216,18 @@ describe('the tools for language models', () => {
     equal((await ask('why', { about: 'bob', kind: 'users', period: 'all' })).isError, false);
   });
 
+  it('find what was said, page by page, as the route does', async () => {
+    const search = { said: 'hotel BOOKING', period: 'all', limit: 2 };
+    const first = await ask('conversations', search);
+    match(first.text, /^ {2}said: user 2025-03-04T10:02: Please cancel my hotel booking\.$/m);
+    const rest = await ask('conversations', { ...search, cursor: first.structured?.['next'] });
+    equal(rest.structured?.['next'], null);
+    deepEqual(
+      [first, rest].flatMap((page) => listOf<{ id: string }>(page, 'rows').map(({ id }) => id)),
+      [shop.sessions[2], shop.sessions[1], shop.sessions[0]],
+    );
+  });
+
   it('page through a transcript without a gap', async () => {
     const texts: string[] = [];
     let cursor: string | undefined;

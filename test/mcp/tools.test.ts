@@ -181,6 +181,54 @@ describe('the tools', () => {
     match((await call('conversations', { outcome: ['done'] })).text, /outcome.*must be of solved, thanked/);
   });
 
+  it('find conversations by what was said in them, and go on where the search stopped', async () => {
+    const element = (excerpt: string) => ({
+      dimensions: { session: { id: SESSION, title: 'Cancel my order', topics: [], outcome: 'open' } },
+      fields: { messages: 3, dsat: 1 },
+      said: { position: 7, role: 'user', createdAt: AT, excerpt },
+    });
+    const { call, asked } = harness({
+      '/query': () => list('topic', ['Orders']),
+      '/sessions': ({ cursor }) => ({
+        elements: cursor === undefined ? [element('…my order of\nkettles | please…')] : [],
+        searched: { messages: 900, gone: cursor === undefined ? 2 : 0, left: cursor === undefined ? 100 : 0 },
+        pagination: { limit: 10, next: cursor === undefined ? '9.8.7' : null },
+        lastProcessedAt: AT,
+      }),
+    });
+    const first = await call('conversations', { said: 'kettle', topic: 'orders', went: 'badly', offset: 0 });
+    deepEqual(asked.at(-1), {
+      path: '/sessions',
+      parameters: {
+        instanceId: INSTANCE,
+        fields: 'messages,duration,lastActiveAt,sat,dsat,repeatedRequests',
+        dimensionFields: 'title,summary,topics,language,outcome',
+        'dateRange.start': '2026-10-26T00:00:00.000Z',
+        'dateRange.end': '2026-11-23T00:00:00.000Z',
+        topicIds: id(0),
+        limit: '10',
+        said: 'kettle',
+        minDsat: '1',
+      },
+    });
+    match(
+      first.text,
+      /^conversations: 1 found, .* Searched: 900 messages, 2 of them without a text.*left: 100\.$/m,
+    );
+    match(first.text, /^ {2}said: user 2026-11-22T10:00: …my order of kettles ¦ please…$/m);
+    match(first.text, /The search is not through\. Go on with cursor 9\.8\.7\.$/);
+    equal(first.structuredContent?.['total'], null);
+    const last = await call('conversations', { said: 'kettle', cursor: first.structuredContent?.['next'] });
+    equal(asked.at(-1)?.parameters['cursor'], '9.8.7');
+    match(last.text, /^conversations: 0 found, .*; left: 0\.\nNobody said it in this period/);
+    match(
+      (await call('conversations', { cursor: '9.8.7' })).text,
+      /cursor goes with said; without it, use offset/,
+    );
+    match((await call('conversations', { said: 'a', offset: 10 })).text, /offset does not go with said/);
+    match((await call('conversations', { said: 'a', went: 'well' })).text, /went must be badly with said/);
+  });
+
   it('say what is cut off, and how to get the rest', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `Topic ${index}`);
     const { call } = harness({
@@ -346,6 +394,18 @@ describe('hostile texts', () => {
         return { period, before: period, changes: [{ topic, ...change }], lastProcessedAt: AT };
       },
       [`/topics/${id(0)}`]: () => why,
+      '/sessions': () => ({
+        elements: [
+          {
+            dimensions: { session: { ...session, topics: [] } },
+            fields: { messages: 1 },
+            said: { position: 7, role: HOSTILE, createdAt: AT, excerpt: HOSTILE },
+          },
+        ],
+        searched: { messages: 1, gone: 0, left: 0 },
+        pagination: { limit: 10, next: null },
+        lastProcessedAt: AT,
+      }),
       [`/sessions/${SESSION}`]: () => ({
         session,
         messages: [message, { ...message, position: 8 }],
@@ -357,6 +417,7 @@ describe('hostile texts', () => {
     isHarmless(await call('topics', {}));
     isHarmless(await call('why', { about: id(0) }));
     isHarmless(await call('conversations', { topic: 'ignore' }));
+    isHarmless(await call('conversations', { said: 'ignore' }));
     isHarmless(await call('changes', {}));
     const read = await call('transcript', { conversation: SESSION });
     isHarmless(read);
