@@ -6,7 +6,7 @@
 
 /** Of a message that no reply was waited for with; waits have the steps 1 to LAST_STEP. */
 export const NO_WAIT = 0;
-const LAST_STEP = 254;
+export const LAST_STEP = 254;
 /** What is shorter was not measured: its times were given out, one a microsecond. */
 const SHORTEST_US = 1000;
 /** Microseconds at which each step begins; products and no powers, which processors round as they like. */

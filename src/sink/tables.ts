@@ -6,12 +6,13 @@ import { GROUPINGS, type GroupBy } from '../domain/groupings.ts';
 import { GRANULARITY_NUMBER } from '../domain/kinds.ts';
 import { SESSION_OUTCOMES } from '../domain/session-outcomes.ts';
 import type { Granularity } from '../domain/time.ts';
+import { LAST_STEP, secondsOfStep } from '../domain/waits.ts';
 
 /** Raised when columns or partitions change: a sink then writes everything again. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** What Parquet, ClickHouse, Spark and DuckDB agree on: ids are text, an instant is in microseconds of UTC. */
-export type ColumnType = 'VARCHAR' | 'BIGINT' | 'INTEGER' | 'BOOLEAN' | 'TIMESTAMPTZ';
+export type ColumnType = 'VARCHAR' | 'BIGINT' | 'INTEGER' | 'DOUBLE' | 'BOOLEAN' | 'TIMESTAMPTZ';
 
 export interface Column {
   readonly name: string;
@@ -60,6 +61,9 @@ const KIND_NAME = `[${KIND_NAMES.map((name) => `'${name}'`).join(', ')}][r.kind 
 const ENTITIES = ['topic', 'cluster', 'signal', 'repeated_request', 'gap']
   .map((table, index) => `select ${index + 1} as kind, instance, ${table} as entity, id from @${table}`)
   .join(' union all ');
+
+/** The seconds of a fact's wait; its place 0, no wait, is null. */
+const WAIT_SECONDS = `[${Array.from({ length: LAST_STEP }, (_, index) => `${secondsOfStep(index + 1)}::double`).join(', ')}][r.wait]`;
 
 const id = (name: string, sql: string, what: string): Column => ({ name, type: 'VARCHAR', sql, what });
 const text = (name: string, what: string, sql = `r.${name}`): Column => ({
@@ -207,6 +211,13 @@ left join (${ENTITIES}) e on e.instance = r.instance and e.kind = r.kind and e.e
       number('sat', 'SAT signals on the message'),
       number('dsat', 'DSAT signals on the message'),
       number('repeated_requests', '1 when the message repeats a request, else 0'),
+      {
+        name: 'wait_seconds',
+        type: 'DOUBLE',
+        sql: WAIT_SECONDS,
+        what: 'how long the user waited for the reply, as `waitSeconds` of /v1/query counts it; null: no wait',
+        optional: true,
+      },
     ],
     key: ['kind', 'event_at', 'message_id', 'entity_id'],
   },

@@ -12,6 +12,7 @@ import {
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { SESSION_OUTCOMES } from '../../src/domain/session-outcomes.ts';
+import { secondsOfStep, waitStep } from '../../src/domain/waits.ts';
 import type { SinkManifest } from '../../src/sink/manifest.ts';
 import { SinkFolder } from '../../src/sink/folder.ts';
 import { runSink, SinkInterrupted } from '../../src/sink/sink.ts';
@@ -63,7 +64,7 @@ async function threeDays(): Promise<Fixture> {
         fact({ position: 1, session: 1, at: NOON, user: 1 }),
         fact({ position: 2, session: 2, at: NOON + DAY, user: 1, micro: 1 }),
         fact({ position: 3, session: 3, at: NOON + 2 * DAY, user: 2, micro: 1 }),
-        fact({ position: 4, session: 3, at: NOON + 2 * DAY + 1, micro: 2 }),
+        fact({ position: 4, session: 3, at: NOON + 2 * DAY + 1, micro: 2, wait: waitStep(90_000_000) }),
         fact({ position: 5, instance: 2, session: 4, at: NOON, user: 3 }),
       ],
       sessions: [session(1), session(2), session(3), session(4, 2)],
@@ -211,6 +212,10 @@ describe('a sink', () => {
       [
         { name: 'refunds', sessions: 2, messages: 2, dsat: 0 },
         { name: 'parcels', sessions: 1, messages: 1, dsat: 0 },
+      ],
+      [
+        { name: 'parcels', wait_seconds: secondsOfStep(waitStep(90_000_000)) },
+        { name: 'refunds', wait_seconds: null },
       ],
       ['2026-01-05', '2026-01-06', '2026-01-07'].map((date, index) => ({
         date,

@@ -108,22 +108,31 @@ async function checkAnswers(
   for (const groupBy of GROUP_BYS) {
     const metrics = GROUPINGS[groupBy].metrics.filter((metric) => metric in COUNTED);
     for (const granularity of GRANULARITIES) {
-      const expected: unknown[][] = [];
+      const hasWaits = (GROUPINGS[groupBy].metrics as readonly Metric[]).includes('waitSeconds');
+      const expected: { readonly row: readonly unknown[]; readonly wait: unknown }[] = [];
       for (let instance = 1; instance <= INSTANCES; instance += 1) {
         const { elements } = await runner.run(
           parametersOf(
-            { instance, groupBy, granularity, fields: metrics, dimensionFields: [] },
+            {
+              instance,
+              groupBy,
+              granularity,
+              fields: hasWaits ? [...metrics, 'waitSeconds'] : metrics,
+              dimensionFields: [],
+            },
             read.namesOf(instance),
           ),
         );
         for (const { dimensions, fields } of elements) {
           const entity = (dimensions as Record<string, { readonly id: string }>)[GROUPINGS[groupBy].name];
           const counts = metrics.map((metric) => fields[metric]);
-          expected.push([uuid(1, instance), entity?.id, dimensions.date ?? null, ...counts]);
+          const row = [uuid(1, instance), entity?.id, dimensions.date ?? null, ...counts];
+          expected.push({ row, wait: fields.waitSeconds ?? null });
         }
       }
-      for (const sql of waysOf(folder, groupBy, granularity)) {
+      for (const { sql, tellsWaits } of waysOf(folder, groupBy, granularity)) {
         const columns = metrics.map((metric) => COUNTED[metric] ?? '');
+        if (tellsWaits) columns.push('wait_seconds');
         const rows = await connection.all(
           `select instance_id, id, bucket, ${columns.join(', ')} from (${sql})`,
         );
@@ -133,7 +142,8 @@ async function checkAnswers(
           dateOf(row),
           ...columns.map((column) => row[column]),
         ]);
-        deepEqual(sorted(found), sorted(expected), `${groupBy} by ${granularity}: ${sql}`);
+        const wanted = expected.map(({ row, wait }) => (tellsWaits ? [...row, wait] : row));
+        deepEqual(sorted(found), sorted(wanted), `${groupBy} by ${granularity}: ${sql}`);
       }
     }
   }
@@ -147,8 +157,14 @@ function sorted(rows: readonly (readonly unknown[])[]): readonly string[] {
   return rows.map((row) => JSON.stringify(row)).toSorted();
 }
 
+interface Way {
+  readonly sql: string;
+  /** It has `wait_seconds`, too: facts alone tell waits. */
+  readonly tellsWaits: boolean;
+}
+
 /** Statements that give a grouping from tables of the sink. */
-function waysOf(folder: string, groupBy: GroupBy, granularity: Granularity): string[] {
+function waysOf(folder: string, groupBy: GroupBy, granularity: Granularity): Way[] {
   const { counts } = GROUPINGS[groupBy];
   const of = (table: string): string | null => (hasTable(folder, table) ? globbed(folder, table) : null);
   const bucket =
@@ -157,23 +173,27 @@ function waysOf(folder: string, groupBy: GroupBy, granularity: Granularity): str
       : `date_trunc('${granularity}', event_at::timestamp)::timestamp`;
   const kind = counts.view === 'entity_rollup' ? groupBy : 'MESSAGE';
   const id = counts.view === 'entity_rollup' ? 'entity_id' : `${counts.names}_id`;
-  const ways: string[] = [];
+  const ways: Way[] = [];
+  const add = (sql: string, tellsWaits = false): number => ways.push({ sql, tellsWaits });
   const facts = of('facts');
   if (facts !== null)
-    ways.push(`select instance_id, ${id} as id, ${bucket} as bucket, count(distinct session_id) as sessions,
+    add(
+      `select instance_id, ${id} as id, ${bucket} as bucket, count(distinct session_id) as sessions,
   count(distinct end_user_id) as users, count(*) as messages, sum(sat)::int as sat, sum(dsat)::int as dsat,
-  sum(repeated_requests)::int as repeated_requests
-from ${facts} where kind = '${kind}' and ${id} is not null group by all`);
+  sum(repeated_requests)::int as repeated_requests, quantile_disc(wait_seconds, 0.5) as wait_seconds
+from ${facts} where kind = '${kind}' and ${id} is not null group by all`,
+      true,
+    );
   const whole = granularity === 'ALL';
   const table =
     counts.view !== 'entity_rollup' ? (whole ? `${counts.names}s` : null) : whole ? 'totals' : 'rollups';
   const rollup = table === null ? null : of(table);
   if (rollup !== null && counts.view !== 'entity_rollup')
-    ways.push(`select *, ${id} as id, null::timestamp as bucket, 1 as users from ${rollup}`);
+    add(`select *, ${id} as id, null::timestamp as bucket, 1 as users from ${rollup}`);
   else if (rollup !== null && whole)
-    ways.push(`select *, entity_id as id, null::timestamp as bucket from ${rollup} where kind = '${kind}'`);
+    add(`select *, entity_id as id, null::timestamp as bucket from ${rollup} where kind = '${kind}'`);
   else if (rollup !== null)
-    ways.push(`select * replace (bucket::timestamp as bucket), entity_id as id from ${rollup}
+    add(`select * replace (bucket::timestamp as bucket), entity_id as id from ${rollup}
 where kind = '${kind}' and granularity = '${granularity}'`);
   return ways;
 }
