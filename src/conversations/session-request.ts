@@ -5,7 +5,8 @@
 import { FLAG, listOf, LINK, oneOf, record, TEXT } from '../domain/record-codec.ts';
 import { contentCount, stemsOf } from '../text/shown/phrase-set.ts';
 import { ended } from '../text/shown/shortening.ts';
-import { denies, namesOne } from '../turns/said-sentence.ts';
+import { namesOne } from '../turns/acts/assistant-sentence.ts';
+import { denies } from '../turns/said-sentence.ts';
 import type { AskedSentence } from '../turns/asked-sentences.ts';
 import { bestAnswer, type AssistantAnswer, type ScoredAnswer } from '../turns/assistant-answer.ts';
 import { kept, titleOf } from './title-and-summary.ts';

@@ -9,7 +9,7 @@
 import type { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
 import type { Enrichment, GapType, Stance } from '../domain/facts.ts';
 import { FLAG, listOf, LINK, oneOf, record, TEXT } from '../domain/record-codec.ts';
-import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
+import type { SignalKey } from '../domain/signal-kinds.ts';
 import { SESSION_OUTCOMES, type SessionOutcome } from '../domain/session-outcomes.ts';
 import type { DetectLanguage } from '../text/detect.ts';
 import { holdsQuestion } from '../turns/answering-turns.ts';
@@ -19,7 +19,7 @@ import {
   statedSentence,
   type AskedSentence,
 } from '../turns/asked-sentences.ts';
-import { AWAITED, readAnswer, type AssistantAnswer, type Awaited } from '../turns/assistant-answer.ts';
+import { AWAITED, readAnswer, type Awaited } from '../turns/assistant-answer.ts';
 import { SHOWN, shownWordsOf, stemsOf } from '../text/shown/phrase-set.ts';
 import { addToSample, LANGUAGE_SAMPLE, languageOf, type LanguageSample } from './session-language.ts';
 import {
@@ -34,6 +34,7 @@ import {
   type Move,
   type SessionRequest,
 } from './session-request.ts';
+import { afterAssistant, afterUser, moveOf } from './session-acts.ts';
 import { kept, summaryOf } from './title-and-summary.ts';
 
 /** Requests that a summary tells. */
@@ -75,11 +76,6 @@ const STATE = record<State>({
   outcome: oneOf(SESSION_OUTCOMES),
   isDone: FLAG,
 });
-
-const signalsOf = (wanted: 'SAT' | 'DSAT'): ReadonlySet<SignalKey> =>
-  new Set(SIGNALS.flatMap(({ key, type }) => (type === wanted ? [key] : [])));
-const SAT = signalsOf('SAT');
-const DSAT = signalsOf('DSAT');
 
 /** How a user turn stands to the turns before it. */
 export interface TurnPlace {
@@ -137,10 +133,13 @@ export class SessionText {
     const own = this.#opens ? turn.asked : this.#ownSentences(turn);
     if (own.length > 0) this.#add(own);
     else if (turn.isReply && state.requests.length === 0) this.#addStated(content);
-    state.move = own.length > 0 ? 'asks' : this.#moveOf(turn);
+    state.move = moveOf({ ...turn, bringsUp: own.length > 0, awaited: state.awaited, recap: state.recap });
     if (state.move === 'asksBeside') state.current = -1;
     else if (state.move !== 'asks') this.#resume();
-    state.outcome = this.#outcomeAfterUser(turn);
+    const isAnswered = this.#current?.turns !== 0;
+    const { outcome, isDone, move } = state;
+    const ending = { outcome, isDone, move, isAnswered, asks: holdsQuestion(content) };
+    Object.assign(state, afterUser({ ...turn, ...ending }));
   }
 
   get #current(): SessionRequest | undefined {
@@ -201,18 +200,6 @@ export class SessionText {
     );
   }
 
-  #moveOf({ asked, signals, isReply, isAnswer, isRepeated }: UserTurn): Move {
-    const { awaited, recap } = this.#state;
-    if (isAnswer) return awaited === 'confirmation' && recap !== '' ? 'confirms' : 'answers';
-    if (isRepeated) return 'answers';
-    if (
-      asked.some(({ asks, isInformation, isAnother }) => asks === 'question' && isInformation && !isAnother)
-    )
-      return 'asksBeside';
-    if (!isReply) return 'goesOn';
-    return isLiking(signals) ? 'closes' : 'says';
-  }
-
   #add(asked: readonly AskedSentence[]): void {
     const state = this.#state;
     if (this.#opens) state.requests = [];
@@ -242,34 +229,6 @@ export class SessionText {
       state.current = task;
   }
 
-  #outcomeAfterUser({ content, isRequest, signals, isRepeated }: UserTurn): SessionOutcome {
-    const state = this.#state;
-    const { outcome, move } = state;
-    const isSettled = outcome === 'handed_over' || outcome === 'not_possible' || outcome === 'gave_up';
-    if (signals.includes('gives-up')) {
-      // "Can I speak to a person?"
-      if (isRequest && holdsQuestion(content)) return 'open';
-      // "Never mind then" takes a refusal as it is, "I'm done here" what was done.
-      const isTaken = signals.length === 1 && (outcome === 'not_possible' || state.isDone);
-      return outcome === 'handed_over' || isTaken ? outcome : 'gave_up';
-    }
-    const isDisliked = signals.some((key) => DSAT.has(key));
-    if (isRepeated || isDisliked) state.isDone = false;
-    if (signals.includes('problem-solved') && isLiking(signals)) {
-      state.isDone = true;
-      return 'solved';
-    }
-    if (isLiking(signals) && this.#current?.turns !== 0) {
-      // Thanks alone take a refusal as it is.
-      const isTaken = outcome !== 'not_possible' || signals.every((key) => key === 'gratitude');
-      return isSettled && isTaken ? outcome : state.isDone ? 'solved' : 'thanked';
-    }
-    if (isSettled && outcome !== 'gave_up' && move !== 'asks' && !isDisliked) return outcome;
-    if (outcome === 'not_possible' && isDisliked && !isRequest) return outcome;
-    const asksOn = move === 'asks' || move === 'asksBeside' || isRepeated || signals.length > 0;
-    return asksOn && !(state.isDone && move !== 'asks') ? 'open' : outcome;
-  }
-
   /** `redact`: takes personal data out of a sentence that is kept. `answer`: `readAnswer` of it. */
   addAssistantTurn(
     content: string,
@@ -290,22 +249,11 @@ export class SessionText {
     // What stands as done already is not done anew.
     const isNew = current?.outcome === 'done' && !current.isInformation && !wasDone;
     if (answer.reports || isNew) state.isDone = !isRefused;
-    state.outcome = this.#outcomeAfterAssistant(answer, isRefused);
+    const wasRefused = state.requests.some(({ outcome }) => outcome === 'refused');
+    const { outcome, isDone, move } = state;
+    const { handsOver, states } = answer;
+    state.outcome = afterAssistant({ outcome, isDone, move, handsOver, states, isRefused, wasRefused });
     state.move = 'says';
-  }
-
-  #outcomeAfterAssistant({ handsOver, states }: AssistantAnswer, isRefused: boolean): SessionOutcome {
-    const state = this.#state;
-    const { outcome, move } = state;
-    if (handsOver) return 'handed_over';
-    if (outcome === 'handed_over' || outcome === 'gave_up') return outcome;
-    if (state.isDone) return 'solved';
-    // "No, only your own", after something was refused.
-    const wasRefused = state.requests.some((request) => request.outcome === 'refused');
-    if (isRefused || (states === 'no' && wasRefused)) return 'not_possible';
-    return outcome === 'not_possible' && states !== 'nothing' && move !== 'says' && move !== 'closes'
-      ? 'open'
-      : outcome;
   }
 
   get #main(): SessionRequest | undefined {
@@ -355,11 +303,6 @@ export class SessionText {
     text.#state = STATE.read(reader);
     return text;
   }
-}
-
-/** Whether a turn says that something is liked, and nothing against it. */
-function isLiking(signals: readonly SignalKey[]): boolean {
-  return signals.some((key) => SAT.has(key)) && !signals.some((key) => DSAT.has(key));
 }
 
 /** How much a sentence must name; after "anything else?" a wish needs little. */

@@ -84,17 +84,17 @@ export function readAnswer(content: string): AssistantAnswer {
   const said = sentencesOf(text).slice(0, MOST_SENTENCES).flatMap(withoutTag).map(readSentence);
   const confirm = said.findIndex(({ asksToConfirm }) => asksToConfirm);
   // What follows "please confirm", or stands before "is that correct?".
-  const recapFrom = confirm > 0 && said[confirm]!.deed === 'asks' ? confirm - 1 : confirm;
+  const recapFrom = confirm > 0 && said[confirm]!.act === 'ask' ? confirm - 1 : confirm;
   const sentences = said.map((_, place) => {
     const isRecap = confirm >= 0 && place >= recapFrom;
     return { ...answerOf(said, place, isRecap), isRecap };
   });
-  const first = sentences.find(({ score, deed }) => score >= STATEMENT && deed !== 'proposes');
-  const refusal = sentences.find(({ deed }) => deed === 'refuses');
+  const first = sentences.find(({ score, act }) => score >= STATEMENT && act !== 'suggest');
+  const refusal = sentences.find(({ act }) => act === 'refuse');
   const last = said.at(-1);
-  const offersMore = last?.deed === 'asks' && last.pleasantry !== 'none';
+  const offersMore = last?.act === 'ask' && last.manners !== 'none';
   const asksBack = said.some((sentence) => sentence.asksBack);
-  const handsOver = said.some(({ deed }) => deed === 'hands over');
+  const handsOver = said.some(({ act }) => act === 'hand-over');
   return {
     sentences,
     awaits: awaitedBy(said, { offersMore, asksBack, confirms: confirm >= 0 }),
@@ -104,7 +104,7 @@ export function readAnswer(content: string): AssistantAnswer {
       !handsOver &&
       refusal !== undefined &&
       (first === undefined || sentences.indexOf(refusal) <= sentences.indexOf(first)),
-    reports: (!asksBack || offersMore) && sentences.some(({ deed }) => deed === 'reports'),
+    reports: (!asksBack || offersMore) && sentences.some(({ act }) => act === 'done'),
     states: first === undefined ? 'nothing' : first.denies ? 'no' : 'something',
     recap: recapIn(sentences.slice(Math.max(0, recapFrom)).filter(({ isRecap }) => isRecap)),
   };
@@ -116,14 +116,14 @@ function awaitedBy(
 ): Awaited {
   if (offersMore) return 'more';
   if (confirms) return 'confirmation';
-  return said.some(({ deed }) => deed === 'proposes') ? 'choice' : asksBack ? 'answer' : 'nothing';
+  return said.some(({ act }) => act === 'suggest') ? 'choice' : asksBack ? 'answer' : 'nothing';
 }
 
 /** The sentence to be confirmed that names most, without "please confirm:". */
 function recapIn(sentences: readonly AnswerSentence[]): string {
   const named = sentences.filter(
-    ({ text, deed, asksBack, isListed, stems }) =>
-      deed !== 'asks' &&
+    ({ text, act, asksBack, isListed, stems }) =>
+      act !== 'ask' &&
       (!asksBack || LEAD.test(text)) &&
       !isListed &&
       !text.includes(HIDDEN) &&
@@ -145,16 +145,16 @@ function answerOf(said: readonly SaidSentence[], place: number, isRecap: boolean
   const text = (whole ?? (isHead ? withoutWeakEnd(withoutColon(sentence.text)) : sentence.text))
     .replace(/\s+/gu, ' ')
     .trim();
-  const isOwn = sentence.deed === 'reports' || sentence.deed === 'hands over' || isRecap;
+  const isOwn = sentence.act === 'done' || sentence.act === 'hand-over' || isRecap;
   let score = sentence.score - Math.min(place, MOST_PLACES) * PLACE;
   if (leads && items.length > 1) score = Math.max(score, LIST - Math.min(place, MOST_PLACES) * PLACE);
   else if (isHead && next !== undefined && (next.text === LEFT_OUT || isCode(next.text)))
     score = Math.max(score, LEADS_TO_CODE);
-  else if (leads && sentence.deed !== 'reports') score -= isHead ? 1.5 : 0.8;
+  else if (leads && sentence.act !== 'done') score -= isHead ? 1.5 : 0.8;
   // What stands below the items of a list explains one of them.
   if (!sentence.isListed && said.slice(0, place).some(({ isListed }) => isListed)) score -= 0.35;
-  const deed = isRecap && sentence.deed === 'reports' ? 'states' : sentence.deed;
-  return { ...sentence, deed, score, text: isOwn ? text : withoutHidden(text) };
+  const act = isRecap && sentence.act === 'done' ? 'answer' : sentence.act;
+  return { ...sentence, act, score, text: isOwn ? text : withoutHidden(text) };
 }
 
 /** The items of the list that a sentence leads up to, unless several things are hidden among them. */
@@ -213,14 +213,14 @@ export function bestAnswer(
   { isConfirmed = false, isInformation = false } = {},
 ): ScoredAnswer | null {
   let best: ScoredAnswer | null = null;
-  for (const [place, { text, score, deed, stems, isRecap }] of sentences.entries()) {
+  for (const [place, { text, score, act, stems, isRecap }] of sentences.entries()) {
     if (isRecap || text === '' || score < LEAST) continue;
     const shared = [...stems].filter((stem) => asked.has(stem)).length;
-    const reportsIt = deed === 'reports' && !isHidden(text);
+    const reportsIt = act === 'done' && !isHidden(text);
     const isReport = reportsIt && (shared > 0 || (reports && (isConfirmed || stems.size <= CONFIRMING)));
     if (
       shared === 0 &&
-      (isInformation ? deed === 'reports' : stems.size === 0 && deed !== 'reports' && !isUnspaced(text))
+      (isInformation ? act === 'done' : stems.size === 0 && act !== 'done' && !isUnspaced(text))
     )
       continue;
     const hidden = isHidden(text)
@@ -237,11 +237,11 @@ export function bestAnswer(
       next !== undefined &&
       !next.isRecap &&
       !next.isListed &&
-      deed !== 'reports' &&
-      (next.deed === 'proposes' ||
+      act !== 'done' &&
+      (next.act === 'suggest' ||
         (isThin &&
-          (next.deed === 'states' || next.deed === 'refuses') &&
-          next.pleasantry === 'none' &&
+          (next.act === 'answer' || next.act === 'refuse') &&
+          next.manners === 'none' &&
           next.score >= PLAIN));
     const whole = isMore && text.length + next.text.length < MOST_OF_LIST ? `${text} ${next.text}` : text;
     best = { text: whole, score: total, isReport };

@@ -6,11 +6,12 @@ import { QUESTION_MARK } from '../text/question-marks.ts';
 import { analysedPart } from '../text/normalise.ts';
 import { alternatives } from '../text/patterns.ts';
 import { requestParts } from '../text/request-parts.ts';
+import { stanceOf } from './acts/assistant-turn.ts';
 import { detectGap } from './gaps.ts';
 import type { Heads } from './heads.ts';
 import { readSentence, wishesMore } from './read-sentence.ts';
 import { readRequest } from './request-sentence.ts';
-import { detectSignals, stanceOf } from './signals.ts';
+import { detectSignals } from './signals.ts';
 import { contentOf } from './turn-kind.ts';
 
 export type Finding = Omit<Enrichment, 'vector' | 'sentences' | 'gap'> & {

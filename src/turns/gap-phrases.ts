@@ -1,7 +1,8 @@
 /** The phrases with which assistants say what they cannot do or do not know: `lexicon/<language>.gaps.json`. */
+import { LANGUAGES } from '../text/lexicon.ts';
 import { once } from '../text/once.ts';
 import { loadPhraseFiles } from '../text/phrases/phrase-files.ts';
-import { PhraseMatcher } from '../text/phrases/phrase-matcher.ts';
+import { PhraseMatcher, type Match, type MatchedText } from '../text/phrases/phrase-matcher.ts';
 import { phraseKey, readText } from '../text/phrases/read-text.ts';
 
 /** What a phrase of a gap says. */
@@ -57,6 +58,9 @@ export const GAP_PHRASE_KINDS = [
 ] as const;
 
 export type GapPhraseKind = (typeof GAP_PHRASE_KINDS)[number];
+export type GapMatch = Match<GapPhraseKind>;
+/** A message with the phrases of gaps in it. */
+export type GapRead = MatchedText<GapPhraseKind>;
 
 /** Read when they are first needed, with what is worked out from them later. */
 const shipped = once(() => {
@@ -126,4 +130,15 @@ export function frameOf(language: string, phrase: string): readonly string[] {
   const frame = [...new Set(keys)].sort((x, y) => y.length - x.length);
   frames.set(name, frame);
   return frame;
+}
+
+/** What one is unable to: right behind the phrase, or anywhere where verbs stand last. */
+export function isObject({ start, end }: GapMatch, claim: GapMatch): boolean {
+  if (isVerbFinal(claim.language))
+    return end <= claim.start || start >= claim.end || (start > claim.start && end < claim.end);
+  return start >= claim.end - 1 && start <= claim.end + 1 && end > claim.end;
+}
+
+export function isVerbFinal(language: string): boolean {
+  return LANGUAGES.get(language)?.verbFinal ?? true;
 }

@@ -5,25 +5,12 @@
  */
 import type { RequestSentence } from '../domain/facts.ts';
 import { chosenSentences, joinedSentences } from '../text/chosen-sentences.ts';
-import { LEXICON, type Entries } from '../text/lexicon.ts';
-import { fold } from '../text/normalise.ts';
-import { alternatives } from '../text/patterns.ts';
-import { holdsQuestionMark } from '../text/question-marks.ts';
 import { sentenceKey } from '../text/sentence-key.ts';
 import { clausesOf, sentencesOf } from '../text/sentences.ts';
-import { foldedWordsOf, isFoldedStopWord, wordCount } from '../text/words.ts';
-import { isBareData } from './bare-data.ts';
-import { ofKind, readSentence, says, saysBefore, substanceOf, type ReadSentence } from './read-sentence.ts';
-import { isOnlyComplaint } from './signals.ts';
-import {
-  aboutAssistantTopic,
-  contentOf,
-  isId,
-  isIntroduction,
-  isReaction,
-  isSentFrom,
-  isSignOff,
-} from './turn-kind.ts';
+import { wordCount } from '../text/words.ts';
+import { userActOf, UserSentence, type UserAct } from './acts/user-sentence.ts';
+import { ofKind, type ReadSentence } from './read-sentence.ts';
+import { contentOf } from './turn-kind.ts';
 
 /** Sentences with more words than this are also looked at clause by clause. */
 const LONG_SENTENCE = 28;
@@ -36,65 +23,17 @@ const MAX_SENTENCES = 60;
 /** So many are told, the most request-like ones. */
 const MOST_TOLD = 8;
 
-const folded = ({ all }: Entries): string => alternatives(all.map(fold));
-/** Digits said one by one, and letters as names are spelled. */
-const SPELLED = `(?:${folded(LEXICON.digits)}|[a-z])`;
-/** A number of five digits or more as accounts, policies and telephones have it (no time, no amount); a spelled one. */
-const IDENTIFIER =
-  '(?:[+(#]?(?:[a-z]{0,3}\\d[\\s().-]{0,2}){4,40}\\d(?![:,]?\\d)' +
-  `|(?:${SPELLED}[\\s,.-]+){3,40}${SPELLED}(?![\\p{L}]))`;
-const ADDRESS = '[^\\s@]@[^\\s@]{1,64}\\.\\p{L}{2}';
-const IS = `${folded(LEXICON.valueMarkers)}|[:=#]`;
-/** States how one can be reached, or under which number: what the request needs, not what it is. */
-const DATA = new RegExp(`(?<!\\p{L})(?:${IS})[\\s:#]{0,8}${IDENTIFIER}|${ADDRESS}`, 'u');
-
-/** Asks for help and says no more. */
-function isGeneric(sentence: ReadSentence): boolean {
-  if (!says(sentence, 'general-help')) return false;
-  return foldedWordsOf(substanceOf(sentence, { answers: true, also: ['general-help'] })).every(
-    isFoldedStopWord,
+/** How much a sentence looks like the request of its turn; 0: what it does has no part in one. */
+function scoreOf(said: UserSentence, act: UserAct): number {
+  if (act === 'about-assistant' || act === 'nothing' || act === 'complaint') return 0;
+  if (act === 'give') return LEAST_SCORE;
+  return (
+    0.25 * Math.min(said.content, ENOUGH_CONTENT) +
+    (act === 'request' ? 1 : 0) +
+    (said.complains ? 0.5 : 0) +
+    (said.isQuestion ? 0.4 : 0)
   );
 }
-
-/** Only gives data. */
-function isData(sentence: ReadSentence): boolean {
-  if (asks(sentence) || complains(sentence)) return false;
-  return says(sentence, 'data') || DATA.test(sentence.folded);
-}
-
-/** Wishes, asks or commands. */
-function asks(sentence: ReadSentence): boolean {
-  return says(sentence, 'asking') || saysBefore(sentence, 'asks-for');
-}
-
-/** Says that something is wrong: states a request without asking. */
-function complains(sentence: ReadSentence): boolean {
-  return says(sentence, 'problem') || saysBefore(sentence, 'denies');
-}
-
-interface Weight {
-  /** How much a sentence looks like the request of its turn; 0 when it says nothing. */
-  readonly score: number;
-  readonly wishes: boolean;
-  /** Wishes, or says that something is wrong. */
-  readonly asks: boolean;
-}
-
-function weigh(sentence: ReadSentence): Weight {
-  const content = contentOf(sentence);
-  if (content === 0) return SAYS_NOTHING;
-  if (isGeneric(sentence) || isData(sentence)) return { score: LEAST_SCORE, wishes: false, asks: false };
-  let score = 0.25 * Math.min(content, ENOUGH_CONTENT);
-  const wishes = asks(sentence);
-  const isWrong = complains(sentence);
-  const questions = holdsQuestionMark(sentence.text);
-  if (wishes) score += 1;
-  if (isWrong) score += 0.5;
-  if (questions) score += 0.4;
-  return { score, wishes: wishes || questions, asks: wishes || questions || isWrong };
-}
-
-const SAYS_NOTHING: Weight = { score: 0, wishes: false, asks: false };
 
 /** The request in a user turn, and the sentences that it is chosen from. */
 export interface ReadRequest {
@@ -124,14 +63,20 @@ export function readRequest(text: string, isComplaint = true): ReadRequest {
   for (const sentence of sentencesOf(text).slice(0, MAX_SENTENCES)) {
     const parts = wordCount(sentence) <= LONG_SENTENCE ? [sentence] : clausesOf(sentence);
     for (const part of parts) {
-      const read = readSentence(part);
-      const weight = weigh(read);
-      const topic = aboutAssistantTopic(read);
-      aboutAssistant ??= topic;
-      if (topic !== null || weight.score === 0 || (isComplaint && isOnlyComplaint(part))) continue;
-      if (foundsNothing(read, weight)) continue;
-      const { score, asks } = weight;
-      weighed.push({ text: part.trim(), score, words: wordCount(read.folded), asks, key: 0, read });
+      const said = new UserSentence(part, isComplaint);
+      const act = userActOf(said);
+      aboutAssistant ??= said.aboutAssistant;
+      const score = scoreOf(said, act);
+      if (score === 0) continue;
+      const asks = act === 'request' || act === 'question' || act === 'problem';
+      weighed.push({
+        text: part.trim(),
+        score,
+        words: wordCount(said.folded),
+        asks,
+        key: 0,
+        read: said.read,
+      });
     }
   }
   if (weighed.length === 0) return { request: '', aboutAssistant, sentences: [] };
@@ -142,18 +87,6 @@ export function readRequest(text: string, isComplaint = true): ReadRequest {
   }));
   const request = joinedSentences(chosenSentences(sentences));
   return { request, aboutAssistant: null, sentences: told(sentences) };
-}
-
-/** A sentence with words of its own that still names nothing that could be a topic. */
-function foundsNothing(sentence: ReadSentence, { wishes, asks }: Weight): boolean {
-  const { folded } = sentence;
-  if (isSentFrom(folded)) return true;
-  if (wishes) return false;
-  const words = foldedWordsOf(folded);
-  return (
-    isReaction(folded, words) ||
-    (!asks && (isId(folded) || isSignOff(folded, words) || isIntroduction(sentence) || isBareData(sentence)))
-  );
 }
 
 function told(sentences: readonly ToldSentence[]): ToldSentence[] {

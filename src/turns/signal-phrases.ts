@@ -124,6 +124,15 @@ export const signalPhrases = once(() => {
   };
 });
 
+/** In a longer text only so many UTF-16 units at each end are read: complaints and thanks open or close a turn. */
+const READ_AT_EACH_END = 600;
+
+/** Both ends of a long text. */
+export function endsOf(text: string): string {
+  if (text.length <= 2 * READ_AT_EACH_END) return text;
+  return `${text.slice(0, READ_AT_EACH_END)}\n${text.slice(-READ_AT_EACH_END)}`;
+}
+
 function withKinds<Kind extends string, All extends string>(
   file: PhraseFile<All>,
   kinds: readonly (Kind & All)[],

@@ -1,7 +1,6 @@
 /**
- * Satisfaction signals in a user turn, by phrases (`lexicon/<language>.signals.json`), and what an assistant turn
- * leaves the user to say. Which of the signals count is decided where the turn before is known
- * (`conversations/signal-context.ts`).
+ * Satisfaction signals in a user turn, by phrases (`lexicon/<language>.signals.json`). Which of them count is decided
+ * where the turn before is known (`conversations/signal-context.ts`).
  */
 import type { SignalCandidate, Stance } from '../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
@@ -11,17 +10,15 @@ import { BREAK, isEmoji } from '../text/phrases/read-text.ts';
 import { quotationsOf } from '../text/quotations.ts';
 import { isFoldedStopWord } from '../text/words.ts';
 import {
+  endsOf,
   isSaid,
   meaningOf,
   signalPhrases,
   type Said,
-  type AssistantPhrase,
   type BesidePhrase,
   type UserPhrase,
 } from './signal-phrases.ts';
 
-/** In a longer text only so many UTF-16 units at each end are read: complaints and thanks open or close a turn. */
-const READ_AT_EACH_END = 600;
 /** More words that say something make an approving word the opening of a next step. */
 const MOST_BESIDE_APPROVAL = 0;
 /** The same before thanks: "I need a taxi, thanks" is polite. */
@@ -47,12 +44,6 @@ interface Hit {
   readonly start: number;
   readonly end: number;
   readonly clause: number;
-}
-
-/** Both ends of a long text. */
-function endsOf(text: string): string {
-  if (text.length <= 2 * READ_AT_EACH_END) return text;
-  return `${text.slice(0, READ_AT_EACH_END)}\n${text.slice(-READ_AT_EACH_END)}`;
 }
 
 /** The signals that a user turn may give, in the order of SIGNALS, each at most once. Any language. */
@@ -324,26 +315,4 @@ const TYPE_OF = new Map<SignalKey, 'SAT' | 'DSAT'>(SIGNALS.map(({ key, type }) =
 /** What a signal stands for. */
 export function typeOf(key: SignalKey): 'SAT' | 'DSAT' {
   return TYPE_OF.get(key) ?? 'DSAT';
-}
-
-/** Only the end of an assistant turn asks the user. */
-const CLOSING_TOKENS = 60;
-
-/** What an assistant turn leaves the user to say. `lacks`: it admits a gap. */
-export function stanceOf(content: string, lacks: boolean): Stance {
-  const { matches, tokens, closings } = signalPhrases().assistant.match(endsOf(content));
-  const from = Math.max(0, tokens.length - CLOSING_TOKENS);
-  const says = (kind: AssistantPhrase): boolean => matches.some((match) => match.kind === kind);
-  if (says('asks-if-helped')) return 'asked-if-helped';
-  const isUnable = lacks || says('unable');
-  const asksForMore = says('asks-for-more');
-  if (asksForMore) return isUnable ? 'unable' : 'asked-for-more';
-  const asksAbout = matches.some(
-    ({ kind, start }) => kind === 'asks-about' && start >= from && closings[start] === '?',
-  );
-  for (let at = from; at < tokens.length; at++)
-    if (closings[at] === '?') return asksAbout ? 'asked-about' : 'asked';
-  if (says('asks')) return 'asked';
-  if (says('waits')) return 'waiting';
-  return isUnable ? 'unable' : 'answered';
 }

@@ -45,7 +45,7 @@ describe('a question mark', () => {
         sentences.map(({ asks }) => asks),
         [true],
       );
-      equal(readSaid(text).deed === 'asks' || readSaid(text).deed === 'proposes', true);
+      equal(readSaid(text).act === 'ask' || readSaid(text).act === 'suggest', true);
       equal(readText(text).closings.includes('?'), true);
       const asked = askedSentences(text, {
         request,

@@ -19,7 +19,7 @@ for (const pattern of [...constructed.values(), ...(await literalsOf(filesOf([..
 describe('patterns', () => {
   it('are all found, literals and those that functions make', () => {
     const places = new Set([...patterns.values()].map(({ place }) => place.replace(/:\d+$/, '')));
-    for (const name of ['turns/request-sentence', 'text/sentences', 'turns/turn-kind']) {
+    for (const name of ['turns/acts/user-sentence', 'text/sentences', 'turns/turn-kind']) {
       ok(places.has(`src/${name}.ts`), name);
     }
     ok(places.has('src/turns/said-sentence.ts'));

@@ -16,19 +16,8 @@ describe('what a sentence of an assistant does', () => {
         'Unfortunately that is not possible.',
         'Your table is booked.',
         'You get a mail once the table is booked.',
-      ].map((text) => readSentence(text).deed),
-      [
-        'states',
-        'asks',
-        'asks',
-        'states',
-        'proposes',
-        'hands over',
-        'offers',
-        'refuses',
-        'reports',
-        'states',
-      ],
+      ].map((text) => readSentence(text).act),
+      ['answer', 'ask', 'ask', 'answer', 'suggest', 'hand-over', 'offer', 'refuse', 'done', 'answer'],
     );
   });
 
@@ -72,7 +61,7 @@ describe('what a sentence of an assistant does', () => {
       [
         'If you find the code later today, feel free to ask us again about it.',
         '好的，推荐您去北海公园。',
-      ].map((text) => readSentence(text).pleasantry),
+      ].map((text) => readSentence(text).manners),
       ['all', 'opening'],
     );
   });

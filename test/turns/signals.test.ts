@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import { signalsInContext } from '../../src/conversations/signal-context.ts';
 import type { Stance } from '../../src/domain/facts.ts';
 import type { SignalKey } from '../../src/domain/signal-kinds.ts';
-import { detectSignals, isOnlyComplaint, stanceOf } from '../../src/turns/signals.ts';
+import { stanceOf } from '../../src/turns/acts/assistant-turn.ts';
+import { detectSignals, isOnlyComplaint } from '../../src/turns/signals.ts';
 
 /** What counts after an assistant turn of a stance; null: in the turn that opens the session. */
 function heard(text: string, stance: Stance | null = 'answered'): SignalKey[] {
