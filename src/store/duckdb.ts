@@ -51,8 +51,10 @@ export interface DatabaseOptions {
  * what its column takes, or against a rule of its table. `io`: a file could not be read or written.
  * `checkpoint-failed`: the vendor could not write its log into the tables, and refuses the file until it is opened
  * again. No statement is to blame, and what was committed is in the log; a commit may throw this after it succeeded.
+ * `busy`: others work in the database, and the log can be written into the tables only without them.
  */
-export type DatabaseFault = 'out-of-memory' | 'invalidated' | 'checkpoint-failed' | 'data' | 'io' | 'other';
+export type DatabaseFault =
+  'out-of-memory' | 'invalidated' | 'checkpoint-failed' | 'busy' | 'data' | 'io' | 'other';
 
 /**
  * What is wrong with a file, as far as anybody acts on it. `damaged`: it is gone, cut short or changed. `no-room`: the
@@ -110,11 +112,13 @@ const OUT_OF_MEMORY = new RegExp(
 
 /** Of whatever type; the cause follows in the message. */
 const CHECKPOINT_FAILED = /Checkpoint failed for database|invalidated because checkpointing failed/;
+const BUSY = /Cannot CHECKPOINT: there are other/;
 
 /** By the vendor's type, which its message begins with. */
 function faultOf(message: string): DatabaseFault {
   if (CHECKPOINT_FAILED.test(message)) return 'checkpoint-failed';
   if (OUT_OF_MEMORY.test(message)) return 'out-of-memory';
+  if (BUSY.test(message)) return 'busy';
   switch (/^([A-Za-z ]+) Error:/.exec(message)?.[1]) {
     case 'Out of Memory':
       return 'out-of-memory';

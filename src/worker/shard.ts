@@ -255,7 +255,7 @@ class WorkingShard implements Shard {
       onError: (error) => {
         logger.error(
           { event: 'merge_failed', err: error },
-          'compacting files of the views failed: the worker tries again later',
+          'compacting files of the views or their state failed: the worker tries again later',
         );
         if (isDamage(error)) this.#fail(error);
       },

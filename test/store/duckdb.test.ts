@@ -118,6 +118,21 @@ describe('the door to DuckDB', () => {
     remove();
   });
 
+  it('tells when the log cannot be written into the tables because somebody reads what was before', async () => {
+    const { path, remove } = temporaryDirectory();
+    const reader = await database.connect();
+    await connection.run(`attach ${quoted(join(path, 'log.duckdb'))} as log`);
+    await connection.run('create table log.texts (t varchar); insert into log.texts values (1)');
+    await reader.transaction(async () => {
+      await reader.all('select * from log.texts');
+      await connection.run('update log.texts set t = 2');
+      equal((await faultOf(() => connection.run('checkpoint log'))).fault, 'busy');
+    });
+    await connection.run('checkpoint log; detach log');
+    reader.close();
+    remove();
+  });
+
   it('tells the faults of the vendor itself, and leaves out where in its code they arose', async () => {
     const error = await faultOf(() => connection.all('select * from repeat_row(1, num_rows = -1)'));
     equal(error.fault, 'invalidated');

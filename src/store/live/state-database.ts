@@ -20,6 +20,10 @@ import type { DeferredPart } from './batch.ts';
  * Covered by test/store/published/publication.test.ts and test/worker/dead-letter-decision.test.ts.
  */
 
+const FILE = 'state.duckdb';
+/** What is committed, until DuckDB has written it into the tables of the file. */
+export const LOG_FILE = `${FILE}.wal`;
+
 export interface StateStoreOptions {
   /** Folder of one shard: `<data>/views/<epoch>/<shard>`. */
   readonly directory: string;
@@ -102,7 +106,7 @@ create table session_state (session integer, value blob);
 export async function openStateDatabase(options: StateStoreOptions): Promise<StateDatabase> {
   const { directory, threads, memoryBytes, spillDirectory } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const file = join(directory, 'state.duckdb');
+  const file = join(directory, FILE);
   const noted = notedDamage(directory, 'state');
   if (noted !== null) throw new DamagedStateError(file, noted);
   const database = await openDatabase({

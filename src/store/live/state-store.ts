@@ -1,11 +1,13 @@
 /** Covered by test/store/live and test/view-laws.test.ts. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { StateRow } from '../../domain/facts.ts';
 import { REQUEST_MEMORY_MICROS } from '../../domain/records.ts';
 import { DatabaseError, quoted, type Connection, type Row } from '../duckdb.ts';
 import type { View } from '../view-files.ts';
 import type { Batch, Counters, Deferral, DeferredPart } from './batch.ts';
 import { LiveDatabase } from './live-database.ts';
-import type { StateStoreOptions } from './state-database.ts';
+import { LOG_FILE, type StateStoreOptions } from './state-database.ts';
 
 export interface InstanceRecord {
   readonly instance: number;
@@ -52,6 +54,8 @@ export class StateStore {
   #revision: number;
   #lastEntry: string | null;
   #counters: Counters;
+  /** Ends when no log is being written into the tables. */
+  #writingLog: Promise<void> = Promise.resolve();
 
   private constructor(options: StateStoreOptions, live: LiveDatabase) {
     const { directory, views, memoryBytes, spillDirectory } = options;
@@ -185,6 +189,7 @@ export class StateStore {
    * Throws when the checkpoint is not the expected one. A rehearsal does the same and changes nothing.
    */
   async commit(batch: Batch, { rehearsal = false } = {}): Promise<void> {
+    await this.#writingLog;
     const { connection } = this;
     const { counters } = batch;
     const revision = Math.max(this.#revision + 1, batch.sequence);
@@ -255,6 +260,25 @@ export class StateStore {
    */
   withMemory<T>(work: () => Promise<T>, how: { readonly raise: boolean }): Promise<T> {
     return this.#live.withMemory(work, how);
+  }
+
+  /** Bytes of the log: what is committed, and not written into the tables of the file yet. */
+  get logBytes(): number {
+    return statSync(join(this.directory, LOG_FILE), { throwIfNoEntry: false })?.size ?? 0;
+  }
+
+  /**
+   * Writes the log into the tables, unless somebody reads an older state. A commit meanwhile waits for the end of it.
+   * When it fails, the log is as it was, and the next work opens the database anew.
+   */
+  async writeLog(): Promise<void> {
+    const writing = this.beside((connection) => connection.run('checkpoint st'));
+    this.#writingLog = writing.catch(() => undefined);
+    try {
+      await writing;
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || error.fault !== 'busy') throw error;
+    }
   }
 
   close(): Promise<void> {

@@ -54,6 +54,12 @@ const LEAST_SORT_BYTES = 32 * 2 ** 20;
 const SORTED_IN_STATE = 0.1;
 /** About what a row takes while it is sorted, with its texts. */
 const SORTED_ROW_BYTES = 250;
+/** A log of fewer bytes stays: it is read back at once, and a checkpoint writes more than it saves. */
+const LEAST_LOG_BYTES = 16 * 2 ** 20;
+/** For how long nothing may have been published before the log is written into the tables, milliseconds. */
+const QUIET_MS = 5000;
+/** From one such checkpoint to the next, whether or not it succeeded, milliseconds. */
+const LOG_PAUSE_MS = 60_000;
 const SEGMENT_FILE = /^(newest|merged)[-.].*duckdb/;
 
 /**
@@ -62,6 +68,7 @@ const SEGMENT_FILE = /^(newest|merged)[-.].*duckdb/;
  * grown, the largest are compacted with lower segments of similar size on a second connection, from a snapshot,
  * while folding continues. So the cost of a publication does not depend on the length of history. In the time that
  * remains, each table is compacted to one lower segment: a query over fewer segments is planned and answered sooner.
+ * When nothing happens, files that nothing names go, and the log of the state is written into its tables.
  */
 export class Publication {
   readonly #options: PublicationOptions;
@@ -77,11 +84,14 @@ export class Publication {
   #compacted: TableSegments | null = null;
   #compactFullyAt = 0;
   #rewriteAt = -Infinity;
+  #publishedAt: number;
+  #writeLogAt = -Infinity;
   /** Readers stay with what they have: see `holdUntil`. */
   #isHeld: boolean;
 
   constructor(options: PublicationOptions) {
     this.#options = options;
+    this.#publishedAt = options.now();
     this.#isHeld = options.holdUntil !== undefined && options.holdUntil > 0;
     this.#tables = publishedTables(options.store.views);
     this.#writer = new SegmentWriter(options.store.directory);
@@ -123,6 +133,7 @@ export class Publication {
     if (!rewriting && store.revision === this.#manifest?.seq && this.#compacted === null) {
       this.#removeReplaced();
       if (this.#compacting === null) this.#compactFully();
+      if (this.#compacting === null) this.#writeLog();
       return;
     }
     this.#sealCompacted();
@@ -162,7 +173,7 @@ export class Publication {
     if (plans.length > 0) await this.#compact(plans);
   }
 
-  /** Waits for a running compaction. */
+  /** Waits for a running compaction, or for the log to be written. */
   async settle(): Promise<void> {
     await this.#compacting;
   }
@@ -208,6 +219,19 @@ export class Publication {
         this.#compactFullyAt = this.#nextAt(startedAt, FULL_COMPACTION_SHARE);
       }
     });
+  }
+
+  /**
+   * Writes the log of the state into its tables, if it is large and nothing has happened for a while: otherwise most
+   * bytes of an idle state would stay in its log. A batch that comes meanwhile is committed when that is done.
+   */
+  #writeLog(): void {
+    const { store, now } = this.#options;
+    const startedAt = now();
+    if (startedAt < Math.max(this.#publishedAt + QUIET_MS, this.#writeLogAt)) return;
+    if (store.logBytes < LEAST_LOG_BYTES) return;
+    this.#writeLogAt = startedAt + LOG_PAUSE_MS;
+    this.#start(() => store.writeLog());
   }
 
   /** When work that began at `startedAt` and ends now may be repeated, so that it takes that share of the time. */
@@ -266,6 +290,7 @@ export class Publication {
     for (const file of this.#manifest === null ? [] : filesOf(this.#manifest))
       if (!kept.has(file)) this.#replaced.set(file, this.#options.now());
     this.#manifest = manifest;
+    this.#publishedAt = this.#options.now();
   }
 
   #removeReplaced(): void {

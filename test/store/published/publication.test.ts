@@ -173,6 +173,49 @@ describe('publication', () => {
     deepEqual(await counted(), { sequence: 2, messages: 2 });
   });
 
+  it('writes the log of the state into its tables when nothing else happens, and never loses a batch by it', async () => {
+    let now = 0;
+    await fixture.close();
+    fixture = await openFixture({ directory: directory.path, now: () => now });
+    const { publication } = fixture;
+    const isKept = async (): Promise<boolean> => {
+      await fixture.publish();
+      await publication.settle();
+      return fixture.store.logBytes > 0;
+    };
+    const large = (key: number) => ({ instance: 1, kind: 'large', key, value: new Uint8Array(2 ** 20) });
+    const session = (position: number) => assignment({ messages: [fact({ position, session: position })] });
+    await fixture.fold(
+      session(1),
+      Array.from({ length: 20 }, (_, key) => large(key)),
+    );
+    equal(await isKept(), true);
+    now = 4999;
+    equal(await isKept(), true);
+    now = 5000;
+    await fixture.publish();
+    // It comes after that.
+    await fixture.fold(session(2), [large(0)]);
+    await publication.settle();
+    ok(fixture.store.logBytes < 2 ** 22, `${fixture.store.logBytes} bytes`);
+    now = 100_000;
+    equal(await isKept(), true, 'a small log stays');
+    now = 200_000;
+    equal(await isKept(), true, 'a small log stays');
+    await fixture.fold(
+      session(3),
+      Array.from({ length: 20 }, (_, key) => large(key)),
+    );
+    equal(await isKept(), true);
+    now = 205_000;
+    equal(await isKept(), false);
+    const rows =
+      'select (select count(*) from st.message) as messages, count(*) as states from st.assign_state';
+    deepEqual(await fixture.store.connection.one(rows), { messages: 3, states: 20 });
+    await fixture.restart();
+    deepEqual(await fixture.store.connection.one(rows), { messages: 3, states: 20 });
+  });
+
   it('passes over files outside the range, and never over a row inside it', async () => {
     const day = 86_400_000_000;
     const start = Date.UTC(2026, 0, 1) * 1000;
