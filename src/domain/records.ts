@@ -1,5 +1,6 @@
 /** What travels on the stream: one record holds the requests that were committed together. */
 import type { Curation } from './curations.ts';
+import type { RecordedErasure } from './erasures.ts';
 import type { Writing } from './writings.ts';
 
 /** How long a request id guards against its repetition, in the stream's own time: microseconds. */
@@ -40,6 +41,8 @@ export interface RecordedMessage {
   /** Event time in microseconds since 1970-01-01 UTC. */
   readonly at: number;
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** It was erased: nothing of it is left but its place, and it does not count. */
+  readonly erased?: true;
 }
 
 /** One accepted request. It is never split over two records. */
@@ -61,14 +64,19 @@ export interface RecordedRequest {
   readonly writing?: Writing;
   /** What a person decided; such a request has no messages and no session (''). */
   readonly curation?: Curation;
+  /** What is to be erased that was sent before; such a request has no messages and no session (''). */
+  readonly erasure?: RecordedErasure;
+  /** All of it was erased: its messages are places alone, and it has no session (''). */
+  readonly erased?: true;
 }
 
 /**
  * The payload of one stream entry. `v` is raised when the shape changes; readers accept every older `v`. A record of
- * version 2 holds a writing, one of version 3 a curation; others stay at 1, which earlier code reads.
+ * version 2 holds a writing, one of version 3 a curation, one of version 4 an erasure or what was erased; others stay
+ * at 1, which earlier code reads.
  */
 export interface StreamRecord {
-  readonly v: 1 | 2 | 3;
+  readonly v: 1 | 2 | 3 | 4;
   readonly requests: readonly RecordedRequest[];
 }
 

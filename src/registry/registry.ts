@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mapInPieces } from '../domain/give-way.ts';
+import type { ErasureDigest } from '../domain/erasures.ts';
 import type { KeyScope } from '../domain/key-scopes.ts';
 import { SetupError } from '../errors.ts';
 import { extentOf } from '../stream/archive/archive.ts';
@@ -114,6 +115,8 @@ export interface Registry {
     projectId: string,
     window: { readonly limit: number; readonly offset: number },
   ): Promise<InstancePage>;
+  /** Keyed with a secret of the installation: whoever has the ledger alone cannot try names. */
+  readonly erasureDigest: ErasureDigest;
   /** A session id of ours for an instance; with `seed` always the same one. */
   issueSessionId(instance: Instance, seed?: string): string;
   /**
@@ -321,6 +324,8 @@ class SharedRegistry implements Registry {
   readonly instancesOf: Registry['instancesOf'] = async (projectId, window) =>
     this.#loaded.instances.page(projectId, window);
 
+  readonly erasureDigest: Registry['erasureDigest'] = (kind, instanceId, name) =>
+    this.#sessionIds.digest(['erasure', kind, instanceId.toLowerCase(), name]);
   readonly issueSessionId: Registry['issueSessionId'] = (instance, seed) =>
     this.#sessionIds.issue(instance.number, seed);
   readonly issueSessionIds: Registry['issueSessionIds'] = async ({ projectId, instanceId, externalIds }) => {

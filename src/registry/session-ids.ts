@@ -21,6 +21,8 @@ export const MAX_INSTANCE_NUMBER = 2 ** 40 - 1;
 export interface SessionIds {
   /** A new id; with `seed` the id that belongs to the seed, always the same. */
   issue(instanceNumber: number, seed?: string): string;
+  /** Keyed digest of parts, base64url: the same for the same parts, and for no others. */
+  digest(parts: readonly string[]): string;
   /** The instance number in an id that we issued; null for any other UUID. Case does not matter. */
   read(sessionId: string): number | null;
 }
@@ -65,6 +67,7 @@ export function createSessionIds(secret: string): SessionIds {
       const hex = bytes.toString('hex');
       return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
     },
+    digest: (parts) => createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url'),
     read(sessionId) {
       if (sessionId.charAt(14) !== '8') return null;
       const given = Buffer.from(sessionId.replaceAll('-', ''), 'hex');

@@ -151,6 +151,8 @@ export class Numbering {
         const at = entry.places?.[place];
         if (at !== undefined) ({ index } = at);
         if (!isFresh[number]![place]) numbered.leaveOut(request.messages.length);
+        else if (request.erasure !== undefined || request.erased === true)
+          numbered.passOver(request, request.messages.length);
         else if (request.writing !== undefined) this.#numberWriting(numbered, request, entry.sequence);
         else if (request.curation !== undefined)
           this.#numberCuration(numbered, request, entry.sequence, index);
@@ -194,6 +196,10 @@ export class Numbering {
       if (name === null || isExternalId(name)) into.names.set(session, name);
     }
     for (const [place, message] of request.messages.entries()) {
+      if (message.erased === true) {
+        into.skip(1);
+        continue;
+      }
       into.add({
         position: positionOf(sequence, index + place),
         instance,
@@ -288,9 +294,9 @@ export class Numbering {
     const instanceIds = requests.map(({ instanceId }) => instanceId);
     for (const row of await this.#lookups.findInstances(missing(instanceIds, this.#instances)))
       this.#instances.set(row.id, row.instance);
-    const sessions = requests.filter(({ instanceId, sessionId, writing, curation }) => {
+    const sessions = requests.filter(({ instanceId, sessionId, writing, curation, erasure, erased }) => {
       const instance = this.#instances.get(instanceId);
-      if (curation !== undefined) return false;
+      if (curation !== undefined || erasure !== undefined || erased === true) return false;
       if (writing !== undefined && writing.target !== 'session') return false;
       return instance !== undefined && !this.#sessions.has(keyOf(instance, sessionId));
     });
@@ -355,6 +361,17 @@ class Numbered {
 
   pass(interlude: Omit<PlacedWriting, 'before'> | Omit<PlacedCuration, 'before'>): void {
     this.#interludes.push({ ...interlude, before: this.#turns.length });
+  }
+
+  /** Passes over places that hold no message any more. */
+  skip(messages: number): void {
+    this.#source += messages;
+  }
+
+  /** Passes over a request of which nothing counts; it guards against its repetition like any other. */
+  passOver({ requestId, acceptedAt }: RecordedRequest, messages: number): void {
+    this.requests.push({ id: requestId, acceptedAt });
+    this.skip(messages);
   }
 
   /** Passes over a request that is not counted again. */

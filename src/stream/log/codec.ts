@@ -3,6 +3,7 @@ import { zstdCompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { RecordedMessage, RecordedRequest, StreamRecord } from '../../domain/records.ts';
 import type { WritingTarget } from '../../domain/writings.ts';
 import { isCuration } from './curation-shape.ts';
+import { isErasure } from './erasure-shape.ts';
 
 /** A payload from which no record can be read. It will not get better: set it aside. */
 export class DecodeError extends Error {
@@ -32,10 +33,16 @@ export interface EncodedRequest {
 }
 
 export function encodeRequest(request: RecordedRequest): EncodedRequest {
-  const { projectId, instanceId, writing, curation } = request;
+  const { projectId, instanceId } = request;
   const parts = [Buffer.from(JSON.stringify(request))];
-  const version = curation !== undefined ? 3 : writing !== undefined ? 2 : 1;
+  const version = versionOf(request);
   return { projectId, instanceId, parts, version };
+}
+
+function versionOf({ writing, curation, erasure, erased, messages }: RecordedRequest): StreamRecord['v'] {
+  if (erasure !== undefined || erased === true || messages.some((message) => message.erased === true))
+    return 4;
+  return curation !== undefined ? 3 : writing !== undefined ? 2 : 1;
 }
 
 export function sizeOf({ parts }: Pick<EncodedRequest, 'parts'>): number {
@@ -151,9 +158,9 @@ export function decodeRecord(bytes: Uint8Array): StreamRecord {
   const value = decodePayload(bytes);
   if (!isObject(value)) throw new DecodeError('the record is no object');
   const version = value['v'];
-  if (version !== 1 && version !== 2 && version !== 3) {
+  if (version !== 1 && version !== 2 && version !== 3 && version !== 4) {
     const known = typeof version === 'number' ? String(version) : `of type ${typeof version}`;
-    throw new DecodeError(`the record has version ${known}, known are 1 to 3`);
+    throw new DecodeError(`the record has version ${known}, known are 1 to 4`);
   }
   const requests = value['requests'];
   if (!Array.isArray(requests)) throw new DecodeError('the record has no list of requests');
@@ -192,10 +199,14 @@ function checkRequest(request: unknown, index: number, version: StreamRecord['v'
   if (writing !== undefined && (version === 1 || !isWriting(writing))) fault('.writing is no writing');
   const curation = request['curation'];
   if (curation !== undefined && (version < 3 || !isCuration(curation))) fault('.curation is no curation');
+  const { erasure, erased } = request;
+  if (erasure !== undefined && (version < 4 || !isErasure(erasure))) fault('.erasure is no erasure');
+  if (!isErasedMark(erased, version)) fault('.erased is not true');
   const messages = request['messages'];
   if (!Array.isArray(messages)) return fault('.messages is no list');
   if (writing !== undefined && messages.length > 0) fault(' holds a writing and messages');
   if (curation !== undefined && messages.length > 0) fault(' holds a curation and messages');
+  if (erasure !== undefined && messages.length > 0) fault(' holds an erasure and messages');
   messages.forEach((message: unknown, i) => {
     if (
       !isObject(message) ||
@@ -203,11 +214,16 @@ function checkRequest(request: unknown, index: number, version: StreamRecord['v'
       typeof message['role'] !== 'string' ||
       !Number.isSafeInteger(message['at']) ||
       (message['userId'] !== undefined && typeof message['userId'] !== 'string') ||
-      (message['metadata'] !== undefined && !isObject(message['metadata']))
+      (message['metadata'] !== undefined && !isObject(message['metadata'])) ||
+      !isErasedMark(message['erased'], version)
     ) {
       fault(`.messages.${i} is no message`);
     }
   });
+}
+
+function isErasedMark(value: unknown, version: StreamRecord['v']): boolean {
+  return value === undefined || (version >= 4 && value === true);
 }
 
 const WRITING_TARGETS: readonly unknown[] = ['topic', 'cluster', 'gap', 'session'] satisfies WritingTarget[];

@@ -1,0 +1,69 @@
+/**
+ * Erasing what a session, an end user or a whole instance left: equal afterwards to a stream in which it never was.
+ * Whom an erasure is of is kept as a keyed digest alone, so that the ledger of erasures names nobody.
+ */
+
+/** What goes. Of an end user: their sessions, and of those in which others took part, their messages with the replies. */
+export const ERASED_KINDS = ['SESSION', 'END_USER', 'INSTANCE'] as const;
+export type ErasedKind = (typeof ERASED_KINDS)[number];
+
+/**
+ * `ACCEPTED`: it waits until everything sent before it is counted. `ERASING`: entries of the stream are written anew
+ * without what goes. `REBUILDING`: views are made anew from them. `DONE`: nothing of it is left in what we hold.
+ * `FAILED`: it is tried again.
+ */
+export const ERASURE_STATES = ['ACCEPTED', 'ERASING', 'REBUILDING', 'DONE', 'FAILED'] as const;
+export type ErasureState = (typeof ERASURE_STATES)[number];
+
+/** What went, counted. */
+export interface ErasureReceipt {
+  /** Messages, and sessions that went whole. */
+  readonly messages: number;
+  readonly sessions: number;
+  /** Entries of the stream that were written anew, and the bytes that they were smaller by. */
+  readonly entries: number;
+  readonly bytes: number;
+  readonly deadLetters: number;
+  /** Dead letters that no version of us can read, so that nobody knows whom they hold. */
+  readonly unreadableDeadLetters: number;
+  /** Ids that clients chose for their sessions. */
+  readonly sessionClaims: number;
+}
+
+/** An erasure as the ledger keeps it. */
+export interface Erasure {
+  /** UUID, lower case. */
+  readonly id: string;
+  readonly projectId: string;
+  /** UUID, lower case. */
+  readonly instanceId: string;
+  readonly kind: ErasedKind;
+  /** Keyed digest of the session id or the external id; of the instance id for an instance. */
+  readonly digest: string;
+  /** Who asked for it: the id of a key, or a person. */
+  readonly keyId: string;
+  /** As the caller gave it, at most 500 UTF-16 units; null without. */
+  readonly reason: string | null;
+  /** ISO 8601, UTC, as the next one. */
+  readonly requestedAt: string;
+  /** Null until it is done. */
+  readonly doneAt: string | null;
+  /** Stream sequence of its record: what was sent before it goes, what is sent later stays. */
+  readonly position: number;
+  readonly state: ErasureState;
+  /** Null until entries are written anew. */
+  readonly receipt: ErasureReceipt | null;
+  /** Why it failed last; null when it did not. */
+  readonly fault: string | null;
+}
+
+/** What the stream says of an erasure, in the instance's partition. */
+export interface RecordedErasure {
+  /** UUID of the erasure. */
+  readonly id: string;
+  readonly kind: ErasedKind;
+  readonly digest: string;
+}
+
+/** Tells a keyed digest: equal for the same kind, instance and name, in every process of the installation. */
+export type ErasureDigest = (kind: ErasedKind, instanceId: string, name: string) => string;

@@ -1,0 +1,60 @@
+/** Covered by test/registry/erasure-ledger.test.ts. */
+import type { Erasure } from '../domain/erasures.ts';
+import type { StreamConnection } from '../stream/connection.ts';
+import { openKeyValue, type KeyValueBucket } from '../stream/kv/key-value.ts';
+import { change, guard, guarded, type GuardedBucket } from './guarded-bucket.ts';
+
+/** Bucket of erasures, for ever: `<project>.<id>`. */
+const ERASURES_BUCKET = 'erasures';
+
+/** What was erased and what is to be, without a name of anybody. Each call throws AppError SERVICE_UNAVAILABLE. */
+export class ErasureLedger {
+  readonly #bucket: GuardedBucket & Pick<KeyValueBucket, 'list'>;
+
+  constructor(bucket: KeyValueBucket) {
+    this.#bucket = { ...guarded(bucket), list: (pattern) => guard(() => bucket.list(pattern)) };
+  }
+
+  static async open(
+    connection: StreamConnection,
+    { replicas }: { readonly replicas?: number } = {},
+  ): Promise<ErasureLedger> {
+    const options = replicas === undefined ? {} : { replicas };
+    return new ErasureLedger(await openKeyValue(connection, ERASURES_BUCKET, options));
+  }
+
+  /** Adds an erasure; what is there already stays as it is. Returns what is there then. */
+  async add(erasure: Erasure): Promise<Erasure> {
+    const key = keyOf(erasure);
+    if ((await this.#bucket.create(key, JSON.stringify(erasure))) !== null) return erasure;
+    return (await this.find(erasure.projectId, erasure.id)) ?? erasure;
+  }
+
+  /** Null: the project has none of the id. */
+  async find(projectId: string, id: string): Promise<Erasure | null> {
+    const entry = await this.#bucket.get(keyOf({ projectId, id }));
+    return entry === null ? null : (JSON.parse(entry.value) as Erasure);
+  }
+
+  /** Those of a project, the newest first; without one, those of all projects. */
+  async list(projectId = '*'): Promise<readonly Erasure[]> {
+    const values = await this.#bucket.list(`${projectId}.*`);
+    return values
+      .map((value) => JSON.parse(value) as Erasure)
+      .sort((one, other) => (one.id < other.id ? 1 : -1));
+  }
+
+  /** Notes how far an erasure has come. */
+  async change(
+    erasure: Pick<Erasure, 'projectId' | 'id'>,
+    changes: Partial<Pick<Erasure, 'state' | 'doneAt' | 'receipt' | 'fault'>>,
+  ): Promise<void> {
+    await change(this.#bucket, keyOf(erasure), ({ value }) =>
+      JSON.stringify({ ...(JSON.parse(value) as Erasure), ...changes }),
+    );
+  }
+}
+
+function keyOf({ projectId, id }: Pick<Erasure, 'projectId' | 'id'>): string {
+  return `${projectId}.${id}`;
+}
