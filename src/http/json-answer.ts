@@ -1,12 +1,28 @@
 /** Covered by test/http/json-answer.test.ts. */
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
+import { acceptsGzip } from './kept-file.ts';
 import { shownTo } from './shared-view.ts';
 import { giveWay, PIECE, piecesOf } from '../domain/give-way.ts';
 
-/** Answers with a value as JSON, or with what a link shows of it. A long answer is written in pieces, so that it holds nobody up. */
+/** A smaller answer is sent as it is: zipping would take longer than sending what it saves. */
+const LEAST_ZIPPED = 16 * 1024;
+/** The fastest: it takes about as long as writing the JSON, on another thread, and leaves a quarter of the bytes. */
+const LEVEL = 1;
+const zip = promisify(gzip);
+
+/**
+ * Answers with a value as JSON, or with what a link shows of it. A long answer is written in pieces, so that it holds
+ * nobody up, and is zipped for a caller who takes that.
+ */
 export async function sendJson(reply: FastifyReply, value: object): Promise<FastifyReply> {
   const bytes = await toJson(shownTo(reply.request, value));
-  return reply.type('application/json; charset=utf-8').send(bytes);
+  void reply.type('application/json; charset=utf-8');
+  if (bytes.length < LEAST_ZIPPED) return reply.send(bytes);
+  void reply.header('Vary', `${String(reply.getHeader('Vary') ?? '')}, Accept-Encoding`.replace(/^, /, ''));
+  if (!acceptsGzip(reply.request.headers['accept-encoding'])) return reply.send(bytes);
+  return reply.header('Content-Encoding', 'gzip').send(await zip(bytes, { level: LEVEL }));
 }
 
 /** The bytes of JSON.stringify; of long lists that are members of the value, a piece at a time. */

@@ -53,8 +53,8 @@ export function sendFile(
   return reply.type(type).send(body);
 }
 
-/** A weight of 0 refuses it (RFC 9110, 12.5.3). */
-function acceptsGzip(header: string | string[] | undefined): boolean {
+/** Of the header `Accept-Encoding`: a weight of 0 refuses it (RFC 9110, 12.5.3). */
+export function acceptsGzip(header: string | string[] | undefined): boolean {
   return String(header ?? '')
     .split(',')
     .some((part) => /^\s*(?:x-)?gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(part));

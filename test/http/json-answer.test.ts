@@ -1,5 +1,6 @@
-import { equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { PIECE } from '../../src/domain/give-way.ts';
 import { toJson } from '../../src/http/json-answer.ts';
@@ -51,6 +52,33 @@ describe('an answer in pieces', () => {
     equal(body, JSON.stringify(answer));
     equal(headers['content-type'], 'application/json; charset=utf-8');
     equal(headers['content-length'], String(Buffer.byteLength(body)));
+  });
+  it('is zipped when it is long, for a caller who takes that', async () => {
+    const answerOf = (count: number) => ({
+      elements: Array.from({ length: count }, (_, index) => ({
+        dimensions: { session: { id: String(index), title: `Wo ist mein Päckchen ${index}?` } },
+        fields: { messages: index },
+      })),
+      pagination: { total: count, limit: count, offset: 0 },
+      lastProcessedAt: null,
+    });
+    let count = 0;
+    const { app } = createHarness({ run: async () => answerOf(count) as unknown as QueryResponse });
+    const ask = async (of: number, encoding?: string) => {
+      count = of;
+      const url = `/v1/query/?groupBy=SESSION&fields=messages&limit=10000&instanceId=${INSTANCE}`;
+      const accept = encoding === undefined ? {} : { 'accept-encoding': encoding };
+      const { rawPayload, headers } = await app.inject({ url, headers: { 'x-api-key': KEY, ...accept } });
+      equal(headers['content-length'], String(rawPayload.length));
+      const told = headers['content-encoding'];
+      equal((told === 'gzip' ? gunzipSync(rawPayload) : rawPayload).toString(), JSON.stringify(answerOf(of)));
+      return [told, headers['vary'], rawPayload.length < 16_384];
+    };
+    const own = 'x-api-key, Authorization';
+    deepEqual(await ask(10, 'gzip'), [undefined, own, true]);
+    deepEqual(await ask(1000, 'br, gzip;q=0.5'), ['gzip', `${own}, Accept-Encoding`, true]);
+    deepEqual(await ask(1000, 'gzip;q=0'), [undefined, `${own}, Accept-Encoding`, false]);
+    deepEqual(await ask(1000), [undefined, `${own}, Accept-Encoding`, false]);
   });
 });
 
