@@ -39,6 +39,8 @@ interface HowToRead {
   readonly mapping?: Mapping | undefined;
   readonly dates?: DateOrder | undefined;
   readonly timeZone?: string | undefined;
+  /** The other options as they were given, which a command that is printed repeats. Without `--key`. */
+  readonly repeated?: readonly string[] | undefined;
 }
 
 /** What a command line names, and how it says that it is to be read. */
@@ -64,7 +66,7 @@ const MAX_TOLD = 20;
  * the exit code, that of an interruption where it came first.
  */
 export async function withPlans(
-  { files, format, mapping, dates, timeZone, encoding }: Named,
+  { files, format, mapping, dates, timeZone, encoding, repeated }: Named,
   options: Omit<PlanOptions, keyof HowToRead>,
   work: (planned: Planned) => Promise<number>,
 ): Promise<number> {
@@ -75,7 +77,7 @@ export async function withPlans(
   let inputs: Inputs | null = null;
   try {
     inputs = await openInputs(files, { encoding, signal, onFound }).finally(() => shown.end());
-    return await work(await planAll(inputs, { format, mapping, dates, timeZone, ...options }));
+    return await work(await planAll(inputs, { format, mapping, dates, timeZone, repeated, ...options }));
   } catch (error) {
     if (signal.aborted && (inputs === null || error instanceof PlanInterrupted)) return INTERRUPTED;
     throw error;
@@ -90,7 +92,7 @@ export async function withPlans(
  */
 export async function planAll(
   { inputs, faults }: Inputs,
-  { format, mapping, dates, timeZone, ask, quiet = false, progress, signal }: PlanOptions,
+  { format, mapping, dates, timeZone, repeated = [], ask, quiet = false, progress, signal }: PlanOptions,
 ): Promise<Planned> {
   const reading = {
     ...(format === undefined ? {} : { format }),
@@ -136,7 +138,7 @@ export async function planAll(
           shown.end();
           if (await agrees(plan, ask, signal)) plans.push(plan);
           else if (input.named) {
-            progress.line(printable(howToConfirm(plan)));
+            progress.line(printable(howToConfirm(plan, repeated)));
             sure = false;
             plans.push(plan);
           } else tell(`${input.name}: left out, as it is not sure${quiet ? `: ${describePlan(plan)}` : ''}`);
@@ -199,12 +201,15 @@ async function agrees(plan: FilePlan, ask: Terminal | null, signal: AbortSignal)
   return false;
 }
 
-function howToConfirm({ parts: [{ input }], format, mapping }: FilePlan): string {
-  const option =
-    mapping.length === 0 ? `--format ${format.name}` : `--map ${mapping.map(shellWord).join(' ')}`;
+/** The options that say how a file is read, and into what, stay: without them it would be read otherwise. */
+function howToConfirm(
+  { parts: [{ input }], format, mapping }: FilePlan,
+  repeated: readonly string[],
+): string {
+  const said = mapping.length === 0 ? ['--format', format.name] : ['--map', ...mapping];
   return (
     `${input.name}: this is not sure. If it is right, say so; else correct it: ` +
-    `npm run import -- ${shellWord(input.operand)} ${option}`
+    `npm run import -- ${[input.operand, ...said, ...repeated].map(shellWord).join(' ')}`
   );
 }
 

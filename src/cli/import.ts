@@ -128,7 +128,8 @@ const importing = action({
       throw new UsageError(`--format: "${format}" is none of ${NAMES}.`);
     if (format !== undefined && mapping !== undefined && Object.keys(mapping.fields).length > 0)
       throw new UsageError('--format and --map exclude each other.');
-    const reading = { files, format, mapping, dates, timeZone, encoding };
+    const repeated = optionsToRepeat(values);
+    const reading = { files, format, mapping, dates, timeZone, encoding, repeated };
     if (values['dry-run'] === true) return (run) => preview({ ...reading, named }, run);
     if (instance !== undefined && !UUID_PATTERN.test(instance))
       throw new UsageError(`--instance: "${instance}" is not a UUID.`);
@@ -153,6 +154,15 @@ const importing = action({
     return (run) => importAll(args, run);
   },
 });
+
+/** What was given besides how a file is read: `--map` and `--format` are said anew, and no key is printed. */
+function optionsToRepeat(values: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    if (['map', 'format', 'key'].includes(name)) return [];
+    if (typeof value === 'string') return [`--${name}`, value];
+    return value === true ? [`--${name}`] : [];
+  });
+}
 
 /** What stands behind `--map` besides its first value reads like a file: `--map role=sender content=text`. */
 function readOperands(

@@ -68,6 +68,15 @@ describe('planAll', () => {
     equal(told.join('\n').includes(command), true, told.join('\n'));
   });
 
+  it('repeats in that command the other options, as they were given', async () => {
+    const inputs = await openInputs([join(folder, 'table.csv')]);
+    await planAll(inputs, { ...options, repeated: ['--source', 'a desk', '--new-instance', '--dry-run'] });
+    match(
+      told.join(''),
+      /table\.csv --map conversation=thread .* --source 'a desk' --new-instance --dry-run\n/,
+    );
+  });
+
   it('does not ask where it is sure', async () => {
     deepEqual(await plan('chats.jsonl', 'no'), { names: ['chats'], sure: true });
     equal(told.join('').includes('[y/N]'), false);

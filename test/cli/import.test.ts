@@ -62,6 +62,19 @@ async function write(name: string, lines: readonly unknown[]): Promise<void> {
 const chat = (id: string): unknown => ({ id, turns: [{ role: 'user', content: `I am ${id}` }] });
 
 describe('npm run import', () => {
+  it('repeats every option but the key in the command that confirms a guess', async () => {
+    await write('table.csv', ['thread,sender,text', '1,Key account,Hallo', '1,Berater,Ja']);
+    const reading = ['--encoding', 'windows-1252', '--time-zone', 'Europe/Berlin', '--dates', 'day-first'];
+    const into = ['--source', 'support', '--new-instance', '--dry-run'];
+    const { status, err } = await start(['table.csv', ...into, ...reading, '--key', service.key]).ended;
+    equal(status, 1);
+    const [, command = ''] = /npm run import -- (.*)/.exec(err) ?? [];
+    for (const option of [into, reading])
+      for (const word of option) ok(command.split(' ').includes(word), `${word}: ${err}`);
+    equal(err.includes(service.key), false);
+    match(command, /^table.csv --map conversation=thread /);
+  });
+
   it('imports, sums up, and ends with 0', async () => {
     await write('chats.jsonl', [
       chat('a'),
@@ -195,7 +208,7 @@ describe('npm run import', () => {
     deepEqual([unsure.status, service.countOf().messages], [1, 0]);
     match(unsure.err, /unknown roles: Kunde, Berater/);
     const mapping = 'conversation=thread role=sender content=text role:Kunde=user role:Berater=assistant';
-    ok(unsure.err.includes(`npm run import -- table.csv --map ${mapping}\n`), unsure.err);
+    ok(unsure.err.includes(`npm run import -- table.csv --map ${mapping} --url `), unsure.err);
     const map = [
       '--map',
       'conversation=thread',
