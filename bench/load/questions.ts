@@ -1,4 +1,4 @@
-import { GROUPINGS } from '../../src/domain/groupings.ts';
+import { GROUPINGS, type GroupBy } from '../../src/domain/groupings.ts';
 import type { Metric } from '../../src/domain/metrics.ts';
 import { bucketStart, formatInstant } from '../../src/domain/time.ts';
 import { SYNTHETIC_IDS } from '../../test/support/synthetic-stream.ts';
@@ -166,6 +166,11 @@ function rangeParameters(range: Range | null): Record<string, string> {
     : { 'dateRange.start': formatInstant(range.start), 'dateRange.end': formatInstant(range.end) };
 }
 
+/** What is asked of a grouping: all but waits, which the raw messages do not have. */
+function comparable(groupBy: GroupBy): readonly Metric[] {
+  return GROUPINGS[groupBy].metrics.filter((metric: Metric) => metric !== 'waitSeconds');
+}
+
 const NET_SAT = '(sat - dsat) * 100.0::float8 / messages as net_sat';
 const ENTITY_COLUMNS: Partial<Record<Metric, string>> = {
   sessions: 'sessions',
@@ -183,7 +188,7 @@ function entityQuestion(
   range: Range,
   offset: number,
 ): Asked {
-  const fields = GROUPINGS[groupBy].metrics;
+  const fields = comparable(groupBy);
   const column = { TOPIC: 'topic', GAP: 'gap', CSAT_DSAT: 'signal' }[groupBy];
   const bucket =
     granularity === 'ALL' ? 'null::timestamp' : `date_trunc('${granularity.toLowerCase()}', sent_at)`;
@@ -210,7 +215,7 @@ order by g.bucket, messages desc, d.id limit ${PAGE} offset ${offset}`,
 }
 
 function sessionQuestion(topic: number, order: string, offset: number): Asked {
-  const fields = GROUPINGS.SESSION.metrics;
+  const fields = comparable('SESSION');
   return {
     parameters: {
       groupBy: 'SESSION',
@@ -251,7 +256,7 @@ function endUserQuestion(
   order: string,
   offset: number,
 ): Asked {
-  const fields = GROUPINGS.END_USER.metrics;
+  const fields = comparable('END_USER');
   return {
     parameters: {
       groupBy: 'END_USER',
