@@ -188,6 +188,8 @@ describe('the dashboard in a browser', { skip }, () => {
       .locator('header.bar')
       .evaluate((header) => header.getBoundingClientRect().height);
     ok(height <= 0.15 * 844, `${height} px`);
+    // The controls scroll in their line; the page is as wide as the screen.
+    equal(await page.evaluate('document.documentElement.scrollWidth'), 390);
   });
 
   it('shows days of the time zone that the instance has', async () => {
