@@ -13,6 +13,7 @@ import {
   shownPoints,
   shownSeconds,
   shownShare,
+  shownSpan,
 } from '../../../src/http/dashboard/client/format.ts';
 
 describe('what the page writes', () => {
@@ -65,6 +66,13 @@ describe('what the page writes', () => {
     equal(shownInstant('2026-11-21T09:30:59.999Z'), '21 Nov 2026, 09:30');
     equal(shownInstant('soon'), 'soon');
     deepEqual([languageName('de'), languageName(null)], ['German', 'Unknown']);
+  });
+
+  it('name the last day of a span, which ends with it or within it', () => {
+    const start = '2026-11-16T00:00:00.000Z';
+    equal(shownSpan({ start, end: '2026-11-23T00:00:00.000Z' }), '16 Nov 2026 to 22 Nov 2026');
+    equal(shownSpan({ start, end: '2026-11-22T10:00:00.000Z' }), '16 Nov 2026 to 22 Nov 2026');
+    equal(shownSpan({ start, end: '2026-11-17T00:00:00.000Z' }), '16 Nov 2026');
   });
 
   it('makes a name of a request: its beginning, whole words, no numbers of orders', () => {

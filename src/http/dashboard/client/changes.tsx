@@ -1,6 +1,6 @@
 /** What is new, rising, falling or gone, against the period before. */
 import { api, type ChangesResponse } from './api.ts';
-import { shownCount, shownDay, shownShare } from './format.ts';
+import { shownCount, shownShare, shownSpan } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Go, Loading, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
@@ -80,8 +80,6 @@ export function ChangesPage({ version }: { readonly version: string }) {
   if (isAll) return <Empty>All time has no period before it. Choose a shorter one.</Empty>;
   if (value === null) return error === null ? <Loading /> : <Fault error={error} />;
   const { changes, period: now, before } = value;
-  const span = ({ start, end }: { readonly start: string; readonly end: string }): string =>
-    `${shownDay(start)} to ${shownDay(end)}`;
   const csv = () => [
     ['kind', 'name', 'id', 'change', 'sessions', 'sessionsBefore', 'share', 'shareBefore', 'chance'],
     ...changes.map((change) => {
@@ -95,7 +93,7 @@ export function ChangesPage({ version }: { readonly version: string }) {
       <div class="heading">
         <h1>What changed</h1>
         <p class="lead">
-          {span(now)} ({shownCount(now.sessions)} conversations) against {span(before)} (
+          {shownSpan(now)} ({shownCount(now.sessions)} conversations) against {shownSpan(before)} (
           {shownCount(before.sessions)}), the same weekdays. What is compared is each one’s share of all
           conversations. Only changes larger than chance explains are listed, the least likely first. Even
           when nothing has changed, about one list in twenty names something.

@@ -76,6 +76,12 @@ export function shownDay(text: string): string {
   return shownClockDay(clockAt(text));
 }
 
+/** `16 Nov 2026 to 22 Nov 2026`: the first and the last day of a span whose end is not in it. */
+export function shownSpan({ start, end }: { readonly start: string; readonly end: string }): string {
+  const [first, last] = [start, new Date(Date.parse(end) - 1).toISOString()].map(shownDay);
+  return first === last ? `${first}` : `${first} to ${last}`;
+}
+
 /** The same of what is a clock already, as buckets are. */
 export function shownClock(text: string): string {
   return Number.isNaN(Date.parse(text)) ? text : `${shownClockDay(text)}, ${text.slice(11, 16)}`;
