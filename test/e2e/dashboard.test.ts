@@ -307,9 +307,13 @@ describe('the dashboard in a browser', { skip }, () => {
     await open();
     await page.click('nav[aria-label="Views"] >> text=Conversations', SOON);
     await page.waitForSelector('h2:text-is("8 conversations")', SOON);
+    const counted = 'select[aria-label="Signal"] option:has-text("(")';
+    await page.waitForSelector(counted, { ...SOON, state: 'attached' });
     await page.fill('input[type="search"]', 'HOTEL');
     await page.waitForSelector('h2:text-is("4 conversations")', SOON);
     match(page.url(), /text=HOTEL/);
+    // A menu counts in the whole period, and so not what a search finds.
+    equal(await page.locator(counted).count(), 0);
     await page.selectOption('select[aria-label="Signal"]', { index: 1 });
     await page.waitForSelector('.chips button:has-text("Signal: ")', SOON);
     await page.reload();
@@ -317,6 +321,7 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.press('input[type="search"]', 'Escape');
     await page.waitForSelector('h2:text-is("8 conversations")', SOON);
     ok(!page.url().includes('text='), page.url());
+    await page.waitForSelector(counted, { ...SOON, state: 'attached' });
   });
 
   it('searches what was said, shows where, and keeps it in the URL', async () => {

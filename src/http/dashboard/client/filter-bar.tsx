@@ -4,6 +4,7 @@ import { api, type OverviewResponse } from './api.ts';
 import {
   FILTER_GROUPINGS,
   FILTER_WORDS,
+  filtersOf,
   MOOD_WORDS,
   nameOf,
   namedOf,
@@ -21,7 +22,8 @@ const REST_MS = 300;
 const SAID_REST_MS = 800;
 
 interface Option extends Named {
-  readonly sessions: number;
+  /** Of what the page lists: conversations, or users. */
+  readonly count: number;
   /** What its name means. */
   readonly title?: string;
 }
@@ -30,11 +32,11 @@ type Options = Readonly<Partial<Record<FilterName, readonly Option[]>>>;
 /** Filters whose values are listed; users are too many for that. */
 const LISTED = [...ENTITIES.filter((kind) => kind !== 'user'), 'language', 'outcome'] as const;
 
-/** What each filter can be in the period, the most frequent first. */
-function useOptions(names: readonly FilterName[]): Options {
+/** What each filter can be, the most frequent first. It is counted in the whole period, whatever else is chosen. */
+function useOptions(names: readonly FilterName[], metric: 'sessions' | 'users'): Options {
   const period = usePeriod();
   const { value } = useAnswer(
-    `options ${period.name} ${names.join()}`,
+    `options ${period.name} ${metric} ${names.join()}`,
     '',
     async (signal): Promise<Options> => {
       const base = { instanceId: period.instance, ...period.range };
@@ -45,20 +47,20 @@ function useOptions(names: readonly FilterName[]): Options {
         if (name === 'outcome')
           return (await overview()).outcomes.flatMap(({ outcome, sessions }) => {
             const { label, meaning } = outcomeWords(outcome);
-            return outcome === null ? [] : [{ id: outcome, name: label, title: meaning, sessions }];
+            return outcome === null ? [] : [{ id: outcome, name: label, title: meaning, count: sessions }];
           });
         if (name === 'language') {
           const { languages } = await overview();
           return languages.flatMap(({ language, sessions }) =>
-            language === null ? [] : [{ id: language, name: languageName(language), sessions }],
+            language === null ? [] : [{ id: language, name: languageName(language), count: sessions }],
           );
         }
         const groupBy = FILTER_GROUPINGS[name];
         const { elements } = await api.query(
-          { ...base, groupBy, fields: 'sessions', 'sort.field': 'sessions', limit: 1000 },
+          { ...base, groupBy, fields: metric, 'sort.field': metric, limit: 1000 },
           signal,
         );
-        return elements.map((row) => ({ ...namedOf(row), sessions: row.fields.sessions ?? 0 }));
+        return elements.map((row) => ({ ...namedOf(row), count: row.fields[metric] ?? 0 }));
       };
       const listed = LISTED.filter((name) => names.includes(name));
       const lists = await Promise.all(listed.map(optionsOf));
@@ -86,7 +88,8 @@ export function FilterBar() {
   const { state, go } = useNavigation();
   const narrow = useNarrow();
   const names = filtersOfView(state.view);
-  const options = useOptions(names);
+  const options = useOptions(names, state.view === 'users' ? 'users' : 'sessions');
+  const given = Object.keys(filtersOf(state));
   const chosen = useFilterNames();
   const set = (name: FilterName, value: string): void => go({ filters: { ...state.filters, [name]: value } });
   return (
@@ -101,6 +104,7 @@ export function FilterBar() {
             value={state.filters[name] ?? ''}
             valueName={chosen[name] ?? ''}
             options={options[name] ?? []}
+            isCounted={given.every((other) => other === name)}
             onChoice={(value) => set(name, value)}
           />
         ))}
@@ -143,6 +147,7 @@ function Choice({
   value,
   valueName,
   options,
+  isCounted,
   onChoice,
 }: {
   readonly label: string;
@@ -150,6 +155,8 @@ function Choice({
   /** What is chosen may be nothing that the period has. */
   readonly valueName: string;
   readonly options: readonly Option[];
+  /** The counts are those of the list: nothing else is chosen, and it is about no single entity. */
+  readonly isCounted: boolean;
   readonly onChoice: (value: string) => void;
 }) {
   const isListed = value === '' || options.some(({ id }) => id === value);
@@ -164,9 +171,9 @@ function Choice({
     >
       <option value="">{label}</option>
       {isListed ? null : <option value={value}>{valueName}</option>}
-      {options.map(({ id, name, title, sessions }) => (
+      {options.map(({ id, name, title, count }) => (
         <option key={id} value={id} title={title ?? name}>
-          {name} ({shownCount(sessions)})
+          {isCounted ? `${name} (${shownCount(count)})` : name}
         </option>
       ))}
     </select>
