@@ -327,7 +327,7 @@ export interface TranscriptAnswer {
     readonly position: number;
     readonly role: string | null;
     readonly content: string | null;
-    readonly gone: 'EXPIRED' | 'DELETED' | 'UNREADABLE' | null;
+    readonly gone: 'EXPIRED' | 'DELETED' | 'ERASED' | 'UNREADABLE' | null;
     readonly externalId: string | null;
     readonly createdAt: string;
     readonly metadata: Metadata | null;

@@ -53,10 +53,11 @@ const messageSchema = z.strictObject({
   role: z.string().nullable().describe('As it was sent; null: the text is gone.'),
   content: z.string().nullable().describe('What was said, to the letter; null: the text is gone.'),
   gone: z
-    .enum(['EXPIRED', 'DELETED', 'UNREADABLE'])
+    .enum(['EXPIRED', 'DELETED', 'ERASED', 'UNREADABLE'])
     .nullable()
     .describe(
       'Why the stream has no text: EXPIRED: it keeps none so old (STREAM_MAX_AGE_DAYS); DELETED: it was taken out; ' +
+        'ERASED: somebody asked for that; ' +
         'UNREADABLE: its entry is damaged; null: it has. What was found in it stays.',
     ),
   externalId: z

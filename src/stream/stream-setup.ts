@@ -18,6 +18,8 @@ import {
   DEAD_LETTERS_STREAM,
   DEAD_LETTERS_SUBJECT,
   MESSAGE_NOTES_SUBJECT,
+  REDACTED_STREAM,
+  REDACTED_SUBJECTS,
   TRACES_STREAM,
   TRACES_SUBJECT,
 } from './subjects.ts';
@@ -47,7 +49,7 @@ export interface StreamOptions {
 }
 
 /**
- * Makes the streams of conversations, of traces and of dead letters, or brings existing ones to these options.
+ * Makes the streams of conversations, of redacted entries, of traces and of dead letters, or brings existing ones to these options.
  * Safe to call from several processes at once. Throws SetupError when a stream of the name is of another
  * kind or the server has no room.
  */
@@ -78,6 +80,16 @@ export async function setUpStreams(connection: StreamConnection, options: Stream
     max_bytes: options.tracesMaxBytes ?? TRACES_MAX_BYTES,
     max_age: 0,
     duplicate_window: nanos(DUPLICATE_WINDOW_MS),
+  });
+  await setUp(manager, {
+    ...common,
+    name: REDACTED_STREAM,
+    subjects: [REDACTED_SUBJECTS],
+    discard: DiscardPolicy.New,
+    // Copies are smaller than what they stand for, which goes: they need no room of their own.
+    max_bytes: -1,
+    max_age: nanos(maxAgeMs),
+    duplicate_window: nanos(maxAgeMs > 0 ? Math.min(maxAgeMs, DUPLICATE_WINDOW_MS) : DUPLICATE_WINDOW_MS),
   });
   await setUp(manager, {
     ...common,

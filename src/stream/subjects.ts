@@ -3,6 +3,9 @@ export const PARTITIONS = 8;
 
 export const CONVERSATIONS_STREAM = 'CONVERSATIONS';
 export const CONVERSATIONS_SUBJECTS = 'conversations.*';
+/** Copies of conversations' entries without what was erased. */
+export const REDACTED_STREAM = 'REDACTED';
+export const REDACTED_SUBJECTS = 'redacted.*.*';
 export const DEAD_LETTERS_STREAM = 'DEAD_LETTERS';
 /** Of dead letters. */
 export const DEAD_LETTERS_SUBJECT = 'dead-letters';
@@ -29,6 +32,11 @@ export function partitionOf(instanceId: string): number {
 
 export function conversationsSubject(partition: number): string {
   return `conversations.${partition}`;
+}
+
+/** Of the copy of an entry, by its partition and sequence. */
+export function redactedSubject(partition: number, sequence: number): string {
+  return `redacted.${partition}.${sequence}`;
 }
 
 /** The partitions that belong to a shard. */

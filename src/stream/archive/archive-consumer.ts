@@ -3,6 +3,8 @@ import { readArchive, type ArchivedEntry } from './archive.ts';
 import type { StreamConnection } from '../connection.ts';
 import { openConsumer, type Delivered, type StreamConsumer } from '../log/consumer.ts';
 import type { TakeOptions } from '../log/log-reader.ts';
+import { RedactedEntries } from '../log/redacted-entries.ts';
+import { WithRedacted } from '../log/with-redacted.ts';
 import { conversationsSubject } from '../subjects.ts';
 
 /** The conversations' stream as a backup holds it. */
@@ -21,7 +23,7 @@ export interface ArchiveConsumerOptions {
 
 /**
  * Reads what a backup holds of these partitions, in order, and goes on with the stream behind it. Entries that
- * both hold are read from the backup.
+ * both hold are read from the backup, and those that were redacted from their copies.
  */
 export function openArchiveConsumer(
   connection: StreamConnection,
@@ -33,6 +35,13 @@ export function openArchiveConsumer(
   let exhausted = false;
   let closed = false;
   let stream: Promise<StreamConsumer> | null = null;
+  // What was erased since the backup, or stood redacted in it, is read without.
+  let merged: Promise<WithRedacted> | null = null;
+  const withRedacted = async (): Promise<WithRedacted> =>
+    new WithRedacted({ take }, await RedactedEntries.open(connection), {
+      partitions,
+      after: startSequence - 1,
+    });
 
   const nextArchived = async (): Promise<ArchivedEntry | null> => {
     while (!exhausted && !closed) {
@@ -59,10 +68,13 @@ export function openArchiveConsumer(
 
   return {
     async next(options) {
-      const taken = closed ? [] : await take(options);
+      merged ??= withRedacted();
+      const archived = await merged;
+      const taken = closed ? [] : await archived.take(options);
       if (taken.length > 0 || closed) return taken;
       stream ??= openConsumer(connection, {
         startSequence: Math.max(startSequence, archive.lastSequence + 1),
+        redactedAfter: archived.position,
         partitions,
       });
       return (await stream).next(options);

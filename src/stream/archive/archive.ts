@@ -37,7 +37,7 @@ export const ARCHIVED_STREAMS: readonly ArchivedStream[] = [
   ...['traces', 'conversations'].map(bucketOf),
   { name: CONVERSATIONS_STREAM, subjects: CONVERSATIONS_SUBJECTS, keepsSequences: true },
   { name: DEAD_LETTERS_STREAM, subjects: '>', keepsSequences: false },
-  ...['registry', 'sessions', 'idempotency', 'alerts', 'alert-outbox', 'audit'].map(bucketOf),
+  ...['registry', 'sessions', 'idempotency', 'alerts', 'alert-outbox', 'audit', 'erasures'].map(bucketOf),
 ];
 
 /** An entry of a stream, as a backup keeps it. */

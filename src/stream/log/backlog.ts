@@ -8,6 +8,7 @@ import {
 import { nanos } from '@nats-io/transport-node';
 import type { StreamConnection } from '../connection.ts';
 import { conversationsSubject, CONVERSATIONS_STREAM, DEAD_LETTERS_STREAM } from '../subjects.ts';
+import { RedactedEntries } from './redacted-entries.ts';
 
 /** How far somebody has come in some partitions of the conversations. */
 export interface Position {
@@ -26,7 +27,7 @@ export interface Backlog {
 /** How full a stream is. */
 export interface StreamUse {
   readonly lastSequence: number;
-  /** Entries that are gone from between its first and its last: nobody but a damaged file removes them. */
+  /** Entries that are gone from between its first and its last and were not redacted: their file is damaged. */
   readonly missing: number;
   readonly bytes: number;
   readonly maxBytes: number;
@@ -48,7 +49,9 @@ export async function readStreamUse(connection: StreamConnection): Promise<Strea
   const { state, config } = await manager.streams.info(CONVERSATIONS_STREAM);
   const { first_seq: first, last_seq: lastSequence, messages, bytes } = state;
   // An empty stream names a first sequence that it has not.
-  const missing = messages === 0 ? 0 : lastSequence - first + 1 - messages;
+  const absent = messages === 0 ? 0 : lastSequence - first + 1 - messages;
+  const missing =
+    absent === 0 ? 0 : absent - (await RedactedEntries.open(connection)).countIn(first, lastSequence);
   return { lastSequence, missing, bytes, maxBytes: config.max_bytes };
 }
 

@@ -1,19 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import { whileConnected, type StreamConnection } from '../connection.ts';
+import type { Delivered } from './delivered.ts';
 import { LogReader, type TakeOptions } from './log-reader.ts';
+import { findRedacted, RedactedEntries } from './redacted-entries.ts';
+import { WithRedacted } from './with-redacted.ts';
 import { conversationsSubject, CONVERSATIONS_STREAM, PARTITIONS } from '../subjects.ts';
 
+export type { Delivered } from './delivered.ts';
 export { StreamRewoundError, type TakeOptions } from './log-reader.ts';
-
-/** A stream entry as delivered. */
-export interface Delivered {
-  readonly sequence: number;
-  readonly bytes: Uint8Array;
-  readonly subject: string;
-  /** When the server stored it, microseconds since 1970-01-01 UTC. */
-  readonly timestamp: number;
-}
 
 export interface ConsumerOptions {
   /** First sequence wanted: the position stored with the views, plus one; 1 for everything. */
@@ -24,6 +19,8 @@ export interface ConsumerOptions {
   readonly partitions?: readonly number[];
   /** Hears of sequences that the stream should hold and does not give, where all partitions are wanted. */
   readonly onSkipped?: (first: number, last: number) => void;
+  /** Redacted entries behind this sequence are wanted. Default: from `startSequence` on. */
+  readonly redactedAfter?: number;
   /** Default the stream of conversations. */
   readonly stream?: string;
   /** Read ahead at most about this many bytes. Default 32 MiB. */
@@ -36,7 +33,7 @@ export interface StreamExtent {
   readonly lastSequence: number;
 }
 
-/** Reads entries in stream order, each once, through disconnects and server restarts. */
+/** Reads entries in stream order, redacted ones in their places, each once, through disconnects and restarts. */
 export interface StreamConsumer {
   /**
    * What is there, or after at most `waitMs` an empty list. One call at a time; an empty list also after
@@ -60,12 +57,19 @@ export async function openConsumer(
 ): Promise<StreamConsumer> {
   const stream = options.stream ?? CONVERSATIONS_STREAM;
   const partitions = options.partitions ?? Array.from({ length: PARTITIONS }, (_, partition) => partition);
+  const redacted = stream === CONVERSATIONS_STREAM ? await RedactedEntries.open(connection) : null;
+  const { onSkipped, startSequence } = options;
   const reader = new LogReader(connection, {
     stream,
     filterSubjects: partitions.map(conversationsSubject),
-    startSequence: options.startSequence,
+    startSequence,
     lastEntry: options.lastEntry ?? null,
-    onSkipped: partitions.length === PARTITIONS ? options.onSkipped : undefined,
+    onSkipped:
+      partitions.length < PARTITIONS || onSkipped === undefined
+        ? undefined
+        : (first, last) => {
+            if ((redacted?.countIn(first, last) ?? 0) <= last - first) onSkipped(first, last);
+          },
     readAheadBytes: options.readAheadBytes ?? 32 * 1024 * 1024,
   });
   try {
@@ -75,8 +79,12 @@ export async function openConsumer(
     throw error;
   }
   const extent = (): Promise<StreamExtent> => readExtent(connection, stream);
+  const merged =
+    redacted === null
+      ? reader
+      : new WithRedacted(reader, redacted, { partitions, after: options.redactedAfter ?? startSequence - 1 });
   return {
-    next: (take) => reader.take(take),
+    next: (take) => merged.take(take),
     lastSequence: async () => (await extent()).lastSequence,
     extent,
     close: () => reader.close(),
@@ -88,7 +96,7 @@ const NOT_FOUND: ReadonlySet<number> = new Set([10037, 10043]);
 const RETRY_MS = 100;
 
 /**
- * An entry of the conversations by its sequence; null: the stream does not hold it. Asks again while the server is
+ * An entry of the conversations by its sequence, its copy where it was redacted; null: the stream does not hold it. Asks again while the server is
  * away, until `signal` aborts.
  */
 export async function readStored(
@@ -100,7 +108,6 @@ export async function readStored(
     try {
       return await whileConnected(connection, () => stored(connection, sequence));
     } catch (error) {
-      if (error instanceof JetStreamApiError && NOT_FOUND.has(error.code)) return null;
       if (signal.aborted || connection.nats.isClosed()) throw error;
     }
     await connection.whenConnected(1000);
@@ -110,9 +117,16 @@ export async function readStored(
 
 async function stored(connection: StreamConnection, sequence: number): Promise<Delivered | null> {
   const manager = await jetstreamManager(connection.nats, { checkAPI: false });
-  const entry = await manager.streams.getMessage(CONVERSATIONS_STREAM, { seq: sequence });
-  if (entry === null) return null;
+  const entry = await manager.streams
+    .getMessage(CONVERSATIONS_STREAM, { seq: sequence })
+    .catch(noneWhenMissing);
+  if (entry === null) return findRedacted(connection, sequence);
   return { sequence, bytes: entry.data, subject: entry.subject, timestamp: entry.time.getTime() * 1000 };
+}
+
+function noneWhenMissing(error: unknown): null {
+  if (error instanceof JetStreamApiError && NOT_FOUND.has(error.code)) return null;
+  throw error;
 }
 
 /** Sequence of the newest entry of these partitions of the conversations; 0 when they have none. */
@@ -129,14 +143,16 @@ export async function lastSequenceOf(
   return Math.max(0, ...newest.map((entry) => entry?.seq ?? 0));
 }
 
-/** What a stream holds now. */
+/** What a stream holds now, redacted entries included. */
 export async function readExtent(
   connection: StreamConnection,
   stream = CONVERSATIONS_STREAM,
 ): Promise<StreamExtent> {
   const manager = await jetstreamManager(connection.nats, { checkAPI: false });
   const { state } = await manager.streams.info(stream);
-  return { firstSequence: state.first_seq, lastSequence: state.last_seq };
+  const { first_seq: first, last_seq: lastSequence } = state;
+  if (stream !== CONVERSATIONS_STREAM || first <= 1) return { firstSequence: first, lastSequence };
+  return { firstSequence: (await RedactedEntries.open(connection)).beginning(first), lastSequence };
 }
 
 /** How large a stream is now. */

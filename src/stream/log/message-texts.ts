@@ -5,12 +5,13 @@ import { AppError } from '../../errors.ts';
 import { whileConnected, type StreamConnection } from '../connection.ts';
 import { CONVERSATIONS_STREAM } from '../subjects.ts';
 import { DecodeError, decodeRecord } from './codec.ts';
+import { findRedacted } from './redacted-entries.ts';
 
 /**
  * Why a message's text cannot be read any more. `EXPIRED`: the stream keeps no entries so old. `DELETED`: its entry
- * alone was taken out. `UNREADABLE`: no message can be read from its entry.
+ * alone was taken out. `ERASED`: somebody asked for that. `UNREADABLE`: no message can be read from its entry.
  */
-export type GoneReason = 'EXPIRED' | 'DELETED' | 'UNREADABLE';
+export type GoneReason = 'EXPIRED' | 'DELETED' | 'ERASED' | 'UNREADABLE';
 
 /** A message as it was accepted, or why it is gone. */
 export type ReadMessage = { readonly message: RecordedMessage } | { readonly gone: GoneReason };
@@ -104,7 +105,10 @@ async function readEntry(
   sequence: number,
   firstSequence: () => Promise<number>,
 ): Promise<ReadEntry> {
-  const bytes = await whileConnected(connection, () => payloadOf(manager, sequence));
+  const bytes =
+    (await whileConnected(connection, () => payloadOf(manager, sequence))) ??
+    (await findRedacted(connection, sequence))?.bytes ??
+    null;
   if (bytes === null) {
     const gone = sequence < (await firstSequence()) ? 'EXPIRED' : 'DELETED';
     return { bytes: 0, messageAt: () => ({ gone }) };
@@ -112,7 +116,8 @@ async function readEntry(
   const messages = messagesIn(bytes);
   const messageAt = (index: number): ReadMessage => {
     const message = messages[index];
-    return message === undefined ? { gone: 'UNREADABLE' } : { message };
+    if (message === undefined) return { gone: 'UNREADABLE' };
+    return message.erased === true ? { gone: 'ERASED' } : { message };
   };
   return { bytes: bytes.length, messageAt };
 }

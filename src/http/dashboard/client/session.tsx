@@ -171,6 +171,7 @@ function Metadata({ metadata }: { readonly metadata: Readonly<Record<string, unk
 const GONE = {
   EXPIRED: 'The text is gone: the stream keeps none so old.',
   DELETED: 'The text was deleted.',
+  ERASED: 'The text was erased.',
   UNREADABLE: 'The text cannot be read: its entry in the stream is damaged.',
 } as const;
 

@@ -1,0 +1,99 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { jetstream } from '@nats-io/jetstream';
+import { openConnection, type StreamConnection } from '../../../src/stream/connection.ts';
+import { readStreamUse } from '../../../src/stream/log/backlog.ts';
+import { openConsumer, readExtent, readStored, type Delivered } from '../../../src/stream/log/consumer.ts';
+import { redactEntry } from '../../../src/stream/log/redacted-entries.ts';
+import { setUpStreams } from '../../../src/stream/stream-setup.ts';
+import { conversationsSubject } from '../../../src/stream/subjects.ts';
+import { startTestServer, type TestServer } from '../../support/nats.ts';
+
+describe('redacted entries', () => {
+  let server: TestServer;
+  let connection: StreamConnection;
+  before(async () => {
+    server = await startTestServer();
+    connection = await openConnection({ ...server.address, name: 'test' });
+    await setUpStreams(connection);
+    // Sequences 1 to 8, of partitions 0, 1, 0, 1 …
+    for (let i = 1; i <= 8; i++)
+      await jetstream(connection.nats).publish(conversationsSubject((i + 1) % 2), `entry ${i} secret-${i}`);
+  });
+  after(async () => {
+    await connection.close();
+    await server.stop();
+  });
+
+  const text = ({ bytes }: Delivered): string => Buffer.from(bytes).toString();
+
+  async function readAll(partitions: readonly number[], maxMessages = 1000): Promise<string[]> {
+    const skipped: string[] = [];
+    const consumer = await openConsumer(connection, {
+      startSequence: 1,
+      partitions,
+      onSkipped: (first, last) => skipped.push(`skipped ${first} to ${last}`),
+    });
+    const read: Delivered[] = [];
+    const last = partitions.includes(1) ? 8 : 7;
+    while ((read.at(-1)?.sequence ?? 0) < last) {
+      const given = await consumer.next({ maxMessages, maxBytes: 1e6, waitMs: 2000 });
+      equal(given.length <= maxMessages, true);
+      read.push(...given);
+    }
+    await consumer.close();
+    return [...read.map((entry) => `${entry.sequence} ${entry.subject.at(-1)} ${text(entry)}`), ...skipped];
+  }
+
+  async function redact(sequence: number, copy: string): Promise<void> {
+    const entry = await readStored(connection, sequence, AbortSignal.timeout(5000));
+    await redactEntry(connection, (sequence + 1) % 2, { ...entry!, bytes: Buffer.from(copy) });
+  }
+
+  it('are read where they stood, by whoever reads their partition', async () => {
+    for (const sequence of [1, 2, 5]) await redact(sequence, `copy ${sequence}`);
+    deepEqual(await readAll([0, 1], 2), [
+      '1 0 copy 1',
+      '2 1 copy 2',
+      '3 0 entry 3 secret-3',
+      '4 1 entry 4 secret-4',
+      '5 0 copy 5',
+      '6 1 entry 6 secret-6',
+      '7 0 entry 7 secret-7',
+      '8 1 entry 8 secret-8',
+    ]);
+    deepEqual(
+      (await readAll([0, 2, 4, 6])).map((line) => line.slice(0, 1)),
+      ['1', '3', '5', '7'],
+    );
+    equal(text((await readStored(connection, 5, AbortSignal.timeout(5000)))!), 'copy 5');
+  });
+
+  it('are no damage of the stream, and it still begins where it began', async () => {
+    deepEqual(await readExtent(connection), { firstSequence: 1, lastSequence: 8 });
+    equal((await readStreamUse(connection)).missing, 0);
+  });
+
+  it('can be redacted again, and leave nothing of what went in any file', async () => {
+    await redact(5, 'copy 5 anew');
+    equal((await readAll([0, 1]))[4], '5 0 copy 5 anew');
+    const files = readdirSync(server.dataDir, { recursive: true, withFileTypes: true }).filter((file) =>
+      file.isFile(),
+    );
+    const holds = (word: string): boolean =>
+      files.some((file) => readFileSync(join(file.parentPath, file.name)).includes(word));
+    deepEqual(['secret-1', 'secret-2', 'secret-5', 'secret-3', 'copy 5 anew'].map(holds), [
+      false,
+      false,
+      false,
+      true,
+      true,
+    ]);
+    equal(
+      files.some((file) => /copy 5(?! anew)/.test(readFileSync(join(file.parentPath, file.name), 'latin1'))),
+      false,
+    );
+  });
+});
