@@ -194,16 +194,20 @@ function readingOf(point: Point, before: Point | undefined, label: string, isOpe
   return `${at}${isOpen ? ', so far' : ''}: ${label} ${shownCount(point.value)}${earlier}`;
 }
 
+/** A bar of net satisfaction ends here; one that would be longer has a gap before its end. */
+export const LONGEST_NET = 20;
+
 /** Net satisfaction as a bar from the middle: blue to the right, orange to the left. */
 export function NetBar({ value }: { readonly value: number | null | undefined }) {
-  const most = 20;
-  const share = Math.min(1, Math.abs(value ?? 0) / most) * 50;
+  const share = Math.min(1, Math.abs(value ?? 0) / LONGEST_NET) * 50;
   const isGood = (value ?? 0) >= 0;
+  const isCut = Math.abs(value ?? 0) > LONGEST_NET;
   return (
-    <span class="net">
+    <span class="net" {...(isCut ? { title: `The bar is cut at ${LONGEST_NET}.` } : {})}>
       <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" focusable="false">
         <line x1="50" x2="50" y1="0" y2="10" />
         <rect class={isGood ? 'good' : 'bad'} x={isGood ? 50 : 50 - share} y="1" width={share} height="8" />
+        {isCut ? <rect class="cut" x={isGood ? 90 : 6} y="0" width="4" height="10" /> : null}
       </svg>
       <span class="number">{shownNet(value)}</span>
     </span>

@@ -1,6 +1,6 @@
 /** Topics by cluster, the largest first, with their trend, share and net satisfaction. */
 import type { QueryResponse, Row } from './api.ts';
-import { NetBar, ShareBar, Sparkline, type Point } from './charts.tsx';
+import { LONGEST_NET, NetBar, ShareBar, Sparkline, type Point } from './charts.tsx';
 import { filled } from './compared.ts';
 import { MakeTopic } from './curate.tsx';
 import { shownCount, shownShare } from './format.ts';
@@ -132,6 +132,9 @@ export function Topics({
           </tbody>
         ))}
       </table>
+      {found.topics.elements.some(({ fields }) => Math.abs(fields.netSat ?? 0) > LONGEST_NET) ? (
+        <p class="faint wide">A bar with a gap is cut: net satisfaction is beyond ±{LONGEST_NET}.</p>
+      ) : null}
     </Section>
   );
 }
