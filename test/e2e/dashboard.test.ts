@@ -133,9 +133,9 @@ describe('the dashboard in a browser', { skip }, () => {
 
   it('leads from a number to what it counts, in an order, and names the tab', async () => {
     await open();
-    const dissatisfied = Number(await figure(page, 'Dissatisfied'));
+    const dissatisfied = Number(await figure(page, 'Signals of dissatisfaction'));
     ok(dissatisfied > 0);
-    await page.click('.figure:has(.label:text-is("Dissatisfied")) .value a', SOON);
+    await page.click('.figure:has(.label:text-is("Signals of dissatisfaction")) .value a', SOON);
     await page.waitForSelector('text=Mood: dissatisfied', SOON);
     await page.waitForSelector('.tag.bad', SOON);
     match(page.url(), /mood=dissatisfied/);
@@ -234,6 +234,12 @@ describe('the dashboard in a browser', { skip }, () => {
 
   it('leads from a topic to its why, to a conversation and the next one, by clicks and by keys', async () => {
     await open();
+    // A bar that is cut shows that it is, and the table says at what.
+    await page.waitForSelector('.net .cut', SOON);
+    equal(
+      await page.locator('section:has(.topics) p:has-text("cut: net satisfaction is beyond ±20")').count(),
+      1,
+    );
     await page.click('td.name a >> nth=0', SOON);
     await page.waitForSelector('h2:text-is("Typical wordings")', SOON);
     equal(await figure(page, 'Conversations'), '4');

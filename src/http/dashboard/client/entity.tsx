@@ -218,8 +218,13 @@ function Wait({
 function Satisfaction({ compared: { now, before, all } }: { readonly compared: Compared }) {
   return (
     <>
-      <Figure label="Satisfied" now={now.sat ?? 0} before={was(before, 'sat')} goodWhen="up" />
-      <Figure label="Dissatisfied" now={now.dsat ?? 0} before={was(before, 'dsat')} goodWhen="down" />
+      <Figure label="Signals of satisfaction" now={now.sat ?? 0} before={was(before, 'sat')} goodWhen="up" />
+      <Figure
+        label="Signals of dissatisfaction"
+        now={now.dsat ?? 0}
+        before={was(before, 'dsat')}
+        goodWhen="down"
+      />
       <Figure
         label="Net satisfaction"
         unit="net"

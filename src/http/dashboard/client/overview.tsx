@@ -131,19 +131,19 @@ function Figures({
       <Figure label="Users" now={users} before={was('users')} to={{ view: 'users', filters: {} }} />
       <Figure label="Messages" now={messages} before={was('messages')} />
       <Figure
-        label="Satisfied"
+        label="Signals of satisfaction"
         now={sat}
         before={was('sat')}
         goodWhen="up"
-        meaning="How often users thanked, praised, or said that it worked."
+        meaning="Users thanked, praised, or said that it worked; some more than once in a conversation."
         to={{ view: 'conversations', filters: { mood: 'satisfied' }, order: 'best' }}
       />
       <Figure
-        label="Dissatisfied"
+        label="Signals of dissatisfaction"
         now={dsat}
         before={was('dsat')}
         goodWhen="down"
-        meaning="How often users complained, corrected, asked again or gave up."
+        meaning="Users complained, corrected, asked again or gave up; some more than once in a conversation."
         to={{ view: 'conversations', filters: { mood: 'dissatisfied' }, order: 'worst' }}
       />
       <Figure
@@ -152,7 +152,7 @@ function Figures({
         before={was('netSat')}
         unit="net"
         goodWhen="up"
-        meaning="Satisfied minus dissatisfied, per 100 messages."
+        meaning="Signals of satisfaction minus those of dissatisfaction, per 100 messages."
       />
     </div>
   );
