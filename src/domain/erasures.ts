@@ -48,7 +48,7 @@ export interface Erasure {
   readonly requestedAt: string;
   /** Null until it is done. */
   readonly doneAt: string | null;
-  /** Stream sequence of its record: what was sent before it goes, what is sent later stays. */
+  /** Stream sequence of its record: what was sent before it goes, what is sent later stays. 0: not published yet. */
   readonly position: number;
   readonly state: ErasureState;
   /** Null until entries are written anew. */

@@ -19,13 +19,14 @@ export interface CurationRequest {
 }
 
 /** What a person writes is one line: white space is collapsed. */
-function tidy(text: string): string {
+export function tidy(text: string): string {
   return text.toWellFormed().replace(/\s+/gu, ' ').trim();
 }
 
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
-function line(longest: number) {
+/** A line of text that people write, at most so many UTF-16 units long. */
+export function line(longest: number) {
   return z
     .string('must be a string')
     .refine((text) => isPlainName(tidy(text)), NAME_RULE)

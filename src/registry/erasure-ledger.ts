@@ -44,6 +44,16 @@ export class ErasureLedger {
       .sort((one, other) => (one.id < other.id ? 1 : -1));
   }
 
+  /** Notes where its record is in the stream, unless that is known already. Returns what is there then. */
+  async place(erasure: Erasure, position: number): Promise<Erasure> {
+    const placed = await change(this.#bucket, keyOf(erasure), ({ value }) => {
+      const kept = JSON.parse(value) as Erasure;
+      return kept.position > 0 ? null : JSON.stringify({ ...kept, position });
+    });
+    if (placed !== null) return JSON.parse(placed.value) as Erasure;
+    return (await this.find(erasure.projectId, erasure.id)) ?? { ...erasure, position };
+  }
+
   /** Notes how far an erasure has come. */
   async change(
     erasure: Pick<Erasure, 'projectId' | 'id'>,

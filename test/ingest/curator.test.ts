@@ -6,32 +6,13 @@ import type { RecordedRequest } from '../../src/domain/records.ts';
 import { AppError } from '../../src/errors.ts';
 import { createCurator, type Curated } from '../../src/ingest/curator.ts';
 import { createClaimTurns } from '../../src/ingest/claim-turns.ts';
-import { otherBody, type IdempotencyStore } from '../../src/ingest/idempotency.ts';
 import { decodeRecord, encodeRecord, encodeRequest } from '../../src/stream/log/codec.ts';
+import { memoryIdempotency } from '../support/memory-idempotency.ts';
 
 const PROJECT = '0192f0a0-0000-7000-8000-000000000001';
 const INSTANCE = '0192f0a0-0000-7000-8000-00000000000a';
 const [TOPIC, HEIR] = ['0192f0a0-0000-7000-8000-00000000000b', '0192f0a0-0000-7000-8000-00000000000c'];
 const NOW = 1_772_366_400_000_000;
-
-/** Claims as the bucket keeps them. */
-function inMemory(): IdempotencyStore {
-  const claims = new Map<string, { digest: string; acceptedAt: number }>();
-  const find = (name: string, digest: string) => {
-    const first = claims.get(name);
-    if (first === undefined) return null;
-    if (first.digest !== digest) throw otherBody();
-    return { seed: `${name}:${digest}:${first.acceptedAt}`, acceptedAt: first.acceptedAt };
-  };
-  return {
-    find: async (projectId, key, digest) => find(`${projectId}.${key}`, digest),
-    async claim(projectId, key, digest, acceptedAt) {
-      const name = `${projectId}.${key}`;
-      if (!claims.has(name)) claims.set(name, { digest, acceptedAt });
-      return find(name, digest) ?? { seed: '', acceptedAt };
-    },
-  };
-}
 
 describe('curator', () => {
   let published: RecordedRequest[];
@@ -59,7 +40,7 @@ describe('curator', () => {
     };
     const curator = createCurator({
       publisher,
-      idempotency: inMemory(),
+      idempotency: memoryIdempotency(),
       turns: createClaimTurns(),
       clock: () => now,
     });

@@ -126,6 +126,40 @@ describe('record codec', () => {
     });
   }
 
+  it('gives back an erasure, in a record that earlier code refuses', async () => {
+    const erasure = { id: 'x', kind: 'END_USER', digest: 'd' } as const;
+    const request = recordedRequest({ messages: [], sessionId: '', erasure });
+    deepEqual(decodeRecord(await encodeRecord([encodeRequest(request)])), { v: 4, requests: [request] });
+    throws(() => decodeRecord(json({ ...first, messages: [], erasure }, 3)), /0\.erasure/);
+    throws(() => decodeRecord(json({ ...first, erasure }, 4)), /an erasure and messages/);
+    for (const damaged of [
+      { kind: 'TOPIC' },
+      { id: 1 },
+      { digest: 'd'.repeat(101) },
+      { digest: undefined },
+    ]) {
+      const broken = { ...first, messages: [], erasure: { ...erasure, ...damaged } };
+      throws(() => decodeRecord(json(broken, 4)), /0\.erasure/);
+    }
+  });
+
+  it('gives back the places of what was erased, in a record that earlier code refuses', async () => {
+    const place = { content: '', role: '', at: 0, erased: true } as const;
+    const some = recordedRequest({ messages: [place, { content: 'It stays', role: 'user', at: 2 }] });
+    const whole = recordedRequest({ messages: [place, place], sessionId: '', erased: true });
+    for (const request of [some, whole]) {
+      const requests = [recordedRequest(), request];
+      deepEqual(decodeRecord(await encodeRecord(requests.map(encodeRequest))), { v: 4, requests });
+    }
+    throws(() => decodeRecord(json({ ...first, erased: true }, 3)), /0\.erased/);
+    throws(() => decodeRecord(json({ ...first, erased: false }, 4)), /0\.erased/);
+    for (const [message, version] of [
+      [place, 3],
+      [{ ...place, erased: 1 }, 4],
+    ] as const)
+      throws(() => decodeRecord(json({ ...first, messages: [message] }, version)), /0\.messages\.0/);
+  });
+
   const [first] = [JSON.parse(JSON.stringify(recordedRequest())) as Record<string, unknown>];
   const broken: [string, Uint8Array, RegExp][] = [
     ['empty', Buffer.alloc(0), /neither JSON nor zstd/],

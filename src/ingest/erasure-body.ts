@@ -1,0 +1,69 @@
+/** The body of POST /v1/erasures/. Covered by test/http/erasure-routes.test.ts. */
+import { z } from 'zod';
+import type { ErasedKind } from '../domain/erasures.ts';
+import { MAX_LABEL_BYTES } from '../domain/limits.ts';
+import { givenUuid } from '../domain/uuid.ts';
+import { line, tidy } from './curation-body.ts';
+import { checked } from './validation.ts';
+
+/** Of why something is erased, UTF-16 units. */
+const LONGEST_REASON = 500;
+
+/** A valid request: UUIDs in lower case, texts as they are stored. */
+export interface ErasureRequest {
+  readonly instanceId: string;
+  readonly kind: ErasedKind;
+  /** The id of the session or of the instance, or the `userId` of the end user, as records have it. */
+  readonly name: string;
+  /** Null: none was given. */
+  readonly reason: string | null;
+}
+
+const TARGETS = ['sessionId', 'externalId', 'everything'] as const;
+
+/** POST /v1/erasures/: its body. */
+export const newErasureSchema = z
+  .strictObject(
+    {
+      instanceId: givenUuid.describe('The instance in which it is erased.'),
+      sessionId: givenUuid
+        .optional()
+        .describe('The session to erase; this, externalId or everything is required.'),
+      externalId: z
+        .string('must be a string')
+        .min(1, 'must not be empty')
+        .refine(
+          (text) => Buffer.byteLength(text) <= MAX_LABEL_BYTES,
+          `must be at most ${MAX_LABEL_BYTES} bytes long`,
+        )
+        .optional()
+        .describe('The end user to erase: the userId of their messages, to the letter.'),
+      everything: z.literal(true, 'must be true').optional().describe('The whole instance.'),
+      reason: line(LONGEST_REASON)
+        .optional()
+        .describe(
+          'Why, for people: it is kept for ever, so it should name nobody. White space is collapsed.',
+        ),
+    },
+    'must be a JSON object',
+  )
+  .superRefine((body, context) => {
+    const [first, ...others] = TARGETS.filter((target) => body[target] !== undefined);
+    const refuse = (path: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: [path], message });
+    if (first === undefined) refuse('sessionId', 'is required, or externalId or everything');
+    for (const other of others) refuse(other, `must not stand beside ${first}`);
+  });
+
+/** @throws AppError VALIDATION_ERROR */
+export function parseErasure(json: unknown): ErasureRequest {
+  const body = checked(newErasureSchema, json);
+  const instanceId = body.instanceId.toLowerCase();
+  const reason = tidy(body.reason ?? '');
+  const rest = { instanceId, reason: reason === '' ? null : reason };
+  if (body.sessionId !== undefined) return { ...rest, kind: 'SESSION', name: body.sessionId.toLowerCase() };
+  // As POST /v1/ingest/ stores it.
+  if (body.externalId !== undefined)
+    return { ...rest, kind: 'END_USER', name: body.externalId.toWellFormed() };
+  return { ...rest, kind: 'INSTANCE', name: instanceId };
+}
