@@ -19,7 +19,9 @@ const auditSchema = z.strictObject({
         target: z
           .string()
           .nullable()
-          .describe('The curation, topic, alert, instance or link; of an export its grouping; null: none.'),
+          .describe(
+            'The curation, topic, alert, instance, link or erasure; of an export its grouping; null: none.',
+          ),
       }),
     )
     .describe('The newest first.'),
@@ -35,7 +37,7 @@ export const READ_AUDIT = declare({
   operationId: 'readAudit',
   summary: 'See who did what',
   description:
-    "What was decided, exported, made and deleted in the key's project, shared by links, and who signed in to the dashboard: kept " +
+    "What was decided, exported, made, deleted and erased in the key's project, shared by links, and who signed in to the dashboard: kept " +
     'for 400 days.',
   tag: 'Keys',
   scope: 'query',

@@ -50,7 +50,7 @@ export interface Route<Parameters extends z.ZodType = z.ZodType> {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  readonly tag: 'Ingest' | 'Query' | 'Steering' | 'Alerts' | 'Instances' | 'Links' | 'Keys';
+  readonly tag: 'Ingest' | 'Query' | 'Steering' | 'Alerts' | 'Erasures' | 'Instances' | 'Links' | 'Keys';
   /** What the key must be allowed to do; null: nothing but to exist. */
   readonly scope: KeyScope | null;
   /**

@@ -1,6 +1,7 @@
 /** Every route with a key, in the order of the document. Covered by test/http/docs.test.ts. */
 import { CREATE_ALERT, DELETE_ALERT, DIGEST, LIST_ALERTS, READ_ALERT, TEST_ALERT } from './alerts.ts';
 import { READ_AUDIT } from './audit.ts';
+import { CREATE_ERASURE, LIST_ERASURES, READ_ERASURE } from './erasures.ts';
 import { EXPORTS, INGEST, INGEST_BATCH } from './ingest.ts';
 import {
   CREATE_INSTANCE,
@@ -37,6 +38,9 @@ export const ROUTES: Readonly<Record<'ingest' | 'query' | 'always', readonly Rou
     CREATE_LINK,
     REVOKE_LINK,
     READ_LINK,
+    CREATE_ERASURE,
+    LIST_ERASURES,
+    READ_ERASURE,
   ],
   always: [LIST_INSTANCES, CREATE_INSTANCE, CHANGE_INSTANCE, ISSUE_SESSION_IDS, READ_KEY, READ_AUDIT],
 };

@@ -13,6 +13,7 @@ export const AUDITED = [
   'CHANGE_INSTANCE',
   'CREATE_LINK',
   'REVOKE_LINK',
+  'ERASE',
 ] as const;
 export type AuditedAction = (typeof AUDITED)[number];
 
@@ -26,7 +27,7 @@ export interface AuditRecord {
   readonly action: AuditedAction;
   /** Null: it is about no single one. */
   readonly instanceId: string | null;
-  /** What was made, changed or deleted: a curation, topic, alert, instance or link; of an export its grouping. */
+  /** What was made, changed or deleted: a curation, topic, alert, instance, link or erasure; of an export its grouping. */
   readonly target: string | null;
 }
 

@@ -1,6 +1,5 @@
 /** What an API key may do. Covered by test/registry/registry.test.ts and test/http/key-scopes.test.ts. */
 
-/** `erase`: for routes to come. */
 export const KEY_SCOPES = ['ingest', 'query', 'curate', 'erase'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 

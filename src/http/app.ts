@@ -24,6 +24,7 @@ import {
 import type { HttpDependencies } from './dependencies.ts';
 import { registerAlertRoutes } from './alert-routes.ts';
 import { registerCurationRoutes } from './curation-routes.ts';
+import { registerErasureRoutes } from './erasure-routes.ts';
 import { registerDashboard } from './dashboard/page.ts';
 import { registerSignIn } from './dashboard/sign-in.ts';
 import { registerDigestRoute } from './digest-route.ts';
@@ -146,6 +147,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
         registerReadingRoutes(scope, reading);
         registerDigestRoute(scope, reading);
         registerCurationRoutes(scope, { ...reading, budget }, bodies);
+        registerErasureRoutes(scope, { ...reading, budget });
         registerAlertRoutes(scope, reading);
         registerLinkRoutes(scope, dependencies.links, query.instances, dependencies.instances);
       }

@@ -12,7 +12,9 @@ import type {
 import type { Audit } from '../domain/audit.ts';
 import type { KeyScope } from '../domain/key-scopes.ts';
 import type { AskedCuration } from '../domain/asked-curations.ts';
+import type { Erasure, ErasedKind } from '../domain/erasures.ts';
 import type { Curator } from '../ingest/curator.ts';
+import type { Eraser } from '../ingest/eraser.ts';
 import type { Ingestor } from '../ingest/ingestor.ts';
 import type { InstanceRequest } from '../ingest/instance-creator.ts';
 import type { ChangesParameters, ChangesResponse } from '../query/changes/changes-schema.ts';
@@ -158,6 +160,21 @@ export interface CurationTargets {
   messagesOf(instanceId: string, asked: AskedCuration, caller?: string): Promise<number>;
 }
 
+/** Erasures of instances that exist. */
+export interface Erasures {
+  readonly eraser: Eraser;
+  readonly targets: {
+    /** `name`: as of ErasureRequest. Throws AppError NOT_FOUND where nothing of it is known. */
+    check(instanceId: string, kind: ErasedKind, name: string, caller: string): Promise<void>;
+  };
+  readonly ledger: {
+    /** Null: the project has none of the id (lower case). */
+    find(projectId: string, id: string): Promise<Erasure | null>;
+    /** Those of a project, the newest first. */
+    list(projectId: string): Promise<readonly Erasure[]>;
+  };
+}
+
 /** The alerts of instances that exist. */
 export interface Alerts {
   /** Where messages may go. */
@@ -206,6 +223,7 @@ export interface HttpDependencies {
     readonly targets: CurationTargets;
     readonly curator: Curator;
     readonly alerts: Alerts;
+    readonly erasures: Erasures;
     readonly instances: InstanceFinder;
   };
   readonly instances: InstanceRegistry;

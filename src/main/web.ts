@@ -8,12 +8,13 @@ import { loadConfig, type PeopleConfig } from '../config.ts';
 import { Turns, type TurnsOptions } from '../domain/turns.ts';
 import { FailureLog, ServiceWatch } from '../health/service-watch.ts';
 import { createApp } from '../http/app.ts';
-import type { Alerts, HttpDependencies, ReadinessCheck } from '../http/dependencies.ts';
+import type { Alerts, Erasures, HttpDependencies, ReadinessCheck } from '../http/dependencies.ts';
 import { listen } from '../http/listen.ts';
 import { createAcceptor, type Acceptor } from '../ingest/acceptor.ts';
 import { createClaimTurns } from '../ingest/claim-turns.ts';
 import { openIdempotencyStore } from '../ingest/idempotency.ts';
 import { createCurator, type Curator } from '../ingest/curator.ts';
+import { createEraser, type Eraser } from '../ingest/eraser.ts';
 import { createIngestor } from '../ingest/ingestor.ts';
 import { createInstanceCreator, type InstanceCreator } from '../ingest/instance-creator.ts';
 import { createPreparer } from '../ingest/preparer.ts';
@@ -22,6 +23,7 @@ import { createLogger } from '../logger.ts';
 import { ChangesReader } from '../query/changes/changes-reader.ts';
 import { CurationsReader } from '../query/curations/curations-reader.ts';
 import { CurationTargets } from '../query/curations/targets.ts';
+import { ErasureTargets } from '../query/erasure-targets.ts';
 import { LONG_ANSWER } from '../query/places.ts';
 import { OverviewReader } from '../query/overview/overview-reader.ts';
 import { PositionWaits } from '../query/position-waits.ts';
@@ -32,6 +34,7 @@ import { fold } from '../text/normalise.ts';
 import { WhyReader } from '../query/why/why-reader.ts';
 import { createPeople, type People } from '../http/people.ts';
 import { AuditLog } from '../registry/audit-log.ts';
+import { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { openRegistry, type Registry } from '../registry/registry.ts';
 import type { Audit } from '../domain/audit.ts';
 import { spillDirectory } from '../store/data-directory.ts';
@@ -94,6 +97,8 @@ interface Awaited {
   readonly curator: Later<Curator>;
   readonly alerts: Later<AlertService>;
   readonly audit: Later<Audit>;
+  readonly eraser: Later<Eraser>;
+  readonly erasureLedger: Later<ErasureLedger>;
   /** Of the stream of traces. */
   readonly tracePublisher: Later<Publisher>;
   readonly createInstance: Later<InstanceCreator>;
@@ -107,6 +112,8 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     curator: new Later(),
     alerts: new Later(),
     audit: new Later(),
+    eraser: new Later(),
+    erasureLedger: new Later(),
     tracePublisher: new Later(),
     createInstance: new Later(),
   };
@@ -180,6 +187,8 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   const registry = await openRegistry(connection, { replicas: config.streamReplicas });
   lifecycle.opened('registry', () => registry.close());
   awaited.audit.set(await AuditLog.open(connection, { replicas: config.streamReplicas }));
+  const ledger = await ErasureLedger.open(connection, { replicas: config.streamReplicas });
+  awaited.erasureLedger.set(ledger);
   const idempotency = await openIdempotencyStore(connection, { replicas: config.streamReplicas });
   const settling = { idempotency, turns: createClaimTurns(), clock: nowMicros };
   awaited.createInstance.set(createInstanceCreator({ ...settling, registry }));
@@ -187,6 +196,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   if (ingests) awaited.tracePublisher.set(await openPublisher(lifecycle, connection, TRACES));
   if (ingests) awaited.acceptor.set(createAcceptor({ ...parts, registry }));
   awaited.curator.set(createCurator(parts));
+  awaited.eraser.set(createEraser({ ...parts, ledger, digest: registry.erasureDigest }));
   if (answers) awaited.alerts.set(await openAlertService(connection));
   // Opened first, so that it answers while the rest is awaited; closed first all the same.
   lifecycle.opened('http', () => app.close());
@@ -273,7 +283,7 @@ function collectNowAndThen(lifecycle: Lifecycle): void {
 
 async function openQuery(
   lifecycle: Lifecycle,
-  { registry, connection, curator, alerts }: Awaited,
+  { registry, connection, curator, alerts, eraser, erasureLedger }: Awaited,
   { readerFailures, end }: { readonly readerFailures: FailureLog; readonly end: StreamEnd },
 ): Promise<{ readers: ShardReaders; dependency: NonNullable<HttpDependencies['query']> }> {
   const { dataDir, shards, queryMemoryBytes, queryThreads, queryWaiters } = config;
@@ -332,6 +342,14 @@ async function openQuery(
     targets: new CurationTargets(reading),
     curator: { curate: async (request) => curator.get().curate(request) } satisfies Curator,
     alerts: alertsOf(alerts),
+    erasures: {
+      eraser: { erase: async (request) => eraser.get().erase(request) },
+      targets: new ErasureTargets(reading),
+      ledger: {
+        find: async (projectId, id) => erasureLedger.get().find(projectId, id),
+        list: async (projectId) => erasureLedger.get().list(projectId),
+      },
+    } satisfies Erasures,
   };
   const instances = {
     projectOf: async (id: string) => (await registry.get().findInstance(id))?.projectId ?? null,

@@ -13,7 +13,13 @@ const KEPT_MS = 400 * 86_400_000;
 const MONTHS = 15;
 
 /** What makes something that has an id. */
-const ONCE: ReadonlySet<string> = new Set(['CURATE', 'CREATE_TOPIC', 'CREATE_ALERT', 'CREATE_INSTANCE']);
+const ONCE: ReadonlySet<string> = new Set([
+  'CURATE',
+  'CREATE_TOPIC',
+  'CREATE_ALERT',
+  'CREATE_INSTANCE',
+  'ERASE',
+]);
 
 /** What was done in each project, month by month, so that a page reads no more of them than it needs. */
 export class AuditLog implements Audit {

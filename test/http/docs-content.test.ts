@@ -2,6 +2,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
+import { erasureAnswerSchema } from '../../src/contract/erasures.ts';
 import { madeLinkSchema } from '../../src/contract/links.ts';
 import { z } from 'zod';
 import { createHarness, INSTANCE, KEY, PROJECT, SESSION } from './support.ts';
@@ -132,9 +133,10 @@ describe('the description of the interface', () => {
       ok(operation.requestBody === undefined || example !== undefined, `${path} has no example`);
       const { app } = createHarness({ instances });
       const link = path.startsWith('/v1/link') ? await makeLink(app) : null;
+      const id = link?.id ?? (path === '/v1/erasures/{id}/' ? await makeErasure(app) : SESSION);
       const result = await app.inject({
         method: method.toUpperCase() as 'GET' | 'POST' | 'PATCH' | 'DELETE',
-        url: `${path.replace('{instanceId}', INSTANCE).replace(/\{(?:sessionId|id)\}/, link?.id ?? SESSION)}?${query.toString()}`,
+        url: `${path.replace('{instanceId}', INSTANCE).replace(/\{(?:sessionId|id)\}/, id)}?${query.toString()}`,
         headers: {
           'x-api-key': KEY,
           ...(path === '/v1/link/' && link !== null ? { 'x-undertone-link': link.token } : {}),
@@ -150,6 +152,17 @@ describe('the description of the interface', () => {
     deepEqual(tried.slice(0, 2), ['post /v1/ingest/', 'post /v1/ingest/batch/']);
   });
 });
+
+/** For the route that names an erasure. */
+async function makeErasure(app: FastifyInstance): Promise<string> {
+  const made = await app.inject({
+    method: 'POST',
+    url: '/v1/erasures',
+    headers: { 'x-api-key': KEY },
+    payload: { instanceId: INSTANCE, everything: true },
+  });
+  return erasureAnswerSchema.parse(made.json()).data.id;
+}
 
 /** For the routes that name a link, or show one. */
 async function makeLink(app: FastifyInstance): Promise<{ readonly id: string; readonly token: string }> {

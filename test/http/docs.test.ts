@@ -57,6 +57,8 @@ describe('OpenAPI document', () => {
       '/v1/links/',
       '/v1/links/{id}/',
       '/v1/link/',
+      '/v1/erasures/',
+      '/v1/erasures/{id}/',
     ];
     const ingest = ['/v1/ingest/', '/v1/ingest/batch/', '/v1/traces/', '/v1/logs/'];
     deepEqual(Object.keys(document.paths), [...ingest, ...reading, ...always]);

@@ -28,7 +28,7 @@ function harness() {
     header: 'x-forwarded-email',
     groupsHeader: 'x-forwarded-groups',
     from: [PROXY],
-    scopes: new Map([['*', ['ingest', 'query', 'curate']]]),
+    scopes: new Map([['*', ['ingest', 'query', 'curate', 'erase']]]),
     instances: new Map([
       ['a', new Set([INSTANCE])],
       ['b', new Set([HIDDEN])],

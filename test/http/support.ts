@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { madeBy } from '../../src/domain/asked-curations.ts';
+import type { ErasedKind } from '../../src/domain/erasures.ts';
+import type { RecordedRequest } from '../../src/domain/records.ts';
 import { KEY_SCOPES, type KeyScope } from '../../src/domain/key-scopes.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { FoundKey, HttpDependencies, QueryRunner } from '../../src/http/dependencies.ts';
@@ -7,15 +9,20 @@ import { silentLogger } from '../../src/logger.ts';
 import type { Logger } from '../../src/logger.ts';
 import type { Acceptor } from '../../src/ingest/acceptor.ts';
 import { createIngestor } from '../../src/ingest/ingestor.ts';
+import { createClaimTurns } from '../../src/ingest/claim-turns.ts';
+import { createEraser } from '../../src/ingest/eraser.ts';
 import type { CurateRequest } from '../../src/ingest/curator.ts';
 import type { PreparedRequest } from '../../src/ingest/prepared-request.ts';
 import { createPreparer } from '../../src/ingest/preparer.ts';
 import { digestOf } from '../../src/registry/api-keys.ts';
+import { ErasureLedger } from '../../src/registry/erasure-ledger.ts';
 import { Links } from '../../src/registry/links.ts';
 import { AuditLog } from '../../src/registry/audit-log.ts';
 import type { TraceIntake } from '../../src/traces/trace-intake.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
+import { AppError } from '../../src/errors.ts';
 import { MemoryBucket } from '../support/memory-bucket.ts';
+import { memoryIdempotency } from '../support/memory-idempotency.ts';
 import { noSession, type SessionParameters } from '../../src/query/session-schema.ts';
 
 export const PROJECT = '0192f0a0-0000-7000-8000-000000000001';
@@ -47,6 +54,9 @@ export interface Harness {
   readonly read: (SessionParameters & { readonly sessionId: string })[];
   /** What reached the curator. */
   readonly curated: CurateRequest[];
+  /** The requests by which erasures are on the stream. */
+  readonly erased: RecordedRequest[];
+  readonly ledger: ErasureLedger;
   /** By token. */
   readonly signedIn: Map<string, FoundKey>;
   /** Where links are stored. */
@@ -109,6 +119,11 @@ function linkKeysOf(findKey: (key: string) => FoundKey | null): ConstructorParam
   };
 }
 
+/** The digest of an erasure, which names what it is of: only tests may see that. */
+export function readableDigest(kind: ErasedKind, instanceId: string, name: string): string {
+  return `digest of ${kind} ${instanceId} ${name}`;
+}
+
 /** The app with fakes behind it: they do what the real ones promise, and remember what they were given. */
 export function createHarness(
   changes: Partial<Omit<HttpDependencies, 'limits' | 'keys' | 'log' | 'now'>> & {
@@ -117,6 +132,8 @@ export function createHarness(
     readonly run?: QueryRunner['run'];
     readonly targets?: NonNullable<HttpDependencies['query']>['targets'];
     readonly waitFor?: QueryRunner['waitFor'];
+    /** Whom the views know besides SESSION and `ana`. */
+    readonly knows?: (kind: ErasedKind, name: string) => boolean;
     readonly why?: NonNullable<HttpDependencies['query']>['why'];
     readonly serve?: 'all' | 'ingest' | 'query';
     /** Larger bodies are read on a thread. */
@@ -137,6 +154,7 @@ export function createHarness(
     inlineBytes,
     projectOf,
     why,
+    knows = () => false,
     scopes = KEY_SCOPES,
     ...rest
   } = changes;
@@ -167,6 +185,23 @@ export function createHarness(
       harness.accepted.push({ ...rest, contents: contentsOf(body) });
       return { instanceId: INSTANCE, sessionId: SESSION, position: 42 };
     },
+  });
+  const ledger = new ErasureLedger(new MemoryBucket());
+  const eraser = createEraser({
+    publisher: {
+      check: async () => undefined,
+      async publish(request) {
+        harness.erased.push(request as RecordedRequest);
+        return 50 + harness.erased.length;
+      },
+      pendingBytes: 0,
+      drain: async () => undefined,
+    },
+    ledger,
+    digest: readableDigest,
+    idempotency: memoryIdempotency(),
+    turns: createClaimTurns(),
+    clock: () => harness.time * 1000,
   });
   const query: HttpDependencies['query'] = {
     runner: {
@@ -279,6 +314,16 @@ export function createHarness(
         return { deliveryId: SESSION };
       },
     },
+    erasures: {
+      eraser,
+      ledger,
+      targets: {
+        async check(_, kind, name) {
+          const isKnown = kind === 'INSTANCE' || name === SESSION || name === 'ana' || knows(kind, name);
+          if (!isKnown) throw new AppError('NOT_FOUND', 'Nothing of it is known.');
+        },
+      },
+    },
     targets: targets ?? { check: async (_, asked) => asked, messagesOf: async () => 300 },
     curator: {
       async curate(request) {
@@ -387,6 +432,8 @@ export function createHarness(
     keysAsked: 0,
     read: [],
     curated: [],
+    erased: [],
+    ledger,
     signedIn: new Map(),
     linkBucket,
     revoked: new Set(),

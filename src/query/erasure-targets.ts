@@ -1,0 +1,79 @@
+/** Covered by test/query/erasure-targets.test.ts. */
+import type { ErasedKind } from '../domain/erasures.ts';
+import { derivedId } from '../domain/ids.ts';
+import { AppError } from '../errors.ts';
+import type { Snapshot, SnapshotReader } from '../store/published/snapshot-reader.ts';
+import { readInstanceRow } from './instance-row.ts';
+
+export interface ErasureTargetsOptions {
+  /** The reader of the shard that an instance (UUID) belongs to. */
+  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
+}
+
+/** Looks up what erasures name, as far as it is processed. */
+export class ErasureTargets {
+  readonly #options: ErasureTargetsOptions;
+
+  constructor(options: ErasureTargetsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The instance is known to exist. Throws AppError NOT_FOUND for a session or an end user of whom nothing is counted,
+   * SERVICE_UNAVAILABLE while the views cannot be read.
+   */
+  async check(instanceId: string, kind: ErasedKind, name: string, caller = ''): Promise<void> {
+    if (kind === 'INSTANCE') return;
+    const isKnown = await this.#options.readerOf(instanceId).read(async (snapshot) => {
+      const row = await readInstanceRow(snapshot, instanceId);
+      if (row === undefined) return false;
+      const instance = row['instance'] as number;
+      return kind === 'SESSION'
+        ? hasSession(snapshot, instance, name)
+        : hasEndUser(snapshot, instance, { id: derivedId(instanceId, 'end-user', name), name });
+    }, caller);
+    if (!isKnown) throw unknown(kind);
+  }
+}
+
+async function hasSession(snapshot: Snapshot, instance: number, id: string): Promise<boolean> {
+  const rows = await snapshot.all('select session from @session', {
+    rows: { session: { table: 'session', equal: { instance }, and: 'id = $id::uuid' } },
+    bindings: { id },
+  });
+  return rows.length > 0;
+}
+
+/** Whoever wrote something, and whoever only something is said of (`metadata.users`). */
+async function hasEndUser(
+  snapshot: Snapshot,
+  instance: number,
+  { id, name }: { readonly id: string; readonly name: string },
+): Promise<boolean> {
+  const users = await snapshot.all('select end_user from @user', {
+    rows: { user: { table: 'end_user', equal: { instance }, and: 'id = $id::uuid' } },
+    bindings: { id },
+  });
+  if (users.length > 0) return true;
+  const told = await snapshot.all('select member from @metadata limit 1', {
+    rows: {
+      metadata: {
+        table: 'record_metadata',
+        equal: { instance },
+        and: "record = 'user' and record_key = $name",
+      },
+    },
+    bindings: { name },
+  });
+  return told.length > 0;
+}
+
+/** It does not repeat the id: that of an end user may be a name. */
+function unknown(kind: 'SESSION' | 'END_USER'): AppError {
+  const what = kind === 'SESSION' ? 'session' : 'end user';
+  return new AppError(
+    'NOT_FOUND',
+    `Nothing of this ${what} is known in this instance, or nothing of it was counted yet: nothing is erased. If ` +
+      'messages were only just sent, send their X-Stream-Position as X-Wait-For-Position.',
+  );
+}
