@@ -6,6 +6,7 @@ import type {
   ChangesAnswer,
   CuratedAnswer,
   CurationsAnswer,
+  Erasure,
   IngestBody,
   IngestIds,
   Instances,
@@ -21,7 +22,16 @@ import type {
 import type { Groupings, Instant, TrendGranularity, WholeEntityOf } from './groupings.ts';
 import type { CallOptions, DateRange, ReadOptions, Waited } from './queries.ts';
 
-export type { IngestBody, Instances, Key, NewInstance, NewTopic, WhyGroupBy } from './contract.ts';
+export type {
+  Erasure,
+  Erasures,
+  IngestBody,
+  Instances,
+  Key,
+  NewInstance,
+  NewTopic,
+  WhyGroupBy,
+} from './contract.ts';
 
 /** A message as it is sent. Its event time is UTC and ends in `Z`; its role is `user` where it has none. */
 export type Message = IngestBody['messages'][number];
@@ -127,6 +137,26 @@ export interface CreatedTopic extends NewTopicAnswer {
 
 export interface Curations extends CurationsAnswer, Waited {}
 export type ListedCuration = CurationsAnswer['elements'][number];
+
+/** Exactly one of them; `externalId` is the userId of an end user. */
+type ErasureTarget =
+  | { readonly sessionId: string; readonly externalId?: undefined; readonly everything?: undefined }
+  | { readonly externalId: string; readonly sessionId?: undefined; readonly everything?: undefined }
+  | { readonly everything: true; readonly sessionId?: undefined; readonly externalId?: undefined };
+
+/** What is to go for good. The reason is kept and should name nobody. */
+export type NewErasure = ErasureTarget & { readonly reason?: string | undefined };
+
+export interface AcceptedErasure extends Erasure {
+  readonly position: number | null;
+}
+
+export interface ErasuresOptions extends CallOptions {
+  /** On a page: 1 to 1,000. */
+  readonly limit?: number | undefined;
+  /** `pagination.next` of the page before. */
+  readonly cursor?: string | null | undefined;
+}
 
 export type Instance = Instances['elements'][number];
 

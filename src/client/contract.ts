@@ -392,6 +392,30 @@ export interface CurationsAnswer {
   readonly pagination: { readonly limit: number; readonly next: string | null };
   readonly lastProcessedAt: string | null;
 }
+export interface Erasure {
+  readonly id: string;
+  readonly instanceId: string;
+  readonly kind: 'SESSION' | 'END_USER' | 'INSTANCE';
+  readonly state: 'ACCEPTED' | 'ERASING' | 'REBUILDING' | 'DONE' | 'FAILED';
+  readonly reason: string | null;
+  readonly requestedBy: string;
+  readonly requestedAt: string;
+  readonly doneAt: string | null;
+  readonly receipt: {
+    readonly messages: number;
+    readonly sessions: number;
+    readonly entries: number;
+    readonly bytes: number;
+    readonly deadLetters: number;
+    readonly unreadableDeadLetters: number;
+    readonly sessionClaims: number;
+  } | null;
+  readonly fault: string | null;
+}
+export interface Erasures {
+  readonly elements: readonly Erasure[];
+  readonly pagination: { readonly limit: number; readonly next: string | null };
+}
 export interface NewInstance {
   readonly name?: string | undefined;
   readonly default?: boolean | undefined;

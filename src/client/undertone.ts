@@ -1,4 +1,5 @@
 import type {
+  AcceptedErasure,
   Changes,
   ChangesOptions,
   CreatedTopic,
@@ -7,6 +8,9 @@ import type {
   CurationAnswer,
   Curations,
   CursorOptions,
+  Erasure,
+  Erasures,
+  ErasuresOptions,
   IngestBody,
   Ingested,
   Instance,
@@ -14,6 +18,7 @@ import type {
   InstancesOptions,
   Key,
   ListedCuration,
+  NewErasure,
   NewInstance,
   NewTopic,
   Overview,
@@ -226,6 +231,30 @@ export class Undertone {
     }
   }
 
+  /** Erases a session, an end user or a whole instance for good. It is done later: `erasure` says when. */
+  async erase(erasure: NewErasure, options: CurateOptions = {}): Promise<AcceptedErasure> {
+    const answer = await this.#change<Answered & Pick<AcceptedErasure, 'position'>>(
+      '/v1/erasures',
+      erasure,
+      options,
+    );
+    return { ...dataIn(answer), position: answer.position };
+  }
+
+  /** How far an erasure is, and what went. */
+  async erasure(id: string, options: CallOptions = {}): Promise<Erasure> {
+    const path = `/v1/erasures/${encodeURIComponent(id)}`;
+    return dataIn(await this.#call<Answered>({ method: 'GET', path, ...options }));
+  }
+
+  /** A page of the erasures of the key's project, newest first. */
+  erasures({ signal, limit, cursor }: ErasuresOptions = {}): Promise<Erasures> {
+    const parameters: Record<string, string> = {};
+    if (limit !== undefined) parameters['limit'] = String(limit);
+    if (cursor !== undefined && cursor !== null) parameters['cursor'] = cursor;
+    return this.#call<Erasures>({ method: 'GET', path: '/v1/erasures', parameters, signal });
+  }
+
   /** A page of the instances of the key's project, oldest first. */
   async instances(options: InstancesOptions = {}): Promise<Instances> {
     const { signal, limit, offset } = options;
@@ -363,6 +392,16 @@ function restOf(members: object): string {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new UndertoneError('INVALID_MESSAGE', `metadata: ${reason}`, { cause });
   }
+}
+
+/** An answer about one erasure. */
+interface Answered {
+  readonly data: Erasure;
+}
+
+function dataIn({ data }: Answered): Erasure {
+  if (typeof data === 'object' && (data as unknown) !== null) return data;
+  throw unexpected('data');
 }
 
 function listIn(page: object, member: string): readonly unknown[] {

@@ -5,10 +5,12 @@
 import { describe, it } from 'node:test';
 import type { z } from 'zod';
 import type * as client from '../../src/client/index.ts';
+import type { erasureListParameterSchemas } from '../../src/contract/erasures.ts';
 import type { instanceListParameterSchemas } from '../../src/contract/instances.ts';
 import type { DeclaredGroupings, Filter, GroupBy } from '../../src/domain/groupings.ts';
 import type { BoundedMetric } from '../../src/domain/metrics.ts';
 import type { curationSchema } from '../../src/ingest/curation-body.ts';
+import type { newErasureSchema } from '../../src/ingest/erasure-body.ts';
 import type { changesParameterSchemas } from '../../src/query/changes/changes-schema.ts';
 import type { curationsParameterSchemas } from '../../src/query/curations/curations-schema.ts';
 import type { queryParameterSchemas } from '../../src/query/parameters.ts';
@@ -60,6 +62,17 @@ describe('the options of the client', () => {
     true satisfies EqualNames<
       ParametersOf<client.InstancesOptions>,
       keyof z.input<typeof instanceListParameterSchemas>
+    >;
+    true satisfies EqualNames<
+      ParametersOf<client.ErasuresOptions>,
+      keyof z.input<typeof erasureListParameterSchemas>
+    >;
+  });
+
+  it('erase what can be erased', () => {
+    true satisfies EqualNames<
+      KeysOf<client.NewErasure>,
+      Exclude<keyof z.input<typeof newErasureSchema>, 'instanceId'>
     >;
   });
 

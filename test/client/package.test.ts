@@ -176,6 +176,8 @@ await undertone.query({ groupBy: 'GAP', fields: ['sessions'], dimensionFields: [
 await undertone.curate({ action: 'MERGE', topicId: 'a' });
 // @ts-expect-error: one of them, not both.
 await undertone.curate({ action: 'RENAME', topicId: 'a', gapId: 'b', name: 'c' });
+// @ts-expect-error: one of them, not both.
+await undertone.erase({ sessionId: 'a', externalId: 'b' });
 // @ts-expect-error: a signal has no why.
 await undertone.why('CSAT_DSAT', 'a');
 for await (const all of undertone.rows({ groupBy: 'SESSION', fields: ['duration'], dimensionFields: ['title'] })) {

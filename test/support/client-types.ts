@@ -3,6 +3,7 @@
  * src/client/contract.ts, and test/generated.test.ts watches it.
  */
 import type { z } from 'zod';
+import { erasureListSchema, erasureSchema } from '../../src/contract/erasures.ts';
 import { ingestResponseSchema } from '../../src/contract/ingest.ts';
 import { instanceListSchema, keySchema, newInstanceSchema } from '../../src/contract/instances.ts';
 import { curatedSchema, newTopicAnswerSchema } from '../../src/contract/steering.ts';
@@ -161,6 +162,8 @@ export function clientTypes(): string {
     declare('NewTopicAnswer', typeOf(answer(newTopicAnswerSchema))),
     declare('CuratedAnswer', typeOf(answer(curatedSchema))),
     declare('CurationsAnswer', typeOf(answer(curationsResponseSchema))),
+    declare('Erasure', typeOf(answer(erasureSchema))),
+    declare('Erasures', typeOf(answer(erasureListSchema))),
     declare('NewInstance', typeOf(body(newInstanceSchema))),
     declare('Instances', typeOf(answer(instanceListSchema))),
     declare('Key', typeOf(answer(keySchema))),
