@@ -22,6 +22,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   traces: ['registry', 'ingest', 'stream', 'domain'],
   worker: ['stream', 'text', 'turns', 'topics', 'conversations', 'numeric', 'store', 'domain'],
   rebuild: ['worker', 'stream', 'store', 'domain'],
+  // Entries of the stream without what is to be forgotten, and views made from them.
+  erasure: ['rebuild', 'registry', 'stream', 'store', 'domain'],
   query: ['store', 'domain'],
   // What the views hold, as files for other programs.
   sink: ['store', 'domain'],

@@ -1,26 +1,18 @@
 /** `npm run rebuild`: makes new views beside the live ones, then switches to them. */
-import { availableParallelism, constants, setPriority } from 'node:os';
-import { join, resolve } from 'node:path';
-import { loadConfig, type Config } from '../config.ts';
+import { resolve } from 'node:path';
+import { loadConfig } from '../config.ts';
 import { count } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
-import { createLogger } from '../logger.ts';
 import type { RebuildSource } from '../rebuild/from-facts.ts';
-import { clean, rebuild, rollBack, type RebuildSettings } from '../rebuild/rebuild.ts';
-import { InterruptedError } from '../rebuild/replay.ts';
+import { clean, rebuild, rollBack } from '../rebuild/rebuild.ts';
 import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory.ts';
 import { readActiveEpoch, type ActiveEpoch } from '../store/epochs/epochs.ts';
-import type { StreamConnection } from '../stream/connection.ts';
 import type { StreamArchive } from '../stream/archive/archive-consumer.ts';
-import { readBytes } from '../stream/log/consumer.ts';
-import { startServer } from '../stream/server/server.ts';
 import { CONVERSATIONS_STREAM } from '../stream/subjects.ts';
-import { AnalysisPool } from '../worker/analysis/pool.ts';
-import { MODELS_DIRECTORY } from '../worker/current-definition.ts';
 import { checkBackup, streamFile } from './backup-files.ts';
-import { action, INTERRUPTED, runCommand, UsageError, type CommandRun } from './command.ts';
-import { withConnection } from './nats-access.ts';
+import { action, runCommand, UsageError, type CommandRun } from './command.ts';
 import { openProgress } from './progress.ts';
+import { withReplaySettings } from './replay-settings.ts';
 
 const USAGE = `Usage: npm run rebuild [-- OPTIONS]
 
@@ -37,15 +29,6 @@ messages of the stream again. Ctrl-C (or a crash) loses nothing: the next run co
   --force       switch even if the comparison finds differences; with --rollback: without catching up
   --rollback    bring the views from before the last switch up to date, and switch back to them
   --clean       delete an unfinished rebuild and the views kept for --rollback`;
-
-const CACHE_DIRECTORY = join(import.meta.dirname, '..', '..', '.cache');
-const CONNECTION = { name: 'undertone rebuild' };
-/** A server of ours that runs answers sooner. */
-const PROBE_MS = 500;
-/** Each holds a model of its own. */
-const MOST_THREADS = 8;
-/** Of the stream, for each thread: what analysing less takes, loading the model once more takes as well. */
-const BYTES_PER_THREAD = 128 * 1024;
 
 interface Options {
   readonly source: RebuildSource | null;
@@ -113,8 +96,11 @@ async function runLocked(run: CommandRun, options: Options): Promise<number> {
     }
     const archive = await archiveOf(options.fromBackup);
     const work = options.rollback ? rollBack : rebuild;
-    return await withReplaySettings(config, run, options.throttle, archive, (settings) =>
-      work(settings, active, options),
+    return await withReplaySettings(
+      config,
+      run,
+      { throttle: options.throttle, archive, hint: 'npm run rebuild' },
+      (settings) => work(settings, active, options),
     );
   } finally {
     lock.release();
@@ -138,69 +124,6 @@ async function archiveOf(folder: string | undefined): Promise<StreamArchive | nu
     );
   }
   return { file: streamFile(resolve(folder), stream.name), lastSequence: stream.lastSequence };
-}
-
-/** Opens what a replay needs, at the lowest priority, and closes it; an interruption becomes exit code 130. */
-async function withReplaySettings(
-  config: Config,
-  run: CommandRun,
-  throttle: number | null,
-  archive: StreamArchive | null,
-  work: (settings: RebuildSettings) => Promise<void>,
-): Promise<number> {
-  // Before anything starts threads: they inherit it.
-  setPriority(constants.priority.PRIORITY_LOW);
-  const signal = run.interruption();
-  const progress = openProgress(process.stdout);
-  const server = await ownServer(config);
-  try {
-    await withConnection(config, CONNECTION, async (connection) => {
-      const analysis = await AnalysisPool.open({
-        threads: throttle !== null ? 1 : archive !== null ? mostThreads() : await threadsFor(connection),
-        model: config.embeddingModel,
-        modelsDirectory: MODELS_DIRECTORY,
-        patience: { heapBytes: config.analysisHeapBytes },
-      });
-      try {
-        const logger = createLogger({ name: 'rebuild', level: 'warn' });
-        const { dataDir, shards, stateMemoryBytes: memoryBytes } = config;
-        const settings = { dataDir, shards, memoryBytes, throttle, archive };
-        await work({ ...settings, analysis, connection, logger, progress, signal });
-      } finally {
-        await analysis.close();
-      }
-    });
-    return 0;
-  } catch (error) {
-    progress.end();
-    if (!(error instanceof InterruptedError)) throw error;
-    progress.line('interrupted; the live views are unchanged, and "npm run rebuild" continues from here');
-    return INTERRUPTED;
-  } finally {
-    await server?.stop();
-  }
-}
-
-function mostThreads(): number {
-  return Math.min(availableParallelism(), MOST_THREADS);
-}
-
-/** As many threads as the stream keeps busy. */
-async function threadsFor(connection: StreamConnection): Promise<number> {
-  const threads = Math.floor((await readBytes(connection)) / BYTES_PER_THREAD);
-  return Math.max(1, Math.min(threads, mostThreads()));
-}
-
-/** Our own nats-server when it does not run: the service may be stopped because its views need a rebuild. */
-async function ownServer(config: Config): Promise<{ stop: () => Promise<void> } | null> {
-  if (config.natsUrl !== undefined) return null;
-  try {
-    return await withConnection(config, { ...CONNECTION, giveUpAfterMs: PROBE_MS }, () =>
-      Promise.resolve(null),
-    );
-  } catch {
-    return startServer({ dataDir: config.dataDir, port: config.natsPort, cacheDir: CACHE_DIRECTORY });
-  }
 }
 
 await runCommand({ usage: USAGE, action: rebuildViews });

@@ -13,12 +13,14 @@ const NAMED = 6;
 
 /**
  * Compares the rebuilt views with the live ones that were kept at the start. `outcome` is null when nobody knows
- * by what definition the live ones were made. `memoryBytes`: what each reader may take.
+ * by what definition the live ones were made. `memoryBytes`: what each reader may take. `except`: instances, by id, that
+ * are not compared.
  */
 export async function compareAtMark(
   { dataDir, memoryBytes }: { readonly dataDir: string; readonly memoryBytes: number },
   next: Epoch & RebuildMark,
   definition: string,
+  except: ReadonlySet<string>,
 ): Promise<{ outcome: Comparison | null; changes: string[] }> {
   const liveDefinition = await readDefinition(shardDirectory(dataDir, next.from.epoch, 0));
   if (liveDefinition === null) return { outcome: null, changes: [] };
@@ -50,7 +52,13 @@ export async function compareAtMark(
     } else {
       pairs.push({ live: await open(live), rebuilt: await open(rebuilt) });
     }
-    const outcome = await compareBuilds({ pairs, views, liveDefinition, rebuiltDefinition: definition });
+    const outcome = await compareBuilds({
+      pairs,
+      views,
+      liveDefinition,
+      rebuiltDefinition: definition,
+      except,
+    });
     return { outcome, changes: changesBetween(liveDefinition, definition) };
   } finally {
     for (const snapshot of snapshots) snapshot.release();

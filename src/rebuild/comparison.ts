@@ -40,6 +40,8 @@ export interface ComparisonOptions {
   /** By what the live rows were made and the rebuilt ones are (`definitionOf`). */
   readonly liveDefinition: string;
   readonly rebuiltDefinition: string;
+  /** Instances, by id, that are not compared: something of theirs was erased. */
+  readonly except?: ReadonlySet<string>;
 }
 
 type Positions = ReadonlyMap<string, number>;
@@ -59,6 +61,7 @@ export async function compareBuilds(options: ComparisonOptions): Promise<Compari
     const rebuilt = await merged(pair.rebuilt.map(positionsOf));
     const reached = Math.min(...pair.live.map(({ sequence }) => sequence));
     const behind = new Set(pair.live.flatMap((snapshot) => [...snapshot.behind]));
+    for (const instance of options.except ?? []) for (const side of [live, rebuilt]) side.delete(instance);
     const found = matched(live, rebuilt, reached, behind);
     sides.push({ pair, same: found.same });
     missing.push(...found.missing);
@@ -145,7 +148,7 @@ function matched(
 
 async function merged<T>(
   maps: readonly (ReadonlyMap<string, T> | Promise<ReadonlyMap<string, T>>)[],
-): Promise<ReadonlyMap<string, T>> {
+): Promise<Map<string, T>> {
   return new Map((await Promise.all(maps)).flatMap((map) => [...map]));
 }
 

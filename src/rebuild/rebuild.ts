@@ -34,6 +34,8 @@ export interface RebuildOptions {
   readonly toLatest: boolean;
   /** Switch although the comparison found differences. */
   readonly force: boolean;
+  /** Instances, by id, that may differ: something of theirs was erased. */
+  readonly except?: ReadonlySet<string>;
 }
 
 /**
@@ -56,7 +58,7 @@ export async function rebuild(
   const replay = new Replay(settings, next);
   if (next.compareAt !== null) {
     await replay.foldTo('rebuilding', next.compareAt);
-    const comparison = await compareAtMark(settings, next, definition);
+    const comparison = await compareAtMark(settings, next, definition, options.except ?? new Set());
     progress.line(describe(comparison.outcome, comparison.changes, Math.max(...next.compareAt)));
     const faults = comparison.outcome === null ? [] : faultsOf(comparison.outcome);
     if (faults.length > 0) {

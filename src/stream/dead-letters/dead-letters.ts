@@ -196,11 +196,32 @@ export async function replayDeadLetter(connection: StreamConnection, letter: Dea
   return seq;
 }
 
-/** Deletes a dead letter; the entry itself stays in its stream. False when there is none with the id. */
+/**
+ * Puts a letter with another payload in the place of one, which goes out of its file as well; null: only that. The new
+ * one has an id of its own.
+ */
+export async function replaceDeadLetter(
+  connection: StreamConnection,
+  letter: DeadLetter,
+  bytes: Uint8Array | null,
+): Promise<void> {
+  if (bytes !== null) {
+    const hdrs = headersOf(letter, letter.reason);
+    await whileConnected(connection, () =>
+      jetstream(connection.nats).publish(DEAD_LETTERS_SUBJECT, bytes, { headers: hdrs }),
+    );
+  }
+  await removeDeadLetter(connection, letter.id);
+}
+
+/**
+ * Deletes a dead letter, also from its file; the entry itself stays in its stream. False when there is none with the
+ * id.
+ */
 export async function removeDeadLetter(connection: StreamConnection, id: number): Promise<boolean> {
   const manager = await jetstreamManager(connection.nats, { checkAPI: false });
   try {
-    return await manager.streams.deleteMessage(DEAD_LETTERS_STREAM, id, false);
+    return await manager.streams.deleteMessage(DEAD_LETTERS_STREAM, id, true);
   } catch (error) {
     const code = codeOf(error);
     if (code === STREAM_NOT_FOUND || MESSAGE_NOT_FOUND.has(code)) return false;

@@ -1,0 +1,199 @@
+/** `npm run erase`: forgets a session, an end user or all of an instance, and shows what was erased. */
+import { v7 } from 'uuid';
+import { loadConfig, type Config } from '../config.ts';
+import { erasureRecord } from '../domain/erasure-record.ts';
+import type { ErasedKind, Erasure, ErasureReceipt } from '../domain/erasures.ts';
+import { UUID_PATTERN } from '../domain/ids.ts';
+import { count } from '../domain/progress.ts';
+import { SetupError } from '../errors.ts';
+import { NOTHING } from '../erasure/erase-entries.ts';
+import { runErasures } from '../erasure/executor.ts';
+import { verifyErasure } from '../erasure/verify.ts';
+import { ErasureLedger } from '../registry/erasure-ledger.ts';
+import { openRegistry, type Registry } from '../registry/registry.ts';
+import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory.ts';
+import type { StreamConnection } from '../stream/connection.ts';
+import { publishEntry } from '../stream/log/publish-entry.ts';
+import { action, runCommand, UsageError, type CommandRun, type Work } from './command.ts';
+import { onStream } from './nats-access.ts';
+import { withReplaySettings } from './replay-settings.ts';
+import { tableOf } from './table.ts';
+
+const USAGE = `Usage:
+  npm run erase -- session ID --instance UUID [--reason TEXT]
+  npm run erase -- user EXTERNAL_ID --instance UUID [--reason TEXT]
+  npm run erase -- everything --instance UUID [--reason TEXT]
+  npm run erase -- run
+  npm run erase -- list
+  npm run erase -- verify ERASURE_ID
+
+Forgets a session, an end user (the userId of their messages) or everything that was sent to an instance before: in the
+stream, in dead letters and in the views, which are made anew without it. "run" goes on with what is open; a service
+that runs does so by itself. "verify" looks again whether anything is left.`;
+
+/** UTF-16 units. */
+const MOST_OF_REASON = 500;
+/** Who asks by this command. */
+const KEY_ID = 'command';
+
+const OF_TARGET = { instance: { type: 'string' }, reason: { type: 'string' } } as const;
+
+function erasing(kind: ErasedKind, what: string): ReturnType<typeof action> {
+  return action({
+    options: OF_TARGET,
+    operands: kind === 'INSTANCE' ? 0 : 1,
+    read({ instance, reason = null }, [name]) {
+      if (instance === undefined || !UUID_PATTERN.test(instance))
+        throw new UsageError('--instance takes a UUID.');
+      if (kind !== 'INSTANCE' && (name === undefined || name === ''))
+        throw new UsageError(`${what} is missing.`);
+      if (kind === 'SESSION' && !UUID_PATTERN.test(name!)) throw new UsageError('A session id is a UUID.');
+      if (reason !== null && reason.length > MOST_OF_REASON)
+        throw new UsageError(`--reason takes at most ${MOST_OF_REASON} characters.`);
+      const instanceId = instance.toLowerCase();
+      const named = kind === 'INSTANCE' ? instanceId : kind === 'SESSION' ? name!.toLowerCase() : name!;
+      return async (run) => {
+        let id = '';
+        await onLedger(async ({ connection, registry, ledger }) => {
+          const found = await registry.findInstance(instanceId);
+          if (found === null) throw new SetupError(`There is no instance ${instanceId}.`);
+          const erasure: Erasure = {
+            id: v7(),
+            projectId: found.projectId,
+            instanceId,
+            kind,
+            digest: registry.erasureDigest(kind, instanceId, named),
+            keyId: KEY_ID,
+            reason,
+            requestedAt: new Date().toISOString(),
+            doneAt: null,
+            position: 0,
+            state: 'ACCEPTED',
+            receipt: null,
+            fault: null,
+          };
+          await ledger.add(erasure);
+          await ledger.place(erasure, await publishEntry(connection, erasureRecord(erasure)));
+          ({ id } = erasure);
+        })(run);
+        await runOpen(run, id);
+        return show(id)(run);
+      };
+    },
+  });
+}
+
+const actions = {
+  session: erasing('SESSION', 'ID'),
+  user: erasing('END_USER', 'EXTERNAL_ID'),
+  everything: erasing('INSTANCE', ''),
+  run: action({ read: () => (run) => runOpen(run, null) }),
+  list: action({
+    read: () =>
+      onLedger(async ({ ledger }) => {
+        const rows = (await ledger.list()).map(({ id, kind, instanceId, state, requestedAt, doneAt }) => [
+          id,
+          kind,
+          instanceId,
+          state,
+          requestedAt,
+          doneAt ?? '',
+        ]);
+        process.stdout.write(tableOf(['ID', 'KIND', 'INSTANCE', 'STATE', 'REQUESTED', 'DONE'], rows));
+      }),
+  }),
+  verify: action({
+    operands: 1,
+    read(_, [id]) {
+      if (id === undefined) throw new UsageError('verify needs an ERASURE_ID; list shows them.');
+      return onLedger(async ({ connection, registry, ledger, config }) => {
+        const erasure = await found(ledger, id);
+        const left = await verifyErasure(
+          { connection, digest: registry.erasureDigest, dataDir: config.dataDir },
+          erasure,
+        );
+        process.stdout.write(left.map((line) => `${line}\n`).join('') || 'nothing of it is left\n');
+        return left.length === 0 ? 0 : 1;
+      });
+    },
+  }),
+};
+
+interface Opened {
+  readonly connection: StreamConnection;
+  readonly registry: Registry;
+  readonly ledger: ErasureLedger;
+  readonly config: Config;
+}
+
+function onLedger(work: (opened: Opened) => Promise<number | void>): Work {
+  return onStream(async (connection, config) => {
+    const options = { replicas: config.streamReplicas };
+    const registry = await openRegistry(connection, options);
+    try {
+      await registry.whenReady();
+      return await work({
+        connection,
+        registry,
+        config,
+        ledger: await ErasureLedger.open(connection, options),
+      });
+    } finally {
+      await registry.close();
+    }
+  });
+}
+
+/** Does what is open, unless a service does it already: then waits for `id`. */
+async function runOpen(run: CommandRun, id: string | null): Promise<number> {
+  const config = loadConfig();
+  for (const concern of prepareDataDirectory(config.dataDir)) process.stderr.write(`${concern}\n`);
+  const lock = await lockDataDirectory(config.dataDir, {
+    name: 'rebuild',
+    taken:
+      `A rebuild or another erasure runs on the data directory ${config.dataDir}: what is open goes on after it` +
+      `${id === null ? '.' : `, as erasure ${id}.`}`,
+  });
+  try {
+    return await withReplaySettings(config, run, { hint: 'npm run erase -- run' }, async (settings) => {
+      const options = { replicas: config.streamReplicas };
+      const registry = await openRegistry(settings.connection, options);
+      try {
+        await registry.whenReady();
+        const ledger = await ErasureLedger.open(settings.connection, options);
+        const done = await runErasures({ ...settings, ledger, digest: registry.erasureDigest });
+        settings.progress.line(
+          done.length === 0 ? 'nothing is to be erased' : `${done.length} erasures are done`,
+        );
+      } finally {
+        await registry.close();
+      }
+    });
+  } finally {
+    lock.release();
+  }
+}
+
+/** Says what went. */
+function show(id: string): Work {
+  return onLedger(async ({ ledger }) => {
+    const { state, receipt } = await found(ledger, id);
+    const { messages, sessions, entries, bytes, deadLetters, sessionClaims }: ErasureReceipt =
+      receipt ?? NOTHING;
+    process.stdout.write(
+      `erasure ${id}: ${state}; ${count(messages)} messages, ${count(sessions)} whole sessions, from ` +
+        `${count(entries)} entries (${count(bytes)} bytes), ${count(deadLetters)} dead letters, ` +
+        `${count(sessionClaims)} session ids. Backups from before still hold it.\n`,
+    );
+    return state === 'DONE' && messages === 0 ? 1 : 0;
+  });
+}
+
+async function found(ledger: ErasureLedger, id: string): Promise<Erasure> {
+  const erasure = (await ledger.list()).find((one) => one.id === id.toLowerCase());
+  if (erasure === undefined)
+    throw new SetupError(`There is no erasure ${id}. npm run erase -- list shows all.`);
+  return erasure;
+}
+
+await runCommand({ usage: USAGE, actions });

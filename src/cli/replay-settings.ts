@@ -1,0 +1,95 @@
+/** What commands open that replay the stream. Covered by test/cli/rebuild.test.ts and test/cli/erase.test.ts. */
+import { availableParallelism, constants, setPriority } from 'node:os';
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import { createLogger } from '../logger.ts';
+import type { RebuildSettings } from '../rebuild/rebuild.ts';
+import { InterruptedError } from '../rebuild/replay.ts';
+import type { StreamArchive } from '../stream/archive/archive-consumer.ts';
+import type { StreamConnection } from '../stream/connection.ts';
+import { readBytes } from '../stream/log/consumer.ts';
+import { startServer } from '../stream/server/server.ts';
+import { AnalysisPool } from '../worker/analysis/pool.ts';
+import { MODELS_DIRECTORY } from '../worker/current-definition.ts';
+import { INTERRUPTED, type CommandRun } from './command.ts';
+import { withConnection } from './nats-access.ts';
+import { openProgress } from './progress.ts';
+
+const CACHE_DIRECTORY = join(import.meta.dirname, '..', '..', '.cache');
+const CONNECTION = { name: 'undertone rebuild' };
+/** A server of ours that runs answers sooner. */
+const PROBE_MS = 500;
+/** Each holds a model of its own. */
+const MOST_THREADS = 8;
+/** Of the stream, for each thread: what analysing less takes, loading the model once more takes as well. */
+const BYTES_PER_THREAD = 128 * 1024;
+
+export interface ReplayOptions {
+  /** Messages a second at most. Default: as many as go. */
+  readonly throttle?: number | null;
+  readonly archive?: StreamArchive | null;
+  /** The command that goes on after an interruption. */
+  readonly hint: string;
+}
+
+/** Opens what a replay needs, at the lowest priority, and closes it; an interruption becomes exit code 130. */
+export async function withReplaySettings(
+  config: Config,
+  run: CommandRun,
+  { throttle = null, archive = null, hint }: ReplayOptions,
+  work: (settings: RebuildSettings) => Promise<void>,
+): Promise<number> {
+  // Before anything starts threads: they inherit it.
+  setPriority(constants.priority.PRIORITY_LOW);
+  const signal = run.interruption();
+  const progress = openProgress(process.stdout);
+  const server = await ownServer(config);
+  try {
+    await withConnection(config, CONNECTION, async (connection) => {
+      const analysis = await AnalysisPool.open({
+        threads: throttle !== null ? 1 : archive !== null ? mostThreads() : await threadsFor(connection),
+        model: config.embeddingModel,
+        modelsDirectory: MODELS_DIRECTORY,
+        patience: { heapBytes: config.analysisHeapBytes },
+      });
+      try {
+        const logger = createLogger({ name: 'rebuild', level: 'warn' });
+        const { dataDir, shards, stateMemoryBytes: memoryBytes } = config;
+        const settings = { dataDir, shards, memoryBytes, throttle, archive };
+        await work({ ...settings, analysis, connection, logger, progress, signal });
+      } finally {
+        await analysis.close();
+      }
+    });
+    return 0;
+  } catch (error) {
+    progress.end();
+    if (!(error instanceof InterruptedError)) throw error;
+    progress.line(`interrupted; the live views are unchanged, and "${hint}" continues from here`);
+    return INTERRUPTED;
+  } finally {
+    await server?.stop();
+  }
+}
+
+function mostThreads(): number {
+  return Math.min(availableParallelism(), MOST_THREADS);
+}
+
+/** As many threads as the stream keeps busy. */
+async function threadsFor(connection: StreamConnection): Promise<number> {
+  const threads = Math.floor((await readBytes(connection)) / BYTES_PER_THREAD);
+  return Math.max(1, Math.min(threads, mostThreads()));
+}
+
+/** Our own nats-server when it does not run: the service may be stopped because its views need a rebuild. */
+async function ownServer(config: Config): Promise<{ stop: () => Promise<void> } | null> {
+  if (config.natsUrl !== undefined) return null;
+  try {
+    return await withConnection(config, { ...CONNECTION, giveUpAfterMs: PROBE_MS }, () =>
+      Promise.resolve(null),
+    );
+  } catch {
+    return startServer({ dataDir: config.dataDir, port: config.natsPort, cacheDir: CACHE_DIRECTORY });
+  }
+}

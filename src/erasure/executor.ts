@@ -1,0 +1,118 @@
+/**
+ * Brings the erasures of the ledger to their end: entries of the stream are written anew, views are made from them, and
+ * the views from before go. It can end anywhere and be run again. Covered by test/cli/erase.test.ts.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { erasureRecord } from '../domain/erasure-record.ts';
+import type { Erasure, ErasureDigest } from '../domain/erasures.ts';
+import { SetupError } from '../errors.ts';
+import { clean, rebuild, type RebuildSettings } from '../rebuild/rebuild.ts';
+import { InterruptedError, liveSequences } from '../rebuild/replay.ts';
+import type { ErasureLedger } from '../registry/erasure-ledger.ts';
+import { readActiveEpoch, removeOtherEpochs, type ActiveEpoch } from '../store/epochs/epochs.ts';
+import { publishEntry } from '../stream/log/publish-entry.ts';
+import { partitionOf } from '../stream/subjects.ts';
+import { eraseEntries } from './erase-entries.ts';
+
+/** An erasure that has no place in the stream after so long was left there by a process that ended. */
+const UNPLACED_MS = 60_000;
+/** So long the worker may take to count what was sent before an erasure. */
+const COUNTED_WITHIN_MS = 600_000;
+const LOOK_MS = 200;
+/** So long the processes may take to let go of the views before a switch. */
+const LET_GO_MS = 3000;
+
+export interface ErasureSettings extends RebuildSettings {
+  readonly ledger: ErasureLedger;
+  readonly digest: ErasureDigest;
+}
+
+/**
+ * Does what is open, all of it with one rebuild. Returns what was done.
+ *
+ * @throws SetupError when it cannot be done now; InterruptedError
+ */
+export async function runErasures(settings: ErasureSettings): Promise<readonly Erasure[]> {
+  const { ledger, progress, dataDir } = settings;
+  const open = await placed(settings, await openErasures(ledger));
+  if (open.length === 0) return [];
+  try {
+    // What was begun before entries were written anew holds what goes.
+    if (open.some(({ state }) => state !== 'REBUILDING')) {
+      const { epoch, previous } = activeEpoch(dataDir);
+      removeOtherEpochs(dataDir, [epoch, previous?.epoch ?? epoch]);
+    }
+    for (const erasure of open) {
+      if (erasure.state === 'REBUILDING') continue;
+      await whenCounted(settings, erasure);
+      await ledger.change(erasure, { state: 'ERASING', fault: null });
+      const receipt = await eraseEntries(
+        { ...settings, onProgress: (far) => ledger.change(erasure, { receipt: far }) },
+        erasure,
+      );
+      await ledger.change(erasure, { state: 'REBUILDING', receipt });
+      progress.line(
+        `erasure ${erasure.id}: ${receipt.messages} messages went from ${receipt.entries} entries`,
+      );
+    }
+    const except = new Set(open.map(({ instanceId }) => instanceId));
+    await rebuild(settings, activeEpoch(dataDir), {
+      source: 'stream',
+      toLatest: false,
+      force: false,
+      except,
+    });
+    await sleep(LET_GO_MS);
+    clean(dataDir, activeEpoch(dataDir));
+  } catch (error) {
+    if (error instanceof InterruptedError || settings.signal.aborted) throw new InterruptedError();
+    const fault = error instanceof Error ? error.message : String(error);
+    for (const erasure of open) await ledger.change(erasure, { state: 'FAILED', fault: fault.slice(0, 500) });
+    throw error;
+  }
+  const doneAt = new Date().toISOString();
+  for (const erasure of open) await ledger.change(erasure, { state: 'DONE', doneAt, fault: null });
+  return openErasures(ledger, open);
+}
+
+/** Those that are not done; with `of` these as they are now. */
+async function openErasures(ledger: ErasureLedger, of?: readonly Erasure[]): Promise<Erasure[]> {
+  const all = await ledger.list();
+  const ids = new Set(of?.map(({ id }) => id));
+  return all.filter(({ id, state }) => (of === undefined ? state !== 'DONE' : ids.has(id))).toReversed();
+}
+
+/** Puts on the stream what a process that ended has left unplaced, and leaves out what may still be on its way. */
+async function placed({ connection, ledger }: ErasureSettings, open: readonly Erasure[]): Promise<Erasure[]> {
+  const there: Erasure[] = [];
+  for (const erasure of open) {
+    if (erasure.position > 0) there.push(erasure);
+    else if (Date.parse(erasure.requestedAt) < Date.now() - UNPLACED_MS) {
+      there.push(await ledger.place(erasure, await publishEntry(connection, erasureRecord(erasure))));
+    }
+  }
+  return there;
+}
+
+/** Resolves once the live views hold everything that was sent before an erasure: nothing ahead of them is written anew. */
+async function whenCounted({ dataDir, signal, shards }: ErasureSettings, erasure: Erasure): Promise<void> {
+  const deadline = performance.now() + COUNTED_WITHIN_MS;
+  for (;;) {
+    const active = activeEpoch(dataDir);
+    const counted = liveSequences(dataDir, active, active)[partitionOf(erasure.instanceId) % active.shards];
+    if ((counted ?? 0) >= erasure.position) return;
+    if (signal.aborted) throw new InterruptedError();
+    if (performance.now() > deadline)
+      throw new SetupError(
+        `The worker has not counted entry ${erasure.position} of the stream, where the erasure stands (shards: ` +
+          `${shards}). Start the service, or look at its log.`,
+      );
+    await sleep(LOOK_MS);
+  }
+}
+
+function activeEpoch(dataDir: string): ActiveEpoch {
+  const active = readActiveEpoch(dataDir);
+  if (active === null) throw new SetupError(`There are no views in ${dataDir} yet: "npm start" builds them.`);
+  return active;
+}
