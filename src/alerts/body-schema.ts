@@ -71,8 +71,8 @@ const heldBackSchema = z.strictObject({
 });
 
 const compared = z.strictObject({
-  now: count.describe('In the week.'),
-  before: count.describe('In the week before.'),
+  now: count.describe('In the week, so far where it is not over.'),
+  before: count.describe('In the week before; in the same part of it where the week is not over.'),
 });
 const listed = z.array(
   z.strictObject({
@@ -82,6 +82,9 @@ const listed = z.array(
     signalType: z.enum(['SAT', 'DSAT']).optional().describe('Of a signal.'),
     gapType: z.enum(['TOOL', 'KNOWLEDGE']).optional().describe('Of a gap.'),
   }),
+);
+const discussed = z.array(
+  listed.element.extend({ sessionsBefore: count.describe('Conversations with it in the week before.') }),
 );
 const changed = z.array(
   entity.extend({
@@ -95,9 +98,11 @@ export const digestFigures = {
   sessions: compared.describe('Conversations.'),
   users: compared.describe('End users.'),
   dissatisfied: compared.describe('Conversations with a signal of dissatisfaction.'),
-  topics: listed.describe('The most discussed topics.'),
+  topics: discussed.describe('The most discussed topics.'),
   newTopics: listed.describe('Topics that had no conversation before.'),
-  rising: changed.describe('What came up more often than chance explains.'),
+  rising: changed.describe(
+    'What came up more often than chance explains: than in the week before, or in the eight weeks before.',
+  ),
   falling: changed.describe('What came up less often than chance explains.'),
   gaps: listed.describe('The most frequent gaps.'),
   dissatisfaction: listed.describe('The most frequent signals of dissatisfaction.'),

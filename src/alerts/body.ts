@@ -113,13 +113,14 @@ function cut(text: string, longest: number): string {
 
 const VIEW_OF: Readonly<Record<Counted, string>> = { TOPIC: 'topic', GAP: 'gap', CSAT_DSAT: 'signal' };
 
-/** The page of the dashboard about an entity, or about the instance. */
+/** The page of the dashboard about an entity, or about the instance; `days`: from the first day to the last. */
 export function linkTo(
   instanceId: string,
   entity: Pick<NonNullable<Firing['entity']>, 'groupBy' | 'id'> | null,
+  days?: `${string}/${string}`,
 ): string {
   const page = entity === null ? {} : { view: VIEW_OF[entity.groupBy], id: entity.id };
-  return `/?${new URLSearchParams({ instance: instanceId, ...page }).toString()}`;
+  return `/?${new URLSearchParams({ instance: instanceId, ...(days === undefined ? {} : { range: days }), ...page }).toString()}`;
 }
 
 /** A message that was never sent. */

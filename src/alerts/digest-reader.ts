@@ -5,8 +5,8 @@ import { formatInstant, parseTime } from '../domain/time.ts';
 import type { SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import { digestFigures } from './body-schema.ts';
-import { linkTo, type PublicUrl } from './body.ts';
-import { plainText, readDigest, sectionsOf } from './digest.ts';
+import type { PublicUrl } from './body.ts';
+import { figuresOf, linkToDigest, plainText, readDigest, sectionsOf } from './digest.ts';
 import { SnapshotFigures, type FiguresOptions } from './figures.ts';
 import { htmlOf } from './html.ts';
 import { windowAt } from './windows.ts';
@@ -53,6 +53,8 @@ export interface DigestReaderOptions extends FiguresOptions {
   /** The reader of the shard that an instance (UUID) belongs to. */
   readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
   readonly publicUrl: PublicUrl;
+  /** What people call an instance; null: it has no name. */
+  readonly nameOf: (instanceId: string) => Promise<string | null>;
   /** Milliseconds since 1970-01-01 UTC. */
   readonly now: () => number;
 }
@@ -67,26 +69,26 @@ export class DigestReader {
 
   /** Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
   async read({ instanceId, week, timeZone = 'UTC' }: DigestParameters, caller = ''): Promise<DigestAnswer> {
-    const { readerOf, publicUrl, now } = this.#options;
+    const { readerOf, publicUrl, nameOf, now } = this.#options;
+    const at = now() * 1000;
     const day = week === undefined ? null : startOfDate(week, timeZone);
-    const thisWeek = windowAt('WEEK', timeZone, now() * 1000);
+    const thisWeek = windowAt('WEEK', timeZone, at);
     const span = windowAt('WEEK', timeZone, day ?? thisWeek.start - 1);
     const digest = await readerOf(instanceId).read(
-      (snapshot) => readDigest(new SnapshotFigures(snapshot, instanceId, this.#options), span, timeZone),
+      (snapshot) => readDigest(new SnapshotFigures(snapshot, instanceId, this.#options), span, timeZone, at),
       caller,
     );
-    const { span: _, timeZone: __, ...figures } = digest;
-    const sections = sectionsOf(digest);
+    const name = await nameOf(instanceId);
     return {
       json: {
-        text: plainText(sections),
+        text: plainText(sectionsOf(digest, name)),
         window: { start: formatInstant(span.start), end: formatInstant(span.end), timeZone },
-        ...structuredClone(figures),
+        ...structuredClone(figuresOf(digest)),
       } as DigestAnswer['json'],
       html: htmlOf({
-        title: 'Weekly digest',
-        sections,
-        link: `${publicUrl}${linkTo(instanceId, null)}`,
+        title: name === null ? 'Weekly digest' : `Weekly digest of ${name}`,
+        sections: sectionsOf(digest),
+        link: `${publicUrl}${linkToDigest(instanceId, digest)}`,
       }),
     };
   }

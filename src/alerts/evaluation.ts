@@ -155,31 +155,54 @@ async function counted(question: Question<Of<'count'>>): Promise<FoundIn> {
  * share of all conversations is larger than before by more than chance, as GET /v1/changes decides it.
  */
 async function rising(question: Question<Of<'rising'>>): Promise<FoundIn> {
-  const { condition, span, figures } = question;
-  const { groupBy, window, factor } = condition;
-  const { timeZone } = question.rule;
+  const { condition, span, figures, rule } = question;
   const { fresh, told } = await candidates(question);
-  const nothing = { found: [], told };
-  if (fresh.length === 0) return nothing;
+  const entities = fresh.map(({ entity }) => entity);
+  const risen = await risingOf(entities, { ...condition, span, timeZone: rule.timeZone, figures });
+  const found = fresh.flatMap(({ id, entity }) => {
+    const rise = risen.get(entity.id);
+    return rise === undefined ? [] : [{ id, entity, value: entity.sessions, ...rise }];
+  });
+  return { found, told };
+}
+
+/** A window in which something may have risen. */
+export interface RisingWindow {
+  readonly groupBy: Counted;
+  readonly window: Window;
+  readonly span: Span;
+  readonly timeZone: string;
+  /** So many times as many conversations as in an average window before. */
+  readonly factor: number;
+  readonly figures: Figures;
+}
+
+/** Which of some entities of a window have risen in it, by id. */
+export async function risingOf(
+  entities: readonly EntityFigures[],
+  { groupBy, window, span, timeZone, factor, figures }: RisingWindow,
+): Promise<ReadonlyMap<string, Pick<Firing, 'bound'> & Required<Pick<Firing, 'before'>>>> {
+  const nothing = new Map<string, never>();
+  if (entities.length === 0) return nothing;
   // Most are no more than before: that costs one look at the same entities in the longest time there may be.
   const most = mostBefore(window, timeZone, span);
-  const ids = fresh.map(({ entity }) => entity.id);
+  const ids = entities.map(({ id }) => id);
   const earlier = sessionsById(
     await figures.entities({ groupBy, span: most, window: null, atLeast: 1, ids }),
   );
   const average = (id: string, windows: number): number => (earlier.get(id) ?? 0) / windows;
-  if (!fresh.some(({ entity }) => entity.sessions >= factor * average(entity.id, most.windows)))
-    return nothing;
+  if (!entities.some(({ id, sessions }) => sessions >= factor * average(id, most.windows))) return nothing;
   const before = timeBefore(window, timeZone, span, await figures.firstDay(most, timeZone));
   if (before === null) return nothing;
   const isReal = await risesByMoreThanChance(groupBy, window, span, before, figures);
-  const found = fresh.flatMap(({ id, entity }) => {
-    const usual = average(entity.id, before.windows);
-    if (usual === 0 || entity.sessions < factor * usual || !isReal(entity.id)) return [];
-    const sessions = earlier.get(entity.id) ?? 0;
-    return [{ id, entity, value: entity.sessions, bound: factor * usual, before: { ...before, sessions } }];
-  });
-  return { found, told };
+  return new Map(
+    entities.flatMap(({ id, sessions }) => {
+      const usual = average(id, before.windows);
+      if (usual === 0 || sessions < factor * usual || !isReal(id)) return [];
+      const rise = { bound: factor * usual, before: { ...before, sessions: earlier.get(id) ?? 0 } };
+      return [[id, rise] as const];
+    }),
+  );
 }
 
 async function risesByMoreThanChance(

@@ -19,6 +19,8 @@ export interface ShardEvaluationOptions {
   readonly openReader: (shard: AlertedShard) => Promise<FiguresReader>;
   /** The project of an instance, which never changes: projects take turns. */
   readonly projectOf: (instanceId: string) => Promise<string>;
+  /** What people call an instance; null: it has no name. */
+  readonly nameOf: (instanceId: string) => Promise<string | null>;
   /** Whether an instance belongs to a shard. */
   readonly isOf: (instanceId: string, shard: AlertedShard) => boolean;
   readonly publicUrl: PublicUrl;
@@ -291,6 +293,16 @@ export class ShardEvaluation implements ShardAlerts {
     }
   }
 
+  /** What people call an instance; null: nothing, or nobody can say it now. */
+  async #nameOf(instanceId: string): Promise<string | null> {
+    try {
+      return await this.#options.nameOf(instanceId);
+    } catch (error) {
+      this.#options.logger.warn({ event: 'name_not_read', err: error }, 'a digest goes without a name');
+      return null;
+    }
+  }
+
   /** The digests of the last week that is over; how many there were to send. */
   async #sendDigests(instanceId: string, figures: Figures): Promise<number> {
     const { sender, now } = this.#options;
@@ -305,7 +317,8 @@ export class ShardEvaluation implements ShardAlerts {
       if (end <= createdAt * 1000 || sender.has(id)) continue;
       const digest = read.get(timeZone) ?? (await readDigest(figures, span, timeZone));
       read.set(timeZone, digest);
-      await this.#add(id, 'digest', digestContent(rule, digest, figures.position, now()), figures.position);
+      const message = { instance: await this.#nameOf(instanceId), position: figures.position, at: now() };
+      await this.#add(id, 'digest', digestContent(rule, digest, message), figures.position);
       sent += 1;
     }
     return sent;

@@ -209,6 +209,6 @@ function shortDay(at: number, zone: string): string {
 }
 
 /** “14:00” */
-function clock(at: number, zone: string): string {
+export function clock(at: number, zone: string): string {
   return wallClock(at, zone).toISOString().slice(11, 16);
 }

@@ -9,7 +9,7 @@ import { Rules } from '../alerts/rules.ts';
 import { Sender, type SenderCounters } from '../alerts/sender.ts';
 import type { EvaluationCounts } from '../alerts/shard-evaluation.ts';
 import type { Logger } from '../logger.ts';
-import { openProjectFinder } from '../registry/project-finder.ts';
+import { openNameFinder, openProjectFinder } from '../registry/project-finder.ts';
 import { spillDirectory } from '../store/data-directory.ts';
 import { SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { loadViews } from '../store/view-files.ts';
@@ -44,6 +44,7 @@ export async function openAlerts(
   const views = loadViews(VIEWS_DIRECTORY);
   const texts = new MessageTexts(() => connection);
   const projectOf = await openProjectFinder(connection, { replicas });
+  const nameOf = await openNameFinder(connection, { replicas });
   const sender: Sender = new Sender({
     outbox,
     rules,
@@ -72,6 +73,7 @@ export async function openAlerts(
       return figuresReader(reader, { views, texts, examples });
     },
     projectOf,
+    nameOf,
     isOf: (instanceId, { shard, shards }) => partitionOf(instanceId) % shards === shard,
     publicUrl,
     logger,

@@ -335,6 +335,7 @@ async function openQuery(
     texts,
     examples,
     publicUrl: config.publicUrl,
+    nameOf: async (id) => (await registry.get().findInstance(id))?.name ?? null,
     now: Date.now,
   });
   const steering = {

@@ -13,6 +13,24 @@ export async function openProjectFinder(
   return projectFinder(await openKeyValue(connection, 'registry', options));
 }
 
+/** What people call an instance (lower-case id); null: nothing. */
+export type NameFinder = (instanceId: string) => Promise<string | null>;
+
+export async function openNameFinder(
+  connection: StreamConnection,
+  options: { readonly replicas?: number } = {},
+): Promise<NameFinder> {
+  return nameFinder(await openKeyValue(connection, 'registry', options));
+}
+
+/** A name may change, so it is asked for each time. Rejects while the bucket cannot be asked. */
+export function nameFinder(bucket: Pick<KeyValueBucket, 'get'>): NameFinder {
+  return async (instanceId) => {
+    const entry = await bucket.get(`instance.${instanceId}`);
+    return entry === null ? null : (JSON.parse(entry.value) as Instance).name;
+  };
+}
+
 /** An instance never changes its project, so each is asked for once. Rejects while the bucket cannot be asked. */
 export function projectFinder(bucket: Pick<KeyValueBucket, 'get'>): ProjectFinder {
   const known = new Map<string, Promise<string>>();

@@ -60,6 +60,7 @@ class Service {
         close: async () => undefined,
       }),
       projectOf: async () => 'p',
+      nameOf: async () => 'Shop',
       isOf: () => true,
       publicUrl: '',
       logger: silentLogger(),
@@ -269,13 +270,13 @@ describe('digests', () => {
         [
           'digest',
           [
-            'Monday, 16 November 2026 to Sunday, 22 November 2026, UTC.',
+            'Shop, Monday, 16 November 2026 to Sunday, 22 November 2026, UTC.',
             'There were 2 conversations with 2 users.',
           ],
         ],
         [
           'digest',
-          ['Monday, 9 November 2026 to Sunday, 15 November 2026, UTC.', 'There were no conversations.'],
+          ['Shop, Monday, 9 November 2026 to Sunday, 15 November 2026, UTC.', 'There were no conversations.'],
         ],
       ].sort(),
     );
@@ -299,9 +300,9 @@ describe('digests', () => {
       return texts.map((text) => text.split('\n').slice(0, 2).join(' ')).sort();
     };
     const berlin =
-      'Monday, 19 October 2026 to Sunday, 25 October 2026, Europe/Berlin. There was 1 conversation with 1 user.';
+      'Shop, Monday, 19 October 2026 to Sunday, 25 October 2026, Europe/Berlin. There was 1 conversation with 1 user.';
     const utc =
-      'Monday, 19 October 2026 to Sunday, 25 October 2026, UTC. There were 2 conversations with 2 users.';
+      'Shop, Monday, 19 October 2026 to Sunday, 25 October 2026, UTC. There were 2 conversations with 2 users.';
     // The week before was over when the alerts were made: nothing is said of it.
     service.work(1);
     await service.settled();
@@ -359,6 +360,7 @@ describe('instances of many projects', () => {
         close: async () => undefined,
       }),
       projectOf: async (instanceId) => instanceId.split('-')[0] ?? '',
+      nameOf: async () => null,
       isOf: () => true,
       publicUrl: '',
       logger: silentLogger(),
