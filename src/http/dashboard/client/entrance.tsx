@@ -124,8 +124,12 @@ export function KeyForm({
         </p>
       )}
       <p class="faint">
-        <code>npm run keys -- create --project NAME</code> makes a key. This browser stays signed in for 30
-        days, or until you sign out or the key is revoked.
+        You have no key? Ask whoever runs Undertone for you: for a key, or for a link that shows a page
+        without one, which people with a key make under <i>Share</i>.
+      </p>
+      <p class="faint">
+        Who runs it makes a key with <code>npm run keys -- create --project NAME</code>. This browser stays
+        signed in for 30 days, or until you sign out or the key is revoked.
       </p>
     </main>
   );
