@@ -150,7 +150,7 @@ Signals of dissatisfaction
   });
 
   /** Figures of an instance with 42 conversations in each span; `of`: those of a topic in it. */
-  const figures = (of: (span: Span) => number, sessions = (_: Span): number => 42): Figures => ({
+  const figures = (of: (span: Span) => number, sessions: (span: Span) => number = () => 42): Figures => ({
     position: 7,
     entities: async ({ groupBy, span }) => {
       const count = groupBy === 'TOPIC' ? of(span) : 0;

@@ -224,6 +224,7 @@ describe('the dashboard in a browser', { skip }, () => {
     await open();
     await context.clearCookies();
     await page.goto(service.url);
+    await page.waitForSelector('text=You have no key? Ask whoever runs Undertone', SOON);
     await page.fill('#key', `ut_test_${'x'.repeat(32)}`);
     await page.press('#key', 'Enter');
     match((await page.textContent('.fault', SOON)) ?? '', /invalid or inactive/);
@@ -676,16 +677,21 @@ describe('the dashboard in a browser', { skip }, () => {
     // Without a mail server, nobody is promised a mail.
     await page.click('button:text-is("New alert …")', SOON);
     await page.fill('dialog label:has-text("Name") input', 'To people');
+    await page.fill('dialog label:has-text("URL") input', 'the team');
+    await page.click('dialog button.main');
+    match((await page.textContent('dialog .fault', SOON)) ?? '', /Write the URL of a webhook .* of e-mail/);
     await page.fill('dialog label:has-text("URL") input', 'ada@example.com; bob@example.com');
     equal(await page.locator('dialog label:has-text("Format")').count(), 0);
     await page.click('dialog button.main');
-    match((await page.textContent('dialog .fault', SOON)) ?? '', /no mail server is set \(SMTP_URL/);
+    await page.waitForSelector('dialog .fault:has-text("no mail server is set (SMTP_URL")', SOON);
     await page.keyboard.press('Escape');
     const [digest] = await Promise.all([
       page.waitForEvent('download', SOON),
       page.click('button:has-text("Save last week")'),
     ]);
     match(readFileSync(await digest.path(), 'utf8'), /<h1[^>]*>Weekly digest<\/h1>/);
+    // Whose it is, and of which week, says the name of the file.
+    match(digest.suggestedFilename(), /^digest-\S+-\d{4}-\d\d-\d\d\.html$/);
   });
 
   it('copies the lines that connect an application, where the browser lets a page copy', async () => {

@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { conditionSchema } from '../../../src/alerts/rule.ts';
-import { conditionWords } from '../../../src/http/dashboard/client/alert-words.ts';
+import { conditionWords, deliveryWords } from '../../../src/http/dashboard/client/alert-words.ts';
 
 const ID = '018f4f7e-7b9a-7c3d-9c61-1d2f3a4b5c6d';
 
@@ -33,6 +33,27 @@ describe('what an alert waits for, in words', () => {
         'A new topic comes up in 3 conversations',
         'More than 20 % of the conversations within a day have a signal of dissatisfaction, and there are at least 50 conversations',
         'A week is over: a digest of it',
+      ],
+    );
+  });
+});
+
+describe('where the messages of an alert go, in words', () => {
+  it('is an address of the web, or how many people at which domains', () => {
+    deepEqual(
+      (
+        [
+          ['https://example.com/…', 'undertone'],
+          ['https://hooks.slack.com/…', 'slack'],
+          ['mailto:…@example.com', 'email'],
+          ['mailto:…@example.com,…@example.com,…@example.org', 'email'],
+        ] as const
+      ).map(([url, format]) => deliveryWords({ url, format, quotes: false })),
+      [
+        'Posted to https://example.com/…',
+        'Posted to https://hooks.slack.com/… in the format of Slack',
+        'Sent by e-mail to 1 person at example.com',
+        'Sent by e-mail to 3 people at example.com and example.org',
       ],
     );
   });

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { Condition, Counted, Format, Window } from '../../../contract/alerts.ts';
 import { THINGS, WINDOW_WORDS } from './alert-words.ts';
-import { api, type NewAlert } from './api.ts';
+import { api, ApiError, type NewAlert } from './api.ts';
 import { Dialog } from './dialog.tsx';
 import { ZoneInput } from './zone-input.tsx';
 import { zoneName } from './zone.ts';
@@ -79,6 +79,12 @@ export function NewAlertDialog({
       isReady={[name, url, zone].every((given) => given.trim() !== '')}
       onConfirm={async () => {
         const to = addressOf(url.trim());
+        if (to === url.trim() && !to.includes(':'))
+          throw new ApiError(
+            400,
+            '',
+            'Write the URL of a webhook (https://…) or addresses of e-mail (ada@example.com).',
+          );
         const delivery = {
           url: to,
           format: to.startsWith('mailto:') ? ('email' as const) : format,

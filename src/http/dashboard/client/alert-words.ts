@@ -1,5 +1,5 @@
 /** What an alert waits for, in words. Covered by test/http/dashboard/alert-words.test.ts. */
-import type { Condition, Counted, Window } from '../../../contract/alerts.ts';
+import type { Alert, Condition, Counted, Window } from '../../../contract/alerts.ts';
 import { shownShare } from './format.ts';
 
 export const THINGS: Readonly<Record<Counted, string>> = {
@@ -44,6 +44,14 @@ export function conditionWords(condition: Condition): string {
     default:
       return condition satisfies never;
   }
+}
+
+/** Where messages go. Of people only the domains are known: their names are nobody else's business. */
+export function deliveryWords({ url, format }: Alert['delivery']): string {
+  if (format !== 'email') return `Posted to ${url}${format === 'slack' ? ' in the format of Slack' : ''}`;
+  const domains = url.split(',').map((address) => address.slice(address.lastIndexOf('@') + 1));
+  const people = `${domains.length} ${domains.length === 1 ? 'person' : 'people'}`;
+  return `Sent by e-mail to ${people} at ${[...new Set(domains)].join(' and ')}`;
 }
 
 function thingOf(condition: Extract<Condition, { readonly groupBy: Counted }>): string {

@@ -1,7 +1,7 @@
 /** The alerts of an instance: the condition and the URL of each, and what became of its messages. */
 import { useState } from 'preact/hooks';
 import { NewAlertDialog } from './alert-form.tsx';
-import { conditionWords } from './alert-words.ts';
+import { conditionWords, deliveryWords } from './alert-words.ts';
 import { api, type Alert, type ApiError, type NewAlert } from './api.ts';
 import { useCurating } from './curating.ts';
 import { Dialog } from './dialog.tsx';
@@ -9,7 +9,7 @@ import { shownInstant } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Loading, saveFile, Section } from './parts.tsx';
 
-export function AlertsPage() {
+export function AlertsPage({ instanceName }: { readonly instanceName: string }) {
   const { state } = useNavigation();
   const { reason } = useCurating();
   const [edits, setEdits] = useState(0);
@@ -18,7 +18,9 @@ export function AlertsPage() {
   const [fault, setFault] = useState<ApiError | null>(null);
   const save = (): void => {
     setFault(null);
-    api.digest(state.instance).then((file) => saveFile('digest.html', file), setFault);
+    api
+      .digest(state.instance)
+      .then(({ page, week }) => saveFile(`digest ${instanceName} ${week}.html`, page), setFault);
   };
   const { value, error } = useAnswer(`alerts ${state.instance}`, String(edits), (signal) =>
     api.alerts(state.instance, signal),
@@ -70,8 +72,15 @@ function Secret({ made, onClose }: { readonly made: NewAlert; readonly onClose: 
   return (
     <p class="notice done" role="status">
       <span>
-        “{made.alert.name}” is made. Its messages are signed with the secret <code>{made.secret}</code>. Keep
-        it if the receiver checks signatures: it is not shown again.
+        “{made.alert.name}” is made.{' '}
+        {made.alert.delivery.format === 'email' ? (
+          'Its messages are sent by e-mail.'
+        ) : (
+          <>
+            Its messages are signed with the secret <code>{made.secret}</code>. Keep it if the receiver checks
+            signatures: it is not shown again.
+          </>
+        )}
       </span>
       <button type="button" class="quiet" onClick={onClose}>
         Close
@@ -111,9 +120,7 @@ function AlertSection({ alert, onChange }: { readonly alert: Alert; readonly onC
       <p>
         {conditionWords(alert.condition)}.{' '}
         <span class="faint">
-          Posted to {alert.delivery.url}
-          {alert.delivery.format === 'slack' ? ' in the format of Slack' : ''}. Times are those of{' '}
-          {alert.timeZone}.
+          {deliveryWords(alert.delivery)}. Times are those of {alert.timeZone}.
         </span>
       </p>
       {alert.disabledReason === null ? null : (

@@ -203,10 +203,12 @@ export const api = {
     const response = await send('query', parameters, 'application/json', undefined, { headers });
     return response.headers.get('x-wait-result') !== 'timeout';
   },
-  /** Last week in words, as a page of its own. */
-  digest: async (instanceId: string): Promise<Blob> => {
+  /** Last week in words, as a page of its own; `week`: its first day. */
+  digest: async (instanceId: string): Promise<{ readonly page: Blob; readonly week: string }> => {
     const response = await send('digest', { instanceId }, 'text/html', undefined);
-    return response.ok ? response.blob() : answerOf<never>(response);
+    if (!response.ok) return answerOf<never>(response);
+    const [week = ''] = /\d{4}-\d\d-\d\d/.exec(response.headers.get('content-disposition') ?? '') ?? [];
+    return { page: await response.blob(), week };
   },
   /** Every row of a query as a file. */
   csv: async (parameters: Parameters): Promise<Blob> => {

@@ -51,7 +51,11 @@ export function Dashboard({
         {live.version === null ? (
           <Loading />
         ) : (
-          <View state={state} version={`${live.version} ${curating.edits}`} />
+          <View
+            state={state}
+            version={`${live.version} ${curating.edits}`}
+            instanceName={instances.find(({ id }) => id === state.instance)?.name ?? state.instance}
+          />
         )}
       </main>
     </CuratingContext.Provider>
@@ -81,9 +85,11 @@ function Offline() {
 function View({
   state: { session, view },
   version,
+  instanceName,
 }: {
   readonly state: PageState;
   readonly version: string;
+  readonly instanceName: string;
 }) {
   if (session !== '') return <Session version={version} />;
   if (isEntity(view)) return <EntityPage kind={view} version={version} />;
@@ -99,7 +105,7 @@ function View({
     case 'decisions':
       return <DecisionsPage version={version} />;
     case 'alerts':
-      return <AlertsPage />;
+      return <AlertsPage instanceName={instanceName} />;
     case 'connect':
       return <ConnectPage />;
     default:
