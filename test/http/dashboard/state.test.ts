@@ -5,6 +5,7 @@ import {
   bucketsFor,
   bucketsOf,
   changed,
+  earlierOf,
   rangeOf,
   readState,
   START,
@@ -111,6 +112,18 @@ describe('a range', () => {
       equal(readState(`?range=${range}`).range, START.range, range);
     for (const range of ['2026-11-01/2026-11-07', 'last-month'])
       equal(readState(`?range=${encodeURIComponent(range)}`).range, range);
+  });
+
+  it('is compared with whole weeks earlier, which are the period before only where they end as it begins', () => {
+    const names = (range: RangeName): readonly string[] =>
+      (['previous', 'year'] as const).map((compare) => earlierOf(range, compare, noon).name);
+    deepEqual(names('28d'), ['period before', 'year before']);
+    deepEqual(names('last-week'), ['period before', 'year before']);
+    deepEqual(names('24h'), ['week before', 'year before']);
+    deepEqual(names('2026-11-10/2026-11-20'), ['2 weeks before', 'year before']);
+    deepEqual(names('last-month'), ['5 weeks before', 'year before']);
+    equal(earlierOf('2026-11-10/2026-11-20', 'previous', noon).weeks, 2);
+    equal(earlierOf('365d', 'year', noon).weeks, 53);
   });
 
   it('is shown in buckets that fit it', () => {

@@ -53,6 +53,7 @@ function useWidth(element: { readonly current: HTMLElement | null }): number {
 export function Trend({
   points,
   before,
+  earlier,
   isOpen,
   label,
 }: {
@@ -60,6 +61,8 @@ export function Trend({
   readonly isOpen: boolean;
   readonly points: readonly Point[];
   readonly before: readonly Point[] | null;
+  /** What `before` is called. */
+  readonly earlier: string;
   readonly label: string;
 }) {
   const figure = useRef<HTMLElement>(null);
@@ -83,7 +86,7 @@ export function Trend({
   const closed = isOpen ? points.slice(0, -1) : points;
   const last = points.at(-1);
   const legend = [
-    ...(before?.some(({ value }) => value > 0) === true ? ['Dashed: the period before'] : []),
+    ...(before?.some(({ value }) => value > 0) === true ? [`Dashed: the ${earlier}`] : []),
     ...(isOpen ? ['Ring: so far, as it is not over yet'] : []),
   ];
   const chosen = place === null ? undefined : points[place];

@@ -71,6 +71,7 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
       <BeganLate day={compared.lateDay} />
       <EntityTrend
         compared={compared}
+        earlier={period.earlier}
         isOpen={period.isOpen}
         label={kind === 'user' ? 'Messages' : 'Conversations'}
       />
@@ -265,10 +266,12 @@ function UserFigures({ found: { compared, why, days } }: { readonly found: Found
 
 function EntityTrend({
   compared,
+  earlier,
   isOpen,
   label,
 }: {
   readonly compared: Compared;
+  readonly earlier: string;
   readonly isOpen: boolean;
   readonly label: string;
 }) {
@@ -276,7 +279,7 @@ function EntityTrend({
   if (points.every(({ value }) => value === 0)) return <Empty>There is nothing of it in this period.</Empty>;
   return (
     <Section title={`${label} over time`}>
-      <Trend points={points} before={pointsBefore} isOpen={isOpen} label={label} />
+      <Trend points={points} before={pointsBefore} earlier={earlier} isOpen={isOpen} label={label} />
     </Section>
   );
 }

@@ -4,13 +4,20 @@ import { useNavigation } from './hooks.ts';
 import { Go } from './parts.tsx';
 import { RangeControls } from './range-controls.tsx';
 import { Share } from './share.tsx';
-import { BUCKETS, bucketsFor, COMPARISONS, START, type Comparison } from './state.ts';
+import {
+  BUCKETS,
+  bucketsFor,
+  COMPARISONS,
+  earlierOf,
+  START,
+  type Comparison,
+  type RangeName,
+} from './state.ts';
+import { clockNow } from './zone.ts';
 
-const COMPARISON_WORDS: Readonly<Record<Comparison, string>> = {
-  previous: 'vs period before',
-  year: 'vs year before',
-  none: 'no comparison',
-};
+function comparisonWords(compare: Comparison, range: RangeName): string {
+  return compare === 'none' ? 'no comparison' : `vs ${earlierOf(range, compare, clockNow()).name}`;
+}
 
 /** The views that the header leads to, and their names. */
 export const VIEWS = [
@@ -79,7 +86,7 @@ function ComparisonChoice() {
     <Choice
       label="Compare with"
       value={state.compare}
-      options={COMPARISONS.map((value) => ({ value, words: COMPARISON_WORDS[value] }))}
+      options={COMPARISONS.map((value) => ({ value, words: comparisonWords(value, state.range) }))}
       onChoice={(compare) => go({ compare })}
     />
   );

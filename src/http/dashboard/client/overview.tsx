@@ -173,10 +173,16 @@ function SessionsTrend({
 }) {
   const points = pointsOf(now.trend);
   const dates = datesOf(period, points[0]?.date, points.at(-1)?.date);
-  const earlier = trendBefore(before, pointsOf(before?.overview.trend ?? []), period);
+  const trend = trendBefore(before, pointsOf(before?.overview.trend ?? []), period);
   return (
     <Section title="Conversations over time">
-      <Trend points={filled(points, dates)} before={earlier} isOpen={period.isOpen} label="Conversations" />
+      <Trend
+        points={filled(points, dates)}
+        before={trend}
+        earlier={period.earlier}
+        isOpen={period.isOpen}
+        label="Conversations"
+      />
     </Section>
   );
 }

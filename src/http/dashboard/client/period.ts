@@ -1,6 +1,6 @@
 /** The period that the page shows, as parameters of the API. */
 import { useNavigation } from './hooks.ts';
-import { bucketsFor, bucketsOf, rangeOf, type Comparison, type PageState } from './state.ts';
+import { bucketsFor, bucketsOf, earlierOf, rangeOf, type Comparison, type PageState } from './state.ts';
 import { asked, clockNow, zoneName, type AskedRange } from './zone.ts';
 
 export interface Period {
@@ -15,6 +15,8 @@ export interface Period {
   readonly coarse: Period['granularity'];
   /** From the period before to this one, in milliseconds, as GET /v1/changes has it; null: nothing is compared. */
   readonly shiftMs: number | null;
+  /** What that is called: `period before`, `2 weeks before`. */
+  readonly earlier: string;
   /** It ends in the future: its last bucket is not over. */
   readonly isOpen: boolean;
   /** Different for different periods. */
@@ -47,9 +49,10 @@ export function usePeriod(): Period {
       isOpen: false,
       granularity,
       shiftMs: null,
+      earlier: '',
       name: `${instance} all ${granularity}`,
     };
-  const weeks = Math.ceil((Date.parse(range.end) - Date.parse(range.start)) / WEEK_MS);
+  const earlier = earlierOf(state.range, compare === 'year' ? 'year' : 'previous', clockNow());
   return {
     instance,
     compare,
@@ -58,7 +61,8 @@ export function usePeriod(): Period {
     granularity,
     coarse: range.granularity,
     isOpen: Date.parse(range.end) > clockNow(),
-    shiftMs: compare === 'none' ? null : Math.max(weeks, compare === 'year' ? 52 : 1) * WEEK_MS,
+    shiftMs: compare === 'none' ? null : earlier.weeks * WEEK_MS,
+    earlier: earlier.name,
     name: `${instance} ${range.start} ${range.end} ${zoneName()} ${compare} ${granularity}`,
   };
 }

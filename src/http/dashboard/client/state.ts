@@ -216,6 +216,28 @@ export function rangeOf(
   return { start: new Date(start).toISOString(), end: new Date(end).toISOString(), granularity };
 }
 
+const WEEK_MS = 7 * DAY_MS;
+
+/** What numbers are compared with: so many weeks earlier, as GET /v1/changes has it; its name. */
+export interface Earlier {
+  readonly weeks: number;
+  /** `period before` only where it ends where the range begins. */
+  readonly name: string;
+}
+
+/** The span that a range is compared with: whole weeks earlier, so that both have the same weekdays. */
+export function earlierOf(name: RangeName, compare: 'previous' | 'year', nowMs: number): Earlier {
+  if (name === 'all') return { weeks: 0, name: compare === 'year' ? 'year before' : 'period before' };
+  const [start, end] = instantsOf(name, nowMs);
+  const least = Math.ceil((end - start) / WEEK_MS);
+  if (compare === 'year') return { weeks: Math.max(52, least), name: 'year before' };
+  const isAdjacent = least * WEEK_MS === end - start;
+  return {
+    weeks: least,
+    name: isAdjacent ? 'period before' : least === 1 ? 'week before' : `${least} weeks before`,
+  };
+}
+
 /** The days of a range, to begin with when others are chosen. */
 export function asDays(name: RangeName, nowMs: number): readonly [first: string, last: string] {
   const [start, end] = instantsOf(name === 'all' ? '365d' : name, nowMs);
