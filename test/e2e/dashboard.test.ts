@@ -530,6 +530,27 @@ describe('the dashboard in a browser', { skip }, () => {
     match(text, /^Few conversations in Georgian have a topic\. The model may not know this language well\.$/);
   });
 
+  it('shows ten rows of a long list, how many others there are, and all of them when asked', async () => {
+    await open();
+    await page.route(/v1\/query.*groupBy=GAP/, async (route) => {
+      const response = await route.fetch();
+      const answer = (await response.json()) as { elements: { dimensions: { gap: object } }[] };
+      const [row] = answer.elements;
+      const elements = Array.from({ length: 12 }, () => ({
+        ...row,
+        dimensions: { gap: { ...row?.dimensions.gap, id: randomUUID() } },
+      }));
+      await route.fulfill({ response, json: { ...answer, elements } });
+    });
+    await page.reload();
+    const gaps = page.locator('section:has(h2:text-is("Gaps"))');
+    await gaps.locator('button:text-is("2 more")').waitFor(SOON);
+    equal(await gaps.locator('tr').count(), 10);
+    await gaps.locator('button:text-is("2 more")').click();
+    await gaps.locator('tr >> nth=11').waitFor(SOON);
+    equal(await gaps.locator('button:text-is("2 more")').count(), 0);
+  });
+
   it('teaches where an instance has no message', async () => {
     await open(`?instance=${await service.newInstance(project)}`);
     match((await page.textContent('.teach', SOON)) ?? '', /curl .*\/v1\/ingest\//);

@@ -83,7 +83,7 @@ export function NewAlertDialog({
           throw new ApiError(
             400,
             '',
-            'Write the URL of a webhook (https://…) or addresses of e-mail (ada@example.com).',
+            'Write the URL of a webhook (https://example.com/hook) or addresses of e-mail (ada@example.com).',
           );
         const delivery = {
           url: to,

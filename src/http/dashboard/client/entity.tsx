@@ -84,7 +84,7 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
           <div>
             <Together found={why} />
             <Languages found={why} />
-            <Users found={why} />
+            <Users found={why} all={compared.now.users ?? 0} />
           </div>
         </div>
       )}

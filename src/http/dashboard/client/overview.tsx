@@ -33,8 +33,8 @@ async function askLists({ range, coarse, instance }: Period, signal: AbortSignal
   const [topics, clusters, gaps, repeats] = await Promise.all([
     topicsWithTrends(),
     query('TOPIC_CLUSTER', 'sessions,netSat', { ...largest, limit: 1000 }),
-    query('GAP', 'sessions,users,messages', { ...largest, limit: 10 }),
-    query('REPEATED_REQUEST', 'sessions,users,messages', { ...largest, limit: 10 }),
+    query('GAP', 'sessions,users,messages', { ...largest, limit: 1000 }),
+    query('REPEATED_REQUEST', 'sessions,users,messages', { ...largest, limit: 1000 }),
   ]);
   return { ...topics, clusters, gaps, repeats };
 }
@@ -234,7 +234,7 @@ function Languages({ languages }: { readonly languages: OverviewResponse['langua
   return (
     <Section title="Languages">
       <Ranked
-        rows={languages.slice(0, 10).map(({ language, sessions }) => ({
+        rows={languages.map(({ language, sessions }) => ({
           id: language ?? '',
           name: languageName(language),
           count: sessions,

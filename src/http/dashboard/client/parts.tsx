@@ -216,7 +216,10 @@ export function saveFile(name: string, file: Blob): void {
   URL.revokeObjectURL(url);
 }
 
-/** A list of names, each with a number, that lead somewhere. */
+/** So many rows of a list show at first. */
+const FIRST_ROWS = 10;
+
+/** A list of names, each with a number, that lead somewhere; a long one says how many others there are. */
 export function Ranked({
   rows,
 }: {
@@ -232,10 +235,11 @@ export function Ranked({
     readonly to?: Partial<PageState>;
   }[];
 }) {
-  return (
+  const [isWhole, setWhole] = useState(false);
+  const table = (
     <table>
       <tbody>
-        {rows.map(({ id, name, note, title = name, count, to }) => (
+        {(isWhole ? rows : rows.slice(0, FIRST_ROWS)).map(({ id, name, note, title = name, count, to }) => (
           <tr key={id}>
             <td>
               {to === undefined ? (
@@ -252,6 +256,17 @@ export function Ranked({
         ))}
       </tbody>
     </table>
+  );
+  if (isWhole || rows.length <= FIRST_ROWS) return table;
+  return (
+    <>
+      {table}
+      <p class="more">
+        <button type="button" class="quiet" onClick={() => setWhole(true)}>
+          {shownCount(rows.length - FIRST_ROWS)} more
+        </button>
+      </p>
+    </>
   );
 }
 

@@ -1,6 +1,6 @@
 /** Parts of what is behind an entity. */
 import type { WhyResponse } from './api.ts';
-import { languageName, shownCount, shownInstant, shownShare } from './format.ts';
+import { counted, languageName, shownCount, shownInstant, shownShare } from './format.ts';
 import { useNavigation } from './hooks.ts';
 import { Go, Ranked, Section } from './parts.tsx';
 import type { EntityKind } from './state.ts';
@@ -126,7 +126,14 @@ export function Languages({ found: { languages } }: { readonly found: WhyRespons
   );
 }
 
-export function Users({ found: { endUsers } }: { readonly found: WhyResponse }) {
+export function Users({
+  found: { endUsers },
+  all,
+}: {
+  readonly found: WhyResponse;
+  /** How many there are, of whom these have most of its messages. */
+  readonly all: number;
+}) {
   if (endUsers.length === 0) return null;
   return (
     <Section title="Users">
@@ -138,6 +145,9 @@ export function Users({ found: { endUsers } }: { readonly found: WhyResponse }) 
           to: { view: 'user', id },
         }))}
       />
+      {all > endUsers.length ? (
+        <p class="faint">Those with most of its messages, of {counted(all, 'user')}.</p>
+      ) : null}
     </Section>
   );
 }
