@@ -1,4 +1,5 @@
 /** `npm run erase`: forgets a session, an end user or all of an instance, and shows what was erased. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 } from 'uuid';
 import { loadConfig, type Config } from '../config.ts';
 import { erasureRecord } from '../domain/erasure-record.ts';
@@ -31,6 +32,7 @@ Forgets a session, an end user (the userId of their messages) or everything that
 stream, in dead letters and in the views, which are made anew without it. "run" goes on with what is open; a service
 that runs does so by itself. "verify" looks again whether anything is left.`;
 
+const LOOK_MS = 500;
 /** UTF-16 units. */
 const MOST_OF_REASON = 500;
 /** Who asks by this command. */
@@ -76,8 +78,8 @@ function erasing(kind: ErasedKind, what: string): ReturnType<typeof action> {
           await ledger.place(erasure, await publishEntry(connection, erasureRecord(erasure)));
           ({ id } = erasure);
         })(run);
-        await runOpen(run, id);
-        return show(id)(run);
+        const code = await runOpen(run, id);
+        return code === 0 ? show(id)(run) : code;
       };
     },
   });
@@ -144,16 +146,18 @@ function onLedger(work: (opened: Opened) => Promise<number | void>): Work {
   });
 }
 
-/** Does what is open, unless a service does it already: then waits for `id`. */
+/** Does what is open. Where a service does it already, waits for the erasure `id`. */
 async function runOpen(run: CommandRun, id: string | null): Promise<number> {
   const config = loadConfig();
   for (const concern of prepareDataDirectory(config.dataDir)) process.stderr.write(`${concern}\n`);
   const lock = await lockDataDirectory(config.dataDir, {
     name: 'rebuild',
-    taken:
-      `A rebuild or another erasure runs on the data directory ${config.dataDir}: what is open goes on after it` +
-      `${id === null ? '.' : `, as erasure ${id}.`}`,
+    taken: `A rebuild or another erasure runs on the data directory ${config.dataDir}: what is open goes on after it.`,
+  }).catch((error: unknown) => {
+    if (id === null || !(error instanceof SetupError)) throw error;
+    return null;
   });
+  if (lock === null) return (await whenDone(id!)(run)) ?? 0;
   try {
     return await withReplaySettings(config, run, { hint: 'npm run erase -- run' }, async (settings) => {
       const options = { replicas: config.streamReplicas };
@@ -172,6 +176,20 @@ async function runOpen(run: CommandRun, id: string | null): Promise<number> {
   } finally {
     lock.release();
   }
+}
+
+/** Resolves once somebody else has done it. */
+function whenDone(id: string): Work {
+  return onLedger(async ({ ledger }) => {
+    process.stderr.write('The service erases it, after what it does now.\n');
+    for (;;) {
+      const { state, fault } = await found(ledger, id);
+      if (state === 'DONE') return;
+      if (state === 'FAILED')
+        throw new SetupError(`Erasure ${id} failed, and is tried again: ${fault ?? ''}`);
+      await sleep(LOOK_MS);
+    }
+  });
 }
 
 /** Says what went. */

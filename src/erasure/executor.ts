@@ -75,6 +75,11 @@ export async function runErasures(settings: ErasureSettings): Promise<readonly E
   return openErasures(ledger, open);
 }
 
+/** Whether something is to be done for an erasure now: what has no place in the stream is still on its way to it. */
+export function isDue({ state, position, requestedAt }: Erasure, now: number): boolean {
+  return state !== 'DONE' && (position > 0 || Date.parse(requestedAt) < now - UNPLACED_MS);
+}
+
 /** Those that are not done; with `of` these as they are now. */
 async function openErasures(ledger: ErasureLedger, of?: readonly Erasure[]): Promise<Erasure[]> {
   const all = await ledger.list();
@@ -87,7 +92,7 @@ async function placed({ connection, ledger }: ErasureSettings, open: readonly Er
   const there: Erasure[] = [];
   for (const erasure of open) {
     if (erasure.position > 0) there.push(erasure);
-    else if (Date.parse(erasure.requestedAt) < Date.now() - UNPLACED_MS) {
+    else if (isDue(erasure, Date.now())) {
       there.push(await ledger.place(erasure, await publishEntry(connection, erasureRecord(erasure))));
     }
   }

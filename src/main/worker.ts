@@ -3,6 +3,7 @@ import { setPriority } from 'node:os';
 import { loadConfig } from '../config.ts';
 import { orExit, runProcess } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
+import { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { prepareDataDirectory } from '../store/data-directory.ts';
 import { changesBetween, readDefinition } from '../store/epochs/definition.ts';
 import {
@@ -19,7 +20,9 @@ import { setUpStreams } from '../stream/stream-setup.ts';
 import { thisHolder } from '../stream/kv/process-identity.ts';
 import { joinWorkers, type Membership, type MembershipOptions } from '../worker/membership.ts';
 import type { OwnedShards } from '../worker/owned-shards.ts';
-import { isRebuildWanted, startRebuild, type Rebuild } from './auto-rebuild.ts';
+import { startAutoErase } from './auto-erase.ts';
+import { isRebuildWanted } from './auto-rebuild.ts';
+import { startCommand, type Started } from './started-command.ts';
 import { beginWorkerStatus } from '../health/process-status.ts';
 import { AnalysisPool } from '../worker/analysis/pool.ts';
 import type { Writer } from '../writer/writer.ts';
@@ -105,7 +108,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   const analysis = await loading;
   lifecycle.opened('analysis', () => analysis.close());
   lifecycle.opened('shards', () => member.leases.close());
-  let rebuild: Rebuild | null = null;
+  let rebuild: Started | null = null;
   lifecycle.opened('rebuild', () => rebuild?.stop());
 
   /** Opens the views; when other code or another model made them, leaves them as they are and says so. */
@@ -128,13 +131,17 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
       !lifecycle.closing &&
       (await isRebuildWanted(config.dataDir))
     ) {
-      rebuild = startRebuild(logger, () => {
+      rebuild = startCommand('rebuild.ts', [], 'rebuild', logger);
+      void rebuild.ended.then(() => {
         rebuild = null;
       });
     }
   };
 
   await begin(active);
+  const ledger = await ErasureLedger.open(connection, { replicas: config.streamReplicas });
+  const erasing = startAutoErase({ ledger, dataDir: config.dataDir, logger });
+  lifecycle.opened('erasures', () => erasing.stop());
   const { shards } = active;
   logger.info(
     { event: 'worker_ready', pid: process.pid, model: analysis.model.id, shards, owned: member.leases.held },

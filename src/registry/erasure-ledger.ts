@@ -44,6 +44,11 @@ export class ErasureLedger {
       .sort((one, other) => (one.id < other.id ? 1 : -1));
   }
 
+  /** Raised by each change of the ledger; 0: it holds nothing. */
+  async newestRevision(): Promise<number> {
+    return this.#bucket.newestRevision('*.*');
+  }
+
   /** Notes where its record is in the stream, unless that is known already. Returns what is there then. */
   async place(erasure: Erasure, position: number): Promise<Erasure> {
     const placed = await change(this.#bucket, keyOf(erasure), ({ value }) => {

@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v5 } from 'uuid';
 import type { RecordedMessage, RecordedRequest } from '../../src/domain/records.ts';
+import { ErasureLedger } from '../../src/registry/erasure-ledger.ts';
 import { openRegistry } from '../../src/registry/registry.ts';
 import { answeringSince, readActiveEpoch, shardDirectory } from '../../src/store/epochs/epochs.ts';
 import { readManifest } from '../../src/store/published/manifest.ts';
@@ -17,11 +18,14 @@ import { createPublisher, type Publisher } from '../../src/stream/log/group-comm
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { conversationsSubject, partitionOf } from '../../src/stream/subjects.ts';
 import { temporaryDirectory } from '../support/fold.ts';
+import { isLong } from '../support/long.ts';
 import { startTestServer, type TestServer } from '../support/nats.ts';
 import { answersOf, FEW_GRANULARITIES, instanceId, requestsOf } from '../support/replays.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const GIVE_UP_MS = 120_000;
+/** Of each run before it is killed, in milliseconds. */
+const KILL_PAUSES_MS = isLong ? [500, 700, 900, 1200, 1600, 2200, 3000, 4000] : [800, 2500];
 const PERSON = 'person-to-forget@example.com';
 const SECRET = 'zanzibar-quokka-8841';
 /** Of a conversation each; instance 2 holds what has nothing to do with the person. */
@@ -43,8 +47,14 @@ function history(): Said[] {
   const numbers = new Map<string, number>();
   const turns = new Map<string, number>();
   let speaks = false;
+  /** The first session of instance 1, which goes by itself. */
+  let erased: string | null = null;
   return requests.map((request) => {
     const { sessionId } = request;
+    if (request.instanceId === instanceId(1)) {
+      erased ??= sessionId;
+      return { request, goes: sessionId === erased };
+    }
     if (request.instanceId !== instanceId(0)) return { request, goes: false };
     const number = numbers.get(sessionId) ?? numbers.set(sessionId, numbers.size).size - 1;
     const turn = (turns.get(sessionId) ?? -1) + 1;
@@ -90,9 +100,11 @@ class World {
   readonly server: TestServer;
   readonly connection: StreamConnection;
   readonly publisher: Publisher;
+  readonly projectId: string;
   #worker: { process: ChildProcess; ended: Promise<unknown>; output: () => string } | null = null;
 
-  private constructor(dataDir: string, server: TestServer, connection: StreamConnection) {
+  private constructor(dataDir: string, server: TestServer, connection: StreamConnection, projectId: string) {
+    this.projectId = projectId;
     this.dataDir = dataDir;
     this.server = server;
     this.connection = connection;
@@ -110,7 +122,7 @@ class World {
     for (let number = 0; number < INSTANCES; number++)
       await registry.createInstance({ projectId, id: instanceId(number), name: `instance ${number}` });
     await registry.close();
-    return new World(dataDir, server, connection);
+    return new World(dataDir, server, connection, projectId);
   }
 
   /** Starts the worker, and waits until it has counted an entry. */
@@ -158,9 +170,14 @@ class World {
     );
   }
 
-  /** All that can be asked of the first two instances. */
-  async answers(): Promise<Record<string, unknown>> {
-    const all = await answersOf(this.directories(), 2, FEW_GRANULARITIES, answeringSince(this.dataDir));
+  /** All that can be asked of the first instances. */
+  async answers(instances = 2): Promise<Record<string, unknown>> {
+    const all = await answersOf(
+      this.directories(),
+      instances,
+      FEW_GRANULARITIES,
+      answeringSince(this.dataDir),
+    );
     return Object.fromEntries(
       Object.entries(all).map(([question, { elements, pagination }]) => [question, { elements, pagination }]),
     );
@@ -173,6 +190,22 @@ class World {
       .filter((file) => file.isFile())
       .map((file) => join(file.parentPath, file.name))
       .filter((file) => readFileSync(file).includes(word));
+  }
+
+  /** Ids of the erasures that are done. */
+  async erasures(): Promise<string[]> {
+    const listed = this.run('cli/erase.ts', ['list']);
+    equal(await listed.ended, 0, listed.output());
+    return [...listed.output().matchAll(/^([0-9a-f-]{36}) .* DONE /gm)].map(([, id]) => id!);
+  }
+
+  /** Resolves once so many are done: the worker goes on with what nobody else does. */
+  async untilDone(erasures: number): Promise<void> {
+    const deadline = performance.now() + GIVE_UP_MS;
+    while ((await this.erasures()).length < erasures) {
+      ok(performance.now() < deadline, `waited too long; ${this.#worker?.output()}`);
+      await sleep(200);
+    }
   }
 
   async close(): Promise<void> {
@@ -220,15 +253,48 @@ describe('erase', () => {
     equal(await erasing.ended, 0, erasing.output());
     match(erasing.output(), /DONE; \d+ messages, 2 whole sessions, from \d+ entries .*, 1 dead letters/);
     await never.count(newest);
-    const expected = await never.answers();
-    deepEqual(await world.answers(), expected);
-    const after = {
-      ...filler(history()[0]!.request),
-      requestId: v5('later', instanceId(0)),
+    deepEqual(await world.answers(1), await never.answers(1));
+    notDeepEqual(await world.answers(), await never.answers());
+  });
+
+  it('goes on where kill -9 stopped it', async () => {
+    const session = history().find(
+      ({ request, goes }) => goes && request.instanceId === instanceId(1),
+    )!.request;
+    const registry = await openRegistry(world.connection);
+    await registry.whenReady();
+    await registry.claimSession(world.projectId, session.sessionId, instanceId(1));
+    await registry.close();
+    const ledger = await ErasureLedger.open(world.connection);
+    const isAccepted = async (): Promise<boolean> =>
+      (await ledger.list()).filter(({ position }) => position > 0).length === 2;
+    let kills = 0;
+    for (const pauseMs of [0, ...KILL_PAUSES_MS]) {
+      const accepted = await isAccepted();
+      const args = accepted
+        ? ['run']
+        : ['session', session.sessionId.toUpperCase(), '--instance', instanceId(1)];
+      const erasing = world.run('cli/erase.ts', args);
+      while (!(await isAccepted())) await sleep(10);
+      await sleep(pauseMs);
+      erasing.process.kill('SIGKILL');
+      if ((await erasing.ended) === 'SIGKILL') kills += 1;
+    }
+    ok(kills > 0);
+    await world.untilDone(2);
+    deepEqual(await world.answers(), await never.answers());
+    deepEqual(world.filesWith(session.sessionId), []);
+  });
+
+  it('counts on, also what comes for a session of the same id', async () => {
+    const expected = await world.answers();
+    const [said] = history().filter(({ goes }) => goes);
+    const later = {
+      ...filler(said!.request),
       instanceId: instanceId(0),
+      requestId: v5('later', instanceId(0)),
     };
-    const last = await world.publisher.publish(after);
-    await world.count(last);
+    await world.count(await world.publisher.publish({ ...later, sessionId: said!.request.sessionId }));
     notDeepEqual(await world.answers(), expected);
   });
 
@@ -236,13 +302,9 @@ describe('erase', () => {
     await world.publisher.drain();
     deepEqual(world.filesWith(SECRET), []);
     deepEqual(world.filesWith(PERSON), []);
-    const verified = world.run('cli/erase.ts', ['verify', await idOf(world)]);
-    equal(await verified.ended, 0, verified.output());
+    for (const id of await world.erasures()) {
+      const verified = world.run('cli/erase.ts', ['verify', id]);
+      equal(await verified.ended, 0, verified.output());
+    }
   });
 });
-
-async function idOf(world: World): Promise<string> {
-  const listed = world.run('cli/erase.ts', ['list']);
-  await listed.ended;
-  return /^[0-9a-f-]{36}/m.exec(listed.output())![0];
-}

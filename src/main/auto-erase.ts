@@ -1,0 +1,61 @@
+/** Has open erasures done while the service runs. Covered by test/e2e/erasures.test.ts. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDue } from '../erasure/executor.ts';
+import type { Logger } from '../logger.ts';
+import type { ErasureLedger } from '../registry/erasure-ledger.ts';
+import { isRebuildWanted } from './auto-rebuild.ts';
+import { startCommand, type Started } from './started-command.ts';
+
+const LOOK_MS = 1000;
+/** After one that failed. */
+const AGAIN_MS = 60_000;
+
+export interface AutoErase {
+  /** Interrupts what runs: it goes on at the next start. */
+  stop(): Promise<void>;
+}
+
+/** Looks for open erasures, and runs `npm run erase -- run` as a process of its own when there is one. */
+export function startAutoErase({
+  ledger,
+  dataDir,
+  logger,
+}: {
+  ledger: ErasureLedger;
+  dataDir: string;
+  logger: Logger;
+}): AutoErase {
+  const ending = new AbortController();
+  let running: Started | null = null;
+  const pause = (ms: number): Promise<void> =>
+    sleep(ms, undefined, { signal: ending.signal }).catch(() => undefined);
+  const work = async (): Promise<void> => {
+    let seen = -1;
+    while (!ending.signal.aborted) {
+      await pause(LOOK_MS);
+      try {
+        const revision = await ledger.newestRevision();
+        if (revision === seen) continue;
+        const open = (await ledger.list()).filter(({ state }) => state !== 'DONE');
+        if (open.length === 0) seen = revision;
+        const isWanted = open.some((erasure) => isDue(erasure, Date.now()));
+        if (!isWanted || ending.signal.aborted || !(await isRebuildWanted(dataDir))) continue;
+        running = startCommand('erase.ts', ['run'], 'erasure', logger);
+        const code = await running.ended;
+        running = null;
+        if (code !== 0) await pause(AGAIN_MS);
+      } catch (error) {
+        // NATS is away: it is looked for again.
+        logger.debug({ event: 'erasures_unknown', err: error }, 'the ledger of erasures cannot be read');
+      }
+    }
+  };
+  const worked = work();
+  return {
+    async stop() {
+      ending.abort();
+      await running?.stop();
+      await worked;
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** A command of ours as a process of its own, whose words are logged. Covered by test/cli/rebuild.test.ts. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Logger } from '../logger.ts';
+
+export interface Started {
+  /** Resolves once it has ended: the exit code, null after a signal or when it could not be started. */
+  readonly ended: Promise<number | null>;
+  /** Interrupts it. */
+  stop(): Promise<void>;
+}
+
+/** Starts `src/cli/<script>`. `name` is what events are called by: `<name>_said`, `<name>_failed`. */
+export function startCommand(script: string, args: readonly string[], name: string, logger: Logger): Started {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../cli', script), ...args], {
+    // The channel tells it when we are gone.
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  for (const output of [child.stdout, child.stderr]) {
+    if (output === null) continue;
+    createInterface({ input: output }).on('line', (line) =>
+      logger[output === child.stderr ? 'error' : 'info']({ event: `${name}_said` }, line),
+    );
+  }
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('error', (error) => {
+      logger.error({ event: `${name}_failed`, err: error }, `the ${name} could not be started`);
+      resolve(null);
+    });
+    child.once('close', (code) => {
+      if (code !== 0) logger.error({ event: `${name}_failed`, code }, `the ${name} failed`);
+      resolve(code);
+    });
+  });
+  return {
+    ended,
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
