@@ -7,6 +7,7 @@ import { SURE, type Format, type Recognition, type Sample } from './formats/form
 import { FORMATS } from './formats/registry.ts';
 import {
   asMapped,
+  columnsOf,
   describeMapping,
   guessMapping,
   tableFormat,
@@ -108,6 +109,15 @@ export async function planFile(input: Input, reading: Reading = {}): Promise<Fil
     return plan(format, recognition, describeMapping(guess.mapping));
   };
   if (mapping !== undefined && hasColumns(mapping)) {
+    const { lacking, columns } = columnsOf(sample, mapping);
+    // Members of JSON may be missing in the first entries; columns of a table may not.
+    if (lacking.length > 0 && (layout.shape === 'csv' || layout.shape === 'parquet'))
+      return {
+        input,
+        isOpen: input.named,
+        looksLike: lacksColumns(lacking, columns),
+        todo: 'Correct --map.',
+      };
     return planTable(asMapped(sample, mapping));
   }
   if ((name ?? zendesk.name) === zendesk.name && areComments(sample))
@@ -164,7 +174,9 @@ async function planChat(input: Input, reading: Reading): Promise<FilePlan | Unkn
     format: whatsappFormat(roles),
     recognition: {
       confidence: 1,
-      reason: assistants.length === 0 ? 'as --map says' : `assistant: ${assistants.join(', ')}`,
+      reason:
+        (assistants.length === 0 ? 'as --map says' : `assistant: ${assistants.join(', ')}`) +
+        (zone === undefined ? '; times are read as UTC, --time-zone names another zone' : ''),
     },
     mapping: [],
     sample: { shape: 'chat', name: basename(input.name), values: [] },
@@ -201,6 +213,14 @@ async function orderIn(
 /** Roles alone say nothing of columns. */
 function hasColumns({ fields }: Mapping): boolean {
   return Object.keys(fields).length > 0;
+}
+
+function lacksColumns(lacking: readonly string[], columns: readonly string[]): string {
+  const more = columns.length > MAX_DESCRIBED ? ` and ${columns.length - MAX_DESCRIBED} more` : '';
+  return (
+    `a table without the column${lacking.length === 1 ? '' : 's'} ${lacking.join(', ')}; ` +
+    `it has ${columns.slice(0, MAX_DESCRIBED).join(', ')}${more}`
+  );
 }
 
 function eitherWay(example: string): string {

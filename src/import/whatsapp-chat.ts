@@ -104,7 +104,7 @@ export async function* chatStretches(
     const at = instantOf(written, times);
     const local = localMs(written, times.order);
     if (at === null || local === null) {
-      yield { number, value: null, fault: noDate(written.text, times.order) };
+      yield { number, value: null, fault: noDate(written, times.order) };
       continue;
     }
     const { text, reason } = contentOf(line.text);

@@ -115,9 +115,12 @@ export function writtenTime(value: unknown, reading: TimeReading): unknown {
   return formatInstant(at + Number(fraction.padEnd(6, '0'))).replace('.000Z', 'Z');
 }
 
-/** Why a date is none, for people. */
-export function noDate(text: string, order: DateOrder | null): string {
-  return `"${text.slice(0, 40)}" is no date, where the ${order === 'month-first' ? 'month' : 'day'} stands first`;
+/** Why a date is none, for people: the calendar lacks it, or it has another order than the others. */
+export function noDate(written: WrittenTime, order: DateOrder | null): string {
+  const text = `"${written.text.slice(0, 40)}"`;
+  if (DATE_ORDERS.every((either) => localMs(written, either) === null))
+    return `${text}: the calendar has no such day`;
+  return `${text} is no date, where the ${order === 'month-first' ? 'month' : 'day'} stands first`;
 }
 
 /** What the dates of a column or chat say about their order. */

@@ -199,6 +199,12 @@ describe('planFile', () => {
       '2026-11-01T00:00:00Z',
       '2026-01-13T21:30:00Z',
     ]);
+    // What the calendar lacks is no matter of order.
+    deepEqual(await timesIn(table(['30.11.2026 9:00', '31.02.2026 10:00', '2026-02-30'])), [
+      '3 date: "31.02.2026 10:00": the calendar has no such day',
+      '4 date: "2026-02-30": the calendar has no such day',
+      '2026-11-30T09:00:00Z',
+    ]);
     deepEqual(await timesIn(table(open)), [
       true,
       'a table whose dates do not say whether the day or the month comes first, such as 11/1/2026 (date). ' +
@@ -212,6 +218,19 @@ describe('planFile', () => {
       '2026-07-01T10:00:00Z',
       '2026-07-12T22:00:00Z',
     ]);
+  });
+
+  it('names the columns of a table where --map names one that it lacks', async () => {
+    const table = 'Ticket-Nr,Rolle,Text\n1,user,Hallo\n';
+    const fields = { conversation: 'Ticketnr', role: 'Rolle', content: 'Text' };
+    const plan = await planFile(inputOf(table), { mapping: { fields, roles: new Map() } });
+    ok(!('format' in plan));
+    equal(
+      `${plan.looksLike}. ${plan.todo}`,
+      'a table without the column Ticketnr; it has Ticket-Nr, Rolle, Text. Correct --map.',
+    );
+    const whole = { fields: { conversation: '-', role: '=user', content: 'Text' }, roles: new Map() };
+    ok('format' in (await planFile(inputOf(table), { mapping: whole })));
   });
 
   it('takes roles alone beside columns that it guesses', async () => {

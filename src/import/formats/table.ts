@@ -194,6 +194,22 @@ export function asMapped(sample: Sample, mapping: Mapping): NonNullable<Guess> {
   return { mapping: { ...mapping, roles }, recognition: byDoubts('as --map says', doubtsOfRoles(said)) };
 }
 
+/** The columns of a mapping that a table lacks, and those that it has. */
+export function columnsOf(
+  { values }: Sample,
+  { fields }: Mapping,
+): { readonly lacking: readonly string[]; readonly columns: readonly string[] } {
+  const columns = [...new Set(values.filter(isObject).flatMap((value) => Object.keys(value)))];
+  const isThere = (path: string): boolean =>
+    path.startsWith('=') ||
+    path === WHOLE_FILE ||
+    columns.some((column) => path === column || path.startsWith(`${column}.`));
+  return {
+    lacking: columns.length === 0 ? [] : Object.values(fields).filter((path) => !isThere(path)),
+    columns,
+  };
+}
+
 /** Roles as somebody means them, without those that are to be counted alone. */
 function meaningsOf(said: readonly unknown[], roles: Mapping['roles']): string[] {
   return said.flatMap((role) => {
@@ -336,8 +352,9 @@ function timeOf(written: unknown, times: TimeReading): string | null {
 }
 
 function timeFault(written: unknown, { order }: TimeReading): string {
-  const isDate = typeof written === 'string' && order !== null && readWritten(written) !== null;
-  return isDate ? noDate(written, order) : `${JSON.stringify(written)?.slice(0, 40)} ${TIME_RULE}`;
+  const date = typeof written === 'string' ? readWritten(written) : null;
+  const isDate = date !== null && (date.kind !== 'open' || order !== null);
+  return isDate ? noDate(date, order) : `${JSON.stringify(written)?.slice(0, 40)} ${TIME_RULE}`;
 }
 
 /** The times of an entry as they are written. */

@@ -102,6 +102,16 @@ describe('a WhatsApp chat', () => {
     ]);
   });
 
+  it('says that its times are read as those of UTC, where no time zone is named', async () => {
+    const chat = '29.11.25, 09:15 - Ana: one\n29.11.25, 09:16 - Shop: two\n';
+    const reasonOf = async (timeZone?: string): Promise<string> => {
+      const plan = await planFile(inputOf(chat), timeZone === undefined ? SHOP : { ...SHOP, timeZone });
+      return 'format' in plan ? plan.recognition.reason : plan.looksLike;
+    };
+    match(await reasonOf(), /; times are read as UTC, --time-zone names another zone$/);
+    match(await reasonOf('Europe/Berlin'), /^(?!.*UTC)/);
+  });
+
   it('tells from all of its dates whether the day comes first, or asks', async () => {
     const either = '11/1/25, 09:15 - Ana: one\n11/2/25, 09:15 - Shop: two\n';
     match(
