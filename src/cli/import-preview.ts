@@ -3,6 +3,7 @@
  * test/cli/import.test.ts.
  */
 import { printable } from '../domain/printable.ts';
+import { roleOf } from '../domain/records.ts';
 import { count, megabytesPerSecond, type Progress } from '../domain/progress.ts';
 import { convert } from '../import/converter.ts';
 import type { ImportOptions } from '../import/importer.ts';
@@ -91,7 +92,8 @@ function printConversation({ source, id, messages }: Conversation): void {
   console.log(printable(`  ${name}, ${countOf(messages.length, 'message')}`));
   for (const { role, content, userId, metadata } of messages.slice(0, PREVIEW_TURNS)) {
     const at = metadata?.['createdAt'];
-    const who = userId === undefined ? role : `${role} ${userId}`;
+    // A column for the user stands beside the assistant's messages, too: they are to that user, not from them.
+    const who = userId === undefined || roleOf(role) !== 'user' ? role : `${role} ${userId}`;
     const text =
       [...content].length > PREVIEW_CHARACTERS
         ? `${[...content].slice(0, PREVIEW_CHARACTERS).join('')}…`

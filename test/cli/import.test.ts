@@ -227,6 +227,13 @@ describe('npm run import', () => {
     deepEqual(service.countOf(), { sessions: 1, messages: 2, users: 1 });
   });
 
+  it('names the user in a dry run beside what the user says only', async () => {
+    await write('table.csv', ['thread,role,text,customer', '1,user,Hallo,Ana', '1,assistant,Guten Tag,Ana']);
+    const { status, out, err } = await start(['--dry-run', 'table.csv']).ended;
+    equal(status, 0, err);
+    match(out, /no time {2}user Ana: Hallo\n.*no time {2}assistant: Guten Tag\n/);
+  });
+
   it('reads all of a file in a dry run, and fails when something of it cannot be imported', async () => {
     const whole = Array.from({ length: 600 }, (_, index) => chat(`c${index}`));
     await write('whole.jsonl', whole);
