@@ -232,19 +232,14 @@ export class Undertone {
   }
 
   /** Erases a session, an end user or a whole instance for good. It is done later: `erasure` says when. */
-  async erase(erasure: NewErasure, options: CurateOptions = {}): Promise<AcceptedErasure> {
-    const answer = await this.#change<Answered & Pick<AcceptedErasure, 'position'>>(
-      '/v1/erasures',
-      erasure,
-      options,
-    );
-    return { ...dataIn(answer), position: answer.position };
+  erase(erasure: NewErasure, options: CurateOptions = {}): Promise<AcceptedErasure> {
+    return this.#change('/v1/erasures', erasure, options);
   }
 
   /** How far an erasure is, and what went. */
-  async erasure(id: string, options: CallOptions = {}): Promise<Erasure> {
+  erasure(id: string, options: CallOptions = {}): Promise<Erasure> {
     const path = `/v1/erasures/${encodeURIComponent(id)}`;
-    return dataIn(await this.#call<Answered>({ method: 'GET', path, ...options }));
+    return this.#call<Erasure>({ method: 'GET', path, ...options });
   }
 
   /** A page of the erasures of the key's project, newest first. */
@@ -392,16 +387,6 @@ function restOf(members: object): string {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new UndertoneError('INVALID_MESSAGE', `metadata: ${reason}`, { cause });
   }
-}
-
-/** An answer about one erasure. */
-interface Answered {
-  readonly data: Erasure;
-}
-
-function dataIn({ data }: Answered): Erasure {
-  if (typeof data === 'object' && (data as unknown) !== null) return data;
-  throw unexpected('data');
 }
 
 function listIn(page: object, member: string): readonly unknown[] {

@@ -39,8 +39,6 @@ export const erasureSchema = z.strictObject({
   fault: z.string().nullable().describe('Why it failed last; null: it did not.'),
 });
 
-export const erasureAnswerSchema = z.strictObject({ data: erasureSchema.describe('The erasure.') });
-
 export const erasureListSchema = z.strictObject({
   elements: z.array(erasureSchema).describe('The newest first.'),
   pagination: z.strictObject({
@@ -82,7 +80,7 @@ export const CREATE_ERASURE = declare({
     status: 202,
     description: 'Accepted.',
     headers: ['X-Wait-Result', 'X-Stream-Position'],
-    content: json('ErasureAnswer', erasureAnswerSchema),
+    content: json('Erasure', erasureSchema),
   },
   fails: [404, 409, 413],
 });
@@ -112,6 +110,6 @@ export const READ_ERASURE = declare({
   instance: 'own',
   id: 'The erasure.',
   parameters: z.strictObject({}),
-  answer: { description: 'The erasure.', content: json('ErasureAnswer', erasureAnswerSchema) },
+  answer: { description: 'The erasure.', content: json('Erasure', erasureSchema) },
   fails: [404],
 });

@@ -44,7 +44,7 @@ export function registerErasureRoutes(
       record: (id) => recordAudit(request, 'ERASE', { instanceId, target: id }),
     });
     reply.header('X-Stream-Position', String(erasure.position));
-    return { data: shown(erasure) };
+    return shown(erasure);
   });
 
   serve(scope, LIST_ERASURES, async ({ request, parameters: { limit, cursor } }) => {
@@ -63,7 +63,7 @@ export function registerErasureRoutes(
     const erasure = await erasures.ledger.find(caller.projectId, id);
     if (erasure === null || !seesInstance(caller, erasure.instanceId))
       throw new AppError('NOT_FOUND', `There is no erasure ${id}.`);
-    return { data: shown(erasure) };
+    return shown(erasure);
   });
 }
 

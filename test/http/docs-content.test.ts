@@ -2,7 +2,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { erasureAnswerSchema } from '../../src/contract/erasures.ts';
+import { erasureSchema } from '../../src/contract/erasures.ts';
 import { madeLinkSchema } from '../../src/contract/links.ts';
 import { z } from 'zod';
 import { createHarness, INSTANCE, KEY, PROJECT, SESSION } from './support.ts';
@@ -161,7 +161,7 @@ async function makeErasure(app: FastifyInstance): Promise<string> {
     headers: { 'x-api-key': KEY },
     payload: { instanceId: INSTANCE, everything: true },
   });
-  return erasureAnswerSchema.parse(made.json()).data.id;
+  return erasureSchema.parse(made.json()).id;
 }
 
 /** For the routes that name a link, or show one. */

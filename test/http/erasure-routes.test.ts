@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { erasureAnswerSchema, erasureListSchema } from '../../src/contract/erasures.ts';
+import { erasureListSchema, erasureSchema } from '../../src/contract/erasures.ts';
 import { errorEnvelopeSchema } from '../../src/contract/errors.ts';
 import { erasureRecord } from '../../src/domain/erasure-record.ts';
 import { createPeople } from '../../src/http/people.ts';
@@ -30,7 +30,7 @@ const post = async ({ app }: Harness, body: unknown, headers: Record<string, str
   });
 const get = async ({ app }: Harness, path: string, headers: Record<string, string> = {}) =>
   app.inject({ url: `/v1/erasures${path}`, headers: { ...HEADERS, ...headers } });
-const erasureIn = (answer: { json: () => unknown }) => erasureAnswerSchema.parse(answer.json()).data;
+const erasureIn = (answer: { json: () => unknown }) => erasureSchema.parse(answer.json());
 /** A moment later. */
 async function accepted(harness: Harness, body: unknown, headers: Record<string, string> = {}) {
   harness.time += 5;
