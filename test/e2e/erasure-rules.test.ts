@@ -1,8 +1,9 @@
 /** POST and GET /v1/erasures: from the request to the ledger and the stream, in the real service. */
-import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Undertone } from '../../src/client/index.ts';
-import type { UndertoneError } from '../../src/client/index.ts';
+import type { Erasure, UndertoneError } from '../../src/client/index.ts';
 import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -71,4 +72,89 @@ describe('erasures', () => {
     await rejects(reader.erasure(id), refused('FORBIDDEN'));
     await rejects(reader.erasures(), refused('FORBIDDEN'));
   });
+
+  it('are done by the worker, and then nothing is left but what others said', async () => {
+    const instanceId = await service.newInstance(project);
+    const undertone = clientOf(project, instanceId);
+    const said = (userId: string, content: string) => ({ role: 'user', userId, content });
+    const reply = { role: 'assistant', content: 'It left our warehouse yesterday.' };
+    const alone = await undertone.ingest({
+      messages: [said('ana', 'Where is my parcel?'), reply, said('ana', 'Thanks, that helps a lot!')],
+    });
+    const both = await undertone.ingest({
+      messages: [said('bo', 'Can I pay by invoice?'), reply, said('ana', 'I live at Elm Street 7.'), reply],
+    });
+    const other = await undertone.ingest({ messages: [said('cy', 'Do you ship to Norway?'), reply] });
+    const { position } = other;
+    const sessions = async (waitFor?: number | null) => {
+      const { elements } = await undertone.query({ groupBy: 'SESSION', fields: ['messages'], waitFor });
+      return new Map(elements.map(({ dimensions: { session }, fields }) => [session.id, fields.messages]));
+    };
+    const endUsers = async (waitFor?: number | null) => {
+      const { elements } = await undertone.query({
+        groupBy: 'END_USER',
+        fields: ['messages'],
+        dimensionFields: ['externalId'],
+        waitFor,
+      });
+      return new Map(
+        elements.map(({ dimensions, fields }) => [dimensions.endUser.externalId, fields.messages]),
+      );
+    };
+    equal((await sessions(position)).size, 3);
+
+    const erasure = await undertone.erase({ externalId: 'ana' });
+    const done = await untilDone(undertone, erasure.id);
+    deepEqual([done.fault, done.receipt?.messages, done.receipt?.sessions], [null, 5, 1]);
+    ok(done.receipt!.entries >= 2 && done.receipt!.bytes > 0, JSON.stringify(done));
+
+    deepEqual(
+      await endUsers(),
+      new Map([
+        ['bo', 2],
+        ['cy', 2],
+      ]),
+    );
+    deepEqual(
+      await sessions(),
+      new Map([
+        [both.sessionId, 2],
+        [other.sessionId, 2],
+      ]),
+    );
+    const read = async (id: string) => {
+      const answer = await fetch(`${service.url}/v1/sessions/${id}?instanceId=${instanceId}`, {
+        headers: { 'x-api-key': project.key },
+      });
+      return [answer.status, await answer.text()] as const;
+    };
+    equal((await read(alone.sessionId))[0], 404);
+    const [status, shared] = await read(both.sessionId);
+    equal(status, 200);
+    ok(shared.includes('Can I pay by invoice?') && !/Elm Street|ana/.test(shared), shared);
+    match((await read(other.sessionId))[1], /Do you ship to Norway\?.*It left our warehouse yesterday\./);
+    const ready = await fetch(`${service.url}/readyz`);
+    const health = await ready.text();
+    equal(ready.status, 200, health);
+    ok(!health.includes('stream_damaged'), health);
+    await rejects(undertone.erase({ externalId: 'ana' }), refused('NOT_FOUND'));
+
+    // Whoever was erased may come back, as somebody new.
+    const back = await undertone.ingest({ messages: [said('ana', 'Where is my second parcel?')] });
+    equal((await endUsers(back.position)).get('ana'), 1);
+  });
 });
+
+const LOOK_MS = 100;
+/** No assertion: the end of waiting. */
+const DONE_WITHIN_MS = 120_000;
+
+async function untilDone(undertone: Undertone, id: string): Promise<Erasure> {
+  const deadline = Date.now() + DONE_WITHIN_MS;
+  for (;;) {
+    const erasure = await undertone.erasure(id);
+    if (erasure.state === 'DONE') return erasure;
+    if (Date.now() > deadline) throw new Error(`not done: ${JSON.stringify(erasure)}`);
+    await sleep(LOOK_MS);
+  }
+}
