@@ -90,6 +90,13 @@ const changed = z.array(
   entity.extend({
     sessions: count.describe('Conversations with it in the week.'),
     sessionsBefore: count.describe('In the week before.'),
+    weeksBefore: z
+      .strictObject({
+        sessions: count.describe('Conversations with it in all of them.'),
+        weeks: count.describe('How many weeks they are, eight at most.'),
+      })
+      .optional()
+      .describe('Of what rises against more weeks than one: those weeks.'),
   }),
 );
 

@@ -119,7 +119,7 @@ function when({ window, span, isOpen, rule: { timeZone: zone } }: Firing): strin
 }
 
 /** “on an average day of the last four weeks” */
-function usually(window: Window, windows: number): string {
+export function usually(window: Window, windows: number): string {
   if (window === 'HOUR')
     return `in an average hour of the last ${inWords(Math.round((windows * HOUR) / DAY), 'day')}`;
   if (window === 'WEEK') return `in an average week of the last ${inWords(windows, 'week')}`;
@@ -181,14 +181,19 @@ export function number(value: number): string {
   return formats().grouped.format(value);
 }
 
+/** “9.5” */
+export function tenths(value: number): string {
+  return formats().tenths.format(value);
+}
+
 /** “21.4 %” */
 export function percent(share: number): string {
-  return `${formats().tenths.format(share * 100)}\u00a0%`;
+  return `${tenths(share * 100)}\u00a0%`;
 }
 
 /** “3.1 times”, “twice”: said before “as many”. */
 export function times(factor: number): string {
-  const shown = formats().tenths.format(factor);
+  const shown = tenths(factor);
   return shown === '2' ? 'twice' : `${shown} times`;
 }
 

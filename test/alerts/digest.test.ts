@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { digestContent, linkToDigest, readDigest, sectionsOf, type Digest } from '../../src/alerts/digest.ts';
+import { readDigest, type Digest } from '../../src/alerts/digest.ts';
+import { digestContent, linkToDigest, sectionsOf } from '../../src/alerts/digest-words.ts';
 import type { Figures } from '../../src/alerts/figures.ts';
 import { windowAt, type Span } from '../../src/alerts/windows.ts';
 import { entity, INSTANCE, NOW, rule } from './builders.ts';
@@ -86,7 +87,7 @@ describe('a digest', () => {
         { ...entity(), sessionsBefore: 12 },
         { ...entity({ name: 'Track\nparcel', sessions: 1 }), sessionsBefore: 0 },
       ],
-      rising: [{ ...changed, sessions: 40, sessionsBefore: 12 }],
+      rising: [{ ...changed, sessions: 40, sessionsBefore: 12, weeksBefore: { sessions: 76, weeks: 8 } }],
       falling: [
         { ...changed, sessions: 0, sessionsBefore: 1200 },
         { ...changed, groupBy: 'GAP', sessions: 4, sessionsBefore: 60 },
@@ -108,7 +109,7 @@ Most discussed
 - and 6 other topics
 
 More often than in the week before
-- ‘Track parcel’: 40 conversations, 12 in the week before
+- ‘Track parcel’: 40 conversations, 12 in the week before, 9.5 in an average week of the last eight weeks
 
 Less often than in the week before
 - ‘Track parcel’: no conversations, 1,200 in the week before
@@ -184,7 +185,8 @@ Signals of dissatisfaction
       );
     const { id, name, groupBy } = entity();
     const { topics, rising } = await readDigest(few(11, 1), NOTHING.span, 'UTC');
-    deepEqual(rising, [{ groupBy, id, name, sessions: 11, sessionsBefore: 1 }]);
+    const weeksBefore = { sessions: 1, weeks: 8 };
+    deepEqual(rising, [{ groupBy, id, name, sessions: 11, sessionsBefore: 1, weeksBefore }]);
     deepEqual(topics, [{ ...entity({ sessions: 11 }), sessionsBefore: 1 }]);
     deepEqual((await readDigest(few(2, 1), NOTHING.span, 'UTC')).rising, []);
     deepEqual((await readDigest(few(11, 11), NOTHING.span, 'UTC')).rising, []);
