@@ -206,6 +206,13 @@ describe('alerts on a history', () => {
     const html = await same.text();
     ok(html.includes(`‘${digest.topics[0]?.name ?? '?'}’`.replaceAll("'", '&#39;')), html);
     match(same.headers.get('content-disposition') ?? '', new RegExp(`digest-${start.slice(0, 10)}.html`));
+    // A week that is not over says so, and one to come that it has not begun.
+    const textOf = async (day: number): Promise<string> => {
+      const date = new Date(Date.now() + day * DAY_MS).toISOString().slice(0, 10);
+      return digestResponseSchema.parse(await (await read(`&week=${date}`)).json()).text;
+    };
+    match(await textOf(0), /The week is not over\./);
+    match(await textOf(7), /This week has not begun\.$/);
     // The week of another time zone is another span, and each way of telling it names it.
     const berlin = windowAt('WEEK', 'Asia/Kolkata', week.start + 86_400e6);
     const zoned = `&week=${start.slice(0, 10)}&timeZone=Asia/Kolkata`;
