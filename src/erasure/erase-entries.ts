@@ -4,58 +4,114 @@
  */
 import type { Erasure, ErasureDigest, ErasureReceipt } from '../domain/erasures.ts';
 import type { StreamRecord } from '../domain/records.ts';
+import type { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { readDeadLetters, replaceDeadLetter } from '../stream/dead-letters/dead-letters.ts';
 import { eraseKey } from '../stream/kv/erase-key.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { DecodeError, decodeRecord, encodeRecord, encodeRequest } from '../stream/log/codec.ts';
-import { openConsumer, type Delivered } from '../stream/log/consumer.ts';
+import { openConsumer, readStored, type Delivered } from '../stream/log/consumer.ts';
 import { findRedacted, redactEntry } from '../stream/log/redacted-entries.ts';
 import { partitionOf } from '../stream/subjects.ts';
-import { Redaction } from './redaction.ts';
+import { Redaction, type Places } from './redaction.ts';
 
 /** Bucket of the ids that clients chose for their sessions. */
 const SESSIONS_BUCKET = 'sessions';
 const READ = { maxMessages: 500, maxBytes: 4 * 1024 * 1024, waitMs: 5000 } as const;
 /** So many entries are written anew between two notes of how far it has come. */
 const NOTED_EVERY = 100;
+const ENTRIES_IN_PAGE = 2000;
+
+type Counted = { -readonly [Name in keyof ErasureReceipt]: ErasureReceipt[Name] };
 
 export interface EraseSettings {
   readonly connection: StreamConnection;
   readonly digest: ErasureDigest;
-  /** Hears of what went so far. */
-  readonly onProgress: (receipt: ErasureReceipt) => Promise<void>;
+  readonly ledger: Pick<ErasureLedger, 'change' | 'plan' | 'keepPlan'>;
   readonly signal: AbortSignal;
 }
 
-/** What went with this run and those before it. */
+/** Where what goes of an entry stands. */
+interface PlannedEntry extends Places {
+  readonly sequence: number;
+}
+
+/**
+ * What went with this run and those before it. Once something of a person is gone, the rest may not be told to be
+ * theirs any more: so all of it is found first, and kept as places in entries.
+ */
 export async function eraseEntries(settings: EraseSettings, erasure: Erasure): Promise<ErasureReceipt> {
-  const { connection, digest, onProgress, signal } = settings;
-  const redaction = new Redaction(erasure, digest);
+  const { connection, ledger, signal } = settings;
+  const redaction = new Redaction(erasure, settings.digest);
+  const known = await ledger.plan(erasure);
+  const counted = { ...(known === null ? NOTHING : (erasure.receipt ?? NOTHING)) };
+  let planned = known?.map((page) => JSON.parse(page) as PlannedEntry[]).flat();
+  if (planned === undefined) {
+    planned = await findPlaces(settings, erasure, redaction, counted);
+    await ledger.change(erasure, { receipt: counted });
+    await ledger.keepPlan(erasure, pagesOf(planned));
+  }
   const partition = partitionOf(erasure.instanceId);
-  const counted = { ...(erasure.receipt ?? NOTHING) };
-  const sessions = new Set<string>();
-  await eachEntry(settings, partition, erasure.position, async (_, record) => redaction.note(record));
-  await eachEntry(settings, partition, erasure.position, async (entry, record) => {
-    const redacted = redaction.redact(record);
-    if (redacted === null) return;
-    const bytes = await payloadOf(redacted.record);
+  for (const { sequence, ...places } of planned) {
+    signal.throwIfAborted();
+    const entry = await readStored(connection, sequence, signal);
+    const record = entry === null ? null : recordIn(entry.bytes);
+    if (entry === null || record === null) continue;
+    const left = redaction.redacted(record, places);
+    const went = erasedIn(left) - erasedIn(record);
+    const bytes = await payloadOf(left);
+    // Also where it is there already: a crash may have left the original.
     await redactEntry(connection, partition, { ...entry, bytes });
-    for (const session of redacted.sessions) sessions.add(session);
-    counted.messages += redacted.messages;
+    if (Buffer.compare(bytes, entry.bytes) === 0) continue;
+    counted.messages += went;
     counted.entries += 1;
     counted.bytes += Math.max(0, entry.bytes.length - bytes.length);
-    if (counted.entries % NOTED_EVERY === 0) await onProgress(counted);
+    if (counted.entries % NOTED_EVERY === 0) await ledger.change(erasure, { receipt: counted });
+  }
+  await eraseDeadLetters(settings, redaction, counted);
+  return counted;
+}
+
+/** Reads the entries before an erasure twice, and lets go of the ids of the sessions that go whole. */
+async function findPlaces(
+  settings: EraseSettings,
+  erasure: Erasure,
+  redaction: Redaction,
+  counted: Counted,
+): Promise<PlannedEntry[]> {
+  const { connection, signal } = settings;
+  const partition = partitionOf(erasure.instanceId);
+  const planned: PlannedEntry[] = [];
+  const sessions = new Set<string>();
+  await eachEntry(settings, partition, erasure.position, (_, record) => redaction.note(record));
+  await eachEntry(settings, partition, erasure.position, ({ sequence }, record) => {
+    const plan = redaction.plan(record);
+    if (plan === null) return;
+    const { whole, messages, named } = plan;
+    planned.push({ sequence, whole, messages, named });
+    for (const session of plan.sessions) sessions.add(session);
   });
-  const whole = [...sessions].filter((session) => redaction.isWhole(session));
-  counted.sessions += whole.length;
-  for (const session of whole) {
+  const wholeSessions = [...sessions].filter((session) => redaction.isWhole(session));
+  counted.sessions += wholeSessions.length;
+  for (const session of wholeSessions) {
     signal.throwIfAborted();
     for (const key of [`${erasure.projectId}.${session}`, session])
       if (await eraseKey(connection, SESSIONS_BUCKET, key, isOf(erasure))) counted.sessionClaims += 1;
   }
-  await eraseDeadLetters(settings, redaction, counted);
-  await onProgress(counted);
-  return counted;
+  return planned;
+}
+
+function pagesOf(planned: readonly PlannedEntry[]): string[] {
+  const pages: string[] = [];
+  for (let from = 0; from < planned.length; from += ENTRIES_IN_PAGE)
+    pages.push(JSON.stringify(planned.slice(from, from + ENTRIES_IN_PAGE)));
+  return pages;
+}
+
+function erasedIn({ requests }: StreamRecord): number {
+  return requests.reduce(
+    (sum, { messages }) => sum + messages.filter(({ erased }) => erased === true).length,
+    0,
+  );
 }
 
 export const NOTHING: ErasureReceipt = {
@@ -73,7 +129,7 @@ async function eachEntry(
   { connection, signal }: Pick<EraseSettings, 'connection' | 'signal'>,
   partition: number,
   until: number,
-  hear: (entry: Delivered, record: StreamRecord) => Promise<void>,
+  hear: (entry: Delivered, record: StreamRecord) => void,
 ): Promise<void> {
   const consumer = await openConsumer(connection, { startSequence: 1, partitions: [partition] });
   try {
@@ -83,7 +139,7 @@ async function eachEntry(
         ({ sequence } = entry);
         if (sequence > until) break;
         const record = recordIn(entry.bytes);
-        if (record !== null) await hear(entry, record);
+        if (record !== null) hear(entry, record);
       }
     }
   } finally {
@@ -95,9 +151,14 @@ async function eachEntry(
 async function eraseDeadLetters(
   { connection, signal }: Pick<EraseSettings, 'connection' | 'signal'>,
   redaction: Redaction,
-  counted: { -readonly [Name in keyof ErasureReceipt]: ErasureReceipt[Name] },
+  counted: Counted,
 ): Promise<void> {
   counted.unreadableDeadLetters = 0;
+  // Of entries that the stream holds no more, letters alone tell whose they are.
+  for await (const { bytes } of readDeadLetters(connection)) {
+    const record = recordIn(bytes);
+    if (record !== null) redaction.note(record);
+  }
   for await (const letter of readDeadLetters(connection)) {
     signal.throwIfAborted();
     const record = recordIn(letter.bytes);
@@ -106,9 +167,9 @@ async function eraseDeadLetters(
       continue;
     }
     const copy = letter.message === null ? await findRedacted(connection, letter.sequence) : null;
-    const redacted = redaction.redact(record);
-    if (copy === null && redacted === null) continue;
-    const bytes = copy?.bytes ?? (await payloadOf(redacted!.record));
+    const plan = redaction.plan(record);
+    if (copy === null && plan === null) continue;
+    const bytes = copy?.bytes ?? (await payloadOf(redaction.redacted(record, plan!)));
     if (Buffer.compare(bytes, letter.bytes) === 0) continue;
     await replaceDeadLetter(connection, letter, letter.message === null ? bytes : null);
     counted.deadLetters += 1;
@@ -125,13 +186,13 @@ export async function findErased(
   const partition = partitionOf(erasure.instanceId);
   let messages = 0;
   let deadLetters = 0;
-  await eachEntry(settings, partition, erasure.position, async (_, record) => redaction.note(record));
-  await eachEntry(settings, partition, erasure.position, async (_, record) => {
-    messages += redaction.redact(record)?.messages ?? 0;
+  await eachEntry(settings, partition, erasure.position, (_, record) => redaction.note(record));
+  await eachEntry(settings, partition, erasure.position, (_, record) => {
+    messages += redaction.plan(record)?.count ?? 0;
   });
   for await (const { bytes } of readDeadLetters(connection)) {
     const record = recordIn(bytes);
-    if (record !== null && redaction.redact(record) !== null) deadLetters += 1;
+    if (record !== null && redaction.plan(record) !== null) deadLetters += 1;
   }
   return { messages, deadLetters };
 }

@@ -46,10 +46,7 @@ export async function runErasures(settings: ErasureSettings): Promise<readonly E
       if (erasure.state === 'REBUILDING') continue;
       await whenCounted(settings, erasure);
       await ledger.change(erasure, { state: 'ERASING', fault: null });
-      const receipt = await eraseEntries(
-        { ...settings, onProgress: (far) => ledger.change(erasure, { receipt: far }) },
-        erasure,
-      );
+      const receipt = await eraseEntries(settings, erasure);
       await ledger.change(erasure, { state: 'REBUILDING', receipt });
       progress.line(
         `erasure ${erasure.id}: ${receipt.messages} messages went from ${receipt.entries} entries`,
@@ -71,7 +68,10 @@ export async function runErasures(settings: ErasureSettings): Promise<readonly E
     throw error;
   }
   const doneAt = new Date().toISOString();
-  for (const erasure of open) await ledger.change(erasure, { state: 'DONE', doneAt, fault: null });
+  for (const erasure of open) {
+    await ledger.dropPlan(erasure);
+    await ledger.change(erasure, { state: 'DONE', doneAt, fault: null });
+  }
   return openErasures(ledger, open);
 }
 

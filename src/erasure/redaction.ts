@@ -1,6 +1,6 @@
 /**
  * What of the conversations goes with an erasure. Two readings of the entries before it: the first finds out whose the
- * sessions are, the second writes entries without what goes. Covered by test/erasure/redaction.test.ts.
+ * sessions are, the second what of each entry goes. Covered by test/erasure/redaction.test.ts.
  */
 import type { ErasedKind, ErasureDigest } from '../domain/erasures.ts';
 import { roleOf, type RecordedMessage, type RecordedRequest, type StreamRecord } from '../domain/records.ts';
@@ -13,12 +13,22 @@ export interface Erased {
   readonly digest: string;
 }
 
-/** What one record lost. */
-export interface Redacted {
-  readonly record: StreamRecord;
-  readonly messages: number;
-  /** Sessions of which something went, by id. */
+/** Where what goes of one record stands: numbers alone, that name nobody. */
+export interface Places {
+  /** Requests of which nothing is left, by their place in the record. */
+  readonly whole: readonly number[];
+  /** Messages that go of others, by the request's place, and theirs in it. */
+  readonly messages: readonly (readonly [place: number, indexes: readonly number[]])[];
+  /** Requests that say something of the person beside their messages. */
+  readonly named: readonly number[];
+}
+
+/** What of one record goes. */
+export interface Plan extends Places {
+  /** Sessions of which something goes, by id. */
   readonly sessions: readonly string[];
+  /** How many messages go. */
+  readonly count: number;
 }
 
 /** What stands at the place of a message that went. */
@@ -64,62 +74,90 @@ export class Redaction {
     }
   }
 
-  /** The second reading: the record without what goes; null: nothing of it does. */
-  redact(record: StreamRecord): Redacted | null {
-    let messages = 0;
+  /** The second reading: what of a record goes; null: nothing does. */
+  plan({ requests }: StreamRecord): Plan | null {
+    const whole: number[] = [];
+    const messages: [number, number[]][] = [];
+    const named: number[] = [];
     const sessions = new Set<string>();
-    let isChanged = false;
-    const requests = record.requests.map((request) => {
-      const left = this.#left(request);
-      if (left === request) return request;
-      isChanged = true;
-      const went = left.messages.filter(
-        (one, at) => one.erased === true && request.messages[at]!.erased !== true,
-      );
-      messages += went.length;
-      if (went.length > 0) sessions.add(request.sessionId);
-      return left;
-    });
-    return isChanged ? { record: { v: 4, requests }, messages, sessions: [...sessions] } : null;
+    let count = 0;
+    for (const [place, request] of requests.entries()) {
+      if (!this.#isOfInstance(request) || request.erased === true) continue;
+      const there = request.messages.flatMap(({ erased }, index) => (erased === true ? [] : [index]));
+      const indexes = this.#isWholeRequest(request) ? there : this.#theirs(request);
+      if (this.#isWholeRequest(request)) whole.push(place);
+      else {
+        if (indexes.length > 0) messages.push([place, indexes]);
+        if (this.#names(request)) named.push(place);
+      }
+      if (indexes.length > 0) sessions.add(request.sessionId);
+      count += indexes.length;
+    }
+    if (whole.length + messages.length + named.length === 0) return null;
+    return { whole, messages, named, sessions: [...sessions], count };
   }
 
-  /** A request as it is left; the same one: nothing of it goes. */
-  #left(request: RecordedRequest): RecordedRequest {
-    if (!this.#isOfInstance(request) || request.erased === true) return request;
+  /** A record without what goes. It can be done again. */
+  redacted(record: StreamRecord, { whole, messages, named }: Places): StreamRecord {
+    const gone = new Map(messages.map(([place, indexes]) => [place, new Set(indexes)]));
+    const requests = record.requests.map((request, place) => {
+      if (request.erased === true) return request;
+      if (whole.includes(place)) return emptied(request);
+      const indexes = gone.get(place);
+      const left =
+        indexes === undefined
+          ? request
+          : {
+              ...request,
+              messages: request.messages.map((message, index) =>
+                indexes.has(index) ? ERASED_MESSAGE : message,
+              ),
+            };
+      return named.includes(place) ? this.#unnamed(left) : left;
+    });
+    return { v: 4, requests };
+  }
+
+  /** Whether all of a request goes. */
+  #isWholeRequest({ sessionId, writing, erasure }: RecordedRequest): boolean {
     const { kind, digest, instanceId } = this.#erased;
-    if (kind === 'INSTANCE') return request.erasure === undefined ? gone(request) : request;
-    const { sessionId, writing } = request;
+    if (kind === 'INSTANCE') return erasure === undefined;
     // What was written about a session quotes it.
     const session = writing?.target === 'session' ? writing.id : sessionId;
-    if (session !== '' && kind === 'SESSION' && this.#digestOf('SESSION', instanceId, session) === digest)
-      return gone(request);
-    if (kind !== 'END_USER') return request;
+    if (session === '') return false;
+    if (kind === 'SESSION') return this.#digestOf('SESSION', instanceId, session) === digest;
     const isShared = this.#shared.get(session);
-    if (isShared === false) return gone(request);
-    if (isShared === true && writing !== undefined) return gone(request);
-    return this.#withoutUser(request, isShared === true);
+    return isShared === false || (isShared === true && writing !== undefined);
   }
 
-  /** Without the person's messages and the replies to them, and without what was said of them beside messages. */
-  #withoutUser(request: RecordedRequest, isTheirs: boolean): RecordedRequest {
-    const { sessionId, metadata } = request;
-    let isChanged = false;
-    const messages = !isTheirs
-      ? request.messages
-      : request.messages.map((message) => {
-          const user = userOf(message);
-          if (roleOf(message.role) === 'user' && message.erased !== true) {
-            if (user !== null && this.#is(user)) this.#speaking.add(sessionId);
-            else this.#speaking.delete(sessionId);
-          }
-          if (message.erased === true || !this.#speaking.has(sessionId)) return message;
-          isChanged = true;
-          return ERASED_MESSAGE;
-        });
-    const users = Object.entries(metadata?.users ?? {});
-    const others = users.filter(([name]) => !this.#is(name));
-    if (others.length === users.length) return isChanged ? { ...request, messages } : request;
-    return { ...request, messages, metadata: { ...metadata, users: Object.fromEntries(others) } };
+  /** The person's messages in a shared session, and the replies to them. */
+  #theirs({ sessionId, messages }: RecordedRequest): number[] {
+    if (this.#erased.kind !== 'END_USER' || !this.#isShared(sessionId)) return [];
+    return messages.flatMap((message, index) => {
+      if (message.erased === true) return [];
+      if (roleOf(message.role) === 'user') {
+        if (this.#isTheirs(message)) this.#speaking.add(sessionId);
+        else this.#speaking.delete(sessionId);
+      }
+      return this.#speaking.has(sessionId) ? [index] : [];
+    });
+  }
+
+  #isTheirs(message: RecordedMessage): boolean {
+    const user = userOf(message);
+    return user !== null && this.#is(user);
+  }
+
+  #names({ metadata }: RecordedRequest): boolean {
+    return (
+      this.#erased.kind === 'END_USER' && Object.keys(metadata?.users ?? {}).some((name) => this.#is(name))
+    );
+  }
+
+  /** Without what is said of the person beside their messages. */
+  #unnamed(request: RecordedRequest): RecordedRequest {
+    const users = Object.entries(request.metadata?.users ?? {}).filter(([name]) => !this.#is(name));
+    return { ...request, metadata: { ...request.metadata, users: Object.fromEntries(users) } };
   }
 
   #isShared(sessionId: string): boolean {
@@ -150,7 +188,13 @@ function userOf({ role, userId, erased }: RecordedMessage): string | null {
 }
 
 /** A request of which nothing is left but its places, and its id, which guards against its repetition. */
-function gone({ requestId, projectId, instanceId, acceptedAt, messages }: RecordedRequest): RecordedRequest {
+function emptied({
+  requestId,
+  projectId,
+  instanceId,
+  acceptedAt,
+  messages,
+}: RecordedRequest): RecordedRequest {
   return {
     requestId,
     projectId,

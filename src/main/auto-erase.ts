@@ -7,8 +7,8 @@ import { isRebuildWanted } from './auto-rebuild.ts';
 import { startCommand, type Started } from './started-command.ts';
 
 const LOOK_MS = 1000;
-/** After one that failed. */
-const AGAIN_MS = 60_000;
+/** After one that failed; twice as long after each further one. */
+const AGAIN_MS = { first: 2000, most: 60_000 } as const;
 
 export interface AutoErase {
   /** Interrupts what runs: it goes on at the next start. */
@@ -31,6 +31,7 @@ export function startAutoErase({
     sleep(ms, undefined, { signal: ending.signal }).catch(() => undefined);
   const work = async (): Promise<void> => {
     let seen = -1;
+    let again: number = AGAIN_MS.first;
     while (!ending.signal.aborted) {
       await pause(LOOK_MS);
       try {
@@ -43,7 +44,8 @@ export function startAutoErase({
         running = startCommand('erase.ts', ['run'], 'erasure', logger);
         const code = await running.ended;
         running = null;
-        if (code !== 0) await pause(AGAIN_MS);
+        if (code !== 0) await pause(again);
+        again = code === 0 ? AGAIN_MS.first : Math.min(2 * again, AGAIN_MS.most);
       } catch (error) {
         // NATS is away: it is looked for again.
         logger.debug({ event: 'erasures_unknown', err: error }, 'the ledger of erasures cannot be read');

@@ -4,7 +4,7 @@ import type { StreamConnection } from '../stream/connection.ts';
 import { openKeyValue, type KeyValueBucket } from '../stream/kv/key-value.ts';
 import { change, guard, guarded, type GuardedBucket } from './guarded-bucket.ts';
 
-/** Bucket of erasures, for ever: `<project>.<id>`. */
+/** Bucket of erasures, for ever: `<project>.<id>`; `<project>.<id>.<page>` of what is to be done for one. */
 const ERASURES_BUCKET = 'erasures';
 
 /** What was erased and what is to be, without a name of anybody. Each call throws AppError SERVICE_UNAVAILABLE. */
@@ -57,6 +57,35 @@ export class ErasureLedger {
     });
     if (placed !== null) return JSON.parse(placed.value) as Erasure;
     return (await this.find(erasure.projectId, erasure.id)) ?? { ...erasure, position };
+  }
+
+  /** What was kept to be done for an erasure, page by page; null: nothing was, or not all of it. */
+  async plan(erasure: Pick<Erasure, 'projectId' | 'id'>): Promise<string[] | null> {
+    const first = await this.#bucket.get(`${keyOf(erasure)}.0`);
+    if (first === null) return null;
+    const pages: string[] = [];
+    for (let page = 1; page <= Number(first.value); page++) {
+      const entry = await this.#bucket.get(`${keyOf(erasure)}.${page}`);
+      if (entry === null) return null;
+      pages.push(entry.value);
+    }
+    return pages;
+  }
+
+  /** Keeps what is to be done for an erasure. It is there once all of it is. */
+  async keepPlan(erasure: Pick<Erasure, 'projectId' | 'id'>, pages: readonly string[]): Promise<void> {
+    for (const [at, page] of pages.entries()) await this.#bucket.put(`${keyOf(erasure)}.${at + 1}`, page);
+    await this.#bucket.put(`${keyOf(erasure)}.0`, String(pages.length));
+  }
+
+  /** Drops it: it is done. */
+  async dropPlan(erasure: Pick<Erasure, 'projectId' | 'id'>): Promise<void> {
+    const count = (await this.plan(erasure))?.length ?? -1;
+    for (let page = 0; page <= count; page++) {
+      const key = `${keyOf(erasure)}.${page}`;
+      const entry = await this.#bucket.get(key);
+      if (entry !== null) await this.#bucket.remove(key, entry.revision);
+    }
   }
 
   /** Notes how far an erasure has come. */
