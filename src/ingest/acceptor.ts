@@ -5,6 +5,7 @@ import type { Turns } from '../domain/turns.ts';
 import { AppError } from '../errors.ts';
 import { completeRequest, type EncodedRequest } from '../stream/log/codec.ts';
 import type { Instance, Registry } from '../registry/registry.ts';
+import type { ErasureHolds } from '../registry/erasure-holds.ts';
 import type { Publisher } from '../stream/log/group-commit.ts';
 import { claimedId, otherBody, type IdempotencyClaim, type IdempotencyStore } from './idempotency.ts';
 import type { PreparedRequest } from './prepared-request.ts';
@@ -13,6 +14,7 @@ export interface AcceptorParts {
   readonly registry: Registry;
   readonly publisher: Publisher;
   readonly idempotency: IdempotencyStore;
+  readonly holds: Pick<ErasureHolds, 'refuses'>;
   /** For the writes before a request is stored: see `createClaimTurns`. */
   readonly turns: Turns;
   /** Microseconds since 1970-01-01 UTC. */
@@ -46,7 +48,7 @@ export interface Acceptor {
   /**
    * Resolves once everything in the request is stored durably. Rejects with AppError: FORBIDDEN (another
    * project's `projectId`), NOT_FOUND (`instanceId`), CONFLICT (session of another instance,
-   * `Idempotency-Key` with another body), and as Publisher and Registry do.
+   * `Idempotency-Key` with another body, what was erased), and as Publisher and Registry do.
    */
   accept(request: AcceptRequest): Promise<Accepted>;
 }
@@ -62,7 +64,7 @@ const ANSWERS_KEPT_MS = 3600 * 1000;
 const ANSWERS_KEPT = 20_000;
 
 export function createAcceptor(parts: AcceptorParts): Acceptor {
-  const { registry, publisher, idempotency, turns, clock } = parts;
+  const { registry, publisher, idempotency, holds, turns, clock } = parts;
   /** Answers of this process to requests with a key: most retries end here. */
   const answers = new LRUCache<string, { readonly digest: string; readonly answer: Accepted }>({
     max: ANSWERS_KEPT,
@@ -86,6 +88,12 @@ export function createAcceptor(parts: AcceptorParts): Acceptor {
 
       // Looked at before anything is written, so that a refused request leaves no trace.
       const named = await findNamed(registry, projectId, body);
+      const refuseErased = (at: number): void => {
+        const { sessionId, saidBy } = body;
+        const instanceId = named.instance?.id ?? null;
+        if (holds.refuses({ projectId, instanceId, sessionId, saidBy, acceptedAt: at })) throw wasErased();
+      };
+      refuseErased(clock());
       await publisher.check(completeRequest(body.draft, { ...NOWHERE, projectId, acceptedAt: clock() }));
       const unkeyed = given ?? deduplicated(projectId, body.sessionId, deduplicationId, clock());
       const settleIt = async () => {
@@ -96,6 +104,7 @@ export function createAcceptor(parts: AcceptorParts): Acceptor {
       const isWritten = keyed !== null || named.instance === null || named.unclaimed;
       const { claim, destination } = isWritten ? await turns.run(projectId, settleIt) : await settleIt();
       const acceptedAt = claim?.acceptedAt ?? clock();
+      refuseErased(acceptedAt);
       const answer = {
         instanceId: destination.instance.id,
         sessionId: destination.sessionId,
@@ -105,6 +114,14 @@ export function createAcceptor(parts: AcceptorParts): Acceptor {
       return answer;
     },
   };
+}
+
+/** Neither the session nor anybody is named: who asks again learns nothing of who was erased. */
+function wasErased(): AppError {
+  return new AppError(
+    'CONFLICT',
+    'The request holds messages from before an erasure, of what was erased. They are not taken again.',
+  );
 }
 
 /** What decides the id of a request that is sent again with the same id; null when it has none. */

@@ -19,6 +19,15 @@ export interface ErasureRequest {
   readonly reason: string | null;
 }
 
+/** An end user by the `userId` of their messages. */
+export const givenEndUser = z
+  .string('must be a string')
+  .min(1, 'must not be empty')
+  .refine(
+    (text) => Buffer.byteLength(text) <= MAX_LABEL_BYTES,
+    `must be at most ${MAX_LABEL_BYTES} bytes long`,
+  );
+
 const TARGETS = ['sessionId', 'externalId', 'everything'] as const;
 
 /** POST /v1/erasures/: its body. */
@@ -29,13 +38,7 @@ export const newErasureSchema = z
       sessionId: givenUuid
         .optional()
         .describe('The session to erase; this, externalId or everything is required.'),
-      externalId: z
-        .string('must be a string')
-        .min(1, 'must not be empty')
-        .refine(
-          (text) => Buffer.byteLength(text) <= MAX_LABEL_BYTES,
-          `must be at most ${MAX_LABEL_BYTES} bytes long`,
-        )
+      externalId: givenEndUser
         .optional()
         .describe('The end user to erase: the userId of their messages, to the letter.'),
       everything: z.literal(true, 'must be true').optional().describe('The whole instance.'),

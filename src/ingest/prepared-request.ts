@@ -1,6 +1,7 @@
 /** Covered by test/ingest/preparer.test.ts. */
 import { draftRequest, type RequestDraft } from '../stream/log/codec.ts';
 import { AppError } from '../errors.ts';
+import type { SaidBy } from '../registry/erasure-holds.ts';
 import { bodyDigest } from './body-digest.ts';
 import { inflate, type ContentEncoding } from './inflate.ts';
 import { parseJson } from './json.ts';
@@ -20,6 +21,8 @@ export interface PreparedRequest {
   readonly sessionId: string | undefined;
   readonly instanceName: string | undefined;
   readonly draft: RequestDraft;
+  /** Who says something in it. */
+  readonly saidBy: readonly SaidBy[];
   /** How many there are in the draft. */
   readonly messages: number;
   /** SHA-256 (hex) of what the body means; '' when nobody asked for it. */
@@ -68,11 +71,27 @@ export function createWriteOut(): (
         messages: body.messages,
         ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
       }),
+      saidBy: saidByIn(body.messages),
       messages: body.messages.length,
       digest: options.keyed ? bodyDigest(body) : '',
       warnings,
     };
   };
+}
+
+/** Who says something in messages, and when the earliest of it was said. */
+export function saidByIn(
+  messages: readonly { readonly userId?: string | undefined; readonly at?: number | undefined }[],
+): SaidBy[] {
+  const found = new Map<string | null, { user: string | null; earliest: number; untimed: boolean }>();
+  for (const { userId, at } of messages) {
+    const user = userId ?? null;
+    let said = found.get(user);
+    if (said === undefined) found.set(user, (said = { user, earliest: Infinity, untimed: false }));
+    if (at === undefined) said.untimed = true;
+    else if (at < said.earliest) said.earliest = at;
+  }
+  return [...found.values()];
 }
 
 export function tooLarge(limit: number): AppError {

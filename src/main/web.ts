@@ -8,7 +8,7 @@ import { loadConfig, type PeopleConfig } from '../config.ts';
 import { Turns, type TurnsOptions } from '../domain/turns.ts';
 import { FailureLog, ServiceWatch } from '../health/service-watch.ts';
 import { createApp } from '../http/app.ts';
-import type { Alerts, Erasures, HttpDependencies, ReadinessCheck } from '../http/dependencies.ts';
+import type { Alerts, Erasures, HttpDependencies, ReadinessCheck, Subjects } from '../http/dependencies.ts';
 import { listen } from '../http/listen.ts';
 import { createAcceptor, type Acceptor } from '../ingest/acceptor.ts';
 import { createClaimTurns } from '../ingest/claim-turns.ts';
@@ -29,6 +29,7 @@ import { OverviewReader } from '../query/overview/overview-reader.ts';
 import { PositionWaits } from '../query/position-waits.ts';
 import { QueryRunner } from '../query/query-runner.ts';
 import { SessionReader } from '../query/session-reader.ts';
+import { SubjectReader } from '../query/subject-reader.ts';
 import { SaidReader } from '../query/said/said-reader.ts';
 import { fold } from '../text/normalise.ts';
 import { WhyReader } from '../query/why/why-reader.ts';
@@ -194,7 +195,10 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   awaited.createInstance.set(createInstanceCreator({ ...settling, registry }));
   const parts = { ...settling, publisher: await openPublisher(lifecycle, connection) };
   if (ingests) awaited.tracePublisher.set(await openPublisher(lifecycle, connection, TRACES));
-  if (ingests) awaited.acceptor.set(createAcceptor({ ...parts, registry }));
+  const holds = ledger.holds(registry.erasureDigest);
+  lifecycle.opened('erasures', () => holds.close());
+  await holds.loaded;
+  if (ingests) awaited.acceptor.set(createAcceptor({ ...parts, registry, holds }));
   awaited.curator.set(createCurator(parts));
   awaited.eraser.set(createEraser({ ...parts, ledger, digest: registry.erasureDigest }));
   if (answers) awaited.alerts.set(await openAlertService(connection));
@@ -352,13 +356,18 @@ async function openQuery(
       },
     } satisfies Erasures,
   };
+  const subjectReader = new SubjectReader({ ...reading, texts });
+  const subjects: Subjects = {
+    read: (...asked) => subjectReader.read(...asked),
+    digest: (...subject) => registry.get().erasureDigest('END_USER', ...subject),
+  };
   const instances = {
     projectOf: async (id: string) => (await registry.get().findInstance(id))?.projectId ?? null,
     timeZoneOf: async (id: string) => (await registry.get().findInstance(id))?.timeZone,
   };
   return {
     readers,
-    dependency: { runner, sessions, said, why, changes, overview, digests, ...steering, instances },
+    dependency: { runner, sessions, said, why, changes, overview, digests, ...steering, subjects, instances },
   };
 }
 

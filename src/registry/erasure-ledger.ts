@@ -1,7 +1,8 @@
 /** Covered by test/registry/erasure-ledger.test.ts. */
-import type { Erasure } from '../domain/erasures.ts';
+import type { Erasure, ErasureDigest } from '../domain/erasures.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { openKeyValue, type KeyValueBucket } from '../stream/kv/key-value.ts';
+import { ErasureHolds } from './erasure-holds.ts';
 import { change, guard, guarded, type GuardedBucket } from './guarded-bucket.ts';
 
 /** Bucket of erasures, for ever: `<project>.<id>`; `<project>.<id>.<page>` of what is to be done for one. */
@@ -10,8 +11,10 @@ const ERASURES_BUCKET = 'erasures';
 /** What was erased and what is to be, without a name of anybody. Each call throws AppError SERVICE_UNAVAILABLE. */
 export class ErasureLedger {
   readonly #bucket: GuardedBucket & Pick<KeyValueBucket, 'list'>;
+  readonly #watched: Pick<KeyValueBucket, 'watch'>;
 
   constructor(bucket: KeyValueBucket) {
+    this.#watched = bucket;
     this.#bucket = { ...guarded(bucket), list: (pattern) => guard(() => bucket.list(pattern)) };
   }
 
@@ -21,6 +24,11 @@ export class ErasureLedger {
   ): Promise<ErasureLedger> {
     const options = replicas === undefined ? {} : { replicas };
     return new ErasureLedger(await openKeyValue(connection, ERASURES_BUCKET, options));
+  }
+
+  /** Who was erased, kept up to date. Close it. */
+  holds(digest: ErasureDigest, now: () => Date = () => new Date()): ErasureHolds {
+    return new ErasureHolds(this.#watched, digest, now);
   }
 
   /** Adds an erasure; what is there already stays as it is. Returns what is there then. */

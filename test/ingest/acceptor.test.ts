@@ -1,14 +1,19 @@
 import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ErasedKind } from '../../src/domain/erasures.ts';
 import { AppError } from '../../src/errors.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { createClaimTurns } from '../../src/ingest/claim-turns.ts';
 import { openIdempotencyStore, type IdempotencyStore } from '../../src/ingest/idempotency.ts';
 import { bodyDigest } from '../../src/ingest/body-digest.ts';
 import { createAcceptor, type Accepted, type AcceptorParts } from '../../src/ingest/acceptor.ts';
+import { saidByIn } from '../../src/ingest/prepared-request.ts';
 import { nameIn, type IngestBody } from '../../src/ingest/request-body.ts';
 import { NO_WARNINGS } from '../../src/ingest/warnings.ts';
+import { HELD_DAYS, type ErasureHolds } from '../../src/registry/erasure-holds.ts';
+import { ErasureLedger } from '../../src/registry/erasure-ledger.ts';
 import { openRegistry, type Registry } from '../../src/registry/registry.ts';
 import { decodeRecord, draftRequest } from '../../src/stream/log/codec.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
@@ -37,7 +42,8 @@ function openAcceptor(parts: Omit<AcceptorParts, 'turns'>): Acceptor {
       const { projectId, instanceId, sessionId } = body;
       const [draft, digest, instanceName] = [draftRequest(body), bodyDigest(body), nameIn(body)];
       const messages = body.messages.length;
-      const prepared = { projectId, instanceId, sessionId, instanceName, draft, messages, digest };
+      const saidBy = saidByIn(body.messages);
+      const prepared = { projectId, instanceId, sessionId, instanceName, draft, saidBy, messages, digest };
       return acceptor.accept({
         idempotencyKey: undefined,
         ...request,
@@ -52,6 +58,8 @@ interface Process {
   readonly registry: Registry;
   readonly publisher: Publisher;
   readonly idempotency: IdempotencyStore;
+  readonly ledger: ErasureLedger;
+  readonly holds: ErasureHolds;
   readonly acceptor: Acceptor;
 }
 
@@ -68,8 +76,11 @@ describe('acceptor', () => {
     await registry.whenReady();
     const publisher = createPublisher(connection, { timeoutMs: 2000 });
     const idempotency = await openIdempotencyStore(connection);
-    const acceptor = openAcceptor({ registry, publisher, idempotency, clock: () => now++ });
-    return { connection, registry, publisher, idempotency, acceptor };
+    const ledger = await ErasureLedger.open(connection);
+    const holds = ledger.holds(registry.erasureDigest, () => new Date(now / 1000));
+    await holds.loaded;
+    const acceptor = openAcceptor({ registry, publisher, idempotency, holds, clock: () => now++ });
+    return { connection, registry, publisher, idempotency, ledger, holds, acceptor };
   }
 
   before(async () => {
@@ -78,6 +89,7 @@ describe('acceptor', () => {
   });
   after(async () => {
     for (const process of [here, there]) {
+      await process.holds.close();
       await process.registry.close();
       await process.connection.close();
     }
@@ -275,11 +287,82 @@ describe('acceptor', () => {
       const projectId = await newProject();
       const sessionId = randomUUID();
       const publisher = createPublisher(here.connection, { hasRoom: () => false });
-      const { registry, idempotency } = here;
-      const full = openAcceptor({ registry, idempotency, publisher, clock: () => now++ });
+      const { registry, idempotency, holds } = here;
+      const full = openAcceptor({ registry, idempotency, holds, publisher, clock: () => now++ });
       const request = { projectId, body: { ...hello, sessionId }, idempotencyKey: 'k' };
       await rejects(full.accept(request), refused('SERVICE_UNAVAILABLE'));
       await nothingOf(projectId, sessionId);
+    });
+  });
+
+  describe('after an erasure', () => {
+    /** Erases what is of a kind and a name, and gives the instance. */
+    async function erase(
+      projectId: string,
+      kind: ErasedKind,
+      nameOf: (answer: Accepted) => string,
+    ): Promise<Accepted> {
+      const answer = await here.acceptor.accept({ projectId, body: hello });
+      const { instanceId } = answer;
+      await there.ledger.add({
+        id: randomUUID(),
+        projectId,
+        instanceId,
+        kind,
+        digest: there.registry.erasureDigest(kind, instanceId, nameOf(answer)),
+        keyId: 'key_1',
+        reason: null,
+        requestedAt: new Date(Math.ceil(now / 1000) + 1000).toISOString(),
+        doneAt: null,
+        position: 1,
+        state: 'DONE',
+        receipt: null,
+        fault: null,
+      });
+      const before = { projectId, instanceId, sessionId: undefined, saidBy: EARLY, acceptedAt: 0 };
+      if (kind === 'END_USER') while (!here.holds.refuses(before)) await sleep(5);
+      else await sleep(200);
+      return answer;
+    }
+
+    const EARLY = [{ user: 'ann', earliest: 0, untimed: false }];
+    const said = (userId: string, at?: number): IngestBody['messages'] => [
+      { content: 'Hello', role: 'user', userId, ...(at === undefined ? {} : { at }) },
+    ];
+
+    it('409: what an end user said before it comes no more, and what others say or they say later does', async () => {
+      const projectId = await newProject();
+      const { instanceId } = await erase(projectId, 'END_USER', () => 'ann');
+      const accept = (messages: IngestBody['messages']): Promise<Accepted> =>
+        here.acceptor.accept({ projectId, body: { instanceId, messages } });
+      await rejects(accept([...said('bo', NOW), ...said('ann', NOW)]), refused('CONFLICT'));
+      // Accepted a moment before it.
+      await rejects(accept(said('ann')), refused('CONFLICT'));
+      await accept(said('bo', NOW));
+      now += 2_000_000;
+      await accept(said('ann'));
+      await rejects(accept(said('ann', NOW)), refused('CONFLICT'));
+      now += HELD_DAYS * 86_400_000_000;
+      await accept(said('ann', NOW));
+      equal((await stored(instanceId)).length, 4);
+    });
+
+    it('409: what belongs to a session or an instance from before it comes no more', async () => {
+      const projectId = await newProject();
+      const { instanceId, sessionId } = await erase(projectId, 'SESSION', (answer) => answer.sessionId);
+      await rejects(
+        here.acceptor.accept({ projectId, body: { sessionId, messages: said('bo', NOW) } }),
+        refused('CONFLICT'),
+      );
+      await here.acceptor.accept({ projectId, body: { instanceId, messages: said('bo', NOW) } });
+      const whole = await erase(projectId, 'INSTANCE', (answer) => answer.instanceId);
+      await rejects(
+        here.acceptor.accept({
+          projectId,
+          body: { instanceId: whole.instanceId, messages: said('bo', NOW) },
+        }),
+        refused('CONFLICT'),
+      );
     });
   });
 
@@ -395,6 +478,7 @@ describe('acceptor', () => {
         const failing = openAcceptor({
           registry: here.registry,
           idempotency: here.idempotency,
+          holds: here.holds,
           clock: () => now++,
           publisher: {
             pendingBytes: 0,

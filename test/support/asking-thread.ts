@@ -9,7 +9,15 @@ if (manner !== 'never starts') {
   host.tell({ kind: 'ready' });
   const name = { instanceId: 'i', id: 'c' };
   const known = await host.isKnownSession('p', name);
-  const request = { projectId: 'p', name, isIssued: false, seed: 's', acceptedAt: 1, messages: 2 };
+  const request = {
+    projectId: 'p',
+    name,
+    isIssued: false,
+    seed: 's',
+    acceptedAt: 1,
+    messages: 2,
+    saidBy: [],
+  };
   await host.emit({ ...request, bytes: new Uint8Array([7, 8]) });
   const faults: string[] = [];
   for (let call = 0; call < 2; call += 1)

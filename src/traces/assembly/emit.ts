@@ -4,6 +4,7 @@ import { isExternalId, UUID_PATTERN } from '../../domain/ids.ts';
 import { MAX_LABEL_BYTES } from '../../domain/limits.ts';
 import type { RecordedRequest } from '../../domain/records.ts';
 import type { Acceptor } from '../../ingest/acceptor.ts';
+import { saidByIn } from '../../ingest/prepared-request.ts';
 import { NO_WARNINGS } from '../../ingest/warnings.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { draftRequest } from '../../stream/log/codec.ts';
@@ -33,22 +34,21 @@ export function requestOf(
   { projectId, name, isIssued = false }: Conversation,
   { seed, acceptedAt, messages }: Emission,
 ): EmittedRequest {
-  const { bytes } = draftRequest({
-    messages: messages.map(({ role, content, at, userId }) => ({
-      content: content.toWellFormed(),
-      role,
-      ...(isLabel(userId) ? { userId: userId.toWellFormed() } : {}),
-      at: Math.round(Math.min(Math.max(at, MIN_AT), acceptedAt + MAX_AHEAD)),
-    })),
-    ...metadataOf(name),
-  });
-  return { projectId, name, isIssued, seed, acceptedAt, messages: messages.length, bytes };
+  const drafted = messages.map(({ role, content, at, userId }) => ({
+    content: content.toWellFormed(),
+    role,
+    ...(isLabel(userId) ? { userId: userId.toWellFormed() } : {}),
+    at: Math.round(Math.min(Math.max(at, MIN_AT), acceptedAt + MAX_AHEAD)),
+  }));
+  const { bytes } = draftRequest({ messages: drafted, ...metadataOf(name) });
+  const saidBy = saidByIn(drafted);
+  return { projectId, name, isIssued, seed, acceptedAt, messages: messages.length, saidBy, bytes };
 }
 
 /** Stores a request; its seed decides its id. Rejects as Acceptor does. */
 export async function acceptEmitted(
   { acceptor, registry }: { readonly acceptor: Acceptor; readonly registry: IssuesSessions },
-  { projectId, name, isIssued, seed, acceptedAt, messages, bytes }: EmittedRequest,
+  { projectId, name, isIssued, seed, acceptedAt, messages, saidBy, bytes }: EmittedRequest,
 ): Promise<void> {
   const instance = isIssued ? await registry.findInstance(name.instanceId) : null;
   await acceptor.accept({
@@ -63,6 +63,7 @@ export async function acceptEmitted(
         instance === null ? sessionIdOf(name) : registry.issueSessionId(instance, traceSeed(name.trace)),
       instanceName: undefined,
       draft: { bytes, untimed: new Uint32Array() },
+      saidBy,
       messages,
       digest: '',
       warnings: NO_WARNINGS,

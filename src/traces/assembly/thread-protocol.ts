@@ -1,4 +1,5 @@
 /** What the thread that assembles traces and the process that it belongs to say to each other. It has types only. */
+import type { SaidBy } from '../../registry/erasure-holds.ts';
 import type { ConversationName } from './records.ts';
 import type { AssembledCounts } from './assembly.ts';
 
@@ -13,6 +14,7 @@ export interface EmittedRequest {
   /** Microseconds. */
   readonly acceptedAt: number;
   readonly messages: number;
+  readonly saidBy: readonly SaidBy[];
   /** See RequestDraft. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
