@@ -78,12 +78,8 @@ describe('redaction', () => {
       record(request('a', [message('assistant', 'a2')]), request('c', [message('user', 'c0', 'bo')])),
       record(request('b', [message('tool', 'b4'), message('user', 'b5', 'bo'), message('assistant', 'b6')])),
     ];
-    deepEqual(told(erase(records, erased('END_USER', PERSON))), [
-      ...['-', '-', 'b0', 'b1', '-', '-', '-', 'c0', '-', 'b5', 'b6'],
-    ]);
-    deepEqual(told(erase(records, erased('SESSION', 'b'))), [
-      ...['a0', 'a1', '-', '-', '-', '-', 'a2', 'c0', '-', '-', '-'],
-    ]);
+    equal(told(erase(records, erased('END_USER', PERSON))).join(' '), '- - b0 b1 - - - c0 - b5 b6');
+    equal(told(erase(records, erased('SESSION', 'b'))).join(' '), 'a0 a1 - - - - a2 c0 - - -');
     deepEqual(
       told(erase(records, erased('INSTANCE', INSTANCE))),
       Array.from({ length: 11 }, () => '-'),
