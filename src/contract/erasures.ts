@@ -47,6 +47,9 @@ export const erasureListSchema = z.strictObject({
   }),
 });
 
+export type ErasureAnswer = z.output<typeof erasureSchema>;
+export type ErasureList = z.output<typeof erasureListSchema>;
+
 export const erasureListParameterSchemas = z.strictObject({
   limit: pageLimit(MOST, 50).describe('The most erasures to answer.'),
   cursor: givenUuid

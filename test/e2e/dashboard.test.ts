@@ -36,6 +36,8 @@ const GEORGIAN = readFileSync(new URL('../gold/topic-unknown-languages.jsonl', i
 
 /** The most that anything may take to show: no assertion, only the end of waiting. */
 const SOON = { timeout: 20_000 };
+/** The numbers are counted anew for it. */
+const ERASED = { timeout: 120_000 };
 const WIDE = { width: 1280, height: 900 };
 
 let service: TestService;
@@ -366,6 +368,51 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.waitForSelector('h2:text-is("2 conversations")', SOON);
   });
 
+  it('erases a user and a conversation after it has said what goes, and follows it to the end', async () => {
+    const now = new Date().toISOString();
+    const said = (content: string, userId: string) => user(content, now, userId);
+    const own = await fill(client, [
+      [said('Where is my parcel?', 'ana'), assistant(DONE, now)],
+      [said('Can I pay by invoice?', 'bo'), assistant(CANNOT, now), said(COMPLAINT, 'ana')],
+      [said('Do you ship to Norway?', 'cy'), assistant(DONE, now)],
+    ]);
+    await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId: own.instanceId }, own.position);
+    await open(`?view=users&instance=${own.instanceId}`);
+    await page.click('.person a:text-is("ana")', SOON);
+    await page.click('button:text-is("Erase …")', SOON);
+    await page.waitForSelector('dialog p:has-text("3 messages in 2 conversations")', SOON);
+    match((await page.textContent('dialog')) ?? '', /cannot be undone.*Backups .* still hold it/);
+    await page.keyboard.press('Escape');
+    equal(await page.locator('dialog').count(), 0);
+    await page.click('button:text-is("Erase …")');
+    await page.fill('dialog label:has-text("Reason") input', 'Request 4711');
+    await page.click('dialog button.main:enabled', SOON);
+    await page.waitForSelector('.notice:has-text("Erasing a user.")', SOON);
+    const done = '.notice:has-text("3 messages are gone, with 1 whole conversation.")';
+    await page.waitForSelector(done, ERASED);
+    await page.waitForSelector('h2:text-is("2 users")', SOON);
+    deepEqual((await page.locator('.person a').allTextContents()).toSorted(), ['bo', 'cy']);
+
+    await page.click('nav a:text-is("Conversations")');
+    await page.click('.virtual .title a >> nth=0', SOON);
+    await page.click('button:text-is("Erase …")', SOON);
+    await page.waitForSelector('dialog p:has-text("goes with its 2 messages")', SOON);
+    await page.click('dialog button.main:enabled', SOON);
+    await page.click('.notice a:text-is("All erasures")', SOON);
+    const rows = page.locator('section:has(h2:text-is("Erasures")) tbody tr');
+    await rows.nth(1).waitFor(SOON);
+    match((await rows.nth(1).textContent()) ?? '', /a user.*Request 4711.*3 messages are gone/);
+    await rows.nth(0).filter({ hasText: 'Done: 2 messages are gone' }).waitFor(ERASED);
+
+    // Nobody erases everything by a slip.
+    await page.click('button:text-is("Erase everything …")');
+    await page.waitForSelector('dialog p:has-text("2 messages in 1 conversation go")', SOON);
+    equal(await page.locator('dialog button.main:enabled').count(), 0);
+    await page.fill('dialog label:has-text("To confirm") input', own.instanceId);
+    equal(await page.locator('dialog button.main:enabled').count(), 1);
+    await page.keyboard.press('Escape');
+  });
+
   it('scrolls through 10,000 conversations with some dozens in the document, by keys too', async () => {
     await open();
     // So many are more than a test ingests: the answer is told so.
@@ -468,6 +515,10 @@ describe('the dashboard in a browser', { skip }, () => {
       await page.waitForSelector('.transcript .said', SOON);
       await check('conversation');
       if (scheme === 'dark') return;
+      await page.click('button:text-is("Erase …")', SOON);
+      await page.waitForSelector('dialog p:has-text("goes with its")', SOON);
+      await check('erase');
+      await page.keyboard.press('Escape');
       if (isLong) {
         await page.goBack();
         await page.click('button:text-is("Merge …")', SOON);
@@ -849,5 +900,10 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.click('td.name a >> nth=0', SOON);
     await page.waitForSelector('.curate button:disabled:text-is("Merge …")', SOON);
     match((await page.textContent('.curate + p', SOON)) ?? '', /lacks the scope curate/);
+    await page.click('.virtual .title a >> nth=0', SOON);
+    await page.waitForSelector('.transcript .said', SOON);
+    equal(await page.locator('button:has-text("Erase")').count(), 0);
+    await page.click('nav a:text-is("Connect")');
+    await page.waitForSelector('text=lacks the scope erase', SOON);
   });
 });

@@ -1,5 +1,6 @@
 /** The routes that the page asks, with the sign-in of whoever looks at it. */
 import type { Alert, AlertDetail, NewAlert, NewRule } from '../../../contract/alerts.ts';
+import type { ErasureAnswer, ErasureList } from '../../../contract/erasures.ts';
 import type { ChangesResponse } from '../../../query/changes/changes-schema.ts';
 import type { CurationsResponse } from '../../../query/curations/curations-schema.ts';
 import type { OverviewResponse } from '../../../query/overview/overview-schema.ts';
@@ -25,6 +26,7 @@ export type {
   SessionResponse,
   WhyResponse,
 };
+export type Erasure = ErasureAnswer;
 export type MadeLink = Made;
 export type ShownLink = Shown;
 export type ListedLink = LinkList['elements'][number];
@@ -145,6 +147,17 @@ export interface NewTopic {
   readonly fromBeginning: boolean;
 }
 
+/** What goes, as POST /v1/erasures takes it. */
+export type ErasureTarget =
+  { readonly sessionId: string } | { readonly externalId: string } | { readonly everything: true };
+
+/** What an erasure would take out, counted over all time. */
+export interface ErasableCount {
+  readonly target: ErasureTarget;
+  readonly messages: number;
+  readonly sessions: number;
+}
+
 /** What a write is called, and its place in the stream. */
 export interface Written {
   readonly curationId: string;
@@ -164,6 +177,18 @@ async function write(path: 'curations' | 'topics', body: object): Promise<Writte
   const response = await post(path, body);
   const answer = await answerOf<Omit<Written, 'position'>>(response);
   return { ...answer, position: response.headers.get('x-stream-position') ?? '0' };
+}
+
+/** An end user by the letters of their userId: `parsed` leaves out those that nobody sees. */
+async function erasableUser(instanceId: string, ids: string, signal?: AbortSignal): Promise<ErasableCount> {
+  const fields = { fields: 'sessions,messages', dimensionFields: 'externalId' };
+  const parameters = { instanceId, groupBy: 'END_USER', ids, ...fields };
+  const response = await send('query', parameters, 'application/json', signal);
+  if (!response.ok) return answerOf<never>(response);
+  const row = ((await response.json()) as QueryResponse).elements[0];
+  const externalId = row?.dimensions.endUser?.externalId ?? null;
+  if (externalId === null) throw new ApiError(404, 'NOT_FOUND', 'Nothing of this user is left.');
+  return { target: { externalId }, messages: row?.fields.messages ?? 0, sessions: row?.fields.sessions ?? 0 };
 }
 
 const WHY_PATHS: Readonly<Record<Exclude<EntityKind, 'signal'>, string>> = {
@@ -230,6 +255,28 @@ export const api = {
     const response = await send(`links/${id}`, {}, 'application/json', undefined, { method: 'DELETE' });
     if (!response.ok) await answerOf(response);
   },
+  erasable: async (
+    instanceId: string,
+    kind: Erasure['kind'],
+    id: string,
+    signal?: AbortSignal,
+  ): Promise<ErasableCount> => {
+    if (kind === 'END_USER') return erasableUser(instanceId, id, signal);
+    if (kind === 'SESSION') {
+      const { session } = await api.session(id, { instanceId, limit: 1 }, signal);
+      return { target: { sessionId: id }, messages: session.messages, sessions: 1 };
+    }
+    const { fields } = await api.overview({ instanceId, timeGranularity: 'MONTH' }, signal);
+    return { target: { everything: true }, messages: fields.messages ?? 0, sessions: fields.sessions ?? 0 };
+  },
+  /** `reason`: '' for none. */
+  erase: async (instanceId: string, target: ErasureTarget, reason: string) =>
+    answerOf<Erasure>(
+      await post('erasures', { instanceId, ...target, ...(reason === '' ? {} : { reason }) }),
+    ),
+  erasure: (id: string, signal?: AbortSignal) => ask<Erasure>(`erasures/${id}`, {}, signal),
+  /** Of the project, the newest first. */
+  erasures: (limit: number, signal?: AbortSignal) => ask<ErasureList>('erasures', { limit }, signal),
   alerts: (instanceId: string, signal?: AbortSignal) =>
     ask<{ elements: readonly Alert[] }>('alerts', { instanceId }, signal),
   alert: ({ id, instanceId }: Alert, signal?: AbortSignal) =>

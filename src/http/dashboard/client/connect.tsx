@@ -1,6 +1,7 @@
 /** How conversations get in, and answers out: lines to copy, with this address and this instance in them. */
 import { useState } from 'preact/hooks';
-import { api } from './api.ts';
+import { api, type Instance } from './api.ts';
+import { Erasures } from './erase.tsx';
 import { useNavigation } from './hooks.ts';
 import { Section } from './parts.tsx';
 import { ZoneInput } from './zone-input.tsx';
@@ -98,7 +99,7 @@ function waysOut(url: string, instance: string): readonly Way[] {
   ];
 }
 
-export function ConnectPage() {
+export function ConnectPage({ instances }: { readonly instances: readonly Instance[] }) {
   const { state } = useNavigation();
   return (
     <>
@@ -112,6 +113,7 @@ export function ConnectPage() {
       <WaysIn />
       <Ways title="Answers out" ways={waysOut(location.origin, state.instance)} />
       <TimeZone instance={state.instance} />
+      <Erasures instances={instances} />
     </>
   );
 }

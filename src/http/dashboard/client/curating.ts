@@ -38,18 +38,10 @@ const NO_SCOPE =
 const LATER =
   'This is stored. It shows once the service has processed it; the list of decisions then has it.';
 
-/** Decisions about one instance. */
-export function useDecisions(instance: string): Curating {
-  const [reason, setReason] = useState('');
+/** Decisions about one instance. `scopes`: those of the key, once they are known. */
+export function useDecisions(instance: string, scopes: readonly string[] | null): Curating {
   const [last, setLast] = useState<Decision | null>(null);
   const [edits, setEdits] = useState(0);
-  useEffect(() => {
-    api.key().then(
-      ({ scopes }) => setReason(scopes.includes('curate') ? '' : NO_SCOPE),
-      // A service that cannot be asked now says so when a decision is sent.
-      () => undefined,
-    );
-  }, []);
   useEffect(() => setLast(null), [instance]);
   const finish = async (written: Written, words: string, isUndo: boolean): Promise<void> => {
     const isProcessed = await api.settle(instance, written.position);
@@ -64,7 +56,8 @@ export function useDecisions(instance: string): Curating {
     );
   };
   return {
-    reason,
+    // A service that cannot be asked now says so when a decision is sent.
+    reason: scopes === null || scopes.includes('curate') ? '' : NO_SCOPE,
     last,
     forget: () => setLast(null),
     edits,

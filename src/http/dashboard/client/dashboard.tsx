@@ -9,9 +9,11 @@ import { LastDecision } from './curate.tsx';
 import { CuratingContext, useDecisions } from './curating.ts';
 import { DecisionsPage } from './decisions.tsx';
 import { EntityPage } from './entity.tsx';
+import { LastErasure } from './erase.tsx';
+import { ErasingContext, useErasing } from './erasing.ts';
 import { Chips } from './filter-bar.tsx';
 import { Header, VIEWS } from './header.tsx';
-import { useKeys, useTitle, type Navigation } from './hooks.ts';
+import { useKeys, useScopes, useTitle, type Navigation } from './hooks.ts';
 import { useLive } from './live.ts';
 import { Overview } from './overview.tsx';
 import { Loading } from './parts.tsx';
@@ -34,30 +36,35 @@ export function Dashboard({
   showTimesIn(instances.find(({ id }) => id === state.instance)?.timeZone ?? 'UTC');
   const [made, setMade] = useState<MadeLink | null>(null);
   const live = useLive(state.instance);
-  const curating = useDecisions(state.instance);
+  const scopes = useScopes();
+  const curating = useDecisions(state.instance, scopes);
+  const erasing = useErasing(state.instance, scopes);
   useShortcuts(navigation);
   useTitle(state.session !== '' ? null : (VIEWS.find(([view]) => view === state.view)?.[1] ?? null));
   return (
     <CuratingContext.Provider value={curating}>
-      <a class="skip" href="#main">
-        Skip to the numbers
-      </a>
-      <Header instances={instances} onShared={setMade} />
-      {made === null ? null : <Made made={made} onClose={() => setMade(null)} />}
-      {live.isOffline ? <Offline /> : <Standstill />}
-      <LastDecision />
-      <Chips />
-      <main id="main">
-        {live.version === null ? (
-          <Loading />
-        ) : (
-          <View
-            state={state}
-            version={`${live.version} ${curating.edits}`}
-            instanceName={instances.find(({ id }) => id === state.instance)?.name ?? state.instance}
-          />
-        )}
-      </main>
+      <ErasingContext.Provider value={erasing}>
+        <a class="skip" href="#main">
+          Skip to the numbers
+        </a>
+        <Header instances={instances} onShared={setMade} />
+        {made === null ? null : <Made made={made} onClose={() => setMade(null)} />}
+        {live.isOffline ? <Offline /> : <Standstill />}
+        <LastDecision />
+        <LastErasure />
+        <Chips />
+        <main id="main">
+          {live.version === null ? (
+            <Loading />
+          ) : (
+            <View
+              state={state}
+              version={`${live.version} ${curating.edits} ${erasing.edits}`}
+              instances={instances}
+            />
+          )}
+        </main>
+      </ErasingContext.Provider>
     </CuratingContext.Provider>
   );
 }
@@ -83,13 +90,13 @@ function Offline() {
 }
 
 function View({
-  state: { session, view },
+  state: { session, view, instance },
   version,
-  instanceName,
+  instances,
 }: {
   readonly state: PageState;
   readonly version: string;
-  readonly instanceName: string;
+  readonly instances: readonly Instance[];
 }) {
   if (session !== '') return <Session version={version} />;
   if (isEntity(view)) return <EntityPage kind={view} version={version} />;
@@ -105,9 +112,9 @@ function View({
     case 'decisions':
       return <DecisionsPage version={version} />;
     case 'alerts':
-      return <AlertsPage instanceName={instanceName} />;
+      return <AlertsPage instanceName={instances.find(({ id }) => id === instance)?.name ?? instance} />;
     case 'connect':
-      return <ConnectPage />;
+      return <ConnectPage instances={instances} />;
     default:
       return view satisfies never;
   }

@@ -5,6 +5,7 @@ import { askCompared, type Compared } from './compared.ts';
 import { Conversations } from './conversations.tsx';
 import { CuratedName, isCurated } from './curate.tsx';
 import { DecisionsAbout } from './decisions.tsx';
+import { Erase } from './erase.tsx';
 import { FILTER_GROUPINGS } from './filters.ts';
 import { counted, shownDay, shownNet, shownSeconds } from './format.ts';
 import { useAnswer, useNavigation, useTitle } from './hooks.ts';
@@ -160,6 +161,11 @@ function Heading({
       </p>
       {isCurated(kind) && !isShared ? <CuratedName kind={kind} id={id} name={name} /> : <h1>{name}</h1>}
       {note === undefined || note === '' ? null : <p class="lead">{note}</p>}
+      {kind === 'user' ? (
+        <div class="curate">
+          <Erase what={{ kind: 'END_USER', id, name }} after={{ view: 'users', id: '' }} />
+        </div>
+      ) : null}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 /** How the page's parts get what they show. */
 import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
-import { ApiError } from './api.ts';
+import { api, ApiError } from './api.ts';
 import { changed, readState, writeState, type PageState } from './state.ts';
 
 export interface Answer<Value> {
@@ -91,6 +91,18 @@ export function useUrlState(): Navigation {
       setState(changed(state, changes));
     },
   };
+}
+
+/** What the key may do; null: it is not known. */
+export function useScopes(): readonly string[] | null {
+  const [scopes, setScopes] = useState<readonly string[] | null>(null);
+  useEffect(() => {
+    api.key().then(
+      (key) => setScopes(key.scopes),
+      () => undefined,
+    );
+  }, []);
+  return scopes;
 }
 
 /** Whether the page is as narrow as a phone. */

@@ -5,6 +5,7 @@ import { conversationParameters, filtersOf } from './filters.ts';
 import { languageName, shownCount, shownInstant } from './format.ts';
 import { useAnswer, useKeys, useNavigation, useTitle } from './hooks.ts';
 import { MakeTopic } from './curate.tsx';
+import { Erase } from './erase.tsx';
 import { Fault, Go, Loading, Outcome } from './parts.tsx';
 import { usePeriod } from './period.ts';
 
@@ -44,6 +45,12 @@ export function Session({ version }: { readonly version: string }) {
           </>
         )}
       </p>
+      <div class="curate">
+        <Erase
+          what={{ kind: 'SESSION', id: session.id, name: session.title ?? 'Conversation without a title' }}
+          after={{ session: '' }}
+        />
+      </div>
       <Metadata metadata={session.metadata} />
       <ol class="transcript">
         {messages.map((message) => (
