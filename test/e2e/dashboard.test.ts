@@ -387,8 +387,8 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.click('button:text-is("Erase …")');
     await page.fill('dialog label:has-text("Reason") input', 'Request 4711');
     await page.click('dialog button.main:enabled', SOON);
-    await page.waitForSelector('.notice:has-text("Erasing a user.")', SOON);
-    const done = '.notice:has-text("3 messages are gone, with 1 whole conversation.")';
+    await page.waitForSelector('.notice:has-text("A user is being erased.")', SOON);
+    const done = '.notice:has-text("A user is erased: 3 messages are gone, with 1 whole conversation.")';
     await page.waitForSelector(done, ERASED);
     await page.waitForSelector('h2:text-is("2 users")', SOON);
     deepEqual((await page.locator('.person a').allTextContents()).toSorted(), ['bo', 'cy']);
@@ -401,7 +401,7 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.click('.notice a:text-is("All erasures")', SOON);
     const rows = page.locator('section:has(h2:text-is("Erasures")) tbody tr');
     await rows.nth(1).waitFor(SOON);
-    match((await rows.nth(1).textContent()) ?? '', /a user.*Request 4711.*3 messages are gone/);
+    match((await rows.nth(1).textContent()) ?? '', /A user.*Request 4711.*3 messages are gone/);
     await rows.nth(0).filter({ hasText: 'Done: 2 messages are gone' }).waitFor(ERASED);
 
     // Nobody erases everything by a slip.

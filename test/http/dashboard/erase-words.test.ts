@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Erasure } from '../../../src/http/dashboard/client/api.ts';
-import { progressWords, receiptWords } from '../../../src/http/dashboard/client/erase-words.ts';
+import { noticeWords, progressWords, receiptWords } from '../../../src/http/dashboard/client/erase-words.ts';
 
 const RECEIPT = {
   messages: 12,
@@ -51,6 +51,14 @@ describe('the page tells of an erasure', () => {
     equal(
       progressWords({ ...ERASURE, state: 'DONE', receipt: RECEIPT }),
       'Done: 12 messages are gone, with 3 whole conversations.',
+    );
+    equal(
+      noticeWords(ERASURE),
+      'A user is being erased. It waits its turn. Until it is done, the page may still show it.',
+    );
+    equal(
+      noticeWords({ ...ERASURE, kind: 'INSTANCE', state: 'DONE', receipt: RECEIPT }),
+      'Everything in the instance is erased: 12 messages are gone, with 3 whole conversations.',
     );
   });
 });

@@ -4,9 +4,9 @@ import { counted } from './format.ts';
 
 /** What is erased. Of whom it was, nobody can tell any more. */
 export const KIND_WORDS: Readonly<Record<Erasure['kind'], string>> = {
-  SESSION: 'a conversation',
-  END_USER: 'a user',
-  INSTANCE: 'everything in the instance',
+  SESSION: 'A conversation',
+  END_USER: 'A user',
+  INSTANCE: 'Everything in the instance',
 };
 
 const STATE_WORDS: Readonly<Record<Exclude<Erasure['state'], 'DONE'>, string>> = {
@@ -37,4 +37,14 @@ export function receiptWords({
 export function progressWords({ state, receipt, fault }: Erasure): string {
   if (state === 'DONE') return receipt === null ? 'Done.' : `Done: ${receiptWords(receipt)}`;
   return `${STATE_WORDS[state]}${state === 'FAILED' && fault !== null ? `: ${fault.replace(/\.$/, '')}` : ''}.`;
+}
+
+/** The same as a sentence of its own, under the header. */
+export function noticeWords(erasure: Erasure): string {
+  const what = KIND_WORDS[erasure.kind];
+  if (erasure.state !== 'DONE')
+    return `${what} is being erased. ${progressWords(erasure)} Until it is done, the page may still show it.`;
+  return erasure.receipt === null
+    ? `${what} is erased.`
+    : `${what} is erased: ${receiptWords(erasure.receipt)}`;
 }

@@ -2,7 +2,7 @@
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { api, type Erasure, type Instance } from './api.ts';
 import { Dialog } from './dialog.tsx';
-import { KIND_WORDS, progressWords } from './erase-words.ts';
+import { KIND_WORDS, noticeWords, progressWords } from './erase-words.ts';
 import { ErasingContext, LOOK_MS, type Erasing } from './erasing.ts';
 import { counted, shownInstant } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
@@ -152,14 +152,10 @@ export function LastErasure() {
   const erasing = useContext(ErasingContext);
   if (erasing?.last == null) return null;
   const { last, forget } = erasing;
-  const isDone = last.state === 'DONE';
   return (
     <p class="notice done" role="status">
       <span>
-        {isDone ? 'Erased: ' : 'Erasing '}
-        {KIND_WORDS[last.kind]}. {progressWords(last)}
-        {isDone ? '' : ' Until it is done, the page may still show it.'}{' '}
-        <Go to={{ view: 'connect', id: '', session: '', filters: {} }}>All erasures</Go>
+        {noticeWords(last)} <Go to={{ view: 'connect', id: '', session: '', filters: {} }}>All erasures</Go>
       </span>
       <button type="button" class="quiet" onClick={forget}>
         Close
