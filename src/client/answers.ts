@@ -7,6 +7,7 @@ import type {
   CuratedAnswer,
   CurationsAnswer,
   Erasure,
+  ExportedLine,
   IngestBody,
   IngestIds,
   Instances,
@@ -157,6 +158,9 @@ export interface ErasuresOptions extends CallOptions {
   /** `pagination.next` of the page before. */
   readonly cursor?: string | null | undefined;
 }
+
+/** What is held of an end user: a thing on each line, which `kind` says. */
+export type SubjectLine = Exclude<ExportedLine, { readonly kind: 'END' }>;
 
 export type Instance = Instances['elements'][number];
 

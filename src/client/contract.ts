@@ -416,6 +416,65 @@ export interface Erasures {
   readonly elements: readonly Erasure[];
   readonly pagination: { readonly limit: number; readonly next: string | null };
 }
+/** A line of what is held of an end user. */
+export type ExportedLine =
+  | {
+      readonly kind: 'END_USER';
+      readonly id: string;
+      readonly externalId: string;
+      readonly createdAt: string | null;
+      readonly lastActiveAt: string | null;
+      readonly sessions: number;
+      readonly messages: number;
+      readonly metadata: Metadata;
+    }
+  | {
+      readonly kind: 'SESSION';
+      readonly id: string;
+      readonly externalId: string | null;
+      readonly title: string | null;
+      readonly summary: string | null;
+      readonly language: string | null;
+      readonly outcome: SessionOutcome | null;
+      readonly createdAt: string;
+      readonly lastActiveAt: string;
+      readonly messages: number;
+      readonly sat: number;
+      readonly dsat: number;
+      readonly repeatedRequests: number;
+      readonly metadata: Metadata;
+      readonly isTheirs: boolean;
+    }
+  | {
+      readonly kind: 'MESSAGE';
+      readonly sessionId: string;
+      readonly position: number;
+      readonly role: string | null;
+      readonly content: string | null;
+      readonly gone: 'EXPIRED' | 'DELETED' | 'ERASED' | 'UNREADABLE' | null;
+      readonly createdAt: string;
+      readonly metadata: Metadata | null;
+      readonly topic: {
+        readonly id: string;
+        readonly name: string;
+        readonly isOwn: boolean;
+        readonly isNamed: boolean;
+      } | null;
+      readonly signals: readonly {
+        readonly id: string;
+        readonly name: string;
+        readonly signalType: 'SAT' | 'DSAT';
+      }[];
+      readonly gap: {
+        readonly id: string;
+        readonly name: string;
+        readonly gapType: 'TOOL' | 'KNOWLEDGE';
+        readonly isNamed: boolean;
+      } | null;
+      readonly repeatedRequest: Named | null;
+      readonly isTheirs: boolean;
+    }
+  | { readonly kind: 'END'; readonly lines: number };
 export interface NewInstance {
   readonly name?: string | undefined;
   readonly default?: boolean | undefined;

@@ -25,11 +25,13 @@ import type {
   PeriodOptions,
   Said,
   SaidOptions,
+  SubjectLine,
   Transcript,
   TranscriptMessage,
   Why,
   WhyGroupBy,
 } from './answers.ts';
+import type { ExportedLine } from './contract.ts';
 import { ingestedIn, positionOf, textIn, unexpected } from './answer-members.ts';
 import { sayAway, sayLost } from './console-lines.ts';
 import { UndertoneError } from './errors.ts';
@@ -248,6 +250,28 @@ export class Undertone {
     if (limit !== undefined) parameters['limit'] = String(limit);
     if (cursor !== undefined && cursor !== null) parameters['cursor'] = cursor;
     return this.#call<Erasures>({ method: 'GET', path: '/v1/erasures', parameters, signal });
+  }
+
+  /**
+   * Everything that is held of an end user, by the userId of their messages: them, their sessions and the messages of
+   * these. Throws an UndertoneError when it is cut off.
+   */
+  async *exportSubject(
+    externalId: string,
+    options: ReadOptions = {},
+  ): AsyncGenerator<SubjectLine, void, undefined> {
+    const path = `/v1/subjects/${encodeURIComponent(externalId)}/export`;
+    const body = await this.#transport.stream(await this.#reading(path, options));
+    const { limits } = this.#transport;
+    let lines = 0;
+    for await (const text of linesOf(body, { ...limits, signal: options.signal })) {
+      const line = parsed(text) as ExportedLine;
+      if (line.kind === 'END' && line.lines === lines) return;
+      if (line.kind === 'END') break;
+      lines += 1;
+      yield line;
+    }
+    throw new UndertoneError('UNREACHABLE', `The export was cut off after ${lines} lines.`);
   }
 
   /** A page of the instances of the key's project, oldest first. */

@@ -20,7 +20,8 @@ const auditSchema = z.strictObject({
           .string()
           .nullable()
           .describe(
-            'The curation, topic, alert, instance, link or erasure; of an export its grouping; null: none.',
+            'The curation, topic, alert, instance, link or erasure; of an export its grouping; of that of an end user a ' +
+              'keyed digest, the same each time; null: none.',
           ),
       }),
     )

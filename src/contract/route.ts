@@ -45,7 +45,7 @@ export type InstancePlace = 'parameters' | 'path' | 'body' | 'own';
 
 export interface Route<Parameters extends z.ZodType = z.ZodType> {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below /v1, without a slash at the end; at most one name in braces: a UUID. */
+  /** Below /v1, without a slash at the end; at most one name in braces: a UUID unless `idSchema` says otherwise. */
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
@@ -62,6 +62,8 @@ export interface Route<Parameters extends z.ZodType = z.ZodType> {
   readonly shared?: Shared<never>;
   /** What the name in the path stands for. */
   readonly id?: string;
+  /** What it may be. Default: a UUID. */
+  readonly idSchema?: z.ZodType<string>;
   /** Of the query string. Absent: none is looked at. */
   readonly parameters?: Parameters;
   /** Of parameters, for whoever tries the route. */

@@ -14,6 +14,7 @@ import { CREATE_LINK, LIST_LINKS, READ_LINK, REVOKE_LINK } from './links.ts';
 import { CHANGES, FIND_SAID, OVERVIEW, QUERY, READ_SESSION, WHY } from './query.ts';
 import type { Route } from './route.ts';
 import { CREATE_TOPIC, CURATE, CURATIONS } from './steering.ts';
+import { EXPORT_SUBJECT } from './subjects.ts';
 
 /** By what a process serves: it takes messages, it reads the views, and what every one does. */
 export const ROUTES: Readonly<Record<'ingest' | 'query' | 'always', readonly Route[]>> = {
@@ -41,6 +42,7 @@ export const ROUTES: Readonly<Record<'ingest' | 'query' | 'always', readonly Rou
     CREATE_ERASURE,
     LIST_ERASURES,
     READ_ERASURE,
+    EXPORT_SUBJECT,
   ],
   always: [LIST_INSTANCES, CREATE_INSTANCE, CHANGE_INSTANCE, ISSUE_SESSION_IDS, READ_KEY, READ_AUDIT],
 };

@@ -5,6 +5,7 @@ export const AUDITED = [
   'SIGN_IN',
   'SIGN_OUT',
   'EXPORT',
+  'EXPORT_SUBJECT',
   'CURATE',
   'CREATE_TOPIC',
   'CREATE_ALERT',
@@ -27,7 +28,10 @@ export interface AuditRecord {
   readonly action: AuditedAction;
   /** Null: it is about no single one. */
   readonly instanceId: string | null;
-  /** What was made, changed or deleted: a curation, topic, alert, instance, link or erasure; of an export its grouping. */
+  /**
+   * What was made, changed or deleted: a curation, topic, alert, instance, link or erasure. Of an export its grouping;
+   * of that of an end user a keyed digest, which names nobody.
+   */
   readonly target: string | null;
 }
 

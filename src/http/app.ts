@@ -45,6 +45,7 @@ import { parseQueryString, registerQueryRoute } from './query-route.ts';
 import { createMessageBudget, createRateLimiter } from './rate-limit.ts';
 import { registerReadingRoutes } from './reading-routes.ts';
 import { registerSessionIdsRoute } from './session-ids-route.ts';
+import { registerSubjectRoute } from './subject-route.ts';
 import { registerTraceRoutes } from './trace-routes.ts';
 
 declare module 'fastify' {
@@ -148,6 +149,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
         registerDigestRoute(scope, reading);
         registerCurationRoutes(scope, { ...reading, budget }, bodies);
         registerErasureRoutes(scope, { ...reading, budget });
+        registerSubjectRoute(scope, reading);
         registerAlertRoutes(scope, reading);
         registerLinkRoutes(scope, dependencies.links, query.instances, dependencies.instances);
       }
@@ -182,7 +184,12 @@ function serverOptions(times: ConnectionTimes, trustedProxies: readonly string[]
       headersTimeout: times.headers,
       connectionsCheckingInterval: times.check,
     },
-    routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQueryString },
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      querystringParser: parseQueryString,
+      // Ids of end users stand in paths; one that is too long is a fault of the request, and no unknown path.
+      maxParamLength: MAX_HEADER_BYTES,
+    },
   };
 }
 

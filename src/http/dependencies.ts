@@ -24,6 +24,7 @@ import type { QueryParameters } from '../query/parameters.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
 import type { SaidParameters, SaidResponse } from '../query/said/said-schema.ts';
 import type { SessionParameters, SessionResponse } from '../query/session-schema.ts';
+import type { SubjectLine } from '../query/subject-schema.ts';
 import type { WhyGroupBy, WhyParameters, WhyResponse } from '../query/why/why-schema.ts';
 import type { Instance, Link, LinkMaker, Registry, SignIn } from '../registry/registry.ts';
 import type { Logger } from '../logger.ts';
@@ -175,6 +176,18 @@ export interface Erasures {
   };
 }
 
+/** Tells what is held of end users of instances that exist. */
+export interface Subjects {
+  /** Its lines, some at a time. Throws AppError NOT_FOUND with the first of them where nothing of them is known. */
+  read(
+    instanceId: string,
+    externalId: string,
+    caller: string,
+  ): AsyncGenerator<readonly SubjectLine[], void, undefined>;
+  /** Names an end user in the audit: keyed, so that nobody can guess who it is. */
+  digest(instanceId: string, externalId: string): string;
+}
+
 /** The alerts of instances that exist. */
 export interface Alerts {
   /** Where messages may go. */
@@ -224,6 +237,7 @@ export interface HttpDependencies {
     readonly curator: Curator;
     readonly alerts: Alerts;
     readonly erasures: Erasures;
+    readonly subjects: Subjects;
     readonly instances: InstanceFinder;
   };
   readonly instances: InstanceRegistry;

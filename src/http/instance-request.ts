@@ -23,6 +23,13 @@ export function readId(name: string, given: string): string {
   return given.toLowerCase();
 }
 
+/** Another name in the path of a URL. Throws AppError VALIDATION_ERROR. */
+export function readName(name: string, given: string, schema: z.ZodType<string>): string {
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  throw invalidRequest(result.error.issues.map(({ message }) => ({ path: name, message })));
+}
+
 /**
  * Lets a request to its instance: of the key's project, and with what the request wants to wait for. Throws AppError
  * NOT_FOUND.

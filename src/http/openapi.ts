@@ -17,6 +17,7 @@ import {
   RATE_LIMIT_HEADERS,
   REQUEST_HEADERS,
   errorAnswers,
+  schemaOf,
   type Json,
 } from './openapi-parts.ts';
 
@@ -95,15 +96,16 @@ function operationOf(route: Route): Json {
 
 /** The id in the path. */
 function idOf(route: Route): Json[] {
+  const { id, idSchema } = route;
   const name = idNameOf(route);
   if (name === null) return [];
   return [
     {
       name,
       in: 'path',
-      description: route.id,
+      description: id,
       required: true,
-      schema: { type: 'string', format: 'uuid' },
+      schema: idSchema === undefined ? { type: 'string', format: 'uuid' } : schemaOf(idSchema, 'output'),
     },
   ];
 }

@@ -2,13 +2,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { idNameOf, type Route } from '../contract/route.ts';
-import { readId, readParameters } from './instance-request.ts';
+import { readId, readName, readParameters } from './instance-request.ts';
 
 /** A request to a declared route, checked as far as its declaration says. */
 export interface Call<Parameters> {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** The id in the path, lower case; '' where the path has none. */
+  /** The id in the path, in lower case where it is a UUID; '' where the path has none. */
   readonly id: string;
   readonly parameters: Parameters;
 }
@@ -39,12 +39,18 @@ export function serve<Parameters extends z.ZodType>(
   route: Route<Parameters>,
   answer: (call: Call<z.output<Parameters>>) => Promise<unknown>,
 ): void {
-  const { parameters } = route;
+  const { parameters, idSchema } = route;
   const idName = idNameOf(route);
   scope.route<{ Params: Readonly<Record<string, string>> }>({
     ...registrationOf(route),
     handler: async (request, reply) => {
-      const id = idName === null ? '' : readId(idName, request.params[idName] ?? '');
+      const given = idName === null ? '' : (request.params[idName] ?? '');
+      const id =
+        idName === null
+          ? ''
+          : idSchema === undefined
+            ? readId(idName, given)
+            : readName(idName, given, idSchema);
       const values = parameters === undefined ? undefined : readParameters(parameters, request.query);
       reply.code(route.answer.status ?? 200);
       return answer({ request, reply, id, parameters: values as z.output<Parameters> });

@@ -48,7 +48,7 @@ export type SessionParameters = z.output<typeof sessionParameterSchemas>;
 
 const named = { id: uuid, name: z.string() };
 
-const messageSchema = z.strictObject({
+export const messageSchema = z.strictObject({
   position: count.describe('Its place in the stream: it names the message for ever.'),
   role: z.string().nullable().describe('As it was sent; null: the text is gone.'),
   content: z.string().nullable().describe('What was said, to the letter; null: the text is gone.'),
@@ -90,7 +90,7 @@ const messageSchema = z.strictObject({
     .describe('The request that it asks again; null: it repeats nothing.'),
 });
 
-const sessionSchema = z.strictObject({
+export const sessionSchema = z.strictObject({
   id: uuid,
   externalId: z
     .string()

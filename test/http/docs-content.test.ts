@@ -136,7 +136,7 @@ describe('the description of the interface', () => {
       const id = link?.id ?? (path === '/v1/erasures/{id}/' ? await makeErasure(app) : SESSION);
       const result = await app.inject({
         method: method.toUpperCase() as 'GET' | 'POST' | 'PATCH' | 'DELETE',
-        url: `${path.replace('{instanceId}', INSTANCE).replace(/\{(?:sessionId|id)\}/, id)}?${query.toString()}`,
+        url: `${path.replace('{instanceId}', INSTANCE).replace(/\{(?:sessionId|externalId|id)\}/, id)}?${query.toString()}`,
         headers: {
           'x-api-key': KEY,
           ...(path === '/v1/link/' && link !== null ? { 'x-undertone-link': link.token } : {}),

@@ -59,6 +59,7 @@ describe('OpenAPI document', () => {
       '/v1/link/',
       '/v1/erasures/',
       '/v1/erasures/{id}/',
+      '/v1/subjects/{externalId}/export/',
     ];
     const ingest = ['/v1/ingest/', '/v1/ingest/batch/', '/v1/traces/', '/v1/logs/'];
     deepEqual(Object.keys(document.paths), [...ingest, ...reading, ...always]);

@@ -27,6 +27,7 @@ const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope]
   ['GET', '/v1/erasures', 'erase'],
   ['GET', `/v1/erasures/${INSTANCE}`, 'erase'],
   ['GET', '/v1/curations', 'query'],
+  ['GET', `/v1/subjects/${INSTANCE}/export`, 'query'],
   ['GET', '/v1/instances', 'query'],
   ['GET', '/v1/query', 'query'],
   ['GET', '/v1/sessions', 'query'],

@@ -23,6 +23,7 @@ import type { QueryParameters } from '../../src/query/parameters.ts';
 import { AppError } from '../../src/errors.ts';
 import { MemoryBucket } from '../support/memory-bucket.ts';
 import { memoryIdempotency } from '../support/memory-idempotency.ts';
+import { noSubject } from '../../src/query/subject-schema.ts';
 import { noSession, type SessionParameters } from '../../src/query/session-schema.ts';
 
 export const PROJECT = '0192f0a0-0000-7000-8000-000000000001';
@@ -135,6 +136,7 @@ export function createHarness(
     /** Whom the views know besides SESSION and `ana`. */
     readonly knows?: (kind: ErasedKind, name: string) => boolean;
     readonly why?: NonNullable<HttpDependencies['query']>['why'];
+    readonly subjects?: NonNullable<HttpDependencies['query']>['subjects'];
     readonly serve?: 'all' | 'ingest' | 'query';
     /** Larger bodies are read on a thread. */
     readonly inlineBytes?: number;
@@ -154,6 +156,7 @@ export function createHarness(
     inlineBytes,
     projectOf,
     why,
+    subjects,
     knows = () => false,
     scopes = KEY_SCOPES,
     ...rest
@@ -323,6 +326,16 @@ export function createHarness(
           if (!isKnown) throw new AppError('NOT_FOUND', 'Nothing of it is known.');
         },
       },
+    },
+    subjects: subjects ?? {
+      async *read(_, externalId) {
+        if (externalId !== 'ana' && externalId !== SESSION && !knows('END_USER', externalId))
+          throw noSubject();
+        const none = { createdAt: null, lastActiveAt: null, sessions: 0, messages: 0, metadata: {} };
+        yield [{ kind: 'END_USER', id: SESSION, externalId, ...none }];
+        yield [{ kind: 'END', lines: 1 }];
+      },
+      digest: (instanceId, externalId) => digestOf(`${instanceId} ${externalId}`),
     },
     targets: targets ?? { check: async (_, asked) => asked, messagesOf: async () => 300 },
     curator: {

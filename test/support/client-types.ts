@@ -21,6 +21,7 @@ import { queryParameterSchemas } from '../../src/query/parameters.ts';
 import { queryResponseSchema } from '../../src/query/response-schema.ts';
 import { saidResponseSchema } from '../../src/query/said/said-schema.ts';
 import { sessionResponseSchema } from '../../src/query/session-schema.ts';
+import { subjectLineSchema } from '../../src/query/subject-schema.ts';
 import { WHY_PATHS, whyResponseSchema } from '../../src/query/why/why-schema.ts';
 
 /** As much of JSON Schema as our schemas use. */
@@ -164,6 +165,8 @@ export function clientTypes(): string {
     declare('CurationsAnswer', typeOf(answer(curationsResponseSchema))),
     declare('Erasure', typeOf(answer(erasureSchema))),
     declare('Erasures', typeOf(answer(erasureListSchema))),
+    '/** A line of what is held of an end user. */',
+    `export type ExportedLine = ${typeOf(answer(subjectLineSchema))};`,
     declare('NewInstance', typeOf(body(newInstanceSchema))),
     declare('Instances', typeOf(answer(instanceListSchema))),
     declare('Key', typeOf(answer(keySchema))),

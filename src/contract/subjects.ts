@@ -1,0 +1,27 @@
+/** What is held of one end user. Covered by test/http/subject-route.test.ts. */
+import { givenEndUser } from '../ingest/erasure-body.ts';
+import { subjectLineSchema, subjectParameterSchemas } from '../query/subject-schema.ts';
+import { declare } from './route.ts';
+
+export const EXPORT_SUBJECT = declare({
+  method: 'GET',
+  path: '/subjects/{externalId}/export',
+  operationId: 'exportSubject',
+  summary: 'Export what is held of an end user',
+  description:
+    'Everything, one thing on each line: the end user, their sessions, and the messages of these with what was found ' +
+    'in them. The last line says that nothing is missing. It is streamed, and all lines are of one moment.',
+  tag: 'Query',
+  scope: 'query',
+  instance: 'parameters',
+  id: 'The end user: the userId of their messages, to the letter, percent-encoded.',
+  idSchema: givenEndUser,
+  parameters: subjectParameterSchemas,
+  headers: ['X-Wait-For-Position'],
+  answer: {
+    description: 'The lines.',
+    headers: ['X-Wait-Result'],
+    content: { 'application/x-ndjson': { schema: { name: 'SubjectLine', schema: subjectLineSchema } } },
+  },
+  fails: [404],
+});

@@ -1,0 +1,182 @@
+/**
+ * What the views say of sessions and of their messages, without texts: what transcripts and exports of end users are
+ * made of. Covered by test/e2e/session-rules.test.ts and test/e2e/subject-rules.test.ts.
+ */
+import { GRANULARITY_NUMBER, KINDS } from '../domain/kinds.ts';
+import type { SessionOutcome } from '../domain/session-outcomes.ts';
+import { formatInstant } from '../domain/time.ts';
+import type { Bindings, Row } from '../store/duckdb.ts';
+import type { Snapshot } from '../store/published/snapshot-reader.ts';
+import { cachedNames } from './dimensions.ts';
+import type { SessionResponse, TranscriptPlace } from './session-schema.ts';
+
+export interface FoundSession {
+  readonly number: number;
+  /** Number of the end user who started the conversation; 0: nobody was named. */
+  readonly startedBy: number;
+  /** Event times of its first and last message. */
+  readonly from: number;
+  readonly to: number;
+  readonly session: SessionResponse['session'];
+}
+
+/** The kinds of what is found in messages. */
+export type FindingKind = (typeof KINDS)['topic' | 'signal' | 'repeatedRequest' | 'gap'];
+
+/** A message, before its text is read. */
+export interface FoundMessage extends TranscriptPlace {
+  /** Number of the end user to whom it belongs; 0: nobody. */
+  readonly endUser: number;
+  /** The rows that name what was found in it. Of each kind but signals there is at most one. */
+  readonly rowsOf: (kind: FindingKind) => readonly Row[];
+}
+
+/** The sessions of an instance for which a condition in SQL holds, in the order in which the stream began them. */
+export async function readSessions(
+  snapshot: Snapshot,
+  instance: number,
+  condition: string,
+  bindings: Bindings = {},
+): Promise<FoundSession[]> {
+  const rows = await snapshot.all(
+    `select session, id::varchar as id, title, summary, language, outcome, end_user, external_id
+from @session order by session`,
+    { rows: { session: { table: 'session', equal: { instance }, and: condition } }, bindings },
+  );
+  if (rows.length === 0) return [];
+  const listOf = (column: string): string => [...new Set(rows.map((row) => row[column] ?? 0))].join(', ');
+  const ids = rows.map(({ id }) => `'${id as string}'`).join(', ');
+  const [counts, authors, members] = await Promise.all([
+    snapshot.all('select session, messages, sat, dsat, repeated_requests, first_at, last_at from @counts', {
+      rows: {
+        counts: {
+          table: 'session_rollup',
+          equal: { instance, granularity: GRANULARITY_NUMBER.ALL },
+          // Of ALL there is one bucket: named, it lets whole row groups be passed over.
+          and: `bucket = '-infinity' and session in (${listOf('session')})`,
+        },
+      },
+      bindings: {},
+    }),
+    snapshot.all('select end_user, id::varchar as id, external_id from @author', {
+      rows: {
+        author: { table: 'end_user', equal: { instance }, and: `end_user in (${listOf('end_user')})` },
+      },
+      bindings: {},
+    }),
+    snapshot.all('select record_key, member, value from @metadata order by record_key, member', {
+      rows: {
+        metadata: {
+          table: 'record_metadata',
+          equal: { instance },
+          and: `record = 'session' and record_key in (${ids})`,
+        },
+      },
+      bindings: {},
+    }),
+  ]);
+  const countsOf = new Map(counts.map((row) => [row['session'], row]));
+  const authorOf = new Map(authors.map((row) => [row['end_user'], row]));
+  const membersOf = Map.groupBy(members, (row) => row['record_key']);
+  return rows.flatMap((row) => {
+    const counted = countsOf.get(row['session']);
+    // A session is named with its first message, in one transaction.
+    if (counted === undefined) return [];
+    return [sessionOf(row, counted, authorOf.get(row['end_user']), membersOf.get(row['id']) ?? [])];
+  });
+}
+
+function sessionOf(row: Row, counts: Row, author: Row | undefined, members: readonly Row[]): FoundSession {
+  const [from, to] = [counts['first_at'] as number, counts['last_at'] as number];
+  return {
+    number: row['session'] as number,
+    startedBy: (row['end_user'] as number | null) ?? 0,
+    from,
+    to,
+    session: {
+      id: row['id'] as string,
+      externalId: row['external_id'] as string | null,
+      endUser:
+        author === undefined
+          ? null
+          : { id: author['id'] as string, externalId: author['external_id'] as string },
+      title: row['title'] as string | null,
+      summary: row['summary'] as string | null,
+      language: row['language'] as string | null,
+      outcome: row['outcome'] as SessionOutcome | null,
+      createdAt: formatInstant(from),
+      lastActiveAt: formatInstant(to),
+      messages: counts['messages'] as number,
+      sat: counts['sat'] as number,
+      dsat: counts['dsat'] as number,
+      repeatedRequests: counts['repeated_requests'] as number,
+      metadata: metadataIn(members),
+    },
+  };
+}
+
+/** The members of rows of `record_metadata`. */
+export function metadataIn(rows: readonly Row[]): Record<string, unknown> {
+  return Object.fromEntries(
+    rows.map(({ member, value }) => [member as string, JSON.parse(value as string) as unknown]),
+  );
+}
+
+/** A page of a session's messages with what was found in them, and the last of it where another page follows. */
+export async function readMessages(
+  snapshot: Snapshot,
+  instance: number,
+  { number, from, to }: FoundSession,
+  { limit, cursor }: { readonly limit: number; readonly cursor?: TranscriptPlace | undefined },
+): Promise<{ readonly found: readonly FoundMessage[]; readonly next: TranscriptPlace | null }> {
+  const { all, topic, signal, repeatedRequest, gap } = KINDS;
+  const range = { from: cursor?.at ?? from, to: to + 1 };
+  const facts = { table: 'message_fact', range };
+  const kinds = [topic, signal, repeatedRequest, gap] as const;
+  const [rows, ...names] = await Promise.all([
+    // One more than the page has says that there is a next page.
+    snapshot.all(
+      `with page as materialized (
+  select position, event_at, entity from @messages where event_at > $at or position > $position
+  order by event_at, position limit ${limit + 1}
+)
+select position, event_at, kind, entity from (
+  select position, event_at, ${all} as kind, entity, 0 as fact_id from page
+  union all
+  select position, f.event_at, kind, f.entity, fact_id from @found f join page using (position) where not gone
+) order by event_at, position, fact_id`,
+      {
+        rows: {
+          messages: { ...facts, equal: { instance, kind: all }, and: `session = ${number}` },
+          found: {
+            ...facts,
+            equal: { instance },
+            and: `session = ${number} and kind in (${kinds.join(', ')})`,
+          },
+        },
+        bindings: { at: { at: range.from }, position: cursor?.position ?? -1 },
+      },
+    ),
+    ...(['topic', 'signal', 'repeated_request', 'gap'] as const).map((table) =>
+      cachedNames(snapshot, table, instance),
+    ),
+  ]);
+  const nameOf = new Map(kinds.map((kind, index) => [kind, names[index]]));
+  const byPosition = [...Map.groupBy(rows, (row) => row['position'] as number)];
+  const found = byPosition.slice(0, limit).map(([position, [message, ...others]]): FoundMessage => ({
+    position,
+    at: message?.['event_at'] as number,
+    endUser: message?.['entity'] as number,
+    rowsOf: (kind) =>
+      others.flatMap((fact) => {
+        const row = fact['kind'] === kind ? nameOf.get(kind)?.get(fact['entity'] as number) : undefined;
+        return row === undefined ? [] : [row];
+      }),
+  }));
+  return { found, next: byPosition.length > limit ? (found.at(-1) ?? null) : null };
+}
+
+/** What names a topic, gap, signal or repeated request. */
+export function named(row: Row): { readonly id: string; readonly name: string } {
+  return { id: row['id'] as string, name: row['name'] as string };
+}

@@ -1,0 +1,254 @@
+/**
+ * Tells everything that is held of one end user, line by line: sessions in the order in which the stream began them,
+ * and the messages of each as transcripts have them. All lines are of one snapshot. However much there is, only some
+ * messages of it are in memory. Covered by test/query/subject-reader.test.ts and test/e2e/subject-rules.test.ts.
+ */
+import { piecesOf } from '../domain/give-way.ts';
+import { derivedId } from '../domain/ids.ts';
+import { GRANULARITY_NUMBER, KINDS } from '../domain/kinds.ts';
+import { formatInstant } from '../domain/time.ts';
+import { Turns } from '../domain/turns.ts';
+import type { Row } from '../store/duckdb.ts';
+import type { Snapshot, SnapshotReader } from '../store/published/snapshot-reader.ts';
+import { nothingPublished, tooManyExports } from '../store/published/unanswerable.ts';
+import { readInstanceRow } from './instance-row.ts';
+import { LONG_ANSWER } from './places.ts';
+import { transcriptOf, type ReadMessage } from './session-reader.ts';
+import type { TranscriptPlace } from './session-schema.ts';
+import {
+  metadataIn,
+  readMessages,
+  readSessions,
+  type FoundMessage,
+  type FoundSession,
+} from './session-rows.ts';
+import { noSubject, type SubjectLine } from './subject-schema.ts';
+
+export interface SubjectReaderOptions {
+  /** The reader of the shard that an instance (UUID) belongs to. */
+  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'snapshot' | 'inTurn'>;
+  /** The texts of messages by stream position. Throws AppError SERVICE_UNAVAILABLE while they cannot be read. */
+  readonly texts: { read(positions: readonly number[]): Promise<ReadonlyMap<number, ReadMessage>> };
+}
+
+/** Of all callers and of one: as many as of other exports. Who reads one may take any time, so nobody waits for one. */
+const MOST_EXPORTS = 4;
+const EXPORTS_PER_CALLER = 2;
+/** Numbers of sessions that one statement lists: each has to look through all messages of the instance. */
+const LISTED_SESSIONS = 50_000;
+/** Sessions that are read together, without their messages. */
+const SESSIONS_AT_ONCE = 100;
+/** Messages that one statement lists. */
+const LISTED_MESSAGES = 1000;
+/** Messages whose texts are read together, the first ones and the most; fewer where they are long. */
+const TEXTS_AT_FIRST = 8;
+const TEXTS_AT_ONCE = 128;
+/** Of the texts that are read together, UTF-16 units. */
+const HELD_TEXTS = 2 ** 20;
+
+/** An end user in one snapshot. */
+interface Subject {
+  readonly snapshot: Snapshot;
+  readonly instance: number;
+  /** Null: only metadata tells of them. */
+  readonly number: number | null;
+  /** Event times of the first and the last message that belongs to them; null: none does. */
+  readonly times: { readonly from: number; readonly to: number } | null;
+  readonly line: SubjectLine;
+}
+
+/** Takes a turn for a part of the export. */
+type InTurn = <T>(work: () => Promise<T>, places?: number) => Promise<T>;
+
+export class SubjectReader {
+  readonly #options: SubjectReaderOptions;
+  readonly #exports = new Turns({
+    most: MOST_EXPORTS,
+    mostPerCaller: EXPORTS_PER_CALLER,
+    waitingPerCaller: { most: 0, refusal: tooManyExports },
+  });
+
+  constructor(options: SubjectReaderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The lines, some at a time; the end user is the first. The instance is known to exist. Throws AppError NOT_FOUND
+   * with the first of them when nothing of the end user is known, and SERVICE_UNAVAILABLE while the views or the texts
+   * cannot be read, or too many exports are.
+   */
+  async *read(
+    instanceId: string,
+    externalId: string,
+    caller = '',
+  ): AsyncGenerator<readonly SubjectLine[], void, undefined> {
+    const reader = this.#options.readerOf(instanceId);
+    const inTurn: InTurn = (work, places) => reader.inTurn(caller, work, places);
+    const leave = await this.#exports.take(caller);
+    let snapshot: Snapshot | null = null;
+    try {
+      snapshot = await reader.snapshot(caller);
+      if (snapshot === null) throw nothingPublished();
+      const asked = snapshot;
+      const subject = await inTurn(() => readSubject(asked, instanceId, externalId));
+      let lines = 0;
+      for await (const some of this.#linesOf(subject, inTurn)) {
+        lines += some.length;
+        yield some;
+      }
+      yield [{ kind: 'END', lines }];
+    } finally {
+      snapshot?.release();
+      leave();
+    }
+  }
+
+  async *#linesOf(subject: Subject, inTurn: InTurn): AsyncGenerator<readonly SubjectLine[], void, undefined> {
+    yield [subject.line];
+    const { snapshot, instance } = subject;
+    for await (const numbers of sessionsOf(subject, inTurn)) {
+      const condition = `session in (${numbers.join(', ')})`;
+      for (const found of await inTurn(() => readSessions(snapshot, instance, condition))) {
+        const { endUser: _, ...session } = found.session;
+        yield [{ kind: 'SESSION', ...session, isTheirs: found.startedBy === subject.number }];
+        yield* this.#messagesOf(subject, found, inTurn);
+      }
+    }
+  }
+
+  async *#messagesOf(
+    { snapshot, instance, number }: Subject,
+    session: FoundSession,
+    inTurn: InTurn,
+  ): AsyncGenerator<readonly SubjectLine[], void, undefined> {
+    let atOnce = TEXTS_AT_FIRST;
+    let cursor: TranscriptPlace | undefined;
+    do {
+      const page = { limit: LISTED_MESSAGES, cursor };
+      const { found, next } = await inTurn(() => readMessages(snapshot, instance, session, page));
+      for (let from = 0; from < found.length;) {
+        const some = found.slice(from, from + atOnce);
+        const read = await this.#options.texts.read(some.map(({ position }) => position));
+        const lines = some.map((message) =>
+          messageLine(session.session.id, message, read.get(message.position), number),
+        );
+        yield lines;
+        from += some.length;
+        // So many more as are as long as these.
+        const fitting = Math.floor((HELD_TEXTS * some.length) / Math.max(1, lengthOf(read)));
+        atOnce = Math.max(1, Math.min(fitting, atOnce * 2, TEXTS_AT_ONCE));
+      }
+      cursor = next ?? undefined;
+    } while (cursor !== undefined);
+  }
+}
+
+async function readSubject(snapshot: Snapshot, instanceId: string, externalId: string): Promise<Subject> {
+  const row = await readInstanceRow(snapshot, instanceId);
+  if (row === undefined) throw noSubject();
+  const instance = row['instance'] as number;
+  const id = derivedId(instanceId, 'end-user', externalId);
+  const [[user], members] = await Promise.all([
+    snapshot.all('select end_user from @user', {
+      rows: { user: { table: 'end_user', equal: { instance }, and: 'id = $id::uuid' } },
+      bindings: { id },
+    }),
+    snapshot.all('select member, value from @metadata order by member', {
+      rows: {
+        metadata: {
+          table: 'record_metadata',
+          equal: { instance },
+          and: "record = 'user' and record_key = $name",
+        },
+      },
+      bindings: { name: externalId },
+    }),
+  ]);
+  if (user === undefined && members.length === 0) throw noSubject();
+  const number = user === undefined ? null : (user['end_user'] as number);
+  const counts = number === null ? undefined : await readCounts(snapshot, instance, number);
+  const times =
+    counts === undefined ? null : { from: counts['first_at'] as number, to: counts['last_at'] as number };
+  return {
+    snapshot,
+    instance,
+    number,
+    times,
+    line: {
+      kind: 'END_USER',
+      id,
+      externalId,
+      createdAt: times === null ? null : formatInstant(times.from),
+      lastActiveAt: times === null ? null : formatInstant(times.to),
+      sessions: (counts?.['sessions'] as number | undefined) ?? 0,
+      messages: (counts?.['messages'] as number | undefined) ?? 0,
+      metadata: metadataIn(members),
+    },
+  };
+}
+
+async function readCounts(snapshot: Snapshot, instance: number, endUser: number): Promise<Row | undefined> {
+  const rows = await snapshot.all('select sessions, messages, first_at, last_at from @counts', {
+    rows: {
+      counts: {
+        table: 'end_user_rollup',
+        equal: { instance, granularity: GRANULARITY_NUMBER.ALL },
+        and: `bucket = '-infinity' and end_user = ${endUser}`,
+      },
+    },
+    bindings: {},
+  });
+  return rows[0];
+}
+
+/** The numbers of the sessions in which a message belongs to the end user, in the order of the stream, some at a time. */
+async function* sessionsOf(
+  { snapshot, instance, number, times }: Subject,
+  inTurn: InTurn,
+): AsyncGenerator<readonly number[], void, undefined> {
+  if (number === null || times === null) return;
+  const range = { from: times.from, to: times.to + 1 };
+  const messages = { table: 'message_fact', equal: { instance, kind: KINDS.all }, range };
+  for (let after = -1; ;) {
+    const statement = `select distinct session from @messages
+where not gone and entity = ${number} and session > ${after} order by session limit ${LISTED_SESSIONS}`;
+    const rows = await inTurn(
+      () => snapshot.all(statement, { rows: { messages }, bindings: {} }),
+      LONG_ANSWER,
+    );
+    const numbers = rows.map(({ session }) => session as number);
+    yield* piecesOf(numbers, SESSIONS_AT_ONCE);
+    if (numbers.length < LISTED_SESSIONS) return;
+    after = numbers.at(-1) as number;
+  }
+}
+
+function messageLine(
+  sessionId: string,
+  found: FoundMessage,
+  read: ReadMessage | undefined,
+  endUser: number | null,
+): SubjectLine {
+  // Who else took part is not told.
+  const { externalId: _, topic, gap, ...message } = transcriptOf(found, read);
+  const [topicRow] = found.rowsOf(KINDS.topic);
+  const [gapRow] = found.rowsOf(KINDS.gap);
+  return {
+    kind: 'MESSAGE',
+    sessionId,
+    ...message,
+    isTheirs: found.endUser === endUser,
+    topic: topic && { ...topic, isOwn: isSet(topicRow, 'is_own'), isNamed: isSet(topicRow, 'is_named') },
+    gap: gap && { ...gap, isNamed: isSet(gapRow, 'is_named') },
+  };
+}
+
+function isSet(row: Row | undefined, column: string): boolean {
+  return row?.[column] === true;
+}
+
+function lengthOf(read: ReadonlyMap<number, ReadMessage>): number {
+  let length = 0;
+  for (const one of read.values()) if ('message' in one) length += one.message.content.length;
+  return length;
+}
