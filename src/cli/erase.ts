@@ -1,4 +1,5 @@
 /** `npm run erase`: forgets a session, an end user or all of an instance, and shows what was erased. */
+import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 } from 'uuid';
 import { loadConfig, type Config } from '../config.ts';
@@ -159,12 +160,13 @@ async function runOpen(run: CommandRun, id: string | null): Promise<number> {
   });
   if (lock === null) return (await whenDone(id!)(run)) ?? 0;
   try {
-    return await withReplaySettings(config, run, { hint: 'npm run erase -- run' }, async (settings) => {
-      const options = { replicas: config.streamReplicas };
-      const registry = await openRegistry(settings.connection, options);
+    const options = { hint: 'npm run erase -- run', priority: constants.priority.PRIORITY_BELOW_NORMAL };
+    return await withReplaySettings(config, run, options, async (settings) => {
+      const replicas = { replicas: config.streamReplicas };
+      const registry = await openRegistry(settings.connection, replicas);
       try {
         await registry.whenReady();
-        const ledger = await ErasureLedger.open(settings.connection, options);
+        const ledger = await ErasureLedger.open(settings.connection, replicas);
         const done = await runErasures({ ...settings, ledger, digest: registry.erasureDigest });
         settings.progress.line(
           done.length === 0 ? 'nothing is to be erased' : `${done.length} erasures are done`,

@@ -28,19 +28,21 @@ export interface ReplayOptions {
   /** Messages a second at most. Default: as many as go. */
   readonly throttle?: number | null;
   readonly archive?: StreamArchive | null;
+  /** Of the process, as in `setPriority`. Default: the lowest. */
+  readonly priority?: number;
   /** The command that goes on after an interruption. */
   readonly hint: string;
 }
 
-/** Opens what a replay needs, at the lowest priority, and closes it; an interruption becomes exit code 130. */
+/** Opens what a replay needs, at a low priority, and closes it; an interruption becomes exit code 130. */
 export async function withReplaySettings(
   config: Config,
   run: CommandRun,
-  { throttle = null, archive = null, hint }: ReplayOptions,
+  { throttle = null, archive = null, priority = constants.priority.PRIORITY_LOW, hint }: ReplayOptions,
   work: (settings: RebuildSettings) => Promise<void>,
 ): Promise<number> {
   // Before anything starts threads: they inherit it.
-  setPriority(constants.priority.PRIORITY_LOW);
+  setPriority(priority);
   const signal = run.interruption();
   const progress = openProgress(process.stdout);
   const server = await ownServer(config);

@@ -9,8 +9,8 @@ import { readDeadLetters, replaceDeadLetter } from '../stream/dead-letters/dead-
 import { eraseKey } from '../stream/kv/erase-key.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { DecodeError, decodeRecord, encodeRecord, encodeRequest } from '../stream/log/codec.ts';
-import { openConsumer, readStored, type Delivered } from '../stream/log/consumer.ts';
-import { findRedacted, redactEntry } from '../stream/log/redacted-entries.ts';
+import { lastSequenceOf, openConsumer, readStored, type Delivered } from '../stream/log/consumer.ts';
+import { redactEntry } from '../stream/log/redacted-entries.ts';
 import { partitionOf } from '../stream/subjects.ts';
 import { Redaction, type Places } from './redaction.ts';
 
@@ -67,11 +67,13 @@ export async function eraseEntries(settings: EraseSettings, erasure: Erasure): P
     counted.bytes += Math.max(0, entry.bytes.length - bytes.length);
     if (counted.entries % NOTED_EVERY === 0) await ledger.change(erasure, { receipt: counted });
   }
-  await eraseDeadLetters(settings, redaction, counted);
   return counted;
 }
 
-/** Reads the entries before an erasure twice, and lets go of the ids of the sessions that go whole. */
+/**
+ * Reads the entries before an erasure twice, and lets go of the ids of the sessions that go whole, and of what dead
+ * letters hold.
+ */
 async function findPlaces(
   settings: EraseSettings,
   erasure: Erasure,
@@ -97,6 +99,7 @@ async function findPlaces(
     for (const key of [`${erasure.projectId}.${session}`, session])
       if (await eraseKey(connection, SESSIONS_BUCKET, key, isOf(erasure))) counted.sessionClaims += 1;
   }
+  await eraseDeadLetters(settings, redaction, planned, counted);
   return planned;
 }
 
@@ -131,13 +134,15 @@ async function eachEntry(
   until: number,
   hear: (entry: Delivered, record: StreamRecord) => void,
 ): Promise<void> {
+  // An entry that has expired does not come.
+  const last = Math.min(until, await lastSequenceOf(connection, [partition]));
   const consumer = await openConsumer(connection, { startSequence: 1, partitions: [partition] });
   try {
-    for (let sequence = 0; sequence < until;) {
+    for (let sequence = 0; sequence < last;) {
       signal.throwIfAborted();
       for (const entry of await consumer.next(READ)) {
         ({ sequence } = entry);
-        if (sequence > until) break;
+        if (sequence > last) break;
         const record = recordIn(entry.bytes);
         if (record !== null) hear(entry, record);
       }
@@ -147,12 +152,14 @@ async function eachEntry(
   }
 }
 
-/** A letter holds its whole entry: it becomes what its entry has become. A note goes with its message. */
+/** A letter holds its whole entry: it becomes what its entry will become. A note goes with its message. */
 async function eraseDeadLetters(
   { connection, signal }: Pick<EraseSettings, 'connection' | 'signal'>,
   redaction: Redaction,
+  planned: readonly PlannedEntry[],
   counted: Counted,
 ): Promise<void> {
+  const places = new Map(planned.map((entry) => [entry.sequence, entry]));
   counted.unreadableDeadLetters = 0;
   // Of entries that the stream holds no more, letters alone tell whose they are.
   for await (const { bytes } of readDeadLetters(connection)) {
@@ -166,12 +173,12 @@ async function eraseDeadLetters(
       counted.unreadableDeadLetters += 1;
       continue;
     }
-    const copy = letter.message === null ? await findRedacted(connection, letter.sequence) : null;
-    const plan = redaction.plan(record);
-    if (copy === null && plan === null) continue;
-    const bytes = copy?.bytes ?? (await payloadOf(redaction.redacted(record, plan!)));
+    const isEntry = letter.message === null;
+    const plan = (isEntry ? places.get(letter.sequence) : undefined) ?? redaction.plan(record);
+    if (plan === null) continue;
+    const bytes = await payloadOf(redaction.redacted(record, plan));
     if (Buffer.compare(bytes, letter.bytes) === 0) continue;
-    await replaceDeadLetter(connection, letter, letter.message === null ? bytes : null);
+    await replaceDeadLetter(connection, letter, isEntry ? bytes : null);
     counted.deadLetters += 1;
   }
 }

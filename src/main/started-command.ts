@@ -23,19 +23,21 @@ export function startCommand(script: string, args: readonly string[], name: stri
       logger[output === child.stderr ? 'error' : 'info']({ event: `${name}_said` }, line),
     );
   }
+  let isStopped = false;
   const ended = new Promise<number | null>((resolve) => {
     child.once('error', (error) => {
       logger.error({ event: `${name}_failed`, err: error }, `the ${name} could not be started`);
       resolve(null);
     });
     child.once('close', (code) => {
-      if (code !== 0) logger.error({ event: `${name}_failed`, code }, `the ${name} failed`);
+      if (code !== 0 && !isStopped) logger.error({ event: `${name}_failed`, code }, `the ${name} failed`);
       resolve(code);
     });
   });
   return {
     ended,
     async stop() {
+      isStopped = true;
       child.kill('SIGTERM');
       await ended;
     },
