@@ -141,6 +141,8 @@ export class Replay {
         0,
       );
       if (behind === 0) return;
+      // Another round would open everything again for as much as comes in meanwhile: following comes nearer.
+      if (this.#throttle === null && behind > before / 2) return;
       if (behind >= before && this.#throttle !== null) {
         this.#throttle *= 2;
         this.#settings.progress.line(
