@@ -1,10 +1,12 @@
 /** `npm run erase`: forgets a session, an end user or all of an instance, and shows what was erased. */
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readFileSync } from 'node:fs';
 import { v7 } from 'uuid';
+import { z } from 'zod';
 import { loadConfig, type Config } from '../config.ts';
 import { erasureRecord } from '../domain/erasure-record.ts';
-import type { ErasedKind, Erasure, ErasureReceipt } from '../domain/erasures.ts';
+import { ERASED_KINDS, type ErasedKind, type Erasure, type ErasureReceipt } from '../domain/erasures.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { count } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
@@ -28,10 +30,13 @@ const USAGE = `Usage:
   npm run erase -- run
   npm run erase -- list
   npm run erase -- verify ERASURE_ID
+  npm run --silent erase -- ledger > FILE
+  npm run erase -- again FILE
 
 Forgets a session, an end user (the userId of their messages) or everything that was sent to an instance before: in the
 stream, in dead letters and in the views, which are made anew without it. "run" goes on with what is open; a service
-that runs does so by itself. "verify" looks again whether anything is left.`;
+that runs does so by itself. "verify" looks again whether anything is left. "ledger" prints all erasures, which name
+nobody; "again" does those of such a file that the service does not know: after a backup from before was restored.`;
 
 const LOOK_MS = 500;
 /** UTF-16 units. */
@@ -104,6 +109,33 @@ const actions = {
         ]);
         process.stdout.write(tableOf(['ID', 'KIND', 'INSTANCE', 'STATE', 'REQUESTED', 'DONE'], rows));
       }),
+  }),
+  ledger: action({
+    read: () =>
+      onLedger(async ({ ledger }) => {
+        for (const erasure of await ledger.list()) process.stdout.write(`${JSON.stringify(erasure)}\n`);
+      }),
+  }),
+  again: action({
+    operands: 1,
+    read(_, [file]) {
+      if (file === undefined) throw new UsageError('again needs a FILE that "ledger" wrote.');
+      return async (run) => {
+        const wanted = erasuresIn(file);
+        let last: string | null = null;
+        await onLedger(async ({ connection, ledger }) => {
+          for (const erasure of wanted.toReversed()) {
+            if ((await ledger.find(erasure.projectId, erasure.id)) !== null) continue;
+            await ledger.add(erasure);
+            await ledger.place(erasure, await publishEntry(connection, erasureRecord(erasure)));
+            last = erasure.id;
+          }
+        })(run);
+        if (last !== null) return runOpen(run, last);
+        process.stdout.write('the service knows all of them\n');
+        return 0;
+      };
+    },
   }),
   verify: action({
     operands: 1,
@@ -208,6 +240,49 @@ function show(id: string): Work {
     return state === 'DONE' && messages === 0 ? 1 : 0;
   });
 }
+
+/** The erasures of a file that `ledger` wrote. Throws SetupError. */
+function erasuresIn(file: string): Erasure[] {
+  const fault = (line: number, what: string): SetupError => new SetupError(`${file}, line ${line}: ${what}.`);
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new SetupError(`${file} cannot be read: ${(error as Error).message}.`, { cause: error });
+  }
+  return text.split('\n').flatMap((line, at) => {
+    if (line.trim() === '') return [];
+    const parsed = ERASURE_LINE.safeParse(jsonOf(line));
+    if (!parsed.success) throw fault(at + 1, 'this is no erasure of "npm run erase -- ledger"');
+    return [parsed.data];
+  });
+}
+
+function jsonOf(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+}
+
+const uuid = z.string().regex(UUID_PATTERN);
+/** What of a line of the ledger is taken: how far it was belongs to another time. */
+const ERASURE_LINE = z
+  .object({
+    id: uuid,
+    projectId: uuid,
+    instanceId: uuid,
+    kind: z.enum(ERASED_KINDS),
+    digest: z.string().min(1).max(100),
+    keyId: z.string(),
+    reason: z.string().max(MOST_OF_REASON).nullable(),
+  })
+  .transform(({ id, projectId, instanceId, kind, digest, keyId, reason }): Erasure => {
+    const requestedAt = new Date().toISOString();
+    const asked = { id, projectId, instanceId, kind, digest, keyId, reason, requestedAt };
+    return { ...asked, doneAt: null, position: 0, state: 'ACCEPTED', receipt: null, fault: null };
+  });
 
 async function found(ledger: ErasureLedger, id: string): Promise<Erasure> {
   const erasure = (await ledger.list()).find((one) => one.id === id.toLowerCase());

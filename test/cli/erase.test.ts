@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, notDeepEqual, ok } from 'node:assert/strict';
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -296,6 +296,34 @@ describe('erase', () => {
     };
     await world.count(await world.publisher.publish({ ...later, sessionId: said!.request.sessionId }));
     notDeepEqual(await world.answers(), expected);
+  });
+
+  it('is done again after a backup from before was restored, from a ledger that names nobody', async () => {
+    const [said] = history().filter(({ goes }) => goes);
+    const [message] = said!.request.messages as [RecordedMessage];
+    const returned = {
+      ...said!.request,
+      requestId: v5('returned', instanceId(0)),
+      sessionId: v5('s', instanceId(0)),
+    };
+    const messages = [{ ...message, content: `Is ${SECRET} still there?`, userId: PERSON }];
+    await world.count(await world.publisher.publish({ ...returned, messages }));
+    const printed = world.run('cli/erase.ts', ['ledger']);
+    equal(await printed.ended, 0);
+    equal(printed.output().includes(PERSON), false);
+    const file = join(temporary.path, 'ledger.ndjson');
+    const other = (id: string): string => v5(id, instanceId(0));
+    writeFileSync(file, printed.output().replaceAll(/(?<="id":")[^"]*/g, other));
+    const again = world.run('cli/erase.ts', ['again', file]);
+    equal(await again.ended, 0, again.output());
+    await world.untilDone(4);
+    const known = world.run('cli/erase.ts', ['again', file]);
+    equal(await known.ended, 0);
+    match(known.output(), /knows all of them/);
+    writeFileSync(file, '{"id":"x"}\n');
+    const broken = world.run('cli/erase.ts', ['again', file]);
+    equal(await broken.ended, 1);
+    match(broken.output(), /ledger.ndjson, line 1: this is no erasure/);
   });
 
   it('leaves nothing of them in any file', async () => {
