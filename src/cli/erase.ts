@@ -191,25 +191,31 @@ async function runOpen(run: CommandRun, id: string | null): Promise<number> {
     return null;
   });
   if (lock === null) return (await whenDone(id!)(run)) ?? 0;
+  let isElsewhere = false;
   try {
     const options = { hint: 'npm run erase -- run', priority: constants.priority.PRIORITY_BELOW_NORMAL };
-    return await withReplaySettings(config, run, options, async (settings) => {
+    const code = await withReplaySettings(config, run, options, async (settings) => {
       const replicas = { replicas: config.streamReplicas };
       const registry = await openRegistry(settings.connection, replicas);
       try {
         await registry.whenReady();
         const ledger = await ErasureLedger.open(settings.connection, replicas);
         const done = await runErasures({ ...settings, ledger, digest: registry.erasureDigest });
-        settings.progress.line(
-          done.length === 0 ? 'nothing is to be erased' : `${done.length} erasures are done`,
-        );
+        isElsewhere = done === null;
+        const said = done === null ? 'another machine erases' : `${done.length} erasures were done`;
+        settings.progress.line(said);
       } finally {
         await registry.close();
       }
     });
+    if (!isElsewhere) return code;
   } finally {
     lock.release();
   }
+  if (id === null) return 1;
+  await whenDone(id)(run);
+  // The views of this machine were made before.
+  return runOpen(run, id);
 }
 
 /** Resolves once somebody else has done it. */

@@ -28,6 +28,8 @@ export interface EraseSettings {
   readonly digest: ErasureDigest;
   readonly ledger: Pick<ErasureLedger, 'change' | 'plan' | 'keepPlan'>;
   readonly signal: AbortSignal;
+  /** Rejects when another machine may have taken the work up. */
+  readonly confirm: () => Promise<void>;
 }
 
 /** Where what goes of an entry stands. */
@@ -48,11 +50,13 @@ export async function eraseEntries(settings: EraseSettings, erasure: Erasure): P
   if (planned === undefined) {
     planned = await findPlaces(settings, erasure, redaction, counted);
     await ledger.change(erasure, { receipt: counted });
+    await settings.confirm();
     await ledger.keepPlan(erasure, pagesOf(planned));
   }
   const partition = partitionOf(erasure.instanceId);
   for (const { sequence, ...places } of planned) {
     signal.throwIfAborted();
+    await settings.confirm();
     const entry = await readStored(connection, sequence, signal);
     const record = entry === null ? null : recordIn(entry.bytes);
     if (entry === null || record === null) continue;

@@ -2,6 +2,8 @@
  * Brings the erasures of the ledger to their end: entries of the stream are written anew, views are made from them, and
  * the views from before go. It can end anywhere and be run again. Covered by test/cli/erase.test.ts.
  */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { erasureRecord } from '../domain/erasure-record.ts';
 import type { Erasure, ErasureDigest } from '../domain/erasures.ts';
@@ -10,6 +12,9 @@ import { clean, rebuild, type RebuildSettings } from '../rebuild/rebuild.ts';
 import { InterruptedError, liveSequences } from '../rebuild/replay.ts';
 import type { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { readActiveEpoch, removeOtherEpochs, type ActiveEpoch } from '../store/epochs/epochs.ts';
+import type { Lease } from '../stream/kv/lease.ts';
+import { Leases } from '../stream/kv/leases.ts';
+import { isDeadHolder, thisHolder } from '../stream/kv/process-identity.ts';
 import { publishEntry } from '../stream/log/publish-entry.ts';
 import { partitionOf } from '../stream/subjects.ts';
 import { eraseEntries } from './erase-entries.ts';
@@ -28,11 +33,36 @@ export interface ErasureSettings extends RebuildSettings {
 }
 
 /**
- * Does what is open, all of it with one rebuild. Returns what was done.
+ * Does what is open, all of it with one rebuild; where nothing is, makes views anew that are from before an erasure that
+ * another machine did. Returns what was done; null: another machine does it.
  *
  * @throws SetupError when it cannot be done now; InterruptedError
  */
-export async function runErasures(settings: ErasureSettings): Promise<readonly Erasure[]> {
+export async function runErasures(settings: ErasureSettings): Promise<readonly Erasure[] | null> {
+  const { connection, ledger } = settings;
+  if ((await openErasures(ledger)).length === 0) {
+    await rebuildBehind(settings);
+    return [];
+  }
+  const holder = thisHolder();
+  const held = Promise.withResolvers<Lease>();
+  const leases = await Leases.open(connection, {
+    scope: 'erasures',
+    shards: 1,
+    holder,
+    isDead: isDeadHolder(holder),
+    onGained: (lease) => held.resolve(lease),
+    onLetGo: async () => undefined,
+  });
+  try {
+    await leases.compete();
+    return leases.held.length === 0 ? null : await eraseOpen(settings, await held.promise);
+  } finally {
+    await leases.close();
+  }
+}
+
+async function eraseOpen(settings: ErasureSettings, lease: Lease): Promise<readonly Erasure[]> {
   const { ledger, progress, dataDir } = settings;
   const open = await placed(settings, await openErasures(ledger));
   if (open.length === 0) return [];
@@ -46,21 +76,13 @@ export async function runErasures(settings: ErasureSettings): Promise<readonly E
       if (erasure.state === 'REBUILDING') continue;
       await whenCounted(settings, erasure);
       await ledger.change(erasure, { state: 'ERASING', fault: null });
-      const receipt = await eraseEntries(settings, erasure);
+      const receipt = await eraseEntries({ ...settings, confirm: () => lease.confirm() }, erasure);
       await ledger.change(erasure, { state: 'REBUILDING', receipt });
       progress.line(
         `erasure ${erasure.id}: ${receipt.messages} messages went from ${receipt.entries} entries`,
       );
     }
-    const except = new Set(open.map(({ instanceId }) => instanceId));
-    await rebuild(settings, activeEpoch(dataDir), {
-      source: 'stream',
-      toLatest: false,
-      force: false,
-      except,
-    });
-    await sleep(LET_GO_MS);
-    clean(dataDir, activeEpoch(dataDir));
+    await rebuildWithout(settings, open);
   } catch (error) {
     if (error instanceof InterruptedError || settings.signal.aborted) throw new InterruptedError();
     const fault = error instanceof Error ? error.message : String(error);
@@ -73,6 +95,33 @@ export async function runErasures(settings: ErasureSettings): Promise<readonly E
     await ledger.change(erasure, { state: 'DONE', doneAt, fault: null });
   }
   return openErasures(ledger, open);
+}
+
+/** Views of the stream as it is, and no others. */
+async function rebuildWithout(settings: ErasureSettings, erasures: readonly Erasure[]): Promise<void> {
+  const { dataDir } = settings;
+  const except = new Set(erasures.map(({ instanceId }) => instanceId));
+  const options = { source: 'stream', toLatest: false, force: false, except } as const;
+  await rebuild(settings, activeEpoch(dataDir), options);
+  await sleep(LET_GO_MS);
+  clean(dataDir, activeEpoch(dataDir));
+}
+
+/** The views of a machine that did not do an erasure itself hold what went. */
+async function rebuildBehind(settings: ErasureSettings): Promise<void> {
+  const behind = viewsBehind(settings.dataDir, await settings.ledger.list());
+  if (behind.length > 0) await rebuildWithout(settings, behind);
+}
+
+/** The erasures that are done and that the live views were begun before. */
+export function viewsBehind(dataDir: string, erasures: readonly Erasure[]): Erasure[] {
+  const { epoch } = activeEpoch(dataDir);
+  const { birthtimeMs } = statSync(join(dataDir, 'views', String(epoch)));
+  // File systems that keep no time of birth say 0.
+  if (birthtimeMs === 0) return [];
+  return erasures.filter(
+    ({ state, requestedAt }) => state === 'DONE' && birthtimeMs < Date.parse(requestedAt),
+  );
 }
 
 /** Whether something is to be done for an erasure now: what has no place in the stream is still on its way to it. */

@@ -1,6 +1,6 @@
 /** Has open erasures done while the service runs. Covered by test/e2e/erasures.test.ts. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDue } from '../erasure/executor.ts';
+import { isDue, viewsBehind } from '../erasure/executor.ts';
 import type { Logger } from '../logger.ts';
 import type { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { isRebuildWanted } from './auto-rebuild.ts';
@@ -37,9 +37,11 @@ export function startAutoErase({
       try {
         const revision = await ledger.newestRevision();
         if (revision === seen) continue;
-        const open = (await ledger.list()).filter(({ state }) => state !== 'DONE');
-        if (open.length === 0) seen = revision;
-        const isWanted = open.some((erasure) => isDue(erasure, Date.now()));
+        const all = await ledger.list();
+        const open = all.filter(({ state }) => state !== 'DONE');
+        const isBehind = viewsBehind(dataDir, all).length > 0;
+        if (open.length === 0 && !isBehind) seen = revision;
+        const isWanted = isBehind || open.some((erasure) => isDue(erasure, Date.now()));
         if (!isWanted || ending.signal.aborted || !(await isRebuildWanted(dataDir))) continue;
         running = startCommand('erase.ts', ['run'], 'erasure', logger);
         const code = await running.ended;

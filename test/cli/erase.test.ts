@@ -101,6 +101,7 @@ class World {
   readonly connection: StreamConnection;
   readonly publisher: Publisher;
   readonly projectId: string;
+  #ownsServer = true;
   #worker: { process: ChildProcess; ended: Promise<unknown>; output: () => string } | null = null;
 
   private constructor(dataDir: string, server: TestServer, connection: StreamConnection, projectId: string) {
@@ -109,6 +110,15 @@ class World {
     this.server = server;
     this.connection = connection;
     this.publisher = createPublisher(connection);
+  }
+
+  /** With views of its own, on the stream of another one. */
+  static async beside(dataDir: string, other: World): Promise<World> {
+    mkdirSync(dataDir, { recursive: true });
+    const connection = await openConnection({ ...other.server.address, name: 'test' });
+    const world = new World(dataDir, other.server, connection, other.projectId);
+    world.#ownsServer = false;
+    return world;
   }
 
   static async open(dataDir: string): Promise<World> {
@@ -189,7 +199,14 @@ class World {
       .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))
       .filter((file) => file.isFile())
       .map((file) => join(file.parentPath, file.name))
-      .filter((file) => readFileSync(file).includes(word));
+      .filter((file) => {
+        try {
+          return readFileSync(file).includes(word);
+        } catch {
+          // It went meanwhile.
+          return false;
+        }
+      });
   }
 
   /** Ids of the erasures that are done. */
@@ -213,7 +230,7 @@ class World {
     await this.#worker?.ended;
     await this.publisher.drain();
     await this.connection.close();
-    await this.server.stop();
+    if (this.#ownsServer) await this.server.stop();
   }
 }
 
@@ -221,6 +238,8 @@ describe('erase', () => {
   const temporary = temporaryDirectory();
   let world: World;
   let never: World;
+  /** Another machine. */
+  let elsewhere: World;
   let newest = 0;
   before(async () => {
     world = await World.open(join(temporary.path, 'world'));
@@ -234,8 +253,11 @@ describe('erase', () => {
     const subject = conversationsSubject(partitionOf(said!.request.instanceId));
     await deadLetter(world.connection, { sequence: 1, bytes, subject, timestamp: 0 }, 'a test');
     await world.count(newest);
+    elsewhere = await World.beside(join(temporary.path, 'elsewhere'), world);
+    await elsewhere.count(newest);
   });
   after(async () => {
+    await elsewhere?.close();
     await world?.close();
     await never?.close();
     temporary.remove();
@@ -330,6 +352,13 @@ describe('erase', () => {
     await world.publisher.drain();
     deepEqual(world.filesWith(SECRET), []);
     deepEqual(world.filesWith(PERSON), []);
+    const deadline = performance.now() + GIVE_UP_MS;
+    while (elsewhere.filesWith(SECRET).length > 0) {
+      ok(performance.now() < deadline, `still there: ${elsewhere.filesWith(SECRET).join()}`);
+      await sleep(200);
+    }
+    deepEqual(elsewhere.filesWith(PERSON), []);
+    deepEqual(await elsewhere.answers(), await world.answers());
     for (const id of await world.erasures()) {
       const verified = world.run('cli/erase.ts', ['verify', id]);
       equal(await verified.ended, 0, verified.output());
