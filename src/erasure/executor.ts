@@ -11,7 +11,7 @@ import { SetupError } from '../errors.ts';
 import { clean, rebuild, type RebuildSettings } from '../rebuild/rebuild.ts';
 import { InterruptedError, liveSequences } from '../rebuild/replay.ts';
 import type { ErasureLedger } from '../registry/erasure-ledger.ts';
-import { readActiveEpoch, removeOtherEpochs, type ActiveEpoch } from '../store/epochs/epochs.ts';
+import { epochsOn, readActiveEpoch, removeOtherEpochs, type ActiveEpoch } from '../store/epochs/epochs.ts';
 import type { Lease } from '../stream/kv/lease.ts';
 import { Leases } from '../stream/kv/leases.ts';
 import { isDeadHolder, thisHolder } from '../stream/kv/process-identity.ts';
@@ -109,19 +109,27 @@ async function rebuildWithout(settings: ErasureSettings, erasures: readonly Eras
 
 /** The views of a machine that did not do an erasure itself hold what went. */
 async function rebuildBehind(settings: ErasureSettings): Promise<void> {
-  const behind = viewsBehind(settings.dataDir, await settings.ledger.list());
+  const { dataDir, ledger } = settings;
+  const all = await ledger.list();
+  const { epoch } = activeEpoch(dataDir);
+  const behind = erasuresAfter(begunAt(dataDir, epoch), all);
   if (behind.length > 0) await rebuildWithout(settings, behind);
+  else if (areViewsBehind(dataDir, all)) clean(dataDir, activeEpoch(dataDir));
 }
 
-/** The erasures that are done and that the live views were begun before. */
-export function viewsBehind(dataDir: string, erasures: readonly Erasure[]): Erasure[] {
-  const { epoch } = activeEpoch(dataDir);
-  const { birthtimeMs } = statSync(join(dataDir, 'views', String(epoch)));
-  // File systems that keep no time of birth say 0.
-  if (birthtimeMs === 0) return [];
-  return erasures.filter(
-    ({ state, requestedAt }) => state === 'DONE' && birthtimeMs < Date.parse(requestedAt),
-  );
+/** Whether views on this machine, live or kept, were begun before an erasure that is done. */
+export function areViewsBehind(dataDir: string, erasures: readonly Erasure[]): boolean {
+  return epochsOn(dataDir).some((epoch) => erasuresAfter(begunAt(dataDir, epoch), erasures).length > 0);
+}
+
+/** Milliseconds since 1970-01-01 UTC; Infinity where the file system keeps no time of birth, or they are gone. */
+function begunAt(dataDir: string, epoch: number): number {
+  const found = statSync(join(dataDir, 'views', String(epoch)), { throwIfNoEntry: false });
+  return found?.birthtimeMs || Infinity;
+}
+
+function erasuresAfter(time: number, erasures: readonly Erasure[]): Erasure[] {
+  return erasures.filter(({ state, requestedAt }) => state === 'DONE' && time < Date.parse(requestedAt));
 }
 
 /** Whether something is to be done for an erasure now: what has no place in the stream is still on its way to it. */

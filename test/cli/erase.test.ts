@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v5 } from 'uuid';
 import type { RecordedMessage, RecordedRequest } from '../../src/domain/records.ts';
+import { areViewsBehind } from '../../src/erasure/executor.ts';
 import { ErasureLedger } from '../../src/registry/erasure-ledger.ts';
 import { openRegistry } from '../../src/registry/registry.ts';
 import { answeringSince, readActiveEpoch, shardDirectory } from '../../src/store/epochs/epochs.ts';
@@ -216,10 +217,18 @@ class World {
     return [...listed.output().matchAll(/^([0-9a-f-]{36}) .* DONE /gm)].map(([, id]) => id!);
   }
 
-  /** Resolves once so many are done: the worker goes on with what nobody else does. */
+  /**
+   * Resolves once so many are done, and the views are without what went: the worker goes on with what nobody else does.
+   */
   async untilDone(erasures: number): Promise<void> {
+    const ledger = await ErasureLedger.open(this.connection);
     const deadline = performance.now() + GIVE_UP_MS;
-    while ((await this.erasures()).length < erasures) {
+    const isDone = async (): Promise<boolean> => {
+      const all = await ledger.list();
+      const done = all.filter(({ state }) => state === 'DONE');
+      return done.length >= erasures && !areViewsBehind(this.dataDir, all);
+    };
+    while (!(await isDone())) {
       ok(performance.now() < deadline, `waited too long; ${this.#worker?.output()}`);
       await sleep(200);
     }

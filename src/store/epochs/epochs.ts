@@ -226,7 +226,7 @@ function fsyncPath(path: string): void {
 }
 
 /** Builds that have a folder, ascending. */
-function epochsOn(dataDir: string): number[] {
+export function epochsOn(dataDir: string): number[] {
   const directory = join(dataDir, 'views');
   if (!existsSync(directory)) return [];
   return readdirSync(directory)

@@ -5,6 +5,7 @@ import { SetupError } from '../../errors.ts';
 import { whileConnected, type StreamConnection } from '../connection.ts';
 import type { Delivered } from '../log/consumer.ts';
 import { LogReader } from '../log/log-reader.ts';
+import { eraseMessage } from '../log/redacted-entries.ts';
 import {
   conversationsSubject,
   DEAD_LETTERS_STREAM,
@@ -219,12 +220,10 @@ export async function replaceDeadLetter(
  * id.
  */
 export async function removeDeadLetter(connection: StreamConnection, id: number): Promise<boolean> {
-  const manager = await jetstreamManager(connection.nats, { checkAPI: false });
   try {
-    return await manager.streams.deleteMessage(DEAD_LETTERS_STREAM, id, true);
+    return await eraseMessage(connection, DEAD_LETTERS_STREAM, id);
   } catch (error) {
-    const code = codeOf(error);
-    if (code === STREAM_NOT_FOUND || MESSAGE_NOT_FOUND.has(code)) return false;
+    if (codeOf(error) === STREAM_NOT_FOUND) return false;
     throw error;
   }
 }

@@ -133,7 +133,13 @@ export async function eraseMessage(
   try {
     return await whileConnected(connection, () => manager.streams.deleteMessage(stream, sequence, true));
   } catch (error) {
-    return nullWhenMissing(error) !== null;
+    if (!(error instanceof JetStreamApiError)) throw error;
+    // One code stands for whatever prevents a deletion.
+    const found = await whileConnected(connection, () =>
+      manager.streams.getMessage(stream, { seq: sequence }).catch(nullWhenMissing),
+    );
+    if (found !== null) throw error;
+    return false;
   }
 }
 

@@ -6,9 +6,9 @@ import { jetstream } from '@nats-io/jetstream';
 import { openConnection, type StreamConnection } from '../../../src/stream/connection.ts';
 import { readStreamUse } from '../../../src/stream/log/backlog.ts';
 import { openConsumer, readExtent, readStored, type Delivered } from '../../../src/stream/log/consumer.ts';
-import { redactEntry } from '../../../src/stream/log/redacted-entries.ts';
+import { eraseMessage, redactEntry } from '../../../src/stream/log/redacted-entries.ts';
 import { setUpStreams } from '../../../src/stream/stream-setup.ts';
-import { conversationsSubject } from '../../../src/stream/subjects.ts';
+import { CONVERSATIONS_STREAM, conversationsSubject } from '../../../src/stream/subjects.ts';
 import { startTestServer, type TestServer } from '../../support/nats.ts';
 
 describe('redacted entries', () => {
@@ -74,6 +74,12 @@ describe('redacted entries', () => {
   it('are no damage of the stream, and it still begins where it began', async () => {
     deepEqual(await readExtent(connection), { firstSequence: 1, lastSequence: 8 });
     equal((await readStreamUse(connection)).missing, 0);
+  });
+
+  it('are done again where a crash left them half done', async () => {
+    equal(await eraseMessage(connection, CONVERSATIONS_STREAM, 1), false);
+    await redact(1, 'copy 1');
+    equal((await readAll([0, 1]))[0], '1 0 copy 1');
   });
 
   it('can be redacted again, and leave nothing of what went in any file', async () => {
