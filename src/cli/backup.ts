@@ -7,6 +7,8 @@ import { writeForOwnerOnly } from '../store/closed-to-others.ts';
 import { readActiveEpoch } from '../store/epochs/epochs.ts';
 import type { StateCopy } from '../store/live/state-copy.ts';
 import { ARCHIVED_STREAMS, archiveStream, type Archived } from '../stream/archive/archive.ts';
+import { ErasureLedger } from '../registry/erasure-ledger.ts';
+import { RedactedEntries } from '../stream/log/redacted-entries.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { stateFile, streamFile, writeManifest, type Manifest } from './backup-files.ts';
 import { CONVERSATIONS_STREAM } from '../stream/subjects.ts';
@@ -31,6 +33,8 @@ async function take(connection: StreamConnection, dataDir: string, folder: strin
   writeForOwnerOnly();
   prepareFolder(folder);
   const startedAt = performance.now();
+  const ledger = await ErasureLedger.open(connection);
+  const before = await ledger.newestRevision();
   // Views first: every entry that they contain is then in the copy of the stream.
   const views = await copyViews(connection, dataDir, folder);
   mkdirSync(join(folder, 'streams'), { mode: 0o700 });
@@ -39,12 +43,16 @@ async function take(connection: StreamConnection, dataDir: string, folder: strin
     const archived = await archiveStream(connection, stream, streamFile(folder, stream.name));
     streams.push({ name: stream.name, ...archived });
   }
+  // Views from before it beside a stream from after it would bring back what went.
+  if ((await ledger.newestRevision()) !== before)
+    throw new SetupError('An erasure went on meanwhile: delete the folder, and take the backup again.');
   const createdAt = new Date().toISOString();
   const { files } = await writeManifest(folder, { version: 1, createdAt, streams, views });
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   const conversations = streams.find(({ name }) => name === CONVERSATIONS_STREAM);
   const entries = conversations?.entries ?? 0;
-  const missing = conversations === undefined ? 0 : missingOf(conversations);
+  const redacted = await RedactedEntries.open(connection);
+  const missing = conversations === undefined ? 0 : missingOf(conversations, redacted);
   noteUnreadable(dataDir, missing);
   if (missing > 0) {
     process.stderr.write(
@@ -58,9 +66,10 @@ async function take(connection: StreamConnection, dataDir: string, folder: strin
   );
 }
 
-/** How many entries a copy lacks between its first and its last. */
-function missingOf({ entries, firstSequence, lastSequence }: Archived): number {
-  return entries === 0 ? 0 : lastSequence - firstSequence + 1 - entries;
+/** How many entries a copy lacks between its first and its last that were not redacted. */
+function missingOf({ entries, firstSequence, lastSequence }: Archived, redacted: RedactedEntries): number {
+  if (entries === 0) return 0;
+  return lastSequence - firstSequence + 1 - entries - redacted.countIn(firstSequence, lastSequence);
 }
 
 /** @throws SetupError when it holds anything */

@@ -10,7 +10,7 @@ import { ERASED_KINDS, type ErasedKind, type Erasure, type ErasureReceipt } from
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { count } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
-import { NOTHING } from '../erasure/erase-entries.ts';
+import { findErased, NOTHING } from '../erasure/erase-entries.ts';
 import { runErasures } from '../erasure/executor.ts';
 import { verifyErasure } from '../erasure/verify.ts';
 import { ErasureLedger } from '../registry/erasure-ledger.ts';
@@ -80,6 +80,13 @@ function erasing(kind: ErasedKind, what: string): ReturnType<typeof action> {
             receipt: null,
             fault: null,
           };
+          const all = { ...erasure, position: Number.MAX_SAFE_INTEGER };
+          const { entries, deadLetters } = await findErased(
+            { connection, digest: registry.erasureDigest },
+            all,
+          );
+          if (entries + deadLetters === 0)
+            throw new SetupError('Nothing of it is there: nothing was erased.');
           await ledger.add(erasure);
           await ledger.place(erasure, await publishEntry(connection, erasureRecord(erasure)));
           ({ id } = erasure);
@@ -236,14 +243,13 @@ function whenDone(id: string): Work {
 function show(id: string): Work {
   return onLedger(async ({ ledger }) => {
     const { state, receipt } = await found(ledger, id);
-    const { messages, sessions, entries, bytes, deadLetters, sessionClaims }: ErasureReceipt =
-      receipt ?? NOTHING;
+    const { messages, sessions, entries, bytes, deadLetters }: ErasureReceipt = receipt ?? NOTHING;
     process.stdout.write(
       `erasure ${id}: ${state}; ${count(messages)} messages, ${count(sessions)} whole sessions, from ` +
-        `${count(entries)} entries (${count(bytes)} bytes), ${count(deadLetters)} dead letters, ` +
-        `${count(sessionClaims)} session ids. Backups from before still hold it.\n`,
+        `${count(entries)} entries (${count(bytes)} bytes), ${count(deadLetters)} dead letters. ` +
+        'Backups from before still hold it.\n',
     );
-    return state === 'DONE' && messages === 0 ? 1 : 0;
+    return state === 'DONE' ? 0 : 1;
   });
 }
 

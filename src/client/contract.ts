@@ -408,7 +408,6 @@ export interface Erasure {
     readonly bytes: number;
     readonly deadLetters: number;
     readonly unreadableDeadLetters: number;
-    readonly sessionClaims: number;
   } | null;
   readonly fault: string | null;
 }

@@ -16,7 +16,6 @@ const receiptSchema = z.strictObject({
   bytes: count('By how many bytes these entries are smaller.'),
   deadLetters: count('Dead letters that went, or were written anew.'),
   unreadableDeadLetters: count('Dead letters that nobody can read: they may hold what was to go.'),
-  sessionClaims: count('Session ids chosen by clients that went: they may be used again.'),
 });
 
 export const erasureSchema = z.strictObject({

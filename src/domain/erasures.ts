@@ -26,8 +26,6 @@ export interface ErasureReceipt {
   readonly deadLetters: number;
   /** Dead letters that no version of us can read, so that nobody knows whom they hold. */
   readonly unreadableDeadLetters: number;
-  /** Ids that clients chose for their sessions. */
-  readonly sessionClaims: number;
 }
 
 /** An erasure as the ledger keeps it. */
@@ -46,6 +44,8 @@ export interface Erasure {
   readonly reason: string | null;
   /** ISO 8601, UTC, as the next one. */
   readonly requestedAt: string;
+  /** When the stream was without what goes: views begun before may hold it; null until then. */
+  readonly redactedAt?: string | null;
   /** Null until it is done. */
   readonly doneAt: string | null;
   /** Stream sequence of its record: what was sent before it goes, what is sent later stays. 0: not published yet. */

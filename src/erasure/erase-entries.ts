@@ -1,12 +1,11 @@
 /**
- * Takes what an erasure is of out of the stream, dead letters and session claims. It can end anywhere and be done again:
+ * Takes what an erasure is of out of the stream and dead letters. It can end anywhere and be done again:
  * what went is gone, and the rest goes then. Covered by test/erasure/erase-entries.test.ts.
  */
 import type { Erasure, ErasureDigest, ErasureReceipt } from '../domain/erasures.ts';
 import type { StreamRecord } from '../domain/records.ts';
 import type { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { readDeadLetters, replaceDeadLetter } from '../stream/dead-letters/dead-letters.ts';
-import { eraseKey } from '../stream/kv/erase-key.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { DecodeError, decodeRecord, encodeRecord, encodeRequest } from '../stream/log/codec.ts';
 import { lastSequenceOf, openConsumer, readStored, type Delivered } from '../stream/log/consumer.ts';
@@ -14,12 +13,11 @@ import { redactEntry } from '../stream/log/redacted-entries.ts';
 import { partitionOf } from '../stream/subjects.ts';
 import { Redaction, type Places } from './redaction.ts';
 
-/** Bucket of the ids that clients chose for their sessions. */
-const SESSIONS_BUCKET = 'sessions';
 const READ = { maxMessages: 500, maxBytes: 4 * 1024 * 1024, waitMs: 5000 } as const;
 /** So many entries are written anew between two notes of how far it has come. */
 const NOTED_EVERY = 100;
-const ENTRIES_IN_PAGE = 2000;
+/** UTF-16 units. */
+const PAGE_LENGTH = 256 * 1024;
 
 type Counted = { -readonly [Name in keyof ErasureReceipt]: ErasureReceipt[Name] };
 
@@ -75,8 +73,7 @@ export async function eraseEntries(settings: EraseSettings, erasure: Erasure): P
 }
 
 /**
- * Reads the entries before an erasure twice, and lets go of the ids of the sessions that go whole, and of what dead
- * letters hold.
+ * Reads the entries before an erasure twice, and lets go of what dead letters hold.
  */
 async function findPlaces(
   settings: EraseSettings,
@@ -84,34 +81,40 @@ async function findPlaces(
   redaction: Redaction,
   counted: Counted,
 ): Promise<PlannedEntry[]> {
-  const { connection, signal } = settings;
   const partition = partitionOf(erasure.instanceId);
   const planned: PlannedEntry[] = [];
   const sessions = new Set<string>();
+  /** By request: which of its messages go; null: all. */
+  const gone = new Map<string, ReadonlySet<number> | null>();
   await eachEntry(settings, partition, erasure.position, (_, record) => redaction.note(record));
   await eachEntry(settings, partition, erasure.position, ({ sequence }, record) => {
     const plan = redaction.plan(record);
     if (plan === null) return;
     const { whole, messages, named } = plan;
+    for (const place of whole) gone.set(record.requests[place]!.requestId, null);
+    for (const [place, indexes] of messages) gone.set(record.requests[place]!.requestId, new Set(indexes));
     planned.push({ sequence, whole, messages, named });
     for (const session of plan.sessions) sessions.add(session);
   });
-  const wholeSessions = [...sessions].filter((session) => redaction.isWhole(session));
-  counted.sessions += wholeSessions.length;
-  for (const session of wholeSessions) {
-    signal.throwIfAborted();
-    for (const key of [`${erasure.projectId}.${session}`, session])
-      if (await eraseKey(connection, SESSIONS_BUCKET, key, isOf(erasure))) counted.sessionClaims += 1;
-  }
-  await eraseDeadLetters(settings, redaction, planned, counted);
+  counted.sessions += [...sessions].filter((session) => redaction.isWhole(session)).length;
+  await eraseDeadLetters(settings, redaction, { planned, gone, until: erasure.position }, counted);
   return planned;
 }
 
+/** Each of them small enough for any server. */
 function pagesOf(planned: readonly PlannedEntry[]): string[] {
-  const pages: string[] = [];
-  for (let from = 0; from < planned.length; from += ENTRIES_IN_PAGE)
-    pages.push(JSON.stringify(planned.slice(from, from + ENTRIES_IN_PAGE)));
-  return pages;
+  const pages: string[][] = [[]];
+  let size = 0;
+  for (const entry of planned) {
+    const line = JSON.stringify(entry);
+    if (size > 0 && size + line.length > PAGE_LENGTH) {
+      pages.push([]);
+      size = 0;
+    }
+    pages.at(-1)!.push(line);
+    size += line.length;
+  }
+  return pages.map((lines) => `[${lines.join()}]`);
 }
 
 function erasedIn({ requests }: StreamRecord): number {
@@ -128,7 +131,6 @@ export const NOTHING: ErasureReceipt = {
   bytes: 0,
   deadLetters: 0,
   unreadableDeadLetters: 0,
-  sessionClaims: 0,
 };
 
 /** Every entry of a partition up to a sequence that can be read, in order. */
@@ -156,11 +158,19 @@ async function eachEntry(
   }
 }
 
+/** What the entries before an erasure hold of whom it is of. */
+interface Found {
+  readonly planned: readonly PlannedEntry[];
+  readonly gone: ReadonlyMap<string, ReadonlySet<number> | null>;
+  /** Sequence of the erasure. */
+  readonly until: number;
+}
+
 /** A letter holds its whole entry: it becomes what its entry will become. A note goes with its message. */
 async function eraseDeadLetters(
   { connection, signal }: Pick<EraseSettings, 'connection' | 'signal'>,
   redaction: Redaction,
-  planned: readonly PlannedEntry[],
+  { planned, gone, until }: Found,
   counted: Counted,
 ): Promise<void> {
   const places = new Map(planned.map((entry) => [entry.sequence, entry]));
@@ -177,7 +187,15 @@ async function eraseDeadLetters(
       counted.unreadableDeadLetters += 1;
       continue;
     }
-    const isEntry = letter.message === null;
+    if (letter.sequence > until) continue;
+    const { message } = letter;
+    if (message !== null && gone.has(message.requestId)) {
+      if (gone.get(message.requestId)?.has(message.index) === false) continue;
+      await replaceDeadLetter(connection, letter, null);
+      counted.deadLetters += 1;
+      continue;
+    }
+    const isEntry = message === null;
     const plan = (isEntry ? places.get(letter.sequence) : undefined) ?? redaction.plan(record);
     if (plan === null) continue;
     const bytes = await payloadOf(redaction.redacted(record, plan));
@@ -191,21 +209,25 @@ async function eraseDeadLetters(
 export async function findErased(
   { connection, digest }: Pick<EraseSettings, 'connection' | 'digest'>,
   erasure: Erasure,
-): Promise<{ readonly messages: number; readonly deadLetters: number }> {
+): Promise<{ readonly messages: number; readonly entries: number; readonly deadLetters: number }> {
   const redaction = new Redaction(erasure, digest);
   const settings = { connection, signal: NEVER };
   const partition = partitionOf(erasure.instanceId);
   let messages = 0;
+  let entries = 0;
   let deadLetters = 0;
   await eachEntry(settings, partition, erasure.position, (_, record) => redaction.note(record));
   await eachEntry(settings, partition, erasure.position, (_, record) => {
-    messages += redaction.plan(record)?.count ?? 0;
+    const plan = redaction.plan(record);
+    if (plan === null) return;
+    messages += plan.count;
+    entries += 1;
   });
-  for await (const { bytes } of readDeadLetters(connection)) {
-    const record = recordIn(bytes);
+  for await (const { bytes, sequence } of readDeadLetters(connection)) {
+    const record = sequence > erasure.position ? null : recordIn(bytes);
     if (record !== null && redaction.plan(record) !== null) deadLetters += 1;
   }
-  return { messages, deadLetters };
+  return { messages, entries, deadLetters };
 }
 
 const NEVER = new AbortController().signal;
@@ -221,9 +243,4 @@ function recordIn(bytes: Uint8Array): StreamRecord | null {
 
 function payloadOf({ requests }: StreamRecord): Promise<Uint8Array> {
   return encodeRecord(requests.map(encodeRequest));
-}
-
-/** Whether a claim is of the instance of an erasure: of the first form, other projects may have one of the same id. */
-function isOf({ instanceId }: Erasure): (value: string) => boolean {
-  return (value) => (JSON.parse(value) as { instanceId?: string }).instanceId === instanceId;
 }

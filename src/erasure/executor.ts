@@ -77,7 +77,7 @@ async function eraseOpen(settings: ErasureSettings, lease: Lease): Promise<reado
       await whenCounted(settings, erasure);
       await ledger.change(erasure, { state: 'ERASING', fault: null });
       const receipt = await eraseEntries({ ...settings, confirm: () => lease.confirm() }, erasure);
-      await ledger.change(erasure, { state: 'REBUILDING', receipt });
+      await ledger.change(erasure, { state: 'REBUILDING', redactedAt: new Date().toISOString(), receipt });
       progress.line(
         `erasure ${erasure.id}: ${receipt.messages} messages went from ${receipt.entries} entries`,
       );
@@ -129,7 +129,9 @@ function begunAt(dataDir: string, epoch: number): number {
 }
 
 function erasuresAfter(time: number, erasures: readonly Erasure[]): Erasure[] {
-  return erasures.filter(({ state, requestedAt }) => state === 'DONE' && time < Date.parse(requestedAt));
+  return erasures.filter(
+    ({ state, requestedAt, redactedAt }) => state === 'DONE' && time < Date.parse(redactedAt ?? requestedAt),
+  );
 }
 
 /** Whether something is to be done for an erasure now: what has no place in the stream is still on its way to it. */

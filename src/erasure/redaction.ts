@@ -44,6 +44,8 @@ export class Redaction {
   readonly #others = new Set<string>();
   /** Shared sessions in which the last user who wrote is the one who goes. */
   readonly #speaking = new Set<string>();
+  /** Of shared sessions, what went of a request: one that repeats it says nothing of whom the next reply is to. */
+  readonly #read = new Map<string, readonly number[]>();
   /** By name: the same people write again and again. */
   readonly #known = new Map<string, boolean>();
 
@@ -77,7 +79,7 @@ export class Redaction {
   /** The second reading: what of a record goes; null: nothing does. */
   plan({ requests }: StreamRecord): Plan | null {
     const whole: number[] = [];
-    const messages: [number, number[]][] = [];
+    const messages: [number, readonly number[]][] = [];
     const named: number[] = [];
     const sessions = new Set<string>();
     let count = 0;
@@ -131,9 +133,11 @@ export class Redaction {
   }
 
   /** The person's messages in a shared session, and the replies to them. */
-  #theirs({ sessionId, messages }: RecordedRequest): number[] {
+  #theirs({ requestId, sessionId, messages }: RecordedRequest): readonly number[] {
     if (this.#erased.kind !== 'END_USER' || !this.#isShared(sessionId)) return [];
-    return messages.flatMap((message, index) => {
+    const earlier = this.#read.get(requestId);
+    if (earlier !== undefined) return earlier.filter((index) => messages[index]?.erased !== true);
+    const theirs = messages.flatMap((message, index) => {
       if (message.erased === true) return [];
       if (roleOf(message.role) === 'user') {
         if (this.#isTheirs(message)) this.#speaking.add(sessionId);
@@ -141,6 +145,8 @@ export class Redaction {
       }
       return this.#speaking.has(sessionId) ? [index] : [];
     });
+    this.#read.set(requestId, theirs);
+    return theirs;
   }
 
   #isTheirs(message: RecordedMessage): boolean {

@@ -15,17 +15,20 @@ export interface VerifySettings {
 /** A sentence for each place that still holds something; none when nothing is left. */
 export async function verifyErasure(settings: VerifySettings, erasure: Erasure): Promise<string[]> {
   const { dataDir } = settings;
-  const { messages, deadLetters } = await findErased(settings, erasure);
+  const { messages, entries, deadLetters } = await findErased(settings, erasure);
   const views = join(dataDir, 'views');
   const older = readdirSync(views)
     .filter((name) => /^\d+$/.test(name))
     .filter(
       (name) =>
-        erasure.doneAt === null || statSync(join(views, name)).birthtimeMs < Date.parse(erasure.requestedAt),
+        erasure.doneAt === null ||
+        statSync(join(views, name)).birthtimeMs < Date.parse(erasure.redactedAt ?? erasure.requestedAt),
     );
   return [
     ...(erasure.state === 'DONE' ? [] : [`it is not done: ${erasure.state}`]),
-    ...(messages === 0 ? [] : [`the stream holds ${count(messages)} messages of it`]),
+    ...(entries === 0
+      ? []
+      : [`the stream holds ${count(messages)} messages of it in ${count(entries)} entries`]),
     ...(deadLetters === 0 ? [] : [`${count(deadLetters)} dead letters hold something of it`]),
     ...(older.length === 0 ? [] : [`views from before it are there: ${older.join(', ')}`]),
   ];

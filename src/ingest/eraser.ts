@@ -2,6 +2,7 @@
 import { NIL, v7 } from 'uuid';
 import { erasureRecord } from '../domain/erasure-record.ts';
 import type { Erasure, ErasureDigest } from '../domain/erasures.ts';
+import type { RecordedRequest } from '../domain/records.ts';
 import type { Turns } from '../domain/turns.ts';
 import type { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { encodeRequest } from '../stream/log/codec.ts';
@@ -11,7 +12,9 @@ import type { ErasureRequest } from './erasure-body.ts';
 import { claimedId, type IdempotencyStore } from './idempotency.ts';
 
 export interface EraserParts {
-  readonly publisher: Publisher;
+  readonly publisher: Pick<Publisher, 'check'>;
+  /** Stores a request as an entry of its own; its sequence. */
+  readonly publish: (request: RecordedRequest) => Promise<number>;
   readonly ledger: Pick<ErasureLedger, 'add' | 'place'>;
   readonly digest: ErasureDigest;
   readonly idempotency: IdempotencyStore;
@@ -49,7 +52,7 @@ export interface Eraser {
  * (`erasureRecord`), and the ledger keeps the position that it was told first.
  */
 export function createEraser(parts: EraserParts): Eraser {
-  const { publisher, ledger, digest, idempotency, turns, clock } = parts;
+  const { publisher, publish, ledger, digest, idempotency, turns, clock } = parts;
   return {
     async erase({ projectId, keyId, instanceId, kind, name, reason, idempotencyKey, check, record }) {
       const target = { instanceId, kind, digest: digest(kind, instanceId, name) };
@@ -82,7 +85,7 @@ export function createEraser(parts: EraserParts): Eraser {
       const wanted = erasureOf(id, claim?.acceptedAt ?? clock());
       const erasure = await turns.run(projectId, () => ledger.add(wanted));
       if (erasure.position > 0) return erasure;
-      return ledger.place(erasure, await publisher.publish(erasureRecord(erasure)));
+      return ledger.place(erasure, await publish(erasureRecord(erasure)));
     },
   };
 }

@@ -54,6 +54,7 @@ import { watchDiskRoom } from '../stream/server/disk-room.ts';
 import { connectionOptions } from '../stream/server/server.ts';
 import { concernAboutServer } from '../stream/server/version.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
+import { publishEntry } from '../stream/log/publish-entry.ts';
 import { partitionOf } from '../stream/subjects.ts';
 import { createTraceIntake } from '../traces/trace-intake.ts';
 import { WaitingSpans } from '../traces/waiting-spans.ts';
@@ -200,7 +201,15 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   await holds.loaded;
   if (ingests) awaited.acceptor.set(createAcceptor({ ...parts, registry, holds }));
   awaited.curator.set(createCurator(parts));
-  awaited.eraser.set(createEraser({ ...parts, ledger, digest: registry.erasureDigest }));
+  awaited.eraser.set(
+    createEraser({
+      ...parts,
+      ledger,
+      digest: registry.erasureDigest,
+      // An entry of its own: what stands in it with others could be neither before it nor behind it.
+      publish: (request) => publishEntry(connection, request),
+    }),
+  );
   if (answers) awaited.alerts.set(await openAlertService(connection));
   // Opened first, so that it answers while the rest is awaited; closed first all the same.
   lifecycle.opened('http', () => app.close());

@@ -28,14 +28,21 @@ export interface HeldRequest {
   readonly acceptedAt: number;
 }
 
-/** `before`: when it was asked for, microseconds. */
-type Hold = Pick<Erasure, 'kind' | 'digest' | 'instanceId'> & { readonly before: number };
+/** The erasures of an instance. Times are those at which they were asked for, microseconds. */
+interface Held {
+  newest: number;
+  /** Of the instance as a whole; 0 without. */
+  whole: number;
+  /** By digest: of sessions and of end users. */
+  readonly sessions: Map<string, number>;
+  readonly users: Map<string, number>;
+}
 
 export class ErasureHolds {
   readonly #digest: ErasureDigest;
   readonly #now: () => Date;
-  /** By project, then by id. */
-  readonly #holds = new Map<string, Map<string, Hold>>();
+  /** By project, then by instance. */
+  readonly #holds = new Map<string, Map<string, Held>>();
   readonly #bucket: Pick<KeyValueBucket, 'watch'>;
   #watch: KeyValueWatch;
   #isClosed = false;
@@ -52,24 +59,34 @@ export class ErasureHolds {
     return this.#watch.loaded;
   }
 
-  /** Whether a request brings something from before an erasure. */
+  /**
+   * Whether a request brings something from before an erasure. One digest for its session and one for each user of whom
+   * it brings something old, where anything was erased since.
+   */
   refuses({ projectId, instanceId: given, sessionId, saidBy, acceptedAt }: HeldRequest): boolean {
-    const holds = this.#holds.get(projectId);
-    if (holds === undefined) return false;
+    const held = this.#holds.get(projectId);
+    if (held === undefined) return false;
     const since = this.#now().getTime() * 1000 - HELD_DAYS * 86_400_000_000;
-    const living = [...holds.values()].filter(
-      (hold) => hold.before >= since && (given === null || given === hold.instanceId),
-    );
-    const isBefore = ({ earliest, untimed }: SaidBy, before: number): boolean =>
-      earliest < before || (untimed && acceptedAt < before);
-    return living.some(({ kind, digest, before, instanceId }) => {
-      const early = saidBy.filter((said) => isBefore(said, before));
-      if (early.length === 0) return false;
-      if (kind === 'INSTANCE') return given !== null;
-      if (kind === 'SESSION')
-        return sessionId !== undefined && this.#digest('SESSION', instanceId, sessionId) === digest;
-      return early.some(({ user }) => user !== null && this.#digest('END_USER', instanceId, user) === digest);
-    });
+    const said = saidBy.map(({ user, earliest, untimed }) => ({
+      user,
+      at: untimed ? Math.min(earliest, acceptedAt) : earliest,
+    }));
+    const first = said.reduce((least, { at }) => Math.min(least, at), Infinity);
+    const isHeld = (before: number | undefined, at: number): boolean =>
+      before !== undefined && before >= since && at < before;
+    for (const [instanceId, { newest, whole, sessions, users }] of held) {
+      if ((given !== null && given !== instanceId) || !isHeld(newest, first)) continue;
+      if (given !== null && isHeld(whole, first)) return true;
+      if (sessionId !== undefined && sessions.size > 0) {
+        if (isHeld(sessions.get(this.#digest('SESSION', instanceId, sessionId)), first)) return true;
+      }
+      if (users.size === 0) continue;
+      for (const { user, at } of said) {
+        if (user === null || !isHeld(newest, at)) continue;
+        if (isHeld(users.get(this.#digest('END_USER', instanceId, user)), at)) return true;
+      }
+    }
+    return false;
   }
 
   async close(): Promise<void> {
@@ -90,9 +107,17 @@ export class ErasureHolds {
   #take(key: string, value: string | null): void {
     // Pages of what is to be done have longer keys.
     if (value === null || key.split('.').length !== 2) return;
-    const { id, projectId, instanceId, kind, digest, requestedAt } = JSON.parse(value) as Erasure;
-    const holds = this.#holds.get(projectId) ?? new Map<string, Hold>();
-    holds.set(id, { instanceId, kind, digest, before: Date.parse(requestedAt) * 1000 });
-    this.#holds.set(projectId, holds);
+    const { projectId, instanceId, kind, digest, requestedAt } = JSON.parse(value) as Erasure;
+    const before = Date.parse(requestedAt) * 1000;
+    const ofProject = this.#holds.get(projectId) ?? new Map<string, Held>();
+    this.#holds.set(projectId, ofProject);
+    const held = ofProject.get(instanceId) ?? { newest: 0, whole: 0, sessions: new Map(), users: new Map() };
+    ofProject.set(instanceId, held);
+    held.newest = Math.max(held.newest, before);
+    if (kind === 'INSTANCE') held.whole = Math.max(held.whole, before);
+    else {
+      const digests = kind === 'SESSION' ? held.sessions : held.users;
+      digests.set(digest, Math.max(digests.get(digest) ?? 0, before));
+    }
   }
 }

@@ -99,7 +99,7 @@ export class ErasureLedger {
   /** Notes how far an erasure has come. */
   async change(
     erasure: Pick<Erasure, 'projectId' | 'id'>,
-    changes: Partial<Pick<Erasure, 'state' | 'doneAt' | 'receipt' | 'fault'>>,
+    changes: Partial<Pick<Erasure, 'state' | 'redactedAt' | 'doneAt' | 'receipt' | 'fault'>>,
   ): Promise<void> {
     await change(this.#bucket, keyOf(erasure), ({ value }) =>
       JSON.stringify({ ...(JSON.parse(value) as Erasure), ...changes }),

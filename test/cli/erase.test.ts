@@ -292,10 +292,6 @@ describe('erase', () => {
     const session = history().find(
       ({ request, goes }) => goes && request.instanceId === instanceId(1),
     )!.request;
-    const registry = await openRegistry(world.connection);
-    await registry.whenReady();
-    await registry.claimSession(world.projectId, session.sessionId, instanceId(1));
-    await registry.close();
     const ledger = await ErasureLedger.open(world.connection);
     const isAccepted = async (): Promise<boolean> =>
       (await ledger.list()).filter(({ position }) => position > 0).length === 2;

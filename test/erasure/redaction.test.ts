@@ -28,9 +28,11 @@ function message(role: string, content: string, userId?: string): RecordedMessag
   return { role, content, at: 1, ...(userId === undefined ? {} : { userId }) };
 }
 
+let requests = 0;
+
 function request(sessionId: string, messages: RecordedMessage[], instanceId = INSTANCE): RecordedRequest {
   return {
-    requestId: `request of ${sessionId}`,
+    requestId: `request ${(requests += 1)}`,
     projectId: 'p',
     instanceId,
     sessionId,
@@ -105,6 +107,16 @@ describe('redaction', () => {
     for (const word of [PERSON, 'mine', 'Ana', 'gold', '"sessionId":"a"'])
       equal(text.includes(word), false, word);
     equal(text.includes('free'), true);
+  });
+
+  it('is not misled by a request that came twice', () => {
+    const asked = request('b', [message('user', 'b0', PERSON)]);
+    const records = [
+      record(asked),
+      record(request('b', [message('user', 'b1', 'bo')])),
+      record(asked, request('b', [message('assistant', 'b2')])),
+    ];
+    equal(told(erase(records, erased('END_USER', PERSON))).join(' '), '- b1 - b2');
   });
 
   it('is the same as leaving out by hand', () => {

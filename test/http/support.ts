@@ -191,14 +191,10 @@ export function createHarness(
   });
   const ledger = new ErasureLedger(new MemoryBucket());
   const eraser = createEraser({
-    publisher: {
-      check: async () => undefined,
-      async publish(request) {
-        harness.erased.push(request as RecordedRequest);
-        return 50 + harness.erased.length;
-      },
-      pendingBytes: 0,
-      drain: async () => undefined,
+    publisher: { check: async () => undefined },
+    async publish(request) {
+      harness.erased.push(request);
+      return 50 + harness.erased.length;
     },
     ledger,
     digest: readableDigest,

@@ -34,20 +34,18 @@ describe('eraser', () => {
       check: async () => {
         if (refuses.check !== undefined) throw refuses.check;
       },
-      async publish(request: RecordedRequest | object) {
+    };
+    const eraser = createEraser({
+      publisher,
+      publish: async (request) => {
         if (refuses.publish !== undefined) throw refuses.publish;
         steps.push('publish');
         // Read back as the worker reads it.
-        const record = decodeRecord(await encodeRecord([encodeRequest(request as RecordedRequest)]));
+        const record = decodeRecord(await encodeRecord([encodeRequest(request)]));
         equal(record.v, 4);
         published.push(...record.requests);
         return 40 + published.length;
       },
-      pendingBytes: 0,
-      drain: async () => undefined,
-    };
-    const eraser = createEraser({
-      publisher,
       ledger: {
         add: async (erasure) => {
           steps.push(`add at ${erasure.position}`);

@@ -85,7 +85,6 @@ describe('the ledger of erasures', () => {
       bytes: 900,
       deadLetters: 0,
       unreadableDeadLetters: 0,
-      sessionClaims: 1,
     };
     await Promise.all([here.change(one, { receipt }), there.change(one, { fault: 'busy', state: 'FAILED' })]);
     deepEqual(await here.find(PROJECT, one.id), { ...places[0], receipt, fault: 'busy', state: 'FAILED' });

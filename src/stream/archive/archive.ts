@@ -10,6 +10,8 @@ import {
   CONVERSATIONS_STREAM,
   CONVERSATIONS_SUBJECTS,
   DEAD_LETTERS_STREAM,
+  REDACTED_STREAM,
+  REDACTED_SUBJECTS,
   TRACES_STREAM,
   TRACES_SUBJECT,
 } from '../subjects.ts';
@@ -36,6 +38,7 @@ export const ARCHIVED_STREAMS: readonly ArchivedStream[] = [
   { name: TRACES_STREAM, subjects: TRACES_SUBJECT, keepsSequences: true },
   ...['traces', 'conversations'].map(bucketOf),
   { name: CONVERSATIONS_STREAM, subjects: CONVERSATIONS_SUBJECTS, keepsSequences: true },
+  { name: REDACTED_STREAM, subjects: REDACTED_SUBJECTS, keepsSequences: false },
   { name: DEAD_LETTERS_STREAM, subjects: '>', keepsSequences: false },
   ...['registry', 'sessions', 'idempotency', 'alerts', 'alert-outbox', 'audit', 'erasures'].map(bucketOf),
 ];

@@ -10,7 +10,6 @@ const RECEIPT = {
   bytes: 900,
   deadLetters: 0,
   unreadableDeadLetters: 0,
-  sessionClaims: 3,
 };
 const ERASURE: Erasure = {
   id: '019aa3f1-6f0c-7b32-9d55-3a0f6c2b7e10',
