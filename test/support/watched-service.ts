@@ -86,6 +86,7 @@ await command('sink', ['--once', '--to', join(temporary, 'sink')]);
 await command('mcp', ['--url', url], access);
 await command('models', ['list']);
 await command('rebuild', []);
+await command('erase', ['everything', '--instance', instance]);
 await command('backup', [join(temporary, 'backup')]);
 await command('demo', ['--once', '--url', url]);
 // What trains and measures models opens them on the thread that it begins on.
