@@ -191,7 +191,10 @@ function changedTopic(topic: Discussed): string {
   return changed({ ...topic, groupBy: 'TOPIC' });
 }
 
-/** “‘Cancel order’: 40 conversations, 12 in the week before, 9.5 in an average week of the last eight weeks”; a gap or signal says what it is. */
+/**
+ * “‘Cancel order’: 40 conversations, 12 in the week before, 9.5 in an average week of the last eight weeks”; a gap
+ * or signal says what it is.
+ */
 function changed({ sessions, sessionsBefore, weeksBefore, ...entity }: Changed): string {
   const before = sessionsBefore === 0 ? 'none' : number(sessionsBefore);
   const now = sessions === 0 ? 'no conversations' : conversations(sessions);

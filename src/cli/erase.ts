@@ -5,19 +5,17 @@ import { readFileSync } from 'node:fs';
 import { v7 } from 'uuid';
 import { z } from 'zod';
 import { loadConfig, type Config } from '../config.ts';
-import { erasureRecord } from '../domain/erasure-record.ts';
 import { ERASED_KINDS, type ErasedKind, type Erasure, type ErasureReceipt } from '../domain/erasures.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { count } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
 import { findErased, NOTHING } from '../erasure/erase-entries.ts';
-import { runErasures } from '../erasure/executor.ts';
+import { placeErasure, runErasures } from '../erasure/executor.ts';
 import { verifyErasure } from '../erasure/verify.ts';
 import { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { openRegistry, type Registry } from '../registry/registry.ts';
 import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory.ts';
 import type { StreamConnection } from '../stream/connection.ts';
-import { publishEntry } from '../stream/log/publish-entry.ts';
 import { action, runCommand, UsageError, type CommandRun, type Work } from './command.ts';
 import { onStream } from './nats-access.ts';
 import { withReplaySettings } from './replay-settings.ts';
@@ -88,7 +86,7 @@ function erasing(kind: ErasedKind, what: string): ReturnType<typeof action> {
           if (entries + deadLetters === 0)
             throw new SetupError('Nothing of it is there: nothing was erased.');
           await ledger.add(erasure);
-          await ledger.place(erasure, await publishEntry(connection, erasureRecord(erasure)));
+          await placeErasure(connection, ledger, erasure);
           ({ id } = erasure);
         })(run);
         const code = await runOpen(run, id);
@@ -134,7 +132,7 @@ const actions = {
           for (const erasure of wanted.toReversed()) {
             if ((await ledger.find(erasure.projectId, erasure.id)) !== null) continue;
             await ledger.add(erasure);
-            await ledger.place(erasure, await publishEntry(connection, erasureRecord(erasure)));
+            await placeErasure(connection, ledger, erasure);
             last = erasure.id;
           }
         })(run);
@@ -209,7 +207,8 @@ async function runOpen(run: CommandRun, id: string | null): Promise<number> {
         const ledger = await ErasureLedger.open(settings.connection, replicas);
         const done = await runErasures({ ...settings, ledger, digest: registry.erasureDigest });
         isElsewhere = done === null;
-        const said = done === null ? 'another machine erases' : `${done.length} erasures were done`;
+        const said =
+          done === null ? 'another machine does what is open' : `${done.length} erasures were done`;
         settings.progress.line(said);
       } finally {
         await registry.close();
@@ -228,7 +227,7 @@ async function runOpen(run: CommandRun, id: string | null): Promise<number> {
 /** Resolves once somebody else has done it. */
 function whenDone(id: string): Work {
   return onLedger(async ({ ledger }) => {
-    process.stderr.write('The service erases it, after what it does now.\n');
+    process.stderr.write('The service erases it once it has ended what it is doing.\n');
     for (;;) {
       const { state, fault } = await found(ledger, id);
       if (state === 'DONE') return;

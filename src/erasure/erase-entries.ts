@@ -1,6 +1,6 @@
 /**
  * Takes what an erasure is of out of the stream and dead letters. It can end anywhere and be done again:
- * what went is gone, and the rest goes then. Covered by test/erasure/erase-entries.test.ts.
+ * what went is gone, and the rest goes then. Covered by test/cli/erase.test.ts.
  */
 import type { Erasure, ErasureDigest, ErasureReceipt } from '../domain/erasures.ts';
 import type { StreamRecord } from '../domain/records.ts';
@@ -72,9 +72,7 @@ export async function eraseEntries(settings: EraseSettings, erasure: Erasure): P
   return counted;
 }
 
-/**
- * Reads the entries before an erasure twice, and lets go of what dead letters hold.
- */
+/** Reads the entries before an erasure twice, and lets go of what dead letters hold. */
 async function findPlaces(
   settings: EraseSettings,
   erasure: Erasure,

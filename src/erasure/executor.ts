@@ -12,6 +12,7 @@ import { clean, rebuild, type RebuildSettings } from '../rebuild/rebuild.ts';
 import { InterruptedError, liveSequences } from '../rebuild/replay.ts';
 import type { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { epochsOn, readActiveEpoch, removeOtherEpochs, type ActiveEpoch } from '../store/epochs/epochs.ts';
+import type { StreamConnection } from '../stream/connection.ts';
 import type { Lease } from '../stream/kv/lease.ts';
 import { Leases } from '../stream/kv/leases.ts';
 import { isDeadHolder, thisHolder } from '../stream/kv/process-identity.ts';
@@ -114,12 +115,12 @@ async function rebuildBehind(settings: ErasureSettings): Promise<void> {
   const { epoch } = activeEpoch(dataDir);
   const behind = erasuresAfter(begunAt(dataDir, epoch), all);
   if (behind.length > 0) await rebuildWithout(settings, behind);
-  else if (areViewsBehind(dataDir, all)) clean(dataDir, activeEpoch(dataDir));
+  else if (epochsBehind(dataDir, all).length > 0) clean(dataDir, activeEpoch(dataDir));
 }
 
-/** Whether views on this machine, live or kept, were begun before an erasure that is done. */
-export function areViewsBehind(dataDir: string, erasures: readonly Erasure[]): boolean {
-  return epochsOn(dataDir).some((epoch) => erasuresAfter(begunAt(dataDir, epoch), erasures).length > 0);
+/** The views on this machine, live or kept, that were begun before an erasure that is done. */
+export function epochsBehind(dataDir: string, erasures: readonly Erasure[]): number[] {
+  return epochsOn(dataDir).filter((epoch) => erasuresAfter(begunAt(dataDir, epoch), erasures).length > 0);
 }
 
 /** Milliseconds since 1970-01-01 UTC; Infinity where the file system keeps no time of birth, or they are gone. */
@@ -151,11 +152,18 @@ async function placed({ connection, ledger }: ErasureSettings, open: readonly Er
   const there: Erasure[] = [];
   for (const erasure of open) {
     if (erasure.position > 0) there.push(erasure);
-    else if (isDue(erasure, Date.now())) {
-      there.push(await ledger.place(erasure, await publishEntry(connection, erasureRecord(erasure))));
-    }
+    else if (isDue(erasure, Date.now())) there.push(await placeErasure(connection, ledger, erasure));
   }
   return there;
+}
+
+/** Puts an erasure of the ledger on the stream; the erasure with its place there. */
+export async function placeErasure(
+  connection: StreamConnection,
+  ledger: ErasureLedger,
+  erasure: Erasure,
+): Promise<Erasure> {
+  return ledger.place(erasure, await publishEntry(connection, erasureRecord(erasure)));
 }
 
 /** Resolves once the live views hold everything that was sent before an erasure: nothing ahead of them is written anew. */

@@ -86,8 +86,9 @@ export class Redaction {
     for (const [place, request] of requests.entries()) {
       if (!this.#isOfInstance(request) || request.erased === true) continue;
       const there = request.messages.flatMap(({ erased }, index) => (erased === true ? [] : [index]));
-      const indexes = this.#isWholeRequest(request) ? there : this.#theirs(request);
-      if (this.#isWholeRequest(request)) whole.push(place);
+      const isWhole = this.#isWholeRequest(request);
+      const indexes = isWhole ? there : this.#theirs(request);
+      if (isWhole) whole.push(place);
       else {
         if (indexes.length > 0) messages.push([place, indexes]);
         if (this.#names(request)) named.push(place);

@@ -1,10 +1,9 @@
 /** Looks again whether anything of an erasure is left. Covered by test/cli/erase.test.ts. */
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Erasure, ErasureDigest } from '../domain/erasures.ts';
 import { count } from '../domain/progress.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { findErased } from './erase-entries.ts';
+import { epochsBehind } from './executor.ts';
 
 export interface VerifySettings {
   readonly connection: StreamConnection;
@@ -16,14 +15,7 @@ export interface VerifySettings {
 export async function verifyErasure(settings: VerifySettings, erasure: Erasure): Promise<string[]> {
   const { dataDir } = settings;
   const { messages, entries, deadLetters } = await findErased(settings, erasure);
-  const views = join(dataDir, 'views');
-  const older = readdirSync(views)
-    .filter((name) => /^\d+$/.test(name))
-    .filter(
-      (name) =>
-        erasure.doneAt === null ||
-        statSync(join(views, name)).birthtimeMs < Date.parse(erasure.redactedAt ?? erasure.requestedAt),
-    );
+  const older = epochsBehind(dataDir, [erasure]);
   return [
     ...(erasure.state === 'DONE' ? [] : [`it is not done: ${erasure.state}`]),
     ...(entries === 0

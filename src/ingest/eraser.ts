@@ -4,6 +4,7 @@ import { erasureRecord } from '../domain/erasure-record.ts';
 import type { Erasure, ErasureDigest } from '../domain/erasures.ts';
 import type { RecordedRequest } from '../domain/records.ts';
 import type { Turns } from '../domain/turns.ts';
+import { AppError } from '../errors.ts';
 import type { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { encodeRequest } from '../stream/log/codec.ts';
 import type { Publisher } from '../stream/log/group-commit.ts';
@@ -43,6 +44,13 @@ export interface Eraser {
    * Publisher does.
    */
   erase(request: EraseRequest): Promise<Erasure>;
+}
+
+/** The erasure is in the ledger by then: whoever tries again gets the same one. */
+function refuse(cause: unknown): never {
+  if (cause instanceof AppError) throw cause;
+  const message = 'The stream cannot be written now. Try again.';
+  throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1, cause });
 }
 
 /**
@@ -85,7 +93,7 @@ export function createEraser(parts: EraserParts): Eraser {
       const wanted = erasureOf(id, claim?.acceptedAt ?? clock());
       const erasure = await turns.run(projectId, () => ledger.add(wanted));
       if (erasure.position > 0) return erasure;
-      return ledger.place(erasure, await publish(erasureRecord(erasure)));
+      return ledger.place(erasure, await publish(erasureRecord(erasure)).catch(refuse));
     },
   };
 }

@@ -1,6 +1,6 @@
-/** Has open erasures done while the service runs. Covered by test/e2e/erasures.test.ts. */
+/** Has open erasures done while the service runs. Covered by test/e2e/erasure-rules.test.ts. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDue, areViewsBehind } from '../erasure/executor.ts';
+import { isDue, epochsBehind } from '../erasure/executor.ts';
 import type { Logger } from '../logger.ts';
 import type { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { isRebuildWanted } from './auto-rebuild.ts';
@@ -39,7 +39,7 @@ export function startAutoErase({
         if (revision === seen) continue;
         const all = await ledger.list();
         const open = all.filter(({ state }) => state !== 'DONE');
-        const isBehind = areViewsBehind(dataDir, all);
+        const isBehind = epochsBehind(dataDir, all).length > 0;
         if (open.length === 0 && !isBehind) seen = revision;
         const isWanted = isBehind || open.some((erasure) => isDue(erasure, Date.now()));
         if (!isWanted || ending.signal.aborted || !(await isRebuildWanted(dataDir))) continue;

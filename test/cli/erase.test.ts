@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v5 } from 'uuid';
 import type { RecordedMessage, RecordedRequest } from '../../src/domain/records.ts';
-import { areViewsBehind } from '../../src/erasure/executor.ts';
+import { epochsBehind } from '../../src/erasure/executor.ts';
 import { ErasureLedger } from '../../src/registry/erasure-ledger.ts';
 import { openRegistry } from '../../src/registry/registry.ts';
 import { answeringSince, readActiveEpoch, shardDirectory } from '../../src/store/epochs/epochs.ts';
@@ -226,7 +226,7 @@ class World {
     const isDone = async (): Promise<boolean> => {
       const all = await ledger.list();
       const done = all.filter(({ state }) => state === 'DONE');
-      return done.length >= erasures && !areViewsBehind(this.dataDir, all);
+      return done.length >= erasures && epochsBehind(this.dataDir, all).length === 0;
     };
     while (!(await isDone())) {
       ok(performance.now() < deadline, `waited too long; ${this.#worker?.output()}`);

@@ -96,8 +96,8 @@ const NOT_FOUND: ReadonlySet<number> = new Set([10037, 10043]);
 const RETRY_MS = 100;
 
 /**
- * An entry of the conversations by its sequence, its copy where it was redacted; null: the stream does not hold it. Asks again while the server is
- * away, until `signal` aborts.
+ * An entry of the conversations by its sequence, its copy where it was redacted; null: the stream does not hold it.
+ * Asks again while the server is away, until `signal` aborts.
  */
 export async function readStored(
   connection: StreamConnection,
