@@ -8,6 +8,7 @@ import { loadConfig, type Config } from '../config.ts';
 import { SetupError } from '../errors.ts';
 import { IDEMPOTENCY_TTL_MS } from '../ingest/idempotency.ts';
 import { AuditLog } from '../registry/audit-log.ts';
+import { BackupLedger } from '../registry/backup-ledger.ts';
 import { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { writeDefinition } from '../store/epochs/definition.ts';
 import { shardDirectory, writeActiveEpoch } from '../store/epochs/epochs.ts';
@@ -146,6 +147,7 @@ async function prepareStreams(connection: StreamConnection, config: Config): Pro
   await Outbox.open(connection, { replicas });
   await AuditLog.open(connection, { replicas });
   await ErasureLedger.open(connection, { replicas });
+  await BackupLedger.open(connection, { replicas });
 }
 
 async function restoreViews(

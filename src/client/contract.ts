@@ -410,6 +410,11 @@ export interface Erasure {
     readonly unreadableDeadLetters: number;
   } | null;
   readonly fault: string | null;
+  readonly backups: readonly {
+    readonly id: string;
+    readonly takenAt: string;
+    readonly expiresAt: string | null;
+  }[];
 }
 export interface Erasures {
   readonly elements: readonly Erasure[];

@@ -18,6 +18,15 @@ const receiptSchema = z.strictObject({
   unreadableDeadLetters: count('Dead letters that nobody can read: they may hold what was to go.'),
 });
 
+const backupSchema = z.strictObject({
+  id: uuid.describe('The backup, as `npm run backup -- list` shows it.'),
+  takenAt: z.iso.datetime().describe('UTC. When it was begun.'),
+  expiresAt: z.iso
+    .datetime()
+    .nullable()
+    .describe('UTC. When its key is destroyed; null: it has none, and stays until somebody deletes it.'),
+});
+
 export const erasureSchema = z.strictObject({
   id: uuid.describe('The erasure.'),
   instanceId: uuid.describe('The instance in which it erases.'),
@@ -36,6 +45,11 @@ export const erasureSchema = z.strictObject({
   doneAt: z.iso.datetime().nullable().describe('UTC; null: it is not done yet.'),
   receipt: receiptSchema.nullable().describe('What went, counted; null: nothing yet.'),
   fault: z.string().nullable().describe('Why it failed last; null: it did not.'),
+  backups: z
+    .array(backupSchema)
+    .describe(
+      'Backups that may still hold it, as of now, the oldest first: begun before it was done, and not destroyed.',
+    ),
 });
 
 export const erasureListSchema = z.strictObject({
@@ -106,7 +120,7 @@ export const READ_ERASURE = declare({
   path: '/erasures/{id}',
   operationId: 'readErasure',
   summary: 'See how far an erasure is, and what went',
-  description: 'Its state and, when texts are gone, its receipt.',
+  description: 'Its state, when texts are gone its receipt, and the backups that still hold it.',
   tag: 'Erasures',
   scope: 'erase',
   instance: 'own',

@@ -12,6 +12,7 @@ import type {
 import type { Audit } from '../domain/audit.ts';
 import type { KeyScope } from '../domain/key-scopes.ts';
 import type { AskedCuration } from '../domain/asked-curations.ts';
+import type { Backup } from '../domain/backups.ts';
 import type { Erasure, ErasedKind } from '../domain/erasures.ts';
 import type { Curator } from '../ingest/curator.ts';
 import type { Eraser } from '../ingest/eraser.ts';
@@ -173,6 +174,10 @@ export interface Erasures {
     find(projectId: string, id: string): Promise<Erasure | null>;
     /** Those of a project, the newest first. */
     list(projectId: string): Promise<readonly Erasure[]>;
+  };
+  readonly backups: {
+    /** Every backup that was begun. */
+    list(): Promise<readonly Backup[]>;
   };
 }
 

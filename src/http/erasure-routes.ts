@@ -1,6 +1,7 @@
 /** Covered by test/http/erasure-routes.test.ts. */
 import type { FastifyInstance } from 'fastify';
 import { CREATE_ERASURE, LIST_ERASURES, READ_ERASURE } from '../contract/erasures.ts';
+import { backupsHolding, type Backup } from '../domain/backups.ts';
 import { CURATION_MESSAGES } from '../domain/curations.ts';
 import type { Erasure } from '../domain/erasures.ts';
 import { AppError } from '../errors.ts';
@@ -35,6 +36,8 @@ export function registerErasureRoutes(
     const { projectId, keyId } = callerOf(request);
     await enterInstance(request, reply, instanceId, reading);
     countMessages(budget, request, reply, CURATION_MESSAGES);
+    // Before anything is accepted: an answer that lacks them is none.
+    const backups = await erasures.backups.list();
     const erasure = await erasures.eraser.erase({
       ...wanted,
       projectId,
@@ -44,7 +47,7 @@ export function registerErasureRoutes(
       record: (id) => recordAudit(request, 'ERASE', { instanceId, target: id }),
     });
     reply.header('X-Stream-Position', String(erasure.position));
-    return shown(erasure);
+    return shown(erasure, backups);
   });
 
   serve(scope, LIST_ERASURES, async ({ request, parameters: { limit, cursor } }) => {
@@ -55,7 +58,8 @@ export function registerErasureRoutes(
     );
     const page = all.slice(0, limit);
     const next = all.length > limit ? (page.at(-1)?.id ?? null) : null;
-    return { elements: page.map(shown), pagination: { limit, next } };
+    const backups = await erasures.backups.list();
+    return { elements: page.map((erasure) => shown(erasure, backups)), pagination: { limit, next } };
   });
 
   serve(scope, READ_ERASURE, async ({ request, id }) => {
@@ -63,11 +67,13 @@ export function registerErasureRoutes(
     const erasure = await erasures.ledger.find(caller.projectId, id);
     if (erasure === null || !seesInstance(caller, erasure.instanceId))
       throw new AppError('NOT_FOUND', `There is no erasure ${id}.`);
-    return shown(erasure);
+    return shown(erasure, await erasures.backups.list());
   });
 }
 
-/** Never its digest: whoever reads answers learns nothing of whom it was. */
-function shown({ id, instanceId, kind, state, reason, keyId, requestedAt, doneAt, receipt, fault }: Erasure) {
-  return { id, instanceId, kind, state, reason, requestedBy: keyId, requestedAt, doneAt, receipt, fault };
+/** Never its digest: whoever reads answers learns nothing of whom it was. Backups are those of now. */
+function shown(erasure: Erasure, backups: readonly Backup[]) {
+  const { id, instanceId, kind, state, reason, keyId, requestedAt, doneAt, receipt, fault } = erasure;
+  const answer = { id, instanceId, kind, state, reason, requestedBy: keyId, requestedAt, doneAt };
+  return { ...answer, receipt, fault, backups: backupsHolding(erasure, backups) };
 }

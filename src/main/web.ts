@@ -35,6 +35,7 @@ import { fold } from '../text/normalise.ts';
 import { WhyReader } from '../query/why/why-reader.ts';
 import { createPeople, type People } from '../http/people.ts';
 import { AuditLog } from '../registry/audit-log.ts';
+import { BackupLedger } from '../registry/backup-ledger.ts';
 import { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { openRegistry, type Registry } from '../registry/registry.ts';
 import type { Audit } from '../domain/audit.ts';
@@ -101,6 +102,7 @@ interface Awaited {
   readonly audit: Later<Audit>;
   readonly eraser: Later<Eraser>;
   readonly erasureLedger: Later<ErasureLedger>;
+  readonly backupLedger: Later<BackupLedger>;
   /** Of the stream of traces. */
   readonly tracePublisher: Later<Publisher>;
   readonly createInstance: Later<InstanceCreator>;
@@ -116,6 +118,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     audit: new Later(),
     eraser: new Later(),
     erasureLedger: new Later(),
+    backupLedger: new Later(),
     tracePublisher: new Later(),
     createInstance: new Later(),
   };
@@ -191,6 +194,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   awaited.audit.set(await AuditLog.open(connection, { replicas: config.streamReplicas }));
   const ledger = await ErasureLedger.open(connection, { replicas: config.streamReplicas });
   awaited.erasureLedger.set(ledger);
+  awaited.backupLedger.set(await BackupLedger.open(connection, { replicas: config.streamReplicas }));
   const idempotency = await openIdempotencyStore(connection, { replicas: config.streamReplicas });
   const settling = { idempotency, turns: createClaimTurns(), clock: nowMicros };
   awaited.createInstance.set(createInstanceCreator({ ...settling, registry }));
@@ -296,7 +300,7 @@ function collectNowAndThen(lifecycle: Lifecycle): void {
 
 async function openQuery(
   lifecycle: Lifecycle,
-  { registry, connection, curator, alerts, eraser, erasureLedger }: Awaited,
+  { registry, connection, curator, alerts, eraser, erasureLedger, backupLedger }: Awaited,
   { readerFailures, end }: { readonly readerFailures: FailureLog; readonly end: StreamEnd },
 ): Promise<{ readers: ShardReaders; dependency: NonNullable<HttpDependencies['query']> }> {
   const { dataDir, shards, queryMemoryBytes, queryThreads, queryWaiters } = config;
@@ -363,6 +367,7 @@ async function openQuery(
         find: async (projectId, id) => erasureLedger.get().find(projectId, id),
         list: async (projectId) => erasureLedger.get().list(projectId),
       },
+      backups: { list: async () => backupLedger.get().list() },
     } satisfies Erasures,
   };
   const subjectReader = new SubjectReader({ ...reading, texts });

@@ -62,6 +62,7 @@ describe('http: erasures', () => {
         doneAt: null,
         receipt: null,
         fault: null,
+        backups: [],
       });
       const kept = await harness.ledger.find(PROJECT, erasure.id);
       equal(kept?.digest, readableDigest(kind, INSTANCE, name));
@@ -192,6 +193,44 @@ describe('http: erasures', () => {
     equal(unknown.statusCode, 404);
     match(unknown.body, new RegExp(`There is no erasure ${UNKNOWN}`));
     equal((await get(harness, `/${made[0].id}`, foreign)).statusCode, 404);
+  });
+
+  it('name the backups that still hold them, as of now', async () => {
+    const harness = createHarness();
+    const backup = (id: string, minutes: number, expiresAt: string | null = null) => ({
+      id: `0192f0a0-0000-7000-8000-0000000000b${id}`,
+      takenAt: new Date(harness.time + minutes * 60_000).toISOString(),
+      lastSequence: 7,
+      expiresAt,
+      place: '/backups/secret-place',
+      keysIn: expiresAt === null ? null : '/keys',
+      destroyedAt: null,
+    });
+    const expiring = backup('1', -5, '2027-01-01T00:00:00.000Z');
+    const forEver = backup('2', -9);
+    const gone = backup('3', -7);
+    for (const each of [expiring, forEver, gone]) await harness.backups.add(each);
+    await harness.backups.destroyed(gone.id, new Date(harness.time));
+    const shown = ({ id, takenAt, expiresAt }: typeof expiring) => ({ id, takenAt, expiresAt });
+    const made = await accepted(harness, { instanceId: INSTANCE, externalId: 'ana' });
+    deepEqual(made.backups, [shown(forEver), shown(expiring)]);
+
+    // While it is open, a new backup holds it; afterwards, it does not.
+    const meanwhile = backup('4', 1, '2027-01-02T00:00:00.000Z');
+    await harness.backups.add(meanwhile);
+    const readAgain = async () => {
+      const answer = await get(harness, `/${made.id}`);
+      ok(!answer.body.includes('secret-place'));
+      const [listed] = erasureListSchema.parse((await get(harness, '')).json()).elements;
+      deepEqual(listed, erasureIn(answer));
+      return erasureIn(answer).backups.map(({ id }) => id);
+    };
+    deepEqual(await readAgain(), [forEver.id, expiring.id, meanwhile.id]);
+    const doneAt = new Date(harness.time + 120_000).toISOString();
+    await harness.ledger.change({ projectId: PROJECT, id: made.id }, { state: 'DONE', doneAt });
+    await harness.backups.add(backup('5', 3));
+    await harness.backups.destroyed(expiring.id, new Date(harness.time));
+    deepEqual(await readAgain(), [forEver.id, meanwhile.id]);
   });
 
   it('are shown to whoever sees their instance', async () => {

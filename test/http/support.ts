@@ -15,6 +15,7 @@ import type { CurateRequest } from '../../src/ingest/curator.ts';
 import type { PreparedRequest } from '../../src/ingest/prepared-request.ts';
 import { createPreparer } from '../../src/ingest/preparer.ts';
 import { digestOf } from '../../src/registry/api-keys.ts';
+import { BackupLedger } from '../../src/registry/backup-ledger.ts';
 import { ErasureLedger } from '../../src/registry/erasure-ledger.ts';
 import { Links } from '../../src/registry/links.ts';
 import { AuditLog } from '../../src/registry/audit-log.ts';
@@ -58,6 +59,7 @@ export interface Harness {
   /** The requests by which erasures are on the stream. */
   readonly erased: RecordedRequest[];
   readonly ledger: ErasureLedger;
+  readonly backups: BackupLedger;
   /** By token. */
   readonly signedIn: Map<string, FoundKey>;
   /** Where links are stored. */
@@ -190,6 +192,7 @@ export function createHarness(
     },
   });
   const ledger = new ErasureLedger(new MemoryBucket());
+  const backups = new BackupLedger(new MemoryBucket());
   const eraser = createEraser({
     publisher: { check: async () => undefined },
     async publish(request) {
@@ -316,6 +319,7 @@ export function createHarness(
     erasures: {
       eraser,
       ledger,
+      backups,
       targets: {
         async check(_, kind, name) {
           const isKnown = kind === 'INSTANCE' || name === SESSION || name === 'ana' || knows(kind, name);
@@ -443,6 +447,7 @@ export function createHarness(
     curated: [],
     erased: [],
     ledger,
+    backups,
     signedIn: new Map(),
     linkBucket,
     revoked: new Set(),

@@ -22,6 +22,7 @@ const ERASURE: Erasure = {
   doneAt: null,
   receipt: null,
   fault: null,
+  backups: [],
 };
 
 describe('the page tells of an erasure', () => {
