@@ -1,21 +1,22 @@
 /** `npm run erase`: forgets a session, an end user or all of an instance, and shows what was erased. */
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readFileSync } from 'node:fs';
 import { v7 } from 'uuid';
-import { z } from 'zod';
 import { loadConfig, type Config } from '../config.ts';
-import { ERASED_KINDS, type ErasedKind, type Erasure, type ErasureReceipt } from '../domain/erasures.ts';
+import { backupsHolding, type HoldingBackup } from '../domain/backups.ts';
+import type { ErasedKind, Erasure, ErasureReceipt } from '../domain/erasures.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { count } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
 import { findErased, NOTHING } from '../erasure/erase-entries.ts';
 import { placeErasure, runErasures } from '../erasure/executor.ts';
 import { verifyErasure } from '../erasure/verify.ts';
+import { BackupLedger } from '../registry/backup-ledger.ts';
 import { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { openRegistry, type Registry } from '../registry/registry.ts';
 import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory.ts';
 import type { StreamConnection } from '../stream/connection.ts';
+import { erasuresIn, MOST_OF_REASON } from './erasures-file.ts';
 import { action, runCommand, UsageError, type CommandRun, type Work } from './command.ts';
 import { onStream } from './nats-access.ts';
 import { withReplaySettings } from './replay-settings.ts';
@@ -37,8 +38,6 @@ that runs does so by itself. "verify" looks again whether anything is left. "led
 nobody; "again" does those of such a file that the service does not know: after a backup from before was restored.`;
 
 const LOOK_MS = 500;
-/** UTF-16 units. */
-const MOST_OF_REASON = 500;
 /** Who asks by this command. */
 const KEY_ID = 'command';
 
@@ -238,62 +237,29 @@ function whenDone(id: string): Work {
   });
 }
 
+/** A sentence on the backups that hold what was erased. */
+function heldBy(backups: readonly HoldingBackup[]): string {
+  if (backups.length === 0) return 'No backup that is known holds it.';
+  const each = backups.map(({ id, expiresAt }) =>
+    expiresAt === null ? `${id} (never expires: delete it)` : `${id} (until ${expiresAt})`,
+  );
+  return `These backups still hold it: ${each.join(', ')}.`;
+}
+
 /** Says what went. */
 function show(id: string): Work {
-  return onLedger(async ({ ledger }) => {
-    const { state, receipt } = await found(ledger, id);
+  return onLedger(async ({ connection, ledger }) => {
+    const erasure = await found(ledger, id);
+    const { state, receipt } = erasure;
     const { messages, sessions, entries, bytes, deadLetters }: ErasureReceipt = receipt ?? NOTHING;
     process.stdout.write(
       `erasure ${id}: ${state}; ${count(messages)} messages, ${count(sessions)} whole sessions, from ` +
         `${count(entries)} entries (${count(bytes)} bytes), ${count(deadLetters)} dead letters. ` +
-        'Backups from before still hold it.\n',
+        `${heldBy(backupsHolding(erasure, await (await BackupLedger.open(connection)).list()))}\n`,
     );
     return state === 'DONE' ? 0 : 1;
   });
 }
-
-/** The erasures of a file that `ledger` wrote. Throws SetupError. */
-function erasuresIn(file: string): Erasure[] {
-  const fault = (line: number, what: string): SetupError => new SetupError(`${file}, line ${line}: ${what}.`);
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new SetupError(`${file} cannot be read: ${(error as Error).message}.`, { cause: error });
-  }
-  return text.split('\n').flatMap((line, at) => {
-    if (line.trim() === '') return [];
-    const parsed = ERASURE_LINE.safeParse(jsonOf(line));
-    if (!parsed.success) throw fault(at + 1, 'this is no erasure of "npm run erase -- ledger"');
-    return [parsed.data];
-  });
-}
-
-function jsonOf(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return null;
-  }
-}
-
-const uuid = z.string().regex(UUID_PATTERN);
-/** What of a line of the ledger is taken: how far it was belongs to another time. */
-const ERASURE_LINE = z
-  .object({
-    id: uuid,
-    projectId: uuid,
-    instanceId: uuid,
-    kind: z.enum(ERASED_KINDS),
-    digest: z.string().min(1).max(100),
-    keyId: z.string(),
-    reason: z.string().max(MOST_OF_REASON).nullable(),
-  })
-  .transform(({ id, projectId, instanceId, kind, digest, keyId, reason }): Erasure => {
-    const requestedAt = new Date().toISOString();
-    const asked = { id, projectId, instanceId, kind, digest, keyId, reason, requestedAt };
-    return { ...asked, doneAt: null, position: 0, state: 'ACCEPTED', receipt: null, fault: null };
-  });
 
 async function found(ledger: ErasureLedger, id: string): Promise<Erasure> {
   const erasure = (await ledger.list()).find((one) => one.id === id.toLowerCase());

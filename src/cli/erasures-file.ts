@@ -1,0 +1,52 @@
+/** The file that `npm run erase -- ledger` writes. Covered by test/cli/erase.test.ts. */
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { ERASED_KINDS, type Erasure } from '../domain/erasures.ts';
+import { UUID_PATTERN } from '../domain/ids.ts';
+import { SetupError } from '../errors.ts';
+
+/** UTF-16 units. */
+export const MOST_OF_REASON = 500;
+
+/** The erasures of a file that `ledger` wrote, as they are to be done: the newest first. Throws SetupError. */
+export function erasuresIn(file: string): Erasure[] {
+  const fault = (line: number, what: string): SetupError => new SetupError(`${file}, line ${line}: ${what}.`);
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new SetupError(`${file} cannot be read: ${(error as Error).message}.`, { cause: error });
+  }
+  return text.split('\n').flatMap((line, at) => {
+    if (line.trim() === '') return [];
+    const parsed = ERASURE_LINE.safeParse(jsonOf(line));
+    if (!parsed.success) throw fault(at + 1, 'this is no erasure of "npm run erase -- ledger"');
+    return [parsed.data];
+  });
+}
+
+function jsonOf(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+}
+
+const uuid = z.string().regex(UUID_PATTERN);
+/** What of a line of the ledger is taken: how far it was belongs to another time. */
+const ERASURE_LINE = z
+  .object({
+    id: uuid,
+    projectId: uuid,
+    instanceId: uuid,
+    kind: z.enum(ERASED_KINDS),
+    digest: z.string().min(1).max(100),
+    keyId: z.string(),
+    reason: z.string().max(MOST_OF_REASON).nullable(),
+  })
+  .transform(({ id, projectId, instanceId, kind, digest, keyId, reason }): Erasure => {
+    const requestedAt = new Date().toISOString();
+    const asked = { id, projectId, instanceId, kind, digest, keyId, reason, requestedAt };
+    return { ...asked, doneAt: null, position: 0, state: 'ACCEPTED', receipt: null, fault: null };
+  });
