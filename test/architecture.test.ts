@@ -25,6 +25,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Entries of the stream without what is to be forgotten, and views made from them.
   erasure: ['rebuild', 'registry', 'stream', 'store', 'domain'],
   query: ['store', 'domain'],
+  // Keys of backups, what they encrypt, and when they go.
+  backup: ['registry', 'store', 'domain'],
   // What the views hold, as files for other programs.
   sink: ['store', 'domain'],
   // Conditions are decided by the numbers of queries; alerts and their messages are kept in buckets.

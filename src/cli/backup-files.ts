@@ -1,20 +1,42 @@
+/**
+ * The files of a backup: plain, or encrypted with its key. An encrypted one says openly when it was taken and expires
+ * (`backup.json`); all else of it is in sealed files. Covered by test/cli/backup-files.test.ts and
+ * test/cli/backup-keys.test.ts.
+ */
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { createReadStream, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
+import { checkOf, isKeyOf, keyFile, readKey, type BackupKey } from '../backup/keys.ts';
+import { openSealed, SealedWriter, SealError } from '../backup/sealed-file.ts';
+import { isExpired } from '../domain/backups.ts';
+import { UUID_PATTERN } from '../domain/ids.ts';
 import { isPathBelow, listedFile, PATH_BELOW_RULE } from '../domain/listed-file.ts';
 import { SetupError } from '../errors.ts';
 import { replaceFile } from '../store/epochs/epochs.ts';
 import { megabytesPerSecond, type Progress } from '../domain/progress.ts';
+import { plainArchive, type ArchiveInput, type ArchiveOutput } from '../stream/archive/archive.ts';
 
 /** What a backup consists of. It is written last: a folder without it is no backup. */
 const MANIFEST_FILE = 'manifest.json';
+/** What an encrypted backup says openly. It is written first. */
+const HEADER_FILE = 'backup.json';
+/** Behind the path of a file that is encrypted. */
+const SEALED = '.sealed';
+/** Bytes of a plain file that are read at once. */
+const READ_BYTES = 1024 * 1024;
 
 const whole = z.number().int().nonnegative();
+const uuid = z.string().regex(UUID_PATTERN);
 
 const manifestShape = z.object({
   version: z.literal(1),
+  /** As in the ledger of backups; backups of 0.3.0 and before have none. */
+  id: uuid.optional(),
   createdAt: z.string(),
+  /** Null or left out: it never expires. */
+  expiresAt: z.iso.datetime().nullish(),
   files: z.array(
     z.object({
       path: z.string().refine(isPathBelow, PATH_BELOW_RULE),
@@ -35,17 +57,95 @@ const manifestShape = z.object({
     .nullable(),
 });
 
+const headerShape = z.object({
+  version: z.literal(1),
+  id: uuid,
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime(),
+  /** Tells its key from others. */
+  check: z.string(),
+});
+
 export type Manifest = z.infer<typeof manifestShape>;
+type Header = z.infer<typeof headerShape>;
 
-export function streamFile(folder: string, stream: string): string {
-  return join(folder, 'streams', `${stream}.entries`);
+export const streamPath = (stream: string): string => `streams/${stream}.entries`;
+export const statePath = (shard: number): string => `views/${shard}/state.duckdb`;
+
+/** A backup that is being written. */
+export interface BackupWriter {
+  /** Writes a file; it is on the disk once this resolves. */
+  write<Result>(path: string, fill: (output: ArchiveOutput) => Promise<Result>): Promise<Result>;
+  /** Where the copy of a shard's database goes, as `copyShard` takes it: no plain one comes into an encrypted backup. */
+  stateTarget(shard: number): string | ((copy: string) => Promise<void>);
+  /** Writes the manifest, which makes a backup of the folder. */
+  finish(content: Omit<Manifest, 'files'>): Promise<Manifest>;
 }
 
-export function stateFile(folder: string, shard: number): string {
-  return join(folder, 'views', String(shard), 'state.duckdb');
+/** Begins a backup in a folder; with a key, all of it is encrypted. */
+export function openBackupWriter(folder: string, key: BackupKey | null): BackupWriter {
+  return key === null ? plainWriter(folder) : sealedWriter(folder, key);
 }
 
-/** Measures every file of a folder and writes its manifest, which makes it a backup. */
+function plainWriter(folder: string): BackupWriter {
+  return {
+    async write(path, fill) {
+      const file = prepared(folder, path);
+      const output = await open(file, 'wx', 0o600);
+      try {
+        const result = await fill({ write: (bytes) => output.writeFile(bytes) });
+        await output.sync();
+        return result;
+      } finally {
+        await output.close();
+      }
+    },
+    stateTarget: (shard) => join(folder, statePath(shard)),
+    finish: (content) => writeManifest(folder, content),
+  };
+}
+
+function sealedWriter(folder: string, key: BackupKey): BackupWriter {
+  const { id, takenAt, expiresAt } = key;
+  const header: Header = { version: 1, id, createdAt: takenAt, expiresAt, check: checkOf(key) };
+  replaceFile(join(folder, HEADER_FILE), `${JSON.stringify(header, null, 2)}\n`);
+  const files: Manifest['files'] = [];
+  const write: BackupWriter['write'] = async (path, fill) => {
+    const file = `${prepared(folder, path)}${SEALED}`;
+    const output = await SealedWriter.open(file, { key: key.key, backupId: id, path });
+    const hash = createHash('sha256');
+    let bytes = 0;
+    try {
+      const result = await fill({
+        async write(piece) {
+          hash.update(piece);
+          bytes += piece.length;
+          await output.write(piece);
+        },
+      });
+      await output.end();
+      files.push({ path, bytes, sha256: hash.digest('hex') });
+      return result;
+    } finally {
+      await output.close();
+    }
+  };
+  return {
+    write,
+    stateTarget: (shard) => (copy) =>
+      write(statePath(shard), async (output) => {
+        for await (const piece of createReadStream(copy, { highWaterMark: READ_BYTES }))
+          await output.write(piece as Buffer);
+      }),
+    async finish(content) {
+      const manifest = { ...content, files: [...files] };
+      await write(MANIFEST_FILE, (output) => output.write(Buffer.from(JSON.stringify(manifest))));
+      return manifest;
+    },
+  };
+}
+
+/** Measures every file of a folder and writes its manifest, which makes it a plain backup. */
 export async function writeManifest(folder: string, content: Omit<Manifest, 'files'>): Promise<Manifest> {
   const files: Manifest['files'] = [];
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -53,46 +153,128 @@ export async function writeManifest(folder: string, content: Omit<Manifest, 'fil
     .map((entry) => join(entry.parentPath, entry.name))
     .toSorted();
   for (const file of paths) {
-    const path = pathIn(folder, file);
-    files.push({ path, bytes: statSync(file).size, sha256: await digestOf(file) });
+    const path = relative(folder, file).replaceAll('\\', '/');
+    files.push({ path, bytes: statSync(file).size, sha256: await digestOf(createReadStream(file)) });
   }
   const manifest = { ...content, files };
   replaceFile(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`);
   return manifest;
 }
 
+/** A backup whose files are what was written. */
+export interface CheckedBackup {
+  readonly manifest: Manifest;
+  /** The copy of a stream. Reading it throws SetupError. */
+  archive(stream: string): ArchiveInput;
+  /** Bytes of a shard's database, and a piece at a time what they are. Reading them throws SetupError. */
+  stateBytes(shard: number): number;
+  readState(shard: number): AsyncIterable<Uint8Array>;
+}
+
 /**
  * Reads a backup's manifest and compares every file with it, which takes as long as reading them. The manifest lists
- * every file that a restore or a rebuild may ask for.
+ * every file that a restore or a rebuild may ask for. `keys`: the folder in which the key of an encrypted one is.
  *
- * @throws SetupError that names the first file that is not listed, missing, elsewhere, of another size or other content
+ * @throws SetupError that names the first file that is not listed, missing, elsewhere, of another size or other content;
+ *   also when the key is missing, another one or expired
  */
 export async function checkBackup(
   folder: string,
+  keys: string,
   progress: Pick<Progress, 'begin' | 'update' | 'end'>,
-): Promise<Manifest> {
-  const manifest = readManifest(folder);
+): Promise<CheckedBackup> {
+  const key = existsSync(join(folder, HEADER_FILE)) ? keyFor(folder, keys) : null;
+  const read = readerOf(folder, key);
+  const manifest = key === null ? readManifest(folder) : await readSealedManifest(folder, key, read);
   checkList(folder, manifest);
   const to = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
   let done = 0;
   const onBytes = (bytes: number): void => progress.update({ done: (done += bytes) });
   progress.begin({ title: 'checking the backup', to, rate: megabytesPerSecond });
-  for (const { path, bytes, sha256 } of manifest.files) {
-    const file = listedFile(folder, path);
-    const fault =
-      typeof file === 'string'
-        ? file
-        : file.size !== bytes
-          ? `has ${file.size} bytes in place of ${bytes}`
-          : (await digestOf(join(folder, path), onBytes)) === sha256
-            ? null
-            : `has ${bytes} bytes, but other ones than were written (SHA-256)`;
-    if (fault !== null) {
-      progress.end();
-      throw new SetupError(`The backup ${folder} is damaged: ${path} ${fault}. It was not used.`);
+  try {
+    for (const { path, bytes, sha256 } of manifest.files) {
+      const file = listedFile(folder, key === null ? path : `${path}${SEALED}`);
+      if (typeof file === 'string') throw damaged(folder, path, file);
+      if (key === null && file.size !== bytes)
+        throw damaged(folder, path, `has ${file.size} bytes in place of ${bytes}`);
+      if ((await digestOf(read(path), onBytes)) !== sha256)
+        throw damaged(folder, path, `has ${bytes} bytes, but other ones than were written (SHA-256)`);
     }
+  } finally {
+    progress.end();
   }
-  progress.end();
+  const bytesOf = new Map(manifest.files.map(({ path, bytes }) => [path, bytes]));
+  return {
+    manifest,
+    archive(stream) {
+      const path = streamPath(stream);
+      const file = join(folder, path);
+      return key === null ? plainArchive(file) : { file: `${file}${SEALED}`, read: () => read(path) };
+    },
+    stateBytes: (shard) => bytesOf.get(statePath(shard)) ?? 0,
+    readState: (shard) => read(statePath(shard)),
+  };
+}
+
+/** Reads a file of a backup by its path, a piece at a time. It throws SetupError where an encrypted one is damaged. */
+function readerOf(folder: string, key: BackupKey | null): (path: string) => AsyncIterable<Uint8Array> {
+  if (key === null)
+    return (path) =>
+      createReadStream(join(folder, path), { highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>;
+  return async function* (path) {
+    try {
+      yield* openSealed(join(folder, `${path}${SEALED}`), { key: key.key, backupId: key.id, path });
+    } catch (error) {
+      if (error instanceof SealError) throw damaged(folder, `${path}${SEALED}`, error.message, error);
+      throw error;
+    }
+  };
+}
+
+/**
+ * The key of an encrypted backup.
+ *
+ * @throws SetupError when it expired, and when its key is missing, destroyed, unreadable or that of another one
+ */
+function keyFor(folder: string, keys: string): BackupKey {
+  const header = parsed(folder, HEADER_FILE, headerShape);
+  const { id, expiresAt, check } = header;
+  const key = readKey(keys, id);
+  const file = keyFile(keys, id);
+  const expired = `The backup ${folder} expired at ${expiresAt}`;
+  if (key !== null && !('key' in key))
+    throw new SetupError(
+      `The key of the backup ${folder} was destroyed at ${key.destroyedAt}. Nobody can read it.`,
+    );
+  if (key === null && isExpired(header, new Date()))
+    throw new SetupError(`${expired}, and its key ${file} is gone. Nobody can read it.`);
+  if (key === null)
+    throw new SetupError(
+      `The backup ${folder} is encrypted, and its key ${file} is not there. --keys DIR names the folder that holds it.`,
+    );
+  if (!isKeyOf(key, check)) throw new SetupError(`The key ${file} is not that of the backup ${folder}.`);
+  return key;
+}
+
+/** @throws SetupError when it expired; its key must not be used any more, wherever it comes from */
+async function readSealedManifest(
+  folder: string,
+  { id }: BackupKey,
+  read: (path: string) => AsyncIterable<Uint8Array>,
+): Promise<Manifest> {
+  const file = `${MANIFEST_FILE}${SEALED}`;
+  if (!existsSync(join(folder, file))) throw unfinished(folder, file);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of read(MANIFEST_FILE)) pieces.push(piece);
+  const manifest = manifestShape.parse(JSON.parse(Buffer.concat(pieces).toString()));
+  const { expiresAt = null } = manifest;
+  if (manifest.id !== id || expiresAt === null)
+    throw damaged(folder, file, 'is of another backup than its key');
+  if (isExpired({ expiresAt }, new Date()))
+    throw new SetupError(
+      `The backup ${folder} expired at ${expiresAt}: it is not used any more. "npm run backup -- forget ${id}" destroys ` +
+        'its key.',
+    );
   return manifest;
 }
 
@@ -106,40 +288,54 @@ function checkList(folder: string, { files, streams, views }: Manifest): void {
     listed.add(path);
   }
   const used = [
-    ...streams.map(({ name }) => streamFile(folder, name)),
-    ...(views?.sequences ?? []).flatMap((sequence, shard) =>
-      sequence === null ? [] : [stateFile(folder, shard)],
-    ),
-  ].map((file) => pathIn(folder, file));
+    ...streams.map(({ name }) => streamPath(name)),
+    ...(views?.sequences ?? []).flatMap((sequence, shard) => (sequence === null ? [] : [statePath(shard)])),
+  ];
   const unlisted = used.find((path) => !listed.has(path));
   if (unlisted !== undefined) throw refused(`does not list ${unlisted}`);
 }
 
-function pathIn(folder: string, file: string): string {
-  return relative(folder, file).replaceAll('\\', '/');
-}
-
 /** @throws SetupError when the folder holds no finished backup */
 function readManifest(folder: string): Manifest {
-  const file = join(folder, MANIFEST_FILE);
-  if (!existsSync(file)) {
-    throw new SetupError(
-      `${folder} holds no finished backup: ${MANIFEST_FILE} is missing, which is written last. Take another backup.`,
-    );
-  }
+  if (!existsSync(join(folder, MANIFEST_FILE))) throw unfinished(folder, MANIFEST_FILE);
+  return parsed(folder, MANIFEST_FILE, manifestShape);
+}
+
+function unfinished(folder: string, file: string): SetupError {
+  return new SetupError(
+    `${folder} holds no finished backup: ${file} is missing, which is written last. Take another backup.`,
+  );
+}
+
+function damaged(folder: string, path: string, fault: string, cause?: unknown): SetupError {
+  return new SetupError(`The backup ${folder} is damaged: ${path} ${fault}. It was not used.`, { cause });
+}
+
+function parsed<Shape extends z.ZodType>(folder: string, name: string, shape: Shape): z.output<Shape> {
+  const file = join(folder, name);
   try {
-    return manifestShape.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return shape.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch (error) {
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message;
     throw new SetupError(`${file} cannot be read: ${reason}`, { cause: error });
   }
 }
 
-async function digestOf(file: string, onBytes: (bytes: number) => void = () => undefined): Promise<string> {
+/** The file of a path, with its folder made. */
+function prepared(folder: string, path: string): string {
+  const file = join(folder, path);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  return file;
+}
+
+async function digestOf(
+  pieces: AsyncIterable<unknown>,
+  onBytes: (bytes: number) => void = () => undefined,
+): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file)) {
-    hash.update(chunk as Buffer);
-    onBytes((chunk as Buffer).length);
+  for await (const piece of pieces) {
+    hash.update(piece as Uint8Array);
+    onBytes((piece as Uint8Array).length);
   }
   return hash.digest('hex');
 }

@@ -1,53 +1,147 @@
-/** `npm run backup -- DIR`: copies stream and views while the service runs. */
-import { mkdirSync, readdirSync } from 'node:fs';
+/** `npm run backup`: copies stream and views while the service runs, and says which backups there are. */
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { v7 } from 'uuid';
+import { destroyExpired, folderOfKey } from '../backup/expiry.ts';
+import { destroyKey, dropDestroyed, keysFolder, makeKey, readKey, type BackupKey } from '../backup/keys.ts';
+import type { Config } from '../config.ts';
+import { isExpired, type Backup } from '../domain/backups.ts';
+import { UUID_PATTERN } from '../domain/ids.ts';
+import { epochsBehind } from '../erasure/executor.ts';
 import { SetupError } from '../errors.ts';
 import { noteUnreadable } from '../health/process-status.ts';
+import { BackupLedger } from '../registry/backup-ledger.ts';
+import { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { writeForOwnerOnly } from '../store/closed-to-others.ts';
 import { readActiveEpoch } from '../store/epochs/epochs.ts';
 import type { StateCopy } from '../store/live/state-copy.ts';
 import { ARCHIVED_STREAMS, archiveStream, type Archived } from '../stream/archive/archive.ts';
-import { ErasureLedger } from '../registry/erasure-ledger.ts';
-import { RedactedEntries } from '../stream/log/redacted-entries.ts';
 import type { StreamConnection } from '../stream/connection.ts';
-import { stateFile, streamFile, writeManifest, type Manifest } from './backup-files.ts';
+import { RedactedEntries } from '../stream/log/redacted-entries.ts';
 import { CONVERSATIONS_STREAM } from '../stream/subjects.ts';
 import { copyShard } from '../worker/shard-copy.ts';
-import { action, runCommand, UsageError } from './command.ts';
+import { openBackupWriter, streamPath, type BackupWriter, type Manifest } from './backup-files.ts';
+import { action, runCommand, UsageError, wholeNumber, type Work } from './command.ts';
 import { onStream } from './nats-access.ts';
+import { tableOf } from './table.ts';
 
-const USAGE = `Usage: npm run backup -- DIR
+const USAGE = `Usage:
+  npm run backup -- DIR [--keep-days N [--keys FOLDER]]
+  npm run backup -- list
+  npm run backup -- forget ID [--keys FOLDER]
 
 Copies everything that the service keeps into a new or empty folder, while the service runs: the stream with all
-messages, keys (as digests), projects and instances, and the views. npm run restore -- DIR restores it.`;
+messages, keys (as digests), projects and instances, and the views. npm run restore -- DIR restores it.
+
+  --keep-days N  encrypt the backup with a key of its own, and destroy the key after N days: then nobody can read it
+  --keys FOLDER  keep the key there, not in DATA_DIR/backup-keys; with forget: look for it there, too
+
+"list" shows all backups and when they expire. "forget" destroys the key of one at once; of one without a key, it notes
+that you have deleted its folder.`;
+
+const DAY_MS = 86_400_000;
+const MOST_DAYS = 36_500;
 
 const backup = action({
+  options: { 'keep-days': { type: 'string' }, keys: { type: 'string' } },
   operands: Infinity,
-  read(_, [target, ...rest]) {
+  read({ 'keep-days': days, keys }, operands) {
+    const [target, ...rest] = operands;
+    if (target === 'list' && rest.length === 0 && days === undefined && keys === undefined) return list;
+    if (target === 'forget') {
+      const [id, ...more] = rest;
+      if (id === undefined || more.length > 0 || !UUID_PATTERN.test(id))
+        throw new UsageError('forget needs one ID; list shows them.');
+      if (days !== undefined) throw new UsageError('--keep-days belongs to a new backup.');
+      return forget(id.toLowerCase(), keys);
+    }
     if (target === undefined || rest.length > 0) throw new UsageError('backup needs one DIR.');
-    return onStream((connection, { dataDir }) => take(connection, dataDir, resolve(target)));
+    const keepDays = days === undefined ? null : wholeNumber('--keep-days', days, 1, MOST_DAYS);
+    if (keepDays === null && keys !== undefined) throw new UsageError('--keys needs --keep-days.');
+    return onStream((connection, config) =>
+      backUp(connection, config, { folder: resolve(target), keepDays, keys: keys ?? null }),
+    );
   },
 });
 
-async function take(connection: StreamConnection, dataDir: string, folder: string): Promise<void> {
+interface Asked {
+  readonly folder: string;
+  readonly keepDays: number | null;
+  readonly keys: string | null;
+}
+
+async function backUp(connection: StreamConnection, config: Config, asked: Asked): Promise<void> {
+  const { folder, keepDays, keys } = asked;
+  const { dataDir } = config;
   writeForOwnerOnly();
+  const ledger = await BackupLedger.open(connection, { replicas: config.streamReplicas });
+  const destroyed = await destroyExpired({ dataDir, ledger, onFault: sayFault }, new Date());
+  for (const id of destroyed) process.stdout.write(`backup ${id} has expired: its key is destroyed\n`);
   prepareFolder(folder);
+  const now = Date.now();
+  const about = { id: v7(), takenAt: new Date(now).toISOString(), place: folder };
+  const keysIn = keepDays === null ? null : keys === null ? keysFolder(dataDir) : resolve(keys);
+  const expiresAt = keepDays === null ? null : new Date(now + keepDays * DAY_MS).toISOString();
+  const key = keysIn === null || expiresAt === null ? null : makeKey(keysIn, { ...about, expiresAt });
+  // Known before it holds anything: whatever ends us, an erasure names it.
+  await ledger.add({ ...about, lastSequence: null, expiresAt, keysIn, destroyedAt: null });
+  try {
+    const lastSequence = await take(connection, dataDir, { folder, about, key });
+    await ledger.finish(about.id, lastSequence);
+  } catch (error) {
+    for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
+    if (key !== null && keysIn !== null) destroyKey(keysIn, key, new Date());
+    await ledger.destroyed(about.id, new Date()).catch(() => undefined);
+    throw error;
+  }
+  process.stdout.write(
+    key === null
+      ? `It is backup ${about.id}, is not encrypted and never expires: --keep-days N encrypts it. `
+      : `It is backup ${about.id} and expires at ${expiresAt}. Whoever has its key can read it: ${keysIn}. Keep a copy ` +
+          'of that folder on another machine, and destroy expired keys there, too. ',
+  );
+  process.stdout.write('Keep what "npm run --silent erase -- ledger" prints, as well: a restore needs it.\n');
+}
+
+/** Fills the folder; the last sequence of the conversations that it holds. */
+async function take(
+  connection: StreamConnection,
+  dataDir: string,
+  {
+    folder,
+    about,
+    key,
+  }: {
+    readonly folder: string;
+    readonly about: { readonly id: string; readonly takenAt: string };
+    readonly key: BackupKey | null;
+  },
+): Promise<number> {
   const startedAt = performance.now();
+  const writer = openBackupWriter(folder, key);
   const ledger = await ErasureLedger.open(connection);
   const before = await ledger.newestRevision();
   // Views first: every entry that they contain is then in the copy of the stream.
-  const views = await copyViews(connection, dataDir, folder);
-  mkdirSync(join(folder, 'streams'), { mode: 0o700 });
+  const views = await copyViews(connection, dataDir, writer, ledger);
   const streams: Manifest['streams'] = [];
   for (const stream of ARCHIVED_STREAMS) {
-    const archived = await archiveStream(connection, stream, streamFile(folder, stream.name));
+    const archived = await writer.write(streamPath(stream.name), (output) =>
+      archiveStream(connection, stream, output),
+    );
     streams.push({ name: stream.name, ...archived });
   }
   // Views from before it beside a stream from after it would bring back what went.
   if ((await ledger.newestRevision()) !== before)
-    throw new SetupError('An erasure went on meanwhile: delete the folder, and take the backup again.');
-  const createdAt = new Date().toISOString();
-  const { files } = await writeManifest(folder, { version: 1, createdAt, streams, views });
+    throw new SetupError('An erasure went on meanwhile: take the backup again.');
+  const { id, takenAt: createdAt } = about;
+  const { files } = await writer.finish({
+    version: 1,
+    id,
+    createdAt,
+    expiresAt: key?.expiresAt ?? null,
+    streams,
+    views,
+  });
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   const conversations = streams.find(({ name }) => name === CONVERSATIONS_STREAM);
   const entries = conversations?.entries ?? 0;
@@ -64,6 +158,7 @@ async function take(connection: StreamConnection, dataDir: string, folder: strin
     `${entries} entries of the stream and the views of ${views?.shards ?? 0} shards are in ${folder}: ` +
       `${(bytes / 2 ** 20).toFixed(1)} MiB in ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`,
   );
+  return conversations?.lastSequence ?? 0;
 }
 
 /** How many entries a copy lacks between its first and its last that were not redacted. */
@@ -86,21 +181,90 @@ function prepareFolder(folder: string): void {
 async function copyViews(
   connection: StreamConnection,
   dataDir: string,
-  folder: string,
+  writer: BackupWriter,
+  ledger: ErasureLedger,
 ): Promise<Manifest['views']> {
   const active = readActiveEpoch(dataDir);
   if (active === null) return null;
+  // Receipts name the backups from before an erasure was done: one from after it must not hold what went.
+  if (epochsBehind(dataDir, await ledger.list()).includes(active.epoch))
+    throw new SetupError(
+      'The views on this machine are from before an erasure that is done: they are being made anew. Take the backup ' +
+        'afterwards.',
+    );
   const copies: (StateCopy | null)[] = [];
   for (let shard = 0; shard < active.shards; shard++) {
-    copies.push(await copyShard(connection, dataDir, active, shard, stateFile(folder, shard)));
+    copies.push(await copyShard(connection, dataDir, active, shard, writer.stateTarget(shard)));
   }
   if (readActiveEpoch(dataDir)?.epoch !== active.epoch)
-    throw new SetupError(
-      'A rebuild switched to other views meanwhile. Start the backup again in another folder.',
-    );
+    throw new SetupError('A rebuild switched to other views meanwhile. Start the backup again.');
   const definition = copies.find((copy) => copy !== null)?.definition;
   if (definition === undefined) return null;
   return { shards: active.shards, sequences: copies.map((copy) => copy?.sequence ?? null), definition };
+}
+
+const list = onStream(async (connection, { dataDir, streamReplicas: replicas }) => {
+  const backups = await (await BackupLedger.open(connection, { replicas })).list();
+  const rows = backups.map((each) => [
+    each.id,
+    each.takenAt,
+    each.expiresAt ?? 'never',
+    stateOf(each, dataDir),
+    each.place,
+  ]);
+  process.stdout.write(tableOf(['ID', 'TAKEN', 'EXPIRES', 'STATE', 'FOLDER'], rows));
+});
+
+function stateOf(of: Backup, dataDir: string): string {
+  const { destroyedAt, expiresAt, lastSequence } = of;
+  if (destroyedAt !== null) return expiresAt === null ? 'deleted' : 'key destroyed';
+  const unfinished = lastSequence === null ? ', unfinished' : '';
+  if (expiresAt === null) return `plain${unfinished}`;
+  if (folderOfKey(of, dataDir) === null) return `no key here${unfinished}`;
+  return isExpired(of, new Date()) ? 'expired' : `encrypted${unfinished}`;
+}
+
+/** Destroys the key of a backup, wherever it is found. */
+function forget(id: string, keys: string | undefined): Work {
+  return onStream(async (connection, { dataDir, streamReplicas: replicas }) => {
+    const ledger = await BackupLedger.open(connection, { replicas });
+    const of = await ledger.find(id);
+    if (of === null) throw new SetupError(`There is no backup ${id}. npm run backup -- list shows all.`);
+    const { expiresAt, place } = of;
+    if (expiresAt === null) {
+      if (readdirOr(place).length > 0)
+        throw new SetupError(
+          `The backup ${id} has no key: delete ${place} and every copy of it, then forget it.`,
+        );
+      await ledger.destroyed(id, new Date());
+      process.stdout.write(`backup ${id} is noted as deleted\n`);
+      return;
+    }
+    const found = folderOfKey({ id, keysIn: keys === undefined ? of.keysIn : resolve(keys) }, dataDir);
+    const key = found === null ? null : readKey(found, id);
+    if (found !== null && key !== null) destroyKey(found, key, new Date());
+    await ledger.destroyed(id, new Date());
+    if (found !== null) dropDestroyed(found, id);
+    // Other places of the key on this machine.
+    await destroyExpired({ dataDir, ledger, onFault: sayFault }, new Date());
+    process.stdout.write(
+      found === null
+        ? `no key of backup ${id} is on this machine: it is noted as destroyed. Destroy it where you keep it.\n`
+        : `the key of backup ${id} in ${found} is destroyed. Destroy copies of it, too.\n`,
+    );
+  });
+}
+
+function readdirOr(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function sayFault(error: unknown): void {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
 }
 
 await runCommand({ usage: USAGE, action: backup });

@@ -1,5 +1,6 @@
 /** `npm run rebuild`: makes new views beside the live ones, then switches to them. */
 import { resolve } from 'node:path';
+import { keysFolder } from '../backup/keys.ts';
 import { loadConfig } from '../config.ts';
 import { count } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
@@ -9,7 +10,7 @@ import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory
 import { readActiveEpoch, type ActiveEpoch } from '../store/epochs/epochs.ts';
 import type { StreamArchive } from '../stream/archive/archive-consumer.ts';
 import { CONVERSATIONS_STREAM } from '../stream/subjects.ts';
-import { checkBackup, streamFile } from './backup-files.ts';
+import { checkBackup } from './backup-files.ts';
 import { action, runCommand, UsageError, type CommandRun } from './command.ts';
 import { openProgress } from './progress.ts';
 import { withReplaySettings } from './replay-settings.ts';
@@ -26,6 +27,7 @@ messages of the stream again. Ctrl-C (or a crash) loses nothing: the next run co
   --to-latest   catch up with the newest entry of the stream before the switch, not only with the live views
   --from-backup DIR
                 read the entries that the backup in DIR holds from there: the stream may have dropped them since
+  --keys FOLDER where the key of that backup is, when not in DATA_DIR/backup-keys
   --force       switch even if the comparison finds differences; with --rollback: without catching up
   --rollback    bring the views from before the last switch up to date, and switch back to them
   --clean       delete an unfinished rebuild and the views kept for --rollback`;
@@ -34,6 +36,7 @@ interface Options {
   readonly source: RebuildSource | null;
   readonly throttle: number | null;
   readonly fromBackup: string | undefined;
+  readonly keys: string | undefined;
   readonly toLatest: boolean;
   readonly force: boolean;
   readonly rollback: boolean;
@@ -46,6 +49,7 @@ const rebuildViews = action({
     throttle: { type: 'string' },
     'to-latest': { type: 'boolean' },
     'from-backup': { type: 'string' },
+    keys: { type: 'string' },
     force: { type: 'boolean' },
     rollback: { type: 'boolean' },
     clean: { type: 'boolean' },
@@ -56,6 +60,8 @@ const rebuildViews = action({
       throw new UsageError('--throttle takes a whole number of messages per second, 1 or more');
     if (source !== null && source !== 'stream' && source !== 'facts')
       throw new UsageError('--source takes stream or facts');
+    if (values.keys !== undefined && values['from-backup'] === undefined)
+      throw new UsageError('--keys belongs to --from-backup');
     // With --rollback it would delete what is to be gone back to.
     if (cleaning && Object.keys(values).length > 1) throw new UsageError('--clean stands alone');
     return (run) =>
@@ -63,6 +69,7 @@ const rebuildViews = action({
         source,
         throttle: throttle === undefined ? null : Number(throttle),
         fromBackup: values['from-backup'],
+        keys: values.keys,
         toLatest: values['to-latest'] ?? false,
         force,
         rollback,
@@ -94,7 +101,7 @@ async function runLocked(run: CommandRun, options: Options): Promise<number> {
       );
       return 0;
     }
-    const archive = await archiveOf(options.fromBackup);
+    const archive = await archiveOf(options.fromBackup, options.keys ?? keysFolder(config.dataDir));
     const work = options.rollback ? rollBack : rebuild;
     return await withReplaySettings(
       config,
@@ -112,10 +119,10 @@ async function runLocked(run: CommandRun, options: Options): Promise<number> {
  *
  * @throws SetupError when the backup is damaged or does not hold the beginning of the stream either
  */
-async function archiveOf(folder: string | undefined): Promise<StreamArchive | null> {
+async function archiveOf(folder: string | undefined, keys: string): Promise<StreamArchive | null> {
   if (folder === undefined) return null;
-  const { streams } = await checkBackup(resolve(folder), openProgress(process.stdout));
-  const stream = streams.find(({ name }) => name === CONVERSATIONS_STREAM);
+  const backup = await checkBackup(resolve(folder), resolve(keys), openProgress(process.stdout));
+  const stream = backup.manifest.streams.find(({ name }) => name === CONVERSATIONS_STREAM);
   if (stream === undefined || stream.firstSequence > 1) {
     throw new SetupError(
       `The backup ${folder} does not hold the beginning of the stream: it begins at entry ` +
@@ -123,7 +130,7 @@ async function archiveOf(folder: string | undefined): Promise<StreamArchive | nu
         'The live views are unchanged.',
     );
   }
-  return { file: streamFile(resolve(folder), stream.name), lastSequence: stream.lastSequence };
+  return { ...backup.archive(stream.name), lastSequence: stream.lastSequence };
 }
 
 await runCommand({ usage: USAGE, action: rebuildViews });

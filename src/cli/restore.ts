@@ -1,10 +1,20 @@
 /** `npm run restore -- DIR`: puts a backup back into an empty data directory. */
-import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { Outbox } from '../alerts/outbox.ts';
 import { Rules } from '../alerts/rules.ts';
+import { keysFolder } from '../backup/keys.ts';
 import { loadConfig, type Config } from '../config.ts';
+import type { Erasure } from '../domain/erasures.ts';
 import { SetupError } from '../errors.ts';
 import { IDEMPOTENCY_TTL_MS } from '../ingest/idempotency.ts';
 import { AuditLog } from '../registry/audit-log.ts';
@@ -18,7 +28,9 @@ import { openKeyValue } from '../stream/kv/key-value.ts';
 import { startServer } from '../stream/server/server.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
 import { CONVERSATIONS_STREAM } from '../stream/subjects.ts';
-import { checkBackup, stateFile, streamFile, type Manifest } from './backup-files.ts';
+import { applyErasures } from './apply-erasures.ts';
+import { checkBackup, type CheckedBackup, type Manifest } from './backup-files.ts';
+import { erasuresIn } from './erasures-file.ts';
 import { prepareDataDirectory } from '../store/data-directory.ts';
 import { openAssemblyBuckets } from '../traces/assembly/buckets.ts';
 import { count, megabytesPerSecond, type Progress } from '../domain/progress.ts';
@@ -26,41 +38,57 @@ import { openProgress } from './progress.ts';
 import { action, runCommand, UsageError } from './command.ts';
 import { withConnection } from './nats-access.ts';
 
-const USAGE = `Usage: npm run restore -- DIR
+const USAGE = `Usage: npm run restore -- DIR [--erasures FILE] [--keys FOLDER]
 
 Checks a backup and copies it into an empty DATA_DIR (with NATS_URL: and into a server without our streams). Stop the
-service first. Afterwards, npm start continues from where the backup was taken.`;
+service first. Afterwards, npm start continues from where the backup was taken.
+
+  --erasures FILE  erase what "npm run --silent erase -- ledger > FILE" knows to be erased and the backup still holds,
+                   before anything can be asked. The views are then made anew at the next start
+  --keys FOLDER    where the key of an encrypted backup is, when not in DATA_DIR/backup-keys`;
 
 const CACHE_DIRECTORY = join(import.meta.dirname, '..', '..', '.cache');
 const CONNECT_MS = 10_000;
+/** What the data directory may hold already: keys, without which a backup is none, and what the system made. */
+const MAY_BE_THERE = new Set(['backup-keys', 'lost+found']);
 /** Below the data directory; what is in it is moved up when everything is there. */
 const WORK_FOLDER = 'restoring';
 const EPOCH = 1;
 
 const restore = action({
+  options: { erasures: { type: 'string' }, keys: { type: 'string' } },
   operands: Infinity,
-  read(_, [source, ...rest]) {
+  read({ erasures, keys }, [source, ...rest]) {
     if (source === undefined || rest.length > 0) throw new UsageError('restore needs one DIR.');
-    return () => restoreFrom(resolve(source));
+    return () => restoreFrom(resolve(source), erasures, keys);
   },
 });
 
-async function restoreFrom(folder: string): Promise<void> {
+async function restoreFrom(
+  folder: string,
+  erasuresFile: string | undefined,
+  keys: string | undefined,
+): Promise<void> {
   const config = loadConfig();
   const { dataDir } = config;
-  if (existsSync(dataDir) && readdirSync(dataDir).some((name) => name !== 'lost+found')) {
+  if (existsSync(dataDir) && readdirSync(dataDir).some((name) => !MAY_BE_THERE.has(name))) {
     throw new SetupError(
       `The data directory ${dataDir} is not empty: nothing is overwritten. Set DATA_DIR to a new one, or move it away.`,
     );
   }
+  const erasures = erasuresFile === undefined ? null : erasuresIn(erasuresFile);
   const progress = openProgress(process.stderr);
-  const manifest = await checkBackup(folder, progress);
+  const backup = await checkBackup(folder, resolve(keys ?? keysFolder(dataDir)), progress);
+  const { manifest } = backup;
   for (const concern of prepareDataDirectory(dataDir)) process.stderr.write(`${concern}\n`);
   const work = join(dataDir, WORK_FOLDER);
   mkdirSync(work, { mode: 0o700 });
+  let { views } = manifest;
   try {
-    await restoreStreams(config, work, folder, manifest, progress);
-    await restoreViews(work, folder, manifest, progress);
+    const erased = await restoreStreams(config, work, backup, erasures, progress);
+    // Views that hold what went are not restored: the worker makes others from the stream without it.
+    if (erased === 0) await restoreViews(work, backup, progress);
+    else views = null;
     for (const name of readdirSync(work).toSorted().toReversed())
       renameSync(join(work, name), join(dataDir, name));
     rmdirSync(work);
@@ -72,17 +100,25 @@ async function restoreFrom(folder: string): Promise<void> {
   const stream = manifest.streams.find(({ name }) => name === CONVERSATIONS_STREAM);
   process.stdout.write(
     `Restored the backup of ${manifest.createdAt}: ${stream?.entries ?? 0} entries of the stream and the views of ` +
-      `${manifest.views?.shards ?? 0} shards are in ${dataDir}. npm start goes on from there.\n`,
+      `${views?.shards ?? 0} shards are in ${dataDir}. npm start goes on from there.\n`,
+  );
+  process.stdout.write(
+    erasures === null
+      ? 'What was erased after this backup is there again: "npm run erase -- again FILE" erases it, with the ledger that ' +
+          '"npm run erase -- ledger" printed.\n'
+      : views === manifest.views
+        ? 'The backup holds nothing that the ledger of erasures knows to be erased.\n'
+        : 'What was erased is gone from it. The worker makes the views anew, and counts as it goes.\n',
   );
 }
 
 async function restoreStreams(
   config: Config,
   work: string,
-  folder: string,
-  manifest: Manifest,
+  { manifest, archive }: CheckedBackup,
+  erasures: readonly Erasure[] | null,
   progress: Progress,
-): Promise<void> {
+): Promise<number> {
   const to = manifest.streams.reduce((sum, { entries }) => sum + entries, 0);
   let before = 0;
   const place = { ...config, dataDir: work };
@@ -92,7 +128,7 @@ async function restoreStreams(
       : null;
   try {
     const options = { name: 'undertone restore', giveUpAfterMs: CONNECT_MS };
-    await withConnection(place, options, async (connection) => {
+    return await withConnection(place, options, async (connection) => {
       await prepareStreams(connection, config);
       progress.begin({
         title: 'restoring streams',
@@ -103,8 +139,8 @@ async function restoreStreams(
         const archived = manifest.streams.find(({ name }) => name === stream.name);
         if (archived === undefined) continue;
         if (stream.keepsSequences) await makeAnew(connection, stream.name, archived);
-        const file = streamFile(folder, stream.name);
-        const stored = await restoreStream(connection, stream, file, archived, (entries) =>
+        const input = archive(stream.name);
+        const stored = await restoreStream(connection, stream, input, archived, (entries) =>
           progress.update({
             done: before + entries,
             details: `${stream.name}, entry ${count(entries)} of ${count(archived.entries)}`,
@@ -112,13 +148,21 @@ async function restoreStreams(
         );
         before += stored;
         if (stored !== archived.entries)
-          throw new SetupError(`${file} holds ${stored} entries in place of ${archived.entries}.`);
+          throw new SetupError(`${input.file} holds ${stored} entries in place of ${archived.entries}.`);
       }
       progress.end();
+      await noteRestored(connection, manifest);
+      return erasures === null ? 0 : applyErasures(connection, erasures, progress);
     });
   } finally {
     await server?.stop();
   }
+}
+
+/** In the copy of the ledger of backups, this one is not finished yet. */
+async function noteRestored(connection: StreamConnection, { id, streams }: Manifest): Promise<void> {
+  const lastSequence = streams.find(({ name }) => name === CONVERSATIONS_STREAM)?.lastSequence ?? 0;
+  if (id !== undefined) await (await BackupLedger.open(connection)).finish(id, lastSequence);
 }
 
 /** @throws SetupError when the server holds anything of ours */
@@ -152,24 +196,21 @@ async function prepareStreams(connection: StreamConnection, config: Config): Pro
 
 async function restoreViews(
   work: string,
-  folder: string,
-  { views }: Manifest,
+  { manifest: { views }, stateBytes, readState }: CheckedBackup,
   progress: Progress,
 ): Promise<void> {
   if (views === null) return;
-  const files = views.sequences.flatMap((sequence, shard) =>
-    sequence === null ? [] : [stateFile(folder, shard)],
-  );
-  const to = files.reduce((sum, file) => sum + statSync(file).size, 0);
+  const shards = views.sequences.flatMap((sequence, shard) => (sequence === null ? [] : [shard]));
+  const to = shards.reduce((sum, shard) => sum + stateBytes(shard), 0);
   let done = 0;
   progress.begin({ title: 'restoring views', to, rate: megabytesPerSecond });
-  for (const [shard, sequence] of views.sequences.entries()) {
-    if (sequence === null) continue;
+  for (const shard of shards) {
     const directory = shardDirectory(work, EPOCH, shard);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    await copyFile(stateFile(folder, shard), join(directory, 'state.duckdb'));
+    const file = createWriteStream(join(directory, 'state.duckdb'), { flags: 'wx', mode: 0o600 });
+    await pipeline(readState(shard), file);
     writeDefinition(directory, views.definition);
-    progress.update({ done: (done += statSync(stateFile(folder, shard)).size) });
+    progress.update({ done: (done += stateBytes(shard)) });
   }
   progress.end();
   writeActiveEpoch(work, { epoch: EPOCH, shards: views.shards });

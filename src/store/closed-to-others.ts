@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { SetupError } from '../errors.ts';
 
 /** What the service keeps at the top of a data directory. Nothing else in it is touched. */
-const OWN = /^(?:nats|views|status|tmp|compiled|first-key|demo\.(?:json|log)|[a-z-]+\.sock|restoring)$/;
+const OWN =
+  /^(?:nats|views|status|tmp|compiled|first-key|demo\.(?:json|log)|[a-z-]+\.sock|restoring|backup-keys)$/;
 /** Holds nothing that is secret, in thousands of files: to close the folder is enough. */
 const UNSEARCHED = 'compiled';
 /** Made by the system on a disk of its own. */

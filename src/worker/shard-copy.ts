@@ -20,7 +20,7 @@ const PAUSE_MS = 200;
 
 /**
  * Copies a shard's database, as it is at one position, to the file `to`: by the worker that has it open, or by
- * ourselves when none has. Null when there is none.
+ * ourselves when none has. Null when there is none. A function in the place of `to` reads the copy, which goes then.
  *
  * @throws SetupError when the process that has it open does not answer, or another copy is being made
  */
@@ -29,7 +29,7 @@ export async function copyShard(
   dataDir: string,
   { epoch }: Pick<Epoch, 'epoch'>,
   shard: number,
-  to: string,
+  to: string | ((copy: string) => Promise<void>),
 ): Promise<StateCopy | null> {
   // Every copy appears at the same place first: another one would replace it before it is moved.
   const lock = await lockDataDirectory(dataDir, {
@@ -40,8 +40,17 @@ export async function copyShard(
     const directory = shardDirectory(dataDir, epoch, shard);
     const copy = await copyInPlace(connection, dataDir, { epoch, shard }, directory);
     if (copy === null) return null;
-    mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
-    move(join(directory, COPY_FILE), to);
+    const file = join(directory, COPY_FILE);
+    if (typeof to === 'string') {
+      mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+      move(file, to);
+      return copy;
+    }
+    try {
+      await to(file);
+    } finally {
+      rmSync(file, { force: true });
+    }
     return copy;
   } finally {
     lock.release();

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { after, beforeEach, describe, it } from 'node:test';
 import {
   checkBackup,
-  streamFile,
-  stateFile,
+  statePath,
+  streamPath,
   writeManifest,
   type Manifest,
 } from '../../src/cli/backup-files.ts';
@@ -14,6 +14,7 @@ import { SetupError } from '../../src/errors.ts';
 import { temporaryDirectory } from '../support/fold.ts';
 
 const SILENT = { begin: () => undefined, update: () => undefined, end: () => undefined };
+const NO_KEYS = '/nowhere';
 const STREAM = 'streams/CONVERSATIONS.entries';
 const extent = { entries: 1, firstSequence: 1, lastSequence: 1 };
 
@@ -26,7 +27,9 @@ describe('the manifest of a backup', () => {
   beforeEach(async () => {
     made += 1;
     folder = join(temporary.path, `backup ${made}`);
-    for (const file of [streamFile(folder, 'CONVERSATIONS'), stateFile(folder, 0), stateFile(folder, 1)]) {
+    for (const file of [streamPath('CONVERSATIONS'), statePath(0), statePath(1)].map((path) =>
+      join(folder, path),
+    )) {
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, `the bytes of ${file}`);
     }
@@ -45,14 +48,14 @@ describe('the manifest of a backup', () => {
   }
   const refuses = (reason: RegExp): Promise<void> =>
     rejects(
-      checkBackup(folder, SILENT),
+      checkBackup(folder, NO_KEYS, SILENT),
       (error) => error instanceof SetupError && reason.test(error.message),
     );
 
   it('is taken as it was written', async () => {
-    const { files } = await checkBackup(folder, SILENT);
+    const { manifest } = await checkBackup(folder, NO_KEYS, SILENT);
     deepEqual(
-      files.map(({ path }) => path),
+      manifest.files.map(({ path }) => path),
       [STREAM, 'views/0/state.duckdb', 'views/1/state.duckdb'],
     );
   });
@@ -98,7 +101,7 @@ describe('the manifest of a backup', () => {
     await refuses(/views\/0\/state\.duckdb leads out of the folder/);
     rmSync(join(folder, 'views'));
     renameSync(elsewhere, join(folder, 'views'));
-    await checkBackup(folder, SILENT);
+    await checkBackup(folder, NO_KEYS, SILENT);
     renameSync(join(folder, STREAM), elsewhere);
     symlinkSync(elsewhere, join(folder, STREAM));
     await refuses(/CONVERSATIONS\.entries leads out of the folder/);
@@ -113,6 +116,6 @@ describe('the manifest of a backup', () => {
   it('may lie behind a link itself', async () => {
     const link = join(temporary.path, `link ${made}`);
     symlinkSync(folder, link);
-    await checkBackup(link, SILENT);
+    await checkBackup(link, NO_KEYS, SILENT);
   });
 });

@@ -137,7 +137,7 @@ describe('backup and restore', () => {
 
     const heard: number[] = [];
     const told = { begin: ({ to }: { to: number }) => heard.push(to), end: () => undefined };
-    await checkBackup(backup, { ...told, update: ({ done }) => heard.push(done) });
+    await checkBackup(backup, '/nowhere', { ...told, update: ({ done }) => heard.push(done) });
     ok(heard.length > 5 && (heard[0] ?? 0) > 0);
     equal(heard.at(-1), heard[0]);
 
@@ -275,7 +275,7 @@ describe('backup and restore', () => {
       const folder = join(temporary.path, `backup ${name}`);
       cpSync(backup, folder, { recursive: true });
       damage(folder);
-      await rejects(checkBackup(folder, { begin: noop, update: noop, end: noop }), reason);
+      await rejects(checkBackup(folder, '/nowhere', { begin: noop, update: noop, end: noop }), reason);
     });
   }
 
@@ -294,7 +294,7 @@ describe('backup and restore', () => {
     for (const script of ['cli/backup.ts', 'cli/restore.ts']) {
       const { code, output } = await run(script, []);
       equal(code, 2);
-      match(output, /needs one DIR\.\nUsage: npm run/);
+      match(output, /needs one DIR\.\nUsage:\s+npm run/);
     }
   });
 });

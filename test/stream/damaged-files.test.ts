@@ -76,7 +76,7 @@ describe('damaged files of nats-server', () => {
     await watch.close();
     deepEqual(await again.list('*'), ['value of one', 'value of two']);
     const things = { name: 'KV_things', subjects: '$KV.things.>', keepsSequences: true };
-    equal((await archiveStream(connection, things, join(folder, 'things'))).entries, 2);
+    equal((await archiveStream(connection, things, { write: async () => undefined })).entries, 2);
   });
 
   it('that lost their end give its numbers to others: whoever read it goes on nowhere', async () => {

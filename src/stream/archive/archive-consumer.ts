@@ -1,5 +1,5 @@
 /** Covered by test/cli/backup.test.ts. */
-import { readArchive, type ArchivedEntry } from './archive.ts';
+import { readArchive, type ArchivedEntry, type ArchiveInput } from './archive.ts';
 import type { StreamConnection } from '../connection.ts';
 import { openConsumer, type Delivered, type StreamConsumer } from '../log/consumer.ts';
 import type { TakeOptions } from '../log/log-reader.ts';
@@ -8,8 +8,7 @@ import { WithRedacted } from '../log/with-redacted.ts';
 import { conversationsSubject } from '../subjects.ts';
 
 /** The conversations' stream as a backup holds it. */
-export interface StreamArchive {
-  readonly file: string;
+export interface StreamArchive extends ArchiveInput {
   /** The stream's when the backup was taken. */
   readonly lastSequence: number;
 }
@@ -30,7 +29,7 @@ export function openArchiveConsumer(
   { archive, startSequence, partitions }: ArchiveConsumerOptions,
 ): Pick<StreamConsumer, 'next' | 'close'> {
   const subjects = new Set(partitions.map(conversationsSubject));
-  const entries = readArchive(archive.file);
+  const entries = readArchive(archive);
   let ahead: ArchivedEntry | null = null;
   let exhausted = false;
   let closed = false;

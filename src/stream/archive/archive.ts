@@ -1,6 +1,5 @@
 /** Covered by test/cli/backup.test.ts. */
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { jetstream, jetstreamManager, JetStreamApiError } from '@nats-io/jetstream';
 import { headers as newHeaders } from '@nats-io/transport-node';
 import { SetupError } from '../../errors.ts';
@@ -55,6 +54,18 @@ export interface ArchivedEntry {
   readonly bytes: Uint8Array;
 }
 
+/** Where a copy goes, a piece at a time. */
+export interface ArchiveOutput {
+  write(bytes: Uint8Array): Promise<void>;
+}
+
+/** A copy of a stream, as `archiveStream` wrote it. */
+export interface ArchiveInput {
+  /** What it is called when it cannot be read. */
+  readonly file: string;
+  read(): AsyncIterable<Uint8Array>;
+}
+
 /** What was copied of a stream. */
 export interface Archived {
   readonly entries: number;
@@ -74,59 +85,64 @@ const STREAM_NOT_FOUND = 10059;
 /** What the server alone may say, and what would make it drop an entry as repeated. */
 const NOT_RESTORED = /^Nats-/i;
 
-/** Copies a stream as it is now into a file. Rejects when the server falls silent or the disk is full. */
+/** Copies a stream as it is now. Rejects when the server falls silent or the disk is full. */
 export async function archiveStream(
   connection: StreamConnection,
   { name, subjects }: ArchivedStream,
-  file: string,
+  output: ArchiveOutput,
 ): Promise<Archived> {
-  const output = await open(file, 'wx', 0o600);
-  try {
-    const extent = await extentOf(connection, name);
-    const { lastSequence } = extent;
-    let entries = 0;
-    if (extent.entries > 0) {
-      const reader = new LogReader(connection, {
-        stream: name,
-        filterSubjects: [subjects],
-        startSequence: 1,
-        readAheadBytes: READ_AHEAD_BYTES,
-      });
-      try {
-        await reader.opened;
-        for (let ended = false; !ended && !reader.isThrough;) {
-          const taken = await reader.take({ maxMessages: 1000, maxBytes: WRITE_BYTES, waitMs: SILENCE_MS });
-          if (taken.length === 0 && !reader.isThrough) {
-            // What was left of it has been removed meanwhile.
-            if ((await extentOf(connection, name)).firstSequence > lastSequence) break;
-            throw new Error(`NATS fell silent while the stream ${name} was copied`);
-          }
-          const frames: Uint8Array[] = [];
-          for (const { sequence, subject, timestamp, bytes, headers } of taken) {
-            if (sequence <= lastSequence) {
-              entries += 1;
-              frames.push(...frameOf({ sequence, subject, timestamp, bytes, headers: headers() }));
-            }
-            ended ||= sequence >= lastSequence;
-          }
-          await output.writeFile(Buffer.concat(frames));
+  const extent = await extentOf(connection, name);
+  const { lastSequence } = extent;
+  let entries = 0;
+  if (extent.entries > 0) {
+    const reader = new LogReader(connection, {
+      stream: name,
+      filterSubjects: [subjects],
+      startSequence: 1,
+      readAheadBytes: READ_AHEAD_BYTES,
+    });
+    try {
+      await reader.opened;
+      for (let ended = false; !ended && !reader.isThrough;) {
+        const taken = await reader.take({ maxMessages: 1000, maxBytes: WRITE_BYTES, waitMs: SILENCE_MS });
+        if (taken.length === 0 && !reader.isThrough) {
+          // What was left of it has been removed meanwhile.
+          if ((await extentOf(connection, name)).firstSequence > lastSequence) break;
+          throw new Error(`NATS fell silent while the stream ${name} was copied`);
         }
-      } finally {
-        await reader.close();
+        const frames: Uint8Array[] = [];
+        for (const { sequence, subject, timestamp, bytes, headers } of taken) {
+          if (sequence <= lastSequence) {
+            entries += 1;
+            frames.push(...frameOf({ sequence, subject, timestamp, bytes, headers: headers() }));
+          }
+          ended ||= sequence >= lastSequence;
+        }
+        await output.write(Buffer.concat(frames));
       }
+    } finally {
+      await reader.close();
     }
-    await output.sync();
-    return { entries, firstSequence: extent.firstSequence, lastSequence };
-  } finally {
-    await output.close();
   }
+  return { entries, firstSequence: extent.firstSequence, lastSequence };
 }
 
-/** The entries of a file that `archiveStream` wrote, in order. Throws SetupError where the file is damaged. */
-export async function* readArchive(file: string): AsyncGenerator<ArchivedEntry> {
+/** A file that is as `archiveStream` wrote it. */
+export function plainArchive(file: string): ArchiveInput {
+  return {
+    file,
+    read: () => createReadStream(file, { highWaterMark: WRITE_BYTES }) as AsyncIterable<Buffer>,
+  };
+}
+
+/** The entries of a copy, in order. Throws SetupError where it is damaged. */
+export async function* readArchive({ file, read }: ArchiveInput): AsyncGenerator<ArchivedEntry> {
   let left: Buffer = Buffer.alloc(0);
-  for await (const chunk of createReadStream(file, { highWaterMark: WRITE_BYTES })) {
-    left = left.length === 0 ? (chunk as Buffer) : Buffer.concat([left, chunk as Buffer]);
+  for await (const chunk of read()) {
+    left =
+      left.length === 0
+        ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+        : Buffer.concat([left, chunk]);
     let at = 0;
     while (left.length - at >= LENGTHS_BYTES) {
       const about = left.readUInt32LE(at);
@@ -152,7 +168,7 @@ export async function* readArchive(file: string): AsyncGenerator<ArchivedEntry> 
 export async function restoreStream(
   connection: StreamConnection,
   { name, subjects, keepsSequences }: ArchivedStream,
-  file: string,
+  input: ArchiveInput,
   archived: Archived,
   onStored: (entries: number) => void = () => undefined,
 ): Promise<number> {
@@ -187,7 +203,7 @@ export async function restoreStream(
       await manager.streams.deleteMessage(name, next, false);
     }
   };
-  for await (const entry of readArchive(file)) {
+  for await (const entry of readArchive(input)) {
     await fillUpTo(entry.sequence);
     next = entry.sequence + 1;
     stored += 1;

@@ -1,0 +1,58 @@
+/**
+ * Erases in a stream that was just restored, before any views are there. Covered by test/cli/backup-keys.test.ts.
+ */
+import type { Erasure } from '../domain/erasures.ts';
+import { count, type Progress } from '../domain/progress.ts';
+import { eraseEntries } from '../erasure/erase-entries.ts';
+import { placeErasure } from '../erasure/executor.ts';
+import { ErasureLedger } from '../registry/erasure-ledger.ts';
+import { openRegistry } from '../registry/registry.ts';
+import type { StreamConnection } from '../stream/connection.ts';
+import { readExtent } from '../stream/log/consumer.ts';
+
+const NEVER = new AbortController().signal;
+
+/**
+ * Does the erasures that a ledger from later knows and the restored one does not, and those that were open: entries are
+ * written anew without what goes. The caller restores no views then, so that the erasures are done. Returns how many
+ * were done. Rejects when the server cannot be reached.
+ */
+export async function applyErasures(
+  connection: StreamConnection,
+  wanted: readonly Erasure[],
+  progress: Pick<Progress, 'line'>,
+): Promise<number> {
+  const ledger = await ErasureLedger.open(connection);
+  const registry = await openRegistry(connection);
+  try {
+    await registry.whenReady();
+    for (const erasure of wanted) await ledger.add(erasure);
+    const open = (await ledger.list()).filter(({ state }) => state !== 'DONE').toReversed();
+    if (open.length === 0) return 0;
+    const { firstSequence, lastSequence } = await readExtent(connection);
+    if (firstSequence > 1)
+      progress.line(
+        `The stream of this backup begins at entry ${count(firstSequence)}: views that are made anew do not count what ` +
+          'was before. Restore without --erasures to keep these counts, and what was erased.',
+      );
+    for (const each of open) {
+      // Everything that was restored was sent before it.
+      const isPlaced = each.position > 0 && each.position <= lastSequence;
+      const erasure = isPlaced ? each : await placeErasure(connection, ledger, each);
+      const settings = { connection, ledger, digest: registry.erasureDigest, signal: NEVER };
+      const receipt =
+        each.redactedAt != null && each.receipt !== null
+          ? each.receipt
+          : await eraseEntries({ ...settings, confirm: () => Promise.resolve() }, erasure);
+      const now = new Date().toISOString();
+      await ledger.dropPlan(erasure);
+      await ledger.change(erasure, { state: 'DONE', receipt, redactedAt: now, doneAt: now, fault: null });
+      progress.line(
+        `erasure ${erasure.id}: ${count(receipt.messages)} messages went from ${count(receipt.entries)} entries`,
+      );
+    }
+    return open.length;
+  } finally {
+    await registry.close();
+  }
+}
