@@ -3,6 +3,7 @@ import { setPriority } from 'node:os';
 import { loadConfig } from '../config.ts';
 import { orExit, runProcess } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
+import { BackupLedger } from '../registry/backup-ledger.ts';
 import { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { prepareDataDirectory } from '../store/data-directory.ts';
 import { changesBetween, readDefinition } from '../store/epochs/definition.ts';
@@ -22,6 +23,7 @@ import { joinWorkers, type Membership, type MembershipOptions } from '../worker/
 import type { OwnedShards } from '../worker/owned-shards.ts';
 import { startAutoErase } from './auto-erase.ts';
 import { isRebuildWanted } from './auto-rebuild.ts';
+import { startBackupExpiry } from './backup-expiry.ts';
 import { startCommand, type Started } from './started-command.ts';
 import { beginWorkerStatus } from '../health/process-status.ts';
 import { AnalysisPool } from '../worker/analysis/pool.ts';
@@ -142,6 +144,12 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   const ledger = await ErasureLedger.open(connection, { replicas: config.streamReplicas });
   const erasing = startAutoErase({ ledger, dataDir: config.dataDir, logger });
   lifecycle.opened('erasures', () => erasing.stop());
+  const expiring = startBackupExpiry({
+    ledger: await BackupLedger.open(connection, { replicas: config.streamReplicas }),
+    dataDir: config.dataDir,
+    logger,
+  });
+  lifecycle.opened('backups', () => expiring.stop());
   const { shards } = active;
   logger.info(
     { event: 'worker_ready', pid: process.pid, model: analysis.model.id, shards, owned: member.leases.held },
