@@ -34,6 +34,8 @@ const sections = {
   copulas: phrases,
   /** What has a number: order, passport, phone. */
   numbered: phrases,
+  /** Words of things whose numbers stand for no person: order, parcel, ticket. Masking keeps them. */
+  numberedThings: phrases,
   /** "Number" and its like, between the thing and its number. */
   numberWords: phrases,
   /** A phone number follows, a few words later: "call", "dzwonić". */

@@ -111,6 +111,9 @@ const schema = z.strictObject({
   units: words,
   /** Before the number of a standard, as in "ISO 9001". */
   standards: words,
+  /** What has a phone number, and what has the number of a card for payments: of `numbered`, in all languages. */
+  phoneThings: words,
+  cardThings: words,
   /** What stands under somebody's name: "table", "booking". */
   heldThings: words,
   /** What pages and their parts are called, and statuses: "under Settings". */

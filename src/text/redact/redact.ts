@@ -9,6 +9,7 @@ import { findNumbered } from './numbered.ts';
 import { findNumbers } from './numbers.ts';
 import { findPeople } from './people.ts';
 import { findPeopleByRole } from './people-by-role.ts';
+import { findPlaceholders } from './placeholders.ts';
 import { findPlaces } from './places.ts';
 import { Reading } from './reading.ts';
 import { findSecrets } from './secrets.ts';
@@ -33,6 +34,15 @@ export interface Redacted {
 /** The parts of a text that hold personal data, in order, none of which overlap. */
 export function personalSpans(text: string, { known = [] }: RedactOptions = {}): Span[] {
   return mergedSpans(readPersonal(text, known).spans);
+}
+
+/** The parts of a text that hold personal data, as the rules find them: in any order, and they may overlap. */
+export function personalParts(
+  text: string,
+  known: KnownWords,
+): { readonly spans: readonly Span[]; readonly names: readonly number[] } {
+  const reading = readPersonal(text, known);
+  return { spans: reading.spans, names: namesIn(reading) };
 }
 
 /** A text without personal data. Texts without any are given back as they are. */
@@ -93,5 +103,6 @@ function readPersonal(text: string, known: KnownWords): Reading {
   findUnspaced(reading);
   findUnspacedPlaces(reading);
   findKnown(reading, known);
+  findPlaceholders(reading);
   return reading;
 }

@@ -91,6 +91,7 @@ function valueEnd(text: string, start: number): number {
 /** Pieces behind a cue in which a date of birth may begin, and that it may have. */
 const BIRTH_WITHIN = 5;
 const BIRTH_PIECES = 9;
+const YEAR = /^(?:19|20)\d{2}$/u;
 
 function hideBirth(reading: Reading, from: number): void {
   const { pieces } = reading;
@@ -101,6 +102,8 @@ function hideBirth(reading: Reading, from: number): void {
   for (let at = first, gap = 0; at < first + BIRTH_PIECES && at < pieces.length && gap < 4; at += 1) {
     const { kind, text, line } = pieces[at]!;
     if (line && at > first) break;
+    // What follows is of something else: "born on 14 March 1981, passport 533401287".
+    if (text === ',' && YEAR.test(pieces[at - 1]?.text ?? '')) break;
     if (kind === 'number' || kind === 'mixed') [last, gap] = [at, 0];
     else if (!/^[./,-]$/u.test(text) && !DATE_UNIT.test(text)) gap += 1;
     if (DATE_UNIT.test(text)) last = at;

@@ -60,9 +60,13 @@ const APOSTROPHE = 0x27;
 export function bare(lower: string): string {
   const first = Math.max(lower.length - LONGEST_SUFFIX, SHORTEST_STEM);
   for (let at = lower.length - 1; at >= first; at -= 1)
-    if (lower.charCodeAt(at) === APOSTROPHE) return lower.slice(0, at);
+    if (lower.charCodeAt(at) === APOSTROPHE)
+      return ROMANCE_VERB.test(lower.slice(at + 1)) ? lower : lower.slice(0, at);
   return lower;
 }
+
+/** "dov'è" holds no name. */
+const ROMANCE_VERB = /[àèìòù]/u;
 
 /** Inflected as Slavic, Finnish or Turkish names are: by one to three letters. */
 function isKnownIn(names: ReadonlySet<string>, lower: string): boolean {

@@ -1,8 +1,10 @@
 import { equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { maskedTexts } from '../../../models/eval/masking.ts';
 import { personalTexts } from '../../../models/eval/personal-data.ts';
 import { wordsOfId } from '../../../src/text/redact/known-words.ts';
 import { PERSONAL_LANGUAGES } from '../../../src/text/redact/personal-lexicon.ts';
+import { personalValues } from '../../../src/text/redact/personal-values.ts';
 import { personalSpans } from '../../../src/text/redact/redact.ts';
 import { describedPump, tooSlow } from '../../support/linear-time.ts';
 import type { Pump } from '../../support/pumps.ts';
@@ -76,6 +78,26 @@ describe('redact', () => {
     const texts = personalTexts('tuned').map(({ text }) => repeated(`${text}\n`));
     const known = wordsOfId('anna.lopez');
     const slow = tooSlow((text) => void personalSpans(text, { known }), [PREFIXES, texts, ...cues]);
+    equal(describedPump(slow), 'linear');
+  });
+});
+
+describe('personalValues', () => {
+  it('takes time in proportion to its text, whatever begins over and over', () => {
+    const texts = [...maskedTexts('tuned'), ...maskedTexts('sealed')].map(({ text }) =>
+      repeated(`${text}\n`),
+    );
+    const placeholders = [
+      '[EMAIL_1] ',
+      '[EMAIL_1',
+      'a@b.c [EMAIL_1] ',
+      '是a@b.cn',
+      'order card phone 4839201 ',
+    ];
+    const slow = tooSlow(
+      (text) => void personalValues(text),
+      [PREFIXES, texts, placeholders.map((body) => repeated(body))],
+    );
     equal(describedPump(slow), 'linear');
   });
 });
