@@ -91,7 +91,12 @@ async function backUp(connection: StreamConnection, config: Config, asked: Asked
   } catch (error) {
     for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
     if (key !== null && keysIn !== null) destroyKey(keysIn, key, new Date());
-    await ledger.destroyed(about.id, new Date()).catch(() => undefined);
+    try {
+      await ledger.destroyed(about.id, new Date());
+      if (keysIn !== null) dropDestroyed(keysIn, about.id);
+    } catch {
+      // NATS is away: the next look tells the ledger.
+    }
     throw error;
   }
   process.stdout.write(
