@@ -3,7 +3,13 @@
  * sessions are, the second what of each entry goes. Covered by test/erasure/redaction.test.ts.
  */
 import type { ErasedKind, ErasureDigest } from '../domain/erasures.ts';
-import { roleOf, type RecordedMessage, type RecordedRequest, type StreamRecord } from '../domain/records.ts';
+import {
+  REQUEST_MEMORY_MICROS,
+  roleOf,
+  type RecordedMessage,
+  type RecordedRequest,
+  type StreamRecord,
+} from '../domain/records.ts';
 
 /** Whom an erasure is of. */
 export interface Erased {
@@ -45,7 +51,9 @@ export class Redaction {
   /** Shared sessions in which the last user who wrote is the one who goes. */
   readonly #speaking = new Set<string>();
   /** Of shared sessions, what went of a request: one that repeats it says nothing of whom the next reply is to. */
-  readonly #read = new Map<string, readonly number[]>();
+  readonly #read = new Map<string, { readonly acceptedAt: number; readonly theirs: readonly number[] }>();
+  /** By id, when requests were accepted of which an earlier erasure took something. */
+  readonly #spent = new Map<string, number[]>();
   /** By name: the same people write again and again. */
   readonly #known = new Map<string, boolean>();
 
@@ -61,9 +69,15 @@ export class Redaction {
 
   /** The first reading. Only an end user needs it. */
   note({ requests }: StreamRecord): void {
+    for (const request of requests)
+      if (this.#isOfInstance(request) && isSpent(request))
+        this.#spent.set(request.requestId, [
+          ...(this.#spent.get(request.requestId) ?? []),
+          request.acceptedAt,
+        ]);
     if (this.#erased.kind !== 'END_USER') return;
     for (const request of requests) {
-      if (!this.#isOfInstance(request)) continue;
+      if (!this.#isOfInstance(request) || this.#repeatsSpent(request)) continue;
       const { sessionId } = request;
       for (const message of request.messages) {
         const user = userOf(message);
@@ -122,9 +136,12 @@ export class Redaction {
   }
 
   /** Whether all of a request goes. */
-  #isWholeRequest({ sessionId, writing, erasure }: RecordedRequest): boolean {
+  #isWholeRequest(request: RecordedRequest): boolean {
+    const { sessionId, writing, erasure } = request;
     const { kind, digest, instanceId } = this.#erased;
     if (kind === 'INSTANCE') return erasure === undefined;
+    // It counts no more than what it repeats, and would bring back what went.
+    if (this.#repeatsSpent(request)) return true;
     // What was written about a session quotes it.
     const session = writing?.target === 'session' ? writing.id : sessionId;
     if (session === '') return false;
@@ -134,10 +151,11 @@ export class Redaction {
   }
 
   /** The person's messages in a shared session, and the replies to them. */
-  #theirs({ requestId, sessionId, messages }: RecordedRequest): readonly number[] {
+  #theirs({ requestId, sessionId, acceptedAt, messages }: RecordedRequest): readonly number[] {
     if (this.#erased.kind !== 'END_USER' || !this.#isShared(sessionId)) return [];
     const earlier = this.#read.get(requestId);
-    if (earlier !== undefined) return earlier.filter((index) => messages[index]?.erased !== true);
+    if (earlier !== undefined && isRepeat(acceptedAt, earlier.acceptedAt))
+      return earlier.theirs.filter((index) => messages[index]?.erased !== true);
     const theirs = messages.flatMap((message, index) => {
       if (message.erased === true) return [];
       if (roleOf(message.role) === 'user') {
@@ -146,7 +164,7 @@ export class Redaction {
       }
       return this.#speaking.has(sessionId) ? [index] : [];
     });
-    this.#read.set(requestId, theirs);
+    this.#read.set(requestId, { acceptedAt, theirs });
     return theirs;
   }
 
@@ -167,6 +185,12 @@ export class Redaction {
     return { ...request, metadata: { ...request.metadata, users: Object.fromEntries(users) } };
   }
 
+  /** Whether a request comes again of which an earlier erasure took something. */
+  #repeatsSpent(request: RecordedRequest): boolean {
+    const spentAt = this.#spent.get(request.requestId);
+    return !isSpent(request) && (spentAt?.some((at) => isRepeat(request.acceptedAt, at)) ?? false);
+  }
+
   #isShared(sessionId: string): boolean {
     return this.#shared.get(sessionId) === true;
   }
@@ -184,6 +208,16 @@ export class Redaction {
     if (this.#known.size < MOST_KNOWN) this.#known.set(user, is);
     return is;
   }
+}
+
+/** Whether something of a request went. */
+function isSpent({ erased, messages }: RecordedRequest): boolean {
+  return erased === true || messages.some((message) => message.erased === true);
+}
+
+/** Whether two requests of an id are one that came twice, by when they were accepted: days apart, they are not. */
+function isRepeat(acceptedAt: number, otherAt: number): boolean {
+  return Math.abs(acceptedAt - otherAt) <= REQUEST_MEMORY_MICROS;
 }
 
 /** So many names are remembered; how many, changes no result. */

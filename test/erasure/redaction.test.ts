@@ -119,6 +119,21 @@ describe('redaction', () => {
     equal(told(erase(records, erased('END_USER', PERSON))).join(' '), '- b1 - b2');
   });
 
+  it('takes what comes again of a request that an earlier erasure took, and hears nothing from it', () => {
+    const asked = request('b', [message('user', 'b0', PERSON)]);
+    const first = erase([record(asked)], erased('END_USER', PERSON));
+    const later = [...first, record(request('b', [message('user', 'b1', 'bo')])), record(asked)];
+    equal(told(erase(later, erased('END_USER', 'bo'))).join(' '), '- - -');
+  });
+
+  it('takes a request that has the id of another, days later, for what it is', () => {
+    const asked = request('b', [message('user', 'b0', PERSON), message('user', 'b1', 'bo')]);
+    const messages = [message('user', 'b2', 'bo'), message('user', 'b3', PERSON)];
+    const days = 3 * 86_400_000_000;
+    const another = { ...asked, acceptedAt: asked.acceptedAt + days, messages };
+    equal(told(erase([record(asked), record(another)], erased('END_USER', PERSON))).join(' '), '- b1 b2 -');
+  });
+
   it('is the same as leaving out by hand', () => {
     const { seeded } = generator();
     for (let round = 0; round < 2000; round++) {

@@ -40,8 +40,13 @@ export function runsOf(share: number): number {
  * Checks a law for random cases. The seed is told in any case; a failure shrinks, and tells the shrunk case as
  * the file that keeps it.
  */
-export async function holds<Case>(test: TestContext, law: Law<Case>, numRuns: number): Promise<void> {
-  test.diagnostic(`${numRuns} random cases, VIEW_LAW_SEED=${SEED}`);
+export async function holds<Case>(
+  test: TestContext,
+  law: Law<Case>,
+  numRuns: number,
+  seed = SEED,
+): Promise<void> {
+  test.diagnostic(`${numRuns} random cases, VIEW_LAW_SEED=${seed}`);
   const path = process.env['VIEW_LAW_PATH'];
   let failedAt = Infinity;
   const property = fc.asyncProperty(law.cases, async (given) => {
@@ -55,7 +60,7 @@ export async function holds<Case>(test: TestContext, law: Law<Case>, numRuns: nu
     }
   });
   const found = await fc.check(property, {
-    seed: SEED,
+    seed,
     numRuns,
     ...(path === undefined ? {} : { path }),
   });

@@ -23,11 +23,11 @@ import { same, sameRows, stateRows, type ViewRows } from './view-rows.ts';
 import { certain } from './signals.ts';
 
 const INSTANCES = 3;
-const AT = Date.UTC(2026, 0, 30, 22) * 1000;
-const MINUTE = 60_000_000;
+export const AT = Date.UTC(2026, 0, 30, 22) * 1000;
+export const MINUTE = 60_000_000;
 
 /** What is said, and what enrich would find in it. */
-const SENTENCES = [
+export const SENTENCES = [
   'where is my parcel',
   'cancel the order',
   'a refund please',
@@ -46,7 +46,7 @@ interface SaidRequest {
 }
 
 /** What a writer wrote: about what began at a message, or about a session. */
-interface SaidWriting {
+export interface SaidWriting {
   readonly target: WritingTarget;
   readonly sequence: number;
   readonly index: number;
@@ -56,7 +56,7 @@ interface SaidWriting {
 }
 
 /** What a person decided: about what began at a message, or about the topic or decision with a number. */
-interface SaidCuration {
+export interface SaidCuration {
   readonly kind: CurationAction['kind'];
   readonly entity: 'TOPIC' | 'CLUSTER' | 'GAP';
   readonly sequence: number;
@@ -67,7 +67,7 @@ interface SaidCuration {
 }
 
 /** An entry of the stream; all its requests are of one instance, as those of a subject are of one shard. */
-interface SaidEntry {
+export interface SaidEntry {
   readonly instance: number;
   readonly requests: readonly SaidRequest[];
   /** Behind its requests. */
@@ -241,9 +241,9 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
   };
 }
 
-const instanceId = (instance: number): string => uuid(9, instance);
+export const instanceId = (instance: number): string => uuid(9, instance);
 
-interface ReadEntry {
+export interface ReadEntry {
   readonly sequence: number;
   readonly instance: number;
   readonly requests: readonly RecordedRequest[];
@@ -293,7 +293,7 @@ function recordOf(instance: number, { session, turns, name }: SaidRequest, numbe
   };
 }
 
-function writingOf(instance: number, said: SaidWriting, number: number): RecordedRequest {
+export function writingOf(instance: number, said: SaidWriting, number: number): RecordedRequest {
   const { target, sequence, index, session, at, text } = said;
   const sessionId = uuid(7, instance * 10 + session);
   const position = String(positionOf(sequence, index));
@@ -309,7 +309,7 @@ function writingOf(instance: number, said: SaidWriting, number: number): Recorde
   };
 }
 
-function curationOf(instance: number, said: SaidCuration, number: number): RecordedRequest {
+export function curationOf(instance: number, said: SaidCuration, number: number): RecordedRequest {
   return {
     requestId: uuid(5, number),
     projectId: uuid(0, 1 + (instance % 2)),
@@ -371,7 +371,7 @@ class LetterAssigner extends Assigner {
 }
 
 /** The batches of each worker that runs until it is stopped. */
-function runsOfWorker(entries: readonly ReadEntry[]): ReadEntry[][][] {
+export function runsOfWorker(entries: readonly ReadEntry[]): ReadEntry[][][] {
   const runs: ReadEntry[][][] = [[[]]];
   for (const entry of entries) {
     runs.at(-1)?.at(-1)?.push(entry);
@@ -389,7 +389,7 @@ interface Run {
   readonly isLast: boolean;
 }
 
-async function work(
+export async function work(
   fixture: Fixture,
   batches: readonly (readonly ReadEntry[])[],
   { all, share, isLast }: Run,
