@@ -28,7 +28,7 @@ import { tableOf } from './table.ts';
 const USAGE = `Usage:
   npm run backup -- DIR [--keep-days N [--keys FOLDER]]
   npm run backup -- list
-  npm run backup -- forget ID [--keys FOLDER]
+  npm run backup -- forget ID|DIR [--keys FOLDER]
 
 Copies everything that the service keeps into a new or empty folder, while the service runs: the stream with all
 messages, keys (as digests), projects and instances, and the views. npm run restore -- DIR restores it.
@@ -49,11 +49,11 @@ const backup = action({
     const [target, ...rest] = operands;
     if (target === 'list' && rest.length === 0 && days === undefined && keys === undefined) return list;
     if (target === 'forget') {
-      const [id, ...more] = rest;
-      if (id === undefined || more.length > 0 || !UUID_PATTERN.test(id))
-        throw new UsageError('forget needs one ID; list shows them.');
+      const [name, ...more] = rest;
+      if (name === undefined || more.length > 0)
+        throw new UsageError('forget needs one ID or DIR; list shows them.');
       if (days !== undefined) throw new UsageError('--keep-days belongs to a new backup.');
-      return forget(id.toLowerCase(), keys);
+      return forget(name, keys);
     }
     if (target === undefined || rest.length > 0) throw new UsageError('backup needs one DIR.');
     const keepDays = days === undefined ? null : wholeNumber('--keep-days', days, 1, MOST_DAYS);
@@ -230,12 +230,15 @@ function stateOf(of: Backup, dataDir: string): string {
 }
 
 /** Destroys the key of a backup, wherever it is found. */
-function forget(id: string, keys: string | undefined): Work {
+function forget(name: string, keys: string | undefined): Work {
   return onStream(async (connection, { dataDir, streamReplicas: replicas }) => {
     const ledger = await BackupLedger.open(connection, { replicas });
-    const of = await ledger.find(id);
-    if (of === null) throw new SetupError(`There is no backup ${id}. npm run backup -- list shows all.`);
-    const { expiresAt, place } = of;
+    const of = UUID_PATTERN.test(name)
+      ? await ledger.find(name.toLowerCase())
+      : (await ledger.list()).find(({ place }) => place === resolve(name));
+    if (of === null || of === undefined)
+      throw new SetupError(`There is no backup ${name}. npm run backup -- list shows all.`);
+    const { id, expiresAt, place } = of;
     if (expiresAt === null) {
       if (readdirOr(place).length > 0)
         throw new SetupError(

@@ -352,6 +352,10 @@ describe('backups with keys', () => {
     const still = await run('cli/backup.ts', ['forget', plain.id]);
     equal(still.code, 1);
     match(still.output, /has no key: delete .*plain and every copy of it, then forget it/);
+    const kept = await backUp('deleted by hand');
+    rmSync(path('deleted by hand'), { recursive: true });
+    const noted = await run('cli/backup.ts', ['forget', path('deleted by hand')]);
+    match(noted.output, new RegExp(`backup ${kept.id} is noted as deleted`));
     const unknown = await run('cli/backup.ts', ['forget', v7()]);
     match(unknown.output, /There is no backup/);
   });
