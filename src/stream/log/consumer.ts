@@ -43,6 +43,11 @@ export interface StreamConsumer {
   /** Sequence of the newest entry of the stream, whatever its partition; 0 when it is empty. */
   lastSequence(): Promise<number>;
   extent(): Promise<StreamExtent>;
+  /**
+   * Whether everything was given that was there when reading began, but for redacted entries behind the last that can be
+   * read. What the server cannot read is left out.
+   */
+  readonly isThrough: boolean;
   close(): Promise<void>;
 }
 
@@ -59,6 +64,8 @@ export async function openConsumer(
   const partitions = options.partitions ?? Array.from({ length: PARTITIONS }, (_, partition) => partition);
   const redacted = stream === CONVERSATIONS_STREAM ? await RedactedEntries.open(connection) : null;
   const { onSkipped, startSequence } = options;
+  /** Ranges that the server left out, of which some may be redacted. */
+  let skipped: (readonly [first: number, last: number])[] = [];
   const reader = new LogReader(connection, {
     stream,
     filterSubjects: partitions.map(conversationsSubject),
@@ -67,9 +74,7 @@ export async function openConsumer(
     onSkipped:
       partitions.length < PARTITIONS || onSkipped === undefined
         ? undefined
-        : (first, last) => {
-            if ((redacted?.countIn(first, last) ?? 0) <= last - first) onSkipped(first, last);
-          },
+        : (first, last) => void skipped.push([first, last]),
     readAheadBytes: options.readAheadBytes ?? 32 * 1024 * 1024,
   });
   try {
@@ -83,8 +88,23 @@ export async function openConsumer(
     redacted === null
       ? reader
       : new WithRedacted(reader, redacted, { partitions, after: options.redactedAfter ?? startSequence - 1 });
+  const tellSkipped = async (): Promise<void> => {
+    if (skipped.length === 0 || onSkipped === undefined) return;
+    if (redacted !== null && !(await redacted.refresh())) return;
+    const ranges = skipped;
+    skipped = [];
+    for (const [first, last] of ranges)
+      if ((redacted?.countIn(first, last) ?? 0) <= last - first) onSkipped(first, last);
+  };
   return {
-    next: (take) => merged.take(take),
+    next: async (take) => {
+      const given = await merged.take(take);
+      await tellSkipped();
+      return given;
+    },
+    get isThrough() {
+      return reader.isThrough && (!(merged instanceof WithRedacted) || merged.isEmpty);
+    },
     lastSequence: async () => (await extent()).lastSequence,
     extent,
     close: () => reader.close(),

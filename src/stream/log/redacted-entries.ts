@@ -3,6 +3,7 @@
  * their places: their copies are in a stream of their own, under a subject that names the place. Whoever reads the
  * conversations in order reads them where they stood. Covered by test/stream/log/redacted-entries.test.ts.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream, jetstreamManager, JetStreamApiError } from '@nats-io/jetstream';
 import { headers } from '@nats-io/transport-node';
 import { whileConnected, type StreamConnection } from '../connection.ts';
@@ -12,6 +13,8 @@ import { CONVERSATIONS_STREAM, redactedSubject, REDACTED_STREAM, REDACTED_SUBJEC
 const HEADER = { subject: 'Undertone-Subject', timestamp: 'Undertone-Timestamp' } as const;
 /** JetStream error codes: no such stream; no such message (two of them). */
 const STREAM_NOT_FOUND = 10059;
+const AWAY_MS = 1000;
+const RETRY_MS = 100;
 const NOT_FOUND: ReadonlySet<number> = new Set([10037, 10043]);
 
 /** The places that redacted entries have, as they were when somebody looked last. */
@@ -20,6 +23,8 @@ export class RedactedEntries {
   /** Ascending. */
   #sequences: readonly number[] = [];
   #partitionOf = new Map<number, number>();
+  /** The last sequence of their own stream when somebody looked last. */
+  #lastCopy = -1;
 
   private constructor(connection: StreamConnection) {
     this.#connection = connection;
@@ -34,10 +39,27 @@ export class RedactedEntries {
 
   /** Looks again: entries are redacted while others are read. */
   async look(): Promise<void> {
-    const subjects = await subjectsOf(this.#connection, REDACTED_SUBJECTS);
+    const { subjects, lastSequence } = await subjectsOf(this.#connection, REDACTED_SUBJECTS);
+    this.#lastCopy = lastSequence;
     const places = subjects.map((subject) => subject.split('.').slice(1).map(Number) as [number, number]);
     this.#partitionOf = new Map(places.map(([partition, sequence]) => [sequence, partition]));
     this.#sequences = [...this.#partitionOf.keys()].sort((a, b) => a - b);
+  }
+
+  /**
+   * Looks again where something was redacted since: one short question where nothing was. False, after a while: the
+   * server does not answer now. Rejects when the connection is closed.
+   */
+  async refresh(): Promise<boolean> {
+    try {
+      if ((await lastCopyOf(this.#connection)) !== this.#lastCopy) await this.look();
+      return true;
+    } catch (error) {
+      if (this.#connection.nats.isClosed()) throw error;
+      await this.#connection.whenConnected(AWAY_MS);
+      await sleep(RETRY_MS);
+      return false;
+    }
   }
 
   has(sequence: number): boolean {
@@ -90,7 +112,7 @@ export async function findRedacted(
   connection: StreamConnection,
   sequence: number,
 ): Promise<Delivered | null> {
-  const [subject] = await subjectsOf(connection, `redacted.*.${sequence}`);
+  const [subject] = (await subjectsOf(connection, `redacted.*.${sequence}`)).subjects;
   return subject === undefined ? null : readRedacted(connection, Number(subject.split('.')[1]), sequence);
 }
 
@@ -163,16 +185,30 @@ async function readRedacted(
 }
 
 /** The subjects of redacted entries that a pattern matches. */
-async function subjectsOf(connection: StreamConnection, pattern: string): Promise<string[]> {
+async function subjectsOf(
+  connection: StreamConnection,
+  pattern: string,
+): Promise<{ readonly subjects: readonly string[]; readonly lastSequence: number }> {
   const manager = await jetstreamManager(connection.nats, { checkAPI: false });
   try {
     const { state } = await whileConnected(connection, () =>
       manager.streams.info(REDACTED_STREAM, { subjects_filter: pattern }),
     );
-    return Object.keys(state.subjects ?? {});
+    return { subjects: Object.keys(state.subjects ?? {}), lastSequence: state.last_seq };
   } catch (error) {
     // What an earlier version made has none.
-    if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND) return [];
+    if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND)
+      return { subjects: [], lastSequence: 0 };
+    throw error;
+  }
+}
+
+async function lastCopyOf(connection: StreamConnection): Promise<number> {
+  const manager = await jetstreamManager(connection.nats, { checkAPI: false });
+  try {
+    return (await whileConnected(connection, () => manager.streams.info(REDACTED_STREAM))).state.last_seq;
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND) return 0;
     throw error;
   }
 }

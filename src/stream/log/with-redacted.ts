@@ -16,6 +16,8 @@ export class WithRedacted {
   #position: number;
   /** Taken from the reader, and not given yet. */
   #waiting: readonly Delivered[] = [];
+  /** Somebody has to look whether entries between the waiting ones were redacted. */
+  #isUnknown = false;
 
   /** Of these partitions, behind the sequence `after`. */
   constructor(
@@ -34,12 +36,23 @@ export class WithRedacted {
     return this.#position;
   }
 
+  /** Whether everything has been given that was taken from the reader. */
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
   /**
    * As `LogReader.take`. An entry is redacted by one that stands behind it in its partition, so nothing is redacted
    * behind the newest.
    */
   async take(options: TakeOptions): Promise<Delivered[]> {
-    if (this.#waiting.length === 0) this.#waiting = await this.#reader.take(options);
+    if (this.#waiting.length === 0) {
+      this.#waiting = await this.#reader.take(options);
+      this.#isUnknown = hasGap(this.#position, this.#waiting);
+    }
+    // Other entries may have been redacted since somebody looked: they were not there to be taken.
+    if (this.#isUnknown && !(await this.#redacted.refresh())) return [];
+    this.#isUnknown = false;
     const given: Delivered[] = [];
     let bytes = 0;
     let taken = 0;
@@ -57,4 +70,14 @@ export class WithRedacted {
     this.#waiting = this.#waiting.slice(taken);
     return given;
   }
+}
+
+/** Whether a sequence is left out behind a position. Where not all partitions are read, most often one is. */
+function hasGap(after: number, entries: readonly Delivered[]): boolean {
+  let before = after;
+  for (const { sequence } of entries) {
+    if (sequence > before + 1) return true;
+    before = sequence;
+  }
+  return false;
 }

@@ -82,6 +82,25 @@ describe('redacted entries', () => {
     equal((await readAll([0, 1]))[0], '1 0 copy 1');
   });
 
+  it('are read by a reader that was behind when they were redacted, and are no gap', async () => {
+    const opened = { readAheadBytes: 1, startSequence: 1 };
+    for (const partitions of [[0, 1, 2, 3, 4, 5, 6, 7], [1]]) {
+      const skipped: number[] = [];
+      const onSkipped = (first: number): void => void skipped.push(first);
+      const consumer = await openConsumer(connection, { ...opened, partitions, onSkipped });
+      // What was read ahead of the redaction is not taken again from the server.
+      await redact(partitions.length > 1 ? 4 : 6, 'copy, behind');
+      const read: string[] = [];
+      while (read.at(-1)?.startsWith('8') !== true)
+        for (const entry of await consumer.next({ maxMessages: 1, maxBytes: 1, waitMs: 2000 }))
+          read.push(`${entry.sequence} ${text(entry)}`);
+      await consumer.close();
+      equal(read.length, partitions.length > 1 ? 8 : 4);
+      equal(read.includes(partitions.length > 1 ? '4 copy, behind' : '6 copy, behind'), true, read.join());
+      deepEqual(skipped, []);
+    }
+  });
+
   it('can be redacted again, and leave nothing of what went in any file', async () => {
     await redact(5, 'copy 5 anew');
     equal((await readAll([0, 1]))[4], '5 0 copy 5 anew');
