@@ -1,7 +1,7 @@
 /** How much of what is personal is masked before texts are stored, and how much else with it: by characters. */
 import { z } from 'zod';
 import { personalValues } from '../../src/text/redact/personal-values.ts';
-import { MASKED_KINDS, type MaskedKind } from '../../src/text/redact/placeholders.ts';
+import { MASKED_KINDS, type MaskedKind } from '../../src/domain/placeholders.ts';
 import { readGold, type GoldPart } from './gold.ts';
 import type { Evaluation, EvalTable, Row } from './report.ts';
 
@@ -58,7 +58,7 @@ export interface MaskingScores {
 export function masksOf(texts: readonly MaskedText[]): MaskingScores {
   const scores = { personal: 0, hidden: 0, masked: 0, values: 0, named: 0, harmless: 0, kept: 0 };
   for (const { text, personal } of texts) {
-    const { values } = personalValues(text);
+    const { values } = personalValues(text, []);
     const overlap = (a: { start: number; end: number }, b: { start: number; end: number }): number =>
       Math.max(0, Math.min(a.end, b.end) - Math.max(a.start, b.start));
     for (const part of personal) {

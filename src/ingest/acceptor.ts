@@ -5,9 +5,10 @@ import type { Turns } from '../domain/turns.ts';
 import { AppError } from '../errors.ts';
 import { completeRequest, type EncodedRequest } from '../stream/log/codec.ts';
 import type { Instance, Registry } from '../registry/registry.ts';
-import type { ErasureHolds } from '../registry/erasure-holds.ts';
+import type { ErasureHolds, SaidBy } from '../registry/erasure-holds.ts';
 import type { Publisher } from '../stream/log/group-commit.ts';
 import { claimedId, otherBody, type IdempotencyClaim, type IdempotencyStore } from './idempotency.ts';
+import type { Masker } from './masker.ts';
 import type { PreparedRequest } from './prepared-request.ts';
 
 export interface AcceptorParts {
@@ -15,6 +16,8 @@ export interface AcceptorParts {
   readonly publisher: Publisher;
   readonly idempotency: IdempotencyStore;
   readonly holds: Pick<ErasureHolds, 'refuses'>;
+  /** For instances of which somebody said so: what is personal is masked before it is stored. */
+  readonly masker: Masker;
   /** For the writes before a request is stored: see `createClaimTurns`. */
   readonly turns: Turns;
   /** Microseconds since 1970-01-01 UTC. */
@@ -64,7 +67,7 @@ const ANSWERS_KEPT_MS = 3600 * 1000;
 const ANSWERS_KEPT = 20_000;
 
 export function createAcceptor(parts: AcceptorParts): Acceptor {
-  const { registry, publisher, idempotency, holds, turns, clock } = parts;
+  const { registry, publisher, idempotency, holds, masker, turns, clock } = parts;
   /** Answers of this process to requests with a key: most retries end here. */
   const answers = new LRUCache<string, { readonly digest: string; readonly answer: Accepted }>({
     max: ANSWERS_KEPT,
@@ -89,7 +92,8 @@ export function createAcceptor(parts: AcceptorParts): Acceptor {
       // Looked at before anything is written, so that a refused request leaves no trace.
       const named = await findNamed(registry, projectId, body);
       const refuseErased = (at: number): void => {
-        const { sessionId, saidBy } = body;
+        const { sessionId } = body;
+        const saidBy = saidByAll(body.saidBy, named.instance, masker);
         const instanceId = named.instance?.id ?? null;
         if (holds.refuses({ projectId, instanceId, sessionId, saidBy, acceptedAt: at })) throw wasErased();
       };
@@ -108,12 +112,32 @@ export function createAcceptor(parts: AcceptorParts): Acceptor {
       const answer = {
         instanceId: destination.instance.id,
         sessionId: destination.sessionId,
-        position: await publisher.publish(complete(projectId, body, destination, claim, acceptedAt)),
+        position: await publisher.publish(
+          await masked(complete(projectId, body, destination, claim, acceptedAt), destination, masker),
+        ),
       };
       if (keyed !== null) answers.set(`${projectId}:${keyed.key}`, { digest: keyed.digest, answer });
       return answer;
     },
   };
+}
+
+async function masked(
+  request: EncodedRequest,
+  { instance: { masking }, sessionId }: Destination,
+  masker: Masker,
+): Promise<EncodedRequest> {
+  return masking === undefined ? request : masker.mask(request, sessionId, masking);
+}
+
+/** Who says something, by the ids that were sent, and by those that are stored in their place: either may be erased. */
+function saidByAll(saidBy: readonly SaidBy[], instance: Instance | null, masker: Masker): readonly SaidBy[] {
+  const masking = instance?.masking;
+  if (instance === null || masking === undefined || masking.userIds === 'asSent') return saidBy;
+  const stored = saidBy.flatMap(({ user, ...said }) =>
+    user === null ? [] : [{ ...said, user: masker.userId(instance.id, user, masking) }],
+  );
+  return [...saidBy, ...stored];
 }
 
 /** Neither the session nor anybody is named: who asks again learns nothing of who was erased. */

@@ -15,8 +15,12 @@ import { createClaimTurns } from '../ingest/claim-turns.ts';
 import { openIdempotencyStore } from '../ingest/idempotency.ts';
 import { createCurator, type Curator } from '../ingest/curator.ts';
 import { createEraser, type Eraser } from '../ingest/eraser.ts';
+import { BodyThreads } from '../ingest/body-threads.ts';
 import { createIngestor } from '../ingest/ingestor.ts';
 import { createInstanceCreator, type InstanceCreator } from '../ingest/instance-creator.ts';
+import type { MaskResult, MaskWork } from '../ingest/mask-request.ts';
+import { MaskNumbers } from '../ingest/mask-numbers.ts';
+import { createMasker, type Masker } from '../ingest/masker.ts';
 import { createPreparer } from '../ingest/preparer.ts';
 import { orExit, runProcess, type Lifecycle } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
@@ -203,7 +207,15 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   const holds = ledger.holds(registry.erasureDigest);
   lifecycle.opened('erasures', () => holds.close());
   await holds.loaded;
-  if (ingests) awaited.acceptor.set(createAcceptor({ ...parts, registry, holds }));
+  if (ingests)
+    awaited.acceptor.set(
+      createAcceptor({
+        ...parts,
+        registry,
+        holds,
+        masker: await openMasker(lifecycle, connection, registry),
+      }),
+    );
   awaited.curator.set(createCurator(parts));
   awaited.eraser.set(
     createEraser({
@@ -275,6 +287,26 @@ async function openPublisher(
   });
   lifecycle.opened('publisher', () => publisher.drain());
   return publisher;
+}
+
+async function openMasker(
+  lifecycle: Lifecycle,
+  connection: StreamConnection,
+  registry: Registry,
+): Promise<Masker> {
+  const threads = new BodyThreads<MaskWork, MaskResult>({
+    bodyBytes: config.bodyLimitBytes,
+    threadFile: join(import.meta.dirname, 'mask-thread.ts'),
+    onThreadLost: (error) => log.error({ event: 'body_thread_lost', err: error }, 'a body thread ended'),
+  });
+  lifecycle.opened('threads that mask', () => threads.close());
+  return createMasker({
+    // What the rules need is loaded where an instance is masked.
+    reader: async () => (await import('../text/redact/personal-values.ts')).personalValues,
+    threads,
+    numbers: await MaskNumbers.open(connection, { replicas: config.streamReplicas }),
+    digest: registry.maskDigest,
+  });
 }
 
 async function openAlertService(connection: StreamConnection): Promise<AlertService> {

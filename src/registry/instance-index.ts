@@ -1,4 +1,6 @@
 /** Covered by test/registry/registry.test.ts. */
+import type { Masking } from '../domain/masking.ts';
+
 export interface Instance {
   /** UUID, lower case. */
   readonly id: string;
@@ -8,6 +10,8 @@ export interface Instance {
   readonly name: string | null;
   /** Whose days are meant where a question does not say; absent: those of UTC. */
   readonly timeZone?: string | undefined;
+  /** What is masked before its requests are stored; absent: nothing. */
+  readonly masking?: Masking | undefined;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
 }

@@ -13,7 +13,7 @@ export interface NewInstance {
 }
 
 /** What is left out stays; `timeZone` undefined: UTC. */
-export type InstanceChanges = Partial<Pick<Instance, 'name' | 'timeZone'>>;
+export type InstanceChanges = Partial<Pick<Instance, 'name' | 'timeZone' | 'masking'>>;
 
 /**
  * The instances that this process knows: `instance.<id>` of the bucket, `number.<instance number>` → instance id,

@@ -100,7 +100,7 @@ export interface Registry {
   findDefaultInstance(projectId: string): Promise<Instance | null>;
   findInstance(id: string): Promise<Instance | null>;
   /**
-   * Renames an instance or sets its time zone; null when the project has no such instance. Other processes follow
+   * Renames an instance, sets its time zone or what is masked; null when the project has no such instance. Other processes follow
    * within a second.
    */
   changeInstance(options: {
@@ -117,6 +117,8 @@ export interface Registry {
   ): Promise<InstancePage>;
   /** Keyed with a secret of the installation: whoever has the ledger alone cannot try names. */
   readonly erasureDigest: ErasureDigest;
+  /** The same secret, for values that are masked and for ids of end users. */
+  readonly maskDigest: (parts: readonly string[]) => string;
   /** A session id of ours for an instance; with `seed` always the same one. */
   issueSessionId(instance: Instance, seed?: string): string;
   /**
@@ -326,6 +328,7 @@ class SharedRegistry implements Registry {
 
   readonly erasureDigest: Registry['erasureDigest'] = (kind, instanceId, name) =>
     this.#sessionIds.digest(['erasure', kind, instanceId.toLowerCase(), name]);
+  readonly maskDigest: Registry['maskDigest'] = (parts) => this.#sessionIds.digest(['mask', ...parts]);
   readonly issueSessionId: Registry['issueSessionId'] = (instance, seed) =>
     this.#sessionIds.issue(instance.number, seed);
   readonly issueSessionIds: Registry['issueSessionIds'] = async ({ projectId, instanceId, externalIds }) => {

@@ -20,6 +20,7 @@ import { openConnection, type StreamConnection } from '../../src/stream/connecti
 import { openConsumer } from '../../src/stream/log/consumer.ts';
 import { createPublisher, type Publisher } from '../../src/stream/log/group-commit.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
+import { openTestMasker, type TestMasker } from '../support/masker.ts';
 import { killUnder, startTestServer, type TestServer } from '../support/nats.ts';
 
 const NOW = 1_772_366_400_000_000;
@@ -60,6 +61,7 @@ interface Process {
   readonly idempotency: IdempotencyStore;
   readonly ledger: ErasureLedger;
   readonly holds: ErasureHolds;
+  readonly masker: TestMasker;
   readonly acceptor: Acceptor;
 }
 
@@ -79,8 +81,9 @@ describe('acceptor', () => {
     const ledger = await ErasureLedger.open(connection);
     const holds = ledger.holds(registry.erasureDigest, () => new Date(now / 1000));
     await holds.loaded;
-    const acceptor = openAcceptor({ registry, publisher, idempotency, holds, clock: () => now++ });
-    return { connection, registry, publisher, idempotency, ledger, holds, acceptor };
+    const masker = await openTestMasker(connection, registry);
+    const acceptor = openAcceptor({ registry, publisher, idempotency, holds, masker, clock: () => now++ });
+    return { connection, registry, publisher, idempotency, ledger, holds, masker, acceptor };
   }
 
   before(async () => {
@@ -90,6 +93,7 @@ describe('acceptor', () => {
   after(async () => {
     for (const process of [here, there]) {
       await process.holds.close();
+      await process.masker.close();
       await process.registry.close();
       await process.connection.close();
     }
@@ -287,11 +291,90 @@ describe('acceptor', () => {
       const projectId = await newProject();
       const sessionId = randomUUID();
       const publisher = createPublisher(here.connection, { hasRoom: () => false });
-      const { registry, idempotency, holds } = here;
-      const full = openAcceptor({ registry, idempotency, holds, publisher, clock: () => now++ });
+      const { registry, idempotency, holds, masker } = here;
+      const full = openAcceptor({ registry, idempotency, holds, masker, publisher, clock: () => now++ });
       const request = { projectId, body: { ...hello, sessionId }, idempotencyKey: 'k' };
       await rejects(full.accept(request), refused('SERVICE_UNAVAILABLE'));
       await nothingOf(projectId, sessionId);
+    });
+  });
+
+  describe('of an instance that is masked', () => {
+    /** An instance, and everything of it masked as soon as both processes know. */
+    async function maskedInstance(projectId: string, userIds: 'asSent' | 'digest'): Promise<string> {
+      const { id } = await here.registry.createInstance({ projectId });
+      const changes = { masking: { texts: true, userIds } };
+      ok(await here.registry.changeInstance({ projectId, id, changes }));
+      while ((await there.registry.findInstance(id))?.masking === undefined) await sleep(5);
+      return id;
+    }
+    const mail = (content: string, userId = 'ann'): IngestBody['messages'] => [
+      { content, role: 'user', userId },
+    ];
+
+    it('stores placeholders in place of values, counted over requests and processes', async () => {
+      const projectId = await newProject();
+      const instanceId = await maskedInstance(projectId, 'asSent');
+      const sessionId = randomUUID();
+      const own = { instanceId, sessionId };
+      await here.acceptor.accept({ projectId, body: { ...own, messages: mail('mail a@example.com') } });
+      const both = mail('b@example.com and a@example.com');
+      await there.acceptor.accept({ projectId, body: { ...own, messages: both } });
+      const requests = await stored(instanceId);
+      deepEqual(
+        requests.flatMap(({ messages }) => messages.map(({ content, userId }) => [content, userId])),
+        [
+          ['mail [EMAIL_1]', 'ann'],
+          ['[EMAIL_2] and [EMAIL_1]', 'ann'],
+        ],
+      );
+    });
+
+    it('stores the same for a retry with the same key, whichever process takes it', async () => {
+      const projectId = await newProject();
+      const instanceId = await maskedInstance(projectId, 'digest');
+      const body = { instanceId, messages: mail('I am Dorothy Pemberton, mail a@example.com') };
+      const idempotencyKey = 'again';
+      await here.acceptor.accept({ projectId, body, idempotencyKey });
+      await there.acceptor.accept({ projectId, body, idempotencyKey });
+      const [first, second] = await stored(instanceId);
+      ok(first !== undefined && second !== undefined);
+      deepEqual({ ...second, sequence: 0 }, { ...first, sequence: 0 });
+      equal(first.messages[0]?.content, 'I am [NAME_1], mail [EMAIL_1]');
+      match(first.messages[0]?.userId ?? '', /^user_/);
+    });
+
+    it('refuses what was said before an erasure by the id that was sent, or by the one that is stored', async () => {
+      const projectId = await newProject();
+      const instanceId = await maskedInstance(projectId, 'digest');
+      const masking = { texts: true, userIds: 'digest' } as const;
+      const names = { sent: 'bea', stored: here.masker.userId(instanceId, 'cleo', masking) };
+      for (const name of Object.values(names)) {
+        await there.ledger.add({
+          id: randomUUID(),
+          projectId,
+          instanceId,
+          kind: 'END_USER',
+          digest: there.registry.erasureDigest('END_USER', instanceId, name),
+          keyId: 'key_1',
+          reason: null,
+          requestedAt: new Date(Math.ceil(now / 1000) + 1000).toISOString(),
+          doneAt: null,
+          position: 1,
+          state: 'DONE',
+          receipt: null,
+          fault: null,
+        });
+        const saidBy = [{ user: name, earliest: 0, untimed: false }];
+        const early = { projectId, instanceId, sessionId: undefined, saidBy, acceptedAt: 0 };
+        while (!here.holds.refuses(early)) await sleep(5);
+      }
+      for (const user of ['bea', 'cleo'])
+        await rejects(
+          here.acceptor.accept({ projectId, body: { instanceId, messages: mail('Hello', user) } }),
+          refused('CONFLICT'),
+        );
+      await here.acceptor.accept({ projectId, body: { instanceId, messages: mail('Hello', 'dora') } });
     });
   });
 
@@ -479,6 +562,7 @@ describe('acceptor', () => {
           registry: here.registry,
           idempotency: here.idempotency,
           holds: here.holds,
+          masker: here.masker,
           clock: () => now++,
           publisher: {
             pendingBytes: 0,

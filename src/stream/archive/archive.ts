@@ -39,7 +39,7 @@ export const ARCHIVED_STREAMS: readonly ArchivedStream[] = [
   { name: CONVERSATIONS_STREAM, subjects: CONVERSATIONS_SUBJECTS, keepsSequences: true },
   { name: REDACTED_STREAM, subjects: REDACTED_SUBJECTS, keepsSequences: false },
   { name: DEAD_LETTERS_STREAM, subjects: '>', keepsSequences: false },
-  ...['registry', 'sessions', 'idempotency', 'alerts', 'alert-outbox', 'audit', 'erasures', 'backups'].map(
+  ...['registry', 'sessions', 'idempotency', 'alerts', 'alert-outbox', 'audit', 'erasures', 'backups', 'masks'].map(
     bucketOf,
   ),
 ];

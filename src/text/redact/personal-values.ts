@@ -3,33 +3,25 @@
  * that hide personal data where texts are shown; numbers of things, such as orders and parcels, are left, because they
  * tell of nobody and questions are about them. Covered by test/text/redact/personal-values.test.ts.
  */
+import {
+  placeholdersIn,
+  type MaskedKind,
+  type PersonalValue,
+  type ReadPersonalValues,
+} from '../../domain/placeholders.ts';
 import { UNSPACED_SCRIPTS } from '../unspaced-scripts.ts';
-import type { KnownWords } from './known-words.ts';
 import { cueBefore } from './number-cues.ts';
-import { placeholdersIn, type MaskedKind } from './placeholders.ts';
 import { personalParts } from './redact.ts';
 import { mergedSpans, type Span } from './spans.ts';
 
-/** From `start` up to `end`, UTF-16 units. */
-export interface PersonalValue {
-  readonly start: number;
-  readonly end: number;
-  readonly kind: MaskedKind;
-  /** The value without what spellings differ in: equal ones are the same value. */
-  readonly key: string;
-}
-
-/** The values of a text, in order, none of which overlap; `names`: for `known` of later texts of its session. */
-export function personalValues(
-  text: string,
-  known: KnownWords = [],
-): { readonly values: readonly PersonalValue[]; readonly names: readonly number[] } {
+/** Linear in the text. `known`: those of `withKnown`. */
+export const personalValues: ReadPersonalValues = (text, known) => {
   const { spans, names } = personalParts(text, known);
   if (spans.length === 0) return { values: [], names };
   const free = outside(placeholdersIn(text), mergedSpans(spans));
   const values = joined(text, free).flatMap((span) => valuesIn(text, span));
   return { values, names };
-}
+};
 
 /** The spans that meet none of the places. Both are in order. */
 function outside(

@@ -95,7 +95,7 @@ describe('personalValues', () => {
       'order card phone 4839201 ',
     ];
     const slow = tooSlow(
-      (text) => void personalValues(text),
+      (text) => void personalValues(text, []),
       [PREFIXES, texts, placeholders.map((body) => repeated(body))],
     );
     equal(describedPump(slow), 'linear');

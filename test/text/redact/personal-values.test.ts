@@ -1,16 +1,16 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { personalValues } from '../../../src/text/redact/personal-values.ts';
-import { placeholderOf, placeholdersIn } from '../../../src/text/redact/placeholders.ts';
+import { placeholderOf, placeholdersIn } from '../../../src/domain/placeholders.ts';
 import { redact } from '../../../src/text/redact/redact.ts';
 
 /** What is found in a text: "KIND value". */
 function found(text: string): string[] {
-  return personalValues(text).values.map(({ start, end, kind }) => `${kind} ${text.slice(start, end)}`);
+  return personalValues(text, []).values.map(({ start, end, kind }) => `${kind} ${text.slice(start, end)}`);
 }
 
 function keyIn(text: string): string | undefined {
-  return personalValues(text).values[0]?.key;
+  return personalValues(text, []).values[0]?.key;
 }
 
 describe('personalValues', () => {
@@ -68,7 +68,7 @@ describe('personalValues', () => {
   });
 
   it('hides names that are known, where they are written as names', () => {
-    const { names } = personalValues('My name is Rose Pemberton');
+    const { names } = personalValues('My name is Rose Pemberton', []);
     const later = 'Rose here, about the rose bouquet';
     deepEqual(
       personalValues(later, names).values.map(({ start }) => start),
