@@ -8,8 +8,8 @@ import type { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { readDeadLetters, replaceDeadLetter } from '../stream/dead-letters/dead-letters.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { DecodeError, decodeRecord, encodeRecord, encodeRequest } from '../stream/log/codec.ts';
-import { lastSequenceOf, openConsumer, readStored, type Delivered } from '../stream/log/consumer.ts';
-import { redactEntry } from '../stream/log/redacted-entries.ts';
+import { openConsumer, readStored, type Delivered } from '../stream/log/consumer.ts';
+import { RedactedEntries, redactEntry } from '../stream/log/redacted-entries.ts';
 import { partitionOf } from '../stream/subjects.ts';
 import { Redaction, type Places } from './redaction.ts';
 
@@ -138,18 +138,28 @@ async function eachEntry(
   until: number,
   hear: (entry: Delivered, record: StreamRecord) => void,
 ): Promise<void> {
-  // An entry that has expired does not come.
-  const last = Math.min(until, await lastSequenceOf(connection, [partition]));
   const consumer = await openConsumer(connection, { startSequence: 1, partitions: [partition] });
   try {
-    for (let sequence = 0; sequence < last;) {
+    let sequence = 0;
+    // The last entry may have expired or be damaged: it does not come.
+    while (sequence < until && !consumer.isThrough) {
       signal.throwIfAborted();
       for (const entry of await consumer.next(READ)) {
         ({ sequence } = entry);
-        if (sequence > last) break;
+        if (sequence > until) break;
         const record = recordIn(entry.bytes);
         if (record !== null) hear(entry, record);
       }
+    }
+    const redacted = await RedactedEntries.open(connection);
+    const ofPartition = new Set([partition]);
+    for (;;) {
+      const behind = redacted.firstBetween(sequence, until + 1, ofPartition);
+      if (behind === null) return;
+      sequence = behind;
+      const entry = await redacted.read(behind);
+      const record = entry === null ? null : recordIn(entry.bytes);
+      if (entry !== null && record !== null) hear(entry, record);
     }
   } finally {
     await consumer.close();
@@ -201,6 +211,43 @@ async function eraseDeadLetters(
     await replaceDeadLetter(connection, letter, isEntry ? bytes : null);
     counted.deadLetters += 1;
   }
+}
+
+/**
+ * Dead letters that a worker wrote from entries that it had read before they were written anew: once views are made from
+ * the stream, it writes no more. Returns how many were changed.
+ */
+export async function eraseLateLetters(
+  { connection, digest, ledger, signal }: Pick<EraseSettings, 'connection' | 'digest' | 'ledger' | 'signal'>,
+  erasure: Erasure,
+): Promise<number> {
+  const planned = ((await ledger.plan(erasure)) ?? []).flatMap((page) => JSON.parse(page) as PlannedEntry[]);
+  const places = new Map(planned.map((entry) => [entry.sequence, entry]));
+  const redaction = new Redaction(erasure, digest);
+  let changed = 0;
+  for await (const letter of readDeadLetters(connection)) {
+    signal.throwIfAborted();
+    const { message, sequence } = letter;
+    const entry = places.get(sequence);
+    const record = entry === undefined ? null : recordIn(letter.bytes);
+    if (entry === undefined || record === null) continue;
+    if (message === null) {
+      const bytes = await payloadOf(redaction.redacted(record, entry));
+      if (Buffer.compare(bytes, letter.bytes) === 0) continue;
+      await replaceDeadLetter(connection, letter, bytes);
+    } else {
+      const stored = await readStored(connection, sequence, signal);
+      const requests = (stored === null ? null : recordIn(stored.bytes))?.requests ?? [];
+      const isLeft = requests.some(
+        ({ requestId, messages }) =>
+          requestId === message.requestId && messages[message.index]?.erased !== true,
+      );
+      if (isLeft) continue;
+      await replaceDeadLetter(connection, letter, null);
+    }
+    changed += 1;
+  }
+  return changed;
 }
 
 /** What is left that an erasure is of: nothing is changed. */

@@ -18,7 +18,7 @@ import { Leases } from '../stream/kv/leases.ts';
 import { isDeadHolder, thisHolder } from '../stream/kv/process-identity.ts';
 import { publishEntry } from '../stream/log/publish-entry.ts';
 import { partitionOf } from '../stream/subjects.ts';
-import { eraseEntries } from './erase-entries.ts';
+import { eraseEntries, eraseLateLetters } from './erase-entries.ts';
 
 /** An erasure that has no place in the stream after so long was left there by a process that ended. */
 const UNPLACED_MS = 60_000;
@@ -84,6 +84,12 @@ async function eraseOpen(settings: ErasureSettings, lease: Lease): Promise<reado
       );
     }
     await rebuildWithout(settings, open);
+    for (const erasure of await openErasures(ledger, open)) {
+      const late = await eraseLateLetters(settings, erasure);
+      const { receipt } = erasure;
+      if (late === 0 || receipt === null) continue;
+      await ledger.change(erasure, { receipt: { ...receipt, deadLetters: receipt.deadLetters + late } });
+    }
   } catch (error) {
     if (error instanceof InterruptedError || settings.signal.aborted) throw new InterruptedError();
     const fault = error instanceof Error ? error.message : String(error);
