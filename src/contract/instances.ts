@@ -177,7 +177,8 @@ export const keySchema = z.strictObject({
     .array(z.enum(KEY_SCOPES))
     .describe(
       'What the key may do: `ingest`: send messages, make and rename instances; `query`: read everything; ' +
-        '`curate`: change topics, clusters and gaps; `erase`: erase what was sent, and see what was erased.',
+        '`curate`: change topics, clusters and gaps; `erase`: erase what was sent, see what was erased, and say what ' +
+        'is masked.',
     ),
 });
 

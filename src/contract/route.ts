@@ -44,7 +44,7 @@ export interface AnswerDeclaration {
 export type InstancePlace = 'parameters' | 'path' | 'body' | 'own';
 
 export interface Route<Parameters extends z.ZodType = z.ZodType> {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below /v1, without a slash at the end; at most one name in braces: a UUID unless `idSchema` says otherwise. */
   readonly path: string;
   readonly operationId: string;

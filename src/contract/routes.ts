@@ -11,6 +11,7 @@ import {
   CHANGE_INSTANCE,
 } from './instances.ts';
 import { CREATE_LINK, LIST_LINKS, READ_LINK, REVOKE_LINK } from './links.ts';
+import { READ_MASKING, SET_MASKING } from './masking.ts';
 import { CHANGES, FIND_SAID, OVERVIEW, QUERY, READ_SESSION, WHY } from './query.ts';
 import type { Route } from './route.ts';
 import { CREATE_TOPIC, CURATE, CURATIONS } from './steering.ts';
@@ -44,5 +45,14 @@ export const ROUTES: Readonly<Record<'ingest' | 'query' | 'always', readonly Rou
     READ_ERASURE,
     EXPORT_SUBJECT,
   ],
-  always: [LIST_INSTANCES, CREATE_INSTANCE, CHANGE_INSTANCE, ISSUE_SESSION_IDS, READ_KEY, READ_AUDIT],
+  always: [
+    LIST_INSTANCES,
+    CREATE_INSTANCE,
+    CHANGE_INSTANCE,
+    READ_MASKING,
+    SET_MASKING,
+    ISSUE_SESSION_IDS,
+    READ_KEY,
+    READ_AUDIT,
+  ],
 };

@@ -34,6 +34,7 @@ import type { HeldBytes } from './held-bytes.ts';
 import { registerHealthRoutes } from './health-routes.ts';
 import { registerIngestRoute } from './ingest-route.ts';
 import { registerInstanceZone } from './instance-zone.ts';
+import { registerMaskingRoutes } from './masking-routes.ts';
 import { registerInstanceRoutes } from './instances-route.ts';
 import { registerKeyRoute } from './key-route.ts';
 import { registerMcpRoute } from './mcp-route.ts';
@@ -139,7 +140,10 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
         registerBatchRoute(scope, ingest, door, metrics);
       }
       if (traces !== undefined) registerTraceRoutes(scope, { intake: traces.intake, door, metrics, log });
-      void scope.register(async (inner) => registerInstanceRoutes(inner, dependencies.instances));
+      void scope.register(async (inner) => {
+        registerInstanceRoutes(inner, dependencies.instances);
+        registerMaskingRoutes(inner, dependencies.instances);
+      });
       registerSessionIdsRoute(scope, dependencies.instances, bodies);
       if (query !== undefined) {
         registerInstanceZone(scope, query.instances);

@@ -135,7 +135,7 @@ describe('the description of the interface', () => {
       const link = path.startsWith('/v1/link') ? await makeLink(app) : null;
       const id = link?.id ?? (path === '/v1/erasures/{id}/' ? await makeErasure(app) : SESSION);
       const result = await app.inject({
-        method: method.toUpperCase() as 'GET' | 'POST' | 'PATCH' | 'DELETE',
+        method: method.toUpperCase() as 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
         url: `${path.replace('{instanceId}', INSTANCE).replace(/\{(?:sessionId|externalId|id)\}/, id)}?${query.toString()}`,
         headers: {
           'x-api-key': KEY,

@@ -36,6 +36,7 @@ describe('OpenAPI document', () => {
     const always = [
       '/v1/instances/',
       '/v1/instances/{instanceId}/',
+      '/v1/instances/{instanceId}/masking/',
       '/v1/instances/{instanceId}/session-ids/',
       '/v1/key/',
       '/v1/audit/',

@@ -5,7 +5,7 @@ import { keySchema } from '../../src/contract/instances.ts';
 import { errorEnvelopeSchema } from '../../src/contract/errors.ts';
 import { createHarness, INSTANCE, KEY, PROJECT } from './support.ts';
 
-type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Every route below `/v1`, and the scope that it needs. */
 const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope])[] = [
@@ -24,6 +24,8 @@ const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope]
   ['DELETE', `/v1/alerts/${INSTANCE}`, 'curate'],
   ['POST', `/v1/alerts/${INSTANCE}/test`, 'curate'],
   ['POST', '/v1/erasures', 'erase'],
+  ['GET', `/v1/instances/${INSTANCE}/masking`, 'erase'],
+  ['PUT', `/v1/instances/${INSTANCE}/masking`, 'erase'],
   ['GET', '/v1/erasures', 'erase'],
   ['GET', `/v1/erasures/${INSTANCE}`, 'erase'],
   ['GET', '/v1/curations', 'query'],
