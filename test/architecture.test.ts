@@ -23,7 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   worker: ['stream', 'text', 'turns', 'topics', 'conversations', 'numeric', 'store', 'domain'],
   rebuild: ['worker', 'stream', 'store', 'domain'],
   // Entries of the stream without what is to be forgotten, and views made from them.
-  erasure: ['rebuild', 'registry', 'stream', 'store', 'domain'],
+  erasure: ['rebuild', 'registry', 'worker', 'stream', 'store', 'domain'],
   query: ['store', 'domain'],
   // Keys of backups, what they encrypt, and when they go.
   backup: ['registry', 'store', 'domain'],

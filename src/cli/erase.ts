@@ -14,6 +14,7 @@ import { verifyErasure } from '../erasure/verify.ts';
 import { BackupLedger } from '../registry/backup-ledger.ts';
 import { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { openRegistry, type Registry } from '../registry/registry.ts';
+import { Retentions } from '../registry/retentions.ts';
 import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { erasuresIn, MOST_OF_REASON } from './erasures-file.ts';
@@ -204,11 +205,15 @@ async function runOpen(run: CommandRun, id: string | null): Promise<number> {
       try {
         await registry.whenReady();
         const ledger = await ErasureLedger.open(settings.connection, replicas);
-        const done = await runErasures({ ...settings, ledger, digest: registry.erasureDigest });
+        const retentions = await Retentions.open(settings.connection, replicas);
+        const digest = registry.erasureDigest;
+        const done = await runErasures({ ...settings, ledger, digest, retentions, now: Date.now() * 1000 });
         isElsewhere = done === null;
-        const said =
-          done === null ? 'another machine does what is open' : `${done.length} erasures were done`;
-        settings.progress.line(said);
+        settings.progress.line(
+          done === null
+            ? 'another machine does what is open'
+            : `${done.erasures.length} erasures and ${done.runs.length} retentions were done`,
+        );
       } finally {
         await registry.close();
       }

@@ -3,6 +3,7 @@ import { availableParallelism, constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { createLogger } from '../logger.ts';
+import { Retentions } from '../registry/retentions.ts';
 import type { RebuildSettings } from '../rebuild/rebuild.ts';
 import { InterruptedError } from '../rebuild/replay.ts';
 import type { StreamArchive } from '../stream/archive/archive-consumer.ts';
@@ -57,7 +58,9 @@ export async function withReplaySettings(
       try {
         const logger = createLogger({ name: 'rebuild', level: 'warn' });
         const { dataDir, shards, stateMemoryBytes: memoryBytes } = config;
-        const settings = { dataDir, shards, memoryBytes, throttle, archive };
+        const retentions = await Retentions.open(connection, { replicas: config.streamReplicas });
+        const carried = archive === null ? await retentions.withoutTexts() : new Set<string>();
+        const settings = { dataDir, shards, memoryBytes, throttle, archive, carried };
         await work({ ...settings, analysis, connection, logger, progress, signal });
       } finally {
         await analysis.close();

@@ -20,6 +20,7 @@ import { IDEMPOTENCY_TTL_MS } from '../ingest/idempotency.ts';
 import { MaskNumbers } from '../ingest/mask-numbers.ts';
 import { AuditLog } from '../registry/audit-log.ts';
 import { BackupLedger } from '../registry/backup-ledger.ts';
+import { Retentions } from '../registry/retentions.ts';
 import { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { writeDefinition } from '../store/epochs/definition.ts';
 import { shardDirectory, writeActiveEpoch } from '../store/epochs/epochs.ts';
@@ -194,6 +195,7 @@ async function prepareStreams(connection: StreamConnection, config: Config): Pro
   await AuditLog.open(connection, { replicas });
   await ErasureLedger.open(connection, { replicas });
   await BackupLedger.open(connection, { replicas });
+  await Retentions.open(connection, { replicas });
 }
 
 async function restoreViews(

@@ -396,7 +396,7 @@ export interface Erasure {
   readonly id: string;
   readonly instanceId: string;
   readonly kind: 'SESSION' | 'END_USER' | 'INSTANCE';
-  readonly state: 'ACCEPTED' | 'ERASING' | 'REBUILDING' | 'DONE' | 'FAILED';
+  readonly state: 'ACCEPTED' | 'ERASING' | 'RECOUNTING' | 'REBUILDING' | 'DONE' | 'FAILED';
   readonly reason: string | null;
   readonly requestedBy: string;
   readonly requestedAt: string;
@@ -408,6 +408,7 @@ export interface Erasure {
     readonly bytes: number;
     readonly deadLetters: number;
     readonly unreadableDeadLetters: number;
+    readonly madeFrom: 'STREAM' | 'FACTS' | null;
   } | null;
   readonly fault: string | null;
   readonly backups: readonly {

@@ -1,6 +1,6 @@
 /** What is erased for good. Covered by test/http/erasure-routes.test.ts. */
 import { z } from 'zod';
-import { ERASED_KINDS, ERASURE_STATES } from '../domain/erasures.ts';
+import { ERASED_KINDS, ERASURE_SOURCES, ERASURE_STATES } from '../domain/erasures.ts';
 import { givenUuid, uuid } from '../domain/uuid.ts';
 import { newErasureSchema } from '../ingest/erasure-body.ts';
 import { pageLimit } from '../query/page-limit.ts';
@@ -16,6 +16,14 @@ const receiptSchema = z.strictObject({
   bytes: count('By how many bytes these entries are smaller.'),
   deadLetters: count('Dead letters that went, or were written anew.'),
   unreadableDeadLetters: count('Dead letters that nobody can read: they may hold what was to go.'),
+  madeFrom: z
+    .enum(ERASURE_SOURCES)
+    .nullable()
+    .describe(
+      'What the views without it are made from. STREAM: they are as if it had never been sent; FACTS: numbers are, and ' +
+        'topics keep their shape without what single requests said, because the stream no longer holds everything; null: ' +
+        'it is still in them.',
+    ),
 });
 
 const backupSchema = z.strictObject({
@@ -36,8 +44,9 @@ export const erasureSchema = z.strictObject({
   state: z
     .enum(ERASURE_STATES)
     .describe(
-      'ACCEPTED: it waits its turn; ERASING: texts are taken out of the stream; REBUILDING: numbers are counted anew ' +
-        'without them; DONE: nothing is left; FAILED: it is tried again, and fault says why.',
+      'ACCEPTED: it waits its turn; ERASING: texts are taken out of the stream; RECOUNTING: numbers are counted without ' +
+        'them; REBUILDING: no answer has any of it, and topics and names are found anew without it; DONE: nothing is left; ' +
+        'FAILED: it is tried again, and fault says why.',
     ),
   reason: z.string().nullable().describe('As it was given; null: none.'),
   requestedBy: z.string().describe('The key or the person that asked for it.'),

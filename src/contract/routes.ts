@@ -13,6 +13,7 @@ import {
 import { CREATE_LINK, LIST_LINKS, READ_LINK, REVOKE_LINK } from './links.ts';
 import { READ_MASKING, SET_MASKING } from './masking.ts';
 import { CHANGES, FIND_SAID, OVERVIEW, QUERY, READ_SESSION, WHY } from './query.ts';
+import { READ_RETENTION, SET_RETENTION } from './retention.ts';
 import type { Route } from './route.ts';
 import { CREATE_TOPIC, CURATE, CURATIONS } from './steering.ts';
 import { EXPORT_SUBJECT } from './subjects.ts';
@@ -44,6 +45,8 @@ export const ROUTES: Readonly<Record<'ingest' | 'query' | 'always', readonly Rou
     LIST_ERASURES,
     READ_ERASURE,
     EXPORT_SUBJECT,
+    READ_RETENTION,
+    SET_RETENTION,
   ],
   always: [
     LIST_INSTANCES,

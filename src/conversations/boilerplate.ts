@@ -296,6 +296,18 @@ function writeFollowed({ key, beside, alone, sessions, seen, besides }: Followed
   return writer.finish();
 }
 
+/** The row of a sentence without the vectors of what stood beside it, where these are fewer than `least`. */
+export function withoutFewBeside(
+  slot: number,
+  read: ByteReader,
+  dimensions: number,
+  least: number,
+): Uint8Array {
+  const followed = readFollowed(slot, read, dimensions);
+  const isFew = (followed.besides?.count ?? 0) < least;
+  return writeFollowed(isFew ? { ...followed, besides: null } : followed);
+}
+
 function readFollowed(slot: number, read: ByteReader, dimensions: number): Followed {
   const [key, beside, alone, seen] = [read.count(), read.count(), read.count(), read.count()];
   const sessions = read.list(() => ({ session: read.count(), isAlone: read.byte() === 1 }));

@@ -16,6 +16,7 @@ export const AUDITED = [
   'CREATE_LINK',
   'REVOKE_LINK',
   'ERASE',
+  'SET_RETENTION',
 ] as const;
 export type AuditedAction = (typeof AUDITED)[number];
 

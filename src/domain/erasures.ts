@@ -9,11 +9,19 @@ export type ErasedKind = (typeof ERASED_KINDS)[number];
 
 /**
  * `ACCEPTED`: it waits until everything sent before it is counted. `ERASING`: entries of the stream are written anew
- * without what goes. `REBUILDING`: views are made anew from them. `DONE`: nothing of it is left in what we hold.
- * `FAILED`: it is tried again.
+ * without what goes. `RECOUNTING`: views are made anew from the facts without it. `REBUILDING`: no answer has it any more,
+ * and views are made anew from the stream, so that topics and names are without it. `DONE`: nothing of it is left in what
+ * we hold. `FAILED`: it is tried again.
  */
-export const ERASURE_STATES = ['ACCEPTED', 'ERASING', 'REBUILDING', 'DONE', 'FAILED'] as const;
+export const ERASURE_STATES = ['ACCEPTED', 'ERASING', 'RECOUNTING', 'REBUILDING', 'DONE', 'FAILED'] as const;
 export type ErasureState = (typeof ERASURE_STATES)[number];
+
+/**
+ * What the views without it were made from. `STREAM`: they are as if it had never been sent. `FACTS`: the stream no longer
+ * holds everything that was counted, so that topics keep their shape, without what single requests said.
+ */
+export const ERASURE_SOURCES = ['STREAM', 'FACTS'] as const;
+export type ErasureSource = (typeof ERASURE_SOURCES)[number];
 
 /** What went, counted. */
 export interface ErasureReceipt {
@@ -26,6 +34,8 @@ export interface ErasureReceipt {
   readonly deadLetters: number;
   /** Dead letters that no version of us can read, so that nobody knows whom they hold. */
   readonly unreadableDeadLetters: number;
+  /** Left out until the answers are without it. */
+  readonly madeFrom?: ErasureSource;
 }
 
 /** An erasure as the ledger keeps it. */

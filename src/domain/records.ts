@@ -43,6 +43,8 @@ export interface RecordedMessage {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** It was erased: nothing of it is left but its place, and it does not count. */
   readonly erased?: true;
+  /** Its text was kept long enough: it counts, and nobody can read it any more. */
+  readonly expired?: true;
 }
 
 /** One accepted request. It is never split over two records. */
@@ -72,8 +74,8 @@ export interface RecordedRequest {
 
 /**
  * The payload of one stream entry. `v` is raised when the shape changes; readers accept every older `v`. A record of
- * version 2 holds a writing, one of version 3 a curation, one of version 4 an erasure or what was erased; others stay
- * at 1, which earlier code reads.
+ * version 2 holds a writing, one of version 3 a curation, one of version 4 an erasure, what was erased or what has
+ * expired; others stay at 1, which earlier code reads.
  */
 export interface StreamRecord {
   readonly v: 1 | 2 | 3 | 4;

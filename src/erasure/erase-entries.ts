@@ -11,6 +11,7 @@ import { DecodeError, decodeRecord, encodeRecord, encodeRequest } from '../strea
 import { openConsumer, readStored, type Delivered } from '../stream/log/consumer.ts';
 import { RedactedEntries, redactEntry } from '../stream/log/redacted-entries.ts';
 import { partitionOf } from '../stream/subjects.ts';
+import { positionsOf } from './forget-views.ts';
 import { Redaction, type Places } from './redaction.ts';
 
 const READ = { maxMessages: 500, maxBytes: 4 * 1024 * 1024, waitMs: 5000 } as const;
@@ -99,6 +100,22 @@ async function findPlaces(
   return planned;
 }
 
+/** The positions of the messages that an erasure takes away, as they were planned; of what went already, too. */
+export async function plannedPositions(
+  { connection, ledger, signal }: Pick<EraseSettings, 'connection' | 'ledger' | 'signal'>,
+  erasure: Erasure,
+): Promise<number[]> {
+  const positions: number[] = [];
+  for (const page of (await ledger.plan(erasure)) ?? []) {
+    for (const { sequence, ...places } of JSON.parse(page) as PlannedEntry[]) {
+      const entry = await readStored(connection, sequence, signal);
+      const record = entry === null ? null : recordIn(entry.bytes);
+      if (record !== null) for (const at of positionsOf(sequence, record, places)) positions.push(at);
+    }
+  }
+  return positions;
+}
+
 /** Each of them small enough for any server. */
 function pagesOf(planned: readonly PlannedEntry[]): string[] {
   const pages: string[][] = [[]];
@@ -132,11 +149,11 @@ export const NOTHING: ErasureReceipt = {
 };
 
 /** Every entry of a partition up to a sequence that can be read, in order. */
-async function eachEntry(
+export async function eachEntry(
   { connection, signal }: Pick<EraseSettings, 'connection' | 'signal'>,
   partition: number,
   until: number,
-  hear: (entry: Delivered, record: StreamRecord) => void,
+  hear: (entry: Delivered, record: StreamRecord) => void | Promise<void>,
 ): Promise<void> {
   const consumer = await openConsumer(connection, { startSequence: 1, partitions: [partition] });
   try {
@@ -148,7 +165,7 @@ async function eachEntry(
         ({ sequence } = entry);
         if (sequence > until) break;
         const record = recordIn(entry.bytes);
-        if (record !== null) hear(entry, record);
+        if (record !== null) await hear(entry, record);
       }
     }
     const redacted = await RedactedEntries.open(connection);
@@ -159,7 +176,7 @@ async function eachEntry(
       sequence = behind;
       const entry = await redacted.read(behind);
       const record = entry === null ? null : recordIn(entry.bytes);
-      if (entry !== null && record !== null) hear(entry, record);
+      if (entry !== null && record !== null) await hear(entry, record);
     }
   } finally {
     await consumer.close();

@@ -6,44 +6,60 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { erasureRecord } from '../domain/erasure-record.ts';
-import type { Erasure, ErasureDigest } from '../domain/erasures.ts';
+import type { Erasure, ErasureDigest, ErasureSource } from '../domain/erasures.ts';
+import { dueRuns, type RetentionRun } from '../domain/retention.ts';
 import { SetupError } from '../errors.ts';
 import { clean, rebuild, type RebuildSettings } from '../rebuild/rebuild.ts';
 import { InterruptedError, liveSequences } from '../rebuild/replay.ts';
 import type { ErasureLedger } from '../registry/erasure-ledger.ts';
-import { epochsOn, readActiveEpoch, removeOtherEpochs, type ActiveEpoch } from '../store/epochs/epochs.ts';
+import type { Retentions } from '../registry/retentions.ts';
+import { epochsOn } from '../store/epochs/epochs.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import type { Lease } from '../stream/kv/lease.ts';
 import { Leases } from '../stream/kv/leases.ts';
 import { isDeadHolder, thisHolder } from '../stream/kv/process-identity.ts';
 import { publishEntry } from '../stream/log/publish-entry.ts';
 import { partitionOf } from '../stream/subjects.ts';
-import { eraseEntries, eraseLateLetters } from './erase-entries.ts';
+import { forgetIn, type Forgotten } from '../store/live/forget.ts';
+import { readExtent } from '../stream/log/consumer.ts';
+import { eraseEntries, eraseLateLetters, plannedPositions } from './erase-entries.ts';
+import { forgottenOf } from './forget-views.ts';
+import { retain } from './retain.ts';
+import { activeEpoch, dropFormerViews, dropUnfinishedViews, recount } from './recount.ts';
 
 /** An erasure that has no place in the stream after so long was left there by a process that ended. */
 const UNPLACED_MS = 60_000;
 /** So long the worker may take to count what was sent before an erasure. */
 const COUNTED_WITHIN_MS = 600_000;
 const LOOK_MS = 200;
-/** So long the processes may take to let go of the views before a switch. */
-const LET_GO_MS = 3000;
 
 export interface ErasureSettings extends RebuildSettings {
   readonly ledger: ErasureLedger;
   readonly digest: ErasureDigest;
+  readonly retentions: Retentions;
+  /** Microseconds since 1970-01-01 UTC. */
+  readonly now: number;
+}
+
+/** What was done. */
+export interface ExecutorWork {
+  readonly erasures: readonly Erasure[];
+  readonly runs: readonly RetentionRun[];
 }
 
 /**
- * Does what is open, all of it with one rebuild; where nothing is, makes views anew that are from before an erasure that
+ * Does what is open, all of it with one rebuild, and then what is due of retentions; where nothing is, makes views anew
+ * that are from before an erasure that
  * another machine did. Returns what was done; null: another machine does it.
  *
  * @throws SetupError when it cannot be done now; InterruptedError
  */
-export async function runErasures(settings: ErasureSettings): Promise<readonly Erasure[] | null> {
+export async function runErasures(settings: ErasureSettings): Promise<ExecutorWork | null> {
   const { connection, ledger } = settings;
-  if ((await openErasures(ledger)).length === 0) {
+  const isAging = await isRetentionDue(settings.retentions, settings.now);
+  if (!isAging && (await openErasures(ledger)).length === 0) {
     await rebuildBehind(settings);
-    return [];
+    return { erasures: [], runs: [] };
   }
   const holder = thisHolder();
   const held = Promise.withResolvers<Lease>();
@@ -57,7 +73,11 @@ export async function runErasures(settings: ErasureSettings): Promise<readonly E
   });
   try {
     await leases.compete();
-    return leases.held.length === 0 ? null : await eraseOpen(settings, await held.promise);
+    if (leases.held.length === 0) return null;
+    const lease = await held.promise;
+    const erasures = await eraseOpen(settings, lease);
+    const { retentions: runs } = settings;
+    return { erasures, runs: await retain({ ...settings, runs, confirm: () => lease.confirm() }) };
   } finally {
     await leases.close();
   }
@@ -68,22 +88,19 @@ async function eraseOpen(settings: ErasureSettings, lease: Lease): Promise<reado
   const open = await placed(settings, await openErasures(ledger));
   if (open.length === 0) return [];
   try {
-    // What was begun before entries were written anew holds what goes.
-    if (open.some(({ state }) => state !== 'REBUILDING')) {
-      const { epoch, previous } = activeEpoch(dataDir);
-      removeOtherEpochs(dataDir, [epoch, previous?.epoch ?? epoch]);
-    }
+    if (open.some(({ state }) => state !== 'REBUILDING')) dropUnfinishedViews(dataDir);
     for (const erasure of open) {
       if (erasure.state === 'REBUILDING') continue;
       await whenCounted(settings, erasure);
       await ledger.change(erasure, { state: 'ERASING', fault: null });
       const receipt = await eraseEntries({ ...settings, confirm: () => lease.confirm() }, erasure);
-      await ledger.change(erasure, { state: 'REBUILDING', redactedAt: new Date().toISOString(), receipt });
+      await ledger.change(erasure, { state: 'RECOUNTING', redactedAt: new Date().toISOString(), receipt });
       progress.line(
         `erasure ${erasure.id}: ${receipt.messages} messages went from ${receipt.entries} entries`,
       );
     }
-    await rebuildWithout(settings, open);
+    const madeFrom = await recounted(settings, open);
+    if (madeFrom.some((source) => source === 'STREAM')) await rebuildWithout(settings, open);
     for (const erasure of await openErasures(ledger, open)) {
       const late = await eraseLateLetters(settings, erasure);
       const { receipt } = erasure;
@@ -104,14 +121,53 @@ async function eraseOpen(settings: ErasureSettings, lease: Lease): Promise<reado
   return openErasures(ledger, open);
 }
 
+/**
+ * Takes what goes out of the facts of the live views: so it is gone from all answers before views are made anew from the
+ * stream. Whence each erasure's views are in the end: from the facts alone where the stream does not hold everything.
+ */
+async function recounted(
+  settings: ErasureSettings,
+  open: readonly Erasure[],
+): Promise<readonly ErasureSource[]> {
+  const { ledger, digest, analysis, carried, progress } = settings;
+  const { firstSequence, lastSequence } = await readExtent(settings.connection);
+  const isWhole = firstSequence <= 1 || lastSequence === 0;
+  const sources = open.map(({ instanceId }): ErasureSource =>
+    isWhole && !carried.has(instanceId) ? 'STREAM' : 'FACTS',
+  );
+  const waiting = open.filter(({ state }) => state !== 'REBUILDING');
+  if (waiting.length > 0) {
+    const forgotten: Forgotten[] = [];
+    for (const [at, erasure] of open.entries()) {
+      if (erasure.state === 'REBUILDING') continue;
+      const options = { dimensions: analysis.model.dimensions, isLast: sources[at] === 'FACTS' };
+      forgotten.push(forgottenOf(erasure, await plannedPositions(settings, erasure), digest, options));
+    }
+    const except = new Set(waiting.map(({ instanceId }) => instanceId));
+    try {
+      await recount(settings, except, async (file) => void (await forgetIn(file, forgotten)));
+    } catch (error) {
+      // Views of another definition: those made from the stream follow, where it holds everything.
+      if (!(error instanceof SetupError) || sources.includes('FACTS')) throw error;
+      progress.line(`what goes could not be taken out of the facts: ${error.message}`);
+    }
+  }
+  for (const [at, { id, projectId }] of open.entries()) {
+    const now = await ledger.find(projectId, id);
+    if (now === null) continue;
+    const receipt = now.receipt === null ? null : { ...now.receipt, madeFrom: sources[at]! };
+    await ledger.change(now, { state: 'REBUILDING', receipt });
+  }
+  return sources;
+}
+
 /** Views of the stream as it is, and no others. */
 async function rebuildWithout(settings: ErasureSettings, erasures: readonly Erasure[]): Promise<void> {
   const { dataDir } = settings;
   const except = new Set(erasures.map(({ instanceId }) => instanceId));
   const options = { source: 'stream', toLatest: false, force: false, except } as const;
   await rebuild(settings, activeEpoch(dataDir), options);
-  await sleep(LET_GO_MS);
-  clean(dataDir, activeEpoch(dataDir));
+  await dropFormerViews(dataDir);
 }
 
 /** The views of a machine that did not do an erasure itself hold what went. */
@@ -139,6 +195,14 @@ function erasuresAfter(time: number, erasures: readonly Erasure[]): Erasure[] {
   return erasures.filter(
     ({ state, requestedAt, redactedAt }) => state === 'DONE' && time < Date.parse(redactedAt ?? requestedAt),
   );
+}
+
+/** Whether something that an instance keeps for so long only has become old enough, or a run was interrupted. */
+export async function isRetentionDue(
+  retentions: Pick<Retentions, 'retained' | 'list'>,
+  now: number,
+): Promise<boolean> {
+  return dueRuns(await retentions.retained(), await retentions.list(), now).length > 0;
 }
 
 /** Whether something is to be done for an erasure now: what has no place in the stream is still on its way to it. */
@@ -187,10 +251,4 @@ async function whenCounted({ dataDir, signal, shards }: ErasureSettings, erasure
       );
     await sleep(LOOK_MS);
   }
-}
-
-function activeEpoch(dataDir: string): ActiveEpoch {
-  const active = readActiveEpoch(dataDir);
-  if (active === null) throw new SetupError(`There are no views in ${dataDir} yet: "npm start" builds them.`);
-  return active;
 }

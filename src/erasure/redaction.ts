@@ -2,6 +2,7 @@
  * What of the conversations goes with an erasure. Two readings of the entries before it: the first finds out whose the
  * sessions are, the second what of each entry goes. Covered by test/erasure/redaction.test.ts.
  */
+import { ERASED_MESSAGE, erasedRequest } from '../domain/erased-records.ts';
 import type { ErasedKind, ErasureDigest } from '../domain/erasures.ts';
 import {
   REQUEST_MEMORY_MICROS,
@@ -36,9 +37,6 @@ export interface Plan extends Places {
   /** How many messages go. */
   readonly count: number;
 }
-
-/** What stands at the place of a message that went. */
-const ERASED_MESSAGE: RecordedMessage = { content: '', role: 'erased', at: 0, erased: true };
 
 /** One erasure, as it reads the entries of its partition in their order, twice. */
 export class Redaction {
@@ -119,7 +117,7 @@ export class Redaction {
     const gone = new Map(messages.map(([place, indexes]) => [place, new Set(indexes)]));
     const requests = record.requests.map((request, place) => {
       if (request.erased === true) return request;
-      if (whole.includes(place)) return emptied(request);
+      if (whole.includes(place)) return erasedRequest(request);
       const indexes = gone.get(place);
       const left =
         indexes === undefined
@@ -226,23 +224,4 @@ const MOST_KNOWN = 100_000;
 /** The user whom a message names: as in the views, those of users' turns alone. */
 function userOf({ role, userId, erased }: RecordedMessage): string | null {
   return userId === undefined || userId === '' || erased === true || roleOf(role) !== 'user' ? null : userId;
-}
-
-/** A request of which nothing is left but its places, and its id, which guards against its repetition. */
-function emptied({
-  requestId,
-  projectId,
-  instanceId,
-  acceptedAt,
-  messages,
-}: RecordedRequest): RecordedRequest {
-  return {
-    requestId,
-    projectId,
-    instanceId,
-    sessionId: '',
-    acceptedAt,
-    messages: messages.map(() => ERASED_MESSAGE),
-    erased: true,
-  };
 }

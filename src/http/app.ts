@@ -25,6 +25,7 @@ import type { HttpDependencies } from './dependencies.ts';
 import { registerAlertRoutes } from './alert-routes.ts';
 import { registerCurationRoutes } from './curation-routes.ts';
 import { registerErasureRoutes } from './erasure-routes.ts';
+import { registerRetentionRoutes } from './retention-routes.ts';
 import { registerDashboard } from './dashboard/page.ts';
 import { registerSignIn } from './dashboard/sign-in.ts';
 import { registerDigestRoute } from './digest-route.ts';
@@ -153,6 +154,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
         registerDigestRoute(scope, reading);
         registerCurationRoutes(scope, { ...reading, budget }, bodies);
         registerErasureRoutes(scope, { ...reading, budget });
+        registerRetentionRoutes(scope, reading);
         registerSubjectRoute(scope, reading);
         registerAlertRoutes(scope, reading);
         registerLinkRoutes(scope, dependencies.links, query.instances, dependencies.instances);

@@ -14,6 +14,7 @@ import type { KeyScope } from '../domain/key-scopes.ts';
 import type { AskedCuration } from '../domain/asked-curations.ts';
 import type { Backup } from '../domain/backups.ts';
 import type { Erasure, ErasedKind } from '../domain/erasures.ts';
+import type { Retention, RetentionRun } from '../domain/retention.ts';
 import type { Curator } from '../ingest/curator.ts';
 import type { Eraser } from '../ingest/eraser.ts';
 import type { Ingestor } from '../ingest/ingestor.ts';
@@ -178,6 +179,12 @@ export interface Erasures {
   readonly backups: {
     /** Every backup that was begun. */
     list(): Promise<readonly Backup[]>;
+  };
+  readonly retentions: {
+    retentionOf(instanceId: string): Promise<Retention>;
+    setRetention(instanceId: string, retention: Retention): Promise<void>;
+    /** The newest run; null: there was none. */
+    find(instanceId: string): Promise<RetentionRun | null>;
   };
 }
 

@@ -75,5 +75,6 @@ export function registerErasureRoutes(
 function shown(erasure: Erasure, backups: readonly Backup[]) {
   const { id, instanceId, kind, state, reason, keyId, requestedAt, doneAt, receipt, fault } = erasure;
   const answer = { id, instanceId, kind, state, reason, requestedBy: keyId, requestedAt, doneAt };
-  return { ...answer, receipt, fault, backups: backupsHolding(erasure, backups) };
+  const counted = receipt === null ? null : { ...receipt, madeFrom: receipt.madeFrom ?? null };
+  return { ...answer, receipt: counted, fault, backups: backupsHolding(erasure, backups) };
 }

@@ -1,12 +1,15 @@
-/** Has open erasures done while the service runs. Covered by test/e2e/erasure-rules.test.ts. */
+/** Has open erasures, and what has been kept long enough, done while the service runs. Covered by test/e2e/erasure-rules.test.ts. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDue, epochsBehind } from '../erasure/executor.ts';
+import { epochsBehind, isDue, isRetentionDue } from '../erasure/executor.ts';
 import type { Logger } from '../logger.ts';
 import type { ErasureLedger } from '../registry/erasure-ledger.ts';
+import type { Retentions } from '../registry/retentions.ts';
 import { isRebuildWanted } from './auto-rebuild.ts';
 import { startCommand, type Started } from './started-command.ts';
 
 const LOOK_MS = 1000;
+/** So often it looks whether something has been kept long enough. */
+const AGED_EVERY_MS = 30_000;
 /** After one that failed; twice as long after each further one. */
 const AGAIN_MS = { first: 2000, most: 60_000 } as const;
 
@@ -15,13 +18,15 @@ export interface AutoErase {
   stop(): Promise<void>;
 }
 
-/** Looks for open erasures, and runs `npm run erase -- run` as a process of its own when there is one. */
+/** Looks for both, and runs `npm run erase -- run` as a process of its own when there is something. */
 export function startAutoErase({
   ledger,
+  retentions,
   dataDir,
   logger,
 }: {
   ledger: ErasureLedger;
+  retentions: Pick<Retentions, 'retained' | 'list'>;
   dataDir: string;
   logger: Logger;
 }): AutoErase {
@@ -31,17 +36,21 @@ export function startAutoErase({
     sleep(ms, undefined, { signal: ending.signal }).catch(() => undefined);
   const work = async (): Promise<void> => {
     let seen = -1;
+    let agedAt = -Infinity;
     let again: number = AGAIN_MS.first;
     while (!ending.signal.aborted) {
       await pause(LOOK_MS);
       try {
         const revision = await ledger.newestRevision();
-        if (revision === seen) continue;
+        const isTime = performance.now() - agedAt >= AGED_EVERY_MS;
+        if (isTime) agedAt = performance.now();
+        const isAging = isTime && (await isRetentionDue(retentions, Date.now() * 1000));
+        if (revision === seen && !isAging) continue;
         const all = await ledger.list();
         const open = all.filter(({ state }) => state !== 'DONE');
         const isBehind = epochsBehind(dataDir, all).length > 0;
         if (open.length === 0 && !isBehind) seen = revision;
-        const isWanted = isBehind || open.some((erasure) => isDue(erasure, Date.now()));
+        const isWanted = isAging || isBehind || open.some((erasure) => isDue(erasure, Date.now()));
         if (!isWanted || ending.signal.aborted || !(await isRebuildWanted(dataDir))) continue;
         running = startCommand('erase.ts', ['run'], 'erasure', logger);
         const code = await running.ended;

@@ -40,6 +40,7 @@ import { WhyReader } from '../query/why/why-reader.ts';
 import { createPeople, type People } from '../http/people.ts';
 import { AuditLog } from '../registry/audit-log.ts';
 import { BackupLedger } from '../registry/backup-ledger.ts';
+import { Retentions } from '../registry/retentions.ts';
 import { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { openRegistry, type Registry } from '../registry/registry.ts';
 import type { Audit } from '../domain/audit.ts';
@@ -107,6 +108,7 @@ interface Awaited {
   readonly eraser: Later<Eraser>;
   readonly erasureLedger: Later<ErasureLedger>;
   readonly backupLedger: Later<BackupLedger>;
+  readonly retentions: Later<Retentions>;
   /** Of the stream of traces. */
   readonly tracePublisher: Later<Publisher>;
   readonly createInstance: Later<InstanceCreator>;
@@ -123,6 +125,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     eraser: new Later(),
     erasureLedger: new Later(),
     backupLedger: new Later(),
+    retentions: new Later(),
     tracePublisher: new Later(),
     createInstance: new Later(),
   };
@@ -199,6 +202,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   const ledger = await ErasureLedger.open(connection, { replicas: config.streamReplicas });
   awaited.erasureLedger.set(ledger);
   awaited.backupLedger.set(await BackupLedger.open(connection, { replicas: config.streamReplicas }));
+  awaited.retentions.set(await Retentions.open(connection, { replicas: config.streamReplicas }));
   const idempotency = await openIdempotencyStore(connection, { replicas: config.streamReplicas });
   const settling = { idempotency, turns: createClaimTurns(), clock: nowMicros };
   awaited.createInstance.set(createInstanceCreator({ ...settling, registry }));
@@ -332,7 +336,7 @@ function collectNowAndThen(lifecycle: Lifecycle): void {
 
 async function openQuery(
   lifecycle: Lifecycle,
-  { registry, connection, curator, alerts, eraser, erasureLedger, backupLedger }: Awaited,
+  { registry, connection, curator, alerts, eraser, erasureLedger, backupLedger, retentions }: Awaited,
   { readerFailures, end }: { readonly readerFailures: FailureLog; readonly end: StreamEnd },
 ): Promise<{ readers: ShardReaders; dependency: NonNullable<HttpDependencies['query']> }> {
   const { dataDir, shards, queryMemoryBytes, queryThreads, queryWaiters } = config;
@@ -400,6 +404,11 @@ async function openQuery(
         list: async (projectId) => erasureLedger.get().list(projectId),
       },
       backups: { list: async () => backupLedger.get().list() },
+      retentions: {
+        retentionOf: async (id) => retentions.get().retentionOf(id),
+        setRetention: async (id, retention) => retentions.get().setRetention(id, retention),
+        find: async (id) => retentions.get().find(id),
+      },
     } satisfies Erasures,
   };
   const subjectReader = new SubjectReader({ ...reading, texts });

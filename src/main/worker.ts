@@ -21,6 +21,7 @@ import { setUpStreams } from '../stream/stream-setup.ts';
 import { thisHolder } from '../stream/kv/process-identity.ts';
 import { joinWorkers, type Membership, type MembershipOptions } from '../worker/membership.ts';
 import type { OwnedShards } from '../worker/owned-shards.ts';
+import { Retentions } from '../registry/retentions.ts';
 import { startAutoErase } from './auto-erase.ts';
 import { isRebuildWanted } from './auto-rebuild.ts';
 import { startBackupExpiry } from './backup-expiry.ts';
@@ -142,7 +143,8 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
 
   await begin(active);
   const ledger = await ErasureLedger.open(connection, { replicas: config.streamReplicas });
-  const erasing = startAutoErase({ ledger, dataDir: config.dataDir, logger });
+  const retentions = await Retentions.open(connection, { replicas: config.streamReplicas });
+  const erasing = startAutoErase({ ledger, retentions, dataDir: config.dataDir, logger });
   lifecycle.opened('erasures', () => erasing.stop());
   const expiring = startBackupExpiry({
     ledger: await BackupLedger.open(connection, { replicas: config.streamReplicas }),

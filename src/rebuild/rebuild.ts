@@ -19,12 +19,14 @@ import { partitionsOf } from '../stream/subjects.ts';
 import { currentDefinition } from '../worker/current-definition.ts';
 import { compareAtMark, describe } from './compare-at-mark.ts';
 import { faultsOf } from './comparison.ts';
-import { chooseSource, makeFromFacts, type RebuildSource } from './from-facts.ts';
+import { carryOver, chooseSource, makeFromFacts, type Forget, type RebuildSource } from './from-facts.ts';
 import { liveSequences, newestOf, refuseGap, Replay, type ReplaySettings } from './replay.ts';
 
 export interface RebuildSettings extends ReplaySettings {
   /** Of the views to be built. */
   readonly shards: number;
+  /** Instances, by id, of which the stream no longer holds what was said: their rows are taken over. */
+  readonly carried: ReadonlySet<string>;
 }
 
 export interface RebuildOptions {
@@ -36,6 +38,8 @@ export interface RebuildOptions {
   readonly force: boolean;
   /** Instances, by id, that may differ: something of theirs was erased. */
   readonly except?: ReadonlySet<string>;
+  /** With facts: takes out of a copy of them what is to be forgotten. */
+  readonly forget?: Forget;
 }
 
 /**
@@ -54,7 +58,8 @@ export async function rebuild(
   const definition = currentDefinition(settings.analysis.model);
   const source = await chooseSource(settings, active, definition, options.source);
   const next = await takeUpOrBegin(settings, active, definition, source);
-  const refolded = source === 'facts' ? await makeFromFacts(settings, active, next) : 0;
+  if (source === 'stream' && settings.carried.size > 0) await carryOver(settings, active, next, settings.carried);
+  const refolded = source === 'facts' ? await makeFromFacts(settings, active, next, options.forget) : 0;
   const replay = new Replay(settings, next);
   if (next.compareAt !== null) {
     await replay.foldTo('rebuilding', next.compareAt);

@@ -107,7 +107,7 @@ function readCounters(state: TopicState, read: ByteReader): void {
   state.micros.next = nextMicro;
 }
 
-const TOPIC = record<Omit<Topic, 'number'>>({
+export const TOPIC = record<Omit<Topic, 'number'>>({
   position: COUNT,
   name: TEXT,
   namedAt: COUNT,
@@ -138,7 +138,7 @@ const KEYS = record<Pick<RequestKeys, 'actions' | 'things' | 'uses'>>({
   uses: mapOf(COUNTS),
 });
 
-const microOf = (dimensions: number): Codec<Omit<MicroCluster, 'number' | 'norm'>> =>
+export const microOf = (dimensions: number): Codec<Omit<MicroCluster, 'number' | 'norm'>> =>
   record({
     position: COUNT,
     weight: COUNT,

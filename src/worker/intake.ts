@@ -17,7 +17,8 @@ export interface EntrySource extends Pick<StreamConsumer, 'next'> {
 
 export interface IntakeOptions {
   readonly source: EntrySource;
-  readonly decode: (bytes: Uint8Array) => readonly RecordedRequest[];
+  /** `sequence`: of the entry. */
+  readonly decode: (bytes: Uint8Array, sequence: number) => readonly RecordedRequest[];
   readonly inWork: InWork;
   /** Left out: none take turns. */
   readonly fairShare: FairShare | undefined;
@@ -146,7 +147,7 @@ export class Intake {
           continue;
         }
         try {
-          const requests = decode(entry.bytes);
+          const requests = decode(entry.bytes, sequence);
           const divided = fairShare?.divide(entry, requests, room, held) ?? {
             sequence,
             requests,

@@ -84,7 +84,8 @@ export class WorkerLoop {
       wholeUpTo,
       parts: store.deferred,
       fetch,
-      decode,
+      // What waits was not carried over from other views.
+      decode: (bytes) => decode(bytes, Infinity),
       onGone: ({ sequence, instanceId }) =>
         logger.error(
           { event: 'deferred_entry_gone', sequence, instanceId },

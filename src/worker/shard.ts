@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { erasedRequest } from '../domain/erased-records.ts';
+import type { RecordedRequest } from '../domain/records.ts';
 import type { OpenShardAlerts, ShardAlerts } from '../domain/alerting.ts';
 import type { OpenShardWriter, ShardWriter } from '../domain/writings.ts';
 import type { Logger } from '../logger.ts';
@@ -226,10 +228,14 @@ class WorkingShard implements Shard {
       idleCollection: options.analysis.idleCollection,
       notes,
       marks: this.#marks,
-      decode: (bytes) => {
+      decode: (bytes, sequence) => {
         const { requests } = decodeRecord(bytes);
         for (const request of requests) this.#messages += request.messages.length;
-        return requests;
+        const isCarried = ({ instanceId }: RecordedRequest): boolean =>
+          sequence <= (store.carried.get(instanceId.toLowerCase()) ?? 0);
+        return store.carried.size === 0
+          ? requests
+          : requests.map((request) => (isCarried(request) ? erasedRequest(request) : request));
       },
       setAside: options.setAside,
       guard,

@@ -28,6 +28,8 @@ const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope]
   ['PUT', `/v1/instances/${INSTANCE}/masking`, 'erase'],
   ['GET', '/v1/erasures', 'erase'],
   ['GET', `/v1/erasures/${INSTANCE}`, 'erase'],
+  ['GET', `/v1/instances/${INSTANCE}/retention`, 'erase'],
+  ['PUT', `/v1/instances/${INSTANCE}/retention`, 'erase'],
   ['GET', '/v1/curations', 'query'],
   ['GET', `/v1/subjects/${INSTANCE}/export`, 'query'],
   ['GET', '/v1/instances', 'query'],

@@ -16,6 +16,7 @@ import type { PreparedRequest } from '../../src/ingest/prepared-request.ts';
 import { createPreparer } from '../../src/ingest/preparer.ts';
 import { digestOf } from '../../src/registry/api-keys.ts';
 import { BackupLedger } from '../../src/registry/backup-ledger.ts';
+import { Retentions } from '../../src/registry/retentions.ts';
 import { ErasureLedger } from '../../src/registry/erasure-ledger.ts';
 import { Links } from '../../src/registry/links.ts';
 import { AuditLog } from '../../src/registry/audit-log.ts';
@@ -193,6 +194,7 @@ export function createHarness(
   });
   const ledger = new ErasureLedger(new MemoryBucket());
   const backups = new BackupLedger(new MemoryBucket());
+  const retentions = new Retentions(new MemoryBucket(), async () => undefined);
   const eraser = createEraser({
     publisher: { check: async () => undefined },
     async publish(request) {
@@ -320,6 +322,7 @@ export function createHarness(
       eraser,
       ledger,
       backups,
+      retentions,
       targets: {
         async check(_, kind, name) {
           const isKnown = kind === 'INSTANCE' || name === SESSION || name === 'ana' || knows(kind, name);

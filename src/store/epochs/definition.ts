@@ -55,6 +55,11 @@ export function sameAnalysis(from: string, to: string): boolean {
   return Object.keys(ANALYSIS_NAMES).every((name) => before.get(name) === after.get(name));
 }
 
+/** Whether vectors of two definitions can be compared. */
+export function sameModel(from: string, to: string): boolean {
+  return parseDefinition(from).analysis.get('model') === parseDefinition(to).analysis.get('model');
+}
+
 /**
  * How a view compares with an earlier definition: `changed` itself; `depends` when only views that it comes
  * after changed, so that its rows may differ; `same`.

@@ -54,6 +54,11 @@ export class LiveDatabase {
     return this.#opened.deferred;
   }
 
+  /** The rows of table `carried`. */
+  get carried(): StateDatabase['carried'] {
+    return this.#opened.carried;
+  }
+
   get temporary(): TemporaryTables {
     return this.#opened.temporary;
   }

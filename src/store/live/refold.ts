@@ -23,6 +23,12 @@ update meta set sequence = k.sequence, revision = k.sequence, last_entry = k.las
   sessions = k.sessions, end_users = k.end_users from kept.meta k
 `;
 
+/** Numbers go on behind those that are taken, and revisions above those that rows bear. */
+const BEGIN_ANEW = `
+insert into carried select i.id::varchar, k.sequence from kept.instance i, kept.meta k;
+update meta set sequence = 0, last_entry = null
+`;
+
 export interface RefoldOptions extends StateStoreOptions {
   /** The database whose facts are read; no process has it open for writing meanwhile. */
   readonly from: string;
@@ -30,6 +36,8 @@ export interface RefoldOptions extends StateStoreOptions {
   readonly onPart?: (done: number, of: number) => void | Promise<void>;
   /** Messages of a part. */
   readonly partRows?: number;
+  /** The rows are a beginning: entries of other instances are applied to it from the stream's first on. Default false. */
+  readonly carried?: boolean;
 }
 
 /** Whether views can be made from what views of another definition kept: that holds all that they need. */
@@ -46,7 +54,8 @@ export function canRefold(views: readonly View[], madeBy: string): boolean {
  * what an attempt left that did not come to its end is deleted. The number of messages.
  */
 export async function refold(options: RefoldOptions): Promise<number> {
-  const { directory, from, views, onPart = () => undefined, partRows = PART_ROWS } = options;
+  const { directory, from, views, onPart = () => undefined, partRows = PART_ROWS, carried = false } = options;
+  const own = carried ? `${COPY_OWN};${BEGIN_ANEW}` : COPY_OWN;
   const unfinished = `${directory}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
   const live = await LiveDatabase.open({ ...options, directory: unfinished });
@@ -62,7 +71,7 @@ export async function refold(options: RefoldOptions): Promise<number> {
         messages += part.rows;
       }
     }
-    await withKept(live, from, ({ connection }) => connection.transaction(() => connection.run(COPY_OWN)));
+    await withKept(live, from, ({ connection }) => connection.transaction(() => connection.run(own)));
   } finally {
     await live.close();
   }

@@ -64,6 +64,8 @@ export interface StateDatabase {
   readonly meta: Row;
   /** The rows of table `deferred`, in stream order. */
   readonly deferred: readonly DeferredPart[];
+  /** By instance id: the sequence up to which its entries are not to be applied. */
+  readonly carried: ReadonlyMap<string, number>;
 }
 
 /**
@@ -76,7 +78,8 @@ const CHECKPOINT_THRESHOLD = '128MB';
 /**
  * What a state of 0.1 lacks: `revision` counts commits, from the sequence on, so that it is above every `seq` that a
  * row has; `last_entry` is the digest of what the entry at the sequence holds; `deferred` names what of entries up to
- * `meta.sequence` is not applied yet.
+ * `meta.sequence` is not applied yet; `carried` names instances whose entries up to a sequence are not to be applied: their
+ * rows were taken over from other views.
  */
 const LATER_SCHEMA = `
 alter table meta add column if not exists revision bigint;
@@ -85,7 +88,8 @@ alter table meta add column if not exists last_entry varchar;
 create table if not exists deferred (
   instance_id varchar, sequence bigint, place integer, message integer, stored_at bigint
 );
-alter table deferred add column if not exists project_id varchar`;
+alter table deferred add column if not exists project_id varchar;
+create table if not exists carried (instance_id varchar, until bigint)`;
 
 /** Tables of the worker alone, beside those of the views. */
 const OWN_SCHEMA = `
@@ -126,7 +130,13 @@ export async function openStateDatabase(options: StateStoreOptions): Promise<Sta
       throw madeByOthers(directory, String(made?.['definition']), definition);
     await connection.run(LATER_SCHEMA);
     const meta = (await connection.one('select * from meta')) as Row;
-    return { database, connection, meta, deferred: await loadDeferred(connection) };
+    return {
+      database,
+      connection,
+      meta,
+      deferred: await loadDeferred(connection),
+      carried: await loadCarried(connection),
+    };
   } catch (error) {
     database.close();
     if (isDamage(error) && !(error instanceof SetupError))
@@ -146,6 +156,11 @@ async function loadDeferred(connection: Connection): Promise<DeferredPart[]> {
     message: row['message'] as number,
     storedAt: row['stored_at'] as number,
   }));
+}
+
+async function loadCarried(connection: Connection): Promise<Map<string, number>> {
+  const rows = await connection.all('from carried');
+  return new Map(rows.map((row) => [row['instance_id'] as string, row['until'] as number]));
 }
 
 async function attach(connection: Connection, file: string, directory: string): Promise<void> {

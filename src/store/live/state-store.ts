@@ -49,6 +49,8 @@ export class StateStore {
   readonly spillDirectory: string | undefined;
   /** What of entries up to `sequence` was not applied when the database was opened, in stream order. */
   readonly deferred: readonly DeferredPart[];
+  /** Instances, by id, of which entries up to a sequence are not to be applied. */
+  readonly carried: ReadonlyMap<string, number>;
   readonly #live: LiveDatabase;
   #sequence: number;
   #revision: number;
@@ -65,6 +67,7 @@ export class StateStore {
     this.spillDirectory = spillDirectory;
     this.storeId = String(live.meta['store']);
     this.deferred = live.deferred;
+    this.carried = live.carried;
     this.#live = live;
     this.#sequence = live.meta['sequence'] as number;
     this.#revision = live.meta['revision'] as number;

@@ -39,9 +39,18 @@ export const ARCHIVED_STREAMS: readonly ArchivedStream[] = [
   { name: CONVERSATIONS_STREAM, subjects: CONVERSATIONS_SUBJECTS, keepsSequences: true },
   { name: REDACTED_STREAM, subjects: REDACTED_SUBJECTS, keepsSequences: false },
   { name: DEAD_LETTERS_STREAM, subjects: '>', keepsSequences: false },
-  ...['registry', 'sessions', 'idempotency', 'alerts', 'alert-outbox', 'audit', 'erasures', 'backups', 'masks'].map(
-    bucketOf,
-  ),
+  ...[
+    'registry',
+    'sessions',
+    'idempotency',
+    'alerts',
+    'alert-outbox',
+    'audit',
+    'erasures',
+    'retention',
+    'backups',
+    'masks',
+  ].map(bucketOf),
 ];
 
 /** An entry of a stream, as a backup keeps it. */

@@ -40,8 +40,8 @@ export function encodeRequest(request: RecordedRequest): EncodedRequest {
 }
 
 function versionOf({ writing, curation, erasure, erased, messages }: RecordedRequest): StreamRecord['v'] {
-  if (erasure !== undefined || erased === true || messages.some((message) => message.erased === true))
-    return 4;
+  const isLeft = ({ erased: gone, expired }: RecordedMessage): boolean => gone === true || expired === true;
+  if (erasure !== undefined || erased === true || messages.some(isLeft)) return 4;
   return curation !== undefined ? 3 : writing !== undefined ? 2 : 1;
 }
 
@@ -215,7 +215,8 @@ function checkRequest(request: unknown, index: number, version: StreamRecord['v'
       !Number.isSafeInteger(message['at']) ||
       (message['userId'] !== undefined && typeof message['userId'] !== 'string') ||
       (message['metadata'] !== undefined && !isObject(message['metadata'])) ||
-      !isErasedMark(message['erased'], version)
+      !isErasedMark(message['erased'], version) ||
+      !isErasedMark(message['expired'], version)
     ) {
       fault(`.messages.${i} is no message`);
     }

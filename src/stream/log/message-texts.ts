@@ -8,7 +8,7 @@ import { DecodeError, decodeRecord } from './codec.ts';
 import { findRedacted } from './redacted-entries.ts';
 
 /**
- * Why a message's text cannot be read any more. `EXPIRED`: the stream keeps no entries so old. `DELETED`: its entry
+ * Why a message's text cannot be read any more. `EXPIRED`: no texts so old are kept. `DELETED`: its entry
  * alone was taken out. `ERASED`: somebody asked for that. `UNREADABLE`: no message can be read from its entry.
  */
 export type GoneReason = 'EXPIRED' | 'DELETED' | 'ERASED' | 'UNREADABLE';
@@ -117,7 +117,8 @@ async function readEntry(
   const messageAt = (index: number): ReadMessage => {
     const message = messages[index];
     if (message === undefined) return { gone: 'UNREADABLE' };
-    return message.erased === true ? { gone: 'ERASED' } : { message };
+    if (message.erased === true) return { gone: 'ERASED' };
+    return message.expired === true ? { gone: 'EXPIRED' } : { message };
   };
   return { bytes: bytes.length, messageAt };
 }

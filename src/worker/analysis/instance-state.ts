@@ -3,6 +3,7 @@
  * gaps and of repeated requests, and which signals have occurred. Covered by test/worker/analysis/assigner.test.ts.
  */
 import type { Assignment, GapRow, RepeatedRequestRow, SignalRow, StateRow } from '../../domain/facts.ts';
+import { gapDescription, repeatDescription } from '../../domain/descriptions.ts';
 import { SIGNALS } from '../../domain/signal-kinds.ts';
 import { derivedId } from '../../domain/ids.ts';
 import { ByteWriter, readersOf } from '../../domain/byte-codec.ts';
@@ -263,7 +264,7 @@ export class InstanceState {
       repeatedRequest: number,
       id: derivedId(this.instanceId, 'repeated-request', String(position)),
       name,
-      description: `Asked again in the same conversation: “${example}”`,
+      description: repeatDescription(example),
       ...heirOf(merged),
     };
   }
@@ -289,9 +290,4 @@ function heirOf({ heir, since }: Pick<RequestGroup, 'heir' | 'since'>): {
 
 function sameName(name: string, other: string): boolean {
   return name.toLowerCase() === other.toLowerCase();
-}
-
-function gapDescription(type: GapRow['gapType'], example: string): string {
-  const lack = type === 'TOOL' ? 'cannot do what was asked' : 'lacks the information that was asked for';
-  return example === '' ? `The assistant ${lack}.` : `The assistant ${lack}: “${example}”`;
 }

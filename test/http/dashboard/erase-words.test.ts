@@ -9,7 +9,7 @@ const RECEIPT = {
   entries: 5,
   bytes: 900,
   deadLetters: 0,
-  unreadableDeadLetters: 0,
+  unreadableDeadLetters: 0, madeFrom: null,
 };
 const ERASURE: Erasure = {
   id: '019aa3f1-6f0c-7b32-9d55-3a0f6c2b7e10',
@@ -46,7 +46,7 @@ describe('the page tells of an erasure', () => {
     );
     equal(
       progressWords({ ...ERASURE, state: 'REBUILDING', receipt: RECEIPT }),
-      'The texts are gone, and the numbers are being counted anew.',
+      'It is gone from texts and numbers, and topics are being found anew without it.',
     );
     equal(
       progressWords({ ...ERASURE, state: 'DONE', receipt: RECEIPT }),

@@ -12,7 +12,8 @@ export const KIND_WORDS: Readonly<Record<Erasure['kind'], string>> = {
 const STATE_WORDS: Readonly<Record<Exclude<Erasure['state'], 'DONE'>, string>> = {
   ACCEPTED: 'It waits its turn',
   ERASING: 'The texts are being taken out',
-  REBUILDING: 'The texts are gone, and the numbers are being counted anew',
+  RECOUNTING: 'The texts are gone, and the numbers are being counted without them',
+  REBUILDING: 'It is gone from texts and numbers, and topics are being found anew without it',
   FAILED: 'It failed and is tried again',
 };
 

@@ -1,0 +1,112 @@
+/**
+ * Takes away what was kept long enough: out of the facts of the views, from which they are made anew, then out of the
+ * stream. It can end anywhere and be done again. Covered by test/cli/retention.test.ts.
+ */
+import { count } from '../domain/progress.ts';
+import type { StreamRecord } from '../domain/records.ts';
+import { dueRuns, NO_COUNTS, type AgedCounts, type RetentionRun } from '../domain/retention.ts';
+import { InterruptedError } from '../rebuild/replay.ts';
+import type { Retentions } from '../registry/retentions.ts';
+import { forgetIn } from '../store/live/forget.ts';
+import { encodeRecord, encodeRequest } from '../stream/log/codec.ts';
+import { redactEntry } from '../stream/log/redacted-entries.ts';
+import { partitionOf } from '../stream/subjects.ts';
+import { eachEntry } from './erase-entries.ts';
+import { agedOf } from './forget-views.ts';
+import { dropUnfinishedViews, recount, type RecountSettings } from './recount.ts';
+import { Trimming } from './trimming.ts';
+
+export interface RetainSettings extends RecountSettings {
+  readonly runs: Retentions;
+  /** Microseconds since 1970-01-01 UTC. */
+  readonly now: number;
+  /** Rejects when another machine may have taken the work up. */
+  readonly confirm: () => Promise<void>;
+}
+
+/** Does what is due. The runs that were done. Rejects as a rebuild does. */
+export async function retain(settings: RetainSettings): Promise<readonly RetentionRun[]> {
+  const { runs, now, progress, signal } = settings;
+  const due = dueRuns(await runs.retained(), await runs.list(), now);
+  if (due.length === 0) return [];
+  try {
+    for (const run of due) await runs.put(run);
+    await ageViews(settings, due);
+    const done: RetentionRun[] = [];
+    for (const run of await current(runs, due)) {
+      const entries = await trimEntries(settings, run);
+      await runs.forgetNames(run.instanceId);
+      const ended = { ...run, entries: run.entries + entries, doneAt: new Date().toISOString(), fault: null };
+      await runs.put(ended);
+      const { messages, sessions, texts, people } = run.counts;
+      progress.line(
+        `retention of ${run.instanceId}: ${count(messages)} messages, ${count(sessions)} conversations, texts of ` +
+          `${count(texts)} and names of ${count(people)} people went; ${count(ended.entries)} entries were written anew`,
+      );
+      done.push(ended);
+    }
+    return done;
+  } catch (error) {
+    if (error instanceof InterruptedError || signal.aborted) throw new InterruptedError();
+    const fault = (error instanceof Error ? error.message : String(error)).slice(0, 500);
+    for (const run of await current(runs, due)) await runs.put({ ...run, fault });
+    throw error;
+  }
+}
+
+async function current(runs: Retentions, of: readonly RetentionRun[]): Promise<RetentionRun[]> {
+  const found: RetentionRun[] = [];
+  for (const run of of) found.push((await runs.find(run.instanceId)) ?? run);
+  return found;
+}
+
+/** The views first: what they counted cannot be counted again once the texts are gone. */
+async function ageViews(settings: RetainSettings, due: readonly RetentionRun[]): Promise<void> {
+  const { runs, analysis } = settings;
+  const waiting = (await current(runs, due)).filter(({ position }) => position === null);
+  if (waiting.length === 0) return;
+  dropUnfinishedViews(settings.dataDir);
+  const names = new Map<string, (externalId: string) => string>();
+  for (const { instanceId } of waiting) names.set(instanceId, await runs.names(instanceId));
+  const aged = waiting.map(({ instanceId, cutoffs }) =>
+    agedOf(instanceId, cutoffs, names.get(instanceId)!, analysis.model.dimensions),
+  );
+  const found = new Map<string, { readonly position: number; readonly counts: AgedCounts }>();
+  await recount(settings, new Set(waiting.map(({ instanceId }) => instanceId)), async (file) => {
+    const { sequence, counts } = await forgetIn(file, aged);
+    for (const [at, went] of counts.entries()) {
+      const { instanceId } = aged[at]!;
+      if (went === null) continue;
+      const { messages, sessions, texts, names: people } = went;
+      found.set(instanceId, { position: sequence, counts: { messages, sessions, texts, people } });
+    }
+  });
+  for (const run of waiting) {
+    const { position = 0, counts = NO_COUNTS } = found.get(run.instanceId) ?? {};
+    await runs.put({ ...run, position, counts });
+  }
+}
+
+/** Writes entries up to the run's position anew; how many. */
+async function trimEntries(settings: RetainSettings, run: RetentionRun): Promise<number> {
+  const { runs, connection, confirm, signal } = settings;
+  const { instanceId, cutoffs, position } = run;
+  if (position === null || position === 0) return 0;
+  const partition = partitionOf(instanceId);
+  const trimming = new Trimming(instanceId, cutoffs, await runs.names(instanceId));
+  await eachEntry(settings, partition, position, (_, record) => trimming.note(record));
+  let entries = 0;
+  await eachEntry(settings, partition, position, async (entry, record) => {
+    const left = trimming.trimmed(record);
+    if (left === null) return;
+    signal.throwIfAborted();
+    await confirm();
+    await redactEntry(connection, partition, { ...entry, bytes: await payloadOf(left) });
+    entries += 1;
+  });
+  return entries;
+}
+
+function payloadOf({ requests }: StreamRecord): Promise<Uint8Array> {
+  return encodeRecord(requests.map(encodeRequest));
+}

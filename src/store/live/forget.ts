@@ -1,0 +1,310 @@
+/**
+ * Takes out of a copy of a shard's database what is to be forgotten of instances: messages that no longer count, texts,
+ * people. Sums over them stay as they were: `refold` makes them anew. Covered by test/store/live/forget.test.ts.
+ */
+import { forgottenName, gapDescription, repeatDescription } from '../../domain/descriptions.ts';
+import type { StateRow } from '../../domain/facts.ts';
+import { openDatabase, quoted, type Connection } from '../duckdb.ts';
+
+/** What is to be forgotten of one instance. Times are event times, microseconds since 1970-01-01 UTC; null: nothing. */
+export interface Forgotten {
+  /** UUID, lower case. */
+  readonly instanceId: string;
+  /** Messages that go, by position. */
+  readonly positions: Iterable<number>;
+  /** Messages from before go. */
+  readonly countsBefore: number | null;
+  /** Sessions of which nothing was said since lose title, summary, and what is read of them. */
+  readonly textsBefore: number | null;
+  /** End users of whom nothing was said since become somebody without a name; so do names of sessions. */
+  readonly peopleBefore: number | null;
+  /** Whether an end user goes of whom there may be no message. */
+  readonly isGone: (externalId: string) => boolean;
+  /** Who an end user becomes. */
+  readonly nobody: (externalId: string) => { readonly id: string; readonly externalId: string };
+  /** Of the analysis state, the rows that change; null: it stays. */
+  readonly forgetState:
+    ((rows: readonly StateRow[], eventTimes: ReadonlyMap<number, number>, left: Left) => StateRow[]) | null;
+  /** The positions whose event times that needs. */
+  readonly beginnings: (rows: readonly StateRow[]) => readonly number[];
+}
+
+/** Of each kind of entity, those of which a message counts. */
+export type Left = Readonly<Record<'micro' | 'topic' | 'gap' | 'repeated', ReadonlySet<number>>>;
+
+/** What went. */
+export interface ForgottenCounts {
+  readonly messages: number;
+  /** Sessions that went, and that lost their texts. */
+  readonly sessions: number;
+  readonly texts: number;
+  /** End users that went, and that lost their names. */
+  readonly people: number;
+  readonly names: number;
+}
+
+/**
+ * Does it in one transaction. `sequence`: the stream position that the copy is at. `counts`: of each; null: the shard does
+ * not know the instance.
+ */
+export async function forgetIn(
+  file: string,
+  forgotten: readonly Forgotten[],
+): Promise<{ readonly sequence: number; readonly counts: readonly (ForgottenCounts | null)[] }> {
+  const database = await openDatabase({ threads: 1 });
+  try {
+    const connection = await database.connect();
+    await connection.run(`attach ${quoted(file)} as st; use st`);
+    const counts: (ForgottenCounts | null)[] = [];
+    await connection.transaction(async () => {
+      for (const one of forgotten) counts.push(await forgetOne(connection, one));
+    });
+    const meta = await connection.one('select sequence from meta');
+    await connection.run('checkpoint st; use memory; detach st');
+    connection.close();
+    return { sequence: meta?.['sequence'] as number, counts };
+  } finally {
+    database.close();
+  }
+}
+
+/** Null: the shard does not know the instance. */
+async function forgetOne(connection: Connection, forgotten: Forgotten): Promise<ForgottenCounts | null> {
+  const found = await connection.one(
+    `select instance from instance where id = ${quoted(forgotten.instanceId)}::uuid`,
+  );
+  if (found === undefined) return null;
+  const instance = found['instance'] as number;
+  const messages = await dropMessages(connection, instance, forgotten);
+  const sessions = await dropSessions(connection, instance);
+  const people = await dropPeople(connection, instance, forgotten);
+  const texts = await dropTexts(connection, instance, forgotten.textsBefore);
+  const names = await dropNames(connection, instance, forgotten);
+  await changeState(connection, instance, forgotten);
+  return { messages, sessions, texts, people, names };
+}
+
+/** Leaves temp `touched_session`: those that lost a message. */
+async function dropMessages(
+  connection: Connection,
+  instance: number,
+  { positions, countsBefore }: Forgotten,
+): Promise<number> {
+  await connection.run('create or replace temp table wanted_position (position bigint)');
+  await connection.append('wanted_position', ['bigint'], rowsOf(positions));
+  const before = countsBefore === null ? 'false' : `event_at < make_timestamp(${countsBefore})`;
+  await connection.run(
+    `create or replace temp table gone as
+       select position, session from message
+       where instance = ${instance} and (position in (select position from wanted_position) or ${before});
+     create or replace temp table touched_session as select distinct session from gone;
+     delete from message_fact where instance = ${instance} and position in (select position from gone);
+     delete from message where instance = ${instance} and position in (select position from gone)`,
+  );
+  return countOf(connection, 'gone');
+}
+
+function* rowsOf(positions: Iterable<number>): Generator<[number]> {
+  for (const position of positions) yield [position];
+}
+
+/** Sessions without a message go; what others said in one that stays is shown without words of whom went. */
+async function dropSessions(connection: Connection, instance: number): Promise<number> {
+  await connection.run(
+    `create or replace temp table empty_session as
+       select session, id::varchar as id from session
+       where instance = ${instance} and session in (select session from touched_session)
+         and session not in (select session from message where instance = ${instance});
+     update session set title = null, summary = null
+       where instance = ${instance} and session in (select session from touched_session);
+     delete from session_state where session in (select session from touched_session);
+     delete from record_metadata where instance = ${instance} and record = 'session'
+       and record_key in (select id from empty_session);
+     delete from session where instance = ${instance} and session in (select session from empty_session)`,
+  );
+  return countOf(connection, 'empty_session');
+}
+
+/**
+ * End users who go, and those of whom no message is left, with what was sent about them. A turn before the first of
+ * theirs in a session that stays is nobody's then.
+ */
+async function dropPeople(
+  connection: Connection,
+  instance: number,
+  { isGone }: Forgotten,
+): Promise<number> {
+  const known = await connection.all(
+    `select external_id as name from end_user where instance = ${instance}
+     union select record_key from record_metadata where instance = ${instance} and record = 'user'`,
+  );
+  const names = known.map((row) => row['name'] as string).filter(isGone);
+  await connection.run('create or replace temp table gone_name (name varchar)');
+  await connection.append(
+    'gone_name',
+    ['text'],
+    names.map((name) => [name]),
+  );
+  await connection.run(
+    `create or replace temp table gone_user as
+       select end_user, external_id from end_user
+       where instance = ${instance} and (external_id in (select name from gone_name)
+         or exists (from touched_session)
+           and end_user not in (select end_user from message where instance = ${instance}));
+     delete from record_metadata where instance = ${instance} and record = 'user' and (
+       record_key in (select name from gone_name) or record_key in (select external_id from gone_user));
+     update session set end_user = 0
+       where instance = ${instance} and end_user in (select end_user from gone_user);
+     update message set end_user = 0
+       where instance = ${instance} and end_user in (select end_user from gone_user);
+     delete from end_user where instance = ${instance} and end_user in (select end_user from gone_user)`,
+  );
+  return countOf(connection, 'gone_user');
+}
+
+/** Leaves temp `old_session`: those of which nothing was said since a time. */
+async function oldSessions(connection: Connection, instance: number, before: number): Promise<void> {
+  await connection.run(
+    `create or replace temp table old_session as
+       select session from message where instance = ${instance}
+       group by session having max(event_at) < make_timestamp(${before})`,
+  );
+}
+
+async function dropTexts(connection: Connection, instance: number, before: number | null): Promise<number> {
+  if (before === null) return 0;
+  await oldSessions(connection, instance, before);
+  await connection.run(
+    `create or replace temp table read_session as
+       select session from session where instance = ${instance}
+         and session in (select session from old_session) and (title is not null or summary is not null);
+     update session set title = null, summary = null
+       where instance = ${instance} and session in (select session from old_session);
+     delete from session_state where session in (select session from old_session)`,
+  );
+  return countOf(connection, 'read_session');
+}
+
+async function dropNames(
+  connection: Connection,
+  instance: number,
+  { peopleBefore, nobody }: Forgotten,
+): Promise<number> {
+  if (peopleBefore === null) return 0;
+  await oldSessions(connection, instance, peopleBefore);
+  const people = await connection.all(
+    `select u.end_user, u.external_id from end_user u join (
+       select end_user from message where instance = ${instance} and end_user <> 0
+       group by end_user having max(event_at) < make_timestamp(${peopleBefore})
+     ) using (end_user)
+     where u.instance = ${instance} order by u.end_user`,
+  );
+  await connection.run('create or replace temp table nobody (end_user integer, id varchar, external_id varchar)');
+  await connection.append(
+    'nobody',
+    ['integer', 'text', 'text'],
+    people.flatMap((row) => {
+      const { id, externalId } = nobody(row['external_id'] as string);
+      return externalId === row['external_id'] ? [] : [[row['end_user'] as number, id, externalId]];
+    }),
+  );
+  await connection.run(
+    `delete from record_metadata where instance = ${instance} and record = 'user' and record_key in (
+       select u.external_id from end_user u join nobody n using (end_user) where u.instance = ${instance});
+     update end_user set id = n.id::uuid, external_id = n.external_id
+       from nobody n where end_user.end_user = n.end_user and end_user.instance = ${instance};
+     delete from record_metadata where instance = ${instance} and record = 'session' and record_key in (
+       select id::varchar from session where instance = ${instance}
+         and session in (select session from old_session));
+     update session set external_id = null
+       where instance = ${instance} and session in (select session from old_session)`,
+  );
+  return countOf(connection, 'nobody');
+}
+
+async function changeState(
+  connection: Connection,
+  instance: number,
+  { forgetState, beginnings }: Forgotten,
+): Promise<void> {
+  if (forgetState === null) return;
+  const rows = (
+    await connection.all(
+      `select kind, key, value from assign_state where instance = ${instance} order by kind, key`,
+    )
+  ).map(({ kind, key, value }) => ({ instance, kind, key, value }) as StateRow);
+  await connection.run('create or replace temp table beginning (position bigint)');
+  await connection.append('beginning', ['bigint'], rowsOf(new Set(beginnings(rows))));
+  const times = new Map(
+    (
+      await connection.all(
+        `select position, epoch_us(event_at) as at from message join beginning using (position)
+         where instance = ${instance}`,
+      )
+    ).map((row) => [row['position'] as number, row['at'] as number]),
+  );
+  const left = await leftIn(connection, instance);
+  const changed = forgetState(rows, times, left);
+  await connection.run(
+    'create or replace temp table changed_state (instance integer, kind varchar, key integer, value blob)',
+  );
+  await connection.append(
+    'changed_state',
+    ['integer', 'text', 'integer', 'blob'],
+    changed.map(({ kind, key, value }) => [instance, kind, key, value]),
+  );
+  await connection.run(
+    `delete from assign_state using changed_state c
+       where assign_state.instance = c.instance and assign_state.kind = c.kind and assign_state.key = c.key;
+     insert into assign_state from changed_state where value is not null`,
+  );
+  const emptied = changed.filter(({ kind, key }) => isEntity(kind) && !left[kind].has(key));
+  await connection.run('create or replace temp table emptied (kind varchar, key integer, name varchar)');
+  await connection.append(
+    'emptied',
+    ['text', 'integer', 'text'],
+    emptied.map(({ kind, key }) => [kind, key, forgottenName(key)]),
+  );
+  const named = (table: string, kind: string, where = ''): string =>
+    `update ${table} set name = e.name from emptied e
+       where ${table}.instance = ${instance} and e.kind = '${kind}' and ${table}.${table} = e.key ${where}`;
+  const among = (kind: string): string => `(select key from changed_state where kind = '${kind}')`;
+  await connection.run(
+    `update gap set description = case gap_type when 'TOOL' then ${quoted(gapDescription('TOOL', ''))}
+         else ${quoted(gapDescription('KNOWLEDGE', ''))} end
+       where instance = ${instance} and gap in ${among('gap')};
+     update repeated_request set description = ${quoted(repeatDescription(''))}
+       where instance = ${instance} and repeated_request in ${among('repeated')};
+     ${named('topic', 'topic', 'and not topic.is_named')};
+     ${named('gap', 'gap', 'and not gap.is_named')};
+     ${named('repeated_request', 'repeated')}`,
+  );
+}
+
+const ENTITIES = ['topic', 'gap', 'repeated'] as const;
+
+function isEntity(kind: string): kind is (typeof ENTITIES)[number] {
+  return (ENTITIES as readonly string[]).includes(kind);
+}
+
+async function leftIn(connection: Connection, instance: number): Promise<Left> {
+  const numbers = async (sql: string): Promise<ReadonlySet<number>> =>
+    new Set((await connection.all(sql)).map((row) => row['number'] as number));
+  const ofKind = (kind: number): Promise<ReadonlySet<number>> =>
+    numbers(
+      `select distinct entity as number from message_fact
+       where instance = ${instance} and kind = ${kind} and not gone`,
+    );
+  return {
+    micro: await numbers(
+      `select distinct micro as number from message where instance = ${instance} and micro is not null`,
+    ),
+    topic: await ofKind(1),
+    gap: await ofKind(5),
+    repeated: await ofKind(4),
+  };
+}
+
+async function countOf(connection: Connection, table: string): Promise<number> {
+  return (await connection.one(`select count(*)::integer as rows from temp.${table}`))?.['rows'] as number;
+}

@@ -1,0 +1,63 @@
+/** Covered by test/store/live/keep-instances.test.ts. */
+import { openDatabase, quoted, type Connection } from '../duckdb.ts';
+
+/**
+ * Drops from a copy of a shard's database all rows of other instances, and ids of requests: whoever goes on with it reads
+ * the entries from the first on, and notes them again. How many of `instances` (UUIDs, lower case) it
+ * has; 'deferred': of one of them, something waits to be counted.
+ */
+export async function keepInstances(
+  file: string,
+  instances: ReadonlySet<string>,
+): Promise<number | 'deferred'> {
+  const database = await openDatabase({ threads: 1 });
+  try {
+    const connection = await database.connect();
+    await connection.run(`attach ${quoted(file)} as st; use st`);
+    const kept = await keepIn(connection, instances);
+    await connection.run('checkpoint st; use memory; detach st');
+    connection.close();
+    return kept;
+  } finally {
+    database.close();
+  }
+}
+
+async function keepIn(
+  connection: Connection,
+  instances: ReadonlySet<string>,
+): Promise<number | 'deferred'> {
+  await connection.run('create temp table wanted (id varchar)');
+  await connection.append(
+    'wanted',
+    ['text'],
+    [...instances].map((id) => [id]),
+  );
+  await connection.run(
+    `create temp table kept_instance as
+       select instance from instance where id::varchar in (select id from wanted)`,
+  );
+  const count = await connection.one('select count(*)::integer as instances from kept_instance');
+  const waiting = await connection.one(
+    'select 1 from deferred where lower(instance_id) in (select id from wanted) limit 1',
+  );
+  if (waiting !== undefined) return 'deferred';
+  await connection.transaction(async () => {
+    await connection.run(
+      `delete from session_state where session not in (
+         select session from session where instance in (select instance from kept_instance));
+       delete from deferred; delete from carried; delete from request`,
+    );
+    for (const table of await tablesOf(connection))
+      await connection.run(`delete from ${table} where instance not in (select instance from kept_instance)`);
+  });
+  return count?.['instances'] as number;
+}
+
+async function tablesOf(connection: Connection): Promise<string[]> {
+  const rows = await connection.all(
+    `select table_name as name from duckdb_columns() semi join duckdb_tables() using (database_name, table_name)
+     where database_name = 'st' and column_name = 'instance' order by name`,
+  );
+  return rows.map((row) => row['name'] as string);
+}

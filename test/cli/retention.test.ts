@@ -1,0 +1,152 @@
+import { deepEqual, equal, notDeepEqual, ok } from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RecordedRequest } from '../../src/domain/records.ts';
+import { KEPT_FOR_EVER, type Retention } from '../../src/domain/retention.ts';
+import { Retentions } from '../../src/registry/retentions.ts';
+import { lastSequenceOf } from '../../src/stream/log/consumer.ts';
+import { MessageTexts } from '../../src/stream/log/message-texts.ts';
+import { positionOf } from '../../src/domain/records.ts';
+import { partitionOf } from '../../src/stream/subjects.ts';
+import { temporaryDirectory } from '../support/fold.ts';
+import { instanceId, requestsOf } from '../support/replays.ts';
+import { World } from '../support/world.ts';
+
+const GIVE_UP_MS = 120_000;
+const DAY_MS = 86_400_000;
+/** How old the conversations of instance 0 are, in days, by their order. */
+const AGES = [2, 40, 120, 220, 320, 420] as const;
+const TEXT_DAYS = 100;
+const PEOPLE_DAYS = 200;
+const COUNT_DAYS = 400;
+const secretOf = (number: number): string => `zanzibar-quokka-${number}`;
+const personOf = (number: number): string => `person-${number}@example.com`;
+
+/** One message a request; those of instance 0 tell how old their conversation is. */
+function history(): RecordedRequest[] {
+  const numbers = new Map<string, number>();
+  const now = Date.now();
+  return requestsOf({ conversations: 2 * AGES.length, instances: 2, messages: 1 }).map((request) => {
+    if (request.instanceId !== instanceId(0)) return request;
+    const { sessionId } = request;
+    const number = numbers.get(sessionId) ?? numbers.set(sessionId, numbers.size).size - 1;
+    const [message] = request.messages;
+    const at = (now - AGES[number]! * DAY_MS) * 1000 + (message!.at % 3_600_000_000);
+    const content = `${message!.content} ${secretOf(number)}`;
+    const { userId, ...rest } = message!;
+    const named = userId === undefined ? {} : { userId: personOf(number) };
+    return { ...request, messages: [{ ...rest, ...named, content, at }] };
+  });
+}
+
+/** Answers without what goes with texts and names. */
+function numbersIn(answers: Readonly<Record<string, unknown>>): unknown {
+  const hidden = new Set(['title', 'summary', 'externalId', 'description']);
+  const text = JSON.stringify(answers, (name, value: unknown) =>
+    hidden.has(name) ? undefined : name === 'endUser' ? { ...(value as object), id: null } : value,
+  );
+  // End users bear other ids: which of them is first among equals, differs.
+  const others = Object.entries(JSON.parse(text) as Record<string, { elements: Record<string, unknown>[] }>);
+  return Object.fromEntries(
+    others.map(([question, { elements, ...rest }]) => [
+      question,
+      question.includes('END_USER')
+        ? { ...rest, elements: elements.map((row) => JSON.stringify(row)).toSorted() }
+        : { ...rest, elements },
+    ]),
+  );
+}
+
+describe('what is kept for so long only', () => {
+  const temporary = temporaryDirectory();
+  let world: World;
+  let retentions: Retentions;
+  let newest = 0;
+  let before_: Record<string, unknown> = {};
+  const places = new Map<number, number[]>();
+  before(async () => {
+    world = await World.open(join(temporary.path, 'world'), 2);
+    const numbers = new Map<string, number>();
+    for (const request of history()) {
+      newest = await world.publisher.publish(request);
+      if (request.instanceId !== instanceId(0)) continue;
+      const number = numbers.get(request.sessionId) ?? numbers.set(request.sessionId, numbers.size).size - 1;
+      places.set(number, [...(places.get(number) ?? []), positionOf(newest, 0)]);
+    }
+    await world.count(newest);
+    retentions = await Retentions.open(world.connection);
+    before_ = await world.answers();
+  });
+  after(async () => {
+    await world?.close();
+    temporary.remove();
+  });
+
+  /** Sets days, and waits until what is older is gone; the worker does it. */
+  async function keep(days: Partial<Retention>): Promise<void> {
+    const startedAt = new Date().toISOString();
+    await retentions.setRetention(instanceId(0), { ...KEPT_FOR_EVER, ...days });
+    const deadline = performance.now() + GIVE_UP_MS;
+    const isDone = async (): Promise<boolean> => {
+      const run = await retentions.find(instanceId(0));
+      return run !== null && run.startedAt >= startedAt && run.doneAt !== null;
+    };
+    while (!(await isDone())) {
+      ok(performance.now() < deadline, `waited too long; ${world.workerOutput}`);
+      await sleep(200);
+    }
+  }
+
+  it('texts and names go, and every number stays', async () => {
+    await keep({ textDays: TEXT_DAYS, peopleDays: PEOPLE_DAYS });
+    const run = await retentions.find(instanceId(0));
+    const old = (days: number): number => AGES.filter((age) => age > days).length;
+    deepEqual(
+      [run?.counts.messages, run?.counts.texts, run?.counts.people],
+      [0, old(TEXT_DAYS), old(PEOPLE_DAYS)],
+    );
+    const now = await world.answers();
+    deepEqual(numbersIn(now), numbersIn(before_));
+    notDeepEqual(now, before_);
+    for (const [number, age] of AGES.entries()) {
+      const said = world.filesWith(secretOf(number));
+      if (age > TEXT_DAYS) deepEqual(said, [], `texts of ${age} days`);
+      else ok(said.length > 0, `texts of ${age} days`);
+      const named = world.filesWith(personOf(number));
+      if (age > PEOPLE_DAYS) deepEqual(named, [], `names of ${age} days`);
+      else ok(named.length > 0, `names of ${age} days`);
+    }
+  });
+
+  it('shows in transcripts that a text is kept no longer', async () => {
+    const texts = new MessageTexts(() => world.connection);
+    const [kept, gone] = [places.get(0)![0]!, places.get(2)![0]!];
+    const read = await texts.read([kept, gone]);
+    ok('message' in read.get(kept)!);
+    deepEqual(read.get(gone), { gone: 'EXPIRED' });
+  });
+
+  it('is counted on, and taken over when views are made from the stream', async () => {
+    const expected = await world.answers();
+    const rebuilding = world.run('cli/rebuild.ts', ['--source', 'stream']);
+    equal(await rebuilding.ended, 0, rebuilding.output());
+    deepEqual(await world.answers(), expected);
+    const [request] = history();
+    const later = { ...request!, requestId: '019aa3f1-0000-7000-8000-00000000000a' };
+    const partition = partitionOf(request!.instanceId);
+    await world.count(await world.publisher.publish(later));
+    equal(await lastSequenceOf(world.connection, [partition]), newest + 1);
+    notDeepEqual(await world.answers(), expected);
+  });
+
+  it('messages go in the end', async () => {
+    await keep({ textDays: TEXT_DAYS, peopleDays: PEOPLE_DAYS, countDays: COUNT_DAYS });
+    const run = await retentions.find(instanceId(0));
+    const oldest = AGES.length - 1;
+    equal(run?.counts.messages, places.get(oldest)!.length);
+    equal(run?.counts.sessions, 1);
+    const read = await new MessageTexts(() => world.connection).read([places.get(oldest)![0]!]);
+    deepEqual([...read.values()], [{ gone: 'ERASED' }]);
+  });
+});
