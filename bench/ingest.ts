@@ -5,7 +5,7 @@ import { readDemoConversations } from '../src/demo/conversations.ts';
 import { ServiceClient } from '../src/import/client.ts';
 import { freshnessUntil } from './load/freshness.ts';
 import { ConnectionPool, closedLoop, Measurements, openLoop } from './load/http-load.ts';
-import type { Ratios } from './load/ratios.ts';
+import { median, type Ratios } from './load/ratios.ts';
 import { startMeasuredService } from './load/service.ts';
 import type { MeasuredService } from './load/service.ts';
 
@@ -100,6 +100,8 @@ each waiting for its own synced commit, as without group commit.
   --rate N            requests a second (default: 1000)
   --seconds N         duration (default: 30)
   --burst-seconds N   then as fast as possible for this long (default: 5)
+  --masking           instead: the same load by turns to an instance that masks nothing, to one that masks texts and
+                      ids of end users, and to one where each request brings a value that is new in its session
   --url URL           measure the service at this address instead
   --key KEY           an API key of that service`;
 
@@ -112,12 +114,14 @@ export const command: Command = {
       rate: { type: 'string', default: '1000' },
       seconds: { type: 'string', default: '30' },
       'burst-seconds': { type: 'string', default: '5' },
+      masking: { type: 'boolean', default: false },
     },
     read(values) {
       const { url, key = '' } = values;
       const rate = wholeNumber('--rate', values.rate);
       const seconds = wholeNumber('--seconds', values.seconds);
       const burstSeconds = wholeNumber('--burst-seconds', values['burst-seconds']);
+      if (values.masking) return () => measureMasking(burstSeconds);
       return () => measure({ given: url === undefined ? null : { url, key }, rate, seconds, burstSeconds });
     },
   }),
@@ -195,6 +199,55 @@ async function measure({
     load.close();
     await service.stop();
   }
+}
+
+/** Turns of a side, each followed by one of each other. */
+const MASKING_TURNS = 6;
+
+async function measureMasking(burstSeconds: number): Promise<number> {
+  const service = await startMeasuredService();
+  const turns = await demoTurns();
+  // Each request of five messages brings a value that its session has not had.
+  const personal = turns.map(({ role, content }, place) =>
+    place % MESSAGES_PER_REQUEST === 0
+      ? { role, content: `${content} My address is guest${place}@example.com.` }
+      : { role, content },
+  );
+  const sides = [
+    { what: 'without masking', load: new Load(service, turns), masks: false },
+    { what: 'with masking', load: new Load(service, turns), masks: true },
+    { what: 'with masking, a new value in every request', load: new Load(service, personal), masks: true },
+  ].map((side) => ({ ...side, perSecond: [] as number[] }));
+  try {
+    for (const { load, masks } of sides) {
+      await load.send();
+      if (masks) await setMasking(service, load.instanceId ?? '');
+      await closedLoop(CONNECTIONS, burstSeconds, load.send);
+    }
+    for (let turn = 0; turn < MASKING_TURNS; turn += 1)
+      for (const { load, perSecond } of sides)
+        perSecond.push((await closedLoop(CONNECTIONS, burstSeconds, load.send)).perSecond);
+    const plain = median(sides[0]?.perSecond ?? []);
+    for (const { what, perSecond } of sides) {
+      const own = median(perSecond);
+      console.log(
+        `${what.padEnd(44)} ${Math.round(own)} requests/s of 5 messages: ${(own / plain).toFixed(2)} × as many`,
+      );
+    }
+    return 0;
+  } finally {
+    for (const { load } of sides) load.close();
+    await service.stop();
+  }
+}
+
+async function setMasking({ url, key }: MeasuredService, instanceId: string): Promise<void> {
+  const answer = await fetch(`${url}/v1/instances/${instanceId}/masking`, {
+    method: 'PUT',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify({ texts: true, userIds: 'digest' }),
+  });
+  if (!answer.ok) throw new Error(`masking cannot be set: ${answer.status}`);
 }
 
 /** What a short run measures. Milliseconds are medians. */

@@ -17,7 +17,6 @@ import { loadConfig, type Config } from '../config.ts';
 import type { Erasure } from '../domain/erasures.ts';
 import { SetupError } from '../errors.ts';
 import { IDEMPOTENCY_TTL_MS } from '../ingest/idempotency.ts';
-import { MaskNumbers } from '../ingest/mask-numbers.ts';
 import { AuditLog } from '../registry/audit-log.ts';
 import { BackupLedger } from '../registry/backup-ledger.ts';
 import { Retentions } from '../registry/retentions.ts';
@@ -188,7 +187,6 @@ async function prepareStreams(connection: StreamConnection, config: Config): Pro
   await openKeyValue(connection, 'registry', { replicas });
   await openKeyValue(connection, 'sessions', { replicas });
   await openKeyValue(connection, 'idempotency', { replicas, ttlMs: IDEMPOTENCY_TTL_MS });
-  await MaskNumbers.open(connection, { replicas });
   await openAssemblyBuckets(connection, { replicas });
   await Rules.open(connection, { replicas });
   await Outbox.open(connection, { replicas });

@@ -35,12 +35,12 @@ export type ReadPersonalValues = (
   known: readonly number[],
 ) => { readonly values: readonly PersonalValue[]; readonly names: readonly number[] };
 
-/** The placeholder of a value; `number`: which one of its kind it is in its session, from 1 on; null: uncounted. */
-export function placeholderOf(kind: MaskedKind, number: number | null): string {
-  return number === null ? `[${kind}]` : `[${kind}_${number}]`;
+/** The placeholder of a value; `number`: the same for equal values of its kind in its session, 1 to 999,999. */
+export function placeholderOf(kind: MaskedKind, number: number): string {
+  return `[${kind}_${number}]`;
 }
 
-const PLACEHOLDER = new RegExp(String.raw`\[(?:${MASKED_KINDS.join('|')})(?:_[1-9]\d{0,4})?\]`, 'gu');
+const PLACEHOLDER = new RegExp(String.raw`\[(?:${MASKED_KINDS.join('|')})_[1-9]\d{0,5}\]`, 'gu');
 
 /** The places of the placeholders in a text, in order. */
 export function placeholdersIn(text: string): { readonly start: number; readonly end: number }[] {

@@ -23,7 +23,7 @@ export interface Found {
 
 /** What stands for each value and id: values by `nameOfValue`. */
 export interface Masks {
-  readonly numbers: ReadonlyMap<string, number | null>;
+  readonly numbers: ReadonlyMap<string, number>;
   readonly userIds: ReadonlyMap<string, string>;
 }
 
@@ -109,13 +109,13 @@ function behind(values: readonly PersonalValue[], length: number): PersonalValue
 function withPlaceholders(
   text: string,
   values: readonly PersonalValue[],
-  numberOf: ReadonlyMap<string, number | null>,
+  numberOf: ReadonlyMap<string, number>,
 ): string {
   let masked = '';
   let end = 0;
   for (const value of values) {
     masked += text.slice(end, value.start);
-    masked += placeholderOf(value.kind, numberOf.get(nameOfValue(value)) ?? null);
+    masked += placeholderOf(value.kind, numberOf.get(nameOfValue(value)) ?? 0);
     end = value.end;
   }
   return masked + text.slice(end);

@@ -7,7 +7,6 @@ import type { ReadPersonalValues } from '../domain/placeholders.ts';
 import type { Registry } from '../registry/registry.ts';
 import { sizeOf, type EncodedRequest } from '../stream/log/codec.ts';
 import type { BodyThreads } from './body-threads.ts';
-import type { MaskNumbers } from './mask-numbers.ts';
 import {
   fillIn,
   findIn,
@@ -25,7 +24,6 @@ export interface MaskerParts {
   readonly reader: () => Promise<ReadPersonalValues>;
   /** For what would hold up the event loop. */
   readonly threads: Pick<BodyThreads<MaskWork, MaskResult>, 'run'>;
-  readonly numbers: Pick<MaskNumbers, 'numbersOf'>;
   readonly digest: Registry['maskDigest'];
   /** Requests above this size are masked on a thread, bytes. Default 32 KiB. */
   readonly inlineBytes?: number;
@@ -43,11 +41,13 @@ export interface Masker {
 
 /** Reading it takes the event loop about a millisecond. */
 const INLINE_BYTES = 32 * 1024;
-/** Characters (base64url) of the digest of an end user's id: 132 bits; and of a value: 96 bits, in one session. */
-const [USER_DIGEST, VALUE_DIGEST] = [22, 16];
+/** Characters (base64url) of the digest of an end user's id: 132 bits. */
+const USER_DIGEST = 22;
+/** Numbers that values of a kind may have: two of a session share one in a million times. */
+const NUMBERS = 999_999;
 
 export function createMasker(parts: MaskerParts): Masker {
-  const { reader, threads, numbers, digest } = parts;
+  const { reader, threads, digest } = parts;
   const inlineBytes = parts.inlineBytes ?? INLINE_BYTES;
 
   function userId(instanceId: string, id: string, { userIds }: Masking): string {
@@ -55,17 +55,23 @@ export function createMasker(parts: MaskerParts): Masker {
     return `user_${digest(['end-user', instanceId, id]).slice(0, USER_DIGEST)}`;
   }
 
-  async function masksOf(request: Addressed, found: Found, masking: Masking): Promise<Masks> {
-    const { instanceId, sessionId } = request;
-    const values = [...new Map(found.texts.flat().map((value) => [nameOfValue(value), value])).values()];
-    const digested = values.map(({ kind, key }) => ({
-      kind,
-      digest: digest(['value', instanceId, sessionId, kind, key]).slice(0, VALUE_DIGEST),
-    }));
-    const given = values.length === 0 ? [] : await numbers.numbersOf(request, digested);
+  /**
+   * The number of a value comes from its digest: the same in every request of the session, in every process and for ever,
+   * with nothing stored.
+   */
+  function numberOf({ kind, key }: Valued, { instanceId, sessionId }: Addressed): number {
+    const bits = Buffer.from(digest(['value', instanceId, sessionId, kind, key]), 'base64url').readUIntBE(
+      0,
+      6,
+    );
+    return 1 + (bits % NUMBERS);
+  }
+
+  function masksOf(request: Addressed, found: Found, masking: Masking): Masks {
+    const values = new Map(found.texts.flat().map((value) => [nameOfValue(value), value]));
     return {
-      numbers: new Map(values.map((value, place) => [nameOfValue(value), given[place] ?? null])),
-      userIds: new Map(found.userIds.map((id) => [id, userId(instanceId, id, masking)])),
+      numbers: new Map([...values].map(([name, value]) => [name, numberOf(value, request)])),
+      userIds: new Map(found.userIds.map((id) => [id, userId(request.instanceId, id, masking)])),
     };
   }
 
@@ -77,7 +83,7 @@ export function createMasker(parts: MaskerParts): Masker {
     const request = parseRequest(Buffer.concat(encoded.parts));
     const found = findIn(request, masking, masking.texts ? await reader() : readNothing);
     if (isNothing(found)) return encoded;
-    const masks = await masksOf({ instanceId: encoded.instanceId, sessionId }, found, masking);
+    const masks = masksOf({ instanceId: encoded.instanceId, sessionId }, found, masking);
     return { ...encoded, parts: [writeRequest(fillIn(request, found, masks))] };
   }
 
@@ -95,7 +101,7 @@ export function createMasker(parts: MaskerParts): Masker {
     const first = await run({ kind: 'find', masking });
     if (first?.kind !== 'found') throw new Error('a thread filled in what was to be found');
     if (isNothing(first.found)) return encoded;
-    const masks = await masksOf({ instanceId, sessionId }, first.found, masking);
+    const masks = masksOf({ instanceId, sessionId }, first.found, masking);
     const second = await run({ kind: 'fill', found: first.found, masks });
     if (second?.kind !== 'filled') throw new Error('a thread found what was to be filled in');
     return { ...encoded, parts: [second.bytes] };
@@ -111,6 +117,8 @@ export function createMasker(parts: MaskerParts): Masker {
     },
   };
 }
+
+type Valued = Parameters<typeof nameOfValue>[0];
 
 interface Addressed {
   readonly instanceId: string;

@@ -19,7 +19,6 @@ import { BodyThreads } from '../ingest/body-threads.ts';
 import { createIngestor } from '../ingest/ingestor.ts';
 import { createInstanceCreator, type InstanceCreator } from '../ingest/instance-creator.ts';
 import type { MaskResult, MaskWork } from '../ingest/mask-request.ts';
-import { MaskNumbers } from '../ingest/mask-numbers.ts';
 import { createMasker, type Masker } from '../ingest/masker.ts';
 import { createPreparer } from '../ingest/preparer.ts';
 import { orExit, runProcess, type Lifecycle } from '../lifecycle.ts';
@@ -217,7 +216,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
         ...parts,
         registry,
         holds,
-        masker: await openMasker(lifecycle, connection, registry),
+        masker: openMasker(lifecycle, registry),
       }),
     );
   awaited.curator.set(createCurator(parts));
@@ -293,11 +292,7 @@ async function openPublisher(
   return publisher;
 }
 
-async function openMasker(
-  lifecycle: Lifecycle,
-  connection: StreamConnection,
-  registry: Registry,
-): Promise<Masker> {
+function openMasker(lifecycle: Lifecycle, registry: Registry): Masker {
   const threads = new BodyThreads<MaskWork, MaskResult>({
     bodyBytes: config.bodyLimitBytes,
     threadFile: join(import.meta.dirname, 'mask-thread.ts'),
@@ -308,7 +303,6 @@ async function openMasker(
     // What the rules need is loaded where an instance is masked.
     reader: async () => (await import('../text/redact/personal-values.ts')).personalValues,
     threads,
-    numbers: await MaskNumbers.open(connection, { replicas: config.streamReplicas }),
     digest: registry.maskDigest,
   });
 }

@@ -81,7 +81,7 @@ describe('acceptor', () => {
     const ledger = await ErasureLedger.open(connection);
     const holds = ledger.holds(registry.erasureDigest, () => new Date(now / 1000));
     await holds.loaded;
-    const masker = await openTestMasker(connection, registry);
+    const masker = openTestMasker(registry);
     const acceptor = openAcceptor({ registry, publisher, idempotency, holds, masker, clock: () => now++ });
     return { connection, registry, publisher, idempotency, ledger, holds, masker, acceptor };
   }
@@ -312,7 +312,7 @@ describe('acceptor', () => {
       { content, role: 'user', userId },
     ];
 
-    it('stores placeholders in place of values, counted over requests and processes', async () => {
+    it('stores placeholders in place of values, equal ones the same over requests and processes', async () => {
       const projectId = await newProject();
       const instanceId = await maskedInstance(projectId, 'asSent');
       const sessionId = randomUUID();
@@ -320,14 +320,13 @@ describe('acceptor', () => {
       await here.acceptor.accept({ projectId, body: { ...own, messages: mail('mail a@example.com') } });
       const both = mail('b@example.com and a@example.com');
       await there.acceptor.accept({ projectId, body: { ...own, messages: both } });
-      const requests = await stored(instanceId);
-      deepEqual(
-        requests.flatMap(({ messages }) => messages.map(({ content, userId }) => [content, userId])),
-        [
-          ['mail [EMAIL_1]', 'ann'],
-          ['[EMAIL_2] and [EMAIL_1]', 'ann'],
-        ],
+      const [first = '', second = ''] = (await stored(instanceId)).map(
+        ({ messages }) => messages[0]?.content,
       );
+      const [a] = first.match(/\[EMAIL_\d+\]/) ?? [];
+      match(first, /^mail \[EMAIL_\d+\]$/);
+      match(second, /^\[EMAIL_\d+\] and \[EMAIL_\d+\]$/);
+      ok(a !== undefined && second.endsWith(a) && !second.startsWith(a));
     });
 
     it('stores the same for a retry with the same key, whichever process takes it', async () => {
@@ -340,7 +339,7 @@ describe('acceptor', () => {
       const [first, second] = await stored(instanceId);
       ok(first !== undefined && second !== undefined);
       deepEqual({ ...second, sequence: 0 }, { ...first, sequence: 0 });
-      equal(first.messages[0]?.content, 'I am [NAME_1], mail [EMAIL_1]');
+      match(first.messages[0]?.content ?? '', /^I am \[NAME_\d+\], mail \[EMAIL_\d+\]$/);
       match(first.messages[0]?.userId ?? '', /^user_/);
     });
 

@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, notEqual, rejects } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { Masking } from '../../src/domain/masking.ts';
@@ -7,7 +7,6 @@ import { AppError } from '../../src/errors.ts';
 import { openRegistry, type Registry } from '../../src/registry/registry.ts';
 import { encodeRequest } from '../../src/stream/log/codec.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
-import { openKeyValue } from '../../src/stream/kv/key-value.ts';
 import { openTestMasker, type TestMasker } from '../support/masker.ts';
 import { startTestServer, type TestServer } from '../support/nats.ts';
 
@@ -29,6 +28,11 @@ function requestOf(
   };
 }
 
+/** The request with placeholders that have no numbers. */
+function unnumbered(request: RecordedRequest): RecordedRequest {
+  return JSON.parse(JSON.stringify(request).replace(/\[([A-Z]+)_\d+\]/g, '[$1]')) as RecordedRequest;
+}
+
 describe('masker', () => {
   let server: TestServer;
   let connection: StreamConnection;
@@ -42,11 +46,8 @@ describe('masker', () => {
     connection = await openConnection({ ...server.address, name: 'test' });
     registry = await openRegistry(connection);
     await registry.whenReady();
-    [masker, other] = [
-      await openTestMasker(connection, registry),
-      await openTestMasker(connection, registry),
-    ];
-    aside = await openTestMasker(connection, registry, { inlineBytes: 0 });
+    [masker, other] = [openTestMasker(registry), openTestMasker(registry)];
+    aside = openTestMasker(registry, { inlineBytes: 0 });
   });
   after(async () => {
     for (const one of [masker, other, aside]) await one.close();
@@ -61,32 +62,33 @@ describe('masker', () => {
   }
 
   const contents = ({ messages }: RecordedRequest): string[] => messages.map(({ content }) => content);
+  /** The placeholders in a text. */
+  const placeholders = (text = ''): string[] => text.match(/\[[A-Z]+_\d+\]/g) ?? [];
 
   it('puts placeholders in place of values, the same for equal ones', async () => {
     const request = requestOf([
       { content: 'Write to Anna@example.com or call 0171 5550199' },
       { content: 'anna@example.com or bob@example.com, order 4839201', role: 'assistant' },
     ]);
-    deepEqual(contents(await masked(request, TEXTS)), [
-      'Write to [EMAIL_1] or call [PHONE_1]',
-      '[EMAIL_1] or [EMAIL_2], order 4839201',
-    ]);
+    const [first = '', second = ''] = contents(await masked(request, TEXTS));
+    match(first, /^Write to \[EMAIL_\d+\] or call \[PHONE_\d+\]$/);
+    match(second, /^\[EMAIL_\d+\] or \[EMAIL_\d+\], order 4839201$/);
+    equal(placeholders(first)[0], placeholders(second)[0]);
+    equal(new Set(placeholders(first + second)).size, 3);
   });
 
-  it('counts on over requests, processes and retries of a session, and anew in another', async () => {
+  it('are the same over requests, processes and retries of a session, and others in another', async () => {
     const first = requestOf([{ content: 'mail a@example.com' }]);
     const { instanceId, sessionId } = first;
     const second = requestOf([{ content: 'mail b@example.com, not a@example.com' }], {
       instanceId,
       sessionId,
     });
-    equal(contents(await masked(first, TEXTS))[0], 'mail [EMAIL_1]');
-    equal(contents(await masked(second, TEXTS, other))[0], 'mail [EMAIL_2], not [EMAIL_1]');
+    const [a] = placeholders(contents(await masked(first, TEXTS))[0]);
+    deepEqual(placeholders(contents(await masked(second, TEXTS, other))[0])[1], a);
     deepEqual(await masked(second, TEXTS), await masked(second, TEXTS, other));
-    equal(
-      contents(await masked({ ...second, sessionId: randomUUID() }, TEXTS))[0],
-      'mail [EMAIL_1], not [EMAIL_2]',
-    );
+    const elsewhere = await masked({ ...first, sessionId: randomUUID() }, TEXTS);
+    notEqual(placeholders(contents(elsewhere)[0])[0], a);
   });
 
   it('masks large requests on a thread, with the same result', async () => {
@@ -99,7 +101,7 @@ describe('masker', () => {
     );
     const both: Masking = { texts: true, userIds: 'digest' };
     deepEqual(await masked(request, both, aside), await masked(request, both));
-    match(contents(await masked(request, both, aside))[1] ?? '', /^\[NAME_2\] again$/);
+    match(contents(await masked(request, both, aside))[1] ?? '', /^\[NAME_\d+\] again$/);
   });
 
   it('reads metadata of messages, sessions and users with the names of its members', async () => {
@@ -118,12 +120,12 @@ describe('masker', () => {
         },
       },
     );
-    const { messages, metadata } = await masked(request, TEXTS);
-    deepEqual(messages[0]?.metadata, { contact: { phone: '[PHONE_1]' }, tags: ['[EMAIL_1]'], plan: 'gold' });
+    const { messages, metadata } = unnumbered(await masked(request, TEXTS));
+    deepEqual(messages[0]?.metadata, { contact: { phone: '[PHONE]' }, tags: ['[EMAIL]'], plan: 'gold' });
     deepEqual(metadata, {
       instance: { name: 'a@example.com' },
-      session: { externalId: 'ticket-4839201', passportNo: '[ID_1]', order: '4839201' },
-      users: { ann: { email: '[EMAIL_1]', age: 42 } },
+      session: { externalId: 'ticket-4839201', passportNo: '[ID]', order: '4839201' },
+      users: { ann: { email: '[EMAIL]', age: 42 } },
     });
   });
 
@@ -144,16 +146,9 @@ describe('masker', () => {
     equal(masker.userId(request.instanceId, 'ann', TEXTS), 'ann');
   });
 
-  it('keeps no value in the bucket, and writes nothing where there is none', async () => {
-    const bucket = await openKeyValue(connection, 'masks');
-    const before = await bucket.newestRevision('>');
+  it('gives a request without anything personal back as it is', async () => {
     const harmless = encodeRequest(requestOf([{ content: 'Where is order 4839201?' }]));
     equal(await masker.mask(harmless, randomUUID(), TEXTS), harmless);
-    equal(await bucket.newestRevision('>'), before);
-    await masked(requestOf([{ content: 'mail falcon77@example.com' }]), TEXTS);
-    const values = await bucket.list('>');
-    ok(values.length > 0);
-    ok(values.every((value) => !value.includes('falcon77')));
   });
 
   it('refuses metadata that is nested too deeply to be read', async () => {

@@ -2,10 +2,8 @@
 import { join } from 'node:path';
 import { BodyThreads } from '../../src/ingest/body-threads.ts';
 import type { MaskResult, MaskWork } from '../../src/ingest/mask-request.ts';
-import { MaskNumbers } from '../../src/ingest/mask-numbers.ts';
 import { createMasker, type Masker } from '../../src/ingest/masker.ts';
 import type { Registry } from '../../src/registry/registry.ts';
-import type { StreamConnection } from '../../src/stream/connection.ts';
 import { personalValues } from '../../src/text/redact/personal-values.ts';
 
 const THREAD_FILE = join(import.meta.dirname, '../../src/main/mask-thread.ts');
@@ -14,16 +12,14 @@ export interface TestMasker extends Masker {
   close(): Promise<void>;
 }
 
-export async function openTestMasker(
-  connection: StreamConnection,
+export function openTestMasker(
   registry: Pick<Registry, 'maskDigest'>,
   options: { readonly inlineBytes?: number } = {},
-): Promise<TestMasker> {
+): TestMasker {
   const threads = new BodyThreads<MaskWork, MaskResult>({ bodyBytes: 2 ** 20, threadFile: THREAD_FILE });
   const masker = createMasker({
     reader: () => Promise.resolve(personalValues),
     threads,
-    numbers: await MaskNumbers.open(connection),
     digest: registry.maskDigest,
     ...options,
   });

@@ -49,7 +49,6 @@ export const ARCHIVED_STREAMS: readonly ArchivedStream[] = [
     'erasures',
     'retention',
     'backups',
-    'masks',
   ].map(bucketOf),
 ];
 

@@ -89,10 +89,10 @@ describe('personalValues', () => {
 
 describe('placeholders', () => {
   it('are found again', () => {
-    const text = `a ${placeholderOf('EMAIL', 12)} b ${placeholderOf('CARD', null)} [1] [EMAIL_0]`;
+    const text = `a ${placeholderOf('EMAIL', 12)} b ${placeholderOf('CARD', 999_999)} [1] [EMAIL_0]`;
     deepEqual(
       placeholdersIn(text).map(({ start, end }) => text.slice(start, end)),
-      ['[EMAIL_12]', '[CARD]'],
+      ['[EMAIL_12]', '[CARD_999999]'],
     );
   });
 
