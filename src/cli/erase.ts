@@ -17,6 +17,7 @@ import { openRegistry, type Registry } from '../registry/registry.ts';
 import { Retentions } from '../registry/retentions.ts';
 import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory.ts';
 import type { StreamConnection } from '../stream/connection.ts';
+import { MOST_ERASED_MESSAGES } from '../ingest/erasure-body.ts';
 import { erasuresIn, MOST_OF_REASON } from './erasures-file.ts';
 import { action, runCommand, UsageError, type CommandRun, type Work } from './command.ts';
 import { onStream } from './nats-access.ts';
@@ -26,6 +27,7 @@ import { tableOf } from './table.ts';
 const USAGE = `Usage:
   npm run erase -- session ID --instance UUID [--reason TEXT]
   npm run erase -- user EXTERNAL_ID --instance UUID [--reason TEXT]
+  npm run erase -- messages POSITION,POSITION… --instance UUID [--reason TEXT]
   npm run erase -- everything --instance UUID [--reason TEXT]
   npm run erase -- run
   npm run erase -- list
@@ -33,10 +35,11 @@ const USAGE = `Usage:
   npm run --silent erase -- ledger > FILE
   npm run erase -- again FILE
 
-Forgets a session, an end user (the userId of their messages) or everything that was sent to an instance before: in the
-stream, in dead letters and in the views, which are made anew without it. "run" goes on with what is open; a service
-that runs does so by itself. "verify" looks again whether anything is left. "ledger" prints all erasures, which name
-nobody; "again" does those of such a file that the service does not know: after a backup from before was restored.`;
+Forgets a session, an end user (the userId of their messages), single messages (their positions in transcripts) or
+everything that was sent to an instance before: in the stream, in dead letters and in the views, which are made anew
+without it. "run" goes on with what is open; a service that runs does so by itself. "verify" looks again whether anything
+is left. "ledger" prints all erasures, which name nobody; "again" does those of such a file that the service does not
+know: after a backup from before was restored.`;
 
 const LOOK_MS = 500;
 /** Who asks by this command. */
@@ -53,11 +56,16 @@ function erasing(kind: ErasedKind, what: string): ReturnType<typeof action> {
         throw new UsageError('--instance takes a UUID.');
       if (kind !== 'INSTANCE' && (name === undefined || name === ''))
         throw new UsageError(`${what} is missing.`);
+      if (kind === 'MESSAGES' && !/^[1-9]\d*(,[1-9]\d*)*$/.test(name!))
+        throw new UsageError('Positions are whole numbers with commas between them, as transcripts have them.');
       if (kind === 'SESSION' && !UUID_PATTERN.test(name!)) throw new UsageError('A session id is a UUID.');
       if (reason !== null && reason.length > MOST_OF_REASON)
         throw new UsageError(`--reason takes at most ${MOST_OF_REASON} characters.`);
       const instanceId = instance.toLowerCase();
-      const named = kind === 'INSTANCE' ? instanceId : kind === 'SESSION' ? name!.toLowerCase() : name!;
+      const positions = kind === 'MESSAGES' ? ascending(name!.split(',').map(Number)) : [];
+      if (positions.length > MOST_ERASED_MESSAGES)
+        throw new UsageError(`At most ${MOST_ERASED_MESSAGES} messages are erased at once.`);
+      const named = nameOf(kind, { instanceId, name, positions });
       return async (run) => {
         let id = '';
         await onLedger(async ({ connection, registry, ledger }) => {
@@ -69,6 +77,7 @@ function erasing(kind: ErasedKind, what: string): ReturnType<typeof action> {
             instanceId,
             kind,
             digest: registry.erasureDigest(kind, instanceId, named),
+            ...(positions.length === 0 ? {} : { positions }),
             keyId: KEY_ID,
             reason,
             requestedAt: new Date().toISOString(),
@@ -96,9 +105,28 @@ function erasing(kind: ErasedKind, what: string): ReturnType<typeof action> {
   });
 }
 
+function ascending(numbers: readonly number[]): number[] {
+  return [...new Set(numbers)].sort((a, b) => a - b);
+}
+
+/** What the digest of an erasure is made from, as the route makes it. */
+function nameOf(
+  kind: ErasedKind,
+  {
+    instanceId,
+    name = '',
+    positions,
+  }: { readonly instanceId: string; readonly name: string | undefined; readonly positions: readonly number[] },
+): string {
+  if (kind === 'INSTANCE') return instanceId;
+  if (kind === 'MESSAGES') return positions.join();
+  return kind === 'SESSION' ? name.toLowerCase() : name;
+}
+
 const actions = {
   session: erasing('SESSION', 'ID'),
   user: erasing('END_USER', 'EXTERNAL_ID'),
+  messages: erasing('MESSAGES', 'POSITION'),
   everything: erasing('INSTANCE', ''),
   run: action({ read: () => (run) => runOpen(run, null) }),
   list: action({

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ERASED_KINDS, type Erasure } from '../domain/erasures.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { SetupError } from '../errors.ts';
+import { MOST_ERASED_MESSAGES } from '../ingest/erasure-body.ts';
 
 /** UTF-16 units. */
 export const MOST_OF_REASON = 500;
@@ -42,11 +43,13 @@ const ERASURE_LINE = z
     instanceId: uuid,
     kind: z.enum(ERASED_KINDS),
     digest: z.string().min(1).max(100),
+    positions: z.array(z.int().min(1)).max(MOST_ERASED_MESSAGES).optional(),
     keyId: z.string(),
     reason: z.string().max(MOST_OF_REASON).nullable(),
   })
-  .transform(({ id, projectId, instanceId, kind, digest, keyId, reason }): Erasure => {
+  .transform(({ id, projectId, instanceId, kind, digest, positions, keyId, reason }): Erasure => {
     const requestedAt = new Date().toISOString();
-    const asked = { id, projectId, instanceId, kind, digest, keyId, reason, requestedAt };
+    const where = positions === undefined ? {} : { positions };
+    const asked = { id, projectId, instanceId, kind, digest, ...where, keyId, reason, requestedAt };
     return { ...asked, doneAt: null, position: 0, state: 'ACCEPTED', receipt: null, fault: null };
   });

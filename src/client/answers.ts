@@ -139,11 +139,21 @@ export interface CreatedTopic extends NewTopicAnswer {
 export interface Curations extends CurationsAnswer, Waited {}
 export type ListedCuration = CurationsAnswer['elements'][number];
 
-/** Exactly one of them; `externalId` is the userId of an end user. */
-type ErasureTarget =
-  | { readonly sessionId: string; readonly externalId?: undefined; readonly everything?: undefined }
-  | { readonly externalId: string; readonly sessionId?: undefined; readonly everything?: undefined }
-  | { readonly everything: true; readonly sessionId?: undefined; readonly externalId?: undefined };
+interface ErasureTargets {
+  readonly sessionId: string;
+  /** The userId of an end user. */
+  readonly externalId: string;
+  /** Positions, as transcripts have them. */
+  readonly messages: readonly number[];
+  readonly everything: true;
+}
+
+/** Exactly one of them. */
+type ErasureTarget = {
+  [Name in keyof ErasureTargets]: Pick<ErasureTargets, Name> & {
+    readonly [Other in Exclude<keyof ErasureTargets, Name>]?: undefined;
+  };
+}[keyof ErasureTargets];
 
 /** What is to go for good. The reason is kept and should name nobody. */
 export type NewErasure = ErasureTarget & { readonly reason?: string | undefined };

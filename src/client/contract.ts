@@ -395,7 +395,7 @@ export interface CurationsAnswer {
 export interface Erasure {
   readonly id: string;
   readonly instanceId: string;
-  readonly kind: 'SESSION' | 'END_USER' | 'INSTANCE';
+  readonly kind: 'SESSION' | 'END_USER' | 'MESSAGES' | 'INSTANCE';
   readonly state: 'ACCEPTED' | 'ERASING' | 'RECOUNTING' | 'REBUILDING' | 'DONE' | 'FAILED';
   readonly reason: string | null;
   readonly requestedBy: string;

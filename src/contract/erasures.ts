@@ -83,7 +83,7 @@ export const CREATE_ERASURE = declare({
   method: 'POST',
   path: '/erasures',
   operationId: 'erase',
-  summary: 'Erase a session, an end user or an instance',
+  summary: 'Erase a session, an end user, messages or an instance',
   description:
     'Answers once it is accepted durably, and works on: GET /v1/erasures/{id} says when it is done. What was sent before ' +
     'it goes, what is sent later stays. It cannot be undone.',

@@ -3,8 +3,11 @@
  * Whom an erasure is of is kept as a keyed digest alone, so that the ledger of erasures names nobody.
  */
 
-/** What goes. Of an end user: their sessions, and of those in which others took part, their messages with the replies. */
-export const ERASED_KINDS = ['SESSION', 'END_USER', 'INSTANCE'] as const;
+/**
+ * What goes. Of an end user: their sessions, and of those in which others took part, their messages with the replies.
+ * `MESSAGES`: those at given positions, and nothing else.
+ */
+export const ERASED_KINDS = ['SESSION', 'END_USER', 'MESSAGES', 'INSTANCE'] as const;
 export type ErasedKind = (typeof ERASED_KINDS)[number];
 
 /**
@@ -46,8 +49,10 @@ export interface Erasure {
   /** UUID, lower case. */
   readonly instanceId: string;
   readonly kind: ErasedKind;
-  /** Keyed digest of the session id or the external id; of the instance id for an instance. */
+  /** Keyed digest of the session id or the external id; of the instance id for an instance, of positions for messages. */
   readonly digest: string;
+  /** Of messages: where they stand, ascending. */
+  readonly positions?: readonly number[];
   /** Who asked for it: the id of a key, or a person. */
   readonly keyId: string;
   /** As the caller gave it, at most 500 UTF-16 units; null without. */

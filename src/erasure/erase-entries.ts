@@ -85,7 +85,7 @@ async function findPlaces(
   const sessions = new Set<string>();
   /** By request: which of its messages go; null: all. */
   const gone = new Map<string, ReadonlySet<number> | null>();
-  await eachEntry(settings, partition, erasure.position, (_, record) => redaction.note(record));
+  await eachEntry(settings, partition, erasure.position, ({ sequence }, record) => redaction.note(record, sequence));
   await eachEntry(settings, partition, erasure.position, ({ sequence }, record) => {
     const plan = redaction.plan(record);
     if (plan === null) return;
@@ -201,9 +201,10 @@ async function eraseDeadLetters(
   const places = new Map(planned.map((entry) => [entry.sequence, entry]));
   counted.unreadableDeadLetters = 0;
   // Of entries that the stream holds no more, letters alone tell whose they are.
-  for await (const { bytes } of readDeadLetters(connection)) {
+  for await (const { bytes, sequence, message } of readDeadLetters(connection)) {
     const record = recordIn(bytes);
-    if (record !== null) redaction.note(record);
+    // A note holds one message alone, which tells no places.
+    if (record !== null) redaction.note(record, message === null ? sequence : NOWHERE);
   }
   for await (const letter of readDeadLetters(connection)) {
     signal.throwIfAborted();
@@ -278,7 +279,7 @@ export async function findErased(
   let messages = 0;
   let entries = 0;
   let deadLetters = 0;
-  await eachEntry(settings, partition, erasure.position, (_, record) => redaction.note(record));
+  await eachEntry(settings, partition, erasure.position, ({ sequence }, record) => redaction.note(record, sequence));
   await eachEntry(settings, partition, erasure.position, (_, record) => {
     const plan = redaction.plan(record);
     if (plan === null) return;
@@ -292,6 +293,8 @@ export async function findErased(
   return { messages, entries, deadLetters };
 }
 
+/** Before every entry. */
+const NOWHERE = -1;
 const NEVER = new AbortController().signal;
 
 function recordIn(bytes: Uint8Array): StreamRecord | null {

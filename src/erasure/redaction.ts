@@ -5,6 +5,7 @@
 import { ERASED_MESSAGE, erasedRequest } from '../domain/erased-records.ts';
 import type { ErasedKind, ErasureDigest } from '../domain/erasures.ts';
 import {
+  positionOf,
   REQUEST_MEMORY_MICROS,
   roleOf,
   type RecordedMessage,
@@ -18,6 +19,8 @@ export interface Erased {
   /** UUID, lower case. */
   readonly instanceId: string;
   readonly digest: string;
+  /** Of messages: where they stand. */
+  readonly positions?: readonly number[];
 }
 
 /** Where what goes of one record stands: numbers alone, that name nobody. */
@@ -52,21 +55,26 @@ export class Redaction {
   readonly #read = new Map<string, { readonly acceptedAt: number; readonly theirs: readonly number[] }>();
   /** By id, when requests were accepted of which an earlier erasure took something. */
   readonly #spent = new Map<string, number[]>();
+  /** Of messages: by request, which of its messages go, also where the request comes once more. */
+  readonly #wanted = new Map<string, Set<number>>();
+  readonly #positions: ReadonlySet<number>;
   /** By name: the same people write again and again. */
   readonly #known = new Map<string, boolean>();
 
   constructor(erased: Erased, digestOf: ErasureDigest) {
     this.#erased = erased;
     this.#digestOf = digestOf;
+    this.#positions = new Set(erased.positions);
   }
 
   /** Whether a session of which something goes goes whole. Known after the first reading. */
   isWhole(sessionId: string): boolean {
-    return !this.#isShared(sessionId);
+    return this.#erased.kind !== 'MESSAGES' && !this.#isShared(sessionId);
   }
 
-  /** The first reading. Only an end user needs it. */
-  note({ requests }: StreamRecord): void {
+  /** The first reading, for what end users and messages leave. `sequence`: of the entry that holds the record. */
+  note({ requests }: StreamRecord, sequence: number): void {
+    if (this.#erased.kind === 'MESSAGES') this.#want(requests, sequence);
     for (const request of requests)
       if (this.#isOfInstance(request) && isSpent(request))
         this.#spent.set(request.requestId, [
@@ -85,6 +93,18 @@ export class Redaction {
         else if (this.#shared.has(sessionId)) this.#shared.set(sessionId, true);
         else this.#others.add(sessionId);
       }
+    }
+  }
+
+  #want(requests: readonly RecordedRequest[], sequence: number): void {
+    let first = 0;
+    for (const request of requests) {
+      for (const index of request.messages.keys()) {
+        if (!this.#positions.has(positionOf(sequence, first + index)) || !this.#isOfInstance(request)) continue;
+        const wanted = this.#wanted.get(request.requestId) ?? new Set();
+        this.#wanted.set(request.requestId, wanted.add(index));
+      }
+      first += request.messages.length;
     }
   }
 
@@ -135,8 +155,12 @@ export class Redaction {
 
   /** Whether all of a request goes. */
   #isWholeRequest(request: RecordedRequest): boolean {
-    const { sessionId, writing, erasure } = request;
+    const { sessionId, writing, erasure, messages } = request;
     const { kind, digest, instanceId } = this.#erased;
+    if (kind === 'MESSAGES') {
+      const wanted = this.#wanted.get(request.requestId)?.size ?? 0;
+      return messages.length > 0 && wanted >= messages.length;
+    }
     if (kind === 'INSTANCE') return erasure === undefined;
     // It counts no more than what it repeats, and would bring back what went.
     if (this.#repeatsSpent(request)) return true;
@@ -148,8 +172,12 @@ export class Redaction {
     return isShared === false || (isShared === true && writing !== undefined);
   }
 
-  /** The person's messages in a shared session, and the replies to them. */
+  /** The messages that go one by one; of a person: theirs in a shared session, and the replies to them. */
   #theirs({ requestId, sessionId, acceptedAt, messages }: RecordedRequest): readonly number[] {
+    if (this.#erased.kind === 'MESSAGES')
+      return [...(this.#wanted.get(requestId) ?? [])].filter(
+        (index) => messages[index] !== undefined && messages[index].erased !== true,
+      );
     if (this.#erased.kind !== 'END_USER' || !this.#isShared(sessionId)) return [];
     const earlier = this.#read.get(requestId);
     if (earlier !== undefined && isRepeat(acceptedAt, earlier.acceptedAt))

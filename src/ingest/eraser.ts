@@ -62,8 +62,13 @@ function refuse(cause: unknown): never {
 export function createEraser(parts: EraserParts): Eraser {
   const { publisher, publish, ledger, digest, idempotency, turns, clock } = parts;
   return {
-    async erase({ projectId, keyId, instanceId, kind, name, reason, idempotencyKey, check, record }) {
-      const target = { instanceId, kind, digest: digest(kind, instanceId, name) };
+    async erase({ projectId, keyId, instanceId, kind, name, positions, reason, idempotencyKey, check, record }) {
+      const target = {
+        instanceId,
+        kind,
+        digest: digest(kind, instanceId, name),
+        ...(positions.length === 0 ? {} : { positions }),
+      };
       const keyed =
         idempotencyKey === undefined
           ? null

@@ -13,8 +13,10 @@ const LONGEST_REASON = 500;
 export interface ErasureRequest {
   readonly instanceId: string;
   readonly kind: ErasedKind;
-  /** The id of the session or of the instance, or the `userId` of the end user, as records have it. */
+  /** The id of the session or of the instance, the `userId` of the end user, as records have it; positions as a text. */
   readonly name: string;
+  /** Of messages: where they stand, ascending, each once; of others none. */
+  readonly positions: readonly number[];
   /** Null: none was given. */
   readonly reason: string | null;
 }
@@ -28,7 +30,9 @@ export const givenEndUser = z
     `must be at most ${MAX_LABEL_BYTES} bytes long`,
   );
 
-const TARGETS = ['sessionId', 'externalId', 'everything'] as const;
+const TARGETS = ['sessionId', 'externalId', 'messages', 'everything'] as const;
+/** Messages of one erasure. */
+export const MOST_ERASED_MESSAGES = 1000;
 
 /** POST /v1/erasures/: its body. */
 export const newErasureSchema = z
@@ -37,10 +41,18 @@ export const newErasureSchema = z
       instanceId: givenUuid.describe('The instance in which it is erased.'),
       sessionId: givenUuid
         .optional()
-        .describe('The session to erase; this, externalId or everything is required.'),
+        .describe('The session to erase; this, externalId, messages or everything is required.'),
       externalId: givenEndUser
         .optional()
         .describe('The end user to erase: the userId of their messages, to the letter.'),
+      messages: z
+        .array(z.int('must be a whole number').min(1, 'must be a position of a message'), 'must be an array')
+        .min(1, 'must not be empty')
+        .max(MOST_ERASED_MESSAGES, `must hold at most ${MOST_ERASED_MESSAGES} positions`)
+        .optional()
+        .describe(
+          'Single messages to erase, by position as in transcripts. What was found in others because of them goes, too.',
+        ),
       everything: z.literal(true, 'must be true').optional().describe('The whole instance.'),
       reason: line(LONGEST_REASON)
         .optional()
@@ -54,7 +66,7 @@ export const newErasureSchema = z
     const [first, ...others] = TARGETS.filter((target) => body[target] !== undefined);
     const refuse = (path: string, message: string): void =>
       context.addIssue({ code: 'custom', path: [path], message });
-    if (first === undefined) refuse('sessionId', 'is required, or externalId or everything');
+    if (first === undefined) refuse('sessionId', 'is required, or externalId, messages or everything');
     for (const other of others) refuse(other, `must not stand beside ${first}`);
   });
 
@@ -63,10 +75,14 @@ export function parseErasure(json: unknown): ErasureRequest {
   const body = checked(newErasureSchema, json);
   const instanceId = body.instanceId.toLowerCase();
   const reason = tidy(body.reason ?? '');
-  const rest = { instanceId, reason: reason === '' ? null : reason };
+  const rest = { instanceId, positions: [], reason: reason === '' ? null : reason };
   if (body.sessionId !== undefined) return { ...rest, kind: 'SESSION', name: body.sessionId.toLowerCase() };
   // As POST /v1/ingest/ stores it.
   if (body.externalId !== undefined)
     return { ...rest, kind: 'END_USER', name: body.externalId.toWellFormed() };
+  if (body.messages !== undefined) {
+    const positions = [...new Set(body.messages)].sort((a, b) => a - b);
+    return { ...rest, kind: 'MESSAGES', name: positions.join(), positions };
+  }
   return { ...rest, kind: 'INSTANCE', name: instanceId };
 }

@@ -5,6 +5,9 @@ import { AppError } from '../errors.ts';
 import type { Snapshot, SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { readInstanceRow } from './instance-row.ts';
 
+/** `fact_id` of a message is its position times this. */
+const FACTS_OF_MESSAGE = 32;
+
 export interface ErasureTargetsOptions {
   /** The reader of the shard that an instance (UUID) belongs to. */
   readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
@@ -28,6 +31,7 @@ export class ErasureTargets {
       const row = await readInstanceRow(snapshot, instanceId);
       if (row === undefined) return false;
       const instance = row['instance'] as number;
+      if (kind === 'MESSAGES') return hasMessages(snapshot, instance, name.split(',').map(Number));
       return kind === 'SESSION'
         ? hasSession(snapshot, instance, name)
         : hasEndUser(snapshot, instance, { id: derivedId(instanceId, 'end-user', name), name });
@@ -42,6 +46,19 @@ async function hasSession(snapshot: Snapshot, instance: number, id: string): Pro
     bindings: { id },
   });
   return rows.length > 0;
+}
+
+/** All of them. */
+async function hasMessages(
+  snapshot: Snapshot,
+  instance: number,
+  positions: readonly number[],
+): Promise<boolean> {
+  const facts = positions.map((position) => position * FACTS_OF_MESSAGE).join();
+  const rows = await snapshot.all('select fact_id from @message where not gone', {
+    rows: { message: { table: 'message_fact', equal: { instance, kind: 0 }, and: `fact_id in (${facts})` } },
+  });
+  return rows.length === positions.length;
 }
 
 /** Whoever wrote something, and whoever only something is said of (`metadata.users`). */
@@ -68,9 +85,11 @@ async function hasEndUser(
   return told.length > 0;
 }
 
+const WHAT = { SESSION: 'session', END_USER: 'end user', MESSAGES: 'message, or of one of these,' } as const;
+
 /** It does not repeat the id: that of an end user may be a name. */
-function unknown(kind: 'SESSION' | 'END_USER'): AppError {
-  const what = kind === 'SESSION' ? 'session' : 'end user';
+function unknown(kind: Exclude<ErasedKind, 'INSTANCE'>): AppError {
+  const what = WHAT[kind];
   return new AppError(
     'NOT_FOUND',
     `Nothing of this ${what} is known in this instance, or nothing of it was counted yet: nothing is erased. If ` +

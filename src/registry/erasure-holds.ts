@@ -108,6 +108,8 @@ export class ErasureHolds {
     // Pages of what is to be done have longer keys.
     if (value === null || key.split('.').length !== 2) return;
     const { projectId, instanceId, kind, digest, requestedAt } = JSON.parse(value) as Erasure;
+    // Who sends a message again sends its request, which is known.
+    if (kind === 'MESSAGES') return;
     const before = Date.parse(requestedAt) * 1000;
     const ofProject = this.#holds.get(projectId) ?? new Map<string, Held>();
     this.#holds.set(projectId, ofProject);

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import type { ErasureDigest } from '../../src/domain/erasures.ts';
 import {
+  positionOf,
   roleOf,
   type RecordedMessage,
   type RecordedRequest,
@@ -46,7 +47,7 @@ const record = (...requests: RecordedRequest[]): StreamRecord => ({ v: 1, reques
 /** The records without what goes. */
 function erase(records: readonly StreamRecord[], of: Erased): StreamRecord[] {
   const redaction = new Redaction(of, digest);
-  for (const one of records) redaction.note(one);
+  for (const [at, one] of records.entries()) redaction.note(one, at + 1);
   return records.map((one) => {
     const plan = redaction.plan(one);
     if (plan === null) return one;
@@ -68,6 +69,22 @@ function told(records: readonly StreamRecord[], instanceId = INSTANCE): string[]
 }
 
 describe('redaction', () => {
+  it('takes single messages, also where their request comes again, and of nobody else', () => {
+    const twice = request('a', [message('user', 'a0'), message('assistant', 'a1'), message('user', 'a2')]);
+    const records = [
+      record(request('b', [message('user', 'b0')]), twice),
+      record(request('c', [message('user', 'c0')]), request('d', [message('user', 'd0')], OTHER)),
+      record(twice),
+    ];
+    const positions = [positionOf(1, 2), positionOf(2, 0), positionOf(2, 1), positionOf(7, 0)];
+    const of = { ...erased('MESSAGES', positions.join()), positions };
+    const left = erase(records, of);
+    deepEqual(told(left), ['b0', 'a0', '-', 'a2', '-', 'a0', '-', 'a2']);
+    deepEqual(told(left, OTHER), ['d0']);
+    equal(left[1]!.requests[0]!.erased, true);
+    deepEqual(erase(left, of), left);
+  });
+
   it('takes sessions of the person whole, and of shared ones their messages with the replies', () => {
     const records = [
       record(

@@ -46,6 +46,7 @@ describe('http: erasures', () => {
       [{ sessionId: SESSION.toUpperCase() }, 'SESSION', SESSION],
       [{ externalId: 'ana', reason: ' Request\n 4711 ' }, 'END_USER', 'ana'],
       [{ everything: true }, 'INSTANCE', INSTANCE],
+      [{ messages: [9, 4, 9] }, 'MESSAGES', '4,9'],
     ] as const;
     for (const [body, kind, name] of targets) {
       const answer = await post(harness, { instanceId: INSTANCE.toUpperCase(), ...body });
@@ -70,7 +71,7 @@ describe('http: erasures', () => {
       deepEqual(harness.erased.at(-1), erasureRecord(kept));
       ok(!answer.body.includes('digest'));
     }
-    equal(harness.erased.length, 3);
+    equal(harness.erased.length, 4);
   });
 
   it('take exactly one session, end user or everything', async () => {
@@ -87,6 +88,11 @@ describe('http: erasures', () => {
       [{ externalId: 'ana', reason: 'a\u202eb' }, 'reason'],
       [{ externalId: 'ana', instanceId: 'shop' }, 'instanceId'],
       [{ externalId: 'ana', more: 1 }, 'more'],
+      [{ messages: [] }, 'messages'],
+      [{ messages: [0] }, 'messages.0'],
+      [{ messages: [1.5] }, 'messages.0'],
+      [{ messages: [1], externalId: 'ana' }, 'messages'],
+      [{ messages: Array.from({ length: 1001 }, (_, at) => at + 1) }, 'messages'],
     ];
     for (const [body, path] of wrong) {
       const answer = await post(harness, { instanceId: INSTANCE, ...body });
@@ -171,6 +177,7 @@ describe('http: erasures', () => {
       bytes: 900,
       deadLetters: 0,
       unreadableDeadLetters: 0,
+      madeFrom: 'FACTS',
     };
     const done = { state: 'DONE', doneAt: new Date(harness.time).toISOString(), receipt } as const;
     await harness.ledger.change({ projectId: PROJECT, id: made[0]!.id }, done);

@@ -325,7 +325,7 @@ export function createHarness(
       retentions,
       targets: {
         async check(_, kind, name) {
-          const isKnown = kind === 'INSTANCE' || name === SESSION || name === 'ana' || knows(kind, name);
+          const isKnown = kind === 'INSTANCE' || kind === 'MESSAGES' || name === SESSION || name === 'ana' || knows(kind, name);
           if (!isKnown) throw new AppError('NOT_FOUND', 'Nothing of it is known.');
         },
       },

@@ -68,6 +68,7 @@ describe('eraser', () => {
         instanceId: INSTANCE,
         kind: 'END_USER',
         name: 'ana',
+        positions: [],
         reason: 'Request 4711',
         idempotencyKey: undefined,
         check: async () => void steps.push('check'),

@@ -139,7 +139,7 @@ async function erased({ entries, erasures }: ReadErasable): Promise<StreamEntry[
     const before = entries.filter(
       ({ partition, sequence }) => partition === erasure.partition && sequence <= erasure.position,
     );
-    for (const { sequence } of before) redaction.note(records.get(sequence)!);
+    for (const { sequence } of before) redaction.note(records.get(sequence)!, sequence);
     const plans = before.map(({ sequence }) => [sequence, redaction.plan(records.get(sequence)!)] as const);
     for (const [sequence, plan] of plans) {
       if (plan === null) continue;
@@ -185,11 +185,11 @@ async function checkNothingLeft(
     const before = await Promise.all(
       stream
         .filter(({ partition, sequence }) => partition === erasure.partition && sequence <= erasure.position)
-        .map(({ requests }) => stored(requests)),
+        .map(async ({ sequence, requests }) => ({ sequence, record: await stored(requests) })),
     );
-    for (const record of before) redaction.note(record);
+    for (const { sequence, record } of before) redaction.note(record, sequence);
     same(
-      before.map((record) => redaction.plan(record)).filter((plan) => plan !== null),
+      before.map(({ record }) => redaction.plan(record)).filter((plan) => plan !== null),
       [],
       `what ${erasure.kind} ${erasure.name} finds again`,
     );

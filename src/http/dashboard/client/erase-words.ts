@@ -6,6 +6,7 @@ import { counted } from './format.ts';
 export const KIND_WORDS: Readonly<Record<Erasure['kind'], string>> = {
   SESSION: 'A conversation',
   END_USER: 'A user',
+  MESSAGES: 'Some messages',
   INSTANCE: 'Everything in the instance',
 };
 
