@@ -177,7 +177,7 @@ describe('http: erasures', () => {
       bytes: 900,
       deadLetters: 0,
       unreadableDeadLetters: 0,
-      madeFrom: 'FACTS',
+      madeFrom: 'FACTS' as const,
     };
     const done = { state: 'DONE', doneAt: new Date(harness.time).toISOString(), receipt } as const;
     await harness.ledger.change({ projectId: PROJECT, id: made[0]!.id }, done);
