@@ -64,6 +64,9 @@ export const retentionSchema = z.strictObject({
   lastRun: runSchema.nullable().describe('The newest run; null: there was none.'),
 });
 
+export type NewRetention = z.input<typeof newRetentionSchema>;
+export type RetentionAnswer = z.output<typeof retentionSchema>;
+
 const EXAMPLE = { textDays: 90, peopleDays: 365, countDays: null, keepAtLeastDays: null };
 
 export const READ_RETENTION = declare({

@@ -58,6 +58,8 @@ export interface RetentionRun {
   readonly counts: AgedCounts;
   /** Entries of the stream that were written anew. */
   readonly entries: number;
+  /** Whether texts went, with this run or one before: the stream alone can no longer tell what was counted. */
+  readonly lostTexts: boolean;
   /** Why it failed last; null: it did not. */
   readonly fault: string | null;
 }
@@ -103,6 +105,7 @@ export function dueRuns(
         doneAt: null,
         counts: NO_COUNTS,
         entries: 0,
+        lostTexts: last?.lostTexts ?? false,
         fault: null,
       },
     ];

@@ -297,7 +297,8 @@ export async function findErased(
 const NOWHERE = -1;
 const NEVER = new AbortController().signal;
 
-function recordIn(bytes: Uint8Array): StreamRecord | null {
+/** Null: nobody can read it. */
+export function recordIn(bytes: Uint8Array): StreamRecord | null {
   try {
     return decodeRecord(bytes);
   } catch (error) {
@@ -306,6 +307,6 @@ function recordIn(bytes: Uint8Array): StreamRecord | null {
   }
 }
 
-function payloadOf({ requests }: StreamRecord): Promise<Uint8Array> {
+export function payloadOf({ requests }: StreamRecord): Promise<Uint8Array> {
   return encodeRecord(requests.map(encodeRequest));
 }

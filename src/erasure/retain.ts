@@ -3,15 +3,14 @@
  * stream. It can end anywhere and be done again. Covered by test/cli/retention.test.ts.
  */
 import { count } from '../domain/progress.ts';
-import type { StreamRecord } from '../domain/records.ts';
 import { dueRuns, NO_COUNTS, type AgedCounts, type RetentionRun } from '../domain/retention.ts';
 import { InterruptedError } from '../rebuild/replay.ts';
 import type { Retentions } from '../registry/retentions.ts';
 import { forgetIn } from '../store/live/forget.ts';
-import { encodeRecord, encodeRequest } from '../stream/log/codec.ts';
+import { readDeadLetters, replaceDeadLetter } from '../stream/dead-letters/dead-letters.ts';
 import { redactEntry } from '../stream/log/redacted-entries.ts';
 import { partitionOf } from '../stream/subjects.ts';
-import { eachEntry } from './erase-entries.ts';
+import { eachEntry, payloadOf, recordIn } from './erase-entries.ts';
 import { agedOf } from './forget-views.ts';
 import { dropUnfinishedViews, recount, type RecountSettings } from './recount.ts';
 import { Trimming } from './trimming.ts';
@@ -34,9 +33,10 @@ export async function retain(settings: RetainSettings): Promise<readonly Retenti
     await ageViews(settings, due);
     const done: RetentionRun[] = [];
     for (const run of await current(runs, due)) {
-      const entries = await trimEntries(settings, run);
+      const { entries, expired } = await trimEntries(settings, run);
+      const lostTexts = run.lostTexts || expired > 0;
       await runs.forgetNames(run.instanceId);
-      const ended = { ...run, entries: run.entries + entries, doneAt: new Date().toISOString(), fault: null };
+      const ended = { ...run, lostTexts, entries: run.entries + entries, doneAt: new Date().toISOString(), fault: null };
       await runs.put(ended);
       const { messages, sessions, texts, people } = run.counts;
       progress.line(
@@ -83,15 +83,19 @@ async function ageViews(settings: RetainSettings, due: readonly RetentionRun[]):
   });
   for (const run of waiting) {
     const { position = 0, counts = NO_COUNTS } = found.get(run.instanceId) ?? {};
+    // Until it is done, nobody knows which texts are gone.
     await runs.put({ ...run, position, counts });
   }
 }
 
-/** Writes entries up to the run's position anew; how many. */
-async function trimEntries(settings: RetainSettings, run: RetentionRun): Promise<number> {
+/** Writes entries up to the run's position anew: how many, and how many messages lost their texts. */
+async function trimEntries(
+  settings: RetainSettings,
+  run: RetentionRun,
+): Promise<{ readonly entries: number; readonly expired: number }> {
   const { runs, connection, confirm, signal } = settings;
   const { instanceId, cutoffs, position } = run;
-  if (position === null || position === 0) return 0;
+  if (position === null || position === 0) return { entries: 0, expired: 0 };
   const partition = partitionOf(instanceId);
   const trimming = new Trimming(instanceId, cutoffs, await runs.names(instanceId));
   await eachEntry(settings, partition, position, (_, record) => trimming.note(record));
@@ -104,9 +108,12 @@ async function trimEntries(settings: RetainSettings, run: RetentionRun): Promise
     await redactEntry(connection, partition, { ...entry, bytes: await payloadOf(left) });
     entries += 1;
   });
-  return entries;
-}
-
-function payloadOf({ requests }: StreamRecord): Promise<Uint8Array> {
-  return encodeRecord(requests.map(encodeRequest));
+  // A letter holds its whole entry, and a note a message of it.
+  for await (const letter of readDeadLetters(connection)) {
+    const record = letter.sequence > position ? null : recordIn(letter.bytes);
+    const left = record === null ? null : trimming.trimmed(record);
+    if (left === null) continue;
+    await replaceDeadLetter(connection, letter, letter.message === null ? await payloadOf(left) : null);
+  }
+  return { entries, expired: trimming.expired };
 }

@@ -11,6 +11,8 @@ export class Trimming {
   readonly #instanceId: string;
   readonly #cutoffs: Cutoffs;
   readonly #nobodyOf: (externalId: string) => string;
+  /** Messages of the second reading without their texts, now or before. */
+  expired = 0;
   /** When something was last said, microseconds: in sessions, and by end users. */
   readonly #sessions = new Map<string, number>();
   readonly #people = new Map<string, number>();
@@ -68,8 +70,13 @@ export class Trimming {
     if (message.erased === true) return message;
     if (counts !== null && message.at < counts) return ERASED_MESSAGE;
     const named = this.#withoutName(message);
-    if (message.expired === true || !this.#isOld(sessionId, texts)) return named;
+    if (message.expired === true) {
+      this.expired += 1;
+      return named;
+    }
+    if (!this.#isOld(sessionId, texts)) return named;
     const { metadata: _, ...rest } = named;
+    this.expired += 1;
     return { ...rest, content: '', expired: true };
   }
 

@@ -9,7 +9,7 @@ import { startCommand, type Started } from './started-command.ts';
 
 const LOOK_MS = 1000;
 /** So often it looks whether something has been kept long enough. */
-const AGED_EVERY_MS = 30_000;
+const AGED_EVERY_MS = 10_000;
 /** After one that failed; twice as long after each further one. */
 const AGAIN_MS = { first: 2000, most: 60_000 } as const;
 

@@ -66,7 +66,9 @@ export class Retentions {
   /** Instances, by id, of which texts have gone, or are going: the stream alone cannot tell of them any more. */
   async withoutTexts(): Promise<ReadonlySet<string>> {
     const runs = await this.list();
-    return new Set(runs.filter(({ cutoffs }) => cutoffs.texts !== null).map(({ instanceId }) => instanceId));
+    const mayHave = ({ lostTexts, cutoffs, position, doneAt }: RetentionRun): boolean =>
+      lostTexts || (cutoffs.texts !== null && position !== null && doneAt === null);
+    return new Set(runs.filter(mayHave).map(({ instanceId }) => instanceId));
   }
 
   /**

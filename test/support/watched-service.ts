@@ -86,6 +86,8 @@ await command('sink', ['--once', '--to', join(temporary, 'sink')]);
 await command('mcp', ['--url', url], access);
 await command('models', ['list']);
 await command('rebuild', []);
+await command('retention', ['set', '--instance', instance, '--text-days', '90']);
+await command('retention', ['show']);
 await command('erase', ['everything', '--instance', instance]);
 await command('backup', [join(temporary, 'backup')]);
 await command('demo', ['--once', '--url', url]);

@@ -1,6 +1,8 @@
 /** The routes that the page asks, with the sign-in of whoever looks at it. */
 import type { Alert, AlertDetail, NewAlert, NewRule } from '../../../contract/alerts.ts';
 import type { ErasureAnswer, ErasureList } from '../../../contract/erasures.ts';
+import type { Masking } from '../../../domain/masking.ts';
+import type { NewRetention, RetentionAnswer } from '../../../contract/retention.ts';
 import type { ChangesResponse } from '../../../query/changes/changes-schema.ts';
 import type { CurationsResponse } from '../../../query/curations/curations-schema.ts';
 import type { OverviewResponse } from '../../../query/overview/overview-schema.ts';
@@ -27,6 +29,9 @@ export type {
   WhyResponse,
 };
 export type Erasure = ErasureAnswer;
+/** What the page erases. */
+export type ErasableKind = Exclude<Erasure['kind'], 'MESSAGES'>;
+export type { Masking, RetentionAnswer };
 export type MadeLink = Made;
 export type ShownLink = Shown;
 export type ListedLink = LinkList['elements'][number];
@@ -173,6 +178,15 @@ async function post(path: string, body: object, parameters: Parameters = {}): Pr
   });
 }
 
+async function put<T>(path: string, body: object): Promise<T> {
+  const init = {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  };
+  return answerOf<T>(await send(path, {}, 'application/json', undefined, init));
+}
+
 async function write(path: 'curations' | 'topics', body: object): Promise<Written> {
   const response = await post(path, body);
   const answer = await answerOf<Omit<Written, 'position'>>(response);
@@ -257,7 +271,7 @@ export const api = {
   },
   erasable: async (
     instanceId: string,
-    kind: Erasure['kind'],
+    kind: ErasableKind,
     id: string,
     signal?: AbortSignal,
   ): Promise<ErasableCount> => {
@@ -277,6 +291,14 @@ export const api = {
   erasure: (id: string, signal?: AbortSignal) => ask<Erasure>(`erasures/${id}`, {}, signal),
   /** Of the project, the newest first. */
   erasures: (limit: number, signal?: AbortSignal) => ask<ErasureList>('erasures', { limit }, signal),
+  retention: (instanceId: string, signal?: AbortSignal) =>
+    ask<RetentionAnswer>(`instances/${instanceId}/retention`, {}, signal),
+  setRetention: (instanceId: string, retention: NewRetention) =>
+    put<RetentionAnswer>(`instances/${instanceId}/retention`, retention),
+  masking: (instanceId: string, signal?: AbortSignal) =>
+    ask<Masking>(`instances/${instanceId}/masking`, {}, signal),
+  setMasking: (instanceId: string, masking: Masking) =>
+    put<Masking>(`instances/${instanceId}/masking`, masking),
   alerts: (instanceId: string, signal?: AbortSignal) =>
     ask<{ elements: readonly Alert[] }>('alerts', { instanceId }, signal),
   alert: ({ id, instanceId }: Alert, signal?: AbortSignal) =>

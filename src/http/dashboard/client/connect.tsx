@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { api, type Instance } from './api.ts';
 import { Erasures } from './erase.tsx';
 import { useNavigation } from './hooks.ts';
+import { Kept } from './kept.tsx';
 import { Section } from './parts.tsx';
 import { ZoneInput } from './zone-input.tsx';
 import { zoneName } from './zone.ts';
@@ -113,6 +114,7 @@ export function ConnectPage({ instances }: { readonly instances: readonly Instan
       <WaysIn />
       <Ways title="Answers out" ways={waysOut(location.origin, state.instance)} />
       <TimeZone instance={state.instance} />
+      <Kept />
       <Erasures instances={instances} />
     </>
   );

@@ -1,6 +1,6 @@
 /** Erasing for good: the button and what it asks before, how far it is, and all erasures of the project. */
 import { useContext, useEffect, useState } from 'preact/hooks';
-import { api, type Erasure, type Instance } from './api.ts';
+import { api, type ErasableKind, type Instance } from './api.ts';
 import { Dialog } from './dialog.tsx';
 import { KIND_WORDS, noticeWords, progressWords } from './erase-words.ts';
 import { ErasingContext, LOOK_MS, type Erasing } from './erasing.ts';
@@ -11,7 +11,8 @@ import type { PageState } from './state.ts';
 
 /** As the page shows it. */
 export interface Erasable {
-  readonly kind: Erasure['kind'];
+  /** Single messages are erased by the API and by the command alone. */
+  readonly kind: ErasableKind;
   /** Of the conversation, the user or the instance. */
   readonly id: string;
   readonly name: string;
@@ -40,7 +41,7 @@ export function Erase({
   );
 }
 
-const TITLES: Readonly<Record<Erasure['kind'], string>> = {
+const TITLES: Readonly<Record<ErasableKind, string>> = {
   SESSION: 'Erase this conversation',
   END_USER: 'Erase this user',
   INSTANCE: 'Erase everything in this instance',
