@@ -1,5 +1,4 @@
 /** `npm run erase`: forgets a session, an end user or all of an instance, and shows what was erased. */
-import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 } from 'uuid';
 import { loadConfig, type Config } from '../config.ts';
@@ -42,6 +41,8 @@ is left. "ledger" prints all erasures, which name nobody; "again" does those of 
 know: after a backup from before was restored.`;
 
 const LOOK_MS = 500;
+/** That of the worker, which it has to catch up with: below, it would never come near where both cores are busy. */
+const PRIORITY = 5;
 /** Who asks by this command. */
 const KEY_ID = 'command';
 
@@ -226,7 +227,7 @@ async function runOpen(run: CommandRun, id: string | null): Promise<number> {
   if (lock === null) return (await whenDone(id!)(run)) ?? 0;
   let isElsewhere = false;
   try {
-    const options = { hint: 'npm run erase -- run', priority: constants.priority.PRIORITY_BELOW_NORMAL };
+    const options = { hint: 'npm run erase -- run', priority: PRIORITY };
     const code = await withReplaySettings(config, run, options, async (settings) => {
       const replicas = { replicas: config.streamReplicas };
       const registry = await openRegistry(settings.connection, replicas);
