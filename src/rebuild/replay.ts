@@ -9,6 +9,7 @@ import {
   type ActiveEpoch,
   type Epoch,
 } from '../store/epochs/epochs.ts';
+import { endPause, requestPause } from '../store/epochs/pause.ts';
 import { readManifest } from '../store/published/manifest.ts';
 import type { StreamArchive } from '../stream/archive/archive-consumer.ts';
 import type { StreamConnection } from '../stream/connection.ts';
@@ -34,6 +35,12 @@ const SMALL_BATCH_BYTES = 16 * 1024;
 const HANDOVER_MS = 15_000;
 /** Time for which a switch is prepared at first; twice as much each time that it was too little. */
 const SWITCH_MS = 1000;
+/** A build that follows comes level by itself on a machine with time to spare; else the worker pauses for it. */
+const BEFORE_PAUSE_MS = 3000;
+const PAUSED_MS = 8000;
+const BETWEEN_PAUSES_MS = 15_000;
+/** Farther behind, a pause would end before it is level. */
+const NEAR_ENTRIES = 2000;
 /** Behind by as much as was done in less than this: near enough to follow entry by entry. */
 const NEAR_MS = 3000;
 
@@ -185,6 +192,7 @@ export class Replay {
         if (idle.has(number)) return true;
         return published >= liveSequence(dataDir, live, partitionsOf(number, shards.length));
       };
+      const pauses = new Pauses(dataDir);
       for (let withinMs = SWITCH_MS; ; withinMs *= 2) {
         const { since = 0, ...active } = switchedWithin(withinMs, live, this.#epoch);
         const switchOver = prepareActiveEpoch(dataDir, { ...active, since });
@@ -194,10 +202,17 @@ export class Replay {
             return;
           }
           if (signal.aborted) throw new InterruptedError();
+          const behind = shards.reduce(
+            (most, shard, number) =>
+              Math.max(most, liveSequence(dataDir, live, partitionsOf(number, shards.length)) - shard.store.sequence),
+            0,
+          );
+          pauses.look(behind);
           await Promise.race([sleep(LOOK_MS), failed.promise]);
         }
       }
     } finally {
+      endPause(this.#settings.dataDir);
       await Promise.all(shards.map((shard) => shard.close()));
     }
   }
@@ -290,6 +305,23 @@ export class Replay {
         await connection.whenConnected(1000);
       }
     }
+  }
+}
+
+/** When the worker of the live views is asked to take up nothing, so that a build that is near comes level. */
+class Pauses {
+  readonly #dataDir: string;
+  #next = performance.now() + BEFORE_PAUSE_MS;
+
+  constructor(dataDir: string) {
+    this.#dataDir = dataDir;
+  }
+
+  /** `behind`: by so many entries. */
+  look(behind: number): void {
+    if (performance.now() < this.#next || behind > NEAR_ENTRIES) return;
+    requestPause(this.#dataDir, Date.now() + PAUSED_MS);
+    this.#next = performance.now() + PAUSED_MS + BETWEEN_PAUSES_MS;
   }
 }
 

@@ -7,6 +7,7 @@ import type { Logger } from '../logger.ts';
 import { isDamage, isOutOfRoom, noteDamage } from '../store/damage.ts';
 import { definitionOf, writeDefinition } from '../store/epochs/definition.ts';
 import { shardDirectory, type Epoch } from '../store/epochs/epochs.ts';
+import { isPaused } from '../store/epochs/pause.ts';
 import { readManifest } from '../store/published/manifest.ts';
 import { Publication } from '../store/published/publication.ts';
 import { copyOpenState, type StateCopy } from '../store/live/state-copy.ts';
@@ -343,7 +344,7 @@ function wantOf(error: unknown): { readonly event: string; readonly fact: string
 }
 
 async function openStream(
-  { connection, logger, shard }: ShardOptions,
+  { connection, logger, shard, dataDir }: ShardOptions,
   { sequence, lastEntry, partitions }: SourceStart,
 ): Promise<ShardSource> {
   const consumer = await openConsumer(connection, {
@@ -358,7 +359,11 @@ async function openStream(
   });
   const closing = new AbortController();
   return {
-    next: (limits) => consumer.next(limits),
+    async next(limits) {
+      if (!isPaused(dataDir, Date.now())) return consumer.next(limits);
+      await sleep(limits.waitMs);
+      return [];
+    },
     fetch: (wanted) => readStored(connection, wanted, closing.signal),
     close: () => {
       closing.abort();
