@@ -25,6 +25,7 @@ import { Retentions } from '../registry/retentions.ts';
 import { startAutoErase } from './auto-erase.ts';
 import { isRebuildWanted } from './auto-rebuild.ts';
 import { startBackupExpiry } from './backup-expiry.ts';
+import { startCopyExpiry } from './copy-expiry.ts';
 import { startCommand, type Started } from './started-command.ts';
 import { beginWorkerStatus } from '../health/process-status.ts';
 import { AnalysisPool } from '../worker/analysis/pool.ts';
@@ -152,6 +153,8 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     logger,
   });
   lifecycle.opened('backups', () => expiring.stop());
+  const copies = startCopyExpiry({ connection, maxAgeMs: config.streamMaxAgeMs, logger });
+  lifecycle.opened('copies of redacted entries', () => copies.stop());
   const { shards } = active;
   logger.info(
     { event: 'worker_ready', pid: process.pid, model: analysis.model.id, shards, owned: member.leases.held },

@@ -94,6 +94,20 @@ export class RedactedEntries {
     return partition === undefined ? null : readRedacted(this.#connection, partition, sequence);
   }
 
+  /**
+   * Drops copies of entries that were stored before an instant (microseconds since 1970-01-01 UTC), and their bytes;
+   * how many. Entries stand in the order of time. Rejects when the server cannot be reached.
+   */
+  async dropBefore(instant: number): Promise<number> {
+    for (const [dropped, sequence] of this.#sequences.entries()) {
+      const copy = await this.read(sequence);
+      if (copy !== null && copy.timestamp >= instant) return dropped;
+      const subject = redactedSubject(this.#partitionOf.get(sequence)!, sequence);
+      await eraseCopies(this.#connection, subject, Infinity);
+    }
+    return this.#sequences.length;
+  }
+
   /** How many sequences are smaller. */
   #placeOf(sequence: number): number {
     let low = 0;
@@ -126,7 +140,6 @@ export async function redactEntry(
   partition: number,
   entry: Delivered,
 ): Promise<void> {
-  const manager = await jetstreamManager(connection.nats, { checkAPI: false });
   const subject = redactedSubject(partition, entry.sequence);
   const hdrs = headers();
   hdrs.set(HEADER.subject, entry.subject);
@@ -135,12 +148,18 @@ export async function redactEntry(
     jetstream(connection.nats).publish(subject, entry.bytes, { headers: hdrs }),
   );
   await eraseMessage(connection, CONVERSATIONS_STREAM, entry.sequence);
+  await eraseCopies(connection, subject, seq);
+}
+
+/** Erases the copies of one place that stand before a sequence of their own stream. */
+async function eraseCopies(connection: StreamConnection, subject: string, before: number): Promise<void> {
+  const manager = await jetstreamManager(connection.nats, { checkAPI: false });
   const oldest = { seq: 1, next_by_subj: subject };
   for (;;) {
     const found = await whileConnected(connection, () =>
       manager.streams.getMessage(REDACTED_STREAM, oldest).catch(nullWhenMissing),
     );
-    if (found === null || found.seq >= seq) return;
+    if (found === null || found.seq >= before) return;
     await eraseMessage(connection, REDACTED_STREAM, found.seq);
   }
 }

@@ -6,7 +6,7 @@ import { jetstream } from '@nats-io/jetstream';
 import { openConnection, type StreamConnection } from '../../../src/stream/connection.ts';
 import { readStreamUse } from '../../../src/stream/log/backlog.ts';
 import { openConsumer, readExtent, readStored, type Delivered } from '../../../src/stream/log/consumer.ts';
-import { eraseMessage, redactEntry } from '../../../src/stream/log/redacted-entries.ts';
+import { eraseMessage, redactEntry, RedactedEntries } from '../../../src/stream/log/redacted-entries.ts';
 import { setUpStreams } from '../../../src/stream/stream-setup.ts';
 import { CONVERSATIONS_STREAM, conversationsSubject } from '../../../src/stream/subjects.ts';
 import { startTestServer, type TestServer } from '../../support/nats.ts';
@@ -120,5 +120,21 @@ describe('redacted entries', () => {
       files.some((file) => /copy 5(?! anew)/.test(readFileSync(join(file.parentPath, file.name), 'latin1'))),
       false,
     );
+  });
+
+  it('go when their originals would have gone by age', async () => {
+    const entry = await readStored(connection, 1, AbortSignal.timeout(5000));
+    await redactEntry(connection, 0, { ...entry!, bytes: Buffer.from('copy of old'), timestamp: 1000 });
+    const entries = await RedactedEntries.open(connection);
+    equal(await entries.dropBefore(1000), 0);
+    equal(await entries.dropBefore(1001), 1);
+    await entries.look();
+    deepEqual(
+      [1, 2].map((sequence) => entries.has(sequence)),
+      [false, true],
+    );
+    equal(await readStored(connection, 1, AbortSignal.timeout(5000)), null);
+    for (const file of readdirSync(server.dataDir, { recursive: true, withFileTypes: true }))
+      if (file.isFile()) equal(readFileSync(join(file.parentPath, file.name)).includes('copy of old'), false);
   });
 });
