@@ -1,5 +1,7 @@
 /** POST and GET /v1/erasures: from the request to the ledger and the stream, in the real service. */
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Undertone } from '../../src/client/index.ts';
@@ -143,7 +145,54 @@ describe('erasures', () => {
     const back = await undertone.ingest({ messages: [said('ana', 'Where is my second parcel?')] });
     equal((await endUsers(back.position)).get('ana'), 1);
   });
+
+  it('of a session and of everything leave no text in any file, and none of them is found again', async () => {
+    const said = (content: string) => ({ role: 'user', userId: 'ana', content });
+    const [one, all] = await Promise.all([service.newInstance(project), service.newInstance(project)]);
+    const [ofOne, ofAll] = [clientOf(project, one), clientOf(project, all)];
+    const gone = await ofOne.ingest({ messages: [said('Where is parcel wolpertinger-17?')] });
+    const kept = await ofOne.ingest({ messages: [said('Where is parcel lindworm-18?')] });
+    const whole = await ofAll.ingest({ messages: [said('Where is parcel tatzelwurm-19?')] });
+    await ofAll.query({ groupBy: 'SESSION', fields: ['messages'], waitFor: whole.position });
+    const { id } = await ofOne.erase({ sessionId: gone.sessionId });
+    const { id: everything } = await ofAll.erase({ everything: true });
+    const done = [await untilDone(ofOne, id), await untilDone(ofAll, everything)];
+    deepEqual(
+      done.map(({ kind, receipt }) => [kind, receipt?.messages]),
+      [
+        ['SESSION', 1],
+        ['INSTANCE', 1],
+      ],
+    );
+    deepEqual(
+      await Promise.all(['wolpertinger-17', 'tatzelwurm-19', 'lindworm-18'].map((word) => isInFiles(word))),
+      [false, false, true],
+    );
+    equal((await ofAll.query({ groupBy: 'SESSION', fields: ['messages'] })).elements.length, 0);
+    const { elements } = await ofOne.query({ groupBy: 'SESSION', fields: ['messages'] });
+    deepEqual(
+      elements.map(({ dimensions: { session } }) => session.id),
+      [kept.sessionId],
+    );
+    for (const { sessionId } of [gone, whole])
+      await rejects(ofOne.erase({ sessionId }), refused('NOT_FOUND'), sessionId);
+    await rejects(ofOne.erasure('5b1f0c52-7c55-4b0e-9f5e-1d2f3a4b5c6d'), refused('NOT_FOUND'));
+    const nowhere = clientOf(project, '5b1f0c52-7c55-4b0e-9f5e-1d2f3a4b5c6d');
+    await rejects(nowhere.erase({ everything: true }), refused('NOT_FOUND'));
+  });
 });
+
+/** Whether a word stands in a file of the service or of its server. */
+async function isInFiles(word: string): Promise<boolean> {
+  for (const folder of [service.dataDir, service.nats.dataDir])
+    for (const file of await readdir(folder, { recursive: true, withFileTypes: true })) {
+      if (!file.isFile()) continue;
+      // A file may go meanwhile.
+      const bytes = await readFile(join(file.parentPath, file.name)).catch(() => Buffer.alloc(0));
+      if (bytes.includes(word)) return true;
+    }
+  return false;
+}
 
 const LOOK_MS = 100;
 /** No assertion: the end of waiting. */
