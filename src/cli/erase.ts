@@ -58,7 +58,9 @@ function erasing(kind: ErasedKind, what: string): ReturnType<typeof action> {
       if (kind !== 'INSTANCE' && (name === undefined || name === ''))
         throw new UsageError(`${what} is missing.`);
       if (kind === 'MESSAGES' && !/^[1-9]\d*(,[1-9]\d*)*$/.test(name!))
-        throw new UsageError('Positions are whole numbers with commas between them, as transcripts have them.');
+        throw new UsageError(
+          'Positions are whole numbers with commas between them, as transcripts have them.',
+        );
       if (kind === 'SESSION' && !UUID_PATTERN.test(name!)) throw new UsageError('A session id is a UUID.');
       if (reason !== null && reason.length > MOST_OF_REASON)
         throw new UsageError(`--reason takes at most ${MOST_OF_REASON} characters.`);
@@ -117,7 +119,11 @@ function nameOf(
     instanceId,
     name = '',
     positions,
-  }: { readonly instanceId: string; readonly name: string | undefined; readonly positions: readonly number[] },
+  }: {
+    readonly instanceId: string;
+    readonly name: string | undefined;
+    readonly positions: readonly number[];
+  },
 ): string {
   if (kind === 'INSTANCE') return instanceId;
   if (kind === 'MESSAGES') return positions.join();

@@ -1,6 +1,6 @@
 /**
  * Takes out of the stored state of gaps, repeated requests and boilerplate what single requests said. Covered by
- * test/conversations/forget-requests.test.ts.
+ * test/erasure/forget-views.test.ts.
  */
 import { readersOf } from '../domain/byte-codec.ts';
 import { forgottenName } from '../domain/descriptions.ts';

@@ -85,7 +85,9 @@ async function findPlaces(
   const sessions = new Set<string>();
   /** By request: which of its messages go; null: all. */
   const gone = new Map<string, ReadonlySet<number> | null>();
-  await eachEntry(settings, partition, erasure.position, ({ sequence }, record) => redaction.note(record, sequence));
+  await eachEntry(settings, partition, erasure.position, ({ sequence }, record) =>
+    redaction.note(record, sequence),
+  );
   await eachEntry(settings, partition, erasure.position, ({ sequence }, record) => {
     const plan = redaction.plan(record);
     if (plan === null) return;
@@ -279,7 +281,9 @@ export async function findErased(
   let messages = 0;
   let entries = 0;
   let deadLetters = 0;
-  await eachEntry(settings, partition, erasure.position, ({ sequence }, record) => redaction.note(record, sequence));
+  await eachEntry(settings, partition, erasure.position, ({ sequence }, record) =>
+    redaction.note(record, sequence),
+  );
   await eachEntry(settings, partition, erasure.position, (_, record) => {
     const plan = redaction.plan(record);
     if (plan === null) return;

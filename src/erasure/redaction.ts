@@ -100,7 +100,8 @@ export class Redaction {
     let first = 0;
     for (const request of requests) {
       for (const index of request.messages.keys()) {
-        if (!this.#positions.has(positionOf(sequence, first + index)) || !this.#isOfInstance(request)) continue;
+        if (!this.#positions.has(positionOf(sequence, first + index)) || !this.#isOfInstance(request))
+          continue;
         const wanted = this.#wanted.get(request.requestId) ?? new Set();
         this.#wanted.set(request.requestId, wanted.add(index));
       }

@@ -36,7 +36,13 @@ export async function retain(settings: RetainSettings): Promise<readonly Retenti
       const { entries, expired } = await trimEntries(settings, run);
       const lostTexts = run.lostTexts || expired > 0;
       await runs.forgetNames(run.instanceId);
-      const ended = { ...run, lostTexts, entries: run.entries + entries, doneAt: new Date().toISOString(), fault: null };
+      const ended = {
+        ...run,
+        lostTexts,
+        entries: run.entries + entries,
+        doneAt: new Date().toISOString(),
+        fault: null,
+      };
       await runs.put(ended);
       const { messages, sessions, texts, people } = run.counts;
       progress.line(

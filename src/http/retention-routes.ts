@@ -47,6 +47,11 @@ function runOf({ startedAt, doneAt, cutoffs, counts, entries, fault }: Retention
     textsBefore: before('texts'),
     peopleBefore: before('people'),
     countsBefore: before('counts'),
-    ...{ messages, sessions, texts, people, entries, fault },
+    messages,
+    sessions,
+    texts,
+    people,
+    entries,
+    fault,
   };
 }

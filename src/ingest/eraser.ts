@@ -62,7 +62,18 @@ function refuse(cause: unknown): never {
 export function createEraser(parts: EraserParts): Eraser {
   const { publisher, publish, ledger, digest, idempotency, turns, clock } = parts;
   return {
-    async erase({ projectId, keyId, instanceId, kind, name, positions, reason, idempotencyKey, check, record }) {
+    async erase({
+      projectId,
+      keyId,
+      instanceId,
+      kind,
+      name,
+      positions,
+      reason,
+      idempotencyKey,
+      check,
+      record,
+    }) {
       const target = {
         instanceId,
         kind,

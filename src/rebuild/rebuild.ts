@@ -58,7 +58,8 @@ export async function rebuild(
   const definition = currentDefinition(settings.analysis.model);
   const source = await chooseSource(settings, active, definition, options.source);
   const next = await takeUpOrBegin(settings, active, definition, source);
-  if (source === 'stream' && settings.carried.size > 0) await carryOver(settings, active, next, settings.carried);
+  if (source === 'stream' && settings.carried.size > 0)
+    await carryOver(settings, active, next, settings.carried);
   const refolded = source === 'facts' ? await makeFromFacts(settings, active, next, options.forget) : 0;
   const replay = new Replay(settings, next);
   // What is taken over from the live views but for what is to be forgotten has nothing to be compared with.

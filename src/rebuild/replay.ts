@@ -148,6 +148,8 @@ export class Replay {
         0,
       );
       if (behind === 0) return;
+      // Opened anew for so little, it would publish everything twice.
+      if (this.#throttle === null && behind <= NEAR_ENTRIES) return;
       // Another round would open everything again for as much as comes in meanwhile: following comes nearer.
       if (this.#throttle === null && behind > before / 2) return;
       if (behind >= before && this.#throttle !== null) {
@@ -204,7 +206,10 @@ export class Replay {
           if (signal.aborted) throw new InterruptedError();
           const behind = shards.reduce(
             (most, shard, number) =>
-              Math.max(most, liveSequence(dataDir, live, partitionsOf(number, shards.length)) - shard.store.sequence),
+              Math.max(
+                most,
+                liveSequence(dataDir, live, partitionsOf(number, shards.length)) - shard.store.sequence,
+              ),
             0,
           );
           pauses.look(behind);

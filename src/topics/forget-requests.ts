@@ -1,6 +1,6 @@
 /**
  * Takes out of the stored state of topics what single requests said: their texts, their words, their vectors. What many
- * have in common stays, so that later requests find the same topics. Covered by test/topics/forget-requests.test.ts.
+ * have in common stays, so that later requests find the same topics. Covered by test/erasure/forget-views.test.ts.
  */
 import { forgottenName } from '../domain/descriptions.ts';
 import type { StateRow } from '../domain/facts.ts';
@@ -33,7 +33,10 @@ export function forgetRequestsOfTopics(
 ): StateRow[] {
   const codec = microOf(dimensions);
   const instance = rows[0]?.instance ?? 0;
-  const micros = readersOf(rows, 'micro').map(({ key, read }): Micro => ({ number: key, ...codec.read(read) }));
+  const micros = readersOf(rows, 'micro').map(({ key, read }): Micro => ({
+    number: key,
+    ...codec.read(read),
+  }));
   const isFew = ({ number, weight }: Micro): boolean => weight < LEAST_TOGETHER || isEmpty('micro', number);
   const means = meansOf(micros.filter(({ topic }) => topic >= 0 && !isEmpty('topic', topic)));
   const changed = micros

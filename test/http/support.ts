@@ -61,6 +61,7 @@ export interface Harness {
   readonly erased: RecordedRequest[];
   readonly ledger: ErasureLedger;
   readonly backups: BackupLedger;
+  readonly retentions: Retentions;
   /** By token. */
   readonly signedIn: Map<string, FoundKey>;
   /** Where links are stored. */
@@ -325,7 +326,12 @@ export function createHarness(
       retentions,
       targets: {
         async check(_, kind, name) {
-          const isKnown = kind === 'INSTANCE' || kind === 'MESSAGES' || name === SESSION || name === 'ana' || knows(kind, name);
+          const isKnown =
+            kind === 'INSTANCE' ||
+            kind === 'MESSAGES' ||
+            name === SESSION ||
+            name === 'ana' ||
+            knows(kind, name);
           if (!isKnown) throw new AppError('NOT_FOUND', 'Nothing of it is known.');
         },
       },
@@ -451,6 +457,7 @@ export function createHarness(
     erased: [],
     ledger,
     backups,
+    retentions,
     signedIn: new Map(),
     linkBucket,
     revoked: new Set(),

@@ -129,11 +129,7 @@ async function dropSessions(connection: Connection, instance: number): Promise<n
  * End users who go, and those of whom no message is left, with what was sent about them. A turn before the first of
  * theirs in a session that stays is nobody's then.
  */
-async function dropPeople(
-  connection: Connection,
-  instance: number,
-  { isGone }: Forgotten,
-): Promise<number> {
+async function dropPeople(connection: Connection, instance: number, { isGone }: Forgotten): Promise<number> {
   const known = await connection.all(
     `select external_id as name from end_user where instance = ${instance}
      union select record_key from record_metadata where instance = ${instance} and record = 'user'`,
@@ -199,7 +195,9 @@ async function dropNames(
      ) using (end_user)
      where u.instance = ${instance} order by u.end_user`,
   );
-  await connection.run('create or replace temp table nobody (end_user integer, id varchar, external_id varchar)');
+  await connection.run(
+    'create or replace temp table nobody (end_user integer, id varchar, external_id varchar)',
+  );
   await connection.append(
     'nobody',
     ['integer', 'text', 'text'],

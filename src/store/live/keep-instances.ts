@@ -1,4 +1,4 @@
-/** Covered by test/store/live/keep-instances.test.ts. */
+/** Covered by test/cli/retention.test.ts. */
 import { openDatabase, quoted, type Connection } from '../duckdb.ts';
 
 /**
@@ -23,10 +23,7 @@ export async function keepInstances(
   }
 }
 
-async function keepIn(
-  connection: Connection,
-  instances: ReadonlySet<string>,
-): Promise<number | 'deferred'> {
+async function keepIn(connection: Connection, instances: ReadonlySet<string>): Promise<number | 'deferred'> {
   await connection.run('create temp table wanted (id varchar)');
   await connection.append(
     'wanted',

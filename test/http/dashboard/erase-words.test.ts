@@ -9,7 +9,8 @@ const RECEIPT = {
   entries: 5,
   bytes: 900,
   deadLetters: 0,
-  unreadableDeadLetters: 0, madeFrom: null,
+  unreadableDeadLetters: 0,
+  madeFrom: null,
 };
 const ERASURE: Erasure = {
   id: '019aa3f1-6f0c-7b32-9d55-3a0f6c2b7e10',

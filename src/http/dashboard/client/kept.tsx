@@ -23,7 +23,9 @@ export function Kept() {
 
 function KeptOf({ instance }: { readonly instance: string }) {
   const [saved, setSaved] = useState(0);
-  const retention = useAnswer('retention', `${instance} ${saved}`, (signal) => api.retention(instance, signal));
+  const retention = useAnswer('retention', `${instance} ${saved}`, (signal) =>
+    api.retention(instance, signal),
+  );
   const masking = useAnswer('masking', `${instance} ${saved}`, (signal) => api.masking(instance, signal));
   const fault = retention.error ?? masking.error;
   return (
@@ -65,10 +67,9 @@ function Days({
   const save = (event: Event): void => {
     event.preventDefault();
     const { textDays, peopleDays, countDays } = days;
-    api.setRetention(instance, { textDays, peopleDays, countDays, keepAtLeastDays }).then(
-      onSaved,
-      (error: Error) => setFault(error.message),
-    );
+    api
+      .setRetention(instance, { textDays, peopleDays, countDays, keepAtLeastDays })
+      .then(onSaved, (error: Error) => setFault(error.message));
   };
   return (
     <form onSubmit={save}>
