@@ -119,8 +119,10 @@ export class Redaction {
     for (const [place, request] of requests.entries()) {
       if (!this.#isOfInstance(request) || request.erased === true) continue;
       const there = request.messages.flatMap(({ erased }, index) => (erased === true ? [] : [index]));
-      const isWhole = this.#isWholeRequest(request);
-      const indexes = isWhole ? there : this.#theirs(request);
+      const goes = this.#isWholeRequest(request);
+      const indexes = goes ? there : this.#theirs(request);
+      // Without any of its messages it would not have been sent.
+      const isWhole = goes || (there.length > 0 && indexes.length === there.length);
       if (isWhole) whole.push(place);
       else {
         if (indexes.length > 0) messages.push([place, indexes]);

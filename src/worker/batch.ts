@@ -192,9 +192,10 @@ export class Numbering {
     if (from === 0) {
       into.requests.push({ id: request.requestId, acceptedAt: request.acceptedAt });
       collectMetadata(into.metadata, instance, request);
-      const name = request.metadata?.session?.['externalId'];
-      if (name === null || isExternalId(name)) into.names.set(session, name);
     }
+    // Also of further parts: in the first one every message may be erased, and then there is no session yet.
+    const name = request.metadata?.session?.['externalId'];
+    if (name === null || isExternalId(name)) into.names.set(session, name);
     for (const [place, message] of request.messages.entries()) {
       if (message.erased === true) {
         into.skip(1);

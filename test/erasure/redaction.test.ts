@@ -136,6 +136,22 @@ describe('redaction', () => {
     equal(told(erase(records, erased('END_USER', PERSON))).join(' '), '- b1 - b2');
   });
 
+  it('takes what was sent along with messages that all go, and leaves it where one stays', () => {
+    const metadata = { session: { externalId: 'ticket-1' } };
+    const records = [
+      record({ ...request('b', [message('user', 'b0', PERSON)]), metadata }),
+      record({ ...request('b', [message('user', 'b1', PERSON), message('user', 'b2', 'bo')]), metadata }),
+    ];
+    const left = erase(records, erased('END_USER', PERSON));
+    deepEqual(
+      left.flatMap(({ requests }) => requests.map((one) => [one.erased, one.metadata])),
+      [
+        [true, undefined],
+        [undefined, metadata],
+      ],
+    );
+  });
+
   it('takes what comes again of a request that an earlier erasure took, and hears nothing from it', () => {
     const asked = request('b', [message('user', 'b0', PERSON)]);
     const first = erase([record(asked)], erased('END_USER', PERSON));

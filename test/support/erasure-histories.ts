@@ -102,7 +102,7 @@ const entry: fc.Arbitrary<ErasableEntry> = fc.record({
           sentence: orNone(SENTENCES.length - 1),
           minute: orNone(300),
         }),
-        { maxLength: 5 },
+        { minLength: 1, maxLength: 5 },
       ),
       people: fc.uniqueArray(upTo(PEOPLE), { maxLength: 2 }),
       isOfInstance: fc.boolean(),
@@ -375,6 +375,7 @@ function eraseByHand(counted: readonly Counted[], erasure: PlacedErasure): void 
       if (roleOf(message.role) === 'user') speaks = message.userId === erasure.name;
       if (speaks) gone.add(index);
     }
+    goWhole(own.filter(({ request, gone }) => gone.size > 0 && gone.size === request.messages.length));
   }
   for (const { request, unnamed } of before)
     if (request.metadata?.users?.[erasure.name] !== undefined) unnamed.add(erasure.name);

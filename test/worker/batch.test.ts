@@ -47,6 +47,30 @@ describe('numbering', () => {
     return taken;
   }
 
+  it('says the name of a session with every part of its request: all of the first may be erased', async () => {
+    const request = recordedRequest({
+      messages: [
+        { role: 'erased', content: '', at: 0, erased: true },
+        { role: 'user', content: 'Where is my order?', at: AT },
+      ],
+      metadata: { session: { externalId: 'ticket-1' } },
+    });
+    const numbering = new Numbering(fixture.store);
+    const names: unknown[] = [];
+    for (const [from, message] of request.messages.entries()) {
+      const part = { ...request, messages: [message] };
+      const places = [{ place: 0, index: from, from }];
+      const { turns, sessionNames } = await numbering.number([
+        { sequence: 1, requests: [part], leftOut: new Set(), places },
+      ]);
+      names.push([turns.length, sessionNames[0]?.externalId]);
+    }
+    deepEqual(names, [
+      [0, 'ticket-1'],
+      [1, 'ticket-1'],
+    ]);
+  });
+
   it('drops a request that repeats one of two days before it, the same whatever the batches are', async () => {
     const days = REQUEST_MEMORY_MICROS / HOUR;
     const hours = [0, 1, days, days + 1, days + 2, 2 * days + 1, 2 * days + 2, 0];
