@@ -33,7 +33,7 @@ interface Server {
 }
 
 /** nats-servers that keep every stream together, on loopback. */
-class Cluster {
+export class Cluster {
   readonly token = randomBytes(16).toString('hex');
   readonly #folder = mkdtempSync(join(tmpdir(), 'undertone-cluster-'));
   readonly #servers: Server[] = [];
@@ -70,6 +70,11 @@ cluster { name: undertone, listen: "127.0.0.1:${route}", routes: [${routes}] }
 
   get url(): string {
     return this.#servers.map(({ url }) => url).join(',');
+  }
+
+  /** Where all of them keep their data, by name. */
+  get folder(): string {
+    return this.#folder;
   }
 
   get names(): string[] {

@@ -8,6 +8,7 @@ import { away } from './away.ts';
 import { clock } from './clock.ts';
 import { cluster } from './cluster.ts';
 import { damage } from './damage.ts';
+import { erasures } from './erasures.ts';
 import { fullDisk, fullSmallDisk } from './full-disk.ts';
 import { fullStream } from './full-stream.ts';
 import { imports } from './imports.ts';
@@ -45,6 +46,7 @@ const FAULTS: Readonly<
   attacks: { rounds: 1, seconds: 0, run: attacks },
   traces: { rounds: 8, seconds: 0, run: traces },
   cluster: { rounds: 6, seconds: 0, run: cluster },
+  erasures: { rounds: 1, seconds: 0, run: erasures },
 };
 
 const USAGE = `Usage: npm run faults -- [NAME…] [--rounds N] [--seconds N] [--seed N]
