@@ -34,7 +34,7 @@ import {
   type Move,
   type SessionRequest,
 } from './session-request.ts';
-import { afterAssistant, afterUser, moveOf } from './session-acts.ts';
+import { afterAssistant, afterUser, moveOf } from './moves-and-outcome.ts';
 import { kept, summaryOf } from './title-and-summary.ts';
 
 /** Requests that a summary tells. */

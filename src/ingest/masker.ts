@@ -18,6 +18,7 @@ import {
   type MaskResult,
   type MaskWork,
 } from './mask-request.ts';
+import { placeholderNumber, type Addressed } from './placeholder-number.ts';
 
 export interface MaskerParts {
   /** Asked for when a text has to be read first: what it needs is large. */
@@ -43,8 +44,6 @@ export interface Masker {
 const INLINE_BYTES = 32 * 1024;
 /** Characters (base64url) of the digest of an end user's id: 132 bits. */
 const USER_DIGEST = 22;
-/** Numbers that values of a kind may have: two of a session share one in a million times. */
-const NUMBERS = 999_999;
 
 export function createMasker(parts: MaskerParts): Masker {
   const { reader, threads, digest } = parts;
@@ -55,22 +54,10 @@ export function createMasker(parts: MaskerParts): Masker {
     return `user_${digest(['end-user', instanceId, id]).slice(0, USER_DIGEST)}`;
   }
 
-  /**
-   * The number of a value comes from its digest: the same in every request of the session, in every process and for ever,
-   * with nothing stored.
-   */
-  function numberOf({ kind, key }: Valued, { instanceId, sessionId }: Addressed): number {
-    const bits = Buffer.from(digest(['value', instanceId, sessionId, kind, key]), 'base64url').readUIntBE(
-      0,
-      6,
-    );
-    return 1 + (bits % NUMBERS);
-  }
-
   function masksOf(request: Addressed, found: Found, masking: Masking): Masks {
     const values = new Map(found.texts.flat().map((value) => [nameOfValue(value), value]));
     return {
-      numbers: new Map([...values].map(([name, value]) => [name, numberOf(value, request)])),
+      numbers: new Map([...values].map(([name, value]) => [name, placeholderNumber(digest, value, request)])),
       userIds: new Map(found.userIds.map((id) => [id, userId(request.instanceId, id, masking)])),
     };
   }
@@ -116,13 +103,6 @@ export function createMasker(parts: MaskerParts): Masker {
         : maskAside(encoded, sessionId, masking);
     },
   };
-}
-
-type Valued = Parameters<typeof nameOfValue>[0];
-
-interface Addressed {
-  readonly instanceId: string;
-  readonly sessionId: string;
 }
 
 const readNothing: ReadPersonalValues = () => ({ values: [], names: [] });

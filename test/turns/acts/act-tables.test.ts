@@ -7,7 +7,7 @@ import {
   type AssistantEnding,
   type MovingTurn,
   type UserEnding,
-} from '../../../src/conversations/session-acts.ts';
+} from '../../../src/conversations/moves-and-outcome.ts';
 import { firstRule, type ActRule } from '../../../src/turns/acts/act-table.ts';
 import {
   MANNERS_ACTS,
