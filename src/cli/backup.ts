@@ -12,6 +12,7 @@ import { SetupError } from '../errors.ts';
 import { noteUnreadable } from '../health/process-status.ts';
 import { BackupLedger } from '../registry/backup-ledger.ts';
 import { ErasureLedger } from '../registry/erasure-ledger.ts';
+import { Retentions } from '../registry/retentions.ts';
 import { writeForOwnerOnly } from '../store/closed-to-others.ts';
 import { readActiveEpoch } from '../store/epochs/epochs.ts';
 import type { StateCopy } from '../store/live/state-copy.ts';
@@ -125,7 +126,12 @@ async function take(
   const startedAt = performance.now();
   const writer = openBackupWriter(folder, key);
   const ledger = await ErasureLedger.open(connection);
-  const before = await ledger.newestRevision();
+  const retentions = await Retentions.open(connection);
+  const revisions = async (): Promise<string> =>
+    `${await ledger.newestRevision()} ${await retentions.newestRevision()}`;
+  if ((await retentions.list()).some(({ position, doneAt }) => position !== null && doneAt === null))
+    throw new SetupError('What was kept long enough is being taken out: take the backup when that is done.');
+  const before = await revisions();
   // Views first: every entry that they contain is then in the copy of the stream.
   const views = await copyViews(connection, dataDir, writer, ledger);
   const streams: Manifest['streams'] = [];
@@ -136,8 +142,8 @@ async function take(
     streams.push({ name: stream.name, ...archived });
   }
   // Views from before it beside a stream from after it would bring back what went.
-  if ((await ledger.newestRevision()) !== before)
-    throw new SetupError('An erasure went on meanwhile: take the backup again.');
+  if ((await revisions()) !== before)
+    throw new SetupError('An erasure or a retention went on meanwhile: take the backup again.');
   const { id, takenAt: createdAt } = about;
   const { files } = await writer.finish({
     version: 1,

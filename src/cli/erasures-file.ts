@@ -44,12 +44,15 @@ const ERASURE_LINE = z
     kind: z.enum(ERASED_KINDS),
     digest: z.string().min(1).max(100),
     positions: z.array(z.int().min(1)).max(MOST_ERASED_MESSAGES).optional(),
+    requestedAt: z.iso.datetime(),
+    sentBefore: z.iso.datetime().optional(),
     keyId: z.string(),
     reason: z.string().max(MOST_OF_REASON).nullable(),
   })
-  .transform(({ id, projectId, instanceId, kind, digest, positions, keyId, reason }): Erasure => {
+  .transform(({ positions, sentBefore, requestedAt: askedAt, ...line }): Erasure => {
+    const { id, projectId, instanceId, kind, digest, keyId, reason } = line;
     const requestedAt = new Date().toISOString();
-    const where = positions === undefined ? {} : { positions };
+    const where = positions === undefined ? {} : { positions, sentBefore: sentBefore ?? askedAt };
     const asked = { id, projectId, instanceId, kind, digest, ...where, keyId, reason, requestedAt };
     return { ...asked, doneAt: null, position: 0, state: 'ACCEPTED', receipt: null, fault: null };
   });

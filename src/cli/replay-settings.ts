@@ -59,7 +59,7 @@ export async function withReplaySettings(
         const logger = createLogger({ name: 'rebuild', level: 'warn' });
         const { dataDir, shards, stateMemoryBytes: memoryBytes } = config;
         const retentions = await Retentions.open(connection, { replicas: config.streamReplicas });
-        const carried = archive === null ? await retentions.withoutTexts() : new Set<string>();
+        const carried = await retentions.withoutTexts();
         const settings = { dataDir, shards, memoryBytes, throttle, archive, carried };
         await work({ ...settings, analysis, connection, logger, progress, signal });
       } finally {

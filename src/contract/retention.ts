@@ -27,7 +27,9 @@ export const newRetentionSchema = z
       textDays: days(TEXT_DAYS),
       peopleDays: days(PEOPLE_DAYS),
       countDays: days(COUNT_DAYS),
-      keepAtLeastDays: days(AT_LEAST_DAYS).optional(),
+      keepAtLeastDays: days(AT_LEAST_DAYS)
+        .optional()
+        .describe(`${AT_LEAST_DAYS} Left out: as it is. Null: none.`),
     },
     'must be a JSON object',
   )

@@ -53,6 +53,11 @@ export interface Erasure {
   readonly digest: string;
   /** Of messages: where they stand, ascending. */
   readonly positions?: readonly number[];
+  /**
+   * Of messages, where the ledger of another time is applied again: when that was asked for, ISO 8601. Positions of what was
+   * sent later belong to something else.
+   */
+  readonly sentBefore?: string;
   /** Who asked for it: the id of a key, or a person. */
   readonly keyId: string;
   /** As the caller gave it, at most 500 UTF-16 units; null without. */

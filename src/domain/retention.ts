@@ -49,6 +49,8 @@ export interface RetentionRun {
   /** UUID, lower case. */
   readonly instanceId: string;
   readonly cutoffs: Cutoffs;
+  /** Those of the last run that was done. */
+  readonly former: Cutoffs;
   /** Stream sequence up to which entries are written anew; null: views come first. */
   readonly position: number | null;
   /** ISO 8601, UTC, as the next one. */
@@ -58,7 +60,7 @@ export interface RetentionRun {
   readonly counts: AgedCounts;
   /** Entries of the stream that were written anew. */
   readonly entries: number;
-  /** Whether texts went, with this run or one before: the stream alone can no longer tell what was counted. */
+  /** Whether texts or messages went, with this run or one before: the stream alone can no longer tell what was counted. */
   readonly lostTexts: boolean;
   /** Why it failed last; null: it did not. */
   readonly fault: string | null;
@@ -92,14 +94,17 @@ export function dueRuns(
   const known = new Map(runs.map((run) => [run.instanceId, run]));
   return retained.flatMap(({ instanceId, retention }) => {
     const last = known.get(instanceId);
-    if (last !== undefined && last.doneAt === null) return [last];
+    // As long as nothing went, what is kept now counts.
+    if (last !== undefined && last.doneAt === null && last.position !== null) return [last];
+    const before = last === undefined ? NO_CUTOFFS : last.doneAt === null ? last.former : last.cutoffs;
     const cutoffs = cutoffsOf(retention, now);
-    if (!isFurther(cutoffs, last?.cutoffs ?? NO_CUTOFFS)) return [];
+    if (!isFurther(cutoffs, before)) return [];
     return [
       {
         instanceId,
         // What is gone stays gone, also where it would be kept longer now.
-        cutoffs: furthest(cutoffs, last?.cutoffs ?? NO_CUTOFFS),
+        cutoffs: furthest(cutoffs, before),
+        former: before,
         position: null,
         startedAt: new Date(Math.floor(now / 1000)).toISOString(),
         doneAt: null,

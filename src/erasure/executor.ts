@@ -135,11 +135,14 @@ async function recounted(
   const sources = open.map(({ instanceId }): ErasureSource =>
     isWhole && !carried.has(instanceId) ? 'STREAM' : 'FACTS',
   );
-  const waiting = open.filter(({ state }) => state !== 'REBUILDING');
+  // Whoever counted on the stream when an earlier run ended may not any more.
+  const isCounted = ({ state, receipt }: Erasure, at: number): boolean =>
+    state === 'REBUILDING' && receipt?.madeFrom === sources[at];
+  const waiting = open.filter((erasure, at) => !isCounted(erasure, at));
   if (waiting.length > 0) {
     const forgotten: Forgotten[] = [];
     for (const [at, erasure] of open.entries()) {
-      if (erasure.state === 'REBUILDING') continue;
+      if (isCounted(erasure, at)) continue;
       const options = { dimensions: analysis.model.dimensions, isLast: sources[at] === 'FACTS' };
       forgotten.push(forgottenOf(erasure, await plannedPositions(settings, erasure), digest, options));
     }
@@ -176,6 +179,14 @@ async function rebuildBehind(settings: ErasureSettings): Promise<void> {
   const all = await ledger.list();
   const { epoch } = activeEpoch(dataDir);
   const behind = erasuresAfter(begunAt(dataDir, epoch), all);
+  const lost = behind.filter(
+    ({ instanceId, receipt }) => settings.carried.has(instanceId) || receipt?.madeFrom === 'FACTS',
+  );
+  if (lost.length > 0)
+    throw new SetupError(
+      `The views in ${dataDir} hold what erasure ${lost[0]!.id} took out elsewhere, and the stream no longer holds all that ` +
+        'they counted: stop the service, delete the folder "views", and start it again.',
+    );
   if (behind.length > 0) await rebuildWithout(settings, behind);
   else if (epochsBehind(dataDir, all).length > 0) clean(dataDir, activeEpoch(dataDir));
 }

@@ -41,7 +41,13 @@ export function forgottenOf(
   const until = (position + 1) * POSITIONS_PER_ENTRY;
   return {
     instanceId,
+    waitsFor: false,
     positions,
+    whole: {
+      before: until,
+      isInstance: kind === 'INSTANCE',
+      isSession: (id) => kind === 'SESSION' && digest('SESSION', instanceId, id) === erasure.digest,
+    },
     countsBefore: null,
     textsBefore: null,
     peopleBefore: null,
@@ -67,10 +73,13 @@ export function agedOf(
   nobodyOf: (externalId: string) => string,
   dimensions: number,
 ): Forgotten {
-  const { texts } = cutoffs;
+  // What was said in messages that no longer count is not known any more, either.
+  const texts = latest(cutoffs.texts, cutoffs.counts);
   return {
     instanceId,
+    waitsFor: true,
     positions: [],
+    whole: null,
     countsBefore: cutoffs.counts,
     textsBefore: texts,
     peopleBefore: cutoffs.people,
@@ -90,4 +99,10 @@ export function agedOf(
               isEmpty: (entity, number) => !left[entity].has(number),
             }),
   };
+}
+
+/** Null: neither. */
+function latest(one: number | null, other: number | null): number | null {
+  const most = Math.max(one ?? -Infinity, other ?? -Infinity);
+  return most === -Infinity ? null : most;
 }

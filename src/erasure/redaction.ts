@@ -21,6 +21,8 @@ export interface Erased {
   readonly digest: string;
   /** Of messages: where they stand. */
   readonly positions?: readonly number[];
+  /** Of messages: what was accepted later stays. ISO 8601; left out: nothing was. */
+  readonly sentBefore?: string;
 }
 
 /** Where what goes of one record stands: numbers alone, that name nobody. */
@@ -56,7 +58,8 @@ export class Redaction {
   /** By id, when requests were accepted of which an earlier erasure took something. */
   readonly #spent = new Map<string, number[]>();
   /** Of messages: by request, which of its messages go, also where the request comes once more. */
-  readonly #wanted = new Map<string, Set<number>>();
+  readonly #wanted = new Map<string, { readonly acceptedAt: number; readonly indexes: Set<number> }[]>();
+  readonly #sentBefore: number;
   readonly #positions: ReadonlySet<number>;
   /** By name: the same people write again and again. */
   readonly #known = new Map<string, boolean>();
@@ -65,6 +68,7 @@ export class Redaction {
     this.#erased = erased;
     this.#digestOf = digestOf;
     this.#positions = new Set(erased.positions);
+    this.#sentBefore = erased.sentBefore === undefined ? Infinity : Date.parse(erased.sentBefore) * 1000;
   }
 
   /** Whether a session of which something goes goes whole. Known after the first reading. */
@@ -99,14 +103,23 @@ export class Redaction {
   #want(requests: readonly RecordedRequest[], sequence: number): void {
     let first = 0;
     for (const request of requests) {
-      for (const index of request.messages.keys()) {
-        if (!this.#positions.has(positionOf(sequence, first + index)) || !this.#isOfInstance(request))
-          continue;
-        const wanted = this.#wanted.get(request.requestId) ?? new Set();
-        this.#wanted.set(request.requestId, wanted.add(index));
-      }
-      first += request.messages.length;
+      const { requestId, acceptedAt, messages } = request;
+      const from = first;
+      first += messages.length;
+      if (!this.#isOfInstance(request) || acceptedAt > this.#sentBefore) continue;
+      const indexes = messages.flatMap((_, index) =>
+        this.#positions.has(positionOf(sequence, from + index)) ? [index] : [],
+      );
+      if (indexes.length === 0) continue;
+      const earlier = this.#wanted.get(requestId) ?? [];
+      this.#wanted.set(requestId, [...earlier, { acceptedAt, indexes: new Set(indexes) }]);
     }
+  }
+
+  /** Of single messages: which of a request's go, also where it comes once more. */
+  #wantedOf({ requestId, acceptedAt, messages }: RecordedRequest): number[] {
+    const wanted = (this.#wanted.get(requestId) ?? []).filter((one) => isRepeat(acceptedAt, one.acceptedAt));
+    return messages.flatMap((_, index) => (wanted.some(({ indexes }) => indexes.has(index)) ? [index] : []));
   }
 
   /** The second reading: what of a record goes; null: nothing does. */
@@ -161,8 +174,7 @@ export class Redaction {
     const { sessionId, writing, erasure, messages } = request;
     const { kind, digest, instanceId } = this.#erased;
     if (kind === 'MESSAGES') {
-      const wanted = this.#wanted.get(request.requestId)?.size ?? 0;
-      return messages.length > 0 && wanted >= messages.length;
+      return messages.length > 0 && this.#wantedOf(request).length === messages.length;
     }
     if (kind === 'INSTANCE') return erasure === undefined;
     // It counts no more than what it repeats, and would bring back what went.
@@ -176,11 +188,10 @@ export class Redaction {
   }
 
   /** The messages that go one by one; of a person: theirs in a shared session, and the replies to them. */
-  #theirs({ requestId, sessionId, acceptedAt, messages }: RecordedRequest): readonly number[] {
+  #theirs(request: RecordedRequest): readonly number[] {
+    const { requestId, sessionId, acceptedAt, messages } = request;
     if (this.#erased.kind === 'MESSAGES')
-      return [...(this.#wanted.get(requestId) ?? [])].filter(
-        (index) => messages[index] !== undefined && messages[index].erased !== true,
-      );
+      return this.#wantedOf(request).filter((index) => messages[index]?.erased !== true);
     if (this.#erased.kind !== 'END_USER' || !this.#isShared(sessionId)) return [];
     const earlier = this.#read.get(requestId);
     if (earlier !== undefined && isRepeat(acceptedAt, earlier.acceptedAt))

@@ -89,8 +89,8 @@ async function ageViews(settings: RetainSettings, due: readonly RetentionRun[]):
   });
   for (const run of waiting) {
     const { position = 0, counts = NO_COUNTS } = found.get(run.instanceId) ?? {};
-    // Until it is done, nobody knows which texts are gone.
-    await runs.put({ ...run, position, counts });
+    const lostTexts = run.lostTexts || counts.messages + counts.texts > 0;
+    await runs.put({ ...run, position, counts, lostTexts });
   }
 }
 

@@ -4,18 +4,20 @@
  * test/erasure/trimming.test.ts.
  */
 import { ERASED_MESSAGE, erasedRequest } from '../domain/erased-records.ts';
-import { roleOf, type RecordedMessage, type RecordedRequest, type StreamRecord } from '../domain/records.ts';
+import type { RecordedMessage, RecordedRequest, StreamRecord } from '../domain/records.ts';
 import type { Cutoffs } from '../domain/retention.ts';
 
 export class Trimming {
   readonly #instanceId: string;
   readonly #cutoffs: Cutoffs;
   readonly #nobodyOf: (externalId: string) => string;
-  /** Messages of the second reading without their texts, now or before. */
+  /** Messages of the second reading without their texts, now or before, or that no longer count. */
   expired = 0;
   /** When something was last said, microseconds: in sessions, and by end users. */
   readonly #sessions = new Map<string, number>();
   readonly #people = new Map<string, number>();
+  /** Of those of whom only metadata tells: when something was last said beside it. */
+  readonly #named = new Map<string, number>();
 
   /** `nobodyOf`: the name that an end user gets, who has one so far; those that it gave itself stay. */
   constructor(instanceId: string, cutoffs: Cutoffs, nobodyOf: (externalId: string) => string) {
@@ -31,8 +33,9 @@ export class Trimming {
       for (const message of request.messages) {
         if (message.erased === true) continue;
         later(this.#sessions, request.sessionId, message.at);
-        const user = userOf(message);
-        if (user !== null) later(this.#people, user, message.at);
+        // Also of whoever is only named beside what others say.
+        if (message.userId !== undefined) later(this.#people, message.userId, message.at);
+        for (const name of Object.keys(request.metadata?.users ?? {})) later(this.#named, name, message.at);
       }
     }
   }
@@ -68,7 +71,10 @@ export class Trimming {
   #messageWithout(sessionId: string, message: RecordedMessage): RecordedMessage {
     const { texts, counts } = this.#cutoffs;
     if (message.erased === true) return message;
-    if (counts !== null && message.at < counts) return ERASED_MESSAGE;
+    if (counts !== null && message.at < counts) {
+      this.expired += 1;
+      return ERASED_MESSAGE;
+    }
     const named = this.#withoutName(message);
     if (message.expired === true) {
       this.expired += 1;
@@ -80,7 +86,6 @@ export class Trimming {
     return { ...rest, content: '', expired: true };
   }
 
-  /** Only users' turns tell whose they are; what others bear as `userId` goes with the session's people. */
   #withoutName(message: RecordedMessage): RecordedMessage {
     const { userId } = message;
     if (userId === undefined || !this.#isGone(userId)) return message;
@@ -109,7 +114,8 @@ export class Trimming {
   /** Whether nothing was said by an end user for long enough. */
   #isGone(externalId: string): boolean {
     const { people } = this.#cutoffs;
-    return people !== null && (this.#people.get(externalId) ?? Infinity) < people;
+    const last = this.#people.get(externalId) ?? this.#named.get(externalId) ?? Infinity;
+    return people !== null && last < people;
   }
 
   #isOfInstance({ instanceId }: RecordedRequest): boolean {
@@ -119,9 +125,4 @@ export class Trimming {
 
 function later(times: Map<string, number>, key: string, at: number): void {
   if (at > (times.get(key) ?? -Infinity)) times.set(key, at);
-}
-
-/** The user whom a message names: as in the views, those of users' turns alone. */
-function userOf({ role, userId }: RecordedMessage): string | null {
-  return userId === undefined || userId === '' || roleOf(role) !== 'user' ? null : userId;
 }

@@ -22,8 +22,10 @@ export function registerRetentionRoutes(
   });
 
   serve(scope, SET_RETENTION, async ({ request, reply, id }) => {
-    const { keepAtLeastDays = null, ...days } = checked(newRetentionSchema, request.body ?? {});
+    const { keepAtLeastDays: floor, ...days } = checked(newRetentionSchema, request.body ?? {});
     await enterInstance(request, reply, id, reading);
+    const keepAtLeastDays = floor === undefined ? (await retentions.retentionOf(id)).keepAtLeastDays : floor;
+    checked(newRetentionSchema, { ...days, keepAtLeastDays });
     await recordAudit(request, 'SET_RETENTION', { instanceId: id, target: id });
     const retention: Retention = { ...days, keepAtLeastDays };
     await retentions.setRetention(id, retention);

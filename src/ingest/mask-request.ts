@@ -56,14 +56,13 @@ export function writeRequest(request: RecordedRequest): Uint8Array<ArrayBuffer> 
 const KNOWN_NAMES = 32;
 const DEEPEST = 200;
 /** The caller's own name for a session is looked up by it: only an address of mail is masked in it. */
-const IDS: ReadonlySet<string> = new Set(['externalId', 'createdAt']);
+const SESSION_NAME = 'externalId';
 
 /** Throws AppError VALIDATION_ERROR for metadata that is nested too deeply. */
 export function findIn(request: RecordedRequest, masking: Masking, read: ReadPersonalValues): Found {
   const texts: (readonly PersonalValue[])[] = [];
   let known: readonly number[] = [];
-  const visit: Visit = (text, name) => {
-    const isId = name !== undefined && IDS.has(name);
+  const visit: Visit = (text, name, isId = false) => {
     const lead = name === undefined || isId ? '' : leadOf(name);
     const { values, names } = read(lead + text, known);
     if (names.length > 0) known = [...new Set([...known, ...names])].slice(-KNOWN_NAMES);
@@ -88,7 +87,7 @@ export function nameOfValue({ kind, key }: { readonly kind: MaskedKind; readonly
 }
 
 /** What becomes of a text; `name`: the member of metadata that it is the value of. */
-type Visit = (text: string, name?: string) => string;
+type Visit = (text: string, name?: string, isId?: boolean) => string;
 
 /** The name of a member as words before its value: what a bare number is, "passport_no" says. */
 function leadOf(name: string): string {
@@ -132,7 +131,7 @@ function visited(request: RecordedRequest, visit: Visit): RecordedRequest {
     messages,
     metadata: {
       ...metadata,
-      ...(session === undefined ? {} : { session: visitedMembers(session, visit, 0) }),
+      ...(session === undefined ? {} : { session: visitedSession(session, visit) }),
       ...(users === undefined ? {} : { users: visitedUsers(users, visit) }),
     },
   };
@@ -158,6 +157,13 @@ function visitedUsers(
 }
 
 type Members = Readonly<Record<string, unknown>>;
+
+function visitedSession(session: Members, visit: Visit): Members {
+  const name = session[SESSION_NAME];
+  if (name === undefined) return visitedMembers(session, visit, 0);
+  const members = visitedMembers({ ...session, [SESSION_NAME]: null }, visit, 0);
+  return { ...members, [SESSION_NAME]: typeof name === 'string' ? visit(name, SESSION_NAME, true) : name };
+}
 
 function visitedMembers(members: Members, visit: Visit, depth: number): Members {
   return Object.fromEntries(

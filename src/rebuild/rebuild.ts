@@ -63,7 +63,8 @@ export async function rebuild(
   const refolded = source === 'facts' ? await makeFromFacts(settings, active, next, options.forget) : 0;
   const replay = new Replay(settings, next);
   // What is taken over from the live views but for what is to be forgotten has nothing to be compared with.
-  if (next.compareAt !== null && options.forget === undefined) {
+  if (next.compareAt !== null && options.forget !== undefined) markCompared(dataDir, next);
+  else if (next.compareAt !== null) {
     await replay.foldTo('rebuilding', next.compareAt);
     const comparison = await compareAtMark(settings, next, definition, options.except ?? new Set());
     progress.line(describe(comparison.outcome, comparison.changes, Math.max(...next.compareAt)));

@@ -11,8 +11,9 @@ import { guard, guarded, type GuardedBucket } from './guarded-bucket.ts';
  * users of one are given other names.
  */
 const RETENTION_BUCKET = 'retention';
-/** What names begin with that nobody bears. */
+/** What names begin with that nobody bears, and all of them. */
 const NOBODY = 'nobody-';
+const IS_NOBODY = /^nobody-[0-9a-f]{32}$/;
 
 /** How long instances keep what was said, and the newest run of each. Each call throws AppError SERVICE_UNAVAILABLE. */
 export class Retentions {
@@ -59,6 +60,11 @@ export class Retentions {
     return (await this.#bucket.list('*')).map((value) => JSON.parse(value) as RetentionRun);
   }
 
+  /** Raised by each change; 0: there is nothing. */
+  async newestRevision(): Promise<number> {
+    return this.#bucket.newestRevision('*');
+  }
+
   async put(run: RetentionRun): Promise<void> {
     await this.#bucket.put(run.instanceId, JSON.stringify(run));
   }
@@ -67,7 +73,7 @@ export class Retentions {
   async withoutTexts(): Promise<ReadonlySet<string>> {
     const runs = await this.list();
     const mayHave = ({ lostTexts, cutoffs, position, doneAt }: RetentionRun): boolean =>
-      lostTexts || (cutoffs.texts !== null && position !== null && doneAt === null);
+      lostTexts || ((cutoffs.texts ?? cutoffs.counts) !== null && position !== null && doneAt === null);
     return new Set(runs.filter(mayHave).map(({ instanceId }) => instanceId));
   }
 
@@ -84,7 +90,7 @@ export class Retentions {
       ((await this.#bucket.create(key, made)) === null ? (await this.#bucket.get(key))?.value : made) ??
       made;
     return (externalId) =>
-      externalId.startsWith(NOBODY)
+      IS_NOBODY.test(externalId)
         ? externalId
         : `${NOBODY}${createHmac('sha256', secret).update(externalId).digest('hex').slice(0, 32)}`;
   }

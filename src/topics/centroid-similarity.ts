@@ -69,6 +69,8 @@ export class CentroidCosines {
  * `normB` are the lengths of the centroids; with a similarity floor of 0 they do not matter.
  */
 export function centroidSimilarity(cosine: number, normA: number, normB: number, floor: number): number {
+  // What nothing is known of any more is like nothing.
+  if (normA === 0 || normB === 0) return 0;
   if (floor === 0) return cosine;
   const own = (norm: number): number => Math.max(norm * norm - floor, LEAST_OWN_SHARE * (1 - floor));
   return (cosine * normA * normB - floor) / Math.sqrt(own(normA) * own(normB));

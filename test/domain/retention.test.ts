@@ -36,8 +36,11 @@ describe('retention', () => {
     deepEqual(dueRuns(kept(null), [lost], NOON + DAY), []);
     const [next] = dueRuns(kept(60, 90), [lost], NOON + DAY);
     deepEqual([next?.cutoffs.texts, next?.lostTexts], [lost.cutoffs.texts, true]);
-    const open = { ...lost, doneAt: null };
-    deepEqual(dueRuns(kept(30), [open], NOON + 5 * DAY), [open]);
+    const open = { ...lost, doneAt: null, position: 7 };
+    deepEqual(dueRuns(kept(null), [open], NOON + 5 * DAY), [open]);
+    const waiting = { ...first!, doneAt: null };
+    deepEqual(dueRuns(kept(null), [waiting], NOON + 1), []);
+    equal(dueRuns(kept(60), [waiting], NOON + 1)[0]?.cutoffs.texts, MIDNIGHT - 60 * DAY);
   });
 
   it('is not due where nobody said how long', () => {

@@ -29,6 +29,7 @@ describe('http: retention', () => {
     await harness.retentions.put({
       instanceId: INSTANCE,
       cutoffs: { texts: Date.UTC(2026, 0, 1) * 1000, people: null, counts: null },
+      former: { texts: null, people: null, counts: null },
       position: 7,
       startedAt: '2026-04-01T00:00:00.000Z',
       doneAt: null,

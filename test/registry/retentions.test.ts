@@ -8,6 +8,7 @@ const ID = '11111111-1111-4111-8111-111111111111';
 const RUN: RetentionRun = {
   instanceId: ID,
   cutoffs: { texts: 1, people: null, counts: null },
+  former: { texts: null, people: null, counts: null },
   position: null,
   startedAt: '2026-11-28T00:00:00Z',
   doneAt: null,

@@ -16,7 +16,9 @@ import { sameRows, stateRows, type ViewRows } from './view-rows.ts';
 export function forgotten(instance: number, parts: Partial<Forgotten> = {}): Forgotten {
   return {
     instanceId: uuid(1, instance),
+    waitsFor: false,
     positions: [],
+    whole: null,
     countsBefore: null,
     textsBefore: null,
     peopleBefore: null,

@@ -4,14 +4,26 @@
  */
 import { forgottenName, gapDescription, repeatDescription } from '../../domain/descriptions.ts';
 import type { StateRow } from '../../domain/facts.ts';
+import { SetupError } from '../../errors.ts';
 import { openDatabase, quoted, type Connection } from '../duckdb.ts';
 
 /** What is to be forgotten of one instance. Times are event times, microseconds since 1970-01-01 UTC; null: nothing. */
 export interface Forgotten {
   /** UUID, lower case. */
   readonly instanceId: string;
+  /** Whether everything that was sent has to be counted first: its texts go afterwards. */
+  readonly waitsFor: boolean;
   /** Messages that go, by position. */
   readonly positions: Iterable<number>;
+  /**
+   * Sessions that go whole, by id, as far as their messages stand before a position; and all that stands before it, where
+   * the instance goes. Null: neither.
+   */
+  readonly whole: {
+    readonly before: number;
+    readonly isSession: (id: string) => boolean;
+    readonly isInstance: boolean;
+  } | null;
   /** Messages from before go. */
   readonly countsBefore: number | null;
   /** Sessions of which nothing was said since lose title, summary, and what is read of them. */
@@ -75,6 +87,10 @@ async function forgetOne(connection: Connection, forgotten: Forgotten): Promise<
   );
   if (found === undefined) return null;
   const instance = found['instance'] as number;
+  if (forgotten.waitsFor && (await isDeferred(connection, forgotten.instanceId)))
+    throw new SetupError(
+      `Messages of instance ${forgotten.instanceId} are still to be counted: it is tried again.`,
+    );
   const messages = await dropMessages(connection, instance, forgotten);
   const sessions = await dropSessions(connection, instance);
   const people = await dropPeople(connection, instance, forgotten);
@@ -84,24 +100,71 @@ async function forgetOne(connection: Connection, forgotten: Forgotten): Promise<
   return { messages, sessions, texts, people, names };
 }
 
+async function isDeferred(connection: Connection, instanceId: string): Promise<boolean> {
+  const id = quoted(instanceId);
+  return (await connection.one(`from deferred where lower(instance_id) = ${id} limit 1`)) !== undefined;
+}
+
 /** Leaves temp `touched_session`: those that lost a message. */
 async function dropMessages(
   connection: Connection,
   instance: number,
-  { positions, countsBefore }: Forgotten,
+  { positions, whole, countsBefore, isGone }: Forgotten,
 ): Promise<number> {
   await connection.run('create or replace temp table wanted_position (position bigint)');
   await connection.append('wanted_position', ['bigint'], rowsOf(positions));
   const before = countsBefore === null ? 'false' : `event_at < make_timestamp(${countsBefore})`;
+  await wantWhole(connection, instance, { whole, isGone });
+  const all =
+    whole === null
+      ? 'false'
+      : `position < ${whole.before} and (${whole.isInstance} or session in (select session from whole_session)
+          or end_user in (select end_user from whole_user))`;
   await connection.run(
     `create or replace temp table gone as
        select position, session from message
-       where instance = ${instance} and (position in (select position from wanted_position) or ${before});
+       where instance = ${instance} and (position in (select position from wanted_position) or ${before} or ${all});
      create or replace temp table touched_session as select distinct session from gone;
      delete from message_fact where instance = ${instance} and position in (select position from gone);
      delete from message where instance = ${instance} and position in (select position from gone)`,
   );
   return countOf(connection, 'gone');
+}
+
+/**
+ * Leaves temp `whole_session` and `whole_user`. Of an end user who goes, sessions in which nobody else of a name wrote, and
+ * what is theirs in others: also where the stream no longer holds what was said there.
+ */
+async function wantWhole(
+  connection: Connection,
+  instance: number,
+  { whole, isGone }: Pick<Forgotten, 'whole' | 'isGone'>,
+): Promise<void> {
+  await connection.run(
+    `create or replace temp table whole_session (session integer);
+     create or replace temp table whole_user (end_user integer)`,
+  );
+  if (whole === null || whole.isInstance) return;
+  const sessions = await connection.all(
+    `select session, id::varchar as id from session where instance = ${instance}`,
+  );
+  const users = await connection.all(
+    `select end_user, external_id from end_user where instance = ${instance}`,
+  );
+  const gone = users.filter((row) => isGone(row['external_id'] as string)).map((row) => row['end_user']);
+  await connection.append(
+    'whole_session',
+    ['integer'],
+    sessions.flatMap((row) => (whole.isSession(row['id'] as string) ? [[row['session'] as number]] : [])),
+  );
+  if (gone.length === 0) return;
+  await connection.run(
+    `insert into whole_user select unnest([${gone.join()}]);
+     insert into whole_session
+       select session from message where instance = ${instance}
+       group by session having bool_or(end_user in (${gone.join()}))
+         and bool_and(end_user in (0, ${gone.join()}))`,
+  );
 }
 
 function* rowsOf(positions: Iterable<number>): Generator<[number]> {
@@ -129,7 +192,11 @@ async function dropSessions(connection: Connection, instance: number): Promise<n
  * End users who go, and those of whom no message is left, with what was sent about them. A turn before the first of
  * theirs in a session that stays is nobody's then.
  */
-async function dropPeople(connection: Connection, instance: number, { isGone }: Forgotten): Promise<number> {
+async function dropPeople(
+  connection: Connection,
+  instance: number,
+  { isGone, whole }: Forgotten,
+): Promise<number> {
   const known = await connection.all(
     `select external_id as name from end_user where instance = ${instance}
      union select record_key from record_metadata where instance = ${instance} and record = 'user'`,
@@ -155,7 +222,18 @@ async function dropPeople(connection: Connection, instance: number, { isGone }: 
        where instance = ${instance} and end_user in (select end_user from gone_user);
      delete from end_user where instance = ${instance} and end_user in (select end_user from gone_user)`,
   );
+  if (whole?.isInstance === true) await dropMetadata(connection, instance);
   return countOf(connection, 'gone_user');
+}
+
+/** What was sent about an instance, its sessions and people goes with all that was said there. */
+async function dropMetadata(connection: Connection, instance: number): Promise<void> {
+  await connection.run(
+    `delete from record_metadata where instance = ${instance} and (
+       record = 'instance'
+       or record = 'session' and record_key not in (select id::varchar from session where instance = ${instance})
+       or record = 'user' and record_key not in (select external_id from end_user where instance = ${instance}))`,
+  );
 }
 
 /** Leaves temp `old_session`: those of which nothing was said since a time. */
@@ -207,7 +285,9 @@ async function dropNames(
     }),
   );
   await connection.run(
-    `delete from record_metadata where instance = ${instance} and record = 'user' and record_key in (
+    `delete from record_metadata where instance = ${instance} and record = 'user' and record_key not in (
+       select external_id from end_user where instance = ${instance});
+     delete from record_metadata where instance = ${instance} and record = 'user' and record_key in (
        select u.external_id from end_user u join nobody n using (end_user) where u.instance = ${instance});
      update end_user set id = n.id::uuid, external_id = n.external_id
        from nobody n where end_user.end_user = n.end_user and end_user.instance = ${instance};

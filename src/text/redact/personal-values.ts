@@ -23,16 +23,23 @@ export const personalValues: ReadPersonalValues = (text, known) => {
   return { values, names };
 };
 
-/** The spans that meet none of the places. Both are in order. */
+/** What of the spans lies outside the places: who masks beforehand leaves placeholders in what is still to be hidden. */
 function outside(
   places: readonly { readonly start: number; readonly end: number }[],
   spans: readonly Span[],
 ): readonly Span[] {
+  const left: Span[] = [];
   let at = 0;
-  return spans.filter(({ start, end }) => {
+  for (const { start, end, kind } of spans) {
     while (at < places.length && places[at]!.end <= start) at += 1;
-    return at === places.length || places[at]!.start >= end;
-  });
+    let from = start;
+    for (let next = at; next < places.length && places[next]!.start < end; next += 1) {
+      if (places[next]!.start > from) left.push({ start: from, end: places[next]!.start, kind });
+      from = Math.max(from, places[next]!.end);
+    }
+    if (from < end) left.push({ start: from, end, kind });
+  }
+  return left;
 }
 
 /** Parts of one value stand beside each other: first and last name, the groups of a number, a postcode and its town. */
