@@ -51,7 +51,7 @@ interface ErasableRequest {
   /** People of whom it brings metadata. */
   readonly people: readonly number[];
   readonly isOfInstance: boolean;
-  /** It takes the id of an earlier request of its partition, days later. */
+  /** It takes the id of an earlier request of its instance, days later. */
   readonly reused: number | null;
 }
 
@@ -265,8 +265,12 @@ function withIdOf(
   reused: number | null,
   known: readonly RecordedRequest[],
 ): RecordedRequest {
-  const earlier = reused === null ? undefined : known[reused % Math.max(1, known.length)];
-  if (earlier === undefined || earlier.messages.length === 0) return request;
+  // Of one instance: others may be applied in another order.
+  const own = known.filter(
+    ({ instanceId: of, messages }) => of === request.instanceId && messages.length > 0,
+  );
+  const earlier = reused === null ? undefined : own[reused % Math.max(1, own.length)];
+  if (earlier === undefined) return request;
   const { requestId } = earlier;
   const last = Math.max(...known.filter((one) => one.requestId === requestId).map((one) => one.acceptedAt));
   return { ...request, requestId, acceptedAt: last + REUSED_AFTER };
