@@ -60,8 +60,9 @@ export async function rebuild(
   const next = await takeUpOrBegin(settings, active, definition, source);
   if (source === 'stream' && settings.carried.size > 0)
     await carryOver(settings, active, next, settings.carried);
+  const before = liveSequences(dataDir, active, next);
   const refolded = source === 'facts' ? await makeFromFacts(settings, active, next, options.forget) : 0;
-  const replay = new Replay(settings, next);
+  const replay = new Replay(settings, next, refolded > 0 ? before : []);
   // What is taken over from the live views but for what is to be forgotten has nothing to be compared with.
   if (next.compareAt !== null && options.forget !== undefined) markCompared(dataDir, next);
   else if (next.compareAt !== null) {

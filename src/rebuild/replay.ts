@@ -81,11 +81,12 @@ export class Replay {
   readonly #aside = new Set<number>();
   readonly #startedAt = performance.now();
 
-  constructor(settings: ReplaySettings, epoch: Epoch) {
+  /** `reached`: where each shard is at least, as far as that is known. */
+  constructor(settings: ReplaySettings, epoch: Epoch, reached: readonly number[] = []) {
     this.#settings = settings;
     this.#epoch = epoch;
     this.#throttle = settings.throttle;
-    this.#positions = Array.from({ length: epoch.shards }, () => 0);
+    this.#positions = Array.from({ length: epoch.shards }, (_, shard) => reached[shard] ?? 0);
   }
 
   /** Messages applied since the start. */

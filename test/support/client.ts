@@ -71,10 +71,7 @@ export class Client {
   /** Queries what must be answered; waits for the position first, when one is given. */
   async query(parameters: Parameters, position?: number): Promise<QueryResponse> {
     const headers = position === undefined ? {} : { 'x-wait-for-position': String(position) };
-    let answer = await this.get(parameters, headers);
-    // A busy machine may need more than one wait.
-    for (let waits = 1; waits < MOST_WAITS && answer.headers.get('x-wait-result') === 'timeout'; waits += 1)
-      answer = await this.get(parameters, headers);
+    const answer = await waited(() => this.get(parameters, headers));
     equal(answer.status, 200, JSON.stringify(answer.body));
     const response = queryResponseSchema.parse(answer.body);
     checkRows(parameters, response);
@@ -93,7 +90,7 @@ export class Client {
   /** Reads a session that must be there; waits for the position first, when one is given. */
   async session(sessionId: string, parameters: Parameters, position?: number): Promise<SessionResponse> {
     const headers = position === undefined ? {} : { 'x-wait-for-position': String(position) };
-    const answer = await this.getSession(sessionId, parameters, headers);
+    const answer = await waited(() => this.getSession(sessionId, parameters, headers));
     equal(answer.status, 200, JSON.stringify(answer.body));
     return sessionResponseSchema.parse(answer.body);
   }
@@ -102,6 +99,14 @@ export class Client {
   async rows(parameters: Parameters, position?: number): Promise<Row[]> {
     return (await this.query(parameters, position)).elements;
   }
+}
+
+/** An answer that has waited for its position: a busy machine may need more than one wait. */
+async function waited(ask: () => Promise<Answer>): Promise<Answer> {
+  let answer = await ask();
+  for (let waits = 1; waits < MOST_WAITS && answer.headers.get('x-wait-result') === 'timeout'; waits += 1)
+    answer = await ask();
+  return answer;
 }
 
 export function toSearch(parameters: Parameters): string {
