@@ -408,6 +408,7 @@ describe('backups with keys', () => {
       digest,
       keyId: 'k',
       reason: null,
+      requestedAt: new Date().toISOString(),
       position: 5,
       state: 'DONE',
     };
@@ -454,6 +455,7 @@ describe('backups with keys', () => {
       digest: 'x',
       keyId: 'k',
       reason: null,
+      requestedAt: new Date().toISOString(),
       requestedAt: later,
       redactedAt: later,
       doneAt: later,

@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../support/fold.ts';
 import { instanceId, requestsOf } from '../support/replays.ts';
 import { World } from '../support/world.ts';
 
-const GIVE_UP_MS = 120_000;
+const GIVE_UP_MS = 300_000;
 const PERSON = 'bob@example.com';
 const WORDS = ['zanzibar-quokka', PERSON, 'carol-never-wrote', 'owner-olaf'];
 

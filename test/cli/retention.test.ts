@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../support/fold.ts';
 import { instanceId, requestsOf } from '../support/replays.ts';
 import { World } from '../support/world.ts';
 
-const GIVE_UP_MS = 120_000;
+const GIVE_UP_MS = 300_000;
 const DAY_MS = 86_400_000;
 /** How old the conversations of instance 0 are, in days, by their order. */
 const AGES = [2, 40, 120, 220, 320, 420] as const;

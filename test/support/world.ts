@@ -16,7 +16,7 @@ import { startTestServer, type TestServer } from './nats.ts';
 import { answersOf, FEW_GRANULARITIES, instanceId } from './replays.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const GIVE_UP_MS = 120_000;
+const GIVE_UP_MS = 300_000;
 
 /** A service without doors: NATS, a worker, and the views that it makes. */
 export class World {
