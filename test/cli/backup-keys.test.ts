@@ -456,7 +456,6 @@ describe('backups with keys', () => {
       keyId: 'k',
       reason: null,
       requestedAt: new Date().toISOString(),
-      requestedAt: later,
       redactedAt: later,
       doneAt: later,
       position: 1,
