@@ -455,7 +455,7 @@ describe('backups with keys', () => {
       digest: 'x',
       keyId: 'k',
       reason: null,
-      requestedAt: new Date().toISOString(),
+      requestedAt: later,
       redactedAt: later,
       doneAt: later,
       position: 1,
