@@ -247,7 +247,7 @@ async function runOpen(run: CommandRun, id: string | null): Promise<number> {
         settings.progress.line(
           done === null
             ? 'another machine does what is open'
-            : `${done.erasures.length} erasures and ${done.runs.length} retentions were done`,
+            : `${done.erasures.length} erasures and ${done.runs.length} runs of retention were done`,
         );
       } finally {
         await registry.close();

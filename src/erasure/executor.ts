@@ -49,8 +49,7 @@ export interface ExecutorWork {
 
 /**
  * Does what is open, all of it with one rebuild, and then what is due of retentions; where nothing is, makes views anew
- * that are from before an erasure that
- * another machine did. Returns what was done; null: another machine does it.
+ * that are from before an erasure that another machine did. Returns what was done; null: another machine does it.
  *
  * @throws SetupError when it cannot be done now; InterruptedError
  */
@@ -144,7 +143,10 @@ async function recounted(
     for (const [at, erasure] of open.entries()) {
       if (isCounted(erasure, at)) continue;
       const options = { dimensions: analysis.model.dimensions, isLast: sources[at] === 'FACTS' };
-      forgotten.push(forgottenOf(erasure, await plannedPositions(settings, erasure), digest, options));
+      // The facts themselves know what is of a session or of the instance.
+      const isPlaced = erasure.kind === 'END_USER' || erasure.kind === 'MESSAGES';
+      const positions = isPlaced ? await plannedPositions(settings, erasure) : [];
+      forgotten.push(forgottenOf(erasure, positions, digest, options));
     }
     const except = new Set(waiting.map(({ instanceId }) => instanceId));
     try {

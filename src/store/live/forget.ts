@@ -161,7 +161,7 @@ async function wantWhole(
   await connection.run(
     `insert into whole_user select unnest([${gone.join()}]);
      insert into whole_session
-       select session from message where instance = ${instance}
+       select session from message where instance = ${instance} and position < ${whole.before}
        group by session having bool_or(end_user in (${gone.join()}))
          and bool_and(end_user in (0, ${gone.join()}))`,
   );
@@ -189,8 +189,8 @@ async function dropSessions(connection: Connection, instance: number): Promise<n
 }
 
 /**
- * End users who go, and those of whom no message is left, with what was sent about them. A turn before the first of
- * theirs in a session that stays is nobody's then.
+ * End users of whom no message is left, with what was sent about them, and about those who go. Who has said something
+ * since stays, as somebody new.
  */
 async function dropPeople(
   connection: Connection,
@@ -211,9 +211,11 @@ async function dropPeople(
   await connection.run(
     `create or replace temp table gone_user as
        select end_user, external_id from end_user
-       where instance = ${instance} and (external_id in (select name from gone_name)
-         or exists (from touched_session)
-           and end_user not in (select end_user from message where instance = ${instance}));
+       where instance = ${instance}
+         and (external_id in (select name from gone_name) or exists (from touched_session))
+         and end_user not in (
+           select end_user from message where instance = ${instance}
+             and (position >= ${whole?.before ?? 0} or end_user not in (select end_user from whole_user)));
      delete from record_metadata where instance = ${instance} and record = 'user' and (
        record_key in (select name from gone_name) or record_key in (select external_id from gone_user));
      update session set end_user = 0

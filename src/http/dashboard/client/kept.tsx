@@ -130,7 +130,7 @@ function Hidden({
             checked={hides.texts}
             onInput={(event) => setHides({ ...hides, texts: event.currentTarget.checked })}
           />{' '}
-          Personal data in texts is replaced before it is stored, by placeholders as [EMAIL_48213]
+          Personal data in texts is replaced before it is stored, by placeholders such as [EMAIL_48213]
         </label>
       </p>
       <p>
