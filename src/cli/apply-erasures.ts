@@ -7,9 +7,12 @@ import { eraseEntries } from '../erasure/erase-entries.ts';
 import { placeErasure } from '../erasure/executor.ts';
 import { ErasureLedger } from '../registry/erasure-ledger.ts';
 import { openRegistry } from '../registry/registry.ts';
+import { Retentions } from '../registry/retentions.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { readExtent } from '../stream/log/consumer.ts';
 
+/** So many instances are named in a line. */
+const NAMED = 5;
 const NEVER = new AbortController().signal;
 
 /**
@@ -34,6 +37,14 @@ export async function applyErasures(
       progress.line(
         `The stream of this backup begins at entry ${count(firstSequence)}: views that are made anew do not count what ` +
           'was before. Restore without --erasures to keep these counts, and what was erased.',
+      );
+    const withoutTexts = [...(await (await Retentions.open(connection)).withoutTexts())].toSorted();
+    if (withoutTexts.length > 0)
+      progress.line(
+        `Retention took texts from ${withoutTexts.length === 1 ? 'an instance' : `${count(withoutTexts.length)} instances`}, ` +
+          `and views that are made anew do not have their topics, signals, gaps and repeated requests: ` +
+          `${withoutTexts.slice(0, NAMED).join(', ')}${withoutTexts.length > NAMED ? ', …' : ''}. To keep these numbers, ` +
+          'restore without --erasures, and run "npm run erase -- again FILE" before anybody asks.',
       );
     for (const each of open) {
       // Everything that was restored was sent before it.

@@ -12,8 +12,12 @@ import { redactEntry } from '../stream/log/redacted-entries.ts';
 import { partitionOf } from '../stream/subjects.ts';
 import { eachEntry, payloadOf, recordIn } from './erase-entries.ts';
 import { agedOf } from './forget-views.ts';
+import { createPace } from './pace.ts';
 import { dropUnfinishedViews, recount, type RecountSettings } from './recount.ts';
 import { Trimming } from './trimming.ts';
+
+/** Nobody waits for what is only old: at most this share of the time, the server writes for it. */
+const BUSY_SHARE = 0.5;
 
 export interface RetainSettings extends RecountSettings {
   readonly runs: Retentions;
@@ -106,8 +110,10 @@ async function trimEntries(
   const trimming = new Trimming(instanceId, cutoffs, await runs.names(instanceId));
   await eachEntry(settings, partition, position, (_, record) => trimming.note(record));
   let entries = 0;
+  const rest = createPace(BUSY_SHARE, signal);
   await eachEntry(settings, partition, position, async (entry, record) => {
     const left = trimming.trimmed(record);
+    await rest();
     if (left === null) return;
     signal.throwIfAborted();
     await confirm();

@@ -19,10 +19,12 @@ import { keyFile, keysFolder, makeKey, readKey } from '../../src/backup/keys.ts'
 import { checkBackup } from '../../src/cli/backup-files.ts';
 import type { Backup } from '../../src/domain/backups.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
+import { dueRuns, KEPT_FOR_EVER } from '../../src/domain/retention.ts';
 import { SetupError } from '../../src/errors.ts';
 import { BackupLedger } from '../../src/registry/backup-ledger.ts';
 import { ErasureLedger } from '../../src/registry/erasure-ledger.ts';
 import { openRegistry } from '../../src/registry/registry.ts';
+import { Retentions } from '../../src/registry/retentions.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { createPublisher } from '../../src/stream/log/group-commit.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
@@ -44,6 +46,8 @@ const PERSON = 'person-to-forget@example.com';
 const SECRET = 'zanzibar-quokka-8841';
 const SILENT = { begin: () => undefined, update: () => undefined, end: () => undefined };
 const CONVERSATIONS = 'streams/CONVERSATIONS.entries.sealed';
+/** Retention took texts from it. */
+const AGED = v5('aged', v5.URL);
 const STATE = 'views/0/state.duckdb.sealed';
 const DAY_MS = 86_400_000;
 
@@ -161,6 +165,9 @@ describe('backups with keys', () => {
     );
     await end(worker);
     expected = await answers(dataDir);
+    const runs = await Retentions.open(connection);
+    const [aged] = dueRuns([{ instanceId: AGED, retention: { ...KEPT_FOR_EVER, textDays: 1 } }], [], 1e15);
+    await runs.put({ ...aged!, position: 0, doneAt: new Date(0).toISOString(), lostTexts: true });
     plain = await backUp('plain');
     sealed = await backUp('sealed', '--keep-days', '30');
   });
@@ -416,6 +423,7 @@ describe('backups with keys', () => {
     writeFileSync(file, `${JSON.stringify(line)}\n`);
     const args = [path('sealed'), '--keys', keys, '--erasures', file];
     await restored('restored without', args, async ({ dir, env, there, output }) => {
+      match(output, new RegExp(`Retention took texts from an instance, .* ${AGED}\\. To keep these numbers`));
       match(output, /erasure .*: \d+ messages went from \d+ entries/);
       match(output, /the views of 0 shards .*\nWhat was erased is gone from it/);
       const [erasure] = await (await ErasureLedger.open(there)).list();
