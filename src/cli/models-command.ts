@@ -1,4 +1,4 @@
-/** What `npm run models` does, apart from the process around it. */
+/** What `npm run models` does, apart from the process around it. Covered by test/cli/models-command.test.ts. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
@@ -8,17 +8,16 @@ import { WEIGHTS, type Weights } from '../turns/embed/model-files.ts';
 import { findModel, modelName } from '../turns/embed/model-location.ts';
 import { enrichmentId } from '../turns/enricher.ts';
 import { loadHeads } from '../turns/heads.ts';
-import { listModels } from '../hub/catalog.ts';
-import { readVariable, writeVariable } from '../hub/env-file.ts';
-import { Hub } from '../hub/hub.ts';
-import { INCOMING, megabytes, pullModel, type PullProgress } from '../hub/pull.ts';
-import { tryModel, vectorFaults, type Trial } from '../hub/trial.ts';
+import { listModels, nameOf } from '../hub/catalog.ts';
+import { damagesOf, readManifest } from '../hub/manifest.ts';
+import { INCOMING, pullModel, vectorFaults, type PullOptions } from '../hub/pull.ts';
 import { changesBetween, readDefinition } from '../store/epochs/definition.ts';
 import { readActiveEpoch, shardDirectory } from '../store/epochs/epochs.ts';
 import { lockDataDirectory } from '../store/data-directory.ts';
 import { megabytesPerSecond, type Progress } from '../domain/progress.ts';
 import { currentDefinition } from '../worker/current-definition.ts';
 import { action, INTERRUPTED, UsageError, type Command, type CommandRun } from './command.ts';
+import { readVariable, writeVariable } from './env-file.ts';
 import { tableOf } from './table.ts';
 
 export const MODELS_USAGE = `Usage:
@@ -28,8 +27,8 @@ export const MODELS_USAGE = `Usage:
   npm run models -- use MODEL
 
 MODEL is a name that list shows, or a folder. pull fetches a sentence embedding model in ONNX form from the hub
-(HF_ENDPOINT, HF_TOKEN) into models/; nothing else ever downloads one. check says whether a model can be
-used here, what it knows and how fast it is. use writes EMBEDDING_MODEL to .env.`;
+(HF_ENDPOINT, HF_TOKEN) into models/; nothing else ever downloads one. check says what a model is, and whether it is
+whole and can be used here. use writes EMBEDDING_MODEL to .env.`;
 
 export interface ModelsSurroundings {
   readonly config: Config;
@@ -42,8 +41,6 @@ export interface ModelsSurroundings {
   readonly write: (text: string) => void;
   readonly progress: Progress;
   readonly signal: AbortSignal;
-  /** How long `check` measures each speed, milliseconds. Default: long enough for a steady one. */
-  readonly measureMs?: number;
 }
 
 /** The command; `surroundings` is called once the command line is read. */
@@ -82,16 +79,19 @@ export function modelsCommand(surroundings: (run: CommandRun) => ModelsSurroundi
 }
 
 async function list({ config, defaultModel, modelsDirectory, write }: ModelsSurroundings): Promise<number> {
-  const entries = listModels({ modelsDirectory, inUse: config.embeddingModel, byDefault: defaultModel });
-  const rows = entries.map((entry) => [
-    entry.inUse ? '*' : '',
-    entry.name,
-    entry.fault === null ? String(entry.dimensions ?? '?') : '-',
-    megabytes(entry.bytes),
-    entry.fault === null ? entry.thresholds : '-',
-    entry.prefix === '' ? '' : JSON.stringify(entry.prefix),
-    entry.pulled === null ? (entry.isDefault ? 'default' : '') : `hub ${entry.pulled.commit.slice(0, 12)}`,
-    entry.pulled?.licence ?? '',
+  const [inUse, byDefault] = [config.embeddingModel, defaultModel].map((model) =>
+    nameOf(model, modelsDirectory),
+  );
+  const entries = listModels(modelsDirectory, config.embeddingModel);
+  const rows = entries.map(({ name, dimensions, bytes, hasThresholds, prefix, pulled, fault }) => [
+    name === inUse ? '*' : '',
+    name,
+    fault === null ? String(dimensions ?? '?') : '-',
+    megabytes(bytes),
+    fault === null ? (hasThresholds ? 'card' : 'calibrated') : '-',
+    prefix === '' ? '' : JSON.stringify(prefix),
+    pulled === null ? (name === byDefault ? 'default' : '') : `hub ${pulled.commit.slice(0, 12)}`,
+    pulled?.licence ?? '',
   ]);
   write(tableOf(['', 'MODEL', 'DIMENSIONS', 'SIZE', 'THRESHOLDS', 'PREFIX', 'FROM', 'LICENCE'], rows));
   write('* is in use (EMBEDDING_MODEL).\n');
@@ -105,7 +105,7 @@ async function pull(
   revision: string,
   dtype: Weights['dtype'] | undefined,
 ): Promise<number> {
-  const hub = new Hub({ url: config.hubUrl, token: config.hubToken, signal });
+  const hub = { url: config.hubUrl.replace(/\/+$/, ''), token: config.hubToken, signal };
   const incoming = join(modelsDirectory, INCOMING);
   mkdirSync(incoming, { recursive: true });
   const lock = await lockDataDirectory(incoming, {
@@ -113,116 +113,95 @@ async function pull(
     taken: 'Another pull runs: let it end, or stop it.',
   });
   try {
+    const onProgress = progressOf(progress, write);
     const { folder, manifest, unchanged } = await pullModel({
       hub,
       id,
       revision,
       dtype,
       modelsDirectory,
-      progress: pullProgress(progress, write),
-      signal,
+      onProgress,
     });
     const { files, commit, dimensions, licence } = manifest;
     const bytes = files.reduce((sum, { size }) => sum + size, 0);
     const state = unchanged ? 'is there already, whole' : 'checked';
+    progress.end();
     write(
       `${id} at ${commit.slice(0, 12)} ${state}: ${files.length} files, ${megabytes(bytes)}, vectors of ` +
         `${dimensions} dimensions, licence ${licence ?? 'not given'}\n` +
-        `in ${folder}\nIt needs no network from here on. "npm run models -- check ${id}" tries it, "npm run ` +
-        `models -- use ${id}" chooses it.\n`,
+        `in ${folder}\nIt needs no network from here on. "npm run models -- use ${id}" chooses it.\n`,
     );
     return 0;
   } catch (error) {
+    progress.end();
     if (!signal.aborted) {
       if (error instanceof Error && 'syscall' in error)
         throw new SetupError(`${modelsDirectory} cannot be written: ${error.message}.`, { cause: error });
       throw error;
     }
-    write('interrupted; the next pull goes on where this one stopped\n');
+    write('interrupted: nothing was installed, and the next pull begins anew\n');
     return INTERRUPTED;
   } finally {
     lock.release();
   }
 }
 
-function pullProgress(progress: Progress, write: (text: string) => void): PullProgress {
-  let all = '';
-  return {
-    begin(model, bytes) {
-      all = megabytes(bytes);
-      write(`fetching ${model.id} at ${model.commit.slice(0, 12)}, ${all}\n`);
-      progress.begin({ title: 'fetching', to: bytes, rate: megabytesPerSecond });
-    },
-    update(file, bytes) {
-      progress.update({ done: bytes, details: `${megabytes(bytes)} of ${all}, ${file}` });
-    },
-    end() {
-      progress.end();
-    },
+function progressOf(progress: Progress, write: (text: string) => void): PullOptions['onProgress'] {
+  let hasBegun = false;
+  return ({ id, commit }, file, done, to) => {
+    if (!hasBegun) {
+      write(`fetching ${id} at ${commit.slice(0, 12)}, ${megabytes(to)}\n`);
+      progress.begin({ title: 'fetching', to, rate: megabytesPerSecond });
+    }
+    hasBegun = true;
+    progress.update({ done, details: `${megabytes(done)} of ${megabytes(to)}, ${file}` });
   };
 }
 
-async function check(
-  { config, modelsDirectory, write, measureMs }: ModelsSurroundings,
-  model = config.embeddingModel,
-): Promise<number> {
-  const trial = await tryModel({ model, modelsDirectory, ...(measureMs === undefined ? {} : { measureMs }) });
-  const { embedder, faults } = trial;
-  write(describe(trial));
-  await embedder.close();
-  for (const fault of faults) write(`FAULT: ${fault}\n`);
-  write(faults.length === 0 ? 'It can be used.\n' : 'It cannot be used like this: pull it again.\n');
-  return faults.length === 0 ? 0 : 1;
+/** `8.4 MB`; `1.2 GB` from a thousand of them on. */
+function megabytes(bytes: number): string {
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
-function describe({ embedder, loadMs, languages, speeds }: Trial): string {
-  const { folder, dimensions, batchSize, id } = embedder;
-  const facts = [
-    ['model', id],
-    ['folder', folder.path],
-    ['loads in', `${Math.round(loadMs)} ms`],
-    ['vectors', `${dimensions} dimensions; texts are cut at ${folder.maxTokens} tokens`],
-    ['weights', `onnx/${folder.weights.file} (${folder.weights.dtype})`],
-    ['pooling', folder.pooling],
-    ['prefix', folder.prefix === '' ? 'none' : JSON.stringify(folder.prefix)],
-    [
-      'thresholds',
+async function check(
+  { config, modelsDirectory, write }: ModelsSurroundings,
+  model = config.embeddingModel,
+): Promise<number> {
+  const embedder = await loadEmbedder({ model, modelsDirectory });
+  try {
+    write(describe(embedder));
+    const { path } = embedder.folder;
+    const manifest = readManifest(path);
+    const damages = manifest === null ? [] : await damagesOf(path, manifest);
+    const faults = [...damages, ...(await vectorFaults(embedder))];
+    for (const fault of faults) write(`FAULT: ${fault}\n`);
+    write(faults.length === 0 ? 'It can be used.\n' : 'It cannot be used like this: pull it again.\n');
+    return faults.length === 0 ? 0 : 1;
+  } finally {
+    await embedder.close();
+  }
+}
+
+function describe({ folder, dimensions, batchSize, id }: LoadedEmbedder): string {
+  const thresholds = Object.entries(folder.thresholds ?? {}).map(([name, value]) => `${name} ${value}`);
+  const facts = {
+    model: id,
+    folder: folder.path,
+    vectors: `${dimensions} dimensions; texts are cut at ${folder.maxTokens} tokens`,
+    weights: `onnx/${folder.weights.file} (${folder.weights.dtype})`,
+    pooling: folder.pooling,
+    prefix: folder.prefix === '' ? 'none' : JSON.stringify(folder.prefix),
+    thresholds:
       folder.thresholds === null
         ? "none of its own: calibrated from each instance's own messages"
-        : `from its card (${Object.entries(folder.thresholds)
-            .map(([name, value]) => `${name} ${value}`)
-            .join(', ')})`,
-    ],
-    [
-      'batches',
+        : `from its card (${thresholds.join(', ')})`,
+    batches:
       batchSize === 1
         ? 'one text at a time: in a batch of this model, vectors depend on their neighbours'
         : `of up to ${batchSize} texts, vectors the same to the bit`,
-    ],
-  ];
-  const width = Math.max(...facts.map(([name]) => name?.length ?? 0));
-  const lines = facts.map(([name = '', value = '']) => `${name.padEnd(width)}  ${value}\n`).join('');
-  const known = tableOf(
-    ['LANGUAGE', 'SAME REQUEST IN ENGLISH', 'OTHER REQUESTS', 'RIGHT ONE NEAREST'],
-    languages.map(({ language, same, different, found }) => [
-      language,
-      same === null ? '' : same.toFixed(2),
-      different.toFixed(2),
-      found === null ? '' : `${Math.round(found * 100)} %`,
-    ]),
-  );
-  const fast = tableOf(
-    ['WORDS', 'AT ONCE', 'MESSAGES/S'],
-    speeds.map(({ words, batch, messagesPerSecond }) => [
-      String(words),
-      String(batch),
-      Math.round(messagesPerSecond).toLocaleString('en-US'),
-    ]),
-  );
-  return (
-    `${lines}\nMean cosines of four requests in each language:\n${known}\nOn one thread of this ` +
-    `machine:\n${fast}\n`
-  );
+  };
+  const lines = Object.entries(facts).map(([name, value]) => `${name.padEnd(10)}  ${value}\n`);
+  return lines.join('');
 }
 
 async function use(surroundings: ModelsSurroundings, model: string): Promise<number> {

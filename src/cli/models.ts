@@ -1,5 +1,5 @@
 /**
- * `npm run models`: the embedding models that there are, fetching another, trying and choosing one.
+ * `npm run models`: the embedding models that there are, fetching another, checking and choosing one.
  * Covered by test/cli/models-command.test.ts.
  */
 import { join } from 'node:path';

@@ -1,255 +1,155 @@
 /**
- * The hub's HTTP interface, as far as fetching a model needs it. The only code of the service that asks the
- * internet.
+ * The hub's HTTP interface, as far as fetching a model needs it: the only code that asks the internet for a model.
+ * A file counts as fetched only with the size and digest that the hub announced. Covered by test/hub/pull.test.ts.
  */
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
+import { retrying } from '../domain/retry.ts';
 import { SetupError } from '../errors.ts';
 
-export interface HubOptions {
+export interface Hub {
   /** Such as `https://huggingface.co`. */
   readonly url: string;
   /** For models whose terms have to be accepted. */
   readonly token: string | undefined;
-  readonly signal?: AbortSignal;
-  /** How long the hub may take to begin an answer, or to go on with it, milliseconds. */
-  readonly patienceMs?: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Before the second try, milliseconds. Default: half a second. */
+  readonly pauseMs?: number;
 }
 
-/** One file of a model, as the hub lists it. */
-export interface HubFile {
-  readonly path: string;
-  /** Bytes. */
-  readonly size: number;
-  /** Of the content, hex digits: SHA-256 in large file storage, else the one that git names it by. */
-  readonly digest: { readonly kind: 'sha256' | 'git-sha1'; readonly hex: string };
-}
+const rfilename = z.string();
+const size = z.int().nonnegative();
+const sha1 = z.hash('sha1').toLowerCase();
+const sha256 = z.hash('sha256').toLowerCase();
+const fileSchema = z.union([
+  // In large file storage; else as git has it.
+  z
+    .looseObject({ rfilename, lfs: z.looseObject({ size, sha256 }) })
+    .transform(({ rfilename: path, lfs }) => ({ path, size: lfs.size, kind: 'sha256', hex: lfs.sha256 })),
+  z
+    .looseObject({ rfilename, lfs: z.null().optional(), size, blobId: sha1 })
+    .transform((file) => ({ path: file.rfilename, size: file.size, kind: 'sha1', hex: file.blobId })),
+  // Without size and digest nobody could know whether what arrives is the file.
+  z.looseObject({ rfilename }).transform((file) => ({ path: file.rfilename, hex: null })),
+]);
+const licenceSchema = z.string().or(z.array(z.string()));
+const modelSchema = z
+  .looseObject({
+    // A commit, as git has them.
+    sha: sha1.or(sha256),
+    cardData: z.looseObject({ license: licenceSchema.optional() }).nullish(),
+    siblings: z.array(fileSchema),
+  })
+  .transform(({ sha: commit, cardData, siblings }) => ({
+    commit,
+    licence: cardData?.license === undefined ? null : [cardData.license].flat().join(', '),
+    files: new Map(siblings.map((file) => [file.path, file])),
+  }));
 
-export interface HubModel {
-  readonly id: string;
-  /** What the revision means now. */
-  readonly commit: string;
-  readonly licence: string | null;
-  /** By path; null: the hub does not tell size and digest, so nobody could know whether what arrives is the file. */
-  readonly files: ReadonlyMap<string, HubFile | null>;
-}
+/** One file of a model: its path, its size, and the digest of its content in hex digits. */
+export type HubFile = Exclude<z.output<typeof fileSchema>, { hex: null }>;
+/** What a revision of a model means now, its files by path. */
+export type HubModel = z.output<typeof modelSchema> & { readonly id: string };
 
-/** Trying again may help: the connection broke, or the hub was busy. */
-export class PassingError extends Error {}
-
-const PATIENCE_MS = 30_000;
 const ID = /^[A-Za-z0-9][\w.-]{0,95}(?:\/[A-Za-z0-9][\w.-]{0,95})?$/;
 
-/** As git has them, of either kind: it names a folder. */
-const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
-const SHA_256 = /^[0-9a-f]{64}$/i;
-const GIT_SHA_1 = /^[0-9a-f]{40}$/i;
+/** What a model consists of. Throws SetupError when the hub does not say it. */
+export async function describeModel(hub: Hub, id: string, revision: string): Promise<HubModel> {
+  if (!ID.test(id) || id.includes('..'))
+    throw new SetupError(`"${id}" is no hub id: it looks like Xenova/all-MiniLM-L6-v2.`);
+  // Of an address these would be steps, not a name.
+  if (['', '.', '..'].includes(revision))
+    throw new SetupError(`"${revision}" is no revision: it is a branch, a tag or a commit.`);
+  const path = `api/models/${id}/revision/${encodeURIComponent(revision)}?blobs=true`;
+  const answer = await persist(hub, async () => (await ask(hub, path, id)).json()).catch((error) => {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  });
+  const { data } = modelSchema.safeParse(answer);
+  if (data !== undefined) return { ...data, id };
+  throw new SetupError(`${hub.url} does not answer as a hub does: HF_ENDPOINT must name one.`);
+}
 
-const size = z.number().int().nonnegative().nullish();
-const modelSchema = z.looseObject({
-  sha: z.string().regex(COMMIT),
-  cardData: z.looseObject({ license: z.union([z.string(), z.array(z.string())]).optional() }).nullish(),
-  siblings: z.array(
-    z.looseObject({
-      rfilename: z.string(),
-      size,
-      blobId: z.string().nullish(),
-      lfs: z.looseObject({ sha256: z.string().nullish(), size }).nullish(),
-    }),
-  ),
-});
-type Sibling = z.infer<typeof modelSchema>['siblings'][number];
-
-export class Hub {
-  readonly #url: string;
-  readonly #token: string | undefined;
-  readonly #signal: AbortSignal | undefined;
-  readonly #patienceMs: number;
-
-  constructor({ url, token, signal, patienceMs }: HubOptions) {
-    this.#url = url.replace(/\/+$/, '');
-    this.#token = token;
-    this.#signal = signal;
-    this.#patienceMs = patienceMs ?? PATIENCE_MS;
-  }
-
-  get url(): string {
-    return this.#url;
-  }
-
-  /** What a model consists of. Throws SetupError when it cannot be had, PassingError when it may be had later. */
-  async describe(id: string, revision: string): Promise<HubModel> {
-    if (!ID.test(id) || id.includes('..'))
-      throw new SetupError(`"${id}" is no hub id: it looks like Xenova/all-MiniLM-L6-v2.`);
-    // Of an address these would be steps, not a name.
-    if (['', '.', '..'].includes(revision))
-      throw new SetupError(`"${revision}" is no revision: it is a branch, a tag or a commit.`);
-    const path = `api/models/${id}/revision/${encodeURIComponent(revision)}?blobs=true`;
-    const { response, alive } = await this.#ask(path);
-    if (!response.ok) throw await this.#refusal(response, id, revision);
-    let parsed: z.infer<typeof modelSchema>;
-    try {
-      parsed = modelSchema.parse(await response.json());
-    } catch (cause) {
-      if (this.#signal?.aborted === true) throw cause;
-      throw new SetupError(
-        `${this.#url} does not answer as a hub does: HF_ENDPOINT must name one, such as https://huggingface.co.`,
-        { cause },
-      );
-    } finally {
-      alive.end();
-    }
-    const licence = parsed.cardData?.license;
-    return {
-      id,
-      commit: parsed.sha,
-      licence: Array.isArray(licence) ? licence.join(', ') : (licence ?? null),
-      files: new Map(parsed.siblings.map((sibling) => [sibling.rfilename, measured(sibling)])),
-    };
-  }
-
-  /**
-   * The bytes of a file from `from` on, or from 0 when the hub sends it whole. Throws as `describe` does, also while
-   * the bytes are read.
-   */
-  async open(
-    model: HubModel,
-    path: string,
-    from: number,
-  ): Promise<{ from: number; bytes: AsyncIterable<Uint8Array> }> {
-    const place = path.split('/').map(encodeURIComponent).join('/');
-    const range = from > 0 ? { range: `bytes=${from}-` } : {};
-    // Without "identity" the content length would be that of the compressed bytes.
-    const { response, alive } = await this.#ask(`${model.id}/resolve/${model.commit}/${place}`, {
-      'accept-encoding': 'identity',
-      ...range,
-    });
-    if (response.status === 416) {
-      alive.end();
-      await response.body?.cancel();
-      return this.open(model, path, 0);
-    }
-    if (!response.ok || response.body === null)
-      throw await this.#refusal(response, model.id, model.commit, path);
-    const partial = response.status === 206;
-    const starts = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1];
-    if (partial && Number(starts) !== from)
-      throw new PassingError('the hub sent another part than was asked for');
-    return { from: partial ? from : 0, bytes: this.#watched(response.body, alive) };
-  }
-
-  async *#watched(body: AsyncIterable<Uint8Array>, alive: Watch): AsyncGenerator<Uint8Array> {
-    try {
-      for await (const chunk of body) {
-        alive.again();
+/**
+ * Writes a file to `target`, each time from its beginning; `onBytes` is told how much has arrived. Throws SetupError
+ * when the file cannot be had or is not what the hub announced.
+ */
+export function fetchFile(
+  hub: Hub,
+  { id, commit }: HubModel,
+  { path, size, kind, hex }: HubFile,
+  target: string,
+  onBytes: (bytes: number) => void,
+): Promise<void> {
+  const place = path.split('/').map(encodeURIComponent).join('/');
+  return persist(hub, async () => {
+    const { body } = await ask(hub, `${id}/resolve/${commit}/${place}`, id);
+    const hash = createHash(kind).update(kind === 'sha1' ? `blob ${size}\0` : '');
+    let arrived = 0;
+    const counted = async function* (): AsyncGenerator<Uint8Array> {
+      for await (const chunk of body ?? []) {
+        hash.update(chunk);
+        onBytes((arrived += chunk.length));
         yield chunk;
       }
-    } catch (cause) {
-      throw this.#broken(cause);
-    } finally {
-      alive.end();
-    }
-  }
-
-  async #ask(
-    path: string,
-    headers: Record<string, string> = {},
-  ): Promise<{ response: Response; alive: Watch }> {
-    const alive = new Watch(this.#patienceMs);
-    try {
-      const response = await fetch(`${this.#url}/${path}`, {
-        headers: {
-          'user-agent': 'undertone',
-          ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
-          ...headers,
-        },
-        signal: this.#signal === undefined ? alive.signal : AbortSignal.any([this.#signal, alive.signal]),
-      });
-      alive.again();
-      return { response, alive };
-    } catch (cause) {
-      alive.end();
-      throw this.#broken(cause);
-    }
-  }
-
-  /** An error for a connection that could not be made or broke off. */
-  #broken(cause: unknown): unknown {
-    if (this.#signal?.aborted === true || cause instanceof PassingError) return cause;
-    const { message, code } = innermost(cause);
-    const reason = code ?? message;
-    return new PassingError(`${this.#url} cannot be reached (${reason})`, { cause });
-  }
-
-  async #refusal(response: Response, id: string, revision: string, path?: string): Promise<Error> {
-    const { status, headers } = response;
-    const said = headers.get('x-error-code') ?? '';
-    await response.body?.cancel();
-    const page = `${this.#url}/${id}`;
-    const token = this.#token === undefined ? 'set HF_TOKEN' : 'check that HF_TOKEN may read it';
-    if (status === 429 || status >= 500)
-      return new PassingError(`${this.#url} answered ${status}: it is busy or out of order`);
-    if (said === 'GatedRepo' || (status === 403 && said === ''))
-      return new SetupError(`${id} is gated (${status}): accept its terms at ${page}, then ${token}.`);
-    if (said === 'RevisionNotFound')
-      return new SetupError(`${id} has no revision "${revision}": ${page}/tree/main shows those there are.`);
-    if (path !== undefined && (said === 'EntryNotFound' || status === 404))
-      return new SetupError(`${id} has no ${path} at ${revision} any more: pull it again.`);
-    // The hub answers 401 for a model that is not there as well as for a private one.
-    if (status === 401 || status === 404)
-      return new SetupError(
-        `There is no model ${id} at ${this.#url} (${status}); if it is private, ${token}.`,
+    };
+    await pipeline(counted, createWriteStream(target));
+    if (arrived < size) throw new PassingError(`it broke off in ${path}`);
+    if (hash.digest('hex') !== hex)
+      throw new SetupError(
+        `${path} of ${id} arrived from ${hub.url} with another digest: nothing was installed.`,
       );
-    return new SetupError(`${this.#url} refused ${path ?? id} with ${status} ${response.statusText}.`.trim());
-  }
+  });
 }
 
-/** Null: the hub does not say what it is measured by. */
-function measured({ rfilename: path, size: bytes, blobId, lfs }: Sibling): HubFile | null {
-  const size = lfs?.size ?? bytes;
-  const [kind, hex, rule] =
-    lfs === null || lfs === undefined
-      ? (['git-sha1', blobId, GIT_SHA_1] as const)
-      : (['sha256', lfs.sha256, SHA_256] as const);
-  if (size === null || size === undefined || !rule.test(hex ?? '')) return null;
-  return { path, size, digest: { kind, hex: (hex ?? '').toLowerCase() } };
+/** Trying again may help: the hub is busy, or broke off. */
+class PassingError extends Error {}
+
+/** What the network fails with has its reason as its cause; what the disk fails with stands alone. */
+function mayPass(error: unknown): boolean {
+  return error instanceof PassingError || (error instanceof TypeError && error.cause !== undefined);
 }
 
-/** Aborts when nothing was heard for too long. */
-class Watch {
-  readonly #controller = new AbortController();
-  readonly #ms: number;
-  #timer: NodeJS.Timeout;
-
-  constructor(ms: number) {
-    this.#ms = ms;
-    this.#timer = this.#start();
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  again(): void {
-    clearTimeout(this.#timer);
-    this.#timer = this.#start();
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-  }
-
-  #start(): NodeJS.Timeout {
-    return setTimeout(
-      () => this.#controller.abort(new Error(`nothing was heard for ${this.#ms / 1000} s`)),
-      this.#ms,
+/** Does the work again while the hub is away or busy, and says what to do when it stays so. */
+async function persist<T>({ url, signal, pauseMs = 500 }: Hub, work: () => Promise<T>): Promise<T> {
+  try {
+    return await retrying(work, { tries: 4, pauseMs, longestMs: 8 * pauseMs, mayPass, signal });
+  } catch (cause) {
+    if (!mayPass(cause)) throw cause;
+    let reason = cause as NodeJS.ErrnoException;
+    while (reason.cause instanceof Error) reason = reason.cause;
+    throw new SetupError(
+      `${url} cannot be reached (${reason.code ?? reason.message}). Try again later, or where there is a network; ` +
+        'behind a proxy set NODE_USE_ENV_PROXY=1 and HTTPS_PROXY. A copy of the hub is named by HF_ENDPOINT.',
+      { cause },
     );
   }
 }
 
-function innermost(error: unknown): { message: string; code: string | undefined } {
-  let at: unknown = error;
-  while (at instanceof Error && at.cause !== undefined) at = at.cause;
-  if (!(at instanceof Error)) return { message: String(at), code: undefined };
-  const code = 'code' in at && typeof at.code === 'string' ? at.code : undefined;
-  return { message: at.message, code };
+/** One request for something of a model. Node gives up a connection that is silent for five minutes. */
+async function ask({ url, token, signal }: Hub, path: string, id: string): Promise<Response> {
+  const response = await fetch(`${url}/${path}`, {
+    headers: {
+      'user-agent': 'undertone',
+      // Else the bytes would be counted compressed.
+      'accept-encoding': 'identity',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    signal: signal ?? null,
+  });
+  if (response.ok) return response;
+  const { status, headers } = response;
+  const said = headers.get('x-error-code');
+  await response.body?.cancel();
+  const page = `${url}/${id}`;
+  const access = token === undefined ? 'set HF_TOKEN' : 'check that HF_TOKEN may read it';
+  if (status === 429 || status >= 500) throw new PassingError(`it answered ${status}`);
+  if (said === 'GatedRepo' || (status === 403 && said === null))
+    throw new SetupError(`${id} is gated (${status}): accept its terms at ${page}, then ${access}.`);
+  if (said === 'RevisionNotFound')
+    throw new SetupError(`${id} has no such revision: ${page}/tree/main shows those there are.`);
+  // The hub answers 401 for a model that is not there as well as for a private one.
+  throw new SetupError(`There is no model ${id} at ${url} (${status}); if it is private, ${access}.`);
 }

@@ -89,7 +89,6 @@ describe('npm run models', () => {
       write: (text) => (output += text),
       progress: openProgress(new PassThrough()),
       signal: new AbortController().signal,
-      measureMs: 5,
     }));
     const code = await readCommandLine(command, args)({ interruption: () => new AbortController().signal });
     return { code: code ?? 0, output };
@@ -123,14 +122,12 @@ describe('npm run models', () => {
     match(list, /^ +acme\/small +32 /m);
   });
 
-  it('checks a model: what it is, how fast, and that it is whole', async () => {
+  it('checks a model: what it is, and that it is whole', async () => {
     const { code, output } = await command(['check', ID]);
     equal(code, 0, output);
     match(output, /^vectors +32 dimensions; texts are cut at 64 tokens$/m);
     match(output, /^prefix +"query: "$/m);
     match(output, /^thresholds +none of its own: calibrated from each instance's own messages$/m);
-    match(output, /^es +-?0\.\d\d +-?0\.\d\d +\d+ %$/m);
-    match(output, /^8 +32 +[\d,]+$/m);
     match(output, /It can be used\.\n$/);
     const weights = join(models, 'acme/small/onnx/model_quantized.onnx');
     const bytes = readFileSync(weights);

@@ -23,21 +23,19 @@ export interface ServedModel {
 export interface HubFaults {
   /** Ends the connection after so many bytes of a file's answer, for so many answers. */
   cut: { readonly path: string; readonly after: number; times: number } | null;
-  /** Sends files whole, whatever range is asked for. */
-  ignoreRanges: boolean;
   /** Sends other bytes than it announces, as many. */
   garble: { readonly path: string; times: number } | null;
   /** Answers with this status, for so many answers. */
   busy: { readonly status: number; times: number } | null;
-  /** Begins an answer and goes silent. */
-  hang: boolean;
   /** Does not say of a file what it is by, or says nonsense. */
   untold: { readonly path: string; readonly as: { size?: unknown; blobId?: unknown; lfs?: unknown } } | null;
 }
 
+export const NO_FAULTS: HubFaults = { cut: null, garble: null, busy: null, untold: null };
+
 export interface HubServer {
   readonly url: string;
-  /** `GET /api/models/…`, with `Range` when there was one. */
+  /** `/api/models/…`. */
   readonly requests: string[];
   readonly faults: HubFaults;
   close(): Promise<void>;
@@ -47,16 +45,9 @@ export const COMMIT = '751bff37182d3f1213fa05d7196b954e230abad9';
 
 export async function startHub(models: Readonly<Record<string, ServedModel>>): Promise<HubServer> {
   const requests: string[] = [];
-  const faults: HubFaults = {
-    cut: null,
-    ignoreRanges: false,
-    garble: null,
-    busy: null,
-    hang: false,
-    untold: null,
-  };
+  const faults: HubFaults = { ...NO_FAULTS };
   const server = createServer((request, response) => {
-    requests.push([request.url, request.headers.range].filter((part) => part !== undefined).join(' '));
+    requests.push(request.url ?? '');
     answer(models, faults, request, response);
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -86,10 +77,6 @@ function answer(
   if (faults.busy !== null && faults.busy.times > 0) {
     faults.busy.times -= 1;
     return refuse(faults.busy.status);
-  }
-  if (faults.hang) {
-    response.writeHead(200, { 'content-type': 'application/json' }).write('{');
-    return;
   }
   const { pathname } = new URL(request.url ?? '', 'http://hub');
   const [, id = '', revision = ''] =
@@ -125,41 +112,25 @@ function answer(
     response.writeHead(302, { location: `/stored/${id}@${known}/${path}` }).end();
     return;
   }
-  send(readFileSync(join(model.folder, path)), path, faults, request, response);
+  send(readFileSync(join(model.folder, path)), path, faults, response);
 }
 
-function send(
-  whole: Buffer,
-  path: string,
-  faults: HubFaults,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void {
+function send(whole: Buffer, path: string, faults: HubFaults, response: ServerResponse): void {
   let bytes = whole;
   if (faults.garble?.path === path && faults.garble.times > 0) {
     faults.garble.times -= 1;
     bytes = Buffer.from(whole.map((byte) => byte ^ 1));
   }
-  const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
-  const isPart = from > 0 && !faults.ignoreRanges;
-  if (isPart && from >= bytes.length) {
-    response.writeHead(416, { 'content-range': `bytes */${bytes.length}` }).end();
-    return;
-  }
-  const part = isPart ? bytes.subarray(from) : bytes;
-  response.writeHead(isPart ? 206 : 200, {
-    'content-length': part.length,
-    ...(isPart ? { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` } : {}),
-  });
+  response.writeHead(200, { 'content-length': bytes.length });
   if (faults.cut?.path === path && faults.cut.times > 0) {
     faults.cut.times -= 1;
     // A client drops what it had not read yet when the connection breaks.
-    response.write(part.subarray(0, faults.cut.after), () =>
+    response.write(bytes.subarray(0, faults.cut.after), () =>
       setTimeout(() => response.destroy(), CUT_AFTER_MS),
     );
     return;
   }
-  response.end(part);
+  response.end(bytes);
 }
 
 function siblings(folder: string, { untold }: HubFaults): unknown[] {

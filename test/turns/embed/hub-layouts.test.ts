@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { AutoTokenizer, env, pipeline } from '../../../src/turns/embed/transformers.ts';
 import { loadEmbedder, type LoadedEmbedder } from '../../../src/turns/embed/embedder.ts';
-import { tryModel } from '../../../src/hub/trial.ts';
+import { vectorFaults } from '../../../src/hub/pull.ts';
 import { writeTransformer, type TransformerOptions } from '../../support/transformer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'undertone-layouts-'));
@@ -134,12 +134,12 @@ for (const { name, like, options, prefix, around } of LAYOUTS) {
       deepEqual(cut, whole);
     });
 
-    it('stands the trial', async () => {
+    it('has vectors that can be used, and thresholds that are calibrated', async () => {
       rmSync(join(path, 'thresholds.json'));
-      const trial = await tryModel({ model: path, modelsDirectory: folder, measureMs: 1 });
-      deepEqual(trial.faults, []);
-      ok(trial.embedder.thresholds.background !== undefined);
-      await trial.embedder.close();
+      const calibrated = await loadEmbedder({ model: path, modelsDirectory: folder });
+      deepEqual(await vectorFaults(calibrated), []);
+      ok(calibrated.thresholds.background !== undefined);
+      await calibrated.close();
     });
   });
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { readVariable, writeVariable } from '../../src/hub/env-file.ts';
+import { readVariable, writeVariable } from '../../src/cli/env-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'undertone-env-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -18,7 +18,7 @@ describe('a variable in an .env file', () => {
     equal(readVariable(file, 'EMBEDDING_MODEL'), 'Xenova/all-MiniLM-L6-v2');
   });
 
-  it('takes the place of its lines and leaves the others', () => {
+  it('takes the place of its lines at the end, and leaves the others', () => {
     const before =
       '# mine\nPORT=1\n# EMBEDDING_MODEL=no\nEMBEDDING_MODEL=a\nMY_EMBEDDING_MODEL=b\nexport EMBEDDING_MODEL ' +
       '= c\nSECRET="x # y"';
@@ -26,7 +26,7 @@ describe('a variable in an .env file', () => {
     writeVariable(file, 'EMBEDDING_MODEL', 'd');
     equal(
       readFileSync(file, 'utf8'),
-      '# mine\nPORT=1\n# EMBEDDING_MODEL=no\nEMBEDDING_MODEL=d\nMY_EMBEDDING_MODEL=b\nSECRET="x # y"\n',
+      '# mine\nPORT=1\n# EMBEDDING_MODEL=no\nMY_EMBEDDING_MODEL=b\nSECRET="x # y"\nEMBEDDING_MODEL=d\n',
     );
     equal(statSync(file).mode & 0o777, 0o600);
   });
