@@ -33,7 +33,8 @@ export interface Action {
 
 /** A command that does one thing, or one thing for each word that may follow its name. */
 export type Command = { readonly usage: string } & (
-  { readonly action: Action } | { readonly actions: Readonly<Record<string, Action>> }
+  | { readonly action: Action }
+  | { readonly actions: Readonly<Record<string, Action>> }
 );
 
 /** Declares an action; `read` checks its arguments before anything is opened, and throws UsageError. */

@@ -66,7 +66,14 @@ export interface Groupings {
   TOPIC: {
     name: 'topic';
     metric:
-      'sessions' | 'users' | 'messages' | 'waitSeconds' | 'avgMessagesPerSession' | 'sat' | 'dsat' | 'netSat';
+      | 'sessions'
+      | 'users'
+      | 'messages'
+      | 'waitSeconds'
+      | 'avgMessagesPerSession'
+      | 'sat'
+      | 'dsat'
+      | 'netSat';
     sort: never;
     filter: never;
     always: { readonly id: string; readonly name: string; readonly clusterId: string | null };
@@ -80,7 +87,14 @@ export interface Groupings {
   TOPIC_CLUSTER: {
     name: 'cluster';
     metric:
-      'sessions' | 'users' | 'messages' | 'waitSeconds' | 'avgMessagesPerSession' | 'sat' | 'dsat' | 'netSat';
+      | 'sessions'
+      | 'users'
+      | 'messages'
+      | 'waitSeconds'
+      | 'avgMessagesPerSession'
+      | 'sat'
+      | 'dsat'
+      | 'netSat';
     sort: never;
     filter: never;
     always: { readonly id: string; readonly name: string };

@@ -92,8 +92,17 @@ export class SessionState {
       .count(this.known.length);
     for (const word of this.known) writer.count(word);
     writer.count(this.requests.length);
-    for (const { text, vector, words, action, thing, language, length, answered, standsAlone } of this
-      .requests) {
+    for (const {
+      text,
+      vector,
+      words,
+      action,
+      thing,
+      language,
+      length,
+      answered,
+      standsAlone,
+    } of this.requests) {
       writer.text(text).raw(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
       writer
         .count(length)

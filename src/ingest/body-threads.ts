@@ -11,7 +11,9 @@ export interface ThreadRequest<Options> {
 
 /** `prepared` null: the inflated body is larger than the limit. */
 export type ThreadReply<Prepared> =
-  { readonly prepared: Prepared | null } | { readonly refusal: Refusal } | { readonly fault: string };
+  | { readonly prepared: Prepared | null }
+  | { readonly refusal: Refusal }
+  | { readonly fault: string };
 
 /** `ready` comes first: the thread has loaded everything. */
 export type ThreadMessage<Prepared> = 'ready' | ThreadReply<Prepared>;

@@ -18,7 +18,8 @@ export interface FirstSteps {
 
 /** What `web` tells `npm start` over the channel between them. */
 export type StarterMessage =
-  { readonly type: 'listening'; readonly url: string } | ({ readonly type: 'first-steps' } & FirstSteps);
+  | { readonly type: 'listening'; readonly url: string }
+  | ({ readonly type: 'first-steps' } & FirstSteps);
 
 /** False when the process was not started by `npm start`. */
 export function tellStarter(message: StarterMessage): boolean {

@@ -105,7 +105,8 @@ async function listed(
 /** Whom a row stands for. */
 export function entityOf(kind: KindName, { dimensions }: QueryResponse['elements'][number]): Found {
   const entity = dimensions[KINDS[kind].dimension] as
-    { readonly id: string; readonly name?: string; readonly externalId?: string } | undefined;
+    | { readonly id: string; readonly name?: string; readonly externalId?: string }
+    | undefined;
   return { id: entity?.id ?? '', name: entity?.name ?? entity?.externalId ?? '' };
 }
 
@@ -115,7 +116,8 @@ export function typeOf(
   { dimensions }: QueryResponse['elements'][number],
 ): { readonly type?: string } {
   const entity = dimensions[KINDS[kind].dimension] as
-    { readonly signalType?: string; readonly gapType?: string } | undefined;
+    | { readonly signalType?: string; readonly gapType?: string }
+    | undefined;
   const type = entity?.signalType ?? entity?.gapType;
   return type === undefined ? {} : { type };
 }

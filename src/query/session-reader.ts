@@ -15,7 +15,8 @@ import {
 
 /** A message as it was accepted, or why its text is gone. */
 export type ReadMessage =
-  { readonly message: RecordedMessage } | { readonly gone: NonNullable<TranscriptMessage['gone']> };
+  | { readonly message: RecordedMessage }
+  | { readonly gone: NonNullable<TranscriptMessage['gone']> };
 
 export interface SessionReaderOptions {
   /** The reader of the shard that an instance (UUID) belongs to. */

@@ -54,7 +54,13 @@ export interface DatabaseOptions {
  * `busy`: others work in the database, and the log can be written into the tables only without them.
  */
 export type DatabaseFault =
-  'out-of-memory' | 'invalidated' | 'checkpoint-failed' | 'busy' | 'data' | 'io' | 'other';
+  | 'out-of-memory'
+  | 'invalidated'
+  | 'checkpoint-failed'
+  | 'busy'
+  | 'data'
+  | 'io'
+  | 'other';
 
 /**
  * What is wrong with a file, as far as anybody acts on it. `damaged`: it is gone, cut short or changed. `no-room`: the

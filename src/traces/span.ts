@@ -2,7 +2,12 @@
 
 /** A value of an attribute. What is nested too deep, and bytes, are null. */
 export type AttributeValue =
-  string | number | boolean | null | readonly AttributeValue[] | { readonly [key: string]: AttributeValue };
+  | string
+  | number
+  | boolean
+  | null
+  | readonly AttributeValue[]
+  | { readonly [key: string]: AttributeValue };
 
 export type Attributes = ReadonlyMap<string, AttributeValue>;
 

@@ -5,7 +5,9 @@ import type { ChatMessage } from './chat-endpoint.ts';
 
 /** `loaded` comes once, before the answers. An error says nothing of the texts. */
 export type ThreadMessage =
-  { readonly loaded: true } | { readonly text: string } | { readonly error: 'loading' | 'generating' };
+  | { readonly loaded: true }
+  | { readonly text: string }
+  | { readonly error: 'loading' | 'generating' };
 
 const port = parentPort;
 if (port === null) throw new Error('this is no thread');

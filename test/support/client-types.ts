@@ -114,7 +114,7 @@ function groupings(): string {
   return `export interface Groupings { ${rows.join(' ')} }`;
 }
 
-/** The file. It is laid out by Prettier. */
+/** The file. `npm run generate` lays it out. */
 export function clientTypes(): string {
   named.clear();
   const metrics = answer(metricsSchema).properties ?? {};

@@ -1,11 +1,13 @@
 /** `npm run generate`: writes what follows from declarations. Covered by test/generated.test.ts. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { format, resolveConfig } from 'prettier';
+import { format, type FormatConfig } from 'oxfmt';
 import { clientTypes } from './client-types.ts';
 import { PARTS, withParts } from './document-tables.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
+/** How files are laid out. */
+const LAYOUT = JSON.parse(readFileSync(join(ROOT, '.oxfmtrc.json'), 'utf8')) as FormatConfig;
 
 /** The files, and what they should hold. */
 export async function generated(): Promise<ReadonlyMap<string, string>> {
@@ -18,7 +20,9 @@ export async function generated(): Promise<ReadonlyMap<string, string>> {
     await Promise.all(
       files.map(async ([name, text]): Promise<[string, string]> => {
         const filepath = join(ROOT, name);
-        return [filepath, await format(text, { ...(await resolveConfig(filepath)), filepath })];
+        const { code, errors } = await format(filepath, text, LAYOUT);
+        if (errors.length > 0) throw new Error(`${name}: ${errors[0]!.message}`);
+        return [filepath, code];
       }),
     ),
   );

@@ -36,7 +36,8 @@ export interface Forgotten {
   readonly nobody: (externalId: string) => { readonly id: string; readonly externalId: string };
   /** Of the analysis state, the rows that change; null: it stays. */
   readonly forgetState:
-    ((rows: readonly StateRow[], eventTimes: ReadonlyMap<number, number>, left: Left) => StateRow[]) | null;
+    | ((rows: readonly StateRow[], eventTimes: ReadonlyMap<number, number>, left: Left) => StateRow[])
+    | null;
   /** The positions whose event times that needs. */
   readonly beginnings: (rows: readonly StateRow[]) => readonly number[];
 }

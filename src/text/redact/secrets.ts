@@ -55,18 +55,20 @@ function hideValue(reading: Reading, from: number, secret: boolean): void {
   const closes = reading.endsAt(reading.chunkEnd(at));
   const isStated = marked ? !isWord || own !== value.text : told && !isWord && (closes || isGivenName(value));
   const isQuoted = marked && /["“„«'‘`]/u.test(text[value.start - 1] ?? '');
-  if (!(
-    isQuoted ||
-    isStated ||
-    (hasShape &&
-      !/^\p{L}+['’]\p{L}+$/u.test(own) &&
-      (secret || digits > 0 || /[_.]|\p{Ll}\p{Lu}/u.test(own))) ||
-    (!secret &&
-      closes &&
-      !isWord &&
-      own.length > 4 &&
-      PERSONAL_WORDS.sureUserNames.has(pieces[from - 1]?.lower ?? ''))
-  ))
+  if (
+    !(
+      isQuoted ||
+      isStated ||
+      (hasShape &&
+        !/^\p{L}+['’]\p{L}+$/u.test(own) &&
+        (secret || digits > 0 || /[_.]|\p{Ll}\p{Lu}/u.test(own))) ||
+      (!secret &&
+        closes &&
+        !isWord &&
+        own.length > 4 &&
+        PERSONAL_WORDS.sureUserNames.has(pieces[from - 1]?.lower ?? ''))
+    )
+  )
     return;
   if (/^\p{L}+-\p{L}+$/u.test(own) && !marked) return;
   reading.spans.push({ start: value.start, end, kind: secret ? 'secret' : 'name' });

@@ -73,7 +73,14 @@ export class UserSentence {
  * `complaint`: about the conversation alone. `give`: help in general, or what a request needs.
  */
 export type UserAct =
-  'about-assistant' | 'nothing' | 'complaint' | 'request' | 'question' | 'problem' | 'give' | 'inform';
+  | 'about-assistant'
+  | 'nothing'
+  | 'complaint'
+  | 'request'
+  | 'question'
+  | 'problem'
+  | 'give'
+  | 'inform';
 
 /** Exported for its test: `userActOf` reads it. */
 export const USER_ACTS: readonly ActRule<UserSentence, UserAct>[] = [

@@ -25,7 +25,8 @@ export interface ThreadData {
 
 /** What a thread tells once it can be asked. `error`: why it cannot; `setup`: the reader of that can mend it. */
 export type ThreadStart =
-  { readonly model: AnalysisModel } | { readonly error: string; readonly setup: boolean };
+  | { readonly model: AnalysisModel }
+  | { readonly error: string; readonly setup: boolean };
 
 /** What decides, besides texts and rules, what is found. */
 export interface AnalysisModel {
@@ -103,7 +104,8 @@ export interface Assigned {
 export type ThreadResult = PackedEnrichments | Assigned | null;
 
 export type ThreadReply =
-  { readonly result: ThreadResult } | { readonly error: string; readonly place: number | null };
+  | { readonly result: ThreadResult }
+  | { readonly error: string; readonly place: number | null };
 
 /**
  * Which step a thread is at, where both sides see it: a thread that works answers nothing else. Written by the

@@ -114,7 +114,8 @@ async function ask<Answer>(path: string, parameters: Parameters, signal?: AbortS
 
 async function answerOf<Answer>(response: Response): Promise<Answer> {
   const body = parsed(await response.text().catch(() => '')) as
-    (Answer & { error?: { code: string; message: string } }) | null;
+    | (Answer & { error?: { code: string; message: string } })
+    | null;
   if (response.ok && body !== null) return body;
   throw new ApiError(response.status, body?.error?.code ?? '', body?.error?.message ?? response.statusText);
 }
@@ -154,7 +155,9 @@ export interface NewTopic {
 
 /** What goes, as POST /v1/erasures takes it. */
 export type ErasureTarget =
-  { readonly sessionId: string } | { readonly externalId: string } | { readonly everything: true };
+  | { readonly sessionId: string }
+  | { readonly externalId: string }
+  | { readonly everything: true };
 
 /** What an erasure would take out, counted over all time. */
 export interface ErasableCount {
