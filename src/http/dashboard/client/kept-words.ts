@@ -1,9 +1,26 @@
-/** What went because it was kept long enough, in sentences. Covered by test/http/dashboard/kept-words.test.ts. */
+/** What goes, and what went, because it was kept long enough: in sentences. Covered by test/http/dashboard/kept-words.test.ts. */
 import type { RetentionAnswer } from './api.ts';
 import { counted } from './format.ts';
 
 /** The days that can be set. */
 export type KeptDays = 'textDays' | 'peopleDays' | 'countDays';
+
+/** Days; null: for ever. */
+export type Days = Readonly<Record<KeptDays, number | null>>;
+
+const WARNINGS: Readonly<Record<KeptDays, (days: string) => string>> = {
+  textDays: (days) => `Texts, titles and summaries of conversations that had no message for ${days} go.`,
+  peopleDays: (days) => `Names of users who said nothing for ${days} go.`,
+  countDays: (days) => `Messages older than ${days} go, and nothing counts them any more.`,
+};
+
+/** A sentence for each kind of thing that goes sooner than before; none: nothing does. */
+export function warningsOf(days: Days, before: Days): string[] {
+  return (Object.keys(WARNINGS) as KeptDays[]).flatMap((name) => {
+    const kept = days[name] ?? Infinity;
+    return kept < (before[name] ?? Infinity) ? [WARNINGS[name](counted(kept, 'day'))] : [];
+  });
+}
 
 type Run = NonNullable<RetentionAnswer['lastRun']>;
 

@@ -4,7 +4,7 @@ import { api, type Masking, type RetentionAnswer } from './api.ts';
 import { ErasingContext } from './erasing.ts';
 import { shownInstant } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
-import { runWords, type KeptDays } from './kept-words.ts';
+import { runWords, warningsOf, type KeptDays } from './kept-words.ts';
 import { Fault, Section } from './parts.tsx';
 
 const FIELDS: readonly (readonly [name: KeptDays, words: string])[] = [
@@ -61,11 +61,15 @@ function Days({
   readonly onSaved: () => void;
 }) {
   const [days, setDays] = useState<Readonly<Record<KeptDays, number | null>>>(kept);
+  const [isAsked, setIsAsked] = useState(false);
   const [fault, setFault] = useState('');
   const { keepAtLeastDays, lastRun } = kept;
   const isSame = FIELDS.every(([name]) => days[name] === kept[name]);
+  const warnings = warningsOf(days, kept);
   const save = (event: Event): void => {
     event.preventDefault();
+    // What is gone does not come back: one more click.
+    if (warnings.length > 0 && !isAsked) return setIsAsked(true);
     const { textDays, peopleDays, countDays } = days;
     api
       .setRetention(instance, { textDays, peopleDays, countDays, keepAtLeastDays })
@@ -83,20 +87,31 @@ function Days({
               max={36_500}
               size={6}
               value={days[name] ?? ''}
-              onInput={({ currentTarget: { value } }) =>
-                setDays({ ...days, [name]: value === '' ? null : Number(value) })
-              }
+              onInput={({ currentTarget: { value } }) => {
+                setIsAsked(false);
+                setDays({ ...days, [name]: value === '' ? null : Number(value) });
+              }}
             />{' '}
             days
           </label>
         </p>
       ))}
-      <button type="submit" disabled={isSame}>
-        Save days
-      </button>
+      {isAsked ? (
+        <p role="alert">
+          {warnings.join(' ')} It begins within a minute, and what is gone does not come back.{' '}
+          <button type="submit">Let it go</button>{' '}
+          <button type="button" onClick={() => setIsAsked(false)}>
+            Cancel
+          </button>
+        </p>
+      ) : (
+        <button type="submit" disabled={isSame}>
+          Save days
+        </button>
+      )}
       <p class="faint" role="status">
         {fault === ''
-          ? 'An empty field means for ever. Numbers stay exact when texts and names go. What is gone does not come back.'
+          ? 'An empty field means for ever. Numbers stay exact when texts and names go.'
           : fault}
       </p>
       {lastRun === null ? null : (
