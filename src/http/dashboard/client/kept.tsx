@@ -110,9 +110,7 @@ function Days({
         </button>
       )}
       <p class="faint" role="status">
-        {fault === ''
-          ? 'An empty field means for ever. Numbers stay exact when texts and names go.'
-          : fault}
+        {fault === '' ? 'An empty field means for ever. Numbers stay exact when texts and names go.' : fault}
       </p>
       {lastRun === null ? null : (
         <p class="faint">{runWords({ ...lastRun, at: shownInstant(lastRun.doneAt ?? lastRun.startedAt) })}</p>
