@@ -1,7 +1,7 @@
 /** What a week was like, in figures; `digest-words.ts` has its words. Covered by test/alerts/digest.test.ts. */
 import { weeksEarlier } from '../domain/local-time.ts';
 import { risingOf } from './evaluation.ts';
-import type { EntityFigures, Figures, Listed } from './figures.ts';
+import type { EntityChange, EntityFigures, Figures, Listed } from './figures.ts';
 import { messageIdOf } from './outbox.ts';
 import type { Counted, Rule } from './rule.ts';
 import { windowAt, type Span } from './windows.ts';
@@ -12,9 +12,7 @@ export interface Compared {
   readonly before: number;
 }
 
-export interface Changed extends Pick<EntityFigures, 'id' | 'name' | 'sessions'> {
-  readonly groupBy: Counted;
-  readonly sessionsBefore: number;
+export interface Changed extends Omit<EntityChange, 'rises'> {
   /** Of what rises against more weeks: its conversations in all of them, and how many weeks they are. */
   readonly weeksBefore?: { readonly sessions: number; readonly weeks: number };
 }
@@ -94,18 +92,20 @@ export async function readDigest(
   ]);
   const newTopics = await newIn(topics, figures, span);
   const told = new Set(newTopics.map(({ id }) => id));
-  const changes = changesIn(await figures.changes(span, timeZone), told);
+  const changes = (await figures.changes(span, before)).filter(
+    ({ id, ...counts }) => !told.has(id) && Math.max(counts.sessions, counts.sessionsBefore) >= FEWEST,
+  );
   for (const { id } of changes) told.add(id);
   const week = { span, before, timeZone, figures };
-  const risen = [
-    ...(await risenIn('TOPIC', topics, told, week)),
-    ...(await risenIn('GAP', gaps, told, week)),
-    ...(await risenIn('CSAT_DSAT', signals, told, week)),
-  ];
+  const risen = await Promise.all([
+    risenIn('TOPIC', topics, told, week),
+    risenIn('GAP', gaps, told, week),
+    risenIn('CSAT_DSAT', signals, told, week),
+  ]);
   const lists: Lists = {
     topics: await withBefore('TOPIC', topics, week),
     newTopics,
-    rising: [...changes.flatMap(({ rises, ...one }) => (rises ? one : [])), ...risen],
+    rising: [...changes.flatMap(({ rises, ...one }) => (rises ? one : [])), ...risen.flat()],
     falling: changes.flatMap(({ rises, ...one }) => (rises ? [] : one)),
     gaps,
     dissatisfaction: signals.filter(({ signalType }) => signalType === 'DSAT'),
@@ -192,19 +192,4 @@ async function newIn(
   const old = await figures.entities({ groupBy: 'TOPIC', span, window: null, atLeast: 1, ids });
   const known = new Set(old.map(({ id }) => id));
   return often.filter(({ id }) => !known.has(id));
-}
-
-function changesIn(
-  changes: Awaited<ReturnType<Figures['changes']>>,
-  told: ReadonlySet<string>,
-): readonly (Changed & { readonly rises: boolean })[] {
-  return changes.flatMap(({ topic, gap, csatDsatSignal, change, ...counts }) => {
-    const entity = topic ?? gap ?? csatDsatSignal;
-    if (entity === undefined || told.has(entity.id)) return [];
-    const groupBy = topic === undefined ? (gap === undefined ? 'CSAT_DSAT' : 'GAP') : 'TOPIC';
-    const { sessions, sessionsBefore } = counts;
-    if (Math.max(sessions, sessionsBefore) < FEWEST) return [];
-    const rises = change === 'new' || change === 'rising';
-    return [{ groupBy, id: entity.id, name: entity.name, sessions, sessionsBefore, rises }];
-  });
 }

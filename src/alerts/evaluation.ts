@@ -1,11 +1,9 @@
 /** Decides which alerts have something to say. Covered by test/alerts/evaluation.test.ts. */
-import { chanceOf, significant } from '../query/changes/significance.ts';
-import { FALSE_ALARMS } from '../query/changes/changes-schema.ts';
 import { weeksEarlier } from '../domain/local-time.ts';
 import type { EntityFigures, Figures } from './figures.ts';
 import { messageIdOf } from './outbox.ts';
 import type { Condition, Counted, Rule, Window } from './rule.ts';
-import { mostBefore, timeBefore, windowAt, windowsBetween, type Span } from './windows.ts';
+import { timeBefore, windowAt, windowsBetween, type Span } from './windows.ts';
 
 /** What an alert has to say. */
 export interface Firing {
@@ -150,10 +148,6 @@ async function counted(question: Question<Of<'count'>>): Promise<FoundIn> {
   return { found: fresh.map((one) => ({ ...one, value: one.entity.sessions, bound })), told };
 }
 
-/**
- * What rises has, in the window so far, `factor` times as many conversations as an average window before it, and its
- * share of all conversations is larger than before by more than chance, as GET /v1/changes decides it.
- */
 async function rising(question: Question<Of<'rising'>>): Promise<FoundIn> {
   const { condition, span, figures, rule } = question;
   const { fresh, told } = await candidates(question);
@@ -172,68 +166,39 @@ export interface RisingWindow {
   readonly window: Window;
   readonly span: Span;
   readonly timeZone: string;
-  /** So many times as many conversations as in an average window before. */
   readonly factor: number;
   readonly figures: Figures;
 }
 
-/** Which of some entities of a window have risen in it, by id. */
+/**
+ * What has risen of some entities of a window, by id: it has, in the window so far, `factor` times as many conversations
+ * as in an average window before it, and its share of all is larger by more than chance, as GET /v1/changes decides it.
+ */
 export async function risingOf(
   entities: readonly EntityFigures[],
   { groupBy, window, span, timeZone, factor, figures }: RisingWindow,
-): Promise<ReadonlyMap<string, Pick<Firing, 'bound'> & Required<Pick<Firing, 'before'>>>> {
-  const nothing = new Map<string, never>();
-  if (entities.length === 0) return nothing;
-  // Most are no more than before: that costs one look at the same entities in the longest time there may be.
-  const most = mostBefore(window, timeZone, span);
-  const ids = entities.map(({ id }) => id);
-  const earlier = sessionsById(
-    await figures.entities({ groupBy, span: most, window: null, atLeast: 1, ids }),
-  );
-  const average = (id: string, windows: number): number => (earlier.get(id) ?? 0) / windows;
-  if (!entities.some(({ id, sessions }) => sessions >= factor * average(id, most.windows))) return nothing;
-  const before = timeBefore(window, timeZone, span, await figures.firstDay(most, timeZone));
-  if (before === null) return nothing;
-  const isReal = await risesByMoreThanChance(groupBy, window, span, before, figures);
+): Promise<ReadonlyMap<string, Required<Pick<Firing, 'bound' | 'before'>>>> {
+  const most = timeBefore(window, timeZone, span);
+  if (entities.length === 0 || most === null) return new Map();
+  const now = new Map(entities.map(({ id, sessions }) => [id, sessions]));
+  const choice = { groupBy, span: most, window: null, atLeast: 1, ids: [...now.keys()] };
+  const earlier = await figures.entities(choice);
+  const manifold = (windows: number): readonly EntityFigures[] =>
+    earlier.filter(({ id, sessions }) => (now.get(id) ?? 0) >= (factor * sessions) / windows);
+  // Most are no more than before: then nothing else is read.
+  if (manifold(most.windows).length === 0) return new Map();
+  const before = timeBefore(window, timeZone, span, await figures.firstDay(most));
+  if (before === null) return new Map();
+  const changes = await figures.changes(span, before);
+  const rising = new Set(changes.flatMap(({ id, rises }) => (rises ? [id] : [])));
   return new Map(
-    entities.flatMap(({ id, sessions }) => {
-      const usual = average(id, before.windows);
-      if (usual === 0 || sessions < factor * usual || !isReal(id)) return [];
-      const rise = { bound: factor * usual, before: { ...before, sessions: earlier.get(id) ?? 0 } };
-      return [[id, rise] as const];
-    }),
+    manifold(before.windows)
+      .filter(({ id }) => rising.has(id))
+      .map(({ id, sessions }) => {
+        const bound = (factor * sessions) / before.windows;
+        return [id, { bound, before: { ...before, sessions } }];
+      }),
   );
-}
-
-async function risesByMoreThanChance(
-  groupBy: Counted,
-  window: Window,
-  span: Span,
-  before: Span,
-  figures: Figures,
-): Promise<(id: string) => boolean> {
-  const [now, then, all, allBefore] = await Promise.all([
-    figures.entities({ groupBy, span, window, atLeast: 1, ids: null }),
-    figures.entities({ groupBy, span: before, window: null, atLeast: 1, ids: null }),
-    figures.sessions(span),
-    figures.sessions(before),
-  ]);
-  const [inside, outside] = [sessionsById(now), sessionsById(then)];
-  const ids = [...new Set([...inside.keys(), ...outside.keys()])].sort();
-  const shares = ids.map((id) => [inside.get(id) ?? 0, outside.get(id) ?? 0] as const);
-  const chances = shares.map(([a, b]) => chanceOf({ with: a, of: all }, { with: b, of: allBefore }));
-  const isReal = significant(chances, FALSE_ALARMS);
-  const rises = new Set(
-    ids.filter((_, place) => {
-      const [a, b] = shares[place] ?? [0, 0];
-      return isReal[place] === true && a * allBefore > b * all;
-    }),
-  );
-  return (id) => rises.has(id);
-}
-
-function sessionsById(entities: readonly EntityFigures[]): Map<string, number> {
-  return new Map(entities.map(({ id, sessions }) => [id, sessions]));
 }
 
 async function dissatisfied(question: Question<Of<'dsat_share'>>): Promise<FoundIn> {
@@ -306,6 +271,6 @@ async function firstSeenFrom(at: number, ids: readonly string[], figures: Figure
 async function learntAt(figures: Figures, at: number, timeZone: string): Promise<number> {
   const start = weeksEarlier(at, LEARNING_WEEKS, timeZone);
   if ((await figures.sessions({ start: -Infinity, end: start })) > 0) return at;
-  const firstDay = await figures.firstDay({ start, end: Infinity }, timeZone);
+  const firstDay = await figures.firstDay({ start, end: Infinity });
   return firstDay === Infinity ? Infinity : Math.max(at, weeksEarlier(firstDay, -LEARNING_WEEKS, timeZone));
 }

@@ -1,21 +1,21 @@
 /**
- * What conditions are decided by, from one snapshot: the numbers of GET /v1/query/. Covered by
- * test/e2e/alerts-rules.test.ts.
+ * What conditions are decided by, from one snapshot: the numbers of GET /v1/query and GET /v1/changes, and no others.
+ * Covered by test/alerts/figures.test.ts and test/e2e/alerts-rules.test.ts.
  */
 import { GROUPINGS, type GroupBy } from '../domain/groupings.ts';
 import { answerQuery, type AnswerOptions } from '../query/answer.ts';
-import { ChangesReader } from '../query/changes/changes-reader.ts';
-import type { ChangesResponse } from '../query/changes/changes-schema.ts';
+import { changesBetween } from '../query/changes/changes-reader.ts';
+import type { Change } from '../query/changes/changes-schema.ts';
 import { WhyReader, type WhyReaderOptions } from '../query/why/why-reader.ts';
 import { readInstanceRow } from '../query/instance-row.ts';
 import { bucketStart, nextBucketStart } from '../domain/time.ts';
 import { inTimeZone } from '../query/local-buckets.ts';
-import { parseQueryParameters, zoneOf, type QueryParameters } from '../query/parameters.ts';
+import { parseQueryParameters, type QueryParameters } from '../query/parameters.ts';
 import { planTotals } from '../query/plan.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
 import type { Snapshot, SnapshotReader } from '../store/published/snapshot-reader.ts';
-import type { Counted, Window } from './rule.ts';
-import { DAY, type Span } from './windows.ts';
+import { COUNTED, type Counted, type Window } from './rule.ts';
+import type { Span } from './windows.ts';
 
 /** A topic, gap or signal, and the conversations that it came up in. */
 export interface EntityFigures {
@@ -26,6 +26,13 @@ export interface EntityFigures {
   readonly signalType?: 'SAT' | 'DSAT';
   /** Of a gap. */
   readonly gapType?: 'TOOL' | 'KNOWLEDGE';
+}
+
+/** What came up more often than before, or less often. */
+export interface EntityChange extends Pick<EntityFigures, 'id' | 'name' | 'sessions'> {
+  readonly groupBy: Counted;
+  readonly sessionsBefore: number;
+  readonly rises: boolean;
 }
 
 /** What an evaluation counts, and what a digest lists besides. */
@@ -52,12 +59,12 @@ export interface Figures {
   sessions(span: Span, dissatisfied?: boolean): Promise<number>;
   /** When the newest entry of the instance was applied, microseconds since 1970; 0 before the first. */
   processedAt(): Promise<number>;
-  /** The start of the first day, in a time zone, of a span with a conversation; Infinity when there is none. */
-  firstDay(span: Span, timeZone: string): Promise<number>;
+  /** The start of the first day of UTC within a span that has a conversation; Infinity when there is none. */
+  firstDay(span: Span): Promise<number>;
   /** End users in a span. */
   users(span: Span): Promise<number>;
-  /** What has changed against the time before a span, as GET /v1/changes tells it, the clearest first. */
-  changes(span: Span, timeZone: string): Promise<ChangesResponse['changes']>;
+  /** What differs between two spans by more than chance explains, as GET /v1/changes tells it, the clearest first. */
+  changes(span: Span, before: Span): Promise<readonly EntityChange[]>;
   /** What users said of a topic or gap in a span, without personal data; none where nothing can be quoted. */
   quotes(groupBy: Listed, id: string, span: Span): Promise<readonly string[]>;
 }
@@ -71,8 +78,6 @@ export interface FiguresOptions extends AnswerOptions {
 /** So many quotes of an entity. */
 const MOST_QUOTES = 3;
 
-/** Changes that a digest may tell of. */
-const MOST_CHANGES = 100;
 /** No instance has so many entities. */
 const MOST = 1_000_000;
 
@@ -115,17 +120,11 @@ export class SnapshotFigures implements Figures {
     return this.#total('END_USER', span, []);
   }
 
-  async changes(span: Span, timeZone: string): Promise<ChangesResponse['changes']> {
-    const reader = new ChangesReader({ ...this.#options, readerOf: this.#readerOf });
-    const { changes } = await reader.read({
-      instanceId: this.#instanceId,
-      'dateRange.start': span.start,
-      'dateRange.end': span.end,
-      timeZone,
-      compare: 'previous',
-      limit: MOST_CHANGES,
+  changes(span: Span, before: Span): Promise<readonly EntityChange[]> {
+    return this.#once(`changes ${JSON.stringify([span, before])}`, async () => {
+      const asked = [this.#snapshot, this.#instanceId, span, before, this.#options] as const;
+      return (await changesBetween(...asked)).changes.flatMap(entityChangeOf);
     });
-    return changes;
   }
 
   async quotes(groupBy: Listed, id: string, { start, end }: Span): Promise<readonly string[]> {
@@ -148,26 +147,15 @@ export class SnapshotFigures implements Figures {
     return row === undefined ? 0 : (row['processed_at'] as number);
   }
 
-  firstDay(span: Span, timeZone: string): Promise<number> {
-    return this.#once(`first day ${span.start} ${span.end} ${timeZone}`, async () => {
-      const row = await readInstanceRow(this.#snapshot, this.#instanceId);
-      if (row === undefined) return Infinity;
-      const number = row['instance'] as number;
-      const day = await this.#firstBucket(number, span, null);
-      const zone = zoneOf(timeZone);
-      if (zone === null || day === Infinity) return day;
-      // A day of UTC lies in two of the zone, or three.
-      const within = { start: Math.max(span.start, day), end: Math.min(span.end, day + DAY) };
-      return this.#firstBucket(number, within, zone);
-    });
-  }
-
-  async #firstBucket(instance: number, span: Span, timeZone: string | null): Promise<number> {
+  async firstDay(span: Span): Promise<number> {
+    const row = await readInstanceRow(this.#snapshot, this.#instanceId);
+    if (row === undefined) return Infinity;
     const { views } = this.#options;
-    const asked = this.#parameters('SESSION', span, { granularity: 'DAY', timeZone });
-    const plan = planTotals(await inTimeZone(this.#snapshot, asked, instance, views), instance, views);
+    const instance = row['instance'] as number;
+    const days = this.#parameters('SESSION', span, { granularity: 'DAY' });
+    const plan = planTotals(await inTimeZone(this.#snapshot, days, instance, views), instance, views);
     const [first] = await this.#snapshot.all(plan.sql, plan);
-    return first === undefined ? Infinity : (first['bucket'] as number);
+    return first === undefined ? Infinity : Math.max(span.start, first['bucket'] as number);
   }
 
   #total(groupBy: GroupBy, span: Span, bounds: QueryParameters['bounds']): Promise<number> {
@@ -201,9 +189,15 @@ function isBucket(window: Window, { start, end }: Span): boolean {
   return bucketStart(window, start) === start && nextBucketStart(window, start + 1) === end;
 }
 
+type Dimensions = QueryResponse['elements'][number]['dimensions'];
+
+/** The entity of a row, where the row is about one of this kind. */
+function namedIn(dimensions: Partial<Dimensions>, groupBy: Listed) {
+  return dimensions[GROUPINGS[groupBy].name as 'topic' | 'gap' | 'csatDsatSignal' | 'repeatedRequest'];
+}
+
 function entityOf(groupBy: Listed, { dimensions, fields }: QueryResponse['elements'][number]): EntityFigures {
-  const entity =
-    dimensions[GROUPINGS[groupBy].name as 'topic' | 'gap' | 'csatDsatSignal' | 'repeatedRequest'];
+  const entity = namedIn(dimensions, groupBy);
   if (entity === undefined) throw new Error(`a row of ${groupBy} has no entity`);
   return {
     id: entity.id,
@@ -212,6 +206,17 @@ function entityOf(groupBy: Listed, { dimensions, fields }: QueryResponse['elemen
     ...('signalType' in entity ? { signalType: entity.signalType } : {}),
     ...('gapType' in entity ? { gapType: entity.gapType } : {}),
   };
+}
+
+/** A change is about one thing. */
+function entityChangeOf({ change, sessions, sessionsBefore, ...dimensions }: Change): EntityChange[] {
+  const rises = change === 'new' || change === 'rising';
+  return COUNTED.flatMap((groupBy) => {
+    const entity = namedIn(dimensions, groupBy);
+    return entity === undefined
+      ? []
+      : { groupBy, id: entity.id, name: entity.name, sessions, sessionsBefore, rises };
+  });
 }
 
 /** Reads the published views of one shard. */

@@ -51,22 +51,13 @@ export function timeBefore(
   window: Window,
   zone: string,
   span: Span,
-  firstAt: number,
+  firstAt = -Infinity,
 ): (Span & { readonly windows: number }) | null {
-  const most = mostBefore(window, zone, span);
   if (firstAt >= span.start) return null;
-  const start = Math.max(most.start, windowAt(window, zone, firstAt).start);
+  const { windows: most, fewest } = BEFORE[window];
+  const earliest = localBucketsEarlier(window, zone, span.start, most);
+  const start = firstAt <= earliest ? earliest : windowAt(window, zone, firstAt).start;
   // Where clocks change by half an hour, the seven days may hold an hour more.
-  const windows = localBuckets(window, zone, { start, end: span.start }, 2 * most.windows)?.length ?? 0;
-  return windows < BEFORE[window].fewest ? null : { start, end: span.start, windows };
-}
-
-/** The whole of that time, whenever the first conversation was. */
-export function mostBefore(
-  window: Window,
-  zone: string,
-  { start }: Span,
-): Span & { readonly windows: number } {
-  const { windows } = BEFORE[window];
-  return { start: localBucketsEarlier(window, zone, start, windows), end: start, windows };
+  const windows = localBuckets(window, zone, { start, end: span.start }, 2 * most)?.length ?? 0;
+  return windows < fewest ? null : { start, end: span.start, windows };
 }

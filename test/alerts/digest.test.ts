@@ -161,10 +161,15 @@ Signals of dissatisfaction
     processedAt: async () => 0,
     firstDay: async ({ start }) => start,
     users: async () => 9,
-    changes: async () => [],
+    changes: async (span, before) => {
+      const [sessions, sessionsBefore] = [of(span), of(before)];
+      const isReal = before.end - before.start > WEEK_LONG && sessions > sessionsBefore;
+      return isReal ? [{ ...entity({ sessions }), sessionsBefore, rises: true }] : [];
+    },
     quotes: async () => [],
   });
   const { start } = NOTHING.span;
+  const WEEK_LONG = 7 * 86_400_000_000;
 
   it('calls no topic new in the first week of an instance', async () => {
     const fresh = (before: number): Figures =>
@@ -177,11 +182,10 @@ Signals of dissatisfaction
   });
 
   it('tells what rises against the eight weeks before, though one week before proves nothing', async () => {
-    const week = 7 * 86_400_000_000;
     const few = (now: number, before: number): Figures =>
       figures(
         (span) => (span.start === start ? now : before),
-        (span) => (span.end - span.start > week ? 140 : span.start === start ? 28 : 17),
+        (span) => (span.end - span.start > WEEK_LONG ? 140 : span.start === start ? 28 : 17),
       );
     const { id, name, groupBy } = entity();
     const { topics, rising } = await readDigest(few(11, 1), NOTHING.span, 'UTC');
@@ -203,8 +207,7 @@ Signals of dissatisfaction
     );
     const { until } = await readDigest(watched, NOTHING.span, 'UTC', NOW * 1000);
     equal(until, NOW * 1000);
-    const week = 7 * 86_400_000_000;
-    deepEqual(spans[1], { start: start - week, end: NOW * 1000 - week });
+    deepEqual(spans[1], { start: start - WEEK_LONG, end: NOW * 1000 - WEEK_LONG });
     equal((await readDigest(watched, NOTHING.span, 'UTC', NOTHING.span.end)).until, null);
   });
 

@@ -1,5 +1,7 @@
-import type { EntityChoice, EntityFigures, Figures } from '../../src/alerts/figures.ts';
+import type { EntityChange, EntityChoice, EntityFigures, Figures } from '../../src/alerts/figures.ts';
 import { windowAt, type Span } from '../../src/alerts/windows.ts';
+import { FALSE_ALARMS } from '../../src/query/changes/changes-schema.ts';
+import { chanceOf, significant } from '../../src/query/changes/significance.ts';
 
 /** A conversation's message about entities. Times are microseconds since 1970-01-01 UTC. */
 export interface Event {
@@ -40,9 +42,9 @@ export class EventFigures implements Figures {
     return new Set(events.map(({ session }) => session)).size;
   }
 
-  async firstDay(span: Span, timeZone: string): Promise<number> {
+  async firstDay(span: Span): Promise<number> {
     const first = Math.min(...this.#within(span).map(({ at }) => at));
-    return first === Infinity ? Infinity : windowAt('DAY', timeZone, first).start;
+    return first === Infinity ? Infinity : windowAt('DAY', 'UTC', first).start;
   }
 
   async processedAt(): Promise<number> {
@@ -53,8 +55,30 @@ export class EventFigures implements Figures {
     return this.sessions(span);
   }
 
-  async changes(): Promise<[]> {
-    return [];
+  async changes(span: Span, before: Span): Promise<readonly EntityChange[]> {
+    const all = { groupBy: 'TOPIC', window: null, atLeast: 1, ids: null } as const;
+    const [now, then] = await Promise.all([span, before].map((of) => this.entities({ ...all, span: of })));
+    const [of, ofBefore] = [await this.sessions(span), await this.sessions(before)];
+    const entities = [...new Map([...(then ?? []), ...(now ?? [])].map((one) => [one.id, one])).values()];
+    const found = entities.map(({ id, name }) => {
+      const [sessions, sessionsBefore] = [now, then].map(
+        (list) => list?.find((one) => one.id === id)?.sessions ?? 0,
+      );
+      return {
+        groupBy: 'TOPIC' as const,
+        id,
+        name,
+        sessions: sessions ?? 0,
+        sessionsBefore: sessionsBefore ?? 0,
+      };
+    });
+    const chances = found.map((one) =>
+      chanceOf({ with: one.sessions, of }, { with: one.sessionsBefore, of: ofBefore }),
+    );
+    const isReal = significant(chances, FALSE_ALARMS);
+    return found
+      .map((one) => ({ ...one, rises: one.sessions * ofBefore > one.sessionsBefore * of }))
+      .filter((_, index) => isReal[index]);
   }
 
   async quotes(): Promise<readonly string[]> {

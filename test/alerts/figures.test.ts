@@ -71,16 +71,10 @@ describe('figures of the windows of a time zone', () => {
     }
   });
 
-  it('know the first day of a time zone on which there was a conversation', async () => {
-    for (const zone of ['Europe/Berlin', 'America/Havana', 'Asia/Kolkata', 'UTC']) {
-      const span = { start: at('2026-10-01T00:00Z'), end: Infinity };
-      const first = (await count(FIRST, 0, { ...span, end: at('2027-01-01') })) as number;
-      equal(
-        await figures.firstDay(span, zone),
-        plainBucket('DAY', first, zone === 'UTC' ? null : zone).start,
-        zone,
-      );
-    }
-    equal(await figures.firstDay({ start: at('2027-01-01'), end: Infinity }, 'Europe/Berlin'), Infinity);
+  it('know the first day on which there was a conversation', async () => {
+    const span = { start: at('2026-10-01T00:00Z'), end: Infinity };
+    const first = (await count(FIRST, 0, { ...span, end: at('2027-01-01') })) as number;
+    equal(await figures.firstDay(span), plainBucket('DAY', first, null).start);
+    equal(await figures.firstDay({ start: at('2027-01-01'), end: Infinity }), Infinity);
   });
 });

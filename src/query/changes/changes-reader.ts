@@ -72,43 +72,66 @@ export class ChangesReader {
     const asked = { start: parameters['dateRange.start'], end: parameters['dateRange.end'] };
     const known = row === undefined ? asked.end : (row['processed_at'] as number);
     const { period, before } = periodsOf(asked, compare, known, zoneOf(parameters.timeZone));
-    const [now, then] = (await Promise.all(
-      [period, before].map((range) => this.#count(snapshot, instanceId, range)),
-    )) as [Counts, Counts];
-    const counted = together(now, then);
-    const chances = counted.map(({ now: inside, before: outside }) =>
-      chanceOf({ with: inside, of: now.sessions }, { with: outside, of: then.sessions }),
+    const { now, earlier, changes } = await changesBetween(
+      snapshot,
+      instanceId,
+      period,
+      before,
+      this.#options,
     );
-    const isReal = significant(chances, FALSE_ALARMS);
-    const changes = counted
-      .map((entity, index) => ({ entity, chance: chances[index] ?? 1, isReal: isReal[index] === true }))
-      .filter((found) => found.isReal)
-      .map(({ entity, chance }) => changeOf(entity, chance, now.sessions, then.sessions))
-      .sort((a, b) => a.chance - b.chance || b.sessions - a.sessions || (idOf(a) < idOf(b) ? -1 : 1));
     return {
       period: shown(period, now),
-      before: shown(before, then),
+      before: shown(before, earlier),
       changes: changes.slice(0, limit),
       lastProcessedAt: now.lastProcessedAt,
     };
   }
+}
 
-  /** The sessions of a period, of all and of each entity. */
-  async #count(snapshot: Snapshot, instanceId: string, { start, end }: Range): Promise<Counts> {
-    const ask = (groupBy: GroupBy, fields: string, limit: number): Promise<QueryResponse> => {
-      const query = parseQueryParameters({ instanceId, groupBy, fields });
-      return answerQuery(snapshot, { ...query, range: { start, end }, limit }, this.#options);
-    };
-    const [sessions, ...groups] = await Promise.all([
-      ask('SESSION', 'messages', 1),
-      ...CHANGE_GROUPS.map((groupBy) => ask(groupBy, 'sessions', MOST)),
-    ]);
-    return {
-      sessions: sessions.pagination.total,
-      lastProcessedAt: sessions.lastProcessedAt,
-      elements: groups.flatMap(({ elements }) => elements),
-    };
-  }
+/** What differs between two periods by more than chance explains, the clearest first; and all that was counted. */
+export async function changesBetween(
+  snapshot: Snapshot,
+  instanceId: string,
+  period: Range,
+  before: Range,
+  options: AnswerOptions,
+): Promise<{ readonly now: Counts; readonly earlier: Counts; readonly changes: readonly Change[] }> {
+  const [now, then] = (await Promise.all(
+    [period, before].map((range) => count(snapshot, instanceId, range, options)),
+  )) as [Counts, Counts];
+  const counted = together(now, then);
+  const chances = counted.map(({ now: inside, before: outside }) =>
+    chanceOf({ with: inside, of: now.sessions }, { with: outside, of: then.sessions }),
+  );
+  const isReal = significant(chances, FALSE_ALARMS);
+  const changes = counted
+    .map((entity, index) => ({ entity, chance: chances[index] ?? 1, isReal: isReal[index] === true }))
+    .filter((found) => found.isReal)
+    .map(({ entity, chance }) => changeOf(entity, chance, now.sessions, then.sessions))
+    .sort((a, b) => a.chance - b.chance || b.sessions - a.sessions || (idOf(a) < idOf(b) ? -1 : 1));
+  return { now, earlier: then, changes };
+}
+
+/** The sessions of a period, of all and of each entity. */
+async function count(
+  snapshot: Snapshot,
+  instanceId: string,
+  { start, end }: Range,
+  options: AnswerOptions,
+): Promise<Counts> {
+  const ask = (groupBy: GroupBy, fields: string, limit: number): Promise<QueryResponse> => {
+    const query = parseQueryParameters({ instanceId, groupBy, fields });
+    return answerQuery(snapshot, { ...query, range: { start, end }, limit }, options);
+  };
+  const [sessions, ...groups] = await Promise.all([
+    ask('SESSION', 'messages', 1),
+    ...CHANGE_GROUPS.map((groupBy) => ask(groupBy, 'sessions', MOST)),
+  ]);
+  return {
+    sessions: sessions.pagination.total,
+    lastProcessedAt: sessions.lastProcessedAt,
+    elements: groups.flatMap(({ elements }) => elements),
+  };
 }
 
 /** No instance has so many entities. */
