@@ -118,6 +118,7 @@ const environment = z.object({
   WRITER_TIMEOUT_MS: integer(30_000, 100, 600_000),
   WRITER_IDLE_MINUTES: integer(10, 0, 10_080),
   WRITER_MODEL: z.string().optional(),
+  MASK_NAMES_MODEL: z.string().min(1).optional(),
   WEBHOOK_ALLOW_PRIVATE: z.enum(['true', 'false'], 'must be true or false').default('false'),
   SMTP_URL: z
     .string()
@@ -225,6 +226,8 @@ export interface Config {
   readonly analysisHeapBytes: number;
   /** What writes names and summaries; null: nobody does. */
   readonly writer: WriterConfig | null;
+  /** Folder or name of the model that finds names of persons where texts are masked; null: rules alone find them. */
+  readonly maskNamesModel: string | null;
   /** Alerts may be posted to loopback, private and link-local addresses. */
   readonly webhookAllowPrivate: boolean;
   /** How alerts reach people by e-mail; null: they do not. */
@@ -328,6 +331,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     stateMemoryBytes: values.STATE_MEMORY_BYTES,
     analysisHeapBytes: shareOf(machineMemory(), 0.4, { least: 640 * MIB, most: 1.5 * GIB }),
     writer: writerOf(values),
+    maskNamesModel: values.MASK_NAMES_MODEL ?? null,
     webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'true',
     mail: mailOf(values),
     publicUrl: (values.PUBLIC_URL ?? '').replace(/\/+$/, ''),

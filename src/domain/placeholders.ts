@@ -28,11 +28,12 @@ export interface PersonalValue {
 
 /**
  * The personal values of a text, in order, none of which overlap. `known`: the words of names, as hashes, that texts
- * before it gave as `names`.
+ * before it gave as `names`. `persons`: where else names of persons stand, as a model finds them.
  */
 export type ReadPersonalValues = (
   text: string,
   known: readonly number[],
+  persons?: readonly { readonly start: number; readonly end: number }[],
 ) => { readonly values: readonly PersonalValue[]; readonly names: readonly number[] };
 
 /** The placeholder of a value; `number`: the same for equal values of its kind in its session, 1 to 999,999. */

@@ -12,7 +12,7 @@ const PRIORITY = 5;
  * In a thread of `BodyThreads`: answers each body with what `prepare` makes of it. `movable`: what need not be copied.
  */
 export function serveBodies<Options, Prepared>(
-  prepare: (body: ReceivedBody, options: Options) => Prepared | null,
+  prepare: (body: ReceivedBody, options: Options) => Prepared | null | Promise<Prepared | null>,
   movable: (prepared: Prepared) => ArrayBuffer[],
 ): void {
   if (parentPort === null) return;
@@ -20,9 +20,9 @@ export function serveBodies<Options, Prepared>(
   // Elsewhere a priority is that of the whole process.
   if (process.platform === 'linux') setPriority(PRIORITY);
 
-  const replyTo = ({ body, options }: ThreadRequest<Options>): ThreadReply<Prepared> => {
+  const replyTo = async ({ body, options }: ThreadRequest<Options>): Promise<ThreadReply<Prepared>> => {
     try {
-      return { prepared: prepare(body, options) };
+      return { prepared: await prepare(body, options) };
     } catch (error) {
       if (error instanceof AppError) return { refusal: refusalOf(error) };
       return { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
@@ -30,9 +30,10 @@ export function serveBodies<Options, Prepared>(
   };
 
   port.on('message', (request: ThreadRequest<Options>) => {
-    const reply = replyTo(request);
-    const prepared = 'prepared' in reply ? reply.prepared : null;
-    port.postMessage(reply, prepared === null ? [] : movable(prepared));
+    void replyTo(request).then((reply) => {
+      const prepared = 'prepared' in reply ? reply.prepared : null;
+      port.postMessage(reply, prepared === null ? [] : movable(prepared));
+    });
   });
   port.postMessage('ready' satisfies ThreadMessage<Prepared>);
 }

@@ -23,6 +23,8 @@ export interface BodyThreadsOptions {
   readonly bodyBytes: number;
   /** What a thread runs: it calls `serveBodies`. */
   readonly threadFile: string;
+  /** What a thread finds as its `workerData`. */
+  readonly data?: unknown;
   /** How long one body may take. Default 30 s. */
   readonly timeoutMs?: number;
   /** Hears of threads that ended by themselves. */
@@ -131,6 +133,7 @@ export class BodyThreads<Options, Prepared> {
 
   #open(): void {
     const worker = new Worker(this.#options.threadFile, {
+      workerData: this.#options.data,
       // Several times what the worst body of the allowed size takes: a parser that meets the limit ends the process.
       resourceLimits: {
         maxOldGenerationSizeMb: 512 + 16 * Math.ceil(this.#options.bodyBytes / MIB),

@@ -35,13 +35,45 @@ export type MaskResult =
   | { readonly kind: 'found'; readonly found: Found }
   | { readonly kind: 'filled'; readonly bytes: Uint8Array<ArrayBuffer> };
 
-/** Makes the function of a thread. The body is a request as it goes into a record. */
-export function createMaskWork(read: ReadPersonalValues): (body: ReceivedBody, work: MaskWork) => MaskResult {
-  return ({ bytes }, work) => {
+/** Where names of persons stand in a text, as a model finds them. */
+export type FindPersons = (text: string) => Promise<readonly Place[]>;
+interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Makes the function of a thread. The body is a request as it goes into a record. `findPersons`: beside the rules; null:
+ * they are alone.
+ */
+export function createMaskWork(
+  read: ReadPersonalValues,
+  findPersons: FindPersons | null,
+): (body: ReceivedBody, work: MaskWork) => Promise<MaskResult> {
+  return async ({ bytes }, work) => {
     const request = parseRequest(bytes);
-    if (work.kind === 'find') return { kind: 'found', found: findIn(request, work.masking, read) };
+    if (work.kind === 'find') {
+      const persons = findPersons === null ? NOBODY : await personsIn(request, work.masking, findPersons);
+      return { kind: 'found', found: findIn(request, work.masking, read, persons) };
+    }
     return { kind: 'filled', bytes: writeRequest(fillIn(request, work.found, work.masks)) };
   };
+}
+
+/** Where names of persons stand, by text. */
+type Persons = ReadonlyMap<string, readonly Place[]>;
+const NOBODY: Persons = new Map();
+
+async function personsIn(
+  request: RecordedRequest,
+  { texts }: Masking,
+  findPersons: FindPersons,
+): Promise<Persons> {
+  const all = new Set<string>();
+  if (texts) visited(request, (text) => (all.add(text), text));
+  const persons = new Map<string, readonly Place[]>();
+  for (const text of all) persons.set(text, await findPersons(text));
+  return persons;
 }
 
 export function parseRequest(bytes: Uint8Array): RecordedRequest {
@@ -59,12 +91,20 @@ const DEEPEST = 200;
 const SESSION_NAME = 'externalId';
 
 /** Throws AppError VALIDATION_ERROR for metadata that is nested too deeply. */
-export function findIn(request: RecordedRequest, masking: Masking, read: ReadPersonalValues): Found {
+export function findIn(
+  request: RecordedRequest,
+  masking: Masking,
+  read: ReadPersonalValues,
+  persons: Persons = NOBODY,
+): Found {
   const texts: (readonly PersonalValue[])[] = [];
   let known: readonly number[] = [];
   const visit: Visit = (text, name, isId = false) => {
     const lead = name === undefined || isId ? '' : leadOf(name);
-    const { values, names } = read(lead + text, known);
+    const places = persons
+      .get(text)
+      ?.map(({ start, end }) => ({ start: start + lead.length, end: end + lead.length }));
+    const { values, names } = read(lead + text, known, places);
     if (names.length > 0) known = [...new Set([...known, ...names])].slice(-KNOWN_NAMES);
     const own = lead === '' ? values : behind(values, lead.length);
     texts.push(isId ? own.filter(({ kind }) => kind === 'EMAIL') : own);

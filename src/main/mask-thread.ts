@@ -1,8 +1,20 @@
-/** What a thread masks large requests with. Covered by test/ingest/masker.test.ts. */
+/**
+ * What a thread masks requests with: large ones, and all where a model finds names, whose folder is the thread's data.
+ * Covered by test/ingest/masker.test.ts.
+ */
+import { workerData } from 'node:worker_threads';
 import { serveBodies } from '../ingest/body-port.ts';
-import { createMaskWork } from '../ingest/mask-request.ts';
+import { createMaskWork, type FindPersons } from '../ingest/mask-request.ts';
 import { personalValues } from '../text/redact/personal-values.ts';
 
-serveBodies(createMaskWork(personalValues), (result) =>
+const folder = workerData as string | null | undefined;
+let findPersons: FindPersons | null = null;
+if (typeof folder === 'string') {
+  const { openNameFinder } = await import('../turns/embed/name-finder.ts');
+  const finder = await openNameFinder(folder);
+  findPersons = (text) => finder.find(text);
+}
+
+serveBodies(createMaskWork(personalValues, findPersons), (result) =>
   result.kind === 'filled' ? [result.bytes.buffer] : [],
 );

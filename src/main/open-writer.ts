@@ -1,5 +1,5 @@
 import type { WriterConfig } from '../config.ts';
-import { findGenerator } from '../turns/generate/text-generator.ts';
+import { findLocalFolder } from '../turns/embed/local-folder.ts';
 import type { Logger } from '../logger.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { createPublisher } from '../stream/log/group-commit.ts';
@@ -18,7 +18,13 @@ export function openWriter(
   const model =
     'url' in source
       ? new ChatEndpoint({ ...source, timeoutMs })
-      : new LocalModel({ folder: findGenerator(source.folder, MODELS_DIRECTORY), timeoutMs });
+      : new LocalModel({
+          folder: findLocalFolder(
+            { setting: 'WRITER_MODEL', model: source.folder, task: 'text-generation' },
+            MODELS_DIRECTORY,
+          ),
+          timeoutMs,
+        });
   const publisher = createPublisher(connection);
   const writer = new Writer({
     ...settings,

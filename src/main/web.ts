@@ -72,6 +72,7 @@ import { openTraceAssembly, type TraceAssembly } from './trace-assembly.ts';
 /** Of QUERY_MEMORY_BYTES: for rows that queries find in memory, and for databases. */
 const HELD_SHARE = 0.25;
 const DATABASE_SHARE = 0.5;
+const MODELS_DIRECTORY = join(import.meta.dirname, '..', '..', 'models');
 const VIEWS_DIRECTORY = join(import.meta.dirname, '..', '..', 'views');
 
 /** Statements that run side by side, beside the worker and the stream, and those of one project among them. */
@@ -216,7 +217,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
         ...parts,
         registry,
         holds,
-        masker: openMasker(lifecycle, registry),
+        masker: await openMasker(lifecycle, registry),
       }),
     );
   awaited.curator.set(createCurator(parts));
@@ -292,10 +293,13 @@ async function openPublisher(
   return publisher;
 }
 
-function openMasker(lifecycle: Lifecycle, registry: Registry): Masker {
+async function openMasker(lifecycle: Lifecycle, registry: Registry): Promise<Masker> {
+  const model = config.maskNamesModel;
+  const folder = model === null ? null : await namesFolder(model);
   const threads = new BodyThreads<MaskWork, MaskResult>({
     bodyBytes: config.bodyLimitBytes,
     threadFile: join(import.meta.dirname, 'mask-thread.ts'),
+    data: folder,
     onThreadLost: (error) => log.error({ event: 'body_thread_lost', err: error }, 'a body thread ended'),
   });
   lifecycle.opened('threads that mask', () => threads.close());
@@ -304,7 +308,18 @@ function openMasker(lifecycle: Lifecycle, registry: Registry): Masker {
     reader: async () => (await import('../text/redact/personal-values.ts')).personalValues,
     threads,
     digest: registry.maskDigest,
+    // A model reads aside, whatever the size.
+    ...(folder === null ? {} : { inlineBytes: 0 }),
   });
+}
+
+/** Throws SetupError where there is no such model. */
+async function namesFolder(model: string): Promise<string> {
+  // Threads load no model where this was not loaded before them.
+  await import('../turns/embed/telemetry.ts');
+  const { findLocalFolder } = await import('../turns/embed/local-folder.ts');
+  const named = { setting: 'MASK_NAMES_MODEL', model, task: 'token-classification' };
+  return findLocalFolder(named, MODELS_DIRECTORY);
 }
 
 async function openAlertService(connection: StreamConnection): Promise<AlertService> {
@@ -428,7 +443,7 @@ function alertsOf(service: Later<AlertService>): Alerts {
     list: async (instanceId) => service.get().list(instanceId),
     read: async (instanceId, id) => service.get().read(instanceId, id),
     remove: async (instanceId, id) => service.get().remove(instanceId, id),
-    test: async (projectId, instanceId, id) => service.get().test(projectId, instanceId, id),
+    test: async (instanceId, id) => service.get().test(instanceId, id),
   };
 }
 

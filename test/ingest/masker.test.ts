@@ -7,7 +7,9 @@ import { AppError } from '../../src/errors.ts';
 import { openRegistry, type Registry } from '../../src/registry/registry.ts';
 import { encodeRequest } from '../../src/stream/log/codec.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
+import { temporaryDirectory } from '../support/fold.ts';
 import { openTestMasker, type TestMasker } from '../support/masker.ts';
+import { writeNamesModel } from '../support/names-model.ts';
 import { startTestServer, type TestServer } from '../support/nats.ts';
 
 const TEXTS: Masking = { texts: true, userIds: 'asSent' };
@@ -102,6 +104,32 @@ describe('masker', () => {
     const both: Masking = { texts: true, userIds: 'digest' };
     deepEqual(await masked(request, both, aside), await masked(request, both));
     match(contents(await masked(request, both, aside))[1] ?? '', /^\[NAME_\d+\] again$/);
+  });
+
+  it('masks names that a model finds and no rule does, where there is one', async () => {
+    const folder = temporaryDirectory();
+    writeNamesModel(folder.path, { persons: ['quilla', 'venn'] });
+    const withModel = openTestMasker(registry, { inlineBytes: 0, namesModel: folder.path });
+    try {
+      const request = requestOf(
+        [
+          { content: 'does quilla venn answer a@example.com', metadata: { note: 'ask quilla' } },
+          { content: 'quilla venn does', role: 'assistant' },
+        ],
+        { metadata: { session: { desk: 'venn' } } },
+      );
+      const result = await masked(request, TEXTS, withModel);
+      const [first = '', second = ''] = contents(result);
+      match(first, /^does \[NAME_\d+\] answer \[EMAIL_\d+\]$/);
+      equal(placeholders(second)[0], placeholders(first)[0]);
+      match(String(result.messages[0]?.metadata?.['note']), /^ask \[NAME_\d+\]$/);
+      match(String(result.metadata?.session?.['desk']), /^\[NAME_\d+\]$/);
+      deepEqual(await masked(request, TEXTS, withModel), result);
+      deepEqual(contents(await masked(request, TEXTS))[1], 'quilla venn does');
+    } finally {
+      await withModel.close();
+      folder.remove();
+    }
   });
 
   it('reads metadata of messages, sessions and users with the names of its members', async () => {

@@ -1,5 +1,6 @@
 /** A masker as `web` has it. */
 import { join } from 'node:path';
+import '../../src/turns/embed/telemetry.ts';
 import { BodyThreads } from '../../src/ingest/body-threads.ts';
 import type { MaskResult, MaskWork } from '../../src/ingest/mask-request.ts';
 import { createMasker, type Masker } from '../../src/ingest/masker.ts';
@@ -14,9 +15,13 @@ export interface TestMasker extends Masker {
 
 export function openTestMasker(
   registry: Pick<Registry, 'maskDigest'>,
-  options: { readonly inlineBytes?: number } = {},
+  { namesModel, ...options }: { readonly inlineBytes?: number; readonly namesModel?: string } = {},
 ): TestMasker {
-  const threads = new BodyThreads<MaskWork, MaskResult>({ bodyBytes: 2 ** 20, threadFile: THREAD_FILE });
+  const threads = new BodyThreads<MaskWork, MaskResult>({
+    bodyBytes: 2 ** 20,
+    threadFile: THREAD_FILE,
+    data: namesModel,
+  });
   const masker = createMasker({
     reader: () => Promise.resolve(personalValues),
     threads,

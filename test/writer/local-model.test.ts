@@ -2,7 +2,7 @@ import { deepEqual, equal, rejects, throws } from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { findGenerator } from '../../src/turns/generate/text-generator.ts';
+import { findLocalFolder } from '../../src/turns/embed/local-folder.ts';
 import { SetupError } from '../../src/errors.ts';
 import { CallError, type ChatMessage } from '../../src/writer/chat-endpoint.ts';
 import { LocalModel } from '../../src/writer/local-model.ts';
@@ -13,6 +13,9 @@ const MESSAGES: readonly ChatMessage[] = [
   { role: 'system', content: 'name it' },
   { role: 'user', content: '{"texts":["where is my parcel"]}' },
 ];
+
+const find = (model: string, modelsDirectory: string): string =>
+  findLocalFolder({ setting: 'WRITER_MODEL', model, task: 'text-generation' }, modelsDirectory);
 
 describe('a model of our own machine', () => {
   const temporary = temporaryDirectory();
@@ -69,14 +72,14 @@ describe('a model of our own machine', () => {
   it('is found by its path, or its name among the models; a folder that lacks something is refused', () => {
     const folder = join(temporary.path, 'found');
     writeGenerator(folder, ['Late', 'parcels']);
-    equal(findGenerator('found', temporary.path), folder);
-    equal(findGenerator(folder, '/nowhere'), folder);
+    equal(find('found', temporary.path), folder);
+    equal(find(folder, '/nowhere'), folder);
     rmSync(join(folder, 'tokenizer.json'));
     rmSync(join(folder, 'onnx'), { recursive: true });
     mkdirSync(join(folder, 'onnx'));
     const refused = (reason: RegExp) => (error: unknown) =>
       error instanceof SetupError && reason.test(error.message);
-    throws(() => findGenerator(folder, '/nowhere'), refused(/lacks tokenizer\.json, onnx\/model_q4\.onnx/));
-    throws(() => findGenerator('nothing', temporary.path), refused(/no model in/));
+    throws(() => find(folder, '/nowhere'), refused(/lacks tokenizer\.json, onnx\/model_q4\.onnx/));
+    throws(() => find('nothing', temporary.path), refused(/no model in/));
   });
 });

@@ -15,8 +15,9 @@ import { personalParts } from './redact.ts';
 import { mergedSpans, type Span } from './spans.ts';
 
 /** Linear in the text. `known`: those of `withKnown`. */
-export const personalValues: ReadPersonalValues = (text, known) => {
-  const { spans, names } = personalParts(text, known);
+export const personalValues: ReadPersonalValues = (text, known, persons = []) => {
+  const { spans: ruled, names } = personalParts(text, known);
+  const spans = [...ruled, ...persons.map(({ start, end }): Span => ({ start, end, kind: 'name' }))];
   if (spans.length === 0) return { values: [], names };
   const free = outside(placeholdersIn(text), mergedSpans(spans));
   const values = joined(text, free).flatMap((span) => valuesIn(text, span));

@@ -3,6 +3,7 @@ import './telemetry.ts';
 export {
   AutoModel,
   AutoModelForCausalLM,
+  AutoModelForTokenClassification,
   AutoTokenizer,
   env,
   pipeline,
