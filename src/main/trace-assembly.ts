@@ -150,8 +150,9 @@ function hostOf(
 ): AssemblyHost {
   return {
     confirm: () => lease.confirm(),
-    async isKnownSession(projectId, name) {
-      const sessionId = sessionIdOf(name);
+    async isKnownSession(projectId, { instanceId, id }) {
+      if (id === undefined) return false;
+      const sessionId = sessionIdOf(instanceId, id);
       if ((await registry.instanceOfSessionId(sessionId)) !== null) return true;
       return (await registry.findSessionClaim(projectId, sessionId)) !== null;
     },

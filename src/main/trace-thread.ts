@@ -19,7 +19,7 @@ import type { WaitingNotice } from '../traces/waiting-spans.ts';
 import type { TraceThreadData } from './trace-assembly.ts';
 
 const MIB = 2 ** 20;
-const [CONVERSATION_CACHE, CANDIDATE_CACHE, PAGE_CACHE, TRACE_CACHE] = [24 * MIB, 8 * MIB, 8 * MIB, 16 * MIB];
+const [CONVERSATION_CACHE, PAGE_CACHE, TRACE_CACHE] = [24 * MIB, 8 * MIB, 16 * MIB];
 const READ_AHEAD_BYTES = 8 * MIB;
 /** Between two figures for the process. */
 const TELL_MS = 250;
@@ -42,7 +42,6 @@ const { conversations, traces } = await openAssemblyBuckets(connection, { replic
 const log = await openTraceLog(connection, READ_AHEAD_BYTES);
 const parts: AssemblyParts = {
   conversations: new CachedBucket(conversations, records.CONVERSATIONS, CONVERSATION_CACHE),
-  candidates: new CachedBucket(conversations, records.CANDIDATES, CANDIDATE_CACHE),
   pages: new CachedBucket(conversations, records.PAGES, PAGE_CACHE),
   traces: new CachedBucket(traces, records.TRACES, TRACE_CACHE),
   emit: (conversation, emission) => host.emit(requestOf(conversation, emission)),

@@ -1,5 +1,5 @@
 /** Covered by test/traces/message-allowance.test.ts and test/traces/bounds.test.ts. */
-import { partsOf } from './assembly/spoken-span.ts';
+import { partsOf } from './assembly/said-span.ts';
 import type { Observation, ObservedMessage } from './observation.ts';
 
 /** How many messages an export may bring. */

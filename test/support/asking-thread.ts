@@ -12,7 +12,6 @@ if (manner !== 'never starts') {
   const request = {
     projectId: 'p',
     name,
-    isIssued: false,
     seed: 's',
     acceptedAt: 1,
     messages: 2,

@@ -1,10 +1,12 @@
-/** It has types only, and what they are by default. */
+/**
+ * What a round works with, and how much it does. It has types only, and what they are by default.
+ * Test: test/traces/assembly/assembly.test.ts.
+ */
 import type { CachedBucket } from './assembly-store.ts';
-import type { Candidate, Conversation, ConversationName, Emission, Kept, TraceRecord } from './records.ts';
+import type { Conversation, ConversationName, Emission, Kept, TraceRecord } from './records.ts';
 
 export interface AssemblyParts {
   readonly conversations: CachedBucket<Conversation>;
-  readonly candidates: CachedBucket<Candidate[]>;
   readonly traces: CachedBucket<TraceRecord>;
   /** Digests that do not stand with their conversation any more. */
   readonly pages: CachedBucket<ReadonlySet<string>>;

@@ -74,8 +74,8 @@ export class Assembly {
 
   /** What was read is not trusted any more. */
   #forget(): void {
-    const { conversations, candidates, pages, traces } = this.#parts;
-    for (const bucket of [conversations, candidates, pages, traces]) bucket.clear();
+    const { conversations, pages, traces } = this.#parts;
+    for (const bucket of [conversations, pages, traces]) bucket.clear();
   }
 }
 

@@ -1,4 +1,7 @@
-/** Covered by test/e2e/otlp-rules.test.ts and test/faults/traces.ts. */
+/**
+ * Sends messages on to ingest, each emission as one request. Keeps the invariant that an emission has the same request
+ * id and session whenever it is sent. Test: test/e2e/otlp-rules.test.ts, test/faults/traces.ts.
+ */
 import { v5 } from 'uuid';
 import { isExternalId, UUID_PATTERN } from '../../domain/ids.ts';
 import { MAX_LABEL_BYTES } from '../../domain/limits.ts';
@@ -15,23 +18,14 @@ import type { EmittedRequest } from './thread-protocol.ts';
 const MIN_AT = Date.UTC(1700, 0, 1) * 1000;
 const MAX_AHEAD = 24 * 3600 * 1_000_000;
 
-/**
- * The session of a conversation with an id: the id where that is a UUID, else the UUIDv5 that the README tells callers
- * who have ids of their own. One without an id is named by the trace that began it; since 2026-11-24, such a session is
- * one that we issue.
- */
-export function sessionIdOf({ instanceId, id, trace }: ConversationName): string {
-  if (id !== undefined && UUID_PATTERN.test(id)) return id.toLowerCase();
-  return v5(id ?? traceSeed(trace), instanceId);
-}
-
-function traceSeed(trace: string | undefined): string {
-  return `trace:${trace}`;
+/** The session of a conversation with an id: the id if that is a UUID, else the UUIDv5 that the README tells callers. */
+export function sessionIdOf(instanceId: string, id: string): string {
+  return UUID_PATTERN.test(id) ? id.toLowerCase() : v5(id, instanceId);
 }
 
 /** Writes an emission out as a request to ingest. */
 export function requestOf(
-  { projectId, name, isIssued = false }: Conversation,
+  { projectId, name }: Conversation,
   { seed, acceptedAt, messages }: Emission,
 ): EmittedRequest {
   const drafted = messages.map(({ role, content, at, userId }) => ({
@@ -42,15 +36,14 @@ export function requestOf(
   }));
   const { bytes } = draftRequest({ messages: drafted, ...metadataOf(name) });
   const saidBy = saidByIn(drafted);
-  return { projectId, name, isIssued, seed, acceptedAt, messages: messages.length, saidBy, bytes };
+  return { projectId, name, seed, acceptedAt, messages: messages.length, saidBy, bytes };
 }
 
 /** Stores a request; its seed decides its id. Rejects as Acceptor does. */
 export async function acceptEmitted(
   { acceptor, registry }: { readonly acceptor: Acceptor; readonly registry: IssuesSessions },
-  { projectId, name, isIssued, seed, acceptedAt, messages, saidBy, bytes }: EmittedRequest,
+  { projectId, name, seed, acceptedAt, messages, saidBy, bytes }: EmittedRequest,
 ): Promise<void> {
-  const instance = isIssued ? await registry.findInstance(name.instanceId) : null;
   await acceptor.accept({
     projectId,
     idempotencyKey: undefined,
@@ -58,9 +51,7 @@ export async function acceptEmitted(
     body: {
       projectId: undefined,
       instanceId: name.instanceId,
-      // Ours need not be claimed, which is a write.
-      sessionId:
-        instance === null ? sessionIdOf(name) : registry.issueSessionId(instance, traceSeed(name.trace)),
+      sessionId: await sessionOf(registry, name),
       instanceName: undefined,
       draft: { bytes, untimed: new Uint32Array() },
       saidBy,
@@ -69,6 +60,17 @@ export async function acceptEmitted(
       warnings: NO_WARNINGS,
     },
   });
+}
+
+/** A trace without an id of a conversation has a session that we issue: it need not be claimed, which is a write. */
+async function sessionOf(
+  registry: IssuesSessions,
+  { instanceId, id, trace = '' }: ConversationName,
+): Promise<string> {
+  if (id !== undefined) return sessionIdOf(instanceId, id);
+  const instance = await registry.findInstance(instanceId);
+  const seed = `trace:${trace}`;
+  return instance === null ? v5(seed, instanceId) : registry.issueSessionId(instance, seed);
 }
 
 type IssuesSessions = Pick<Registry, 'findInstance' | 'issueSessionId'>;

@@ -1,18 +1,20 @@
-/** What the assembler keeps of conversations and traces, and how it is written. */
+/**
+ * What the assembler keeps of conversations and traces, and how it is written. Keeps the invariant that a value is
+ * bounded, whatever comes. Test: test/traces/assembly/assembly.test.ts, merged-spans.test.ts.
+ */
 import { createHash } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Codec } from './assembly-store.ts';
-import type { KnownTurn } from './known-turn.ts';
-import type { NewMessage } from './known-turns.ts';
+import type { NewMessage } from './merge-span.ts';
 import { MERGED_LIMITS, MergedSpans, type MergedLimits, type StoredMerged } from './merged-spans.ts';
 import type { SeenSpan, SpanIds } from './spoken-spans.ts';
+import type { Inferred, Turn } from './turn.ts';
 
 /** Names a conversation within a project. */
 export interface ConversationName {
   readonly instanceId: string;
-  /** The caller's; absent: it has none, and `trace` names it. */
+  /** The caller's; absent: it is one trace. */
   readonly id?: string;
-  /** The trace that began it. */
   readonly trace?: string;
 }
 
@@ -38,9 +40,7 @@ export interface EmittedMessage extends NewMessage {
 export interface Conversation {
   readonly projectId: string;
   readonly name: ConversationName;
-  /** Its session is one that we issued. Missing: its id is derived from its name. */
-  readonly isIssued?: boolean;
-  turns: KnownTurn[];
+  turns: Turn[];
   /** Digests of spans with their content. */
   readonly merged: MergedSpans;
   /** Turns at the beginning are no longer known, but were counted. */
@@ -64,18 +64,6 @@ export interface TraceRecord {
 /** Of a trace that nobody has seen. */
 export const NOTHING_KNOWN: TraceRecord = { ids: {}, spans: [], conversations: new Map(), added: new Map() };
 
-/** A conversation without an id that can be told by what was said in it. */
-export interface Candidate {
-  /** The trace that began it. */
-  readonly name: string;
-  /** Microseconds: when it had come so far; of what is only known from history, at the latest. */
-  readonly at: number;
-  /** Of one that is told by its last turns: how many turns it had, as it may end so again. */
-  readonly turns?: number;
-  /** The trace that goes on with it. */
-  takenBy?: string;
-}
-
 /** How much is kept. */
 export interface Kept {
   /** Turns of a conversation. */
@@ -86,8 +74,6 @@ export interface Kept {
 }
 
 export const KEPT: Kept = { turns: 2000, spans: 4096, merged: MERGED_LIMITS };
-/** Conversations that end alike, and are kept. */
-export const MAX_CANDIDATES = 200;
 const COMPRESS_ABOVE = 2048;
 
 /** A name for a key: the same for the same parts. */
@@ -120,12 +106,11 @@ export function boundedTrace({ ids, spans, conversations, added }: TraceRecord, 
 }
 
 export function encodeConversation(conversation: Conversation): string {
-  const { projectId, name, isIssued, turns, merged, forgotten, outbox, emissions } = conversation;
+  const { projectId, name, turns, merged, forgotten, outbox, emissions } = conversation;
   return pack({
     v: 1,
     projectId,
     name,
-    isIssued,
     turns: turns.map(({ role, hash, at, inferred, trace }) => [
       `${role === 'user' ? 'u' : 'a'}${INFERRED[inferred ?? 'not']}${hash}${trace}`,
       at,
@@ -137,10 +122,11 @@ export function encodeConversation(conversation: Conversation): string {
   });
 }
 
-const INFERRED = { not: '.', history: '?', step: '~' } as const;
-const INFERRED_BY = new Map([
-  ['?', 'history' as const],
-  ['~', 'step' as const],
+const INFERRED = { not: '.', history: '?', step: '~', elsewhere: '!' } as const;
+const INFERRED_BY: ReadonlyMap<string, Inferred> = new Map([
+  ['?', 'history'],
+  ['~', 'step'],
+  ['!', 'elsewhere'],
 ]);
 
 interface StoredConversation extends Omit<Conversation, 'turns' | 'merged'> {
@@ -183,20 +169,16 @@ function encodeTrace({ ids, spans, conversations, added }: TraceRecord): string 
 
 interface StoredTrace {
   readonly ids: SpanIds;
-  /** By span id until 2026-11-22. */
-  readonly conversations:
-    | readonly (readonly [name: ConversationName, spanIds: readonly string[]])[]
-    | Readonly<Record<string, ConversationName>>;
+  readonly conversations: readonly (readonly [name: ConversationName, spanIds: readonly string[]])[];
   readonly spans: readonly (readonly [string, string, number])[];
-  /** Missing until 2026-11-24. */
   readonly added?: readonly (readonly [digest: string, messages: number])[];
 }
 
 function decodeTrace(text: string): TraceRecord {
   const { ids, conversations, spans, added } = unpack(text) as StoredTrace;
-  const named = isList(conversations)
-    ? conversations.flatMap(([name, spanIds]) => spanIds.map((spanId) => [spanId, name] as const))
-    : Object.entries(conversations);
+  // What versions before 2026-11-24 wrote is a day old at most.
+  if (added === undefined) return NOTHING_KNOWN;
+  const named = conversations.flatMap(([name, spanIds]) => spanIds.map((spanId) => [spanId, name] as const));
   return {
     ids,
     conversations: new Map(named),
@@ -209,10 +191,6 @@ function decodeTrace(text: string): TraceRecord {
   };
 }
 
-function isList<T>(value: readonly T[] | object): value is readonly T[] {
-  return Array.isArray(value);
-}
-
 function encodePage(digests: ReadonlySet<string>): string {
   return JSON.stringify({ v: 1, digests: [...digests] });
 }
@@ -221,16 +199,8 @@ function decodePage(text: string): ReadonlySet<string> {
   return new Set((JSON.parse(text) as { readonly digests: readonly string[] }).digests);
 }
 
-function encodeCandidates(candidates: readonly Candidate[]): string {
-  return pack({ v: 1, candidates });
-}
-
-function decodeCandidates(text: string): Candidate[] {
-  return (unpack(text) as { readonly candidates: Candidate[] }).candidates;
-}
-
 /** What one of each takes in memory, bytes, about. */
-const [TURN_BYTES, DIGEST_BYTES, SPAN_BYTES, PLACE_BYTES, CANDIDATE_BYTES] = [160, 90, 220, 100, 120];
+const [TURN_BYTES, DIGEST_BYTES, SPAN_BYTES, PLACE_BYTES] = [160, 90, 220, 100];
 
 function weightOf({ turns, merged, outbox }: Conversation): number {
   const waiting = outbox.flatMap(({ messages }) => messages);
@@ -249,12 +219,6 @@ export const TRACES: Codec<TraceRecord> = {
   decode: decodeTrace,
   weigh: ({ spans, conversations, added }) =>
     300 + SPAN_BYTES * spans.length + PLACE_BYTES * (conversations.size + added.size),
-};
-
-export const CANDIDATES: Codec<Candidate[]> = {
-  encode: encodeCandidates,
-  decode: decodeCandidates,
-  weigh: (candidates) => CANDIDATE_BYTES * candidates.length,
 };
 
 export const PAGES: Codec<ReadonlySet<string>> = {

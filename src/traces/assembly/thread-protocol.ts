@@ -7,8 +7,6 @@ import type { AssembledCounts } from './assembly.ts';
 export interface EmittedRequest {
   readonly projectId: string;
   readonly name: ConversationName;
-  /** Its session is one that we issued. */
-  readonly isIssued: boolean;
   /** Decides the id of the request. */
   readonly seed: string;
   /** Microseconds. */

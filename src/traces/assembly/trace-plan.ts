@@ -1,6 +1,10 @@
-/** Covered by test/traces/assembly/assembly.test.ts and laws.test.ts. */
+/**
+ * A trace in work: which of its spans count, where they go, and how far it has come. Keeps the invariant that a trace
+ * adds no more messages than it may, and what arrived no more than the door counted.
+ * Test: test/traces/assembly/assembly.test.ts, test/traces/bounds.test.ts.
+ */
 import type { Observation } from '../observation.ts';
-import type { NewMessage } from './known-turns.ts';
+import type { NewMessage } from './merge-span.ts';
 import { boundedTrace, keyOf, type ConversationName, type TraceRecord } from './records.ts';
 import {
   chosenOf,
@@ -29,20 +33,17 @@ export function traceKey({ projectId, traceId }: Pick<ArrivedTrace, 'projectId' 
   return keyOf(projectId, traceId);
 }
 
-/** A trace in work: which of its spans count, where they go, and how far it has come. */
 export class TracePlan {
   readonly trace: ArrivedTrace;
   /** The spans that count, in the order in which they speak. */
   readonly chosen: readonly PlacedSpan[];
   /** Where spans went, by span id. */
   readonly conversations: Map<string, ConversationName>;
-  /** The conversation of spans without an id of one; null: it is not known yet. */
-  own: ConversationName | null;
   /** So many of the chosen spans are merged. */
   done = 0;
-  /** Messages that do not count: the trace is full. */
+  /** Messages that do not count, because the trace is full. */
   leftOut = 0;
-  /** How many messages its spans added, and all together. */
+  /** How many messages each span added, and how many all together. */
   readonly #added: Map<string, number>;
   #all: number;
   /** What arrived may still add so many. */
@@ -63,22 +64,18 @@ export class TracePlan {
     this.#all = [...this.#added.values()].reduce((sum, count) => sum + count, 0);
     for (const { asked, answered, mayAdd } of trace.observations)
       this.#mayAdd += mayAdd ?? asked.length + answered.length;
-    this.own = [...this.conversations.values()].find(({ id }) => id === undefined) ?? null;
   }
 
-  /** The conversation that a span of it names, or went to; null: it names none, and that of the trace is not known. */
-  nameOf({ spanId, ids }: PlacedSpan): ConversationName | null {
+  /** The conversation to which a span went, else the one that it names; without an id, the trace is the conversation. */
+  nameOf({ spanId, ids }: PlacedSpan): ConversationName {
     const known = this.conversations.get(spanId);
     if (known !== undefined) return known;
-    return ids.conversationId === undefined
-      ? this.own
-      : { instanceId: this.instanceOf(ids), id: ids.conversationId };
+    const instanceId = ids.instanceId ?? this.trace.defaultInstanceId;
+    const { conversationId: id } = ids;
+    return id === undefined ? { instanceId, trace: this.trace.traceId } : { instanceId, id };
   }
 
-  /**
-   * Of the messages of a span that were not found, those that count. What is beyond the door's count repeats others.
-   * Keeps the invariant that a trace adds at most `perTrace`, and what arrived no more than the door counted.
-   */
+  /** Of the new messages of a span, those that count. What is beyond the door's count repeats others. */
   admit(digest: string, found: readonly NewMessage[], perTrace: number): readonly NewMessage[] {
     // A process that ended may have noted it before the messages were stored.
     const name = `${this.trace.until} ${digest}`;
@@ -89,15 +86,6 @@ export class TracePlan {
     this.#all += admitted.length;
     this.#mayAdd -= admitted.length;
     return admitted;
-  }
-
-  instanceOf({ instanceId }: SpanIds): string {
-    return instanceId ?? this.trace.defaultInstanceId;
-  }
-
-  /** The spans that name no conversation. */
-  get nameless(): readonly PlacedSpan[] {
-    return this.chosen.filter(({ ids }) => ids.conversationId === undefined);
   }
 
   /** What is known of the trace now; null: nothing that a later span of it would need. `kept`: spans. */

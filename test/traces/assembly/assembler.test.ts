@@ -70,7 +70,6 @@ function assembling(log: FakeLog, fail: (id: string) => Error | null = () => nul
     log,
     parts: {
       conversations: new CachedBucket(conversations, records.CONVERSATIONS, 2 ** 20),
-      candidates: new CachedBucket(conversations, records.CANDIDATES, 2 ** 20),
       pages: new CachedBucket(conversations, records.PAGES, 2 ** 20),
       traces: new CachedBucket(new MemoryBucket(), records.TRACES, 2 ** 20),
       emit: async ({ name: { id = '' } }, { messages }) => {

@@ -46,9 +46,15 @@ export interface Style {
 
 /** What has to come out. */
 export interface ExpectedConversation {
-  /** Undefined: it has none, and its session may be any. */
+  /** Undefined: it has none, so each of its traces is a conversation. */
   readonly id: string | undefined;
-  readonly said: readonly (ObservedMessage & { readonly userId?: string })[];
+  readonly said: readonly (ObservedMessage & { readonly userId?: string; readonly trace: string })[];
+}
+
+/** The conversations that come out: without an id, each trace is one. */
+export function conversationsIn({ id, said }: ExpectedConversation): (readonly object[])[] {
+  const conversations = id === undefined ? Map.groupBy(said, ({ trace }) => trace).values() : [said];
+  return [...conversations].map((messages) => messages.map(({ trace: _, ...message }) => message));
 }
 
 const QUESTIONS = ['Yes', 'Next one, please', 'Where is it?', 'Thanks', 'And then?'];
@@ -64,35 +70,36 @@ export function conversation(
   const { history, above, ids, tools, says } = style;
   const id = ids === 'none' ? undefined : `conversation ${name}`;
   const userId = dice.chance(0.5) ? `user ${name}` : undefined;
-  const said: ObservedMessage[] = [];
+  const said: (ObservedMessage & { readonly trace: string })[] = [];
   const observations: Observation[] = [];
   let now = 1_772_000_000 * SECOND + dice.roll(1000) * SECOND + dice.roll(1000);
   let spans = 0;
   const hex = (text: string, length: number): string =>
     createHash('sha256').update(text).digest('hex').slice(0, length);
   for (let turn = 0, turns = 1 + dice.roll(4); turn < turns; turn += 1) {
-    // Much is said again and again. Without an id, something behind the opening must tell conversations apart; if each
-    // call of a loop is a trace and has no history, nothing does but the question. Without a history, a question whose
-    // answer has not come yet cannot be told from the same one, asked again later.
-    const isAlone = history === 'last' && tools > 0 && above === 'nothing';
-    const mark = id === undefined && (turn > 0 || isAlone) ? ` (${name})` : '';
+    // Much is said again and again. Without a history, a question whose answer has not come yet cannot be told from the
+    // same one, asked again later.
     const own = history === 'last' && tools > 0 ? ` ${turn}` : '';
-    const question: ObservedMessage = { role: 'user', content: dice.pick(QUESTIONS) + mark + own };
-    const before = history === 'last' ? [] : said.slice(history === 'full' ? 0 : -3);
+    const question: ObservedMessage = { role: 'user', content: dice.pick(QUESTIONS) + own };
+    const all = said.map(({ role, content }): ObservedMessage => ({ role, content }));
+    const before = history === 'last' ? [] : all.slice(history === 'full' ? 0 : -3);
     const top = hex(`${name} top ${turn}`, 16);
     const startedAt = now;
     const inside: ObservedMessage[] = [question];
+    const traces: string[] = [];
     const steps = dice.roll(tools + 1);
     for (let step = 0; step <= steps; step += 1) {
       const isLast = step === steps;
-      const words =
-        dice.pick(ANSWERS) + (id === undefined ? ` (${name})` : '') + (isLast ? '' : ' Let me look.');
+      const words = dice.pick(ANSWERS) + (isLast ? '' : ' Let me look.');
       const answered: ObservedMessage[] = isLast || says ? [{ role: 'assistant', content: words }] : [];
       const begin = now;
       now += SECOND + dice.roll(SECOND);
       const isTop = above === 'nothing';
+      const traceId = hex(`${name} trace ${turn} ${isTop ? step : ''}`, 32);
+      if (step === 0) traces.push(traceId);
+      if (answered.length > 0) traces.push(traceId);
       observations.push({
-        traceId: hex(`${name} trace ${turn} ${isTop ? step : ''}`, 32),
+        traceId,
         spanId: hex(`${name} span ${(spans += 1)}`, 16),
         ...(isTop ? {} : { parentSpanId: top }),
         kind: 'chat',
@@ -140,7 +147,7 @@ export function conversation(
       // What an agent says on the way is its inner work; the application keeps what it answered.
       if (isAgent) inside.splice(1, inside.length - 1, ...last);
     }
-    said.push(...inside);
+    said.push(...inside.map((message, index) => ({ ...message, trace: traces[index] ?? '' })));
     now += 1 + dice.roll(20 * SECOND);
   }
   const expected = said.map((message) =>

@@ -179,7 +179,6 @@ export class FakeService {
         },
         10_000,
       ),
-      candidates: new CachedBucket(conversations, records.CANDIDATES, 10_000),
       pages: new CachedBucket(conversations, records.PAGES, 10_000),
       traces: new CachedBucket(store('traces'), records.TRACES, 10_000),
       emit: async ({ name }, { seed, messages }) => {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { KEPT } from '../../../src/traces/assembly/records.ts';
 import { MessageAllowance } from '../../../src/traces/message-allowance.ts';
 import type { Observation } from '../../../src/traces/observation.ts';
-import { conversation, Dice, STYLES, type ExpectedConversation, type Style } from './exports.ts';
+import { conversation, conversationsIn, Dice, STYLES, type Style } from './exports.ts';
 import { FakeService } from './fake-service.ts';
 
 const FEW_DIGESTS = { ...KEPT, merged: { kept: 4, block: 2, page: 4 } };
@@ -17,28 +17,6 @@ function multiset(conversations: readonly (readonly object[])[]): string[] {
   return conversations
     .map((said) => JSON.stringify(said.map((message) => JSON.stringify(message)).toSorted()))
     .toSorted();
-}
-
-/** Without an id and a history, each question is a conversation of its own. */
-function expectedOf({ id, said }: ExpectedConversation, style: Style): (readonly object[])[] {
-  if (id !== undefined || style.history !== 'last') return [said];
-  const starts = said.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
-  return starts.map((start, index) => said.slice(start, starts[index + 1]));
-}
-
-/**
- * A trace comes in parts where its top comes before its calls. Of a part that only asks what others ask, too, and has
- * no id, nobody knows where it belongs.
- */
-function topsLast(order: readonly Observation[]): Observation[] {
-  const lastCall = new Map(order.map(({ traceId }, index) => [traceId, index]));
-  const place = new Map(
-    order.map((span, index) => [
-      span,
-      span.parentSpanId === undefined ? (lastCall.get(span.traceId) ?? 0) + 0.5 : index,
-    ]),
-  );
-  return order.toSorted((a, b) => (place.get(a) ?? 0) - (place.get(b) ?? 0));
 }
 
 /** As the door counts an export. */
@@ -55,9 +33,8 @@ async function holds(seed: number, style: Style, crashes: boolean): Promise<void
   const all = made.flatMap(({ observations }) => observations);
   // Of a history that was cut, nobody knows where it stands before what comes before it is there.
   const inOrder = style.history === 'window';
-  const mixed =
+  const order =
     inOrder || dice.chance(0.3) ? all.toSorted((a, b) => a.endedAt - b.endedAt) : dice.shuffled(all);
-  const order = style.ids === 'none' ? topsLast(mixed) : mixed;
   const service = crashes ? new FakeService(dice, { kept: FEW_DIGESTS }) : new FakeService(null);
   const sent: (typeof all)[] = [];
   for (let from = 0; from < order.length;) {
@@ -73,11 +50,11 @@ async function holds(seed: number, style: Style, crashes: boolean): Promise<void
   const sessions = service.sessions();
   for (const { expected } of made) {
     if (expected.id === undefined) continue;
-    deepEqual(multiset([sessions.get(expected.id) ?? []]), multiset([expected.said]), expected.id);
+    deepEqual(multiset([sessions.get(expected.id) ?? []]), multiset(conversationsIn(expected)), expected.id);
   }
   deepEqual(
     multiset([...sessions.values()]),
-    multiset(made.flatMap(({ expected }) => expectedOf(expected, style))),
+    multiset(made.flatMap(({ expected }) => conversationsIn(expected))),
   );
 }
 

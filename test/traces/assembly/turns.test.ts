@@ -3,7 +3,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KEPT } from '../../../src/traces/assembly/records.ts';
 import type { Observation } from '../../../src/traces/observation.ts';
-import { conversation, Dice, STYLES } from './exports.ts';
+import { conversation, conversationsIn, Dice, STYLES } from './exports.ts';
 import { FakeService } from './fake-service.ts';
 
 /** A call that is a conversation of its own. */
@@ -72,7 +72,9 @@ describe('whatever is waiting, for room and for turns', () => {
       const sessions = service.sessions();
       for (const { expected } of made) {
         const said = [...(sessions.get(expected.id ?? '') ?? [])].map((message) => JSON.stringify(message));
-        const wanted = expected.said.map((message) => JSON.stringify(message));
+        const wanted = conversationsIn(expected)
+          .flat()
+          .map((message) => JSON.stringify(message));
         deepEqual(said.toSorted(), wanted.toSorted(), `seed ${seed}: ${expected.id}`);
       }
       ok(service.wasDeferred, `seed ${seed}`);

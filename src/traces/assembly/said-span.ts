@@ -1,28 +1,30 @@
-/** Covered by test/traces/assembly/known-turns.test.ts. */
+/**
+ * What a span says about a conversation, each text with its hash. Keeps the invariant that texts which differ in white
+ * space alone have the same hash. Test: test/traces/assembly/merge-span.test.ts.
+ */
 import { hash } from 'node:crypto';
 import type { ObservedMessage } from '../observation.ts';
 
-/** A message, and what its text is known by. */
+/** A message, and the hash of its text. */
 export interface SaidMessage extends ObservedMessage {
-  /** Of its text, white space aside. */
   readonly hash: string;
 }
 
-/** What a span says about a conversation. */
-export interface SpokenSpan {
+export interface SaidSpan {
   /** Names the trace. */
   readonly trace: string;
+  /** Microseconds. */
   readonly startedAt: number;
   readonly endedAt: number;
   readonly asked: readonly SaidMessage[];
   readonly answered: readonly SaidMessage[];
-  /** It goes on with a question of an earlier call. */
+  /** The span goes on with a question of an earlier call. */
   readonly continues: boolean;
-  /** Nothing is above it: its trace is this call alone, so others of the same turn are in other traces. */
+  /** The span is the whole trace, so other calls of the same turn are in other traces. */
   readonly alone: boolean;
 }
 
-/** Cut into what was said before, what is asked, what was said to that before a tool was used, and what came out. */
+/** The messages of a span: said before, asked now, answered to that before a tool was used, and answered now. */
 export interface SpanParts<Message = SaidMessage> {
   readonly history: readonly Message[];
   readonly questions: readonly Message[];
@@ -30,10 +32,12 @@ export interface SpanParts<Message = SaidMessage> {
   readonly answers: readonly Message[];
 }
 
-/** Many times what two texts of one conversation need to differ: 66 bits. */
+/** The length of a hash: 66 bits, many times what two texts of one conversation need to differ. */
 const HASH_CHARACTERS = 11;
-/** Texts whose hashes are remembered: calls repeat what was said before. */
+/** So many texts keep their hashes in memory, because calls repeat what was said before. */
 const REMEMBERED = 10_000;
+/** A span asks at most so many questions; what a person said before them in a row is history. */
+const MAX_QUESTIONS = 200;
 
 /** Names texts by their hashes. */
 export class TextHashes {
@@ -50,16 +54,14 @@ export class TextHashes {
   }
 }
 
-/** Each is looked for by itself; what a person said before so many in a row is history. */
-const MAX_QUESTIONS = 200;
-
+/** Cuts the messages of a span into parts. */
 export function partsOf<Message extends ObservedMessage>(span: {
   readonly asked: readonly Message[];
   readonly answered: readonly Message[];
   readonly continues?: boolean;
 }): SpanParts<Message> {
   const { asked, answered, continues = false } = span;
-  // What comes after the last answer is asked now; a span that goes on with a question has said something since.
+  // The questions follow the last answer. A span that continues has said something since its question.
   const behind = continues ? asked.findLastIndex(({ role }) => role === 'user') + 1 : asked.length;
   const lastAnswer = asked.slice(0, behind).findLastIndex(({ role }) => role === 'assistant');
   const begin = Math.max(lastAnswer + 1, behind - MAX_QUESTIONS);

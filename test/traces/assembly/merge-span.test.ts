@@ -1,8 +1,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { KnownTurn } from '../../../src/traces/assembly/known-turn.ts';
-import { mergeSpan } from '../../../src/traces/assembly/known-turns.ts';
-import { TextHashes, type SaidMessage, type SpokenSpan } from '../../../src/traces/assembly/spoken-span.ts';
+import { mergeSpan } from '../../../src/traces/assembly/merge-span.ts';
+import { TextHashes, type SaidMessage, type SaidSpan } from '../../../src/traces/assembly/said-span.ts';
+import type { Turn } from '../../../src/traces/assembly/turn.ts';
 
 const hashes = new TextHashes();
 const SECOND = 1_000_000;
@@ -22,7 +22,7 @@ const answers = (content: string): SaidMessage => says('assistant', content);
 const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-function span(parts: Partial<SpokenSpan>): SpokenSpan {
+function span(parts: Partial<SaidSpan>): SaidSpan {
   return {
     trace: 'new',
     startedAt: START + TURNS * SECOND,
@@ -36,9 +36,9 @@ function span(parts: Partial<SpokenSpan>): SpokenSpan {
 }
 
 /** Turns of a conversation that count how often somebody looks at them. */
-function watched(said: readonly SaidMessage[], inferred: KnownTurn['inferred'] = null) {
+function watched(said: readonly SaidMessage[], inferred: Turn['inferred'] = null) {
   let looks = 0;
-  class WatchedTurn implements KnownTurn {
+  class WatchedTurn implements Turn {
     at: number;
     trace = 'old';
     #inferred = inferred;
@@ -48,7 +48,7 @@ function watched(said: readonly SaidMessage[], inferred: KnownTurn['inferred'] =
       this.#said = one;
       this.at = START + index * SECOND;
     }
-    get role(): KnownTurn['role'] {
+    get role(): Turn['role'] {
       looks += 1;
       return this.#said.role;
     }
@@ -56,7 +56,7 @@ function watched(said: readonly SaidMessage[], inferred: KnownTurn['inferred'] =
       looks += 1;
       return this.#said.hash;
     }
-    get inferred(): KnownTurn['inferred'] {
+    get inferred(): Turn['inferred'] {
       looks += 1;
       return this.#inferred;
     }
@@ -64,7 +64,7 @@ function watched(said: readonly SaidMessage[], inferred: KnownTurn['inferred'] =
       this.#inferred = value;
     }
   }
-  const turns: KnownTurn[] = said.map((one, index) => new WatchedTurn(one, index));
+  const turns: Turn[] = said.map((one, index) => new WatchedTurn(one, index));
   return { turns, looks: () => looks };
 }
 
@@ -72,8 +72,8 @@ function watched(said: readonly SaidMessage[], inferred: KnownTurn['inferred'] =
 const CALLS: readonly (readonly [
   name: string,
   known: readonly SaidMessage[],
-  inferred: KnownTurn['inferred'],
-  says: SpokenSpan,
+  inferred: Turn['inferred'],
+  says: SaidSpan,
   added: number,
 ])[] = [
   [
