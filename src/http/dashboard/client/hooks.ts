@@ -132,3 +132,25 @@ export function useKeys(listener: (key: string) => void): void {
     return () => removeEventListener('keydown', pressed);
   });
 }
+
+/**
+ * How many of `all` parts are shown: one more after each time that the browser has drawn, from when `isReady`. What is
+ * shown at once keeps a slow machine from answering clicks.
+ */
+export function useParts(all: number, isReady: boolean): number {
+  const [shown, setShown] = useState(0);
+  useEffect(() => {
+    if (!isReady || shown >= all) return undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const frame = requestAnimationFrame(() => (timer = setTimeout(() => setShown(shown + 1))));
+    // A tab in the background draws nothing.
+    const late = setTimeout(() => setShown(shown + 1), LATE_MS);
+    return () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(timer);
+      clearTimeout(late);
+    };
+  }, [all, isReady, shown]);
+  return shown;
+}
+const LATE_MS = 250;

@@ -5,7 +5,7 @@ import { ChangesInShort } from './changes.tsx';
 import { Trend, type Point } from './charts.tsx';
 import { askBefore, filled, isComparable, lateDayOf, trendBefore, type Before } from './compared.ts';
 import { languageName, outcomeWords } from './format.ts';
-import { useAnswer, useNavigation } from './hooks.ts';
+import { useAnswer, useNavigation, useParts } from './hooks.ts';
 import { BeganLate, Empty, Fault, Figure, Go, Loading, Ranked, Section } from './parts.tsx';
 import { datesOf, usePeriod, type Period } from './period.ts';
 import { Topics, type FoundTopics } from './topics.tsx';
@@ -39,6 +39,9 @@ async function askLists({ range, coarse, instance }: Period, signal: AbortSignal
   return { ...topics, clusters, gaps, repeats };
 }
 
+/** Below the figures: topics, changes, gaps, repeats, and the two short lists. */
+const PARTS = 5;
+
 /** The numbers come first, what they are compared with and the lists as they are there. */
 export function Overview({ version }: { readonly version: string }) {
   const period = usePeriod();
@@ -53,6 +56,7 @@ export function Overview({ version }: { readonly version: string }) {
   const lists = useAnswer(`lists ${name}`, version, (signal) => askLists(period, signal));
   const error = numbers.error ?? compared.error ?? lists.error;
   const now = numbers.value;
+  const shown = useParts(PARTS, now !== null && lists.value !== null);
   if (now === null) return error === null ? <Loading /> : <Fault error={error} />;
   if (now.fields.messages === 0) return <NothingHere period={period} />;
   const before = compared.value;
@@ -65,14 +69,18 @@ export function Overview({ version }: { readonly version: string }) {
       {lists.value === null ? null : (
         <div class="columns">
           <div>
-            <Topics found={lists.value} all={now.fields.sessions ?? 0} period={period} />
+            {shown < 1 ? null : <Topics found={lists.value} all={now.fields.sessions ?? 0} period={period} />}
           </div>
           <div>
-            {before === null ? null : <ChangesInShort found={before.changes} />}
-            <Gaps rows={lists.value.gaps.elements} />
-            <Repeats rows={lists.value.repeats.elements} />
-            <Outcomes outcomes={now.outcomes} />
-            <Languages languages={now.languages} />
+            {before === null || shown < 2 ? null : <ChangesInShort found={before.changes} />}
+            {shown < 3 ? null : <Gaps rows={lists.value.gaps.elements} />}
+            {shown < 4 ? null : <Repeats rows={lists.value.repeats.elements} />}
+            {shown < PARTS ? null : (
+              <>
+                <Outcomes outcomes={now.outcomes} />
+                <Languages languages={now.languages} />
+              </>
+            )}
           </div>
         </div>
       )}
