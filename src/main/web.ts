@@ -443,7 +443,7 @@ function alertsOf(service: Later<AlertService>): Alerts {
     list: async (instanceId) => service.get().list(instanceId),
     read: async (instanceId, id) => service.get().read(instanceId, id),
     remove: async (instanceId, id) => service.get().remove(instanceId, id),
-    test: async (instanceId, id) => service.get().test(instanceId, id),
+    test: async (projectId, instanceId, id) => service.get().test(projectId, instanceId, id),
   };
 }
 

@@ -54,7 +54,14 @@ export interface ExpectedConversation {
 /** The conversations that come out: without an id, each trace is one. */
 export function conversationsIn({ id, said }: ExpectedConversation): (readonly object[])[] {
   const conversations = id === undefined ? Map.groupBy(said, ({ trace }) => trace).values() : [said];
-  return [...conversations].map((messages) => messages.map(({ trace: _, ...message }) => message));
+  return [...conversations].map((messages) =>
+    messages.map(({ role, content, at, userId }) => ({
+      role,
+      content,
+      at,
+      ...(userId === undefined ? {} : { userId }),
+    })),
+  );
 }
 
 const QUESTIONS = ['Yes', 'Next one, please', 'Where is it?', 'Thanks', 'And then?'];
