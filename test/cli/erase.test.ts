@@ -16,11 +16,12 @@ import { World } from '../support/world.ts';
 
 const GIVE_UP_MS = 120_000;
 /** Of each run before it is killed, in milliseconds. */
-const KILL_PAUSES_MS = isLong ? [500, 700, 900, 1200, 1600, 2200, 3000, 4000] : [800, 2500];
+const KILL_PAUSES_MS = isLong ? [500, 700, 900, 1200, 1600, 2200, 3000, 4000] : [2500];
 const PERSON = 'person-to-forget@example.com';
 const SECRET = 'zanzibar-quokka-8841';
 /** Of a conversation each; instance 2 holds what has nothing to do with the person. */
 const INSTANCES = 3;
+const CONVERSATIONS = isLong ? 16 : 9;
 
 /** Whole sessions of the person, and one that they share with somebody else, by their order in instance 0. */
 const OWN = new Set([0, 1]);
@@ -34,7 +35,7 @@ interface Said {
 
 /** One message a request, with the person in some of them. */
 function history(): Said[] {
-  const requests = requestsOf({ conversations: 16, instances: INSTANCES, messages: 1 });
+  const requests = requestsOf({ conversations: CONVERSATIONS, instances: INSTANCES, messages: 1 });
   const numbers = new Map<string, number>();
   const turns = new Map<string, number>();
   let speaks = false;

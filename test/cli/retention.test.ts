@@ -10,6 +10,7 @@ import { MessageTexts } from '../../src/stream/log/message-texts.ts';
 import { positionOf } from '../../src/domain/records.ts';
 import { partitionOf } from '../../src/stream/subjects.ts';
 import { temporaryDirectory } from '../support/fold.ts';
+import { isLong } from '../support/long.ts';
 import { instanceId, requestsOf } from '../support/replays.ts';
 import { World } from '../support/world.ts';
 
@@ -20,6 +21,8 @@ const AGES = [2, 40, 120, 220, 320, 420] as const;
 const TEXT_DAYS = 100;
 const PEOPLE_DAYS = 200;
 const COUNT_DAYS = 400;
+/** Of each conversation: one more is one more entry to fold, and to make views from three times. */
+const MESSAGES_EACH = isLong ? Infinity : 2;
 const secretOf = (number: number): string => `zanzibar-quokka-${number}`;
 const personOf = (number: number): string => `person-${number}@example.com`;
 
@@ -27,7 +30,14 @@ const personOf = (number: number): string => `person-${number}@example.com`;
 function history(): RecordedRequest[] {
   const numbers = new Map<string, number>();
   const now = Date.now();
-  return requestsOf({ conversations: 2 * AGES.length, instances: 2, messages: 1 }).map((request) => {
+  const counts = new Map<string, number>();
+  const isKept = ({ sessionId }: RecordedRequest): boolean => {
+    const count = (counts.get(sessionId) ?? 0) + 1;
+    counts.set(sessionId, count);
+    return count <= MESSAGES_EACH;
+  };
+  const all = requestsOf({ conversations: 2 * AGES.length, instances: 2, messages: 1 }).filter(isKept);
+  return all.map((request) => {
     if (request.instanceId !== instanceId(0)) return request;
     const { sessionId } = request;
     const number = numbers.get(sessionId) ?? numbers.set(sessionId, numbers.size).size - 1;

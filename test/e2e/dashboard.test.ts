@@ -125,6 +125,122 @@ describe('the dashboard in a browser', { skip }, () => {
     await tab.waitForSelector('#key', SOON);
   });
 
+  // Early: an erasure and a rebuild read all that was sent before.
+  it('erases a user and a conversation after it has said what goes, and follows it to the end', async () => {
+    const now = new Date().toISOString();
+    const said = (content: string, userId: string) => user(content, now, userId);
+    const own = await fill(client, [
+      [said('Where is my parcel?', 'ana'), assistant(DONE, now)],
+      [said('Can I pay by invoice?', 'bo'), assistant(CANNOT, now), said(COMPLAINT, 'ana')],
+      [said('Do you ship to Norway?', 'cy'), assistant(DONE, now)],
+    ]);
+    await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId: own.instanceId }, own.position);
+    await open(`?view=users&instance=${own.instanceId}`);
+    await page.click('.person a:text-is("ana")', SOON);
+    await page.click('button:text-is("Erase …")', SOON);
+    await page.waitForSelector('dialog p:has-text("3 messages in 2 conversations")', SOON);
+    match((await page.textContent('dialog')) ?? '', /cannot be undone.*Backups .* still hold it/);
+    await page.keyboard.press('Escape');
+    equal(await page.locator('dialog').count(), 0);
+    await page.click('button:text-is("Erase …")');
+    await page.fill('dialog label:has-text("Reason") input', 'Request 4711');
+    await page.click('dialog button.main:enabled', SOON);
+    await page.waitForSelector('.notice:has-text("A user is being erased.")', SOON);
+    const done = '.notice:has-text("A user is erased: 3 messages are gone, with 1 whole conversation.")';
+    await page.waitForSelector(done, ERASED);
+    await page.waitForSelector('h2:text-is("2 users")', SOON);
+    deepEqual((await page.locator('.person a').allTextContents()).toSorted(), ['bo', 'cy']);
+
+    await page.click('nav a:text-is("Conversations")');
+    await page.click('.virtual .title a >> nth=0', SOON);
+    await page.click('button:text-is("Erase …")', SOON);
+    await page.waitForSelector('dialog p:has-text("goes with its 2 messages")', SOON);
+    await page.click('dialog button.main:enabled', SOON);
+    await page.click('.notice a:text-is("All erasures")', SOON);
+    const rows = page.locator('section:has(h2:text-is("Erasures")) tbody tr');
+    await rows.nth(1).waitFor(SOON);
+    match((await rows.nth(1).textContent()) ?? '', /A user.*Request 4711.*3 messages are gone/);
+    await rows.nth(0).filter({ hasText: 'Done: 2 messages are gone' }).waitFor(ERASED);
+
+    // Nobody erases everything by a slip.
+    await page.click('button:text-is("Erase everything …")');
+    await page.waitForSelector('dialog p:has-text("2 messages in 1 conversation go")', SOON);
+    equal(await page.locator('dialog button.main:enabled').count(), 0);
+    await page.fill('dialog label:has-text("To confirm") input', own.instanceId);
+    equal(await page.locator('dialog button.main:enabled').count(), 1);
+    await page.keyboard.press('Escape');
+  });
+
+  it('renames, merges, moves, hides and undoes, and a rebuild ends with the same', async () => {
+    const at = (minute: number): string => new Date(Date.now() - 86_400_000 + minute * 60_000).toISOString();
+    const { instanceId, position } = await fill(
+      client,
+      [...CANCEL, ...PASSWORD].map((text, i) => [user(text, at(i * 10), `user-${i}`)]),
+    );
+    await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId }, position);
+    await open(`?instance=${instanceId}`);
+    const names = async (): Promise<string[]> => {
+      await page.waitForSelector('td.name a', SOON);
+      return (await page.locator('td.name a').allTextContents()).toSorted();
+    };
+    const [first = '', second = ''] = await names();
+    const visit = async (name: string): Promise<void> => {
+      await page.click('nav[aria-label="Views"] >> text=Overview', SOON);
+      await page.click(`td.name a:text-is("${name}")`, SOON);
+      await page.waitForSelector(`h1:text-is("${name}")`, SOON);
+    };
+    await visit(first);
+    // By keys alone: the field takes the focus, Enter saves.
+    await page.focus('button:text-is("Rename")');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('Our own name');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('h1:text-is("Our own name")', SOON);
+    match((await page.textContent('p.done', SOON)) ?? '', /is called “Our own name” now/);
+    await visit(second);
+    await page.click('button:text-is("Hide …")');
+    await page.click('dialog button:text-is("Hide")');
+    await page.waitForSelector('p.done:has-text("is hidden")', SOON);
+    await page.click('p.done button:text-is("Undo")');
+    await page.waitForSelector('p.done:has-text("Undone.")', SOON);
+    await page.click('button:text-is("Move …")');
+    await page.fill('dialog input[placeholder="Name"]', 'Our cluster');
+    await page.click('dialog button:text-is("Move")');
+    await page.waitForSelector('p.done:has-text("is in “Our cluster” now")', SOON);
+    await page.click('button:text-is("Merge …")');
+    await page.fill('dialog input[type="search"]', 'OUR OWN');
+    await page.click('dialog label:has-text("Our own name")');
+    await page.click('dialog button:text-is("Merge")');
+    await page.waitForSelector('.notice:has-text("It has merged into Our own name")', SOON);
+    await page.click('nav[aria-label="Views"] >> text=Decisions', SOON);
+    await page.waitForSelector('.decisions tbody tr:nth-child(5)', SOON);
+    const decisions = await page.locator('.decisions tbody tr td:first-child').allTextContents();
+    deepEqual(
+      decisions.map((text) => text.split(' ')[0]),
+      ['Merged', 'Moved', 'Undid:', 'Hid', 'Renamed'],
+    );
+    await page.click('nav[aria-label="Views"] >> text=Overview');
+    await page.waitForSelector('td.name a:text-is("Our own name")', SOON);
+    deepEqual(await names(), ['Our own name']);
+    // Nobody looks meanwhile: a page that asks again and again is work.
+    const url = page.url();
+    await page.goto('about:blank');
+    await service.rebuild();
+    await page.goto(url);
+    deepEqual(await names(), ['Our own name']);
+    equal(await page.locator('td.name + td + td').first().textContent(), '8 100 %');
+    // What the worker has not come to yet is not said to be done.
+    await page.route('**/v1/query?*', async (route) => {
+      if (route.request().headers()['x-wait-for-position'] === undefined) return route.continue();
+      const response = await route.fetch();
+      return route.fulfill({ response, headers: { ...response.headers(), 'x-wait-result': 'timeout' } });
+    });
+    await page.click('td.name a');
+    await page.click('button:text-is("Keep name")', SOON);
+    await page.waitForSelector('p.done:has-text("This is stored.")', SOON);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+
   it('says so when the address names an instance that the key does not see', async () => {
     await open('?instance=11111111-1111-4111-8111-111111111111');
     match((await page.textContent('h1', SOON)) ?? '', /do not see this instance/);
@@ -368,51 +484,6 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.waitForSelector('h2:text-is("2 conversations")', SOON);
   });
 
-  it('erases a user and a conversation after it has said what goes, and follows it to the end', async () => {
-    const now = new Date().toISOString();
-    const said = (content: string, userId: string) => user(content, now, userId);
-    const own = await fill(client, [
-      [said('Where is my parcel?', 'ana'), assistant(DONE, now)],
-      [said('Can I pay by invoice?', 'bo'), assistant(CANNOT, now), said(COMPLAINT, 'ana')],
-      [said('Do you ship to Norway?', 'cy'), assistant(DONE, now)],
-    ]);
-    await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId: own.instanceId }, own.position);
-    await open(`?view=users&instance=${own.instanceId}`);
-    await page.click('.person a:text-is("ana")', SOON);
-    await page.click('button:text-is("Erase …")', SOON);
-    await page.waitForSelector('dialog p:has-text("3 messages in 2 conversations")', SOON);
-    match((await page.textContent('dialog')) ?? '', /cannot be undone.*Backups .* still hold it/);
-    await page.keyboard.press('Escape');
-    equal(await page.locator('dialog').count(), 0);
-    await page.click('button:text-is("Erase …")');
-    await page.fill('dialog label:has-text("Reason") input', 'Request 4711');
-    await page.click('dialog button.main:enabled', SOON);
-    await page.waitForSelector('.notice:has-text("A user is being erased.")', SOON);
-    const done = '.notice:has-text("A user is erased: 3 messages are gone, with 1 whole conversation.")';
-    await page.waitForSelector(done, ERASED);
-    await page.waitForSelector('h2:text-is("2 users")', SOON);
-    deepEqual((await page.locator('.person a').allTextContents()).toSorted(), ['bo', 'cy']);
-
-    await page.click('nav a:text-is("Conversations")');
-    await page.click('.virtual .title a >> nth=0', SOON);
-    await page.click('button:text-is("Erase …")', SOON);
-    await page.waitForSelector('dialog p:has-text("goes with its 2 messages")', SOON);
-    await page.click('dialog button.main:enabled', SOON);
-    await page.click('.notice a:text-is("All erasures")', SOON);
-    const rows = page.locator('section:has(h2:text-is("Erasures")) tbody tr');
-    await rows.nth(1).waitFor(SOON);
-    match((await rows.nth(1).textContent()) ?? '', /A user.*Request 4711.*3 messages are gone/);
-    await rows.nth(0).filter({ hasText: 'Done: 2 messages are gone' }).waitFor(ERASED);
-
-    // Nobody erases everything by a slip.
-    await page.click('button:text-is("Erase everything …")');
-    await page.waitForSelector('dialog p:has-text("2 messages in 1 conversation go")', SOON);
-    equal(await page.locator('dialog button.main:enabled').count(), 0);
-    await page.fill('dialog label:has-text("To confirm") input', own.instanceId);
-    equal(await page.locator('dialog button.main:enabled').count(), 1);
-    await page.keyboard.press('Escape');
-  });
-
   it('scrolls through 10,000 conversations with some dozens in the document, by keys too', async () => {
     await open();
     // So many are more than a test ingests: the answer is told so.
@@ -608,76 +679,6 @@ describe('the dashboard in a browser', { skip }, () => {
     match((await page.textContent('.teach', SOON)) ?? '', /\/v1\/traces/);
   });
 
-  it('renames, merges, moves, hides and undoes, and a rebuild ends with the same', async () => {
-    const at = (minute: number): string => new Date(Date.now() - 86_400_000 + minute * 60_000).toISOString();
-    const { instanceId, position } = await fill(
-      client,
-      [...CANCEL, ...PASSWORD].map((text, i) => [user(text, at(i * 10), `user-${i}`)]),
-    );
-    await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId }, position);
-    await open(`?instance=${instanceId}`);
-    const names = async (): Promise<string[]> => {
-      await page.waitForSelector('td.name a', SOON);
-      return (await page.locator('td.name a').allTextContents()).toSorted();
-    };
-    const [first = '', second = ''] = await names();
-    const visit = async (name: string): Promise<void> => {
-      await page.click('nav[aria-label="Views"] >> text=Overview', SOON);
-      await page.click(`td.name a:text-is("${name}")`, SOON);
-      await page.waitForSelector(`h1:text-is("${name}")`, SOON);
-    };
-    await visit(first);
-    // By keys alone: the field takes the focus, Enter saves.
-    await page.focus('button:text-is("Rename")');
-    await page.keyboard.press('Enter');
-    await page.keyboard.type('Our own name');
-    await page.keyboard.press('Enter');
-    await page.waitForSelector('h1:text-is("Our own name")', SOON);
-    match((await page.textContent('p.done', SOON)) ?? '', /is called “Our own name” now/);
-    await visit(second);
-    await page.click('button:text-is("Hide …")');
-    await page.click('dialog button:text-is("Hide")');
-    await page.waitForSelector('p.done:has-text("is hidden")', SOON);
-    await page.click('p.done button:text-is("Undo")');
-    await page.waitForSelector('p.done:has-text("Undone.")', SOON);
-    await page.click('button:text-is("Move …")');
-    await page.fill('dialog input[placeholder="Name"]', 'Our cluster');
-    await page.click('dialog button:text-is("Move")');
-    await page.waitForSelector('p.done:has-text("is in “Our cluster” now")', SOON);
-    await page.click('button:text-is("Merge …")');
-    await page.fill('dialog input[type="search"]', 'OUR OWN');
-    await page.click('dialog label:has-text("Our own name")');
-    await page.click('dialog button:text-is("Merge")');
-    await page.waitForSelector('.notice:has-text("It has merged into Our own name")', SOON);
-    await page.click('nav[aria-label="Views"] >> text=Decisions', SOON);
-    await page.waitForSelector('.decisions tbody tr:nth-child(5)', SOON);
-    const decisions = await page.locator('.decisions tbody tr td:first-child').allTextContents();
-    deepEqual(
-      decisions.map((text) => text.split(' ')[0]),
-      ['Merged', 'Moved', 'Undid:', 'Hid', 'Renamed'],
-    );
-    await page.click('nav[aria-label="Views"] >> text=Overview');
-    await page.waitForSelector('td.name a:text-is("Our own name")', SOON);
-    deepEqual(await names(), ['Our own name']);
-    // Nobody looks meanwhile: a page that asks again and again is work.
-    const url = page.url();
-    await page.goto('about:blank');
-    await service.rebuild();
-    await page.goto(url);
-    deepEqual(await names(), ['Our own name']);
-    equal(await page.locator('td.name + td + td').first().textContent(), '8 100 %');
-    // What the worker has not come to yet is not said to be done.
-    await page.route('**/v1/query?*', async (route) => {
-      if (route.request().headers()['x-wait-for-position'] === undefined) return route.continue();
-      const response = await route.fetch();
-      return route.fulfill({ response, headers: { ...response.headers(), 'x-wait-result': 'timeout' } });
-    });
-    await page.click('td.name a');
-    await page.click('button:text-is("Keep name")', SOON);
-    await page.waitForSelector('p.done:has-text("This is stored.")', SOON);
-    await page.unrouteAll({ behavior: 'ignoreErrors' });
-  });
-
   it('shows more messages of a conversation, after it said that they cannot be read now', async () => {
     await open('?view=conversations');
     let failed = false;
@@ -787,9 +788,9 @@ describe('the dashboard in a browser', { skip }, () => {
   });
 
   /** A browser of somebody who has nothing but a link, and what it asked for: addresses, headers, and what was refused. */
-  async function openLink(url: string) {
-    const own = await browser.newContext({ viewport: WIDE });
-    const tab = await own.newPage();
+  async function openLink(url: string, used?: Page) {
+    const own = used?.context() ?? (await browser.newContext({ viewport: WIDE }));
+    const tab = used ?? (await own.newPage());
     const sent: string[] = [];
     const refused: string[] = [];
     tab.on('request', (request) =>
@@ -866,6 +867,7 @@ describe('the dashboard in a browser', { skip }, () => {
       instanceId: shop.instanceId,
     });
     const signal = signals.elements[0]?.dimensions['csatDsatSignal'] as { readonly id: string };
+    let used: Page | undefined;
     for (const view of [
       'view=overview&range=28d',
       'view=overview&range=all&compare=none&buckets=month',
@@ -881,7 +883,10 @@ describe('the dashboard in a browser', { skip }, () => {
       });
       equal(made.status, 201, view);
       const { token } = (await made.json()) as { readonly token: string };
-      const { own, tab, refused } = await openLink(`${service.url}/#link=${token}`);
+      // A page costs less than a context; from a blank one, an address that differs in its fragment is opened anew.
+      await used?.goto('about:blank');
+      const { tab, refused } = await openLink(`${service.url}/#link=${token}`, used);
+      used = tab;
       await tab.waitForSelector(
         view.startsWith('view=overview') ? '.empty, .columns' : 'section h2, .empty',
         SOON,
@@ -889,8 +894,8 @@ describe('the dashboard in a browser', { skip }, () => {
       deepEqual(refused, [], view);
       equal(await tab.locator('a, button, select, input').count(), 0, view);
       equal(await tab.locator('.fault').count(), 0, view);
-      await own.close();
     }
+    await used?.context().close();
   });
 
   it('shows what a key without the scope cannot do, and says why', async () => {

@@ -1,10 +1,10 @@
 import { describe, it } from 'node:test';
 import { erasureLaw, leftLaw } from '../support/erasure-law.ts';
 import { VIEWS } from '../support/fold.ts';
-import { holds, keptCases } from '../support/laws.ts';
+import { holds, isLong, keptCases } from '../support/laws.ts';
 
 /** `CASES=500` checks more; `VIEW_LAW_SEED` says which ones, `VIEW_LAW_PATH` which one of them. */
-const CASES = Number(process.env['CASES'] ?? 2);
+const CASES = Number(process.env['CASES'] ?? (isLong ? 20 : 1));
 const SEED = Number(process.env['VIEW_LAW_SEED'] ?? 4711);
 
 describe('laws of erasures', () => {

@@ -23,6 +23,7 @@ import {
   type SaidEntry,
   type SaidWriting,
 } from './worker-laws.ts';
+import { most } from './laws.ts';
 
 /** Partition of each instance: its number modulo this. */
 const PARTITIONS = 2;
@@ -136,7 +137,7 @@ const entry: fc.Arbitrary<ErasableEntry> = fc.record({
 });
 
 export const erasableHistory: fc.Arbitrary<ErasableHistory> = fc.record({
-  entries: fc.array(entry, { minLength: 1, maxLength: 10, size: 'max' }),
+  entries: fc.array(entry, { minLength: 1, maxLength: most(10, 6), size: 'max' }),
   erasures: fc.array(
     fc.record({
       after: orNone(10),

@@ -25,11 +25,16 @@ const TOGETHER: readonly {
   {
     name: 'e2e',
     files:
-      /^test\/e2e\/(?:alerts|analysis|auth|changes|client|export|import|ingest|mcp|otlp|overview|query|session|steering|why)/,
-    // It deletes from the stream.
-    last: /session-rules/,
+      /^test\/e2e\/(?:alerts|analysis|auth|changes|client|export|import|ingest|mcp|otlp|overview|query|said|session|steering|subject|why)/,
+    // They delete from the stream.
+    last: /(?:said|session)-rules/,
   },
-  { name: 'browser', files: /^test\/e2e\/(?:dashboard|stored-script)/ },
+  {
+    name: 'browser',
+    files: /^test\/e2e\/(?:dashboard|erasure|stored-script)/,
+    // An erasure reads all that was sent before.
+    last: /dashboard|stored-script/,
+  },
   { name: 'reader', files: /^test\/(?:conversations|text|topics|turns)\/(?!.*linear-time)/ },
   { name: 'linear-time', files: /^test\/(?:turns\/linear-time-|text\/.*linear-time)/ },
   { name: 'models', files: /^test\/(?:models|numeric|writer\/local)/ },

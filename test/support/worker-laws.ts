@@ -18,7 +18,7 @@ import { WorkerLoop } from '../../src/worker/loop.ts';
 import type { EnrichStage } from '../../src/worker/analysis/stages.ts';
 import { MarksInMemory, NO_NOTES } from './notes.ts';
 import { openFixture, uuid, type Fixture } from './fold.ts';
-import type { Law } from './laws.ts';
+import { most, type Law } from './laws.ts';
 import { same, sameRows, stateRows, type ViewRows } from './view-rows.ts';
 import { certain } from './signals.ts';
 
@@ -136,7 +136,7 @@ const delivery: fc.Arbitrary<Delivery> = fc.record({
       again: fc.array(orNone(20), { maxLength: 2 }),
       ends: fc.constantFrom('nothing', 'nothing', 'batch', 'worker'),
     }),
-    { minLength: 1, maxLength: 10, size: 'max' },
+    { minLength: 1, maxLength: most(10, 5), size: 'max' },
   ),
   shards: upTo(3),
   share: orNone(4),

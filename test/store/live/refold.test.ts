@@ -18,7 +18,7 @@ import {
   VIEWS,
   type Fixture,
 } from '../../support/fold.ts';
-import { holds, keptCases, runsOf, shortCases } from '../../support/laws.ts';
+import { holds, isLong, keptCases, runsOf, shortCases } from '../../support/laws.ts';
 import { ownRows, refoldLaw, refoldOptions } from '../../support/refolds.ts';
 import { sameRows, stateRows } from '../../support/view-rows.ts';
 
@@ -40,7 +40,8 @@ describe('a refold', () => {
     const law = refoldLaw(order, VIEWS);
     describe(`gives the rows of a replay, facts in ${order === 'stream' ? 'stream' : 'any'} order`, () => {
       for (const { name, given } of shortCases(keptCases(law), 1)) it(name, () => law.check(given));
-      it('for random cases', (test) => holds(test, law, runsOf(0.3)));
+      // Any order may be that of the stream.
+      if (isLong || order === 'any') it('for random cases', (test) => holds(test, law, runsOf(0.3)));
     });
   }
 
