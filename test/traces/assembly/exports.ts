@@ -54,14 +54,9 @@ export interface ExpectedConversation {
 /** The conversations that come out: without an id, each trace is one. */
 export function conversationsIn({ id, said }: ExpectedConversation): (readonly object[])[] {
   const conversations = id === undefined ? Map.groupBy(said, ({ trace }) => trace).values() : [said];
-  return [...conversations].map((messages) =>
-    messages.map(({ role, content, at, userId }) => ({
-      role,
-      content,
-      at,
-      ...(userId === undefined ? {} : { userId }),
-    })),
-  );
+  const withoutTrace = (message: ExpectedConversation['said'][number]): object =>
+    Object.fromEntries(Object.entries(message).filter(([name]) => name !== 'trace'));
+  return [...conversations].map((messages) => messages.map(withoutTrace));
 }
 
 const QUESTIONS = ['Yes', 'Next one, please', 'Where is it?', 'Thanks', 'And then?'];
