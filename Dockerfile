@@ -11,7 +11,7 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-COPY install install
+COPY tools/install tools/install
 RUN npm ci --omit=dev
 
 FROM nats:2.14-alpine AS nats

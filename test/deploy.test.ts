@@ -1,4 +1,4 @@
-/** What `Dockerfile`, `compose.yaml` and `deploy/` say exists, fits together and runs without rights. */
+/** What `Dockerfile`, `deploy/compose.yaml` and `deploy/` say exists, fits together and runs without rights. */
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, utimesSync } from 'node:fs';
@@ -120,13 +120,15 @@ describe('Dockerfile', () => {
     }
     const out =
       'data/nats/token .env .env.local src/.env keys.txt .git/config .npm/x node_modules/zod/a.js test/a.ts';
-    for (const path of `${out} models/train/run.ts bench/run.ts docs/api.md start.log src/a.log`.split(' '))
+    for (const path of `${out} tools/train/run.ts tools/bench/run.ts docs/api.md start.log src/a.log`.split(
+      ' ',
+    ))
       ok(!isInImage(path), path);
   });
 
   it('has the folders that the sources read', () => {
     const named = globSync('src/**/*.ts', { cwd: root, exclude: ['src/**/client/**'] }).flatMap((file) =>
-      [...read(file).matchAll(/(?:'\.\.\/\.\.\/|'\.\.', '\.\.', ')([a-z]+)/g)].map(([, name]) => name ?? ''),
+      [...read(file).matchAll(/meta\.dirname, '(?:\.\.\/)+([a-z]+)/g)].map(([, name]) => name ?? ''),
     );
     const folders = new Set(named.filter((name) => existsSync(join(root, name))));
     ok(folders.has('views') && folders.has('lexicon') && folders.has('models'), [...folders].join());
@@ -136,7 +138,12 @@ describe('Dockerfile', () => {
 
   it('leaves the first key where the documents look for it', () => {
     const file = firstKeyFile(instructions('VOLUME')[0]?.[0] ?? '');
-    for (const path of ['Dockerfile', 'compose.yaml', 'deploy/compose.processes.yaml', 'docs/deploy.md'])
+    for (const path of [
+      'Dockerfile',
+      'deploy/compose.yaml',
+      'deploy/compose.processes.yaml',
+      'docs/deploy.md',
+    ])
       ok(read(path).includes(`cat ${file}`), path);
     const kept = /^StateDirectory=(.+)$/m.exec(read('deploy/systemd/undertone.service'))?.[1];
     ok(read('docs/deploy.md').includes(`cat ${firstKeyFile(`/var/lib/${kept}`)}`));
@@ -172,7 +179,7 @@ interface ComposeService {
   readonly mem_limit?: string;
 }
 
-for (const file of ['compose.yaml', 'deploy/compose.processes.yaml']) {
+for (const file of ['deploy/compose.yaml', 'deploy/compose.processes.yaml']) {
   describe(file, () => {
     const compose = parse(read(file), { merge: true }) as {
       services: Record<string, ComposeService>;
@@ -302,7 +309,7 @@ describe('deploy/kubernetes', () => {
   });
 
   it('runs, mounts and asks what exists', () => {
-    const routes = globSync('src/http/**/*.ts', { cwd: root }).map(read).join('\n');
+    const routes = globSync('src/web/**/*.ts', { cwd: root }).map(read).join('\n');
     const volumes = [...pod.volumes, ...spec.volumeClaimTemplates.map(({ metadata }) => metadata)];
     for (const { command, env, ports, volumeMounts, ...probes } of containers) {
       checkCommand(command);

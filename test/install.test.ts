@@ -53,7 +53,7 @@ const installed = Object.entries(packages).filter(([path]) => path.startsWith('n
 describe('package-lock.json', () => {
   it('has a hash for every package, and no address', () => {
     for (const [path, { integrity, resolved, link }] of installed) {
-      if (link === true) match(resolved ?? '', /^install\/stubs\//);
+      if (link === true) match(resolved ?? '', /^tools\/install\/stubs\//);
       else {
         match(integrity ?? '', /^sha512-/, path);
         equal(resolved, undefined, path);
@@ -85,7 +85,7 @@ describe('package-lock.json', () => {
   it('pins every version', () => {
     const all = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.optionalDependencies };
     for (const [name, version] of Object.entries(all))
-      match(version, /^\d+\.\d+\.\d+|^file:install\/stubs\//, name);
+      match(version, /^\d+\.\d+\.\d+|^file:tools\/install\/stubs\//, name);
   });
 });
 
@@ -115,7 +115,7 @@ describe('what runs after npm ci', () => {
   ): Promise<void> {
     const folder = mkdtempSync(join(tmpdir(), 'undertone-install-'));
     try {
-      cpSync(join(ROOT, 'install'), join(folder, 'install'), { recursive: true });
+      cpSync(join(ROOT, 'tools/install'), join(folder, 'tools/install'), { recursive: true });
       const modules = join(folder, 'node_modules');
       for (const file of files) {
         mkdirSync(join(modules, file, '..'), { recursive: true });
@@ -128,7 +128,7 @@ describe('what runs after npm ci', () => {
   }
 
   const installs = (modules: string): Promise<{ stderr: string }> =>
-    run(process.execPath, [join(modules, '../install/after-install.js')]);
+    run(process.execPath, [join(modules, '../tools/install/after-install.js')]);
   const filesOf = (modules: string): string[] =>
     readdirSync(modules, { recursive: true, withFileTypes: true })
       .filter((entry) => !entry.isDirectory())
@@ -168,9 +168,9 @@ describe('what runs after npm ci', () => {
     const folder = mkdtempSync(join(tmpdir(), 'undertone-install-'));
     try {
       const dependency = join(folder, 'node_modules/undertone');
-      cpSync(join(ROOT, 'install'), join(dependency, 'install'), { recursive: true });
-      await run(process.execPath, [join(dependency, 'install/after-install.js')]);
-      deepEqual(readdirSync(dependency), ['install']);
+      cpSync(join(ROOT, 'tools/install'), join(dependency, 'tools/install'), { recursive: true });
+      await run(process.execPath, [join(dependency, 'tools/install/after-install.js')]);
+      deepEqual(readdirSync(dependency), ['tools']);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

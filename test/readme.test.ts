@@ -1,4 +1,4 @@
-/** The README's commands, as they stand there, against a service started as it says. */
+/** The commands of the README and of the pages that it leads to, as they stand there, against a service started so. */
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { startService, waitUntilReady } from '../src/demo/service.ts';
-import type { StartedService } from '../src/demo/service.ts';
+import { startService, waitUntilReady } from '../src/doors/demo/service.ts';
+import type { StartedService } from '../src/doors/demo/service.ts';
 import { instanceListSchema } from '../src/contract/instances.ts';
 import { firstKeyFile } from '../src/main/first-steps.ts';
 import { queryResponseSchema } from '../src/query/response-schema.ts';
@@ -16,7 +16,8 @@ import type { QueryResponse } from '../src/query/response-schema.ts';
 import { curlRequest, fencedBlocks, shapeOf, shellCommands } from './support/readme.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const README = await readFile(join(ROOT, 'README.md'), 'utf8');
+const PAGES = ['README.md', 'docs/concepts.md', 'docs/queries.md', 'docs/commands.md', 'docs/import.md'];
+const README = (await Promise.all(PAGES.map((page) => readFile(join(ROOT, page), 'utf8')))).join('\n');
 const BLOCKS = fencedBlocks(README);
 const SCRIPTS = (
   JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
@@ -27,7 +28,7 @@ const SHOWN_URL = 'http://127.0.0.1:8080';
 /** The first block after a place in the text, of a language. */
 function blockAfter(place: string, language: string): string {
   const line = README.slice(0, README.indexOf(place)).split('\n').length;
-  ok(README.includes(place), `README no longer says "${place}"`);
+  ok(README.includes(place), `the README and its pages no longer say "${place}"`);
   const block = BLOCKS.find((candidate) => candidate.language === language && candidate.line >= line);
   ok(block, `no ${language} block after "${place}"`);
   return block.text;
@@ -154,7 +155,7 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
   });
 
   it('imports the file shown, whole, with the command shown', async () => {
-    await writeFile(join(folder, 'chats.jsonl'), blockAfter('## Importing', 'jsonl'));
+    await writeFile(join(folder, 'chats.jsonl'), blockAfter('## Our own format', 'jsonl'));
     const [, importing] = commandsOf(blockAfter('Try it on eight weeks', 'sh'));
     ok(importing);
     const output = await runScript(importing);
@@ -196,7 +197,9 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
         elements.reduce((result, { fields }) => result + (fields[field] ?? 0), 0);
       return { users: elements.length, sessions: sum('sessions'), messages: sum('messages') };
     };
-    const lines = (await readFile(join(ROOT, 'demo/conversations.jsonl'), 'utf8')).trim().split('\n');
+    const lines = (await readFile(join(ROOT, 'examples/demo/conversations.jsonl'), 'utf8'))
+      .trim()
+      .split('\n');
     const written = lines.map((line) => JSON.parse(line) as { user: string; turns: string[] });
     const expected = {
       users: new Set(written.map(({ user }) => user)).size,
@@ -210,7 +213,9 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
   });
 
   it('answers every query of the cookbook with rows', async () => {
-    const definition = /ask\(\) \{ (curl .*?) "\$@"; \}/.exec(blockAfter('## Queries', 'sh'))?.[1];
+    const definition = /ask\(\) \{ (curl .*?) "\$@"; \}/.exec(
+      blockAfter('# Queries to begin with', 'sh'),
+    )?.[1];
     ok(definition);
     const queries = BLOCKS.filter(({ language, text }) => language === 'sh' && text.startsWith('ask -d'));
     const groupings = new Set<string>();
@@ -225,7 +230,7 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
   });
 
   it('runs the registry commands', async () => {
-    const [create, keys, instances] = commandsOf(blockAfter('## Commands', 'sh'));
+    const [create, keys, instances] = commandsOf(blockAfter('# Commands', 'sh'));
     ok(create && keys && instances);
     match(await runScript(create), /^ut_test_[0-9A-Za-z]{32}$/m);
     match(await runScript(keys), /default/);

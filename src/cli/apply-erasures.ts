@@ -3,11 +3,11 @@
  */
 import type { Erasure } from '../domain/erasures.ts';
 import { count, type Progress } from '../domain/progress.ts';
-import { eraseEntries } from '../erasure/erase-entries.ts';
-import { placeErasure } from '../erasure/executor.ts';
-import { ErasureLedger } from '../registry/erasure-ledger.ts';
-import { openRegistry } from '../registry/registry.ts';
-import { Retentions } from '../registry/retentions.ts';
+import { eraseEntries } from '../worker/erasure/erase-entries.ts';
+import { placeErasure } from '../worker/erasure/executor.ts';
+import { ErasureLedger } from '../stream/ledgers/erasure-ledger.ts';
+import { openRegistry } from '../web/registry/registry.ts';
+import { Retentions } from '../stream/ledgers/retentions.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { readExtent } from '../stream/log/consumer.ts';
 

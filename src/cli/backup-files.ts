@@ -8,8 +8,8 @@ import { createReadStream, existsSync, mkdirSync, readdirSync, readFileSync, sta
 import { open } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
-import { checkOf, isKeyOf, keyFile, readKey, type BackupKey } from '../backup/keys.ts';
-import { openSealed, SealedWriter, SealError } from '../backup/sealed-file.ts';
+import { checkOf, isKeyOf, keyFile, readKey, type BackupKey } from '../worker/backup/keys.ts';
+import { openSealed, SealedWriter, SealError } from '../worker/backup/sealed-file.ts';
 import { isExpired } from '../domain/backups.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { isPathBelow, listedFile, PATH_BELOW_RULE } from '../domain/listed-file.ts';

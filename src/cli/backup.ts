@@ -2,17 +2,24 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { v7 } from 'uuid';
-import { destroyExpired, folderOfKey } from '../backup/expiry.ts';
-import { destroyKey, dropDestroyed, keysFolder, makeKey, readKey, type BackupKey } from '../backup/keys.ts';
+import { destroyExpired, folderOfKey } from '../worker/backup/expiry.ts';
+import {
+  destroyKey,
+  dropDestroyed,
+  keysFolder,
+  makeKey,
+  readKey,
+  type BackupKey,
+} from '../worker/backup/keys.ts';
 import type { Config } from '../config.ts';
 import { isExpired, type Backup } from '../domain/backups.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
-import { epochsBehind } from '../erasure/executor.ts';
+import { epochsBehind } from '../worker/erasure/executor.ts';
 import { SetupError } from '../errors.ts';
 import { noteUnreadable } from '../health/process-status.ts';
-import { BackupLedger } from '../registry/backup-ledger.ts';
-import { ErasureLedger } from '../registry/erasure-ledger.ts';
-import { Retentions } from '../registry/retentions.ts';
+import { BackupLedger } from '../stream/ledgers/backup-ledger.ts';
+import { ErasureLedger } from '../stream/ledgers/erasure-ledger.ts';
+import { Retentions } from '../stream/ledgers/retentions.ts';
 import { writeForOwnerOnly } from '../store/closed-to-others.ts';
 import { readActiveEpoch } from '../store/epochs/epochs.ts';
 import type { StateCopy } from '../store/live/state-copy.ts';

@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { loadConfig, readEnvironment } from '../config.ts';
-import { dated, readDemoConversations } from '../demo/conversations.ts';
-import { printReport } from '../demo/report.ts';
-import { answers, createKey, startService, waitUntilReady } from '../demo/service.ts';
-import type { StartedService } from '../demo/service.ts';
+import { dated, readDemoConversations } from '../doors/demo/conversations.ts';
+import { printReport } from '../doors/demo/report.ts';
+import { answers, createKey, startService, waitUntilReady } from '../doors/demo/service.ts';
+import type { StartedService } from '../doors/demo/service.ts';
 import { messagesPerSecond } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
-import { isRefusal, ServiceClient } from '../import/client.ts';
-import { importFiles } from '../import/importer.ts';
-import type { ImportSummary } from '../import/importer.ts';
-import { waitUntilVisible } from '../import/visible.ts';
+import { isRefusal, ServiceClient } from '../doors/import/client.ts';
+import { importFiles } from '../doors/import/importer.ts';
+import type { ImportSummary } from '../doors/import/importer.ts';
+import { waitUntilVisible } from '../doors/import/visible.ts';
 import { firstKeyFile } from '../main/first-steps.ts';
 import { action, INTERRUPTED, runCommand, type CommandRun } from './command.ts';
 import { localUrl } from './local-url.ts';
@@ -22,7 +22,7 @@ import { openProgress } from './progress.ts';
 
 const USAGE = `Usage: npm run demo [-- --url URL] [--key KEY] [--once]
 
-Loads the demo's conversations (demo/conversations.jsonl) and prints what the service finds in them.
+Loads the demo's conversations (examples/demo/conversations.jsonl) and prints what the service finds in them.
 Starts the service when nothing answers at the address; it then runs until Ctrl-C (with --once, until
 the tables are printed). Repeating the demo counts nothing twice.`;
 
@@ -136,7 +136,7 @@ async function showResult(
     `\nInstance ${instanceId}, key ${key}\n` +
       `Look at it:          ${url}/?instance=${instanceId}#key=${key}\n` +
       `Ask for yourself:    curl -s -H 'x-api-key: ${key}' '${url}/v1/query/?${query}'\n` +
-      `For the README's examples:\n` +
+      `For the examples of docs/queries.md:\n` +
       `  INSTANCE=${instanceId} KEY=${key}\n` +
       `Every parameter: ${url}/docs`,
   );
@@ -195,7 +195,7 @@ async function findAccess(options: {
 }
 
 async function load(access: Remembered, signal: AbortSignal, notes: string): Promise<ImportSummary> {
-  const written = await readDemoConversations(join(ROOT, 'demo', 'conversations.jsonl'));
+  const written = await readDemoConversations(join(ROOT, 'examples/demo/conversations.jsonl'));
   const folder = await mkdtemp(join(tmpdir(), 'undertone-demo-'));
   const progress = openProgress(process.stderr);
   try {

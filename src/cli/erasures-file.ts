@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ERASED_KINDS, type Erasure } from '../domain/erasures.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { SetupError } from '../errors.ts';
-import { MOST_ERASED_MESSAGES } from '../ingest/erasure-body.ts';
+import { MOST_ERASED_MESSAGES } from '../web/ingest/erasure-body.ts';
 
 /** UTF-16 units. */
 export const MOST_OF_REASON = 500;

@@ -5,11 +5,11 @@
 import { printable } from '../domain/printable.ts';
 import { roleOf } from '../domain/records.ts';
 import { count, megabytesPerSecond, type Progress } from '../domain/progress.ts';
-import { convert } from '../import/converter.ts';
-import type { ImportOptions } from '../import/importer.ts';
-import type { Conversation } from '../import/mapper.ts';
-import { sizeOf, type FilePlan } from '../import/plan.ts';
-import { OmissionCounts } from '../traces/omissions.ts';
+import { convert } from '../doors/import/converter.ts';
+import type { ImportOptions } from '../doors/import/importer.ts';
+import type { Conversation } from '../doors/import/mapper.ts';
+import { sizeOf, type FilePlan } from '../doors/import/plan.ts';
+import { OmissionCounts } from '../doors/traces/omissions.ts';
 import { describePlan, placeOf } from './import-plan.ts';
 
 const MAX_NAMES = 20;

@@ -6,25 +6,25 @@ import { isTimeZone } from '../domain/local-time.ts';
 import { printable } from '../domain/printable.ts';
 import { count, messagesPerSecond, type Progress } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
-import { UndertoneError } from '../client/errors.ts';
-import { statusOf } from '../client/transport.ts';
-import { ServiceClient } from '../import/client.ts';
-import type { OpenedInstance } from '../import/client.ts';
-import { FORMATS } from '../import/formats/registry.ts';
-import { parseMapping, type Mapping } from '../import/formats/table.ts';
-import { importPlanned } from '../import/importer.ts';
+import { UndertoneError } from '../doors/client/errors.ts';
+import { statusOf } from '../doors/client/transport.ts';
+import { ServiceClient } from '../doors/import/client.ts';
+import type { OpenedInstance } from '../doors/import/client.ts';
+import { FORMATS } from '../doors/import/formats/registry.ts';
+import { parseMapping, type Mapping } from '../doors/import/formats/table.ts';
+import { importPlanned } from '../doors/import/importer.ts';
 import type {
   Destination,
   Finding,
   ImportObserver,
   ImportOptions,
   ImportSummary,
-} from '../import/importer.ts';
-import { sizeOf, type FilePlan } from '../import/plan.ts';
-import { waitUntilVisible } from '../import/visible.ts';
+} from '../doors/import/importer.ts';
+import { sizeOf, type FilePlan } from '../doors/import/plan.ts';
+import { waitUntilVisible } from '../doors/import/visible.ts';
 import { action, INTERRUPTED, runCommand, UsageError, wholeNumber, type CommandRun } from './command.ts';
-import { shellWord } from '../import/shell-word.ts';
-import { DATE_ORDERS } from '../import/written-dates.ts';
+import { shellWord } from '../doors/import/shell-word.ts';
+import { DATE_ORDERS } from '../doors/import/written-dates.ts';
 import { placeOf, withPlans, type Named } from './import-plan.ts';
 import { printPreview } from './import-preview.ts';
 import { ACCESS_OPTIONS, accessOf } from './local-url.ts';
@@ -53,7 +53,7 @@ as CSV or Parquet. "-" is the standard input. docs/import.md tells each format.
                     first import creates and later ones use again)
   --new-instance    import into a new instance, and print its id
   --source NAME     identifies the conversations together with their ids (default: the line's source or the file's
-                    name); with --source '', session ids are UUIDv5(instance id, id), as the README says
+                    name); with --source '', session ids are UUIDv5(instance id, id), as docs/concepts.md says
   --user ID         the end user of conversations that name none, such as an export of one person's chats (default:
                     each of them has one of its own)
   --url URL         address of the service   (default: UNDERTONE_URL, or HOST and PORT of the configuration)
@@ -69,7 +69,7 @@ ${FORMAT}
 Exit status: 0 all imported, 1 a line failed or the import stopped, 2 wrong usage, 130 interrupted.`;
 
 /** Its turns are plain strings. */
-const DEMO_FILE = resolve(import.meta.dirname, '../../demo/conversations.jsonl');
+const DEMO_FILE = resolve(import.meta.dirname, '../../examples/demo/conversations.jsonl');
 /** At most this many findings are printed one by one. */
 const MAX_PRINTED_FINDINGS = 100;
 const MAX_PRINTED_WARNINGS = 10;

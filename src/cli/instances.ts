@@ -4,7 +4,7 @@ import { lengthOf, MAX_INSTANCE_NAME_LENGTH } from '../domain/limits.ts';
 import { isPlainName, NAME_RULE, printable } from '../domain/printable.ts';
 import { isTimeZone } from '../domain/local-time.ts';
 import { SetupError } from '../errors.ts';
-import type { InstanceChanges } from '../registry/instances.ts';
+import type { InstanceChanges } from '../web/registry/instances.ts';
 import { action, runCommand, UsageError, type Work } from './command.ts';
 import { onRegistry } from './nats-access.ts';
 import { tableOf } from './table.ts';

@@ -1,7 +1,7 @@
 /** `npm run mcp`: serves the tools for language models on standard input and output. */
-import { createHttpDoor } from '../mcp/http-door.ts';
-import { Reading } from '../mcp/reading.ts';
-import { serveStandardIo } from '../mcp/server.ts';
+import { createHttpDoor } from '../doors/mcp/http-door.ts';
+import { Reading } from '../doors/mcp/reading.ts';
+import { serveStandardIo } from '../doors/mcp/server.ts';
 import { action, runCommand } from './command.ts';
 import { ACCESS_OPTIONS, accessOf } from './local-url.ts';
 

@@ -1,7 +1,7 @@
 /** What commands open of the running service. Covered by test/cli/keys.test.ts and test/cli/dead-letters.test.ts. */
 import { loadConfig, type Config } from '../config.ts';
 import { AppError, SetupError } from '../errors.ts';
-import { openRegistry, type Registry } from '../registry/registry.ts';
+import { openRegistry, type Registry } from '../web/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../stream/connection.ts';
 import { connectionOptions } from '../stream/server/server.ts';
 import type { Work } from './command.ts';

@@ -1,11 +1,11 @@
 /** `npm run rebuild`: makes new views beside the live ones, then switches to them. */
 import { resolve } from 'node:path';
-import { keysFolder } from '../backup/keys.ts';
+import { keysFolder } from '../worker/backup/keys.ts';
 import { loadConfig } from '../config.ts';
 import { count } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
-import type { RebuildSource } from '../rebuild/from-facts.ts';
-import { clean, rebuild, rollBack } from '../rebuild/rebuild.ts';
+import type { RebuildSource } from '../worker/rebuild/from-facts.ts';
+import { clean, rebuild, rollBack } from '../worker/rebuild/rebuild.ts';
 import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory.ts';
 import { readActiveEpoch, type ActiveEpoch } from '../store/epochs/epochs.ts';
 import type { StreamArchive } from '../stream/archive/archive-consumer.ts';

@@ -3,20 +3,20 @@ import { availableParallelism, constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { createLogger } from '../logger.ts';
-import { Retentions } from '../registry/retentions.ts';
-import type { RebuildSettings } from '../rebuild/rebuild.ts';
-import { InterruptedError } from '../rebuild/replay.ts';
+import { Retentions } from '../stream/ledgers/retentions.ts';
+import type { RebuildSettings } from '../worker/rebuild/rebuild.ts';
+import { InterruptedError } from '../worker/rebuild/replay.ts';
 import type { StreamArchive } from '../stream/archive/archive-consumer.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { readBytes } from '../stream/log/consumer.ts';
 import { startServer } from '../stream/server/server.ts';
-import { AnalysisPool } from '../worker/analysis/pool.ts';
+import { AnalysisPool } from '../reader/threads/pool.ts';
 import { MODELS_DIRECTORY } from '../worker/current-definition.ts';
 import { INTERRUPTED, type CommandRun } from './command.ts';
 import { withConnection } from './nats-access.ts';
 import { openProgress } from './progress.ts';
 
-const CACHE_DIRECTORY = join(import.meta.dirname, '..', '..', '.cache');
+const CACHE_DIRECTORY = join(import.meta.dirname, '../..', '.cache');
 const CONNECTION = { name: 'undertone rebuild' };
 /** A server of ours that runs answers sooner. */
 const PROBE_MS = 500;

@@ -10,17 +10,17 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { Outbox } from '../alerts/outbox.ts';
-import { Rules } from '../alerts/rules.ts';
-import { keysFolder } from '../backup/keys.ts';
+import { Outbox } from '../doors/alerts/outbox.ts';
+import { Rules } from '../doors/alerts/rules.ts';
+import { keysFolder } from '../worker/backup/keys.ts';
 import { loadConfig, type Config } from '../config.ts';
 import type { Erasure } from '../domain/erasures.ts';
 import { SetupError } from '../errors.ts';
-import { IDEMPOTENCY_TTL_MS } from '../ingest/idempotency.ts';
-import { AuditLog } from '../registry/audit-log.ts';
-import { BackupLedger } from '../registry/backup-ledger.ts';
-import { Retentions } from '../registry/retentions.ts';
-import { ErasureLedger } from '../registry/erasure-ledger.ts';
+import { IDEMPOTENCY_TTL_MS } from '../web/ingest/idempotency.ts';
+import { AuditLog } from '../web/registry/audit-log.ts';
+import { BackupLedger } from '../stream/ledgers/backup-ledger.ts';
+import { Retentions } from '../stream/ledgers/retentions.ts';
+import { ErasureLedger } from '../stream/ledgers/erasure-ledger.ts';
 import { writeDefinition } from '../store/epochs/definition.ts';
 import { shardDirectory, writeActiveEpoch } from '../store/epochs/epochs.ts';
 import { ARCHIVED_STREAMS, extentOf, makeAnew, restoreStream } from '../stream/archive/archive.ts';
@@ -33,7 +33,7 @@ import { applyErasures } from './apply-erasures.ts';
 import { checkBackup, type CheckedBackup, type Manifest } from './backup-files.ts';
 import { erasuresIn } from './erasures-file.ts';
 import { prepareDataDirectory } from '../store/data-directory.ts';
-import { openAssemblyBuckets } from '../traces/assembly/buckets.ts';
+import { openAssemblyBuckets } from '../doors/traces/assembly/buckets.ts';
 import { count, megabytesPerSecond, type Progress } from '../domain/progress.ts';
 import { openProgress } from './progress.ts';
 import { action, runCommand, UsageError } from './command.ts';
@@ -48,7 +48,7 @@ service first. Afterwards, npm start continues from where the backup was taken.
                    before anything can be asked. The views are then made anew at the next start
   --keys FOLDER    where the key of an encrypted backup is, when not in DATA_DIR/backup-keys`;
 
-const CACHE_DIRECTORY = join(import.meta.dirname, '..', '..', '.cache');
+const CACHE_DIRECTORY = join(import.meta.dirname, '../..', '.cache');
 const CONNECT_MS = 10_000;
 /** What the data directory may hold already: keys, without which a backup is none, and what the system made. */
 const MAY_BE_THERE = new Set(['backup-keys', 'lost+found']);

@@ -2,8 +2,8 @@
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { KEPT_FOR_EVER, type Retention } from '../domain/retention.ts';
 import { SetupError } from '../errors.ts';
-import { openRegistry } from '../registry/registry.ts';
-import { Retentions } from '../registry/retentions.ts';
+import { openRegistry } from '../web/registry/registry.ts';
+import { Retentions } from '../stream/ledgers/retentions.ts';
 import { action, runCommand, UsageError, type Work } from './command.ts';
 import { onStream } from './nats-access.ts';
 import { tableOf } from './table.ts';

@@ -7,16 +7,16 @@ import { UUID_PATTERN } from '../domain/ids.ts';
 import { count } from '../domain/progress.ts';
 import { printable } from '../domain/printable.ts';
 import { AppError, SetupError } from '../errors.ts';
-import { SinkFolder } from '../sink/folder.ts';
-import type { SinkManifest } from '../sink/manifest.ts';
-import { runSink, SinkInterrupted } from '../sink/sink.ts';
-import { activeEpochOf, withSource } from '../sink/source.ts';
-import { SINK_TABLES, type SinkTable } from '../sink/tables.ts';
+import { SinkFolder } from '../doors/sink/folder.ts';
+import type { SinkManifest } from '../doors/sink/manifest.ts';
+import { runSink, SinkInterrupted } from '../doors/sink/sink.ts';
+import { activeEpochOf, withSource } from '../doors/sink/source.ts';
+import { SINK_TABLES, type SinkTable } from '../doors/sink/tables.ts';
 import { isOutOfRoom } from '../store/damage.ts';
 import { loadViews, type View } from '../store/view-files.ts';
 import { action, INTERRUPTED, runCommand, UsageError, type CommandRun } from './command.ts';
 
-const VIEWS_DIRECTORY = join(import.meta.dirname, '..', '..', 'views');
+const VIEWS_DIRECTORY = join(import.meta.dirname, '../../views');
 const TABLE_NAMES = SINK_TABLES.map(({ name }) => name);
 
 const USAGE = `Usage: npm run sink -- --to FOLDER [OPTIONS]

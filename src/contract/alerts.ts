@@ -1,19 +1,24 @@
 /**
  * Alerts, what is posted for them, and digests: the contract's one door to them. Covered by
- * test/http/alert-routes.test.ts and test/e2e/alerts-rules.test.ts.
+ * test/web/alert-routes.test.ts and test/e2e/alerts-rules.test.ts.
  */
 import { z } from 'zod';
-import { POSTED, type PostedType } from '../alerts/body-schema.ts';
-import { digestParameterSchemas, digestResponseSchema } from '../alerts/digest-reader.ts';
-import { newRuleSchema } from '../alerts/rule.ts';
-import { alertDetailSchema, alertListSchema, alertTestSchema, newAlertSchema } from '../alerts/service.ts';
+import { POSTED, type PostedType } from '../doors/alerts/body-schema.ts';
+import { digestParameterSchemas, digestResponseSchema } from '../doors/alerts/digest-reader.ts';
+import { newRuleSchema } from '../doors/alerts/rule.ts';
+import {
+  alertDetailSchema,
+  alertListSchema,
+  alertTestSchema,
+  newAlertSchema,
+} from '../doors/alerts/service.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import { reading, TEXT } from './query.ts';
 import { declare, json, type NamedSchema } from './route.ts';
 
-export type { DigestAnswer, DigestParameters } from '../alerts/digest-reader.ts';
-export type { Condition, Counted, Format, NewRule, Reach, RepeatKey, Window } from '../alerts/rule.ts';
-export type { Alert, AlertDetail, NewAlert } from '../alerts/service.ts';
+export type { DigestAnswer, DigestParameters } from '../doors/alerts/digest-reader.ts';
+export type { Condition, Counted, Format, NewRule, Reach, RepeatKey, Window } from '../doors/alerts/rule.ts';
+export type { Alert, AlertDetail, NewAlert } from '../doors/alerts/service.ts';
 
 /** Of every route about alerts but POST /v1/alerts/. */
 const parameters = z.strictObject({

@@ -1,4 +1,4 @@
-/** Who did what. Covered by test/http/audit-route.test.ts. */
+/** Who did what. Covered by test/web/audit-route.test.ts. */
 import { z } from 'zod';
 import { AUDITED } from '../domain/audit.ts';
 import { givenUuid, uuid } from '../domain/uuid.ts';

@@ -1,8 +1,8 @@
-/** What is erased for good. Covered by test/http/erasure-routes.test.ts. */
+/** What is erased for good. Covered by test/web/erasure-routes.test.ts. */
 import { z } from 'zod';
 import { ERASED_KINDS, ERASURE_SOURCES, ERASURE_STATES } from '../domain/erasures.ts';
 import { givenUuid, uuid } from '../domain/uuid.ts';
-import { newErasureSchema } from '../ingest/erasure-body.ts';
+import { newErasureSchema } from '../web/ingest/erasure-body.ts';
 import { pageLimit } from '../query/page-limit.ts';
 import { declare, json } from './route.ts';
 

@@ -1,4 +1,4 @@
-/** Covered by test/http/docs.test.ts. */
+/** Covered by test/web/docs.test.ts. */
 import { z } from 'zod';
 import { ERROR_CODES, MAX_DETAILS, type ErrorCode } from '../errors.ts';
 

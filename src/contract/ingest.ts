@@ -1,8 +1,8 @@
-/** The routes that take messages. Covered by test/http/app.test.ts, batch-route.test.ts and test/e2e/otlp-rules.test.ts. */
+/** The routes that take messages. Covered by test/web/app.test.ts, batch-route.test.ts and test/e2e/otlp-rules.test.ts. */
 import { z } from 'zod';
 import { uuid } from '../domain/uuid.ts';
-import { PRINTABLE } from '../ingest/idempotency-key.ts';
-import { ingestBodySchema } from '../ingest/request-body.ts';
+import { PRINTABLE } from '../web/ingest/idempotency-key.ts';
+import { ingestBodySchema } from '../web/ingest/request-body.ts';
 import { errorEnvelopeSchema } from './errors.ts';
 import { declare, json, type Content, type Route } from './route.ts';
 

@@ -1,4 +1,4 @@
-/** Instances, and the key itself. Covered by test/http/instances-route.test.ts and test/http/key-scopes.test.ts. */
+/** Instances, and the key itself. Covered by test/web/instances-route.test.ts and test/web/key-scopes.test.ts. */
 import { z } from 'zod';
 import { uuid } from '../domain/uuid.ts';
 import { KEY_SCOPES } from '../domain/key-scopes.ts';

@@ -1,4 +1,4 @@
-/** Links to one view, for people without a key. Covered by test/http/links.test.ts. */
+/** Links to one view, for people without a key. Covered by test/web/links.test.ts. */
 import { z } from 'zod';
 import { givenUuid, uuid } from '../domain/uuid.ts';
 import { SHARED_VIEWS } from '../domain/shared-views.ts';

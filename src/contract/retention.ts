@@ -1,4 +1,4 @@
-/** How long instances keep what was said. Covered by test/http/retention-routes.test.ts. */
+/** How long instances keep what was said. Covered by test/web/retention-routes.test.ts. */
 import { z } from 'zod';
 import { declare, json } from './route.ts';
 

@@ -1,7 +1,7 @@
 /**
  * A route of the HTTP interface, declared once: what checks a request, what the document says of it and where it is
  * registered follow from the declaration. To add a route, declare it in this folder, list it in `routes.ts`, and give
- * `serve` (src/http/serve.ts) what answers it. Covered by test/http/docs.test.ts and test/http/serve.test.ts.
+ * `serve` (src/web/serve.ts) what answers it. Covered by test/web/docs.test.ts and test/web/serve.test.ts.
  */
 import type { z } from 'zod';
 import type { KeyScope } from '../domain/key-scopes.ts';

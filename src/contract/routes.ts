@@ -1,4 +1,4 @@
-/** Every route with a key, in the order of the document. Covered by test/http/docs.test.ts. */
+/** Every route with a key, in the order of the document. Covered by test/web/docs.test.ts. */
 import { CREATE_ALERT, DELETE_ALERT, DIGEST, LIST_ALERTS, READ_ALERT, TEST_ALERT } from './alerts.ts';
 import { READ_AUDIT } from './audit.ts';
 import { CREATE_ERASURE, LIST_ERASURES, READ_ERASURE } from './erasures.ts';

@@ -1,4 +1,4 @@
-/** What a link to a view may ask, and what it is shown of answers. Covered by test/http/links.test.ts. */
+/** What a link to a view may ask, and what it is shown of answers. Covered by test/web/links.test.ts. */
 import type { SharedView } from '../domain/shared-views.ts';
 import type { ChangesResponse } from '../query/changes/changes-schema.ts';
 import type { OverviewResponse } from '../query/overview/overview-schema.ts';

@@ -1,7 +1,7 @@
-/** The routes by which people steer what is found. Covered by test/http/curation-routes.test.ts and test/e2e/steering-rules.test.ts. */
+/** The routes by which people steer what is found. Covered by test/web/curation-routes.test.ts and test/e2e/steering-rules.test.ts. */
 import { z } from 'zod';
 import { uuid } from '../domain/uuid.ts';
-import { curationSchema, newTopicSchema } from '../ingest/curation-body.ts';
+import { curationSchema, newTopicSchema } from '../web/ingest/curation-body.ts';
 import { curationsParameterSchemas, curationsResponseSchema } from '../query/curations/curations-schema.ts';
 import { declare, json, type Content, type Route } from './route.ts';
 

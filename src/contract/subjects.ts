@@ -1,5 +1,5 @@
-/** What is held of one end user. Covered by test/http/subject-route.test.ts. */
-import { givenEndUser } from '../ingest/erasure-body.ts';
+/** What is held of one end user. Covered by test/web/subject-route.test.ts. */
+import { givenEndUser } from '../web/ingest/erasure-body.ts';
 import { subjectLineSchema, subjectParameterSchemas } from '../query/subject-schema.ts';
 import { declare } from './route.ts';
 

@@ -1,7 +1,7 @@
 /**
  * What a request asks to change about topics, clusters and gaps, before what it makes has an id.
  *
- * Covered by test/ingest/curator.test.ts.
+ * Covered by test/web/ingest/curator.test.ts.
  */
 import type { CurationAction } from './curations.ts';
 

@@ -1,4 +1,4 @@
-/** Backups, as their ledger keeps them: which still hold whom. Covered by test/registry/backup-ledger.test.ts. */
+/** Backups, as their ledger keeps them: which still hold whom. Covered by test/web/registry/backup-ledger.test.ts. */
 import type { Erasure } from './erasures.ts';
 
 export interface Backup {

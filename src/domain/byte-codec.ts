@@ -1,4 +1,4 @@
-/** Covered by test/conversations/session-text.test.ts and test/worker/analysis/determinism.test.ts. */
+/** Covered by test/reader/conversations/session-text.test.ts and test/reader/threads/determinism.test.ts. */
 import type { StateRow } from './facts.ts';
 
 /** Writes a state row: little-endian, varints for whole numbers, UTF-8 texts with their length. */

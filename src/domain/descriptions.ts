@@ -1,4 +1,4 @@
-/** What gaps and repeated requests are described by. Covered by test/worker/analysis/assigner.test.ts. */
+/** What gaps and repeated requests are described by. Covered by test/reader/threads/assigner.test.ts. */
 
 /** `example`: what was asked for, as it was said; '' when nobody knows any more. */
 export function gapDescription(type: 'KNOWLEDGE' | 'TOOL', example: string): string {

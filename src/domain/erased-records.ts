@@ -1,4 +1,4 @@
-/** What is left of what was erased: places, so that positions hold. Covered by test/erasure/redaction.test.ts. */
+/** What is left of what was erased: places, so that positions hold. Covered by test/worker/erasure/redaction.test.ts. */
 import type { RecordedMessage, RecordedRequest } from './records.ts';
 
 /** What stands at the place of a message that went. */

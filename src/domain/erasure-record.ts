@@ -1,4 +1,4 @@
-/** The request by which an erasure is on the stream. Covered by test/ingest/eraser.test.ts. */
+/** The request by which an erasure is on the stream. Covered by test/web/ingest/eraser.test.ts. */
 import { v5 } from 'uuid';
 import type { Erasure } from './erasures.ts';
 import type { RecordedRequest } from './records.ts';

@@ -1,4 +1,4 @@
-/** Covered by test/ingest/request-body.test.ts. */
+/** Covered by test/web/ingest/request-body.test.ts. */
 import { v5 } from 'uuid';
 import { lengthOf, MAX_EXTERNAL_ID_LENGTH } from './limits.ts';
 

@@ -1,4 +1,4 @@
-/** What an API key may do. Covered by test/registry/registry.test.ts and test/http/key-scopes.test.ts. */
+/** What an API key may do. Covered by test/web/registry/registry.test.ts and test/web/key-scopes.test.ts. */
 
 export const KEY_SCOPES = ['ingest', 'query', 'curate', 'erase'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];

@@ -1,7 +1,7 @@
 /**
  * Bounds of what one request may bring. Each is answered as VALIDATION_ERROR with the place.
  *
- * Covered by test/ingest/request-body.test.ts.
+ * Covered by test/web/ingest/request-body.test.ts.
  */
 
 /** In one request, over all of its lines if it has several. */

@@ -1,6 +1,6 @@
 /**
  * Files that a list in their folder names: a manifest, a journal. Whoever can change the list must not reach files
- * elsewhere. Covered by test/cli/backup-files.test.ts and test/sink/sink.test.ts.
+ * elsewhere. Covered by test/cli/backup-files.test.ts and test/doors/sink/sink.test.ts.
  */
 import { realpathSync, statSync, type Stats } from 'node:fs';
 import { dirname, join, sep } from 'node:path';

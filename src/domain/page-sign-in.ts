@@ -1,4 +1,4 @@
-/** What the page and the service agree on about sign-ins. Covered by test/http/dashboard/sign-in.test.ts. */
+/** What the page and the service agree on about sign-ins. Covered by test/web/page/sign-in.test.ts. */
 
 /** POST opens a sign-in, DELETE ends it. */
 export const SIGN_IN_PATH = '/dashboard/session';

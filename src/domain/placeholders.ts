@@ -1,4 +1,4 @@
-/** What stands in a text in place of a masked value: "[EMAIL_1]". Covered by test/text/redact/personal-values.test.ts. */
+/** What stands in a text in place of a masked value: "[EMAIL_1]". Covered by test/reader/personal/personal-values.test.ts. */
 
 /** What a masked value is. */
 export const MASKED_KINDS = [

@@ -1,6 +1,6 @@
 /**
  * Codecs of state rows, declared once for writing and reading: what a record holds, field by field, in this order.
- * Covered by test/topics/state-codec.test.ts and test/conversations/session-text.test.ts.
+ * Covered by test/reader/topics/state-codec.test.ts and test/reader/conversations/session-text.test.ts.
  */
 import { ByteWriter, type ByteReader } from './byte-codec.ts';
 

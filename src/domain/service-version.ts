@@ -1,4 +1,4 @@
-/** Covered by test/http/docs.test.ts and test/http/mcp-route.test.ts. */
+/** Covered by test/web/docs.test.ts and test/web/mcp-route.test.ts. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

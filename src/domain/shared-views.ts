@@ -1,4 +1,4 @@
-/** What the page and the service agree on about links to a view. Covered by test/http/links.test.ts. */
+/** What the page and the service agree on about links to a view. Covered by test/web/links.test.ts. */
 
 /** The views of the dashboard that a link may show: those that hold no text and no end user. */
 export const SHARED_VIEWS = ['overview', 'changes', 'topic', 'cluster', 'gap', 'repeat', 'signal'] as const;

@@ -1,4 +1,4 @@
-/** UUIDs in requests and answers. Covered by test/http/docs.test.ts and test/query/parameters.test.ts. */
+/** UUIDs in requests and answers. Covered by test/web/docs.test.ts and test/query/parameters.test.ts. */
 import { z } from 'zod';
 import { UUID_PATTERN } from './ids.ts';
 

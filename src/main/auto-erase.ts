@@ -1,9 +1,9 @@
 /** Has open erasures, and what has been kept long enough, done while the service runs. Covered by test/e2e/erasure-rules.test.ts. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { epochsBehind, isDue, isRetentionDue } from '../erasure/executor.ts';
+import { epochsBehind, isDue, isRetentionDue } from '../worker/erasure/executor.ts';
 import type { Logger } from '../logger.ts';
-import type { ErasureLedger } from '../registry/erasure-ledger.ts';
-import type { Retentions } from '../registry/retentions.ts';
+import type { ErasureLedger } from '../stream/ledgers/erasure-ledger.ts';
+import type { Retentions } from '../stream/ledgers/retentions.ts';
 import { isRebuildWanted } from './auto-rebuild.ts';
 import { startCommand, type Started } from './started-command.ts';
 

@@ -1,7 +1,7 @@
 /** Destroys the keys of backups on their day, while the service runs. Covered by test/cli/backup-keys.test.ts. */
-import { destroyExpired } from '../backup/expiry.ts';
+import { destroyExpired } from '../worker/backup/expiry.ts';
 import type { Logger } from '../logger.ts';
-import type { BackupLedger } from '../registry/backup-ledger.ts';
+import type { BackupLedger } from '../stream/ledgers/backup-ledger.ts';
 import { everyHour } from './every-hour.ts';
 
 export function startBackupExpiry({

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { DEFAULT_INSTANCE_NAME } from '../domain/limits.ts';
 import { AppError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { FIRST_PROJECT_NAME } from '../registry/registry.ts';
-import type { Registry } from '../registry/registry.ts';
+import { FIRST_PROJECT_NAME } from '../web/registry/registry.ts';
+import type { Registry } from '../web/registry/registry.ts';
 import { replaceFile } from '../store/epochs/epochs.ts';
 
 /** What a first start has to tell, once. */

@@ -1,16 +1,16 @@
 /**
  * What a thread masks requests with: large ones, and all where a model finds names, whose folder is the thread's data.
- * Covered by test/ingest/masker.test.ts.
+ * Covered by test/web/ingest/masker.test.ts.
  */
 import { workerData } from 'node:worker_threads';
-import { serveBodies } from '../ingest/body-port.ts';
-import { createMaskWork, type FindPersons } from '../ingest/mask-request.ts';
-import { personalValues } from '../text/redact/personal-values.ts';
+import { serveBodies } from '../web/ingest/body-port.ts';
+import { createMaskWork, type FindPersons } from '../web/ingest/mask-request.ts';
+import { personalValues } from '../reader/personal/personal-values.ts';
 
 const folder = workerData as string | null | undefined;
 let findPersons: FindPersons | null = null;
 if (typeof folder === 'string') {
-  const { openNameFinder } = await import('../turns/embed/name-finder.ts');
+  const { openNameFinder } = await import('../reader/embedding/name-finder.ts');
   const finder = await openNameFinder(folder);
   findPersons = (text) => finder.find(text);
 }

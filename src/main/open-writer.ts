@@ -1,12 +1,12 @@
 import type { WriterConfig } from '../config.ts';
-import { findLocalFolder } from '../turns/embed/local-folder.ts';
+import { findLocalFolder } from '../reader/embedding/local-folder.ts';
 import type { Logger } from '../logger.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { createPublisher } from '../stream/log/group-commit.ts';
 import { MODELS_DIRECTORY } from '../worker/current-definition.ts';
-import { ChatEndpoint } from '../writer/chat-endpoint.ts';
-import { LocalModel } from '../writer/local-model.ts';
-import { Writer } from '../writer/writer.ts';
+import { ChatEndpoint } from '../doors/writer/chat-endpoint.ts';
+import { LocalModel } from '../doors/writer/local-model.ts';
+import { Writer } from '../doors/writer/writer.ts';
 
 /** What writes names and summaries, and puts them on the stream. */
 export function openWriter(

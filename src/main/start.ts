@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { action, runCommand } from '../cli/command.ts';
 import { loadConfig, readEnvironment } from '../config.ts';
 import type { Config } from '../config.ts';
-import { findModel } from '../turns/embed/model-location.ts';
+import { findModel } from '../reader/embedding/model-location.ts';
 import { whenToldToEnd } from '../lifecycle.ts';
 import { createLogger, readableLines } from '../logger.ts';
 import type { Logger } from '../logger.ts';
 import { stopLeftServer } from '../stream/server/server.ts';
 import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory.ts';
-import { isReady } from '../demo/service.ts';
+import { isReady } from '../doors/demo/service.ts';
 import { firstKeyFile, isStarterMessage, showFirstSteps } from './first-steps.ts';
 import type { FirstSteps, StarterMessage } from './first-steps.ts';
 import { startGuard } from './nats-guard.ts';
@@ -20,7 +20,7 @@ import { residentMemory } from '../health/resident-memory.ts';
 import { createSupervisor, parseProcfile } from './supervisor.ts';
 import type { Supervisor } from './supervisor.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..');
+const ROOT = join(import.meta.dirname, '../..');
 /** Ingest ends first, the stream last. */
 const STOP_ORDER = ['web', 'worker', 'nats'];
 const COLOURS = [36, 33, 32, 35, 34];

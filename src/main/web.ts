@@ -1,26 +1,26 @@
 /** The Procfile's `web`: ingest and query over HTTP. */
 import { join } from 'node:path';
-import { DigestReader } from '../alerts/digest-reader.ts';
-import { Outbox } from '../alerts/outbox.ts';
-import { Rules } from '../alerts/rules.ts';
-import { AlertService } from '../alerts/service.ts';
+import { DigestReader } from '../doors/alerts/digest-reader.ts';
+import { Outbox } from '../doors/alerts/outbox.ts';
+import { Rules } from '../doors/alerts/rules.ts';
+import { AlertService } from '../doors/alerts/service.ts';
 import { loadConfig, type PeopleConfig } from '../config.ts';
 import { Turns, type TurnsOptions } from '../domain/turns.ts';
 import { FailureLog, ServiceWatch } from '../health/service-watch.ts';
-import { createApp } from '../http/app.ts';
-import type { Alerts, Erasures, HttpDependencies, ReadinessCheck, Subjects } from '../http/dependencies.ts';
-import { listen } from '../http/listen.ts';
-import { createAcceptor, type Acceptor } from '../ingest/acceptor.ts';
-import { createClaimTurns } from '../ingest/claim-turns.ts';
-import { openIdempotencyStore } from '../ingest/idempotency.ts';
-import { createCurator, type Curator } from '../ingest/curator.ts';
-import { createEraser, type Eraser } from '../ingest/eraser.ts';
-import { BodyThreads } from '../ingest/body-threads.ts';
-import { createIngestor } from '../ingest/ingestor.ts';
-import { createInstanceCreator, type InstanceCreator } from '../ingest/instance-creator.ts';
-import type { MaskResult, MaskWork } from '../ingest/mask-request.ts';
-import { createMasker, type Masker } from '../ingest/masker.ts';
-import { createPreparer } from '../ingest/preparer.ts';
+import { createApp } from '../web/app.ts';
+import type { Alerts, Erasures, HttpDependencies, ReadinessCheck, Subjects } from '../web/dependencies.ts';
+import { listen } from '../web/listen.ts';
+import { createAcceptor, type Acceptor } from '../web/ingest/acceptor.ts';
+import { createClaimTurns } from '../web/ingest/claim-turns.ts';
+import { openIdempotencyStore } from '../web/ingest/idempotency.ts';
+import { createCurator, type Curator } from '../web/ingest/curator.ts';
+import { createEraser, type Eraser } from '../web/ingest/eraser.ts';
+import { BodyThreads } from '../web/ingest/body-threads.ts';
+import { createIngestor } from '../web/ingest/ingestor.ts';
+import { createInstanceCreator, type InstanceCreator } from '../web/ingest/instance-creator.ts';
+import type { MaskResult, MaskWork } from '../web/ingest/mask-request.ts';
+import { createMasker, type Masker } from '../web/ingest/masker.ts';
+import { createPreparer } from '../web/ingest/preparer.ts';
 import { orExit, runProcess, type Lifecycle } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
 import { ChangesReader } from '../query/changes/changes-reader.ts';
@@ -34,14 +34,14 @@ import { QueryRunner } from '../query/query-runner.ts';
 import { SessionReader } from '../query/session-reader.ts';
 import { SubjectReader } from '../query/subject-reader.ts';
 import { SaidReader } from '../query/said/said-reader.ts';
-import { fold } from '../text/normalise.ts';
+import { fold } from '../reader/document/normalise.ts';
 import { WhyReader } from '../query/why/why-reader.ts';
-import { createPeople, type People } from '../http/people.ts';
-import { AuditLog } from '../registry/audit-log.ts';
-import { BackupLedger } from '../registry/backup-ledger.ts';
-import { Retentions } from '../registry/retentions.ts';
-import { ErasureLedger } from '../registry/erasure-ledger.ts';
-import { openRegistry, type Registry } from '../registry/registry.ts';
+import { createPeople, type People } from '../web/people.ts';
+import { AuditLog } from '../web/registry/audit-log.ts';
+import { BackupLedger } from '../stream/ledgers/backup-ledger.ts';
+import { Retentions } from '../stream/ledgers/retentions.ts';
+import { ErasureLedger } from '../stream/ledgers/erasure-ledger.ts';
+import { openRegistry, type Registry } from '../web/registry/registry.ts';
 import type { Audit } from '../domain/audit.ts';
 import { spillDirectory } from '../store/data-directory.ts';
 import { answeringSince } from '../store/epochs/epochs.ts';
@@ -61,9 +61,9 @@ import { concernAboutServer } from '../stream/server/version.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
 import { publishEntry } from '../stream/log/publish-entry.ts';
 import { partitionOf } from '../stream/subjects.ts';
-import { createTraceIntake } from '../traces/trace-intake.ts';
-import { WaitingSpans } from '../traces/waiting-spans.ts';
-import { collectGarbage, IdleCollection } from '../worker/analysis/idle-collection.ts';
+import { createTraceIntake } from '../doors/traces/trace-intake.ts';
+import { WaitingSpans } from '../doors/traces/waiting-spans.ts';
+import { collectGarbage, IdleCollection } from '../reader/threads/idle-collection.ts';
 import { examples } from './examples.ts';
 import { firstSteps, showFirstSteps, tellStarter } from './first-steps.ts';
 import { Later } from './later.ts';
@@ -72,8 +72,8 @@ import { openTraceAssembly, type TraceAssembly } from './trace-assembly.ts';
 /** Of QUERY_MEMORY_BYTES: for rows that queries find in memory, and for databases. */
 const HELD_SHARE = 0.25;
 const DATABASE_SHARE = 0.5;
-const MODELS_DIRECTORY = join(import.meta.dirname, '..', '..', 'models');
-const VIEWS_DIRECTORY = join(import.meta.dirname, '..', '..', 'views');
+const MODELS_DIRECTORY = join(import.meta.dirname, '../../models');
+const VIEWS_DIRECTORY = join(import.meta.dirname, '../../views');
 
 /** Statements that run side by side, beside the worker and the stream, and those of one project among them. */
 const READER_CONNECTIONS = 4;
@@ -305,7 +305,7 @@ async function openMasker(lifecycle: Lifecycle, registry: Registry): Promise<Mas
   lifecycle.opened('threads that mask', () => threads.close());
   return createMasker({
     // What the rules need is loaded where an instance is masked.
-    reader: async () => (await import('../text/redact/personal-values.ts')).personalValues,
+    reader: async () => (await import('../reader/personal/personal-values.ts')).personalValues,
     threads,
     digest: registry.maskDigest,
     // A model reads aside, whatever the size.
@@ -316,8 +316,8 @@ async function openMasker(lifecycle: Lifecycle, registry: Registry): Promise<Mas
 /** Throws SetupError where there is no such model. */
 async function namesFolder(model: string): Promise<string> {
   // Threads load no model where this was not loaded before them.
-  await import('../turns/embed/telemetry.ts');
-  const { findLocalFolder } = await import('../turns/embed/local-folder.ts');
+  await import('../reader/embedding/telemetry.ts');
+  const { findLocalFolder } = await import('../reader/embedding/local-folder.ts');
   const named = { setting: 'MASK_NAMES_MODEL', model, task: 'token-classification' };
   return findLocalFolder(named, MODELS_DIRECTORY);
 }

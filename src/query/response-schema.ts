@@ -1,4 +1,4 @@
-/** Covered by test/query/query-runner.test.ts and test/http/docs-content.test.ts. */
+/** Covered by test/query/query-runner.test.ts and test/web/docs-content.test.ts. */
 import { z } from 'zod';
 import { dimensionShape } from '../domain/groupings.ts';
 import { dateTime, metricsSchema } from '../domain/metrics.ts';

@@ -1,4 +1,4 @@
-/** What is held of one end user, line by line. Covered by test/http/subject-route.test.ts and test/e2e/subject-rules.test.ts. */
+/** What is held of one end user, line by line. Covered by test/web/subject-route.test.ts and test/e2e/subject-rules.test.ts. */
 import { z } from 'zod';
 import { dateTime } from '../domain/metrics.ts';
 import { uuid } from '../domain/uuid.ts';

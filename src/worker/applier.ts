@@ -32,7 +32,7 @@ import {
   AnalysisStopped,
   NOTHING_FOUND,
   type AssignStage,
-} from './analysis/stages.ts';
+} from '../reader/threads/stages.ts';
 
 export interface ApplierOptions {
   readonly assigner: AssignStage;

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { definitionOf } from '../store/epochs/definition.ts';
 import { loadViews } from '../store/view-files.ts';
-import type { AnalysisModel } from './analysis/protocol.ts';
-import { ASSIGNMENT_VERSION } from './analysis/version.ts';
+import type { AnalysisModel } from '../reader/threads/protocol.ts';
+import { ASSIGNMENT_VERSION } from '../reader/threads/version.ts';
 
 type Model = Pick<AnalysisModel, 'id' | 'enrichment'>;
 
 /** The repository's own folders: views and models belong to the code. */
-const ROOT = join(import.meta.dirname, '..', '..');
+const ROOT = join(import.meta.dirname, '../..');
 export const MODELS_DIRECTORY = join(ROOT, 'models');
 export const VIEWS_DIRECTORY = join(ROOT, 'views');
 

@@ -5,7 +5,7 @@
 import { SetupError } from '../errors.ts';
 import { DatabaseError } from '../store/duckdb.ts';
 import { lacksMemory } from '../store/live/live-database.ts';
-import { AnalysisFailure } from './analysis/stages.ts';
+import { AnalysisFailure } from '../reader/threads/stages.ts';
 import { RecordError } from './batch.ts';
 
 /** The process has to end for a reason (`cause`) that has nothing to do with the entries in work. */

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Enrichment } from '../domain/facts.ts';
 import type { Publication } from '../store/published/publication.ts';
 import type { MessageNotes } from '../stream/dead-letters/message-notes.ts';
-import type { IdleCollection } from './analysis/idle-collection.ts';
-import { isUnanalysed } from './analysis/protocol.ts';
+import type { IdleCollection } from '../reader/threads/idle-collection.ts';
+import { isUnanalysed } from '../reader/threads/protocol.ts';
 import { Applier, deliveredAs, type ApplierOptions } from './applier.ts';
 import { EntriesInDoubt, SurroundingsError } from './dead-letter-decision.ts';
 import { BatchSize } from './batch-size.ts';
@@ -13,7 +13,7 @@ import { idleCounters, type MutableWorkCounters, type WorkCounters } from './cou
 import { FairShare, type FetchEntry } from './fair-share.ts';
 import { InWork, type WorkMarks } from './in-work.ts';
 import { Intake, type IntakeOptions, type Taken } from './intake.ts';
-import { AnalysisStopped, NOTHING_FOUND, type EnrichStage } from './analysis/stages.ts';
+import { AnalysisStopped, NOTHING_FOUND, type EnrichStage } from '../reader/threads/stages.ts';
 
 export interface WorkerLoopOptions
   extends ApplierOptions, Pick<IntakeOptions, 'source' | 'decode' | 'maxEntries' | 'maxBytes' | 'waitMs'> {

@@ -6,7 +6,7 @@ import type { Lease } from '../stream/kv/lease.ts';
 import { Leases, type LeaseHolder } from '../stream/kv/leases.ts';
 import { answerRequests } from '../stream/request-reply.ts';
 import { copySubject } from '../stream/subjects.ts';
-import type { AnalysisPool } from './analysis/pool.ts';
+import type { AnalysisPool } from '../reader/threads/pool.ts';
 import { OwnedShards } from './owned-shards.ts';
 import { openShard, type Shard, type ShardOptions } from './shard.ts';
 

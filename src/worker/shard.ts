@@ -22,7 +22,7 @@ import { MessageNotes } from '../stream/dead-letters/message-notes.ts';
 import { partitionsOf } from '../stream/subjects.ts';
 import { spillDirectory } from '../store/data-directory.ts';
 import { LostStateError, openState, type OpenedState } from './damage-recovery.ts';
-import type { AnalysisPool, ShardAnalysis } from './analysis/pool.ts';
+import type { AnalysisPool, ShardAnalysis } from '../reader/threads/pool.ts';
 import { idleCounters, type WorkCounters } from './counters.ts';
 import { isTooMuch } from './dead-letter-decision.ts';
 import { analysisOf, VIEWS_DIRECTORY } from './current-definition.ts';

@@ -12,20 +12,20 @@ import {
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { Outbox } from '../../src/alerts/outbox.ts';
-import { AuditLog } from '../../src/registry/audit-log.ts';
-import type { NewRule } from '../../src/alerts/rule.ts';
-import { Rules } from '../../src/alerts/rules.ts';
+import { Outbox } from '../../src/doors/alerts/outbox.ts';
+import { AuditLog } from '../../src/web/registry/audit-log.ts';
+import type { NewRule } from '../../src/doors/alerts/rule.ts';
+import { Rules } from '../../src/doors/alerts/rules.ts';
 import { checkBackup } from '../../src/cli/backup-files.ts';
 import { readUnreadable } from '../../src/health/process-status.ts';
-import { openRegistry } from '../../src/registry/registry.ts';
+import { openRegistry } from '../../src/web/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { extentOf } from '../../src/stream/archive/archive.ts';
 import { createPublisher, type Publisher } from '../../src/stream/log/group-commit.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { CONVERSATIONS_STREAM, TRACES_STREAM, TRACES_SUBJECT } from '../../src/stream/subjects.ts';
-import { openAssemblyBuckets } from '../../src/traces/assembly/buckets.ts';
-import { COUNT, INSTANCE as ALERTED, message } from '../alerts/builders.ts';
+import { openAssemblyBuckets } from '../../src/doors/traces/assembly/buckets.ts';
+import { COUNT, INSTANCE as ALERTED, message } from '../doors/alerts/builders.ts';
 import { temporaryDirectory } from '../support/fold.ts';
 import { freePort, startTestServer, type TestServer } from '../support/nats.ts';
 import {

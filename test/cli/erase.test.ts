@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v5 } from 'uuid';
 import type { RecordedMessage, RecordedRequest } from '../../src/domain/records.ts';
-import { ErasureLedger } from '../../src/registry/erasure-ledger.ts';
+import { ErasureLedger } from '../../src/stream/ledgers/erasure-ledger.ts';
 import { deadLetter } from '../../src/stream/dead-letters/dead-letters.ts';
 import { encodeRecord, encodeRequest } from '../../src/stream/log/codec.ts';
 import { conversationsSubject, partitionOf } from '../../src/stream/subjects.ts';

@@ -6,7 +6,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { PassThrough } from 'node:stream';
 import { planAll, PlanInterrupted, withPlans, type PlanOptions } from '../../src/cli/import-plan.ts';
 import { openProgress } from '../../src/cli/progress.ts';
-import { openInputs, type Input } from '../../src/import/inputs.ts';
+import { openInputs, type Input } from '../../src/doors/import/inputs.ts';
 
 let folder: string;
 const told: string[] = [];

@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { FakeService } from '../import/fake-service.ts';
+import { FakeService } from '../doors/import/fake-service.ts';
 import { sampled } from '../support/long.ts';
 import { eventually } from '../support/processes.ts';
 
@@ -167,7 +167,7 @@ describe('npm run import', () => {
       err,
       /^No line could be imported\. Expected is one conversation a line: \{"id", .*"turns": \[\{"role", "content"/m,
     );
-    const demo = resolve(import.meta.dirname, '../../demo/conversations.jsonl');
+    const demo = resolve(import.meta.dirname, '../../examples/demo/conversations.jsonl');
     match(
       (await start([demo, '--url', url, '--key', service.key]).ended).err,
       /the demo's own file.*"npm run demo" sends it/,

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { openRegistry, type Registry } from '../../src/registry/registry.ts';
+import { openRegistry, type Registry } from '../../src/web/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { sampled } from '../support/long.ts';
 import { freePort, startTestServer, type TestServer } from '../support/nats.ts';

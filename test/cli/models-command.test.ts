@@ -9,7 +9,7 @@ import { PassThrough } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { loadConfig } from '../../src/config.ts';
 import { SetupError } from '../../src/errors.ts';
-import { loadEmbedder } from '../../src/turns/embed/embedder.ts';
+import { loadEmbedder } from '../../src/reader/embedding/embedder.ts';
 import { readCommandLine, UsageError } from '../../src/cli/command.ts';
 import { MODELS_USAGE, modelsCommand } from '../../src/cli/models-command.ts';
 import { openProgress } from '../../src/cli/progress.ts';

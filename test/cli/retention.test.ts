@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { KEPT_FOR_EVER, type Retention } from '../../src/domain/retention.ts';
-import { Retentions } from '../../src/registry/retentions.ts';
+import { Retentions } from '../../src/stream/ledgers/retentions.ts';
 import { lastSequenceOf } from '../../src/stream/log/consumer.ts';
 import { MessageTexts } from '../../src/stream/log/message-texts.ts';
 import { positionOf } from '../../src/domain/records.ts';

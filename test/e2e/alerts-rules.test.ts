@@ -1,11 +1,11 @@
 /** /v1/alerts: from the rule and the messages of users to a signed webhook. */
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { POSTED } from '../../src/alerts/body-schema.ts';
-import { digestResponseSchema } from '../../src/alerts/digest-reader.ts';
-import { alertDetailSchema, newAlertSchema, type NewAlert } from '../../src/alerts/service.ts';
+import { POSTED } from '../../src/doors/alerts/body-schema.ts';
+import { digestResponseSchema } from '../../src/doors/alerts/digest-reader.ts';
+import { alertDetailSchema, newAlertSchema, type NewAlert } from '../../src/doors/alerts/service.ts';
 import { Client } from '../support/client.ts';
-import { windowAt } from '../../src/alerts/windows.ts';
+import { windowAt } from '../../src/doors/alerts/windows.ts';
 import { CANCEL, CANNOT, COMPLAINT, DONE, PASSWORD } from '../support/conversations.ts';
 import { eventually } from '../support/processes.ts';
 import { startReceiver, verified, type Receiver } from '../support/receiver.ts';

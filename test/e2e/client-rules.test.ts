@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { z } from 'zod';
-import { Undertone, UndertoneError, type Waited, type WhyGroupBy } from '../../src/client/index.ts';
+import { Undertone, UndertoneError, type Waited, type WhyGroupBy } from '../../src/doors/client/index.ts';
 import { keySchema } from '../../src/contract/instances.ts';
 import { changesResponseSchema } from '../../src/query/changes/changes-schema.ts';
 import { curationsResponseSchema } from '../../src/query/curations/curations-schema.ts';
@@ -295,7 +295,10 @@ describe('docs/client.md', () => {
       '\n',
     );
     const code = program
-      .replace("'undertone/client'", JSON.stringify(pathToFileURL(join(ROOT, 'src/client/index.ts')).href))
+      .replace(
+        "'undertone/client'",
+        JSON.stringify(pathToFileURL(join(ROOT, 'src/doors/client/index.ts')).href),
+      )
       .replace('http://127.0.0.1:8080', service.url)
       .replace("process.env.UNDERTONE_KEY ?? ''", JSON.stringify(project.key))
       .replace('019aa3f1-6f0c-7b32-9d55-3a0f6c2b7e10', instanceId);

@@ -4,8 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Undertone } from '../../src/client/index.ts';
-import type { Erasure, UndertoneError } from '../../src/client/index.ts';
+import { Undertone } from '../../src/doors/client/index.ts';
+import type { Erasure, UndertoneError } from '../../src/doors/client/index.ts';
 import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
 
 let service: TestService;

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { dimensionFieldsOf, GROUP_BYS, GROUPINGS, type GroupBy } from '../../src/domain/groupings.ts';
 import { GRANULARITIES } from '../../src/domain/time.ts';
-import { convert } from '../../src/import/converter.ts';
-import type { Conversation } from '../../src/import/mapper.ts';
-import { planFiles } from '../../src/import/plan.ts';
+import { convert } from '../../src/doors/import/converter.ts';
+import type { Conversation } from '../../src/doors/import/mapper.ts';
+import { planFiles } from '../../src/doors/import/plan.ts';
 import { Client } from '../support/client.ts';
 import {
   assistant,
@@ -25,7 +25,7 @@ import {
 import { runScript } from '../support/processes.ts';
 import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
 
-const FIXTURES = join(import.meta.dirname, '../import/fixtures');
+const FIXTURES = join(import.meta.dirname, '../doors/import/fixtures');
 /** Those whose messages have times: without one, the time is that of the arrival. */
 const FILES = [
   'chatgpt.json',

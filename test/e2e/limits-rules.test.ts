@@ -9,9 +9,9 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { errorEnvelopeSchema } from '../../src/contract/errors.ts';
-import { Undertone } from '../../src/client/index.ts';
-import { ServiceClient } from '../../src/import/client.ts';
-import { importFiles } from '../../src/import/importer.ts';
+import { Undertone } from '../../src/doors/client/index.ts';
+import { ServiceClient } from '../../src/doors/import/client.ts';
+import { importFiles } from '../../src/doors/import/importer.ts';
 import { Client, faultOf, idsOf, type Answer } from '../support/client.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 

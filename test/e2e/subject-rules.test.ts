@@ -1,7 +1,7 @@
 /** GET /v1/subjects/{externalId}/export: everything that is held of one end user, in the real service. */
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Undertone, type SubjectLine } from '../../src/client/index.ts';
+import { Undertone, type SubjectLine } from '../../src/doors/client/index.ts';
 import { subjectLineSchema } from '../../src/query/subject-schema.ts';
 import { Client, faultOf } from '../support/client.ts';
 import { assistant, CANCEL, CANNOT, PASSWORD, THANKS, user } from '../support/conversations.ts';

@@ -13,8 +13,8 @@ import { logged } from '../../examples/ai-sdk.ts';
 import { createApp as createExpressApp } from '../../examples/express.ts';
 import { createApp as createFastifyApp } from '../../examples/fastify.ts';
 import { ask, askStreaming } from '../../examples/openai.ts';
-import { sessionIdOf, Undertone } from '../../src/client/index.ts';
-import { FakeService } from '../import/fake-service.ts';
+import { sessionIdOf, Undertone } from '../../src/doors/client/index.ts';
+import { FakeService } from '../doors/import/fake-service.ts';
 import { startChatServer, type ChatServer } from '../support/chat-server.ts';
 
 let models: ChatServer;

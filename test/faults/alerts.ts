@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { alertDetailSchema, newAlertSchema } from '../../src/alerts/service.ts';
+import { alertDetailSchema, newAlertSchema } from '../../src/doors/alerts/service.ts';
 import { Client } from '../support/client.ts';
 import { CANCEL } from '../support/conversations.ts';
 import { startReceiver, verified, type Receiver } from '../support/receiver.ts';

@@ -1,17 +1,17 @@
 import { resolve } from 'node:path';
-import { ATTACKS } from '../../bench/load/attacks/attacks.ts';
-import type { LedgerEntry } from '../../bench/load/attacks/ledger.ts';
-import { attackersOf, underAttack, type AttackFigures } from '../../bench/load/attacks/measure.ts';
-import { accountTable, judge, victimTable } from '../../bench/load/attacks/report.ts';
-import { WEBHOOKS_ENV } from '../../bench/load/attacks/webhooks.ts';
-import { startMeasuredService } from '../../bench/load/service.ts';
-import { readDemoConversations } from '../../src/demo/conversations.ts';
+import { ATTACKS } from '../../tools/bench/load/attacks/attacks.ts';
+import type { LedgerEntry } from '../../tools/bench/load/attacks/ledger.ts';
+import { attackersOf, underAttack, type AttackFigures } from '../../tools/bench/load/attacks/measure.ts';
+import { accountTable, judge, victimTable } from '../../tools/bench/load/attacks/report.ts';
+import { WEBHOOKS_ENV } from '../../tools/bench/load/attacks/webhooks.ts';
+import { startMeasuredService } from '../../tools/bench/load/service.ts';
+import { readDemoConversations } from '../../src/doors/demo/conversations.ts';
 import { noFigures, type FaultOptions, type Figures } from './support/figures.ts';
 
 /** How long the victim is measured before an attack, and how long most attacks last, seconds. */
 const ALONE = { size: 'whole', before: 15, during: 30, settleMs: 1_200_000 } as const;
 const AMONG = { size: 'short', before: 4, during: 6, settleMs: 180_000 } as const;
-const DEMO = resolve(import.meta.dirname, '../../demo/conversations.jsonl');
+const DEMO = resolve(import.meta.dirname, '../../examples/demo/conversations.jsonl');
 
 export const ATTACK_NAMES: readonly string[] = ATTACKS.map(({ name }) => name);
 

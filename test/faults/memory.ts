@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { memoryOf } from '../../bench/load/process-use.ts';
+import { memoryOf } from '../../tools/bench/load/process-use.ts';
 import { overviewResponseSchema } from '../../src/query/overview/overview-schema.ts';
 import { readDeadLetters } from '../../src/stream/dead-letters/dead-letters.ts';
 import { Client } from '../support/client.ts';

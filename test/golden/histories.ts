@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { Assigner } from '../../src/worker/analysis/assigner.ts';
+import { Assigner } from '../../src/reader/threads/assigner.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
-import { loadEmbedder } from '../../src/turns/embed/embedder.ts';
-import { createEnricher } from '../../src/turns/enricher.ts';
-import { detectLanguage } from '../../src/text/detect.ts';
+import { loadEmbedder } from '../../src/reader/embedding/embedder.ts';
+import { createEnricher } from '../../src/reader/acts/enricher.ts';
+import { detectLanguage } from '../../src/reader/document/detect.ts';
 import { silentLogger } from '../../src/logger.ts';
-import { digestTable } from '../../src/rebuild/digest.ts';
+import { digestTable } from '../../src/worker/rebuild/digest.ts';
 import { Publication } from '../../src/store/published/publication.ts';
 import { publishedTables } from '../../src/store/view-files.ts';
 import { SnapshotReader } from '../../src/store/published/snapshot-reader.ts';

@@ -5,7 +5,7 @@ import { after, describe, it, mock } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import { createLogger, silentLogger } from '../../src/logger.ts';
 import { firstKeyFile, firstSteps, showFirstSteps, type FirstSteps } from '../../src/main/first-steps.ts';
-import type { Registry } from '../../src/registry/registry.ts';
+import type { Registry } from '../../src/web/registry/registry.ts';
 import { temporaryDirectory } from '../support/fold.ts';
 import { curlRequest, shellCommands } from '../support/readme.ts';
 

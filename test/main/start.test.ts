@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { readStartStatus } from '../../src/health/process-status.ts';
 import { firstKeyFile } from '../../src/main/first-steps.ts';
-import { openRegistry } from '../../src/registry/registry.ts';
+import { openRegistry } from '../../src/web/registry/registry.ts';
 import { openConnection } from '../../src/stream/connection.ts';
 import { startServer } from '../../src/stream/server/server.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';

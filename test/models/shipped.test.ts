@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { Pieces, tokenizerFile, UNKNOWN } from '../../models/train/pieces.ts';
-import { loadEmbedder, type Embedder } from '../../src/turns/embed/embedder.ts';
+import { Pieces, tokenizerFile, UNKNOWN } from '../../tools/train/pieces.ts';
+import { loadEmbedder, type Embedder } from '../../src/reader/embedding/embedder.ts';
 
 const models = resolve(import.meta.dirname, '../../models');
 const folder = join(models, 'undertone-small');

@@ -7,7 +7,7 @@ import type { Metric } from '../../src/domain/metrics.ts';
 import { parseQueryParameters, type QueryParameters } from '../../src/query/parameters.ts';
 import { HeldTables } from '../../src/store/published/held-rows.ts';
 import { SnapshotReader, type Snapshot } from '../../src/store/published/snapshot-reader.ts';
-import { randomFrom } from '../../bench/load/questions.ts';
+import { randomFrom } from '../../tools/bench/load/questions.ts';
 import { openFixture, uuid, VIEWS } from '../support/fold.ts';
 import { history, parametersOf, question, readHistory } from '../support/histories.ts';
 import { isLong } from '../support/long.ts';

@@ -1,6 +1,6 @@
 import { describe, it } from 'node:test';
 import { deepEqual, equal } from 'node:assert/strict';
-import { toldLanguages } from '../../src/text/detect.ts';
+import { toldLanguages } from '../../src/reader/document/detect.ts';
 import { languageOf } from '../../src/query/language-tag.ts';
 
 describe('a language tag', () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { archiveStream } from '../../src/stream/archive/archive.ts';
-import { LostRegistryError, openRegistry, type Registry } from '../../src/registry/registry.ts';
+import { LostRegistryError, openRegistry, type Registry } from '../../src/web/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { openKeyValue } from '../../src/stream/kv/key-value.ts';
 import { readStreamUse } from '../../src/stream/log/backlog.ts';

@@ -1,6 +1,6 @@
 /** A thread of `AssemblyThread` that asks its host for each thing once, tells what it heard, and ends as it is told. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { HostPort } from '../../src/traces/assembly/host-port.ts';
+import { HostPort } from '../../src/doors/traces/assembly/host-port.ts';
 
 if (parentPort === null) throw new Error('this is a thread');
 const manner = workerData as 'works' | 'fails' | 'never starts';

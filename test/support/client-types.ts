@@ -1,6 +1,6 @@
 /**
  * The types of the client that follow from what the service declares: `npm run generate` writes them to
- * src/client/contract.ts, and test/generated.test.ts watches it.
+ * src/doors/client/contract.ts, and test/generated.test.ts watches it.
  */
 import type { z } from 'zod';
 import { erasureListSchema, erasureSchema } from '../../src/contract/erasures.ts';
@@ -11,9 +11,9 @@ import { FILTERS, GROUP_BYS, GROUPINGS, sessionOutcome } from '../../src/domain/
 import { BOUNDED_METRICS, metricsSchema } from '../../src/domain/metrics.ts';
 import { GRANULARITIES } from '../../src/domain/time.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
-import { schemaOf } from '../../src/http/openapi-parts.ts';
-import { newTopicSchema } from '../../src/ingest/curation-body.ts';
-import { ingestBodySchema } from '../../src/ingest/request-body.ts';
+import { schemaOf } from '../../src/web/openapi-parts.ts';
+import { newTopicSchema } from '../../src/web/ingest/curation-body.ts';
+import { ingestBodySchema } from '../../src/web/ingest/request-body.ts';
 import { changesResponseSchema } from '../../src/query/changes/changes-schema.ts';
 import { curationsResponseSchema } from '../../src/query/curations/curations-schema.ts';
 import { OVERVIEW_METRICS, overviewResponseSchema } from '../../src/query/overview/overview-schema.ts';

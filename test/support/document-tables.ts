@@ -2,7 +2,7 @@
 import { dimensionFieldsOf, GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
 import { METRICS, metricsSchema } from '../../src/domain/metrics.ts';
 import { OUTCOME_WORDS, SESSION_OUTCOMES } from '../../src/domain/session-outcomes.ts';
-import { SINK_TABLES, type Division } from '../../src/sink/tables.ts';
+import { SINK_TABLES, type Division } from '../../src/doors/sink/tables.ts';
 
 type Cells = readonly string[];
 

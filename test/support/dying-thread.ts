@@ -1,6 +1,6 @@
 /** A thread of the preparer that dies of each body, in the manner that the body says. */
 import { parentPort } from 'node:worker_threads';
-import type { ThreadMessage, ThreadRequest } from '../../src/ingest/body-threads.ts';
+import type { ThreadMessage, ThreadRequest } from '../../src/web/ingest/body-threads.ts';
 
 parentPort?.postMessage('ready' satisfies ThreadMessage<unknown>);
 parentPort?.on('message', ({ body }: ThreadRequest<unknown>) => {

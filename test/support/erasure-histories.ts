@@ -1,4 +1,4 @@
-/** Random histories with erasures, and by hand what of them goes: written without `src/erasure`. */
+/** Random histories with erasures, and by hand what of them goes: written without `src/worker/erasure`. */
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { erasureRecord } from '../../src/domain/erasure-record.ts';
@@ -9,7 +9,7 @@ import {
   type RecordedMessage,
   type RecordedRequest,
 } from '../../src/domain/records.ts';
-import type { Erased } from '../../src/erasure/redaction.ts';
+import type { Erased } from '../../src/worker/erasure/redaction.ts';
 import { uuid } from './fold.ts';
 import {
   AT,

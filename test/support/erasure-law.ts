@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { dimensionFieldsOf, GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
 import type { StreamRecord } from '../../src/domain/records.ts';
 import { GRANULARITIES, type Granularity } from '../../src/domain/time.ts';
-import { Redaction, type Places } from '../../src/erasure/redaction.ts';
+import { Redaction, type Places } from '../../src/worker/erasure/redaction.ts';
 import { QueryRunner } from '../../src/query/query-runner.ts';
 import type { View } from '../../src/store/view-files.ts';
 import { decodeRecord, encodeRecord, encodeRequest } from '../../src/stream/log/codec.ts';

@@ -15,7 +15,7 @@ export async function generated(): Promise<ReadonlyMap<string, string>> {
     path,
     withParts(path, readFileSync(join(ROOT, path), 'utf8')),
   ]);
-  const files = [['src/client/contract.ts', clientTypes()] as const, ...documents];
+  const files = [['src/doors/client/contract.ts', clientTypes()] as const, ...documents];
   return new Map(
     await Promise.all(
       files.map(async ([name, text]): Promise<[string, string]> => {

@@ -4,10 +4,10 @@
  * texts of users a request about their letters.
  */
 import { createRequire } from 'node:module';
-import type * as AssignerModule from '../../src/worker/analysis/assigner.ts';
+import type * as AssignerModule from '../../src/reader/threads/assigner.ts';
 import type { Enrichment, Turn } from '../../src/domain/facts.ts';
 import { SetupError } from '../../src/errors.ts';
-import { serveAnalysis } from '../../src/worker/analysis/server.ts';
+import { serveAnalysis } from '../../src/reader/threads/server.ts';
 import { certain } from './signals.ts';
 
 export const DIMENSIONS = 16;
@@ -15,7 +15,7 @@ export const DIMENSIONS = 16;
 /** Loaded when something is assigned: many of these threads end before, and it takes most of their start. */
 const require = createRequire(import.meta.url);
 const loadAssigner = (): typeof AssignerModule =>
-  require('../../src/worker/analysis/assigner.ts') as typeof AssignerModule;
+  require('../../src/reader/threads/assigner.ts') as typeof AssignerModule;
 
 /** Counts of letters: equal texts are equal, others are not. */
 function vectorOf(text: string): Float32Array {

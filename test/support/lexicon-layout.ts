@@ -1,6 +1,6 @@
 /**
  * How the files of `lexicon/` are laid out: lists of words fill their lines, so that a list can be read at a glance and
- * a change is a line or two. `npm run format` does it; test/text/lexicon-layout.test.ts watches it.
+ * a change is a line or two. `npm run format` does it; test/reader/document/lexicon-layout.test.ts watches it.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

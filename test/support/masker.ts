@@ -1,11 +1,11 @@
 /** A masker as `web` has it. */
 import { join } from 'node:path';
-import '../../src/turns/embed/telemetry.ts';
-import { BodyThreads } from '../../src/ingest/body-threads.ts';
-import type { MaskResult, MaskWork } from '../../src/ingest/mask-request.ts';
-import { createMasker, type Masker } from '../../src/ingest/masker.ts';
-import type { Registry } from '../../src/registry/registry.ts';
-import { personalValues } from '../../src/text/redact/personal-values.ts';
+import '../../src/reader/embedding/telemetry.ts';
+import { BodyThreads } from '../../src/web/ingest/body-threads.ts';
+import type { MaskResult, MaskWork } from '../../src/web/ingest/mask-request.ts';
+import { createMasker, type Masker } from '../../src/web/ingest/masker.ts';
+import type { Registry } from '../../src/web/registry/registry.ts';
+import { personalValues } from '../../src/reader/personal/personal-values.ts';
 
 const THREAD_FILE = join(import.meta.dirname, '../../src/main/mask-thread.ts');
 

@@ -1,4 +1,4 @@
-import { otherBody, type IdempotencyStore } from '../../src/ingest/idempotency.ts';
+import { otherBody, type IdempotencyStore } from '../../src/web/ingest/idempotency.ts';
 
 /** Claims in memory, as the bucket keeps them. */
 export function memoryIdempotency(): IdempotencyStore {

@@ -8,7 +8,7 @@ export interface ModelServer {
   close(): Promise<void>;
 }
 
-/** What the scripts in test/traces/sdks say and hear. */
+/** What the scripts in test/doors/traces/sdks say and hear. */
 export const SAID = {
   system: 'You help customers of a lamp shop.',
   broken: 'My lamp came broken. What now?',

@@ -1,8 +1,8 @@
-import { observationOf } from '../../src/traces/conventions/observe.ts';
-import { isRead } from '../../src/traces/conventions/registry.ts';
-import type { Observation } from '../../src/traces/observation.ts';
-import { OmissionCounts } from '../../src/traces/omissions.ts';
-import type { AttributeValue, Span } from '../../src/traces/span.ts';
+import { observationOf } from '../../src/doors/traces/conventions/observe.ts';
+import { isRead } from '../../src/doors/traces/conventions/registry.ts';
+import type { Observation } from '../../src/doors/traces/observation.ts';
+import { OmissionCounts } from '../../src/doors/traces/omissions.ts';
+import type { AttributeValue, Span } from '../../src/doors/traces/span.ts';
 
 /** Of a span: what it says, without ids of trace and span and times; what is left out, if anything is. */
 export type Observed = Partial<Observation> & { readonly omitted?: Readonly<Record<string, number>> };

@@ -1,6 +1,6 @@
 /** Run by watched-service.ts: opens the model on the main thread, as training and evaluation do, and embeds a text. */
 import { join } from 'node:path';
-import { loadEmbedder } from '../../src/turns/embed/embedder.ts';
+import { loadEmbedder } from '../../src/reader/embedding/embedder.ts';
 
 const embedder = await loadEmbedder({
   model: 'undertone-small',

@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '../..');
 export interface Pattern {
   readonly source: string;
   readonly flags: string;
-  /** Where it is written: `src/text/sentences.ts:23`. */
+  /** Where it is written: `src/reader/document/sentences.ts:23`. */
   readonly place: string;
 }
 

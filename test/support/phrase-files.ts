@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -25,8 +25,9 @@ export function phraseDirectory(languages: Readonly<Record<string, WrittenPhrase
   for (const [language, { grammar = {}, classes = {}, kinds = {} }] of Object.entries(languages)) {
     const examples = { fires: ['x'], silent: [] };
     const content = Object.entries(kinds).map(([kind, of]) => [kind, { ...of, examples }]);
+    mkdirSync(join(directory, language));
     const write = (name: string, value: object): void =>
-      writeFileSync(join(directory, `${language}.${name}.json`), JSON.stringify(value));
+      writeFileSync(join(directory, language, `${name}.json`), JSON.stringify(value));
     write('grammar', { ...PLAIN_GRAMMAR, ...grammar });
     write('test', { classes, kinds: Object.fromEntries(content) });
   }

@@ -1,6 +1,6 @@
-import type { PhraseFile } from '../../src/text/phrases/phrase-files.ts';
-import type { PhraseMatcher } from '../../src/text/phrases/phrase-matcher.ts';
-import type { Item } from '../../src/text/phrases/syntax.ts';
+import type { PhraseFile } from '../../src/reader/phrases/phrase-files.ts';
+import type { PhraseMatcher } from '../../src/reader/phrases/phrase-matcher.ts';
+import type { Item } from '../../src/reader/phrases/syntax.ts';
 import { sequencesOf } from './spelled-phrases.ts';
 
 const SAMPLE = 150;

@@ -79,7 +79,7 @@ export function requestsOf({
   return requests;
 }
 
-function readConversations(file = join(ROOT, 'demo/conversations.jsonl')): Conversation[] {
+function readConversations(file = join(ROOT, 'examples/demo/conversations.jsonl')): Conversation[] {
   const bytes = readFileSync(file);
   const lines = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8').split('\n');
   return lines.flatMap((line, index) => {

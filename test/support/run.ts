@@ -35,26 +35,26 @@ const TOGETHER: readonly {
     // An erasure reads all that was sent before.
     last: /dashboard|stored-script/,
   },
-  { name: 'reader', files: /^test\/(?:conversations|text|topics|turns)\/(?!.*linear-time)/ },
-  { name: 'linear-time', files: /^test\/(?:turns\/linear-time-|text\/.*linear-time)/ },
-  { name: 'models', files: /^test\/(?:models|numeric|writer\/local)/ },
-  { name: 'store', files: /^test\/(?:query|rebuild|sink|store)\// },
-  { name: 'http', files: /^test\/(?:alerts|demo|domain|health|http|import|ingest|mcp|registry)\// },
+  { name: 'reader', files: /^test\/reader\/(?!threads|numeric)(?!.*linear-time)/ },
+  { name: 'linear-time', files: /^test\/reader\/.*linear-time/ },
+  { name: 'models', files: /^test\/(?:tools\/(?:eval|train)|reader\/numeric|doors\/writer\/local)/ },
+  { name: 'store', files: /^test\/(?:query|worker\/rebuild|doors\/sink|store)\// },
+  { name: 'http', files: /^test\/(?:domain|health|web|doors\/(?:alerts|demo|import|mcp))\// },
   { name: 'stream', files: /^test\/stream\/(?!server\/fetch)/ },
   {
     name: 'small',
     files: new RegExp(
-      String.raw`^test/(?:client/(?!package)|hub|writer/(?!service|local)|cli/(?:import-plan|local-url|progress)` +
+      String.raw`^test/(?:doors/(?:client/(?!package)|hub|writer/(?!service|local))|cli/(?:import-plan|local-url|progress)` +
         String.raw`|main/(?:first|super)|(?:architecture|config|deploy|documents|errors|lifecycle)\.test)`,
     ),
   },
   { name: 'commands', files: /^test\/cli\/(?:backup|command|dead-letters|import\.|keys|sink)/ },
   { name: 'main', files: /^test\/main\/(?:nats|start|web)/ },
   { name: 'faults', files: /^test\/faults\/(?:clock|full-stream|points)/ },
-  { name: 'traces', files: /^test\/traces\/(?!sdks)/ },
-  { name: 'analysis', files: /^test\/worker\/analysis\/(?!determinism)/ },
-  { name: 'bench', files: /^test\/bench\// },
-  { name: 'worker', files: /^test\/worker\/(?!analysis|workers)/ },
+  { name: 'traces', files: /^test\/doors\/traces\/(?!sdks)/ },
+  { name: 'analysis', files: /^test\/reader\/threads\/(?!determinism)/ },
+  { name: 'bench', files: /^test\/tools\/bench\// },
+  { name: 'worker', files: /^test\/worker\/(?!rebuild|backup|erasure|workers)/ },
 ];
 /** What all tests may take, in seconds of processor time. What takes more has a long form (`npm run test:long`). */
 const MOST_CPU_SECONDS = 480;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startModelServer } from './model-server.ts';
 import { startOtlpReceiver, type ReceivedExport } from './otlp-receiver.ts';
 
-/** A chat through a real SDK, as test/traces/sdks has it, and how it is exported. */
+/** A chat through a real SDK, as test/doors/traces/sdks has it, and how it is exported. */
 export interface SdkRun {
   /** Of the fixtures in test/fixtures/otlp. */
   readonly name: string;
@@ -40,21 +40,25 @@ export const RUNS_WITHOUT_CONTENT: readonly SdkRun[] = [
 export async function exportsOf({ script, encoding, env }: SdkRun): Promise<readonly ReceivedExport[]> {
   const [model, receiver] = [await startModelServer(), await startOtlpReceiver()];
   try {
-    const child = spawn(process.execPath, [join(import.meta.dirname, '../traces/sdks', `${script}.ts`)], {
-      stdio: ['ignore', 'inherit', 'inherit'],
-      env: {
-        PATH: process.env['PATH'],
-        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-        MODEL_URL: model.url,
-        OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
-        OTEL_EXPORTER_OTLP_PROTOCOL: `http/${encoding}`,
-        OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
-        OTEL_TRACES_EXPORTER: 'otlp',
-        OTEL_LOGS_EXPORTER: 'otlp',
-        OTEL_METRICS_EXPORTER: 'none',
-        ...env,
+    const child = spawn(
+      process.execPath,
+      [join(import.meta.dirname, '../doors/traces/sdks', `${script}.ts`)],
+      {
+        stdio: ['ignore', 'inherit', 'inherit'],
+        env: {
+          PATH: process.env['PATH'],
+          NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+          MODEL_URL: model.url,
+          OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+          OTEL_EXPORTER_OTLP_PROTOCOL: `http/${encoding}`,
+          OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+          OTEL_TRACES_EXPORTER: 'otlp',
+          OTEL_LOGS_EXPORTER: 'otlp',
+          OTEL_METRICS_EXPORTER: 'none',
+          ...env,
+        },
       },
-    });
+    );
     const [code] = (await once(child, 'exit')) as [number | null];
     if (code !== 0) throw new Error(`${script} ended with ${code}`);
     return receiver.received;

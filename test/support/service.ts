@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeyScope } from '../../src/domain/key-scopes.ts';
 import { isStarterMessage } from '../../src/main/first-steps.ts';
-import { openRegistry, type Registry } from '../../src/registry/registry.ts';
+import { openRegistry, type Registry } from '../../src/web/registry/registry.ts';
 import { openConnection } from '../../src/stream/connection.ts';
 import { startTestServer, type TestServer } from './nats.ts';
 

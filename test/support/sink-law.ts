@@ -4,7 +4,7 @@ import { GROUP_BYS, GROUPINGS, type GroupBy } from '../../src/domain/groupings.t
 import type { Metric } from '../../src/domain/metrics.ts';
 import { formatBucket, GRANULARITIES, type Granularity } from '../../src/domain/time.ts';
 import { QueryRunner } from '../../src/query/query-runner.ts';
-import { SINK_TABLES } from '../../src/sink/tables.ts';
+import { SINK_TABLES } from '../../src/doors/sink/tables.ts';
 import { openDatabase, type Connection, type Row } from '../../src/store/duckdb.ts';
 import type { SnapshotReader } from '../../src/store/published/snapshot-reader.ts';
 import type { View } from '../../src/store/view-files.ts';

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { deepEqual } from 'node:assert/strict';
-import { SinkFolder, type FolderStep } from '../../src/sink/folder.ts';
-import type { SinkManifest } from '../../src/sink/manifest.ts';
-import { runSink, type SinkRunOptions } from '../../src/sink/sink.ts';
-import { SINK_TABLES } from '../../src/sink/tables.ts';
+import { SinkFolder, type FolderStep } from '../../src/doors/sink/folder.ts';
+import type { SinkManifest } from '../../src/doors/sink/manifest.ts';
+import { runSink, type SinkRunOptions } from '../../src/doors/sink/sink.ts';
+import { SINK_TABLES } from '../../src/doors/sink/tables.ts';
 import { quoted, type Connection, type Row } from '../../src/store/duckdb.ts';
 import type { SnapshotReader } from '../../src/store/published/snapshot-reader.ts';
 

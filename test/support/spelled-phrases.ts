@@ -1,4 +1,4 @@
-import type { Item, Part, ReadPhrase } from '../../src/text/phrases/syntax.ts';
+import type { Item, Part, ReadPhrase } from '../../src/reader/phrases/syntax.ts';
 
 /** The sequences of items that a phrase stands for. */
 export function sequencesOf({ parts }: ReadPhrase): Item[][] {

@@ -1,4 +1,4 @@
-import type { Observation } from '../../src/traces/observation.ts';
+import type { Observation } from '../../src/doors/traces/observation.ts';
 import { SAID } from './model-server.ts';
 import { assistant, user } from './observed.ts';
 

@@ -1,4 +1,4 @@
-import { openRegistry, type Registry } from '../../src/registry/registry.ts';
+import { openRegistry, type Registry } from '../../src/web/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { startTestServer } from './nats.ts';
 

@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isReady } from '../../src/demo/service.ts';
+import { isReady } from '../../src/doors/demo/service.ts';
 import { freePort } from './nats.ts';
 import { eventually } from './processes.ts';
 import { trespassOf, watch, type Trespass, type Watched } from './watched.ts';

@@ -1,7 +1,7 @@
-import { gapOf } from '../worker/analysis/builders.ts';
+import { gapOf } from '../reader/threads/builders.ts';
 import { equal } from 'node:assert/strict';
 import fc from 'fast-check';
-import { Assigner } from '../../src/worker/analysis/assigner.ts';
+import { Assigner } from '../../src/reader/threads/assigner.ts';
 import type { CurationAction, Interlude } from '../../src/domain/curations.ts';
 import type { Assignment, Enrichment, Turn } from '../../src/domain/facts.ts';
 import { dimensionFieldsOf, GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
@@ -15,7 +15,7 @@ import type { QueryResponse } from '../../src/query/response-schema.ts';
 import type { View } from '../../src/store/view-files.ts';
 import type { Delivered } from '../../src/stream/log/consumer.ts';
 import { WorkerLoop } from '../../src/worker/loop.ts';
-import type { EnrichStage } from '../../src/worker/analysis/stages.ts';
+import type { EnrichStage } from '../../src/reader/threads/stages.ts';
 import { MarksInMemory, NO_NOTES } from './notes.ts';
 import { openFixture, uuid, type Fixture } from './fold.ts';
 import { most, type Law } from './laws.ts';

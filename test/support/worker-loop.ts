@@ -1,13 +1,13 @@
-import { Assigner } from '../../src/worker/analysis/assigner.ts';
+import { Assigner } from '../../src/reader/threads/assigner.ts';
 import type { Enrichment, Turn } from '../../src/domain/facts.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { silentLogger } from '../../src/logger.ts';
 import type { Batch } from '../../src/store/live/batch.ts';
 import type { StateStore } from '../../src/store/live/state-store.ts';
-import type { ShardAnalysis } from '../../src/worker/analysis/pool.ts';
+import type { ShardAnalysis } from '../../src/reader/threads/pool.ts';
 import type { WorkCounters } from '../../src/worker/counters.ts';
 import { WorkerLoop, type WorkerLoopOptions } from '../../src/worker/loop.ts';
-import type { EnrichStage, Unanalysed } from '../../src/worker/analysis/stages.ts';
+import type { EnrichStage, Unanalysed } from '../../src/reader/threads/stages.ts';
 import { openFixture, temporaryDirectory, uuid, type Fixture } from './fold.ts';
 import { MarksInMemory, NotesInMemory } from './notes.ts';
 import { certain } from './signals.ts';

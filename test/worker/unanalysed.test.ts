@@ -8,7 +8,7 @@ import { openConnection, type StreamConnection } from '../../src/stream/connecti
 import { readDeadLetters, type DeadLetter } from '../../src/stream/dead-letters/dead-letters.ts';
 import { createPublisher } from '../../src/stream/log/group-commit.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
-import { AnalysisPool } from '../../src/worker/analysis/pool.ts';
+import { AnalysisPool } from '../../src/reader/threads/pool.ts';
 import { temporaryDirectory, uuid } from '../support/fold.ts';
 import { startTestServer, type TestServer } from '../support/nats.ts';
 import { environmentOf, eventually, runScript } from '../support/processes.ts';

@@ -1,4 +1,4 @@
-/** Covered by test/registry/registry.test.ts and test/stream/kv/leases.test.ts. */
+/** Covered by test/web/registry/registry.test.ts and test/stream/kv/leases.test.ts. */
 import { JetStreamApiError, jetstreamManager, StorageType, type StoredMsg } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';

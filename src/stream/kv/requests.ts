@@ -1,4 +1,4 @@
-/** Covered by test/registry/registry.test.ts. */
+/** Covered by test/web/registry/registry.test.ts. */
 import { createInbox, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 import type { StreamConnection } from '../connection.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseProcfile } from '../../../src/main/supervisor.ts';
-import { openRegistry } from '../../../src/registry/registry.ts';
+import { openRegistry } from '../../../src/web/registry/registry.ts';
 import { readActiveEpoch, shardDirectory } from '../../../src/store/epochs/epochs.ts';
 import { openConnection, type StreamConnection } from '../../../src/stream/connection.ts';
 import { connectionOptions } from '../../../src/stream/server/server.ts';

@@ -1,7 +1,7 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { chanceOf, significant } from '../../../src/query/changes/significance.ts';
-import { randomFrom } from '../../../bench/load/questions.ts';
+import { randomFrom } from '../../../tools/bench/load/questions.ts';
 
 const chance = (a: number, of: number, b: number, ofB: number): number =>
   chanceOf({ with: a, of }, { with: b, of: ofB });

@@ -2,7 +2,7 @@ import { equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { finderOf } from '../../../src/query/said/excerpt.ts';
-import { fold } from '../../../src/text/normalise.ts';
+import { fold } from '../../../src/reader/document/normalise.ts';
 import { describedPump, tooSlow } from '../../support/linear-time.ts';
 
 const find = (said: string, content: string): string | null => finderOf(said, fold)?.(content) ?? null;

@@ -4,7 +4,7 @@ import type { MessageFact } from '../../../src/domain/facts.ts';
 import { SaidReader } from '../../../src/query/said/said-reader.ts';
 import { saidParameterSchemas, type SaidResponse } from '../../../src/query/said/said-schema.ts';
 import type { ReadMessage } from '../../../src/query/session-reader.ts';
-import { fold } from '../../../src/text/normalise.ts';
+import { fold } from '../../../src/reader/document/normalise.ts';
 import { openFixture, uuid, VIEWS, type Fixture } from '../../support/fold.ts';
 import { SYNTHETIC_IDS, SYNTHETIC_START, SyntheticStream } from '../../support/synthetic-stream.ts';
 

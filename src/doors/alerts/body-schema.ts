@@ -1,0 +1,137 @@
+/**
+ * What is posted, by its type: docs/alerts.md and the webhooks of /openapi.json. Covered by test/doors/alerts/body.test.ts.
+ */
+import { z } from 'zod';
+import { uuid } from '../../domain/uuid.ts';
+import { COUNTED, KINDS_OF_CONDITIONS, WINDOWS } from './rule.ts';
+
+const count = z.int().min(0);
+const instant = z.iso.datetime();
+
+const common = {
+  alert: z
+    .strictObject({
+      id: uuid.describe('The alert.'),
+      name: z.string().describe('What people call it.'),
+      kind: z.enum(KINDS_OF_CONDITIONS).describe('What it waits for.'),
+    })
+    .describe('The alert that says it.'),
+  instanceId: uuid.describe('The instance that is watched.'),
+  text: z.string().describe('The message in words, in English.'),
+  link: z.string().describe('Where the dashboard shows it: a path, behind PUBLIC_URL where that is set.'),
+};
+const position = z.number().describe('Stream position that the numbers include.');
+const window = z
+  .strictObject({
+    granularity: z.enum(WINDOWS).nullable().describe('Null: a new topic has no window.'),
+    start: instant.describe('UTC.'),
+    end: instant.describe('UTC; not included.'),
+    timeZone: z.string().describe('Whose hour, day or week it is.'),
+  })
+  .describe('The time that is counted, by event time.');
+const entity = z.strictObject({
+  groupBy: z.enum(COUNTED).describe('What it is.'),
+  id: uuid.describe('As in queries.'),
+  name: z.string().describe('Its name when the message was made.'),
+});
+
+const firedSchema = z.strictObject({
+  ...common,
+  window,
+  value: z.number().describe('What was measured: conversations, or with dsat_share a share of them.'),
+  bound: z.number().describe('What it was compared with.'),
+  sessions: z.number().optional().describe('With dsat_share: all conversations of the window.'),
+  before: z
+    .strictObject({
+      start: instant.describe('UTC.'),
+      end: instant.describe('UTC; not included.'),
+      sessions: z.number().describe('Conversations in all of it.'),
+      windows: z.number().describe('How many windows it holds.'),
+    })
+    .optional()
+    .describe('With rising: the time that it is compared with.'),
+  entity: entity.nullable().describe('What it is about; null: the instance as a whole.'),
+  quotes: z.array(z.string()).describe('Requests in the words of users, where the alert asks for quotes.'),
+  position,
+});
+
+/** Entities that a message about what is held back names. */
+export const MOST_HELD_BACK_NAMED = 100;
+
+const heldBackSchema = z.strictObject({
+  ...common,
+  window,
+  value: z.number().describe('How many entities met the condition and get no message of their own.'),
+  bound: z.number().describe('How many messages the alert sends about a window.'),
+  heldBack: z
+    .array(entity.extend({ sessions: count.describe('Conversations in the window.') }))
+    .max(MOST_HELD_BACK_NAMED)
+    .describe(`The first ${MOST_HELD_BACK_NAMED} of them, those with the most conversations first.`),
+  position,
+});
+
+const compared = z.strictObject({
+  now: count.describe('In the week, so far where it is not over.'),
+  before: count.describe('In the week before; in the same part of it where the week is not over.'),
+});
+const listed = z.array(
+  z.strictObject({
+    id: uuid.describe('As in queries.'),
+    name: z.string().describe('Its name.'),
+    sessions: count.describe('Conversations with it.'),
+    signalType: z.enum(['SAT', 'DSAT']).optional().describe('Of a signal.'),
+    gapType: z.enum(['TOOL', 'KNOWLEDGE']).optional().describe('Of a gap.'),
+  }),
+);
+const discussed = z.array(
+  listed.element.extend({ sessionsBefore: count.describe('Conversations with it in the week before.') }),
+);
+const changed = z.array(
+  entity.extend({
+    sessions: count.describe('Conversations with it in the week.'),
+    sessionsBefore: count.describe('In the week before.'),
+    weeksBefore: z
+      .strictObject({
+        sessions: count.describe('Conversations with it in all of them.'),
+        weeks: count.describe('How many weeks they are, eight at most.'),
+      })
+      .optional()
+      .describe('Of what rises against more weeks than one: those weeks.'),
+  }),
+);
+
+/** What a week was like, in figures. */
+export const digestFigures = {
+  sessions: compared.describe('Conversations.'),
+  users: compared.describe('End users.'),
+  dissatisfied: compared.describe('Conversations with a signal of dissatisfaction.'),
+  topics: discussed.describe('The most discussed topics.'),
+  newTopics: listed.describe('Topics that had no conversation before.'),
+  rising: changed.describe(
+    'What came up more often than chance explains: than in the week before, or in the eight weeks before.',
+  ),
+  falling: changed.describe('What came up less often than chance explains.'),
+  gaps: listed.describe('The most frequent gaps.'),
+  dissatisfaction: listed.describe('The most frequent signals of dissatisfaction.'),
+  repeatedRequests: listed.describe('The most frequent repeated requests.'),
+};
+
+const digestSchema = z.strictObject({ ...common, window, ...digestFigures, position });
+
+function posted<const Type extends string, Data extends z.ZodType>(type: Type, data: Data) {
+  return z.strictObject({
+    type: z.literal(type).describe('What kind of message it is.'),
+    timestamp: instant.describe('When the message was made, UTC.'),
+    data: data.describe('What it says.'),
+  });
+}
+
+/** The bodies of format `undertone`. */
+export const POSTED = {
+  'alert.fired': posted('alert.fired', firedSchema),
+  'alert.held_back': posted('alert.held_back', heldBackSchema),
+  'alert.test': posted('alert.test', z.strictObject(common)),
+  'digest.weekly': posted('digest.weekly', digestSchema),
+} as const;
+
+export type PostedType = keyof typeof POSTED;

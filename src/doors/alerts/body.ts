@@ -1,0 +1,185 @@
+/**
+ * What is posted: JSON with all figures, or what Slack's incoming webhooks take. Covered by test/doors/alerts/body.test.ts.
+ */
+import { formatInstant } from '../../domain/time.ts';
+import { htmlOf } from './html.ts';
+import type { MailBody } from './mail.ts';
+import { MOST_HELD_BACK_NAMED, type PostedType } from './body-schema.ts';
+import type { Firing } from './evaluation.ts';
+import type { Message } from './outbox.ts';
+import type { Counted, Format, Rule } from './rule.ts';
+import { oneLine, textOf } from './texts.ts';
+import type { Span } from './windows.ts';
+
+export interface Rendered {
+  readonly text: string;
+  readonly body: string;
+}
+
+/** A message before it takes the form that its receiver reads. */
+export interface Content {
+  readonly type: PostedType;
+  readonly rule: Rule;
+  /** Milliseconds since 1970-01-01 UTC. */
+  readonly at: number;
+  readonly text: string;
+  /** Sections of the text, for Slack; default: the text. Plain text, not escaped. */
+  readonly sections?: readonly Section[];
+  /** Where the dashboard shows it: a path. */
+  readonly link: string;
+  readonly more: Readonly<Record<string, unknown>>;
+}
+
+export interface Section {
+  readonly title?: string;
+  readonly lines: readonly string[];
+}
+
+/** Addresses of the dashboard begin with it; '': only paths are known. */
+export type PublicUrl = string;
+
+export function render(content: Content, format: Format, publicUrl: PublicUrl): Rendered {
+  const { text } = content;
+  const link = `${publicUrl}${content.link}`;
+  const bodyOf = { undertone: undertoneBody, slack: slackBody, email: mailBody }[format];
+  return { text, body: JSON.stringify(bodyOf(content, link)) };
+}
+
+function undertoneBody({ type, rule, at, text, more }: Content, link: string): unknown {
+  const { id, name, condition, instanceId } = rule;
+  return {
+    type,
+    timestamp: formatInstant(at * 1000),
+    data: { alert: { id, name, kind: condition.kind }, instanceId, text, link, ...more },
+  };
+}
+
+/** Of a subject: more is cut off in lists of mails. */
+const LONGEST_SUBJECT = 120;
+
+function mailBody({ rule, text, sections = [{ lines: [text] }] }: Content, link: string): MailBody {
+  const title = oneLine(rule.name);
+  const shown = /^https?:/.test(link) ? `${text}\n\n${link}\n` : `${text}\n`;
+  const [first = ''] = sections[0]?.lines ?? [];
+  const subject = cut(`${title}: ${oneLine(first)}`, LONGEST_SUBJECT);
+  return { subject, text: shown, html: htmlOf({ title, sections, link }) };
+}
+
+/** The longest text of a section and of a header in Slack. */
+const SLACK_SECTION = 3000;
+const SLACK_HEADER = 150;
+
+function slackBody({ rule, text, sections = [{ lines: [text] }] }: Content, link: string): unknown {
+  const header = { type: 'plain_text', text: cut(oneLine(rule.name), SLACK_HEADER), emoji: false };
+  const blocks = sections.map(({ title, lines }) => {
+    const escaped = lines.map(escapeMrkdwn);
+    const written = title === undefined ? escaped : [`*${escapeMrkdwn(title)}*`, ...escaped];
+    return {
+      type: 'section',
+      text: { type: 'mrkdwn', text: cut(written.join('\n'), SLACK_SECTION), verbatim: true },
+    };
+  });
+  const isUrl = /^https?:/.test(link);
+  const open = {
+    type: 'section',
+    text: { type: 'mrkdwn', text: `<${link.replaceAll('&', '&amp;')}|Open in Undertone>` },
+  };
+  return {
+    text: escapeMrkdwn(`${oneLine(rule.name)}: ${text}`),
+    blocks: [{ type: 'header', text: header }, ...blocks, ...(isUrl ? [open] : [])],
+  };
+}
+
+/**
+ * Text as Slack shows it: `&`, `<` and `>` escaped, so that nothing in it is a link or a mention (`<!channel>`,
+ * `<@U…>`); and the characters that would format it, or name somebody without brackets, followed by nothing visible.
+ */
+export function escapeMrkdwn(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll(/[*_~`@#]/g, '$&\u200b');
+}
+
+/** Cuts at a character, never within one that is escaped. */
+function cut(text: string, longest: number): string {
+  if (text.length <= longest) return text;
+  return `${text
+    .slice(0, longest - 1)
+    .replace(/&[a-z]*$/, '')
+    .replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+const VIEW_OF: Readonly<Record<Counted, string>> = { TOPIC: 'topic', GAP: 'gap', CSAT_DSAT: 'signal' };
+
+/** The page of the dashboard about an entity, or about the instance; `days`: from the first day to the last. */
+export function linkTo(
+  instanceId: string,
+  entity: Pick<NonNullable<Firing['entity']>, 'groupBy' | 'id'> | null,
+  days?: `${string}/${string}`,
+): string {
+  const page = entity === null ? {} : { view: VIEW_OF[entity.groupBy], id: entity.id };
+  return `/?${new URLSearchParams({ instance: instanceId, ...(days === undefined ? {} : { range: days }), ...page }).toString()}`;
+}
+
+/** A message that was never sent. */
+export function messageOf(
+  id: string,
+  type: Message['type'],
+  content: Content,
+  publicUrl: PublicUrl,
+): Message {
+  const { rule, at } = content;
+  return {
+    id,
+    instanceId: rule.instanceId,
+    ruleId: rule.id,
+    type,
+    ...render(content, rule.delivery.format, publicUrl),
+    createdAt: at,
+    state: 'pending',
+    attempts: 0,
+    nextAt: at,
+    last: null,
+  };
+}
+
+/** A firing as a message. `position`: the stream sequence that its numbers contain. */
+export function contentOf(
+  firing: Firing & { readonly quotes: readonly string[] },
+  position: number,
+  at: number,
+): Content {
+  const { rule, window, span, value, bound, sessions, before, entity, quotes } = firing;
+  // Who reads it does so now, however far behind the worker is.
+  const text = textOf({ ...firing, isOpen: firing.isOpen && span.end > at * 1000 });
+  const timesOf = ({ start, end }: Span) => ({ start: formatInstant(start), end: formatInstant(end) });
+  const { timeZone } = rule;
+  const counted = { window: { granularity: window, ...timesOf(span), timeZone }, value, bound };
+  if (firing.heldBack !== undefined) {
+    const heldBack = firing.heldBack
+      .slice(0, MOST_HELD_BACK_NAMED)
+      .map(({ groupBy, id, name, sessions: count }) => ({ groupBy, id, name, sessions: count }));
+    const more = { ...counted, heldBack, position };
+    return { type: 'alert.held_back', rule, at, text, link: linkTo(rule.instanceId, null), more };
+  }
+  return {
+    type: 'alert.fired',
+    rule,
+    at,
+    text,
+    ...(quotes.length === 0
+      ? {}
+      : { sections: [{ lines: [text] }, { lines: quotes.map((quote) => `“${quote}”`) }] }),
+    link: linkTo(rule.instanceId, entity),
+    more: {
+      ...counted,
+      ...(sessions === undefined ? {} : { sessions }),
+      ...(before === undefined ? {} : { before: { ...before, ...timesOf(before) } }),
+      entity: entity === null ? null : { groupBy: entity.groupBy, id: entity.id, name: entity.name },
+      quotes,
+      position,
+    },
+  };
+}

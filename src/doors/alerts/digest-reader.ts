@@ -1,0 +1,96 @@
+/** The digest of any week, whoever asks. Covered by test/e2e/alerts-rules.test.ts. */
+import { z } from 'zod';
+import { startOfDate } from '../../domain/local-time.ts';
+import { formatInstant, parseTime } from '../../domain/time.ts';
+import type { SnapshotReader } from '../../store/published/snapshot-reader.ts';
+import { queryParameterSchemas } from '../../query/parameters.ts';
+import { digestFigures } from './body-schema.ts';
+import type { PublicUrl } from './body.ts';
+import { readDigest } from './digest.ts';
+import { figuresOf, linkToDigest, plainText, sectionsOf } from './digest-words.ts';
+import { SnapshotFigures, type FiguresOptions } from './figures.ts';
+import { htmlOf } from './html.ts';
+import { windowAt } from './windows.ts';
+
+/** What comes later has no four digits of a year. */
+const LAST_WEEK = Date.UTC(9999, 11, 20) * 1000;
+const WRONG_WEEK = 'must be a date that exists, such as 2026-11-16';
+
+/** GET /v1/digest: its parameters. */
+export const digestParameterSchemas = z.strictObject({
+  instanceId: queryParameterSchemas.shape.instanceId.describe('The instance whose week it is.'),
+  week: z
+    .string()
+    .regex(/^\d{4}-\d{2}-\d{2}$/, WRONG_WEEK)
+    .refine((text) => (parseTime(text) ?? Infinity) < LAST_WEEK, WRONG_WEEK)
+    .optional()
+    .meta({ type: 'string', format: 'date' })
+    .describe('Any day of the week, which begins on Monday. Left out: the last week that is over.'),
+  timeZone: queryParameterSchemas.shape.timeZone.describe(
+    'Whose week is meant: a name of the IANA database. Left out: that of the instance.',
+  ),
+});
+export type DigestParameters = z.output<typeof digestParameterSchemas>;
+
+export const digestResponseSchema = z.strictObject({
+  text: z.string().describe('The digest in words, in English.'),
+  window: z
+    .strictObject({
+      start: z.iso.datetime().describe('UTC.'),
+      end: z.iso.datetime().describe('UTC; not included.'),
+      timeZone: z.string().describe('Whose week it is.'),
+    })
+    .describe('The week, by event time.'),
+  ...digestFigures,
+});
+
+/** A digest as figures, and as a page of HTML that needs nothing else. */
+export interface DigestAnswer {
+  readonly json: z.output<typeof digestResponseSchema>;
+  readonly html: string;
+}
+
+export interface DigestReaderOptions extends FiguresOptions {
+  /** The reader of the shard that an instance (UUID) belongs to. */
+  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
+  readonly publicUrl: PublicUrl;
+  /** What people call an instance; null: it has no name. */
+  readonly nameOf: (instanceId: string) => Promise<string | null>;
+  /** Milliseconds since 1970-01-01 UTC. */
+  readonly now: () => number;
+}
+
+/** Reads the digests of instances that are known to exist. */
+export class DigestReader {
+  readonly #options: DigestReaderOptions;
+
+  constructor(options: DigestReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
+  async read({ instanceId, week, timeZone = 'UTC' }: DigestParameters, caller = ''): Promise<DigestAnswer> {
+    const { readerOf, publicUrl, nameOf, now } = this.#options;
+    const at = now() * 1000;
+    const day = week === undefined ? null : startOfDate(week, timeZone);
+    const thisWeek = windowAt('WEEK', timeZone, at);
+    const span = windowAt('WEEK', timeZone, day ?? thisWeek.start - 1);
+    const digest = await readerOf(instanceId).read(
+      (snapshot) => readDigest(new SnapshotFigures(snapshot, instanceId, this.#options), span, timeZone, at),
+      caller,
+    );
+    const name = await nameOf(instanceId);
+    return {
+      json: {
+        text: plainText(sectionsOf(digest, name)),
+        window: { start: formatInstant(span.start), end: formatInstant(span.end), timeZone },
+        ...structuredClone(figuresOf(digest)),
+      } as DigestAnswer['json'],
+      html: htmlOf({
+        title: name === null ? 'Weekly digest' : `Weekly digest of ${name}`,
+        sections: sectionsOf(digest),
+        link: `${publicUrl}${linkToDigest(instanceId, digest)}`,
+      }),
+    };
+  }
+}

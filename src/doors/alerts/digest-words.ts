@@ -1,0 +1,206 @@
+/** The words of a digest, and the message that they are. Covered by test/doors/alerts/digest.test.ts. */
+import { wallClock } from '../../domain/local-time.ts';
+import { formatInstant } from '../../domain/time.ts';
+import { linkTo, type Content, type Section } from './body.ts';
+import type { Changed, Compared, Digest, Discussed } from './digest.ts';
+import type { EntityFigures } from './figures.ts';
+import type { Rule } from './rule.ts';
+import {
+  clock,
+  conversations,
+  counted,
+  dayName,
+  namedAs,
+  number,
+  oneLine,
+  percent,
+  tenths,
+  usually,
+} from './texts.ts';
+
+/** The figures of a digest, as they are answered and posted. */
+export function figuresOf(digest: Digest): Omit<Digest, 'span' | 'timeZone' | 'until' | 'others'> {
+  const { span: _, timeZone: __, until: ___, others: ____, ...figures } = digest;
+  return figures;
+}
+
+/** What a digest is part of. */
+interface DigestMessage {
+  /** The name of the instance; null: it has none. */
+  readonly instance: string | null;
+  /** The stream sequence that its numbers contain. */
+  readonly position: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** A digest as a message. */
+export function digestContent(
+  rule: Rule,
+  digest: Digest,
+  { instance, position, at }: DigestMessage,
+): Content {
+  const sections = sectionsOf(digest, instance);
+  const { span, timeZone } = digest;
+  return {
+    type: 'digest.weekly',
+    rule,
+    at,
+    text: plainText(sections),
+    sections,
+    link: linkToDigest(rule.instanceId, digest),
+    more: {
+      window: {
+        granularity: 'WEEK',
+        start: formatInstant(span.start),
+        end: formatInstant(span.end),
+        timeZone,
+      },
+      ...figuresOf(digest),
+      position,
+    },
+  };
+}
+
+/** The page of the dashboard about the week. */
+export function linkToDigest(
+  instanceId: string,
+  { span, timeZone }: Pick<Digest, 'span' | 'timeZone'>,
+): string {
+  const [first, last] = [span.start, span.end - 1].map((at) =>
+    wallClock(at, timeZone).toISOString().slice(0, 10),
+  );
+  return linkTo(instanceId, null, `${first}/${last}`);
+}
+
+export function plainText(sections: readonly Section[]): string {
+  return sections.map(plain).join('\n\n');
+}
+
+function plain({ title, lines }: Section): string {
+  return title === undefined ? lines.join('\n') : [title, ...lines.map((line) => `- ${line}`)].join('\n');
+}
+
+/**
+ * The words of a digest: first its numbers, then what they are about. A list that is empty is left out. `instance`: its
+ * name, where the words have to say it.
+ */
+export function sectionsOf(digest: Digest, instance: string | null = null): Section[] {
+  const { span, timeZone, until, sessions, others } = digest;
+  const whose = instance === null ? '' : `${oneLine(instance)}, `;
+  const week = `${whose}${dayName(span.start, timeZone)} to ${dayName(span.end - 1, timeZone)}, ${timeZone}.`;
+  if (until === span.start) return [{ lines: [week, 'This week has not begun.'] }];
+  const first = until === null ? [week] : [week, soFar(until, timeZone)];
+  if (sessions.now === 0) {
+    const before = sessions.before === 0 ? '' : ` In the week before, there ${were(sessions.before)}.`;
+    return [{ lines: [...first, `There were no conversations.${before}`] }];
+  }
+  const discussed = sessions.before === 0 ? digest.topics.map(counts) : digest.topics.map(changedTopic);
+  return [
+    { lines: [...first, sizeSentence(digest), dissatisfactionSentence(digest)] },
+    { title: 'Most discussed', lines: [...discussed, ...more(others.topics, 'topic')] },
+    { title: 'New topics', lines: [...digest.newTopics.map(counts), ...more(others.newTopics, 'new topic')] },
+    {
+      title: 'More often than in the week before',
+      lines: [...digest.rising.map(changed), ...more(others.rising, 'change')],
+    },
+    {
+      title: 'Less often than in the week before',
+      lines: [...digest.falling.map(changed), ...more(others.falling, 'change')],
+    },
+    {
+      title: 'What the assistant could not do (ability) or did not know (knowledge)',
+      lines: [...digest.gaps.map(countsOfGap), ...more(others.gaps, 'gap')],
+    },
+    {
+      title: 'Signals of dissatisfaction',
+      lines: [...digest.dissatisfaction.map(counts), ...more(others.dissatisfaction, 'signal')],
+    },
+    {
+      title: 'Requests that users made again, with or without a signal of dissatisfaction',
+      lines: [...digest.repeatedRequests.map(counts), ...more(others.repeatedRequests, 'request')],
+    },
+  ].filter(({ lines }) => lines.length > 0);
+}
+
+/** “and 6 other topics”; nothing where the list is whole. */
+function more(count: number, unit: string): string[] {
+  return count === 0 ? [] : [`and ${number(count)} other ${unit}${count === 1 ? '' : 's'}`];
+}
+
+/** “The week is not over: these are the numbers up to Saturday, 28 November 2026, 20:40, …” */
+function soFar(until: number, timeZone: string): string {
+  return (
+    `The week is not over. These are its numbers up to ${dayName(until, timeZone)}, ${clock(until, timeZone)}; ` +
+    'they are compared with the same part of the week before.'
+  );
+}
+
+function were(count: number): string {
+  return `${count === 1 ? 'was' : 'were'} ${conversations(count)}`;
+}
+
+/** “There were 1,204 conversations (12 % more than in the week before) with 830 users (5 % fewer).” */
+function sizeSentence({ sessions, users }: Digest): string {
+  const size = `There ${were(sessions.now)}${comparison(sessions, ' than in the week before')}`;
+  if (users.now === 0) return `${size}.`;
+  return `${size} with ${counted(users.now, 'user')}${comparison(users, '')}.`;
+}
+
+/** Of fewer, and from as many times as much on, per cent say more than there is: as the dashboard decides it. */
+const [ENOUGH, MANIFOLD] = [5, 10];
+
+/** “ (12 % more than in the week before)”, “ (3 fewer)”; nothing where there was no week before. */
+function comparison({ now, before }: Compared, than: string): string {
+  if (before === 0) return '';
+  const change = Math.round((now / before - 1) * 100);
+  const isFew = Math.min(now, before) < ENOUGH || now >= MANIFOLD * before;
+  if (now === before || (change === 0 && !isFew)) {
+    const about = now === before ? '' : 'about ';
+    return ` (${about}as many${than === '' ? '' : ' as in the week before'})`;
+  }
+  const amount = isFew ? number(Math.abs(now - before)) : `${number(Math.abs(change))}\u00a0%`;
+  return ` (${amount} ${now > before ? 'more' : 'fewer'}${than})`;
+}
+
+/** “99 of the 1,204 conversations (8.2 %) had a signal of dissatisfaction, against 7.5 % in the week before.” */
+function dissatisfactionSentence({ sessions, dissatisfied }: Digest): string {
+  const share = dissatisfied.now / sessions.now;
+  const before =
+    sessions.before === 0
+      ? ''
+      : `, against ${percent(dissatisfied.before / sessions.before)} in the week before`;
+  if (sessions.now === 1)
+    return `The conversation had ${dissatisfied.now === 1 ? 'a' : 'no'} signal of dissatisfaction.`;
+  const which = `${number(dissatisfied.now)} of the ${conversations(sessions.now)} (${percent(share)})`;
+  return `${which} had a signal of dissatisfaction${before}.`;
+}
+
+/** “‘Cancel order’: 120 conversations” */
+function counts({ name, sessions }: EntityFigures): string {
+  return `‘${oneLine(name)}’: ${conversations(sessions)}`;
+}
+
+/** “‘Cancel order’ (ability): 120 conversations” */
+function countsOfGap({ name, sessions, gapType }: EntityFigures): string {
+  const type = gapType === undefined ? '' : ` (${gapType === 'TOOL' ? 'ability' : 'knowledge'})`;
+  return `‘${oneLine(name)}’${type}: ${conversations(sessions)}`;
+}
+
+function changedTopic(topic: Discussed): string {
+  return changed({ ...topic, groupBy: 'TOPIC' });
+}
+
+/**
+ * “‘Cancel order’: 40 conversations, 12 in the week before, 9.5 in an average week of the last eight weeks”; a gap
+ * or signal says what it is.
+ */
+function changed({ sessions, sessionsBefore, weeksBefore, ...entity }: Changed): string {
+  const before = sessionsBefore === 0 ? 'none' : number(sessionsBefore);
+  const now = sessions === 0 ? 'no conversations' : conversations(sessions);
+  const usual =
+    weeksBefore === undefined
+      ? ''
+      : `, ${tenths(weeksBefore.sessions / weeksBefore.weeks)} ${usually('WEEK', weeksBefore.weeks)}`;
+  return `${namedAs(entity)}: ${now}, ${before} in the week before${usual}`;
+}

@@ -1,0 +1,195 @@
+/** What a week was like, in figures; `digest-words.ts` has its words. Covered by test/doors/alerts/digest.test.ts. */
+import { weeksEarlier } from '../../domain/local-time.ts';
+import { risingOf } from './evaluation.ts';
+import type { EntityChange, EntityFigures, Figures, Listed } from './figures.ts';
+import { messageIdOf } from './outbox.ts';
+import type { Counted, Rule } from './rule.ts';
+import { windowAt, type Span } from './windows.ts';
+
+/** A number of the week, and of the week before. */
+export interface Compared {
+  readonly now: number;
+  readonly before: number;
+}
+
+export interface Changed extends Omit<EntityChange, 'rises'> {
+  /** Of what rises against more weeks: its conversations in all of them, and how many weeks they are. */
+  readonly weeksBefore?: { readonly sessions: number; readonly weeks: number };
+}
+
+/** A topic of the week, and its conversations in the week before. */
+export type Discussed = EntityFigures & Pick<Changed, 'sessionsBefore'>;
+
+/** The lists of a digest, the most conversations or the clearest change first. */
+export interface Lists {
+  readonly topics: readonly Discussed[];
+  readonly newTopics: readonly EntityFigures[];
+  readonly rising: readonly Changed[];
+  readonly falling: readonly Changed[];
+  readonly gaps: readonly EntityFigures[];
+  readonly dissatisfaction: readonly EntityFigures[];
+  readonly repeatedRequests: readonly EntityFigures[];
+}
+
+export interface Digest extends Lists {
+  readonly span: Span;
+  /** Whose week it is. */
+  readonly timeZone: string;
+  /** Where the numbers end in a week that is not over, microseconds since 1970; null: it is over. */
+  readonly until: number | null;
+  readonly sessions: Compared;
+  readonly users: Compared;
+  /** Conversations with a signal of dissatisfaction. */
+  readonly dissatisfied: Compared;
+  /** How many more each list would have. */
+  readonly others: Readonly<Record<keyof Lists, number>>;
+}
+
+const MOST_TOPICS = 5;
+const MOST_OTHERS = 3;
+const MOST_TOLD: Readonly<Record<keyof Lists, number>> = {
+  topics: MOST_TOPICS,
+  newTopics: MOST_TOPICS,
+  rising: MOST_TOPICS,
+  falling: MOST_TOPICS,
+  gaps: MOST_OTHERS,
+  dissatisfaction: MOST_OTHERS,
+  repeatedRequests: MOST_OTHERS,
+};
+/** Of what has changed: in a week with few conversations, little of it is news. */
+const FEWEST = 3;
+/** What rises in a week has so many times the conversations of an average week before, as an alert does by default. */
+const FACTOR = 2;
+
+export function digestIdOf(rule: Rule, { start }: Span): string {
+  return messageIdOf(rule.id, 'digest', '', start);
+}
+
+/**
+ * Reads the digest of a week of a time zone. `now`: of a week that is not over then, what there is is compared with the
+ * same part of the week before.
+ */
+export async function readDigest(
+  figures: Figures,
+  span: Span,
+  timeZone: string,
+  now = Infinity,
+): Promise<Digest> {
+  const until = now < span.end ? Math.max(now, span.start) : null;
+  const whole = windowAt('WEEK', timeZone, span.start - 1);
+  const before = until === null ? whole : { ...whole, end: weeksEarlier(until, 1, timeZone) };
+  const compared = async (read: (span: Span) => Promise<number>): Promise<Compared> => {
+    const [inside, then] = await Promise.all([read(span), read(before)]);
+    return { now: inside, before: then };
+  };
+  const list = (groupBy: Listed): Promise<readonly EntityFigures[]> =>
+    figures.entities({ groupBy, span, window: 'WEEK', atLeast: 1, ids: null });
+  const [topics, gaps, signals, repeatedRequests] = await Promise.all([
+    list('TOPIC'),
+    list('GAP'),
+    list('CSAT_DSAT'),
+    list('REPEATED_REQUEST'),
+  ]);
+  const newTopics = await newIn(topics, figures, span);
+  const told = new Set(newTopics.map(({ id }) => id));
+  const changes = (await figures.changes(span, before)).filter(
+    ({ id, ...counts }) => !told.has(id) && Math.max(counts.sessions, counts.sessionsBefore) >= FEWEST,
+  );
+  for (const { id } of changes) told.add(id);
+  const week = { span, before, timeZone, figures };
+  const risen = await Promise.all([
+    risenIn('TOPIC', topics, told, week),
+    risenIn('GAP', gaps, told, week),
+    risenIn('CSAT_DSAT', signals, told, week),
+  ]);
+  const lists: Lists = {
+    topics: await withBefore('TOPIC', topics, week),
+    newTopics,
+    rising: [...changes.flatMap(({ rises, ...one }) => (rises ? one : [])), ...risen.flat()],
+    falling: changes.flatMap(({ rises, ...one }) => (rises ? [] : one)),
+    gaps,
+    dissatisfaction: signals.filter(({ signalType }) => signalType === 'DSAT'),
+    repeatedRequests,
+  };
+  return {
+    span,
+    timeZone,
+    until,
+    sessions: await compared((of) => figures.sessions(of)),
+    users: await compared((of) => figures.users(of)),
+    dissatisfied: await compared((of) => figures.sessions(of, true)),
+    ...cutLists(lists),
+  };
+}
+
+function cutLists(lists: Lists): Lists & Pick<Digest, 'others'> {
+  const names = Object.keys(MOST_TOLD) as (keyof Lists)[];
+  const others = names.map((name) => [name, Math.max(0, lists[name].length - MOST_TOLD[name])]);
+  const cut = names.map((name) => [name, lists[name].slice(0, MOST_TOLD[name])]);
+  return {
+    ...(Object.fromEntries(cut) as unknown as Lists),
+    others: Object.fromEntries(others) as Digest['others'],
+  };
+}
+
+/** A week that is told, and what it is compared with. */
+interface Week {
+  readonly span: Span;
+  readonly before: Span;
+  readonly timeZone: string;
+  readonly figures: Figures;
+}
+
+async function withBefore(
+  groupBy: Counted,
+  entities: readonly EntityFigures[],
+  { before, figures }: Week,
+): Promise<readonly Discussed[]> {
+  if (entities.length === 0) return [];
+  const ids = entities.map(({ id }) => id);
+  const then = await figures.entities({ groupBy, span: before, window: 'WEEK', atLeast: 1, ids });
+  const sessionsBefore = new Map(then.map(({ id, sessions }) => [id, sessions]));
+  return entities.map((entity) => ({ ...entity, sessionsBefore: sessionsBefore.get(entity.id) ?? 0 }));
+}
+
+/**
+ * What rises against the eight weeks before, as an alert decides it, and is more than in the week before: what one week
+ * alone does not tell from chance. `told`: of these it is said already.
+ */
+async function risenIn(
+  groupBy: Counted,
+  entities: readonly EntityFigures[],
+  told: ReadonlySet<string>,
+  week: Week,
+): Promise<readonly Changed[]> {
+  const often = entities.filter(({ id, sessions }) => sessions >= FEWEST && !told.has(id));
+  const risen = await risingOf(often, { ...week, groupBy, window: 'WEEK', factor: FACTOR });
+  const found = await withBefore(
+    groupBy,
+    often.filter(({ id }) => risen.has(id)),
+    week,
+  );
+  return found
+    .filter(({ sessions, sessionsBefore }) => sessions > sessionsBefore)
+    .map(({ id, name, sessions, sessionsBefore }) => {
+      const { sessions: earlier = 0, windows = 1 } = risen.get(id)?.before ?? {};
+      const weeksBefore = { sessions: earlier, weeks: windows };
+      return { groupBy, id, name, sessions, sessionsBefore, weeksBefore };
+    });
+}
+
+/** Topics without a conversation before; in the first week of an instance none of them is news. */
+async function newIn(
+  topics: readonly EntityFigures[],
+  figures: Figures,
+  { start }: Span,
+): Promise<readonly EntityFigures[]> {
+  const often = topics.filter(({ sessions }) => sessions >= FEWEST);
+  if (often.length === 0) return [];
+  const span = { start: -Infinity, end: start };
+  if ((await figures.sessions(span)) === 0) return [];
+  const ids = often.map(({ id }) => id);
+  const old = await figures.entities({ groupBy: 'TOPIC', span, window: null, atLeast: 1, ids });
+  const known = new Set(old.map(({ id }) => id));
+  return often.filter(({ id }) => !known.has(id));
+}

@@ -1,0 +1,276 @@
+/** Decides which alerts have something to say. Covered by test/doors/alerts/evaluation.test.ts. */
+import { weeksEarlier } from '../../domain/local-time.ts';
+import type { EntityFigures, Figures } from './figures.ts';
+import { messageIdOf } from './outbox.ts';
+import type { Condition, Counted, Rule, Window } from './rule.ts';
+import { timeBefore, windowAt, windowsBetween, type Span } from './windows.ts';
+
+/** What an alert has to say. */
+export interface Firing {
+  /** The same for the same alert, entity and window. */
+  readonly id: string;
+  readonly rule: Rule;
+  /** Null: of a new topic, which has no end. */
+  readonly window: Window | null;
+  readonly span: Span;
+  /** Whether the window goes on. */
+  readonly isOpen: boolean;
+  /** Null: it is about the instance as a whole. */
+  readonly entity: Named | null;
+  /** What was measured: conversations, or a share of them. */
+  readonly value: number;
+  /** What it was measured against. */
+  readonly bound: number;
+  /** Of a share: all conversations of the window. */
+  readonly sessions?: number;
+  /** Of what rises: the conversations of the time before, and how many windows it holds. */
+  readonly before?: Span & { readonly sessions: number; readonly windows: number };
+  /** It stands for these, of which nothing else is said in this window; the most conversations first. */
+  readonly heldBack?: readonly Named[];
+}
+
+/** What an alert counts. */
+type Named = EntityFigures & { readonly groupBy: Counted };
+
+export interface Moment {
+  /** What was stored in the stream since then, and up to `until`, was not evaluated. Microseconds since 1970. */
+  readonly since: number;
+  readonly until: number;
+  /** Whether a message is known to be in the outbox: then nobody needs to ask again. */
+  readonly isKnown: (id: string) => boolean;
+  /** Topics that are not new to an alert, by both ids: what was found old is not looked at again. */
+  readonly old: Set<string>;
+}
+
+type Of<Kind extends Condition['kind']> = Extract<Condition, { readonly kind: Kind }>;
+
+/** A topic is new for so long after its first conversation, in weeks. */
+const NEW_FOR_WEEKS = 4;
+/** An alert says so much of one window, and one thing more: what it holds back. */
+export const MOST_IN_WINDOW = 20;
+/** In the first weeks of an instance, every topic is seen for the first time: none of them is news. */
+const LEARNING_WEEKS = 1;
+
+/** What these alerts of an instance have to say at a moment, known messages left out. */
+export async function evaluate(rules: readonly Rule[], figures: Figures, moment: Moment): Promise<Firing[]> {
+  const firings: Firing[] = [];
+  for (const rule of rules) {
+    const { condition } = rule;
+    if (rule.disabled !== null || condition.kind === 'digest') continue;
+    if (condition.kind === 'new_topic') firings.push(...(await newTopics(rule, condition, figures, moment)));
+    else {
+      for (const span of windowsOf(rule, condition.window, moment)) {
+        const heldId = heldIdOf(rule, span.start);
+        if (moment.isKnown(heldId)) continue;
+        const isOpen = span.end > moment.until;
+        const { found, told } = await firingsIn({ rule, condition, span, figures, moment });
+        const common = { rule, span, isOpen, window: condition.window };
+        firings.push(...bounded(heldId, found, told).map((one) => ({ ...one, ...common })));
+      }
+    }
+  }
+  return firings;
+}
+
+/** A window that was over when the alert was made is none of its business. */
+function windowsOf({ createdAt, timeZone }: Rule, window: Window, { since, until }: Moment): Span[] {
+  return windowsBetween(window, timeZone, Math.max(since, createdAt * 1000), until).filter(
+    ({ end }) => end > createdAt * 1000,
+  );
+}
+
+/** An alert, and the window in which its condition is looked for. */
+interface Question<Asked extends Condition> {
+  readonly rule: Rule;
+  readonly condition: Asked;
+  readonly span: Span;
+  readonly figures: Figures;
+  readonly moment: Moment;
+}
+
+type Found = Omit<Firing, 'rule' | 'span' | 'isOpen' | 'window'>;
+
+/** What is to be said of a window, and of how many entities something was said before. */
+interface FoundIn {
+  readonly found: readonly Found[];
+  readonly told: number;
+}
+
+/** What is held back in a window is said once. */
+function heldIdOf({ id, condition }: Rule, start: number): string {
+  return messageIdOf(id, `${condition.kind} held back`, '', start);
+}
+
+/** As much as may be said of a window in which so much was said already; the rest is one firing. */
+function bounded(heldId: string, found: readonly Found[], told: number): readonly Found[] {
+  const room = Math.max(0, MOST_IN_WINDOW - told);
+  if (found.length <= room) return found;
+  const heldBack = found.slice(room).flatMap(({ entity }) => entity ?? []);
+  const rest = { id: heldId, entity: null, value: heldBack.length, bound: MOST_IN_WINDOW, heldBack };
+  return [...found.slice(0, room), rest];
+}
+
+function firingsIn(question: Question<Of<'count' | 'rising' | 'dsat_share'>>): Promise<FoundIn> {
+  const { condition } = question;
+  switch (condition.kind) {
+    case 'count':
+      return counted({ ...question, condition });
+    case 'rising':
+      return rising({ ...question, condition });
+    case 'dsat_share':
+      return dissatisfied({ ...question, condition });
+    default:
+      return condition satisfies never;
+  }
+}
+
+/** `fresh`: entities that were not told yet. */
+type Candidates = { fresh: readonly { readonly id: string; readonly entity: Named }[]; told: number };
+
+/** The entities in a window that have enough conversations. */
+async function candidates(question: Question<Of<'count' | 'rising'>>): Promise<Candidates> {
+  const { rule, condition, span, figures, moment } = question;
+  const { kind, groupBy, window, atLeast, ids, signalType } = condition;
+  const entities = await figures.entities({ groupBy, span, window, atLeast, ids: ids ?? null });
+  const all = entities
+    .filter((entity) => signalType === undefined || entity.signalType === signalType)
+    .map((entity) => ({
+      id: messageIdOf(rule.id, kind, entity.id, span.start),
+      entity: { ...entity, groupBy },
+    }));
+  const fresh = all.filter(({ id }) => !moment.isKnown(id));
+  return { fresh, told: all.length - fresh.length };
+}
+
+async function counted(question: Question<Of<'count'>>): Promise<FoundIn> {
+  const { fresh, told } = await candidates(question);
+  const bound = question.condition.atLeast;
+  return { found: fresh.map((one) => ({ ...one, value: one.entity.sessions, bound })), told };
+}
+
+async function rising(question: Question<Of<'rising'>>): Promise<FoundIn> {
+  const { condition, span, figures, rule } = question;
+  const { fresh, told } = await candidates(question);
+  const entities = fresh.map(({ entity }) => entity);
+  const risen = await risingOf(entities, { ...condition, span, timeZone: rule.timeZone, figures });
+  const found = fresh.flatMap(({ id, entity }) => {
+    const rise = risen.get(entity.id);
+    return rise === undefined ? [] : [{ id, entity, value: entity.sessions, ...rise }];
+  });
+  return { found, told };
+}
+
+/** A window in which something may have risen. */
+export interface RisingWindow {
+  readonly groupBy: Counted;
+  readonly window: Window;
+  readonly span: Span;
+  readonly timeZone: string;
+  readonly factor: number;
+  readonly figures: Figures;
+}
+
+/**
+ * What has risen of some entities of a window, by id: it has, in the window so far, `factor` times as many conversations
+ * as in an average window before it, and its share of all is larger by more than chance, as GET /v1/changes decides it.
+ */
+export async function risingOf(
+  entities: readonly EntityFigures[],
+  { groupBy, window, span, timeZone, factor, figures }: RisingWindow,
+): Promise<ReadonlyMap<string, Required<Pick<Firing, 'bound' | 'before'>>>> {
+  const most = timeBefore(window, timeZone, span);
+  if (entities.length === 0 || most === null) return new Map();
+  const now = new Map(entities.map(({ id, sessions }) => [id, sessions]));
+  const choice = { groupBy, span: most, window: null, atLeast: 1, ids: [...now.keys()] };
+  const earlier = await figures.entities(choice);
+  const manifold = (windows: number): readonly EntityFigures[] =>
+    earlier.filter(({ id, sessions }) => (now.get(id) ?? 0) >= (factor * sessions) / windows);
+  // Most are no more than before: then nothing else is read.
+  if (manifold(most.windows).length === 0) return new Map();
+  const before = timeBefore(window, timeZone, span, await figures.firstDay(most));
+  if (before === null) return new Map();
+  const changes = await figures.changes(span, before);
+  const rising = new Set(changes.flatMap(({ id, rises }) => (rises ? [id] : [])));
+  return new Map(
+    manifold(before.windows)
+      .filter(({ id }) => rising.has(id))
+      .map(({ id, sessions }) => {
+        const bound = (factor * sessions) / before.windows;
+        return [id, { bound, before: { ...before, sessions } }];
+      }),
+  );
+}
+
+async function dissatisfied(question: Question<Of<'dsat_share'>>): Promise<FoundIn> {
+  const { rule, condition, span, figures, moment } = question;
+  const { kind, above, minSessions } = condition;
+  const nothing = { found: [], told: 0 };
+  const id = messageIdOf(rule.id, kind, '', span.start);
+  if (moment.isKnown(id)) return nothing;
+  const sessions = await figures.sessions(span);
+  if (sessions < minSessions) return nothing;
+  const value = (await figures.sessions(span, true)) / sessions;
+  return value > above ? { found: [{ id, entity: null, value, bound: above, sessions }], told: 0 } : nothing;
+}
+
+/** Topics without a conversation before the alert was made, and with none that is older than four weeks. */
+async function newTopics(
+  rule: Rule,
+  { kind, atLeast }: Of<'new_topic'>,
+  figures: Figures,
+  { since, until, isKnown, old }: Moment,
+): Promise<Firing[]> {
+  const { timeZone } = rule;
+  const createdAt = rule.createdAt * 1000;
+  const today = windowAt('DAY', timeZone, until).start;
+  const heldId = heldIdOf(rule, today);
+  if (isKnown(heldId)) return [];
+  const idOf = (id: string): string => messageIdOf(rule.id, kind, id, 0);
+  const touched = new Set<string>();
+  const known = new Set<string>();
+  for (const span of windowsBetween('DAY', timeZone, Math.max(since, createdAt), until)) {
+    const active = await figures.entities({ groupBy: 'TOPIC', span, window: 'DAY', atLeast: 1, ids: null });
+    for (const { id } of active) {
+      if (isKnown(idOf(id))) known.add(id);
+      else if (!old.has(`${rule.id} ${id}`)) touched.add(id);
+    }
+  }
+  if (touched.size === 0) return [];
+  const start = await learntAt(
+    figures,
+    Math.max(createdAt, weeksEarlier(today, NEW_FOR_WEEKS, timeZone)),
+    timeZone,
+  );
+  const ever = { groupBy: 'TOPIC', window: null, ids: [...touched].sort() } as const;
+  const before = { start: -Infinity, end: start };
+  const seenBefore = await figures.entities({ ...ever, span: before, atLeast: 1 });
+  for (const { id } of seenBefore) old.add(`${rule.id} ${id}`);
+  const fresh = await figures.entities({ ...ever, span: { start, end: Infinity }, atLeast });
+  const found = fresh
+    .filter(({ id }) => !old.has(`${rule.id} ${id}`) && !isKnown(idOf(id)))
+    .map((entity): Found => ({
+      id: idOf(entity.id),
+      entity: { ...entity, groupBy: 'TOPIC' },
+      value: entity.sessions,
+      bound: atLeast,
+    }));
+  const told = found.length === 0 ? 0 : await firstSeenFrom(today, [...known].sort(), figures);
+  const common = { rule, window: null, span: { start, end: until }, isOpen: true };
+  return bounded(heldId, found, told).map((one) => ({ ...one, ...common }));
+}
+
+/** How many of these topics had no conversation before a time. */
+async function firstSeenFrom(at: number, ids: readonly string[], figures: Figures): Promise<number> {
+  if (ids.length === 0) return 0;
+  const span = { start: -Infinity, end: at };
+  const before = await figures.entities({ groupBy: 'TOPIC', window: null, ids, span, atLeast: 1 });
+  return ids.length - before.length;
+}
+
+/** A time, or the end of the first week of the instance if that is later. */
+async function learntAt(figures: Figures, at: number, timeZone: string): Promise<number> {
+  const start = weeksEarlier(at, LEARNING_WEEKS, timeZone);
+  if ((await figures.sessions({ start: -Infinity, end: start })) > 0) return at;
+  const firstDay = await figures.firstDay({ start, end: Infinity });
+  return firstDay === Infinity ? Infinity : Math.max(at, weeksEarlier(firstDay, -LEARNING_WEEKS, timeZone));
+}

@@ -1,0 +1,57 @@
+/** Messages as one page of HTML that needs nothing else. Covered by test/doors/alerts/html.test.ts. */
+import type { Section } from './body.ts';
+import { oneLine } from './texts.ts';
+
+export interface HtmlPage {
+  /** Plain text, not escaped, as everything here. */
+  readonly title: string;
+  readonly sections: readonly Section[];
+  /** Where the dashboard shows it; anything but an http or https address is left out. */
+  readonly link: string;
+}
+
+const FONT = 'font-family:system-ui,-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif';
+
+/** The page. Its styles stand in its elements: readers of mail drop others. */
+export function htmlOf({ title, sections, link }: HtmlPage): string {
+  const open = /^https?:\/\//.test(link)
+    ? `<p style="margin:28px 0 0"><a href="${escapeHtml(link)}" style="color:#0b5cad">Open in Undertone</a></p>`
+    : '';
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(oneLine(title))}</title>
+</head>
+<body style="margin:0;padding:24px 16px">
+<main style="${FONT};font-size:16px;line-height:1.5;max-width:640px;margin:0 auto">
+<h1 style="font-size:22px;line-height:1.3;margin:0 0 16px">${escapeHtml(oneLine(title))}</h1>
+${sections.map(sectionHtml).join('\n')}
+${open}
+</main>
+</body>
+</html>
+`;
+}
+
+function sectionHtml({ title, lines }: Section): string {
+  const escaped = lines.map((line) => escapeHtml(oneLine(line)));
+  if (title === undefined) return escaped.map((line) => `<p style="margin:0 0 8px">${line}</p>`).join('\n');
+  const items = escaped.map((line) => `<li style="margin:0 0 4px">${line}</li>`).join('\n');
+  const heading = `<h2 style="font-size:17px;margin:24px 0 8px">${escapeHtml(oneLine(title))}</h2>`;
+  return `${heading}\n<ul style="margin:0;padding-left:20px">\n${items}\n</ul>`;
+}
+
+const ESCAPED: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ESCAPED[character] as string);
+}

@@ -1,0 +1,34 @@
+/** Covered by test/doors/alerts/rules.test.ts. */
+import type { KeyValueWatch } from '../../stream/kv/key-value.ts';
+
+export interface KeptWatch {
+  /** Resolves when everything that was there at first is told. Rejects when closed before. */
+  readonly loaded: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Watches a bucket, and again from its beginning when it was emptied or replaced; `onLost` is told of that. */
+export function keepWatching(watch: () => KeyValueWatch, onLost: () => void): KeptWatch {
+  let closed = false;
+  let current: KeyValueWatch;
+  const begin = (): KeyValueWatch => {
+    current = watch();
+    const begun = current;
+    begun.loaded.catch(() => undefined);
+    void begun.failed.then(() => {
+      void begun.close();
+      if (closed) return;
+      onLost();
+      begin();
+    });
+    return begun;
+  };
+  const { loaded } = begin();
+  return {
+    loaded,
+    close: async () => {
+      closed = true;
+      await current.close();
+    },
+  };
+}

@@ -1,0 +1,129 @@
+/** Posts to an address that a caller named. Covered by test/doors/alerts/post.test.ts. */
+import type { RequestOptions } from 'node:http';
+import { isIP, type LookupFunction } from 'node:net';
+import { addressFinder, type AddressOptions, type FindAddresses } from './host-addresses.ts';
+import { hostOf, isPublicAddress, NAME_FAULT, PRIVATE_FAULT } from './webhook-url.ts';
+
+export interface PostOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Projects take turns where the names of hosts are looked up. */
+  readonly project: string;
+  /** For everything, from the name of the host to the end of the answer's head. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface PostAnswer {
+  readonly status: number;
+  /** What the header `Retry-After` asks for; null: nothing. */
+  readonly retryAfterMs: number | null;
+}
+
+/** Rejects with PostError when no answer came. */
+export type Post = (url: string, options: PostOptions) => Promise<PostAnswer>;
+
+/** Nothing answered. The message is for whoever made the alert, the code for the operator's log. */
+export class PostError extends Error {
+  readonly code: string;
+
+  constructor(reason: string, options: { cause?: unknown; code?: string } = {}) {
+    super(reason, options);
+    this.name = 'PostError';
+    this.code = options.code ?? codeOf(options.cause);
+  }
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException | undefined)?.code ?? '';
+}
+
+/** Makes what posts. Redirects are not followed: they are answers like any other. Answers are not read. */
+export function createPost(allowPrivate: boolean, options: AddressOptions = {}): Post {
+  const find = addressFinder(allowPrivate, options);
+  return async (text, { headers, body, project, timeoutMs, signal }) => {
+    const url = new URL(text);
+    const host = hostOf(url);
+    // A literal address is connected to without a look-up.
+    if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host))
+      throw new PostError(`the address ${PRIVATE_FAULT}`, { code: NOT_PUBLIC });
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const ended = AbortSignal.any([signal, timeout]);
+    const lookup = checkedLookup(allowPrivate, find(project, ended));
+    // A connection of its own: none that was opened before its address was checked.
+    const how = { method: 'POST', headers: { ...headers }, signal: ended, lookup, agent: false };
+    try {
+      return await send(url, how, Buffer.from(body));
+    } catch (error) {
+      if (error instanceof PostError) throw error;
+      if (timeout.aborted)
+        throw new PostError(`no answer within ${timeoutMs / 1000} seconds`, { cause: error });
+      throw new PostError(reasonOf(error), { cause: error });
+    }
+  };
+}
+
+async function send(url: URL, options: RequestOptions, body: Buffer): Promise<PostAnswer> {
+  // Imported as modules they load the library behind `fetch` as well, which costs every start 30 ms.
+  const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
+  return new Promise((resolve, reject) => {
+    const asked = request(url, options, (response) => {
+      resolve({
+        status: response.statusCode ?? 0,
+        retryAfterMs: retryAfterOf(response.headers['retry-after'], Date.now()),
+      });
+      response.destroy();
+    });
+    asked.on('error', reject);
+    // Ended at once, it says how long it is.
+    asked.end(body);
+  });
+}
+
+/** The addresses of a name, as they are connected to: all of them must be public. */
+function checkedLookup(allowPrivate: boolean, find: FindAddresses): LookupFunction {
+  return (name, { all }, done) => {
+    find(name).then(
+      (addresses) => {
+        if (!allowPrivate && addresses.some(({ address }) => !isPublicAddress(address)))
+          return done(new PostError(NAME_FAULT, { code: NOT_PUBLIC }), []);
+        const [first] = addresses;
+        return all === true ? done(null, addresses) : done(null, first?.address ?? '', first?.family);
+      },
+      (error) => done(allowPrivate ? error : new PostError(NAME_FAULT, { cause: error }), []),
+    );
+  };
+}
+
+/** An address is known and is not connected to. */
+const NOT_PUBLIC = 'NOT_PUBLIC';
+
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/** Seconds, or a date. */
+export function retryAfterOf(header: string | undefined, now: number): number | null {
+  if (header === undefined) return null;
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
+  const at = HTTP_DATE.test(header) ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(at) ? null : Math.max(0, at - now);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'the name of the host is not known',
+  EAI_AGAIN: 'the name of the host cannot be looked up now',
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was broken off',
+  EPIPE: 'the connection was broken off',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network of the host cannot be reached',
+  ETIMEDOUT: 'the connection took too long',
+  EPROTO: 'the host does not speak TLS at this port, or none that fits',
+};
+
+function reasonOf(error: unknown): string {
+  const code = codeOf(error);
+  const { message = String(error) } = error as Error;
+  // What the parser of HTTP says.
+  if (code.startsWith('HPE_')) return 'the answer is not HTTP';
+  return REASONS[code] ?? (code === '' ? message : `${message} (${code})`).slice(0, 200);
+}

@@ -1,0 +1,219 @@
+/** What people read of an alert: one or two sentences, in English. Covered by test/doors/alerts/texts.test.ts. */
+import type { Firing } from './evaluation.ts';
+import type { Counted, Window } from './rule.ts';
+import { DAY, HOUR, type Span } from './windows.ts';
+import { wallClock } from '../../domain/local-time.ts';
+
+/** The alert in words, and its window: “Period: Sunday, 22 November 2026, UTC.” */
+export function textOf(firing: Firing): string {
+  const { window, span, rule } = firing;
+  const { timeZone } = rule;
+  const period = window === null ? '' : ` Period: ${periodOf(window, span, timeZone)}, ${timeZone}.`;
+  return `${sentenceOf(firing)}${period}`;
+}
+
+function sentenceOf(firing: Firing): string {
+  const { condition } = firing.rule;
+  if (firing.heldBack !== undefined) return heldBackSentence(firing);
+  switch (condition.kind) {
+    case 'count':
+      return countSentence(firing);
+    case 'rising':
+      return risingSentence(firing);
+    case 'new_topic':
+      return newTopicSentence(firing);
+    case 'dsat_share':
+      return shareSentence(firing);
+    case 'digest':
+      throw new Error('a digest has a text of its own');
+    default:
+      return condition satisfies never;
+  }
+}
+
+/** “‘Cancel order’ came up in 42 conversations today; the alert is set to 40.” */
+function countSentence(firing: Firing): string {
+  const bound = number(firing.bound);
+  return `${nameOf(firing)} came up in ${conversations(firing.value)} ${when(firing)}; the alert is set to ${bound}.`;
+}
+
+/** “‘Cancel order’ came up in 42 conversations today, 3.1 times as many as on an average day of the last week.” */
+function risingSentence(firing: Firing): string {
+  const { value, before, window } = firing;
+  if (before === undefined || window === null) throw new Error('what rises is compared with a time before');
+  const average = before.sessions / before.windows;
+  return (
+    `${nameOf(firing)} came up in ${conversations(value)} ${when(firing)}, ${times(value / average)} as many as ` +
+    `${usually(window, before.windows)}.`
+  );
+}
+
+/** “People ask about something new: ‘Cancel order’ has come up in 3 conversations, and in none before …” */
+function newTopicSentence(firing: Firing): string {
+  const { timeZone } = firing.rule;
+  const before = `${dayName(firing.span.start, timeZone)} (${timeZone})`;
+  const count = conversations(firing.value);
+  return `People ask about something new: ${nameOf(firing)} has come up in ${count}, and in none before ${before}.`;
+}
+
+/** “21.4 % of 1,200 conversations today had a signal of dissatisfaction; the alert is set to more than 20 %.” */
+function shareSentence(firing: Firing): string {
+  const { value, bound, sessions = 0 } = firing;
+  const whole = sessions === 1 ? 'The only conversation' : `All ${conversations(sessions)}`;
+  const who = value === 1 ? whole : `${percent(value)} of ${conversations(sessions)}`;
+  return (
+    `${who} ${when(firing)} had a signal of dissatisfaction; the alert is ` +
+    `set to more than ${percent(bound)}.`
+  );
+}
+
+const MOST_NAMES = 5;
+const UNITS: Readonly<Record<Window, string>> = { HOUR: 'hour', DAY: 'day', WEEK: 'week' };
+const ONE_OF = { TOPIC: 'topic', GAP: 'gap', CSAT_DSAT: 'signal' } as const;
+
+/** “12 more topics met the condition of this alert today: ‘a’, ‘b’ and 10 others. It says no more about this day.” */
+function heldBackSentence(firing: Firing): string {
+  const { heldBack = [], window } = firing;
+  const names = heldBack.slice(0, MOST_NAMES).map(({ name }) => `‘${oneLine(name)}’`);
+  const others = heldBack.length - names.length;
+  if (others > 0) names.push(others === 1 ? 'another one' : `${number(others)} others`);
+  const last = names.pop() ?? '';
+  const list = names.length === 0 ? last : `${names.join(', ')} and ${last}`;
+  const ending = heldBack.length === 1 ? '' : 's';
+  const unit = ONE_OF[heldBack[0]?.groupBy ?? 'TOPIC'];
+  const time = window === null ? '' : ` ${when(firing)}`;
+  return (
+    `${number(heldBack.length)} more ${unit}${ending} met the condition of this alert${time}: ${list}. ` +
+    `It says no more about this ${UNITS[window ?? 'DAY']}.`
+  );
+}
+
+function periodOf(window: Window, { start, end }: Span, zone: string): string {
+  switch (window) {
+    case 'HOUR':
+      return `${dayName(start, zone)}, ${clock(start, zone)} to ${clock(end, zone)}`;
+    case 'WEEK':
+      return `${dayName(start, zone)} to ${dayName(end - 1, zone)}`;
+    case 'DAY':
+      return dayName(start, zone);
+    default:
+      return window satisfies never;
+  }
+}
+
+/** When a window was, to somebody who reads it at once while it is open, and at any time later. */
+function when({ window, span, isOpen, rule: { timeZone: zone } }: Firing): string {
+  const { start, end } = span;
+  switch (window) {
+    case 'HOUR':
+      return isOpen ? 'this hour' : `between ${clock(start, zone)} and ${clock(end, zone)}`;
+    case 'DAY':
+      return isOpen ? 'today' : `on ${shortDay(start, zone)}`;
+    case 'WEEK':
+      return isOpen ? 'this week' : `in the week from ${shortDay(start, zone)} to ${shortDay(end - 1, zone)}`;
+    case null:
+      return '';
+    default:
+      return window satisfies never;
+  }
+}
+
+/** “on an average day of the last four weeks” */
+export function usually(window: Window, windows: number): string {
+  if (window === 'HOUR')
+    return `in an average hour of the last ${inWords(Math.round((windows * HOUR) / DAY), 'day')}`;
+  if (window === 'WEEK') return `in an average week of the last ${inWords(windows, 'week')}`;
+  const weeks = windows % 7 === 0 ? inWords(windows / 7, 'week') : inWords(windows, 'day');
+  return `on an average day of the last ${weeks}`;
+}
+
+const SMALL = 'no one two three four five six seven eight nine ten eleven twelve'.split(' ');
+
+/** “four weeks”, “13 days”; of one only “week”. */
+function inWords(count: number, unit: string): string {
+  if (count === 1) return unit;
+  return `${SMALL[count] ?? number(count)} ${unit}s`;
+}
+
+function nameOf({ entity }: Firing): string {
+  if (entity === null) throw new Error('what is about no entity has no name');
+  return namedAs(entity);
+}
+
+/** “‘Cancel order’”, “The gap ‘Cancel orders’”: a topic needs no word for what it is. */
+export function namedAs({ groupBy, name }: { groupBy: Counted; name: string }): string {
+  const quoted = `‘${oneLine(name)}’`;
+  return groupBy === 'TOPIC' ? quoted : `The ${ONE_OF[groupBy]} ${quoted}`;
+}
+
+/** Names come from what users write. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s+/gu, ' ').trim();
+}
+
+/** “1 conversation”, “1,200 conversations” */
+export function conversations(count: number): string {
+  return counted(count, 'conversation');
+}
+
+/** “1 user”, “2 users” */
+export function counted(count: number, unit: string): string {
+  return `${number(count)} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+const makeFormats = () => ({
+  grouped: new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 }),
+  tenths: new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 }),
+  date: new Intl.DateTimeFormat('en-GB', {
+    timeZone: 'UTC',
+    weekday: 'long',
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+  }),
+  short: new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'long' }),
+});
+let made: ReturnType<typeof makeFormats> | null = null;
+/** Made for the first text, as they take 15 ms and most processes have nothing to say. */
+const formats = (): ReturnType<typeof makeFormats> => (made ??= makeFormats());
+
+export function number(value: number): string {
+  return formats().grouped.format(value);
+}
+
+/** “9.5” */
+export function tenths(value: number): string {
+  return formats().tenths.format(value);
+}
+
+/** “21.4 %” */
+export function percent(share: number): string {
+  return `${tenths(share * 100)}\u00a0%`;
+}
+
+/** “3.1 times”, “twice”: said before “as many”. */
+export function times(factor: number): string {
+  const shown = tenths(factor);
+  return shown === '2' ? 'twice' : `${shown} times`;
+}
+
+/** “Sunday, 22 November 2026” */
+export function dayName(at: number, zone: string): string {
+  const parts = new Map(
+    formats()
+      .date.formatToParts(wallClock(at, zone))
+      .map(({ type, value }) => [type, value]),
+  );
+  const part = (name: Intl.DateTimeFormatPartTypes): string => parts.get(name) ?? '';
+  return `${part('weekday')}, ${part('day')} ${part('month')} ${part('year')}`;
+}
+
+/** “22 November” */
+function shortDay(at: number, zone: string): string {
+  return formats().short.format(wallClock(at, zone));
+}
+
+/** “14:00” */
+export function clock(at: number, zone: string): string {
+  return wallClock(at, zone).toISOString().slice(11, 16);
+}

@@ -1,0 +1,30 @@
+/** Members of answers that the client reads itself. Covered by test/doors/client/hostile.test.ts. */
+import type { Ingested } from './answers.ts';
+import { UndertoneError } from './errors.ts';
+import type { Answer, Json } from './transport.ts';
+
+/** Of whoever stored messages. */
+export function ingestedIn(
+  json: Json,
+  { position, warnings }: Pick<Ingested, 'position' | 'warnings'>,
+): Ingested {
+  return { instanceId: textIn(json, 'instanceId'), sessionId: textIn(json, 'sessionId'), position, warnings };
+}
+
+export function positionOf({ headers }: Pick<Answer, 'headers'>): number | null {
+  const position = headers.get('x-stream-position');
+  return position !== null && /^\d{1,15}$/.test(position) ? Number(position) : null;
+}
+
+export function textIn(json: Json | null, member: string): string {
+  const value = json?.[member];
+  if (typeof value === 'string') return value;
+  throw unexpected(member);
+}
+
+export function unexpected(member: string): UndertoneError {
+  return new UndertoneError(
+    'UNEXPECTED_ANSWER',
+    `The answer has no ${member}: Undertone does not run there.`,
+  );
+}

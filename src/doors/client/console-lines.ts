@@ -1,0 +1,33 @@
+/** What the client says where nobody listens. Covered by test/doors/client/undertone.test.ts. */
+import type { UndertoneError } from './errors.ts';
+import type { Lost } from './outbox.ts';
+import type { Retry } from './transport.ts';
+
+const SILENCE_MS = 60_000;
+/** A restart of the service takes fewer. */
+const TRIES_TOLD = 5;
+
+/** Says on the console that messages are lost, at most once a minute. */
+export function sayLost(): (error: UndertoneError, lost: Lost) => void {
+  let unsaid = 0;
+  let silentUntil = 0;
+  return ({ code, message }, { messages }) => {
+    unsaid += Math.max(1, messages.length);
+    if (Date.now() < silentUntil) return;
+    silentUntil = Date.now() + SILENCE_MS;
+    // Never the content: logs are read by more people than conversations.
+    const lost = unsaid === 1 ? '1 message was lost' : `${unsaid} messages were lost`;
+    console.error(`undertone: ${lost}. ${code}: ${message}`);
+    unsaid = 0;
+  };
+}
+
+/** Says on the console that the service is away, at most once a minute. */
+export function sayAway(): (error: UndertoneError, retry: Retry) => void {
+  let silentUntil = 0;
+  return ({ code, message }, { tries }) => {
+    if (tries < TRIES_TOLD || Date.now() < silentUntil) return;
+    silentUntil = Date.now() + SILENCE_MS;
+    console.warn(`undertone: no success after ${tries} tries, trying again. ${code}: ${message}`);
+  };
+}

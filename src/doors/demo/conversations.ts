@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises';
+
+/** A conversation as written in `examples/demo/conversations.jsonl`; its turns alternate, the user's first. */
+export interface WrittenConversation {
+  readonly id: string;
+  readonly user: string;
+  /** Days before today and the UTC time of day at which it starts, such as `-12 09:30`. */
+  readonly at: string;
+  readonly turns: readonly string[];
+}
+
+/** A conversation in the import format, with a time on every turn. */
+export interface DatedConversation {
+  readonly source: string;
+  readonly id: string;
+  readonly userId: string;
+  readonly turns: readonly {
+    readonly role: 'user' | 'assistant';
+    readonly content: string;
+    /** UTC, ISO 8601. */
+    readonly createdAt: string;
+  }[];
+}
+
+const DEMO_SOURCE = 'undertone-demo';
+
+const DAY_MS = 86_400_000;
+
+/** Reads the demo's conversations. Throws an Error that names the line when one is not as it should be. */
+export async function readDemoConversations(path: string): Promise<WrittenConversation[]> {
+  const lines = (await readFile(path, 'utf8')).split('\n');
+  return lines.flatMap((line, index) => {
+    if (line.trim() === '') return [];
+    const value: unknown = JSON.parse(line);
+    if (!isWritten(value)) throw new Error(`${path}:${index + 1}: not a demo conversation`);
+    return [value];
+  });
+}
+
+/**
+ * Puts a conversation into the weeks before `now` (milliseconds since 1970): the same day gives the same
+ * times. A turn comes as long after the one before as reading and typing would take.
+ */
+export function dated(conversation: WrittenConversation, now: number): DatedConversation {
+  const [days = '0', time = '00:00'] = conversation.at.split(' ');
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  let at = Math.floor(now / DAY_MS) * DAY_MS + Number(days) * DAY_MS + (hours * 60 + minutes) * 60_000;
+  return {
+    source: DEMO_SOURCE,
+    id: conversation.id,
+    userId: conversation.user,
+    turns: conversation.turns.map((content, index) => {
+      const role = index % 2 === 0 ? ('user' as const) : ('assistant' as const);
+      if (index > 0) at += role === 'assistant' ? 1_500 + content.length * 20 : 8_000 + content.length * 350;
+      return { role, content, createdAt: new Date(at).toISOString() };
+    }),
+  };
+}
+
+function isWritten(value: unknown): value is WrittenConversation {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, user, at, turns } = value as Record<keyof WrittenConversation, unknown>;
+  return (
+    typeof id === 'string' &&
+    typeof user === 'string' &&
+    typeof at === 'string' &&
+    /^-[1-9]\d* \d{2}:\d{2}$/.test(at) &&
+    Array.isArray(turns) &&
+    turns.length > 0 &&
+    turns.every((turn) => typeof turn === 'string' && turn.trim() !== '')
+  );
+}

@@ -1,0 +1,50 @@
+/**
+ * What a pulled model says of itself: `pulled.json` in its folder, by which its files are known to be whole. A list
+ * that was changed reaches no file outside of the folder. Covered by test/doors/hub/pull.test.ts.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import { isPathBelow, listedFile, PATH_BELOW_RULE } from '../../domain/listed-file.ts';
+import { readOptional } from '../../reader/embedding/model-files.ts';
+
+export const MANIFEST = 'pulled.json';
+
+const path = z.string().refine(isPathBelow, PATH_BELOW_RULE);
+const manifestSchema = z.strictObject({
+  /** Hub id. */
+  id: z.string(),
+  /** As it was asked for, and what it meant then. */
+  revision: z.string(),
+  commit: z.string(),
+  licence: z.string().nullable(),
+  dimensions: z.number().int().positive(),
+  files: z.array(z.strictObject({ path, size: z.number(), sha256: z.string() })),
+});
+export type Manifest = z.infer<typeof manifestSchema>;
+
+/** Null for a folder that was not pulled. Throws SetupError when it is damaged. */
+export function readManifest(folder: string): Manifest | null {
+  return readOptional(join(folder, MANIFEST), manifestSchema);
+}
+
+/** Files that are not as they were when they were pulled, a phrase each. */
+export async function damagesOf(folder: string, { files }: Manifest): Promise<string[]> {
+  const damages: string[] = [];
+  for (const { path, size, sha256 } of files) {
+    const file = listedFile(folder, path);
+    if (typeof file === 'string') damages.push(`${path} ${file}`);
+    else if (file.size !== size) damages.push(`${path} has ${file.size} bytes instead of ${size}`);
+    else if ((await sha256Of(join(folder, path))) !== sha256) damages.push(`${path} was changed`);
+  }
+  return damages;
+}
+
+/** The digest of a file, in hex digits. */
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash, { end: false });
+  return hash.digest('hex');
+}

@@ -1,0 +1,235 @@
+/** What imports, the demo and benchmarks ask of a running service. Covered by test/doors/import/client.test.ts. */
+import { ingestedIn, positionOf } from '../client/answer-members.ts';
+import type { Ingested } from '../client/answers.ts';
+import { UndertoneError } from '../client/errors.ts';
+import { AWAY, failureIn, parseObject, Transport, type Call, type Failure } from '../client/transport.ts';
+import type { IngestMessage } from './mapper.ts';
+
+/** Body of POST /v1/ingest/. */
+export interface IngestBody {
+  readonly messages: readonly IngestMessage[];
+  readonly instanceId?: string;
+  readonly sessionId?: string;
+  readonly metadata?: {
+    readonly instance?: Readonly<Record<string, unknown>>;
+    readonly session?: Readonly<Record<string, unknown>>;
+    readonly users?: Readonly<Record<string, unknown>>;
+  };
+}
+
+/** One of many requests that are sent together. */
+export interface BatchItem {
+  /** JSON of an IngestBody. */
+  readonly body: string;
+  /** Says that it is the same request when it is sent again: its `deduplicationId`, or alone its `Idempotency-Key`. */
+  readonly requestKey: string;
+}
+
+/** An instance that was asked for. */
+export interface OpenedInstance {
+  readonly id: string;
+  readonly name: string | null;
+  /** It was made for this request. */
+  readonly made: boolean;
+}
+
+export interface QueryElement {
+  readonly dimensions: Readonly<Record<string, unknown>>;
+  readonly fields: Readonly<Record<string, number | string | null>>;
+}
+
+export interface QueryAnswer {
+  readonly elements: readonly QueryElement[];
+  readonly pagination: { readonly total: number; readonly limit: number; readonly offset: number };
+  readonly lastProcessedAt: string | null;
+  /** `X-Wait-Result`: whether the answer contains the position that was waited for. */
+  readonly waitResult?: string | null;
+}
+
+/** Why the service does not do what was asked: asking again changes nothing. */
+export type Refusal = UndertoneError & { readonly status: number };
+
+/** Whether the service refused. Else it could not be reached, or was too busy, for as long as we were willing to wait. */
+export function isRefusal(error: unknown): error is Refusal {
+  return error instanceof UndertoneError && error.status !== null;
+}
+
+/** The same refusal, naming the first place where the request is wrong. */
+export function refusalAt(error: Refusal, said: string, path: string): UndertoneError {
+  const { code, status } = error;
+  const message = error.details[0]?.message ?? '';
+  return new UndertoneError(code, `${said} (${path}: ${message})`, { status, details: [{ path, message }] });
+}
+
+export interface ClientOptions {
+  /** Without `/v1`. */
+  readonly url: string;
+  readonly key: string;
+  /** Give up on a request when it has been tried for this long. Default two minutes. */
+  readonly patienceMs?: number;
+  /** First pause between tries; doubles up to `maxBackoffMs`. Default 200 ms and 10 s. */
+  readonly backoffMs?: number;
+  readonly maxBackoffMs?: number;
+  /** Hears of each retry: why, and how long the pause is. */
+  readonly onRetry?: (reason: string, pauseMs: number) => void;
+  /** Ends every wait and request. */
+  readonly signal?: AbortSignal;
+}
+
+/** One try may take this long: 10,000 messages on a slow disk take seconds. */
+const TRY_TIMEOUT_MS = 120_000;
+const PATIENCE_MS = 120_000;
+
+/**
+ * Sends and asks as any caller would, with the transport of `undertone/client`, and with more patience. An ingest is
+ * safe to repeat because it always carries an `Idempotency-Key` or a `deduplicationId`. Methods throw an UndertoneError
+ * (`isRefusal` tells its two kinds), or the reason of the signal.
+ */
+export class ServiceClient {
+  readonly #options: ClientOptions;
+  readonly #transport: Transport;
+
+  constructor(options: ClientOptions) {
+    const { url, key, backoffMs, maxBackoffMs, onRetry } = options;
+    this.#options = options;
+    this.#transport = new Transport({
+      url,
+      key,
+      backoffMs,
+      maxBackoffMs,
+      timeoutMs: TRY_TIMEOUT_MS,
+      onRetry: (error, { pauseMs }) => onRetry?.(reasonOf(error), pauseMs),
+    });
+  }
+
+  /** Stores messages; returns once the service says that they are durable. */
+  async ingest(body: IngestBody, idempotencyKey: string): Promise<Ingested> {
+    const call = { method: 'POST', path: '/v1/ingest/', body: JSON.stringify(body), idempotencyKey } as const;
+    return this.#ask(call, (text, { headers }) => {
+      const json = parseObject(text);
+      return (
+        json && ingestedIn(json, { position: positionOf({ headers }), warnings: headers.get('x-warnings') })
+      );
+    });
+  }
+
+  /**
+   * Stores many requests; returns once all that are not refused are durable: for each its answer, or why it is
+   * refused. Repeats those for which the service is too busy. Throws what holds for all of them.
+   */
+  async ingestBatch(items: readonly BatchItem[]): Promise<(Ingested | UndertoneError)[]> {
+    const results = new Map<BatchItem, Ingested | UndertoneError>();
+    let left = items;
+    const body = (): string => left.map(lineOf).join('');
+    const call = {
+      method: 'POST',
+      path: '/v1/ingest/batch/',
+      body,
+      contentType: 'application/x-ndjson',
+    } as const;
+    return this.#ask(call, (text, { headers }) => {
+      if (headers.get('x-refused-lines') === null) return null;
+      const lines = text.trimEnd().split('\n').map(parseObject);
+      // What a line that is missing says of its request, nobody knows.
+      if (left.some((_, place) => typeof lines[place]?.['status'] !== 'number')) return null;
+      const outcomes = left.map((item, place) => ({ item, outcome: outcomeOf(lines[place] ?? {}) }));
+      for (const { item, outcome } of outcomes) if (!('again' in outcome)) results.set(item, outcome);
+      left = outcomes.flatMap(({ item, outcome }) => ('again' in outcome ? [item] : []));
+      const busy = outcomes.flatMap(({ outcome }) => ('again' in outcome ? [outcome] : []));
+      if (busy.length > 0) throw busy.reduce((one, other) => (one.askedMs < other.askedMs ? other : one));
+      return items.map((item) => results.get(item) as Ingested | UndertoneError);
+    });
+  }
+
+  /**
+   * Makes an instance in the project of the key; with `default` the project's default instance, which is the same
+   * for every caller.
+   */
+  async openInstance(options: { readonly name?: string; readonly default?: true }): Promise<OpenedInstance> {
+    const call = { method: 'POST', path: '/v1/instances/', body: JSON.stringify(options) } as const;
+    return this.#ask(call, (text, { status }) => {
+      const { id, name } = parseObject(text) ?? {};
+      if (typeof id !== 'string' || (typeof name !== 'string' && name !== null)) return null;
+      return { id, name, made: status === 201 };
+    });
+  }
+
+  /**
+   * Session ids for ids of the caller's own. Null: the service says that it has no such thing, as an older one does;
+   * whoever else answers 404 does not count.
+   */
+  async issueSessionIds(
+    instanceId: string,
+    externalIds: readonly string[],
+  ): Promise<readonly string[] | null> {
+    const path = `/v1/instances/${instanceId}/session-ids/`;
+    try {
+      return await this.#ask({ method: 'POST', path, body: JSON.stringify({ externalIds }) }, (text) => {
+        const sessionIds: unknown = parseObject(text)?.['sessionIds'];
+        const isWhole = Array.isArray(sessionIds) && sessionIds.length === externalIds.length;
+        return isWhole && sessionIds.every((id) => typeof id === 'string') ? sessionIds : null;
+      });
+    } catch (error) {
+      // An unknown instance, too: whatever is asked of it next says so.
+      if (isRefusal(error) && error.status === 404 && error.code === 'NOT_FOUND') return null;
+      throw error;
+    }
+  }
+
+  /** One query; `waitFor` is a position that an ingest answered with. */
+  async query(parameters: Readonly<Record<string, string>>, waitFor?: number): Promise<QueryAnswer> {
+    return this.#ask({ method: 'GET', path: '/v1/query/', parameters, waitFor }, (text, { headers }) => {
+      const json = parseObject(text) ?? {};
+      return isQueryAnswer(json) ? { ...json, waitResult: headers.get('x-wait-result') } : null;
+    });
+  }
+
+  async #ask<T>(
+    call: Omit<Call, 'patienceMs'>,
+    read: (text: string, response: Response) => T | null,
+  ): Promise<T> {
+    const { url, patienceMs = PATIENCE_MS, signal } = this.#options;
+    try {
+      const hasMessages = call.path.startsWith('/v1/ingest/');
+      return await this.#transport.text({ ...call, patienceMs, signal, keepsPace: true, hasMessages }, read);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      if (!AWAY.has(error.status)) throw placed(error);
+      const message = `${url} stayed unavailable (${reasonOf(error)})`;
+      throw new UndertoneError(error.code, message, { cause: error });
+    }
+  }
+}
+
+function lineOf({ body, requestKey }: BatchItem): string {
+  return `{"deduplicationId":${JSON.stringify(requestKey)},${body.slice(1)}\n`;
+}
+
+/** What became of a request of a batch. A Failure: it may be stored later. */
+function outcomeOf(line: Readonly<Record<string, unknown>>): Ingested | UndertoneError | Failure {
+  const { status, position, warnings, retryAfter } = line;
+  if (status === 200)
+    return ingestedIn(line, {
+      position: typeof position === 'number' ? position : null,
+      warnings: typeof warnings === 'string' ? warnings : null,
+    });
+  // Requests are limited for all lines at once.
+  const headers = new Headers({ 'x-ratelimit-unit': 'messages' });
+  if (typeof retryAfter === 'number') headers.set('retry-after', String(retryAfter));
+  const failure = failureIn({ status: Number(status), headers }, line);
+  return AWAY.has(Number(status)) ? failure : placed(failure.error);
+}
+
+function placed(error: UndertoneError): UndertoneError {
+  const [place] = error.details;
+  return isRefusal(error) && place !== undefined ? refusalAt(error, error.message, place.path) : error;
+}
+
+function reasonOf({ status, message }: UndertoneError): string {
+  return status === null ? message : `status ${status}`;
+}
+
+function isQueryAnswer(value: object): value is QueryAnswer {
+  const { elements, pagination } = value as Partial<QueryAnswer>;
+  return Array.isArray(elements) && typeof pagination === 'object' && 'lastProcessedAt' in value;
+}

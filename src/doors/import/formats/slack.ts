@@ -1,0 +1,132 @@
+/**
+ * Exports of Slack: a folder for each channel, with a file of messages for each day. Source: slack.com/help/articles/
+ * 220556107 "How to read Slack data exports"; docs.slack.dev/reference/events/message. A thread is a conversation, and
+ * so is what is said outside of threads without a long pause.
+ */
+import { basename, dirname } from 'node:path';
+import { roleOf } from '../../../domain/records.ts';
+import { formatInstant } from '../../../domain/time.ts';
+import { PAUSE_MS } from '../stretches.ts';
+import { isObject, textOf } from '../../traces/values.ts';
+import { byShare, shareOf, type Placement, type RowFormat, type Turn } from './format.ts';
+import { slackText } from './slack-text.ts';
+
+export interface SlackUser {
+  /** As it is shown. */
+  readonly name: string;
+  readonly isBot: boolean;
+  /** Id and names by which somebody may mean it. */
+  readonly names: readonly string[];
+}
+
+/** What the lists at the top of an export say. */
+export interface SlackNames {
+  readonly users: ReadonlyMap<string, SlackUser>;
+  /** By the name of the folder. */
+  readonly channels: ReadonlyMap<string, { readonly id: string; readonly name: string }>;
+}
+
+const NO_NAMES: SlackNames = { users: new Map(), channels: new Map() };
+/** Seconds, and behind the dot what tells messages of a second apart. */
+const TS = /^(\d{9,11})\.(\d{6})$/;
+/** Kinds of messages that somebody said. */
+const SAID = new Set(['bot_message', 'thread_broadcast', 'file_share', 'me_message', 'bot_thread_broadcast']);
+/** Slack's own; its list of users does not call it a bot. */
+const SLACKBOT = 'USLACKBOT';
+
+interface Kept {
+  readonly turn: Turn;
+  readonly channel: string;
+}
+
+/** Reads messages of an export. `roles` has what somebody says of ids and names. */
+export function slackFormat(names: SlackNames, roles: ReadonlyMap<string, string>): RowFormat {
+  return {
+    kind: 'rows',
+    name: 'slack',
+    title: 'Slack export',
+    joins: true,
+    recognise: ({ shape, values }) =>
+      shape === 'json' || shape === 'jsonl'
+        ? byShare(shareOf(values, isSlackMessage), 0.9, 'entries are messages with a ts')
+        : null,
+    begin: () => {
+      const stretches = new Map<string, { start: string; last: number }>();
+      return (value, file) => placeMessage(value, file, { names, roles, stretches });
+    },
+    place: (value, file) => placeMessage(value, file, { names, roles, stretches: new Map() }),
+    assemble: (conversation, rows) => {
+      const kept = rows.filter(isObject) as unknown as readonly Kept[];
+      const channel = kept[0]?.channel ?? '';
+      const turns = kept.flatMap(({ turn }) => turn ?? []);
+      return {
+        line: { id: conversation, source: 'slack', turns, metadata: { channel } },
+        omitted: new Map(),
+      };
+    },
+  };
+}
+
+export const slack = slackFormat(NO_NAMES, new Map());
+
+export function isSlackMessage(value: Record<string, unknown>): boolean {
+  return value['type'] === 'message' && TS.test(textOf(value['ts']) ?? '');
+}
+
+interface Reading {
+  readonly names: SlackNames;
+  readonly roles: ReadonlyMap<string, string>;
+  /** By channel: the first message of its open conversation, and when the last one came. */
+  readonly stretches: Map<string, { start: string; last: number }>;
+}
+
+function placeMessage(value: unknown, file: string, { names, roles, stretches }: Reading): Placement {
+  if (!isObject(value)) return { fault: 'not a JSON object' };
+  const subtype = textOf(value['subtype']);
+  if (value['hidden'] === true || (subtype !== undefined && !SAID.has(subtype))) return { leftOut: 'event' };
+  const ts = textOf(value['ts']) ?? '';
+  const at = microsOf(ts);
+  if (at === null) return { fault: 'ts: missing; it says when the message was sent (1764407701.000100)' };
+  const content = slackText(value, (id) => names.users.get(id)?.name);
+  if (content === '') return { leftOut: Array.isArray(value['files']) ? 'file' : 'message without text' };
+  const folder = basename(dirname(file));
+  const channel = names.channels.get(folder) ?? { id: folder, name: folder };
+  const turn: Turn = { ...speakerOf(value, names, roles), content, createdAt: formatInstant(at) };
+  const kept: Kept = { turn, channel: channel.name };
+  const thread = textOf(value['thread_ts']);
+  const start = thread ?? stretchOf(channel.id, ts, at, stretches);
+  const conversation = `${channel.id}/${start}`;
+  return { conversation, part: conversation, at, kept };
+}
+
+function stretchOf(channel: string, ts: string, at: number, stretches: Reading['stretches']): string {
+  const open = stretches.get(channel);
+  const start = open === undefined || at - open.last > PAUSE_MS * 1000 ? ts : open.start;
+  stretches.set(channel, { start, last: Math.max(at, open?.last ?? at) });
+  return start;
+}
+
+function microsOf(ts: string): number | null {
+  const [, seconds, micros] = TS.exec(ts) ?? [];
+  return seconds === undefined ? null : Number(seconds) * 1e6 + Number(micros);
+}
+
+function speakerOf(
+  { user, bot_id: bot, subtype, username, bot_profile: profile }: Record<string, unknown>,
+  { users }: SlackNames,
+  roles: ReadonlyMap<string, string>,
+): { role: string; userId?: string } {
+  const id = textOf(user);
+  const known = id === undefined ? undefined : users.get(id);
+  const isBot =
+    textOf(bot) !== undefined || subtype === 'bot_message' || known?.isBot === true || id === SLACKBOT;
+  const called = [
+    id,
+    ...(known?.names ?? []),
+    textOf(username),
+    isObject(profile) ? textOf(profile['name']) : undefined,
+  ];
+  const given = called.flatMap((name) => (name === undefined ? [] : (roles.get(name) ?? [])))[0];
+  const role = given ?? (isBot ? 'assistant' : 'user');
+  return { role, ...(id !== undefined && roleOf(role) === 'user' ? { userId: id } : {}) };
+}

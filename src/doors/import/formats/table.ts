@@ -1,0 +1,393 @@
+/** Tables and JSON of any shape, read by a mapping that somebody gave, or that the names of the columns suggest. */
+import { isKnownRole, roleOf } from '../../../domain/records.ts';
+import { parseTime } from '../../../domain/time.ts';
+import { readTime, TIME_RULE } from '../times.ts';
+import { COLUMN_NAMES, FIELDS, plainName, type Field } from './columns.ts';
+import { contentText } from '../../traces/content.ts';
+import { utcTime } from './utc-time.ts';
+import { noDate, readWritten, writtenTime, type TimeReading } from '../written-dates.ts';
+import { OmissionCounts } from '../../traces/omissions.ts';
+import { isObject, textOf } from '../../traces/values.ts';
+import {
+  type Format,
+  type Reading,
+  type Recognition,
+  type RowFormat,
+  type Sample,
+  type Turn,
+} from './format.ts';
+
+/** Which member or column is what. */
+export interface Mapping {
+  /** A path with dots, such as `author.type`; `=TEXT` is the same text for every row; `-` only for `conversation`. */
+  readonly fields: Readonly<Partial<Record<Field, string>>>;
+  /** What a value of the role column means: `customer` → `user`. */
+  readonly roles: ReadonlyMap<string, string>;
+  /** How times without an offset are read. Default: UTC, and no date of which nobody knows the order. */
+  readonly times?: TimeReading;
+}
+
+/** All rows of the file are one conversation. */
+const WHOLE_FILE = '-';
+
+/** What stands before the next pair: names of columns and roles may hold blanks and commas themselves. */
+const BETWEEN_PAIRS = new RegExp(`(?:(?<!\\s)\\s+|,)(?=(?:${FIELDS.join('|')})=|role:[^=]{1,100}=)`);
+const UNKNOWN_PAIR = /[\s,]([a-z]{1,20}=.*)/s;
+/** With more unknown roles than these, the column holds names of people. */
+const MOST_SUGGESTED_ROLES = 4;
+
+/** Reads `role=sender content=text role:Kunde=user`. Throws an Error that says what is wrong. */
+export function parseMapping(pairs: readonly string[]): Mapping {
+  const fields: Partial<Record<Field, string>> = {};
+  const roles = new Map<string, string>();
+  for (const pair of pairs
+    .flatMap((text) => text.trim().split(BETWEEN_PAIRS))
+    .filter((text) => text !== '')) {
+    // A role may be somebody's name, with anything in it.
+    const end = pair.startsWith('role:') ? pair.lastIndexOf('=') : pair.indexOf('=');
+    const [name, value] = end === -1 ? ['', ''] : [pair.slice(0, end), pair.slice(end + 1)];
+    if (name.startsWith('role:') && name.length > 'role:'.length && value !== '')
+      roles.set(name.slice('role:'.length), value);
+    else if (isField(name) && value !== '' && !UNKNOWN_PAIR.test(value)) fields[name] = value;
+    else {
+      const unknown = isField(name) ? UNKNOWN_PAIR.exec(value)?.[1] : pair;
+      const known = FIELDS.map((field) => `${field}=…`).join(', ');
+      throw new Error(`"${unknown}" is none of ${known} or role:VALUE=user`);
+    }
+  }
+  const { turns, role, content, question, answer } = fields;
+  // Roles alone are for chats, and for tables whose columns are guessed.
+  if (Object.keys(fields).length === 0 && roles.size > 0) return { fields, roles };
+  if (content === undefined && question === undefined && answer === undefined)
+    throw new Error('content=… is missing, or question=… and answer=…');
+  if (content !== undefined && role === undefined)
+    throw new Error("role=… is missing (role==user: every message is a user's)");
+  if (turns !== undefined && content === undefined) throw new Error('turns=… needs role=… and content=…');
+  return { fields, roles };
+}
+
+function isField(name: string): name is Field {
+  return Object.hasOwn(COLUMN_NAMES, name);
+}
+
+/** The mapping that the names of columns suggest, and how sure that is; null when they suggest none. */
+export function guessMapping(
+  sample: Sample,
+  roles: Mapping['roles'] = new Map(),
+): { mapping: Mapping; recognition: Recognition } | null {
+  const values = sample.values.filter(isObject);
+  if (values.length === 0) return null;
+  const columns = [...new Set(values.flatMap((value) => Object.keys(value)))];
+  return guessRows(columns, values, roles) ?? guessTurns(columns, values, roles);
+}
+
+type Guess = ReturnType<typeof guessMapping>;
+
+function guessRows(
+  columns: readonly string[],
+  values: readonly Record<string, unknown>[],
+  roles: Mapping['roles'],
+): Guess {
+  const found = fieldsOf(columns);
+  const { role, content, conversation, question, answer, time, user } = found.fields;
+  const rest = { ...(time === undefined ? {} : { time }), ...(user === undefined ? {} : { user }) };
+  const named = conversation === undefined ? {} : { conversation };
+  if (
+    role !== undefined &&
+    content !== undefined &&
+    values.some((value) => textOf(value[content]) !== undefined)
+  ) {
+    const said = meaningsOf(
+      values.map((value) => value[role]),
+      roles,
+    );
+    const doubts = [
+      ...(conversation === undefined ? ['no column names the conversation'] : []),
+      ...(found.several.has('content') ? ['several columns may be the text'] : []),
+      ...doubtsOfRoles(said),
+    ];
+    const mapping = {
+      fields: { ...named, role, content, ...rest },
+      roles: new Map([...roles, ...suggestedRoles(said)]),
+    };
+    return { mapping, recognition: byDoubts('one message in each row', doubts) };
+  }
+  if (question === undefined || answer === undefined) return null;
+  const mapping = { fields: { ...named, question, answer, ...rest }, roles: new Map<string, string>() };
+  return { mapping, recognition: byDoubts('a question and its answer in each row', []) };
+}
+
+function guessTurns(
+  columns: readonly string[],
+  values: readonly Record<string, unknown>[],
+  roles: Mapping['roles'],
+): Guess {
+  for (const turns of columns) {
+    const lists = values.map((value) => value[turns]).filter((list) => Array.isArray(list)) as unknown[][];
+    const messages = lists.flat().filter(isObject);
+    const { fields } = fieldsOf([...new Set(messages.flatMap((message) => Object.keys(message)))]);
+    const { role, content, time } = fields;
+    if (role === undefined || content === undefined) continue;
+    const { conversation, user } = fieldsOf(columns.filter((column) => column !== turns)).fields;
+    const id = conversation ?? columns.find((column) => ['id', 'uuid'].includes(plainName(column)));
+    const said = meaningsOf(
+      messages.map((message) => message[role]),
+      roles,
+    );
+    const mapping = {
+      fields: {
+        turns,
+        role,
+        content,
+        ...(id === undefined ? {} : { conversation: id }),
+        ...(time === undefined ? {} : { time }),
+        ...(user === undefined ? {} : { user }),
+      },
+      roles: new Map([...roles, ...suggestedRoles(said)]),
+    };
+    const doubts = ['it is no format that is known', ...doubtsOfRoles(said)];
+    return { mapping, recognition: byDoubts(`messages in ${turns}`, doubts) };
+  }
+  return null;
+}
+
+function byDoubts(reason: string, doubts: readonly string[]): Recognition {
+  return doubts.length === 0
+    ? { confidence: 0.7, reason }
+    : { confidence: 0.4, reason: `${reason}, but ${doubts.join('; ')}` };
+}
+
+/** The first name of each field's list that a column has. */
+function fieldsOf(columns: readonly string[]): {
+  fields: Partial<Record<Field, string>>;
+  several: ReadonlySet<Field>;
+} {
+  const byName = new Map(columns.map((column) => [plainName(column), column]));
+  const fields: Partial<Record<Field, string>> = {};
+  const several = new Set<Field>();
+  const taken = new Set<string>();
+  for (const field of FIELDS) {
+    const names: readonly string[] = COLUMN_NAMES[field];
+    const found = names.flatMap((name) => byName.get(name) ?? []).filter((column) => !taken.has(column));
+    const [first] = found;
+    if (first === undefined) continue;
+    fields[field] = first;
+    taken.add(first);
+    if (found.length > 1) several.add(field);
+  }
+  return { fields, several };
+}
+
+/**
+ * What somebody mapped, and what roles that it gives no meaning may mean. It is not sure then: what an import has stored,
+ * a second one leaves as it is. `role:NAME=NAME` says that messages of a role are to be counted and not analysed.
+ */
+export function asMapped(sample: Sample, mapping: Mapping): NonNullable<Guess> {
+  const { turns, role } = mapping.fields;
+  const messages =
+    turns === undefined ? sample.values : sample.values.flatMap((value) => at(value, turns) ?? []);
+  const said = meaningsOf(
+    role === undefined ? [] : messages.map((message) => textAt(message, role)),
+    mapping.roles,
+  );
+  const roles = new Map([...mapping.roles, ...suggestedRoles(said)]);
+  return { mapping: { ...mapping, roles }, recognition: byDoubts('as --map says', doubtsOfRoles(said)) };
+}
+
+/** The columns of a mapping that a table lacks, and those that it has. */
+export function columnsOf(
+  { values }: Sample,
+  { fields }: Mapping,
+): { readonly lacking: readonly string[]; readonly columns: readonly string[] } {
+  const columns = [...new Set(values.filter(isObject).flatMap((value) => Object.keys(value)))];
+  const isThere = (path: string): boolean =>
+    path.startsWith('=') ||
+    path === WHOLE_FILE ||
+    columns.some((column) => path === column || path.startsWith(`${column}.`));
+  return {
+    lacking: columns.length === 0 ? [] : Object.values(fields).filter((path) => !isThere(path)),
+    columns,
+  };
+}
+
+/** Roles as somebody means them, without those that are to be counted alone. */
+function meaningsOf(said: readonly unknown[], roles: Mapping['roles']): string[] {
+  return said.flatMap((role) => {
+    const name = typeof role === 'boolean' ? String(role) : (textOf(role)?.trim() ?? '');
+    const meaning = roles.get(name) ?? name;
+    return meaning === name && roles.has(name) ? [] : [meaning];
+  });
+}
+
+function unknownRoles(values: readonly unknown[]): string[] {
+  const names = values.map((value) =>
+    typeof value === 'boolean' ? String(value) : (textOf(value)?.trim() ?? ''),
+  );
+  return [...new Set(names)].filter((name) => name !== '' && !isKnownRole(name));
+}
+
+function doubtsOfRoles(said: readonly unknown[]): string[] {
+  const unknown = unknownRoles(said);
+  return unknown.length === 0 ? [] : [`unknown roles: ${unknown.slice(0, 5).join(', ')}`];
+}
+
+/**
+ * What unknown roles may mean, for a person to confirm: the user is who speaks first, unless a role says who it is.
+ * `said`: the roles of the messages, in order.
+ */
+function suggestedRoles(said: readonly unknown[]): Map<string, string> {
+  const unknown = unknownRoles(said);
+  if (unknown.length > MOST_SUGGESTED_ROLES || unknown.some((name) => name.includes('='))) return new Map();
+  const hasUser = said.some((role) => roleOf((textOf(role) ?? '').trim()) === 'user');
+  return new Map(unknown.map((name, place) => [name, place === 0 && !hasUser ? 'user' : 'assistant']));
+}
+
+/** The format that reads a file by a mapping. */
+export function tableFormat(mapping: Mapping): Format {
+  const { turns, conversation } = mapping.fields;
+  const base = { name: 'table', title: 'table', recognise: () => null };
+  if (turns !== undefined)
+    return { ...base, kind: 'entries', read: (value) => readTurns(value, turns, mapping) };
+  if (conversation !== undefined || isWholeFile(mapping)) return { ...base, ...rowFormat(mapping) };
+  return { ...base, kind: 'entries', read: (value) => readAlone(value, mapping) };
+}
+
+/** Without a column for the conversation, messages of two roles can only belong together. */
+function isWholeFile({ fields: { role, content } }: Mapping): boolean {
+  return content !== undefined && role !== undefined && !role.startsWith('=');
+}
+
+function rowFormat(mapping: Mapping): Pick<RowFormat, 'kind' | 'joins' | 'place' | 'assemble'> {
+  const { conversation = WHOLE_FILE } = mapping.fields;
+  return {
+    kind: 'rows',
+    joins: false,
+    place(value) {
+      const name = conversation === WHOLE_FILE ? WHOLE_FILE : textAt(value, conversation);
+      if (name === undefined) return { fault: `${conversation}: missing; it names the conversation` };
+      const read = turnsOfRow(value, mapping);
+      if ('fault' in read) return read;
+      if (read.turns.length === 0) return { leftOut: 'row without text' };
+      const [first] = read.turns;
+      const at = first?.createdAt === undefined ? null : parseTime(String(first.createdAt));
+      return { conversation: name, part: name, at, kept: read.turns };
+    },
+    assemble: (name, rows) => ({
+      line: {
+        id: name === WHOLE_FILE ? 'all' : name,
+        turns: rows.flat() as Turn[],
+      },
+      omitted: new Map(),
+    }),
+  };
+}
+
+function readAlone(value: unknown, mapping: Mapping): Reading {
+  const read = turnsOfRow(value, mapping);
+  if ('fault' in read) return read;
+  if (read.turns.length === 0) return { leftOut: 'row without text' };
+  return { line: { id: undefined, turns: read.turns }, omitted: new Map() };
+}
+
+function readTurns(value: unknown, path: string, mapping: Mapping): Reading {
+  const { conversation, user } = mapping.fields;
+  const list = at(value, path);
+  if (!Array.isArray(list)) return { fault: `${path}: missing; expected an array of messages` };
+  const omitted = new OmissionCounts();
+  const turns: Turn[] = [];
+  for (const [index, message] of (list as unknown[]).entries()) {
+    const read = turnsOfRow(message, mapping, omitted);
+    if ('fault' in read) return { fault: `${path}.${index}.${read.fault}` };
+    if (read.turns.length === 0) omitted.add('message without text');
+    turns.push(...read.turns);
+  }
+  const userId = user === undefined ? undefined : textAt(value, user);
+  return {
+    line: {
+      id: conversation === undefined ? undefined : textAt(value, conversation),
+      turns,
+      ...(userId === undefined ? {} : { userId }),
+    },
+    omitted: omitted.all,
+  };
+}
+
+function turnsOfRow(
+  value: unknown,
+  { fields, roles, times = OPEN_TIMES }: Mapping,
+  omitted = new OmissionCounts(),
+): { turns: Turn[] } | { fault: string } {
+  if (!isObject(value)) return { fault: 'not an object' };
+  const { role, content, question, answer, time, user } = fields;
+  const written = time === undefined ? undefined : at(value, time);
+  const isTimed = (written ?? '') !== '';
+  const createdAt = isTimed ? timeOf(written, times) : null;
+  if (isTimed && createdAt === null) return { fault: `${time}: ${timeFault(written, times)}` };
+  const userId = user === undefined ? undefined : textAt(value, user);
+  const more = { ...(createdAt === null ? {} : { createdAt }), ...(userId === undefined ? {} : { userId }) };
+  const turns: Turn[] = [];
+  const add = (of: string, path: string): string | null => {
+    const said = contentText(at(value, path), omitted);
+    if (said === null) return `${path}: must be a text`;
+    if (said.trim() !== '') turns.push({ role: of, content: said, ...more });
+    return null;
+  };
+  if (question !== undefined || answer !== undefined) {
+    const fault =
+      (question === undefined ? null : add('user', question)) ??
+      (answer === undefined ? null : add('assistant', answer));
+    return fault === null ? { turns } : { fault };
+  }
+  const said = textAt(value, role ?? '')?.trim();
+  if (said === undefined || said === '') return { fault: `${role}: missing; it says who speaks` };
+  const fault = add(roles.get(said) ?? said, content ?? '');
+  return fault === null ? { turns } : { fault };
+}
+
+const OPEN_TIMES: TimeReading = { order: null };
+
+function timeOf(written: unknown, times: TimeReading): string | null {
+  const inUtc = times.zone === undefined ? readTime(utcTime(written)) : null;
+  return inUtc ?? readTime(writtenTime(written, times)) ?? readTime(utcTime(written));
+}
+
+function timeFault(written: unknown, { order }: TimeReading): string {
+  const date = typeof written === 'string' ? readWritten(written) : null;
+  const isDate = date !== null && (date.kind !== 'open' || order !== null);
+  return isDate ? noDate(date, order) : `${JSON.stringify(written)?.slice(0, 40)} ${TIME_RULE}`;
+}
+
+/** The times of an entry as they are written. */
+export function writtenTimesOf(value: unknown, { fields: { time, turns } }: Mapping): string[] {
+  if (time === undefined) return [];
+  const messages = turns === undefined ? [value] : at(value, turns);
+  return (Array.isArray(messages) ? (messages as unknown[]) : []).flatMap((message) => {
+    const written = at(message, time);
+    return typeof written === 'string' && written.trim() !== '' ? [written] : [];
+  });
+}
+
+/** A member by its name, else by its path with dots; `=TEXT` is the text. */
+function at(value: unknown, path: string): unknown {
+  if (path.startsWith('=')) return path.slice(1);
+  if (isObject(value) && Object.hasOwn(value, path)) return value[path];
+  let found: unknown = value;
+  for (const name of path.split('.')) {
+    if (!isObject(found) || !Object.hasOwn(found, name)) return undefined;
+    found = found[name];
+  }
+  return found;
+}
+
+function textAt(value: unknown, path: string): string | undefined {
+  const found = at(value, path);
+  return typeof found === 'boolean' ? String(found) : textOf(found);
+}
+
+/** The mapping as `--map` takes it. */
+export function describeMapping({ fields, roles }: Mapping): string[] {
+  return [
+    ...FIELDS.flatMap((field) => (fields[field] === undefined ? [] : [`${field}=${fields[field]}`])),
+    ...[...roles].map(([value, role]) => `role:${value}=${role}`),
+  ];
+}

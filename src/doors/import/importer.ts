@@ -1,0 +1,369 @@
+import { DEFAULT_INSTANCE_NAME } from '../../domain/limits.ts';
+import type { Ingested } from '../client/answers.ts';
+import { UndertoneError } from '../client/errors.ts';
+import { isRefusal, refusalAt } from './client.ts';
+import type { ImportObserver, ImportOptions, ImportSummary } from './contract.ts';
+import { convert, type Place } from './converter.ts';
+import { DigestCounts } from './digest-counts.ts';
+import { OmissionCounts } from '../traces/omissions.ts';
+import { Marks } from './marks.ts';
+import { nameOf, usersOf } from './mapper.ts';
+import type { Conversation } from './mapper.ts';
+import { requestsOf, Sender, type Sent } from './sender.ts';
+import { Pace } from './pace.ts';
+import { planFiles, sizeOf, type FilePlan } from './plan.ts';
+import { SessionLookup } from './session-lookup.ts';
+import { WarningCounts } from './warnings.ts';
+
+export type {
+  Destination,
+  Finding,
+  ImportObserver,
+  ImportOptions,
+  ImportSummary,
+  ImportTarget,
+} from './contract.ts';
+
+interface Placed {
+  readonly place: Place;
+  readonly conversation: Conversation;
+}
+
+/** What is looked up and sent together. A conversation that alone has more is sent in requests of its own. */
+const GROUP = { conversations: 250, messages: 4096, characters: 1024 * 1024 };
+/** Groups on their way: one is read while others are sent and stored. */
+const GROUPS_IN_FLIGHT = 4;
+/**
+ * Sends every conversation of the files, each to a session of its own, some at a time; the messages of
+ * one conversation keep their order. Safe to repeat: conversations that the service shows in full are
+ * passed over, those it shows in part are continued, and what it has accepted but not yet processed is
+ * recognised by the key of its request. Never throws for what a line, a file or the service does wrong:
+ * the summary says it.
+ */
+export async function importPlanned(options: ImportOptions): Promise<ImportSummary> {
+  return await new Import(options, () => Promise.resolve(options.plans)).run();
+}
+
+/** The same for files whose format is recognised, without asking anybody. */
+export async function importFiles(
+  options: Omit<ImportOptions, 'plans'> & { readonly files: readonly string[] },
+): Promise<ImportSummary> {
+  return await new Import(options, () => planFiles(options.files, options.signal)).run();
+}
+
+/** Conversations that are sent together. */
+class Group {
+  readonly placed: Placed[] = [];
+  #messages = 0;
+  #characters = 0;
+
+  add(placed: Placed): void {
+    const { messages } = placed.conversation;
+    this.placed.push(placed);
+    this.#messages += messages.length;
+    for (const { content } of messages) this.#characters += content.length;
+  }
+
+  get isFull(): boolean {
+    return (
+      this.placed.length >= GROUP.conversations ||
+      this.#messages >= GROUP.messages ||
+      this.#characters >= GROUP.characters
+    );
+  }
+}
+
+class Import {
+  readonly #options: Omit<ImportOptions, 'plans'>;
+  readonly #planned: () => Promise<readonly FilePlan[]>;
+  readonly #observer: ImportObserver;
+  /** What is read and not yet on its way, of one file or several. */
+  #group = new Group();
+  readonly #inFlight = new Set<Promise<void>>();
+  /** Names of the conversations of both. */
+  readonly #open = new Set<string>();
+  readonly #users = new DigestCounts();
+  /** End users of conversations that name none. */
+  #anonymous = 0;
+  /** Messages of each session that were met in this import: queries may not show them yet. */
+  readonly #sent = new DigestCounts();
+  readonly #warnings = new WarningCounts();
+  readonly #leftOut = new OmissionCounts();
+  readonly #sender: Sender;
+  readonly #pace: Pace | null;
+  readonly #lookup: SessionLookup;
+  #instanceId: string | null;
+  /** It was made for this import, and is nobody's default. */
+  #isNew = false;
+  #stopped: Error | null = null;
+  #conversations = 0;
+  #messages = 0;
+  #alreadyThere = 0;
+  #messagesAlreadyThere = 0;
+  #emptyTurns = 0;
+  #failedLines = 0;
+  readonly #brokenFiles: ImportSummary['brokenFiles'][number][] = [];
+  #readBytes = 0;
+  #totalBytes = 0;
+  #last: ImportSummary['last'] = null;
+  readonly #marks = new Marks();
+
+  constructor(options: Omit<ImportOptions, 'plans'>, planned: () => Promise<readonly FilePlan[]>) {
+    this.#options = options;
+    this.#planned = planned;
+    this.#observer = options.observer ?? {};
+    this.#sender = new Sender(options.target, options.concurrency);
+    const { target, maxLagMs } = options;
+    this.#lookup = new SessionLookup(target);
+    this.#pace = maxLagMs === undefined ? null : new Pace(target, maxLagMs);
+    this.#instanceId = options.into.kind === 'named' ? options.into.instanceId.toLowerCase() : null;
+  }
+
+  async run(): Promise<ImportSummary> {
+    const startedAt = performance.now();
+    try {
+      const plans = await this.#planned();
+      this.#totalBytes = plans.reduce((sum, plan) => sum + sizeOf(plan), 0);
+      if (this.#instanceId !== null) this.#observer.instance?.(this.#instanceId, null);
+      let before = 0;
+      for (const plan of plans) {
+        await this.#importFile(plan, before);
+        if (this.#ended) break;
+        before += sizeOf(plan);
+      }
+      await this.#begin();
+    } catch (error) {
+      this.#stopUnlessInterrupted(error);
+    }
+    await Promise.all(this.#inFlight);
+    this.#report();
+    return {
+      instanceId: this.#instanceId,
+      conversations: this.#conversations,
+      messages: this.#messages,
+      alreadyThere: this.#alreadyThere,
+      messagesAlreadyThere: this.#messagesAlreadyThere,
+      users: this.#users.size + this.#anonymous,
+      emptyTurns: this.#emptyTurns,
+      failedLines: this.#failedLines,
+      brokenFiles: this.#brokenFiles,
+      leftOut: this.#leftOut.all,
+      warnings: this.#warnings.all(),
+      stopped: this.#stopped,
+      interrupted: this.#options.signal?.aborted === true,
+      durationMs: performance.now() - startedAt,
+      last: this.#last,
+      marks: this.#marks.all,
+    };
+  }
+
+  get #ended(): boolean {
+    return this.#stopped !== null || this.#options.signal?.aborted === true;
+  }
+
+  /** An interruption ends questions in the middle, which is no fault. */
+  #stopUnlessInterrupted(error: unknown): void {
+    if (this.#options.signal?.aborted !== true || isSilence(error)) this.#stop(error);
+  }
+
+  #stop(error: unknown): void {
+    this.#stopped ??= error instanceof Error ? error : new Error(String(error));
+  }
+
+  async #importFile(plan: FilePlan, bytesBefore: number): Promise<void> {
+    const onRead = (bytes: number): void => {
+      this.#readBytes = bytesBefore + bytes;
+    };
+    const { source, user, signal } = this.#options;
+    const named = { ...(source === undefined ? {} : { source }), ...(user === undefined ? {} : { user }) };
+    try {
+      for await (const converted of convert(plan, { onRead, signal, ...named })) {
+        if (this.#ended) return;
+        const { place, number } = converted;
+        if ('fault' in converted) this.#fail(place, number, converted.fault);
+        else if ('leftOut' in converted) this.#leftOut.add(converted.leftOut);
+        else {
+          this.#noteOmissions(place, converted.conversation, converted.emptyTurns);
+          this.#leftOut.addAll(converted.omitted);
+          await this.#add({ place, conversation: converted.conversation });
+        }
+      }
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.#brokenFiles.push({ name: plan.parts[0].input.name, message });
+    }
+  }
+
+  async #add(placed: Placed): Promise<void> {
+    const { source, id } = placed.conversation;
+    const name = nameOf(source, id);
+    // A file before has it, too, perhaps shorter: it goes on where that one ended.
+    if (this.#open.has(name)) {
+      await this.#begin();
+      await Promise.all(this.#inFlight);
+    }
+    this.#open.add(name);
+    this.#group.add(placed);
+    if (this.#group.isFull) await this.#begin();
+  }
+
+  #noteOmissions(place: Place, conversation: Conversation, emptyTurns: readonly number[]): void {
+    const { line } = conversation;
+    if (emptyTurns.length > 0) {
+      this.#emptyTurns += emptyTurns.length;
+      const list = emptyTurns.slice(0, 10).join(', ') + (emptyTurns.length > 10 ? ', …' : '');
+      this.#observer.notice?.({ ...place, line, message: `empty turn left out: ${list}` });
+    }
+  }
+
+  #fail(place: Place, line: number, message: string): void {
+    this.#failedLines += 1;
+    this.#observer.failure?.({ ...place, line, message });
+  }
+
+  /** Sends the group when there is room for it on the way, and reads on meanwhile. */
+  async #begin(): Promise<void> {
+    const group = this.#group.placed;
+    this.#group = new Group();
+    const most = Math.min(GROUPS_IN_FLIGHT, this.#options.concurrency);
+    while (this.#inFlight.size >= most) await Promise.race(this.#inFlight);
+    if (group.length === 0 || this.#ended) return;
+    let instanceId: string;
+    try {
+      instanceId = this.#instanceId ?? (await this.#openInstance());
+      await this.#pace?.keep(instanceId, () => this.#ended);
+    } catch (error) {
+      this.#stopUnlessInterrupted(error);
+      return;
+    }
+    const task: Promise<void> = this.#deliver(instanceId, group)
+      .catch((error: unknown) => this.#stopUnlessInterrupted(error))
+      .finally(() => {
+        this.#inFlight.delete(task);
+        for (const { conversation } of group) this.#open.delete(nameOf(conversation.source, conversation.id));
+      });
+    this.#inFlight.add(task);
+  }
+
+  /** Only when there is something to send: files that cannot be read leave no instance behind. */
+  async #openInstance(): Promise<string> {
+    const { into, target } = this.#options;
+    const name = into.kind === 'new' ? into.name : DEFAULT_INSTANCE_NAME;
+    const opened = await target.openInstance({
+      ...(name === undefined ? {} : { name }),
+      ...(into.kind === 'default' ? { default: true } : {}),
+    });
+    this.#instanceId = opened.id;
+    // Nobody else sends anything to it; and what we send, we know.
+    this.#isNew = into.kind === 'new' && opened.made;
+    this.#observer.instance?.(opened.id, opened);
+    return opened.id;
+  }
+
+  /** Looks up what the service holds of these conversations, then sends what is missing. */
+  async #deliver(instanceId: string, group: readonly Placed[]): Promise<void> {
+    const conversations = group.map(({ conversation }) => conversation);
+    const { sessions, held } = await this.#lookup.find(instanceId, conversations, { isNew: this.#isNew });
+    const missing = group.flatMap((placed, index) => {
+      const { conversation } = placed;
+      const { messages } = conversation;
+      const ids = sessions[index] ?? [];
+      const sessionId = ids.find((candidate) => held.has(candidate)) ?? (ids[0] as string);
+      const count = Math.max(held.get(sessionId) ?? 0, this.#sent.get(sessionId));
+      if (count < messages.length) {
+        const requests = requestsOf(conversation, { instanceId, sessionId }, count);
+        return [{ placed, count, requests }];
+      }
+      this.#noteUsers(conversation, sessionId);
+      this.#sent.set(sessionId, count);
+      this.#alreadyThere += 1;
+      this.#messagesAlreadyThere += messages.length;
+      return [];
+    });
+    this.#report();
+    await this.#sender.send(
+      missing.map(({ requests }) => requests),
+      this.#lookup,
+      (index, outcome) => {
+        const { placed, count } = missing[index] as (typeof missing)[number];
+        this.#settle(placed, count, outcome);
+      },
+    );
+  }
+
+  /** Counts what became of a conversation: its answers, up to the first that is none. */
+  #settle(placed: Placed, count: number, outcome: readonly Sent[]): void {
+    const { place, conversation } = placed;
+    for (const { request, answer } of outcome) {
+      if (answer instanceof Error) {
+        this.#refused(placed, inLine(answer, conversation.places.slice(request.offset)));
+        return this.#report();
+      }
+      this.#noteLast(answer, request.offset + request.messages);
+      this.#pace?.stored(answer);
+      for (const { text } of this.#warnings.add(answer.warnings ?? ''))
+        this.#observer.warning?.({ ...place, line: conversation.line, message: text });
+    }
+    const { messages } = conversation;
+    const sessionId = outcome.at(-1)?.request.sessionId;
+    if (sessionId !== undefined) {
+      this.#noteUsers(conversation, sessionId);
+      this.#sent.set(sessionId, messages.length);
+    }
+    this.#conversations += 1;
+    this.#messages += messages.length - count;
+    this.#messagesAlreadyThere += count;
+    this.#report();
+  }
+
+  #noteUsers(conversation: Conversation, sessionId: string): void {
+    const users = usersOf(conversation);
+    if (!conversation.isAnonymous) for (const user of users) this.#users.set(user, 1);
+    else if (this.#sent.get(sessionId) === 0) this.#anonymous += users.size;
+  }
+
+  #noteLast(answer: Ingested, messages: number): void {
+    const { position, sessionId } = answer;
+    if (position === null) return;
+    this.#marks.add({ position, sessionId, sent: this.#messages + messages });
+    if (this.#last === null || position >= this.#last.position) {
+      this.#last = { position, sessionId, messages };
+    }
+  }
+
+  /** A refused conversation is that line's failure; a refused key or instance, or silence, ends the import. */
+  #refused({ place, conversation }: Placed, error: Error): void {
+    const aborted = this.#options.signal?.aborted === true;
+    if (isRefusal(error) && ![401, 403, 404].includes(error.status)) {
+      this.#fail(place, conversation.line, `${error.code}: ${error.message}`);
+    } else if (!aborted || isSilence(error)) {
+      this.#stop(error);
+    }
+  }
+
+  #report(): void {
+    this.#observer.progress?.({
+      readBytes: this.#readBytes,
+      totalBytes: this.#totalBytes,
+      conversations: this.#conversations + this.#alreadyThere,
+      messages: this.#messages + this.#messagesAlreadyThere,
+    });
+  }
+}
+
+/**
+ * The same refusal with its place as the line has it: `turns.4.createdAt` in place of
+ * `messages.3.metadata.createdAt`.
+ */
+function inLine(error: Error, places: readonly string[]): Error {
+  if (!isRefusal(error)) return error;
+  const [, index, member = ''] = /^messages\.(\d+)(.*)$/.exec(error.details[0]?.path ?? '') ?? [];
+  const place = index === undefined ? undefined : places[Number(index)];
+  if (place === undefined) return error;
+  return refusalAt(error, 'refused', `${place}${member.replace('.metadata.createdAt', '.createdAt')}`);
+}
+
+/** The service could not be reached, or was too busy, for as long as the client waits. */
+function isSilence(error: unknown): boolean {
+  return error instanceof UndertoneError && error.status === null;
+}

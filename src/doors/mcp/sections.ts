@@ -1,0 +1,36 @@
+/** Parts of answers that several tools have. Covered by test/doors/mcp/tools.test.ts. */
+import { section } from './data-text.ts';
+
+/** The newest buckets that a trend shows. */
+export const MOST_BUCKETS = 31;
+
+interface TrendRow {
+  readonly date: string;
+  readonly sessions: number;
+  readonly sat?: number | undefined;
+  readonly dsat?: number | undefined;
+}
+
+/** How counts went; satisfaction where what is counted has any. */
+export function trendSection(buckets: string, trend: readonly TrendRow[]): string {
+  const isRated = trend.some(({ sat }) => sat !== undefined);
+  return section(
+    `Trend by ${buckets.toLowerCase()} (those without any are left out)`,
+    ['date', 'sessions', ...(isRated ? ['sat', 'dsat'] : [])],
+    trend.map(({ date, sessions, sat, dsat }) => [
+      buckets === 'HOUR' ? date.slice(0, 16) : date.slice(0, 10),
+      sessions,
+      ...(isRated ? [sat ?? 0, dsat ?? 0] : []),
+    ]),
+  );
+}
+
+export function languageSection(
+  languages: readonly { readonly language: string | null; readonly sessions: number }[],
+): string {
+  return section(
+    'Languages',
+    ['language', 'sessions'],
+    languages.map(({ language, sessions }) => [language ?? 'unknown', sessions]),
+  );
+}

@@ -1,0 +1,294 @@
+import { z } from 'zod';
+import { sessionOutcome } from '../../../domain/groupings.ts';
+import { SESSION_OUTCOMES } from '../../../domain/session-outcomes.ts';
+import { AppError } from '../../../errors.ts';
+import type { QueryResponse } from '../../../query/response-schema.ts';
+import type { SaidResponse } from '../../../query/said/said-schema.ts';
+import { cell, joined, table } from '../data-text.ts';
+import { findEntities, findInstance } from '../find.ts';
+import type { KindName } from '../kinds.ts';
+import { counted, number } from '../numbers.ts';
+import { periodText, rangeParameters, readPeriod } from '../period.ts';
+import type { QueryString, Reading } from '../reading.ts';
+import { freshness, instance, limit, offset, named, period, rest, source, text, tool } from '../tool.ts';
+
+const WENT = {
+  badly: { minDsat: '1', 'sort.field': 'dsat' },
+  well: { minSat: '1', maxDsat: '0', 'sort.field': 'sat' },
+} as const;
+/** A filter takes at most so many of the entities that a name means. */
+const MOST_MATCHES = 50;
+
+const NOTHING =
+  'Nothing fits all of these filters in this period: leave one out, or ask for a longer period or all.';
+
+/** What can be filtered by, and the filter of the API. */
+const FILTERS = {
+  topic: ['topics', 'topicIds'],
+  gap: ['gaps', 'gapIds'],
+  signal: ['signals', 'signalIds'],
+  repeat: ['repeats', 'repeatedRequestIds'],
+  user: ['users', 'endUserIds'],
+} as const satisfies Readonly<Record<string, readonly [KindName, string]>>;
+type FilterName = keyof typeof FILTERS;
+
+const NOT_SAID = 'Nobody said it in this period: try a part of it, or ask for a longer period or all.';
+
+const row = z.object({
+  id: z.string(),
+  title: z.string().nullable(),
+  summary: z.string().nullable(),
+  topics: z.array(named),
+  language: z.string().nullable(),
+  outcome: sessionOutcome,
+  lastActiveAt: z.string().nullable(),
+  messages: z.number(),
+  durationSeconds: z.number().nullable(),
+  sat: z.number(),
+  dsat: z.number(),
+  repeatedRequests: z.number(),
+  said: z
+    .object({ role: z.string(), createdAt: z.string(), excerpt: z.string() })
+    .nullable()
+    .describe('The newest message with the text that said names.'),
+});
+type Row = z.output<typeof row>;
+
+/** How far a search in messages has looked. */
+const searched = z.object({ messages: z.number(), gone: z.number(), left: z.number() });
+
+/** Conversations behind a number. */
+export const conversations = tool({
+  name: 'conversations',
+  title: 'Conversations',
+  description:
+    'Lists conversations, newest first: by topic, gap, signal, repeat or user (an id, or words of its name), by how ' +
+    'they went (badly: with dissatisfaction, the worst first), by words in the title, by what was said in them, by ' +
+    'language, by how they ended. Read one with transcript.',
+  input: z.strictObject({
+    topic: text('Id, or words of the name.').optional(),
+    gap: text('Likewise.').optional(),
+    signal: text('Likewise.').optional(),
+    repeat: text('A repeated request, likewise.').optional(),
+    user: text('Id, or the whole name.').optional(),
+    went: z.enum(['badly', 'well'], 'must be badly or well').optional(),
+    title: text('Only those with this text in the title.').optional(),
+    said: text(
+      'Only those with this text in a message, as a part of it. It takes cursor, not offset, and went only badly.',
+    ).optional(),
+    cursor: text('With said, where to go on: next of the answer before.').optional(),
+    language: text('Such as en.').optional(),
+    outcome: z
+      .array(z.enum(SESSION_OUTCOMES, `must be of ${SESSION_OUTCOMES.join(', ')}`))
+      .describe('How they ended: any of these.')
+      .optional(),
+    period: period('4w'),
+    limit: limit(10),
+    offset,
+    instance,
+  }),
+  output: z.object({
+    ...source,
+    filters: z.array(z.object({ by: z.string(), matches: z.array(named) })),
+    total: z.number().nullable().describe('Null with said: nobody counts before the search is through.'),
+    offset: z.number(),
+    searched: searched
+      .nullable()
+      .describe('With said: messages looked at, of them without a text, and left.'),
+    next: z.string().nullable().describe('With said: the cursor of what follows.'),
+    rows: z.array(row),
+  }),
+
+  async read(args, { reading, now }) {
+    checkSearch(args);
+    const instanceId = await findInstance(reading, args.instance);
+    const { start, end } = readPeriod(args.period, now());
+    const found = await findFilters(reading, instanceId, args);
+    const choice = {
+      instanceId,
+      fields: 'messages,duration,lastActiveAt,sat,dsat,repeatedRequests',
+      dimensionFields: 'title,summary,topics,language,outcome',
+      ...rangeParameters({ start, end }),
+      ...(args.title === undefined ? {} : { titleContains: args.title }),
+      ...(args.language === undefined ? {} : { language: args.language }),
+      ...(args.outcome === undefined ? {} : { outcome: args.outcome.join(',') }),
+      ...Object.fromEntries(
+        found.map(({ filter, matches }) => [filter, matches.map(({ id }) => id).join(',')]),
+      ),
+      limit: String(args.limit),
+    };
+    return {
+      instance: instanceId,
+      period: { start, end },
+      filters: found.map(({ by, matches }) => ({ by, matches })),
+      offset: args.offset,
+      ...(args.said === undefined
+        ? await listed(reading, choice, args)
+        : await searchedFor(reading, choice, { ...args, said: args.said })),
+    };
+  },
+
+  page({ rows, total, offset: from, filters, searched: looked, next, ...of }) {
+    const matched = filters
+      .filter(({ matches }) => matches.some(({ name }) => name !== ''))
+      .map(({ by, matches }) => `${by}: ${matches.map(({ name }) => cell(name)).join('; ')}`);
+    const blocks = rows.map((each) =>
+      [
+        [
+          each.id,
+          cell(each.title ?? '(no title)', 120),
+          each.language ?? '-',
+          each.outcome ?? '-',
+          (each.lastActiveAt ?? '').slice(0, 16),
+          each.messages,
+          number(each.sat),
+          number(each.dsat),
+          number(each.repeatedRequests),
+          each.topics.map(({ name }) => cell(name, 40)).join('; ') || '-',
+        ].join(' | '),
+        ...(each.summary === null ? [] : [`  ${cell(each.summary, 240)}`]),
+        ...(each.said === null ? [] : [`  said: ${saidText(each.said)}`]),
+      ].join('\n'),
+    );
+    const columns = [
+      'id',
+      'title',
+      'language',
+      'outcome',
+      'last active',
+      'messages',
+      'sat',
+      'dsat',
+      'repeats',
+      'topics',
+    ];
+    const count = looked === null ? total : `${rows.length} found`;
+    return {
+      head:
+        `conversations: ${count}, ${periodText(of.period)}. ${freshness(of.lastProcessedAt)}` +
+        (looked === null ? '' : ` ${searchText(looked)}`),
+      data: joined([matched.join('\n'), rows.length === 0 ? '' : [table(columns, []), ...blocks].join('\n')]),
+      foot: looked === null ? listEnd(rows.length, from, total ?? 0) : searchEnd(rows.length, next),
+    };
+  },
+});
+
+/** What each filter names means. Throws ToolError. */
+async function findFilters(
+  reading: Reading,
+  instanceId: string,
+  args: { readonly [Name in FilterName]?: string | undefined },
+) {
+  const given = (Object.keys(FILTERS) as FilterName[]).flatMap((by) => {
+    const wanted = args[by];
+    return wanted === undefined ? [] : [{ by, wanted }];
+  });
+  return Promise.all(
+    given.map(async ({ by, wanted }) => {
+      const [kind, filter] = FILTERS[by];
+      const matches = await findEntities(reading, instanceId, kind, wanted);
+      return { by, filter, matches: matches.slice(0, MOST_MATCHES) };
+    }),
+  );
+}
+
+/** The rows of a page, and how many there are in all. */
+async function listed(
+  reading: Reading,
+  choice: QueryString,
+  { went, offset: from }: { readonly went?: keyof typeof WENT | undefined; readonly offset: number },
+) {
+  const { elements, pagination, lastProcessedAt } = await reading.query({
+    ...choice,
+    groupBy: 'SESSION',
+    ...(went === undefined ? {} : WENT[went]),
+    offset: String(from),
+  });
+  const rows = elements.map((element) => rowOf(element, null));
+  return { lastProcessedAt, total: pagination.total, searched: null, next: null, rows };
+}
+
+/** What a search of about a second finds, and where it goes on. */
+async function searchedFor(
+  reading: Reading,
+  choice: QueryString,
+  {
+    said,
+    went,
+    cursor,
+  }: { readonly said: string; readonly went?: string | undefined; cursor?: string | undefined },
+) {
+  const answer = await reading.said({
+    ...choice,
+    said,
+    ...(went === undefined ? {} : { minDsat: WENT.badly.minDsat }),
+    ...(cursor === undefined ? {} : { cursor }),
+  });
+  const rows = answer.elements.map((element) => rowOf(element, element.said));
+  const { searched: looked, pagination, lastProcessedAt } = answer;
+  return { lastProcessedAt, total: null, searched: looked, next: pagination.next, rows };
+}
+
+function rowOf(
+  { dimensions: { session }, fields }: QueryResponse['elements'][number],
+  said: SaidResponse['elements'][number]['said'] | null,
+): Row {
+  return {
+    id: session?.id ?? '',
+    title: session?.title ?? null,
+    summary: session?.summary ?? null,
+    topics: session?.topics ?? [],
+    language: session?.language ?? null,
+    outcome: session?.outcome ?? null,
+    lastActiveAt: fields.lastActiveAt ?? null,
+    messages: fields.messages ?? 0,
+    durationSeconds: fields.duration ?? null,
+    sat: fields.sat ?? 0,
+    dsat: fields.dsat ?? 0,
+    repeatedRequests: fields.repeatedRequests ?? 0,
+    said: said === null ? null : { role: said.role, createdAt: said.createdAt, excerpt: said.excerpt },
+  };
+}
+
+/** A search has no order but its own, and no count. Throws AppError VALIDATION_ERROR. */
+function checkSearch({
+  said,
+  cursor,
+  went,
+  offset: from,
+}: {
+  readonly said?: string | undefined;
+  readonly cursor?: string | undefined;
+  readonly went?: string | undefined;
+  readonly offset: number;
+}): void {
+  if (said === undefined && cursor !== undefined)
+    throw refused('cursor', 'goes with said; without it, use offset');
+  if (said === undefined) return;
+  if (from > 0) throw refused('offset', 'does not go with said: use cursor');
+  if (went === 'well') throw refused('went', 'must be badly with said');
+}
+
+function refused(path: string, message: string): AppError {
+  return new AppError('VALIDATION_ERROR', `The argument ${path} ${message}.`, {
+    details: [{ path, message }],
+  });
+}
+
+function saidText({ role, createdAt, excerpt }: NonNullable<Row['said']>): string {
+  return `${cell(role)} ${createdAt.slice(0, 16)}: ${cell(excerpt, 240)}`;
+}
+
+function searchText({ messages, gone, left }: z.output<typeof searched>): string {
+  const without = gone === 0 ? '' : `, ${gone} of them without a text any more`;
+  return `Searched: ${counted(messages, 'message')}${without}; left: ${left}.`;
+}
+
+function listEnd(shown: number, from: number, total: number): string {
+  return total === 0 ? NOTHING : rest(shown, from, total);
+}
+
+function searchEnd(found: number, next: string | null): string {
+  if (next !== null) return `The search is not through. Go on with cursor ${next}.`;
+  return found === 0 ? NOT_SAID : '';
+}

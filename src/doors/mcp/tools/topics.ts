@@ -1,0 +1,185 @@
+import { z } from 'zod';
+import { METRICS } from '../../../domain/metrics.ts';
+import { AppError } from '../../../errors.ts';
+import type { QueryResponse } from '../../../query/response-schema.ts';
+import { beforeSchema, beforeText, readBefore } from '../before.ts';
+import { cell, table } from '../data-text.ts';
+import { best, entityOf, findInstance, LARGEST_PAGE, typeOf } from '../find.ts';
+import { KIND_NAMES, KINDS, type KindName } from '../kinds.ts';
+import { number } from '../numbers.ts';
+import { periodBefore, periodText, rangeParameters, readPeriod, type Period } from '../period.ts';
+import type { QueryString, Reading } from '../reading.ts';
+import {
+  freshness,
+  instance,
+  limit,
+  metricsOf,
+  named,
+  offset,
+  period,
+  rest,
+  source,
+  text,
+  tool,
+} from '../tool.ts';
+
+const SORTS = ['sessions', 'messages', 'users', 'sat', 'dsat', 'netSat', 'growth'] as const;
+type Sort = (typeof SORTS)[number];
+
+/** Of every kind, the metrics that it has. */
+const LISTED = METRICS.filter((metric) => KIND_NAMES.some((kind) => KINDS[kind].metrics.includes(metric)));
+const row = named.extend({
+  type: z.string().optional().describe('SAT or DSAT of signals; TOOL or KNOWLEDGE of gaps.'),
+  ...metricsOf(LISTED).partial().shape,
+  sessions: z.number(),
+  sessionsBefore: z.number().nullable().describe('In the period before.'),
+  messages: z.number(),
+});
+type Row = z.output<typeof row>;
+
+/** What people talk about, and what else can be listed. */
+export const topics = tool({
+  name: 'topics',
+  title: 'Topics and other counts',
+  description:
+    'Lists what people ask about, with counts, beside the period before. kind: topics; clusters (groups of topics); ' +
+    'gaps (what the assistant could not do or did not know); signals (kinds of satisfaction SAT and dissatisfaction ' +
+    'DSAT); repeats (requests that had to be made again); users.',
+  input: z.strictObject({
+    kind: z.enum(KIND_NAMES, `must be one of ${KIND_NAMES.join(', ')}`).default('topics'),
+    name: text('Only those whose name has these words.').optional(),
+    period: period('4w'),
+    sort: z
+      .enum(SORTS, `must be one of ${SORTS.join(', ')}`)
+      .default('sessions')
+      .describe('Most first; netSat: worst first; growth: how many sessions more than before.'),
+    limit: limit(15),
+    offset,
+    instance,
+  }),
+  output: z.object({
+    ...source,
+    before: beforeSchema,
+    kind: z.enum(KIND_NAMES),
+    total: z.number(),
+    offset: z.number(),
+    rows: z.array(row),
+  }),
+
+  async read(args, { reading, now }) {
+    checkSort(args.kind, args.sort);
+    const asked = readPeriod(args.period, now());
+    const earlier = periodBefore(asked, now());
+    const instanceId = await findInstance(reading, args.instance);
+    // Names are looked through here, and growth is put in order: queries do neither.
+    const isWhole = args.name !== undefined || args.sort === 'growth';
+    const answer = await reading.query({
+      ...rowsOf(instanceId, args.kind, asked),
+      ...orderOf(args.sort),
+      limit: String(isWhole ? LARGEST_PAGE : args.limit),
+      offset: String(isWhole ? 0 : args.offset),
+    });
+    const all = answer.elements.map((element) => rowOf(args.kind, element));
+    const matching = args.name === undefined ? all : [...best(all, args.name, ({ name }) => name)];
+    const page = (rows: Row[]): Row[] => (isWhole ? rows.slice(args.offset, args.offset + args.limit) : rows);
+    const compared = args.sort === 'growth' ? matching : page(matching);
+    const rows = await withBefore(reading, instanceId, args.kind, earlier, compared);
+    return {
+      instance: instanceId,
+      period: { start: asked.start, end: asked.end },
+      before: await readBefore(reading, instanceId, earlier),
+      lastProcessedAt: answer.lastProcessedAt,
+      kind: args.kind,
+      total: isWhole ? matching.length : answer.pagination.total,
+      offset: args.offset,
+      rows: args.sort === 'growth' ? page(rows.toSorted((a, b) => growthOf(b) - growthOf(a))) : rows,
+    };
+  },
+
+  page({ kind, rows, total, offset: from, before, ...of }) {
+    const hasType = rows.some(({ type }) => type !== undefined);
+    const [first = 'sessions', ...metrics] = KINDS[kind].metrics;
+    const head = [
+      'id',
+      'name',
+      ...(hasType ? ['type'] : []),
+      first,
+      ...(before === null ? [] : ['sessions before']),
+    ];
+    const lines = rows.map((each) => [
+      each.id,
+      cell(each.name),
+      ...(hasType ? [each.type ?? ''] : []),
+      each.sessions,
+      ...(before === null ? [] : [number(each.sessionsBefore)]),
+      ...metrics.map((metric) => number((each as Readonly<Record<string, unknown>>)[metric])),
+    ]);
+    return {
+      head: `${kind}: ${total}, ${periodText(of.period)}. ${freshness(of.lastProcessedAt)}${beforeText(before)}`,
+      data: rows.length === 0 ? '' : table([...head, ...metrics], lines),
+      foot: rest(rows.length, from, total),
+    };
+  },
+});
+
+/** Throws AppError VALIDATION_ERROR. */
+function checkSort(kind: KindName, sort: Sort): void {
+  const { metrics } = KINDS[kind];
+  const able = SORTS.filter((each) => each === 'growth' || metrics.includes(each));
+  if (able.includes(sort)) return;
+  const message = `must be one of ${able.join(', ')} for ${kind}`;
+  throw new AppError('VALIDATION_ERROR', `The argument sort ${message}.`, {
+    details: [{ path: 'sort', message }],
+  });
+}
+
+function rowsOf(instanceId: string, kind: KindName, during: Pick<Period, 'start' | 'end'>): QueryString {
+  const { groupBy, metrics, dimensionFields } = KINDS[kind];
+  return {
+    instanceId,
+    groupBy,
+    fields: metrics.join(','),
+    ...rangeParameters(during),
+    ...(dimensionFields === '' ? {} : { dimensionFields }),
+  };
+}
+
+function orderOf(sort: Sort): QueryString {
+  return {
+    'sort.field': sort === 'growth' ? 'sessions' : sort,
+    'sort.order': sort === 'netSat' ? 'ASC' : 'DESC',
+  };
+}
+
+function rowOf(kind: KindName, element: QueryResponse['elements'][number]): Row {
+  return {
+    ...entityOf(kind, element),
+    ...typeOf(kind, element),
+    sessionsBefore: null,
+    ...(element.fields as Pick<Row, 'sessions' | 'messages'>),
+  };
+}
+
+/** The rows with their sessions of the period before. */
+async function withBefore(
+  reading: Reading,
+  instanceId: string,
+  kind: KindName,
+  earlier: Period | null,
+  rows: Row[],
+): Promise<Row[]> {
+  if (earlier === null || rows.length === 0) return rows;
+  const { elements } = await reading.query({
+    ...rowsOf(instanceId, kind, earlier),
+    fields: 'sessions',
+    limit: String(LARGEST_PAGE),
+    // A longer address would be refused.
+    ...(rows.length > 100 ? {} : { ids: rows.map(({ id }) => id).join(',') }),
+  });
+  const was = new Map(elements.map((each) => [entityOf(kind, each).id, each.fields.sessions ?? 0]));
+  return rows.map((each) => ({ ...each, sessionsBefore: was.get(each.id) ?? 0 }));
+}
+
+function growthOf({ sessions, sessionsBefore }: Row): number {
+  return sessions - (sessionsBefore ?? 0);
+}

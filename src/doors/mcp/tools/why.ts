@@ -1,0 +1,277 @@
+import { z } from 'zod';
+import type { WhyResponse } from '../../../query/why/why-schema.ts';
+import { beforeSchema, beforeText, readBefore } from '../before.ts';
+import { cell, joined, section } from '../data-text.ts';
+import { findEntities, findInstance, type Found } from '../find.ts';
+import { KINDS, WHY_KINDS } from '../kinds.ts';
+import { change, number, percent } from '../numbers.ts';
+import { periodBefore, periodText, rangeParameters, readPeriod, type Period } from '../period.ts';
+import { languageSection, MOST_BUCKETS, trendSection } from '../sections.ts';
+import { freshness, instance, named, period, source, text, tool } from '../tool.ts';
+
+const TOP = 5;
+const TYPICAL = 4;
+const NEWEST = 4;
+const SIGNAL_COLUMNS = [
+  'type',
+  'id',
+  'name',
+  'sessions',
+  'before',
+  'share of its sessions',
+  'share of all sessions',
+];
+
+const fields = z.record(z.string(), z.number().nullable());
+const counted = z.array(named.extend({ type: z.string().optional(), sessions: z.number() }));
+const quotes = z.array(z.object({ conversation: z.string(), createdAt: z.string(), text: z.string() }));
+
+const output = z.object({
+  ...source,
+  kind: z.enum(WHY_KINDS),
+  about: named.extend({ type: z.string().optional(), description: z.string().optional() }),
+  otherMatches: z.array(named),
+  mergedInto: named.nullable(),
+  now: fields,
+  before: fields.nullable(),
+  beforePeriod: beforeSchema,
+  buckets: z.string(),
+  trend: z.array(
+    z.object({
+      date: z.string(),
+      sessions: z.number(),
+      sat: z.number().optional(),
+      dsat: z.number().optional(),
+    }),
+  ),
+  signals: z.array(
+    named.extend({
+      type: z.string(),
+      sessions: z.number(),
+      sessionsBefore: z.number().nullable(),
+      share: z.number().describe('Of its sessions.'),
+      shareOfAll: z.number().describe('Of all sessions.'),
+    }),
+  ),
+  topics: counted,
+  gaps: counted,
+  repeats: counted,
+  languages: z.array(z.object({ language: z.string().nullable(), sessions: z.number() })),
+  users: z.array(z.object({ id: z.string(), name: z.string(), sessions: z.number() })),
+  typicalQuotes: quotes,
+  newestQuotes: quotes,
+});
+type Answer = z.output<typeof output>;
+
+/** What is behind the numbers of one thing. */
+export const why = tool({
+  name: 'why',
+  title: 'Why',
+  description:
+    'Explains the numbers of one topic (or cluster, gap, repeated request, user): against the period before, its ' +
+    'trend, signals of (dis)satisfaction beside the average of all conversations, what occurs with it, quotes.',
+  input: z.strictObject({
+    about: text('Id, or words of the name.'),
+    kind: z.enum(WHY_KINDS, `must be one of ${WHY_KINDS.join(', ')}`).default('topics'),
+    period: period('4w'),
+    instance,
+  }),
+  output,
+
+  async read(args, { reading, now }) {
+    const instanceId = await findInstance(reading, args.instance);
+    const asked = readPeriod(args.period, now());
+    const earlier = periodBefore(asked, now());
+    const path = KINDS[args.kind].why ?? 'topics';
+    const [found = { id: '', name: '' }, ...others] = await findEntities(
+      reading,
+      instanceId,
+      args.kind,
+      args.about,
+    );
+    const ask = (range: Period): Promise<WhyResponse> =>
+      reading.why(path, found.id, {
+        instanceId,
+        ...rangeParameters(range),
+        timeGranularity: range.buckets,
+      });
+    const [answer, before, beforePeriod] = await Promise.all([
+      ask(asked),
+      earlier === null ? null : ask(earlier),
+      readBefore(reading, instanceId, earlier),
+    ]);
+    return {
+      instance: instanceId,
+      period: { start: asked.start, end: asked.end },
+      lastProcessedAt: answer.lastProcessedAt,
+      kind: args.kind,
+      about: entityOf(answer, found),
+      otherMatches: others.slice(0, 10),
+      mergedInto: answer.heir,
+      now: fieldsOf(answer),
+      before: before === null ? null : fieldsOf(before),
+      beforePeriod,
+      buckets: asked.buckets,
+      trend: answer.trend.slice(-MOST_BUCKETS).map(({ date, fields: each }) => ({
+        date,
+        sessions: each.sessions ?? 0,
+        // Gaps and repeated requests have none.
+        ...(each.sat === undefined ? {} : { sat: each.sat, dsat: each.dsat }),
+      })),
+      signals: signalsOf(answer, before),
+      topics: answer.topics.slice(0, TOP).map(countedOf),
+      gaps: answer.gaps.slice(0, TOP).map((gap) => ({ ...countedOf(gap), type: gap.gapType })),
+      repeats: answer.repeatedRequests.slice(0, TOP).map(countedOf),
+      languages: answer.languages.slice(0, TOP),
+      users: answer.endUsers
+        .slice(0, TOP)
+        .map(({ id, externalId, sessions }) => ({ id, name: externalId, sessions })),
+      typicalQuotes: answer.wordings.typical.slice(0, TYPICAL).map(quoteOf),
+      newestQuotes: newestOf(answer).slice(0, NEWEST).map(quoteOf),
+    };
+  },
+
+  page(answer) {
+    return { head: headOf(answer), data: dataOf(answer), foot: '' };
+  },
+});
+
+function entityOf(answer: WhyResponse, { id, name }: Found): Answer['about'] {
+  const { topic, cluster, gap, repeatedRequest, endUser } = answer;
+  const entity: {
+    readonly id?: string;
+    readonly name?: string;
+    readonly externalId?: string | undefined;
+    readonly description?: string | null | undefined;
+    readonly gapType?: string;
+  } = topic ?? cluster ?? gap ?? repeatedRequest ?? endUser ?? {};
+  return {
+    id: entity.id ?? id,
+    name: entity.name ?? entity.externalId ?? name,
+    ...(entity.gapType === undefined ? {} : { type: entity.gapType }),
+    ...(typeof entity.description === 'string' ? { description: entity.description } : {}),
+  };
+}
+
+function fieldsOf({ fields: all }: WhyResponse): Answer['now'] {
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, value]) =>
+      typeof value === 'number' || value === null ? [[name, value]] : [],
+    ),
+  );
+}
+
+/** The signals of either period, those of this one first. */
+function signalsOf(now: WhyResponse, before: WhyResponse | null): Answer['signals'] {
+  const was = new Map((before?.signals ?? []).map((signal) => [signal.id, signal]));
+  const gone = [...was.values()].filter(({ id }) => !now.signals.some((signal) => signal.id === id));
+  return [
+    ...now.signals.map((signal) => ({
+      id: signal.id,
+      name: signal.name,
+      type: signal.signalType,
+      sessions: signal.sessions,
+      sessionsBefore: before === null ? null : (was.get(signal.id)?.sessions ?? 0),
+      share: signal.share,
+      shareOfAll: signal.instanceShare,
+    })),
+    ...gone.map((signal) => ({
+      id: signal.id,
+      name: signal.name,
+      type: signal.signalType,
+      sessions: 0,
+      sessionsBefore: signal.sessions,
+      share: 0,
+      shareOfAll: 0,
+    })),
+  ].slice(0, 10);
+}
+
+function countedOf({ id, name, sessions }: Found & { readonly sessions: number }) {
+  return { id, name, sessions };
+}
+
+/** The newest that are not among the typical ones shown. */
+function newestOf({ wordings: { typical, newest } }: WhyResponse): WhyResponse['wordings']['newest'] {
+  const known = new Set(typical.slice(0, TYPICAL).map(({ position }) => position));
+  return newest.filter(({ position }) => !known.has(position));
+}
+
+function quoteOf({ sessionId, createdAt, text: said }: WhyResponse['wordings']['newest'][number]) {
+  return { conversation: sessionId, createdAt, text: said };
+}
+
+function headOf({ about, kind, period: during, beforePeriod, lastProcessedAt, ...answer }: Answer): string {
+  const lines = Object.entries(answer.now).map(([name, value]) => {
+    const was = answer.before?.[name];
+    if (was === undefined) return `${name}: ${number(value)}`;
+    const moved = name === 'netSat' || name.startsWith('avg') ? '' : change(value ?? 0, was ?? 0);
+    return `${name}: ${number(value)} (before: ${[number(was), moved].filter((part) => part !== '').join(', ')})`;
+  });
+  const nothing = answer.now['messages'] === 0 ? ['It does not occur in this period.'] : [];
+  return [
+    `${KINDS[kind].word} ${about.id}, ${periodText(during)}. ${freshness(lastProcessedAt)}${beforeText(beforePeriod)}`,
+    ...nothing,
+    ...lines,
+  ].join('\n');
+}
+
+function dataOf(answer: Answer): string {
+  return joined([
+    aboutText(answer),
+    signalSection(answer),
+    countedSection('Topics', answer.topics),
+    countedSection('Gaps', answer.gaps),
+    countedSection('Repeated requests', answer.repeats),
+    languageSection(answer.languages),
+    countedSection('Users', answer.users),
+    trendSection(answer.buckets, answer.trend),
+    quotesText('Typical messages', answer.typicalQuotes),
+    quotesText('Newest messages', answer.newestQuotes),
+  ]);
+}
+
+function aboutText({ about, mergedInto, otherMatches }: Answer): string {
+  const others = otherMatches.map(({ id, name }) => `${cell(name)} (${id})`).join('; ');
+  return [
+    `Name: ${cell(about.name)}${about.type === undefined ? '' : ` (${about.type})`}`,
+    ...(about.description === undefined ? [] : [`Description: ${cell(about.description, 300)}`]),
+    ...(mergedInto === null ? [] : [`It became part of ${cell(mergedInto.name)}.`]),
+    ...(others === '' ? [] : [`The name also fits: ${others}`]),
+  ].join('\n');
+}
+
+function signalSection({ signals, before }: Answer): string {
+  return section(
+    'Signals',
+    SIGNAL_COLUMNS.filter((column) => column !== 'before' || before !== null),
+    signals.map((each) => [
+      each.type,
+      each.id,
+      cell(each.name),
+      each.sessions,
+      ...(each.sessionsBefore === null ? [] : [each.sessionsBefore]),
+      percent(each.share),
+      percent(each.shareOfAll),
+    ]),
+  );
+}
+
+function countedSection(title: string, found: z.output<typeof counted>): string {
+  return section(
+    title,
+    ['id', 'name', 'sessions'],
+    found.map(({ id, name, type, sessions }) => [
+      id,
+      type === undefined ? cell(name) : `${cell(name)} (${type})`,
+      sessions,
+    ]),
+  );
+}
+
+function quotesText(title: string, said: Answer['newestQuotes']): string {
+  const lines = said.map(
+    (quote) => `${quote.conversation} | ${quote.createdAt.slice(0, 10)} | ${cell(quote.text, 280)}`,
+  );
+  return lines.length === 0 ? '' : [`${title} (conversation, day, text):`, ...lines].join('\n');
+}

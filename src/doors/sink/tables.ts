@@ -1,0 +1,249 @@
+/**
+ * The tables that a sink writes, one declaration each: `npm run generate` lists their columns in docs/sink.md. Names
+ * and types are a contract: what changes them raises SCHEMA_VERSION. Covered by test/doors/sink/tables.test.ts.
+ */
+import { GROUPINGS, type GroupBy } from '../../domain/groupings.ts';
+import { GRANULARITY_NUMBER } from '../../domain/kinds.ts';
+import { SESSION_OUTCOMES } from '../../domain/session-outcomes.ts';
+import type { Granularity } from '../../domain/time.ts';
+import { LAST_STEP, secondsOfStep } from '../../domain/waits.ts';
+
+/** Raised when columns or partitions change: a sink then writes everything again. */
+export const SCHEMA_VERSION = 3;
+
+/** What Parquet, ClickHouse, Spark and DuckDB agree on: ids are text, an instant is in microseconds of UTC. */
+export type ColumnType = 'VARCHAR' | 'BIGINT' | 'INTEGER' | 'DOUBLE' | 'BOOLEAN' | 'TIMESTAMPTZ';
+
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** An expression over the table's `from`. */
+  readonly sql: string;
+  readonly what: string;
+  /** It may be null. */
+  readonly optional?: true;
+}
+
+/** How the rows of one instance are divided; `at` is an instant of the row (SQL). */
+export type Division =
+  | { readonly by: 'none' }
+  /** `moves`: the instant of a row may become an earlier one. Else it is the time column of the published table. */
+  | { readonly by: 'day'; readonly at: string; readonly moves: boolean }
+  | { readonly by: 'granularity and month'; readonly at: string };
+
+export interface SinkTable {
+  readonly name: string;
+  readonly what: string;
+  /** The published table whose rows it has, named `r`. */
+  readonly rows: { readonly table: string; readonly granularity?: Granularity };
+  /** What is joined to `r`, and which rows are left out. */
+  readonly joined: string;
+  readonly where?: string;
+  readonly division: Division;
+  readonly columns: readonly Column[];
+  /** Columns that rows are ordered by; together they name a row. */
+  readonly key: readonly string[];
+}
+
+/** Kinds of fact as the API calls them, by number. */
+const KIND_NAMES: readonly string[] = [
+  'MESSAGE',
+  ...(Object.entries(GROUPINGS) as [GroupBy, (typeof GROUPINGS)[GroupBy]][])
+    .flatMap(([groupBy, { counts }]) =>
+      counts.view === 'entity_rollup' ? [{ groupBy, kind: counts.kind }] : [],
+    )
+    .sort((a, b) => a.kind - b.kind)
+    .map(({ groupBy }) => groupBy),
+];
+const KIND_NAME = `[${KIND_NAMES.map((name) => `'${name}'`).join(', ')}][r.kind + 1]`;
+
+/** Ids of everything that a fact may be about. */
+const ENTITIES = ['topic', 'cluster', 'signal', 'repeated_request', 'gap']
+  .map((table, index) => `select ${index + 1} as kind, instance, ${table} as entity, id from @${table}`)
+  .join(' union all ');
+
+/** The seconds of a fact's wait; its place 0, no wait, is null. */
+const WAIT_SECONDS = `[${Array.from({ length: LAST_STEP }, (_, index) => `${secondsOfStep(index + 1)}::double`).join(', ')}][r.wait]`;
+
+const id = (name: string, sql: string, what: string): Column => ({ name, type: 'VARCHAR', sql, what });
+const text = (name: string, what: string, sql = `r.${name}`): Column => ({
+  name,
+  type: 'VARCHAR',
+  sql,
+  what,
+});
+const instant = (name: string, sql: string, what: string): Column => ({
+  name,
+  type: 'TIMESTAMPTZ',
+  sql,
+  what,
+});
+const number = (name: string, what: string): Column => ({ name, type: 'INTEGER', sql: `r.${name}`, what });
+const flag = (name: string, what: string): Column => ({ name, type: 'BOOLEAN', sql: `r.${name}`, what });
+const optional = (column: Column): Column => ({ ...column, optional: true });
+
+const NAME = text('name', 'its name');
+const DESCRIPTION = text('description', 'what it is about, in a sentence');
+const IS_NAMED = flag('is_named', 'a person gave or pinned the name');
+const SAT = number('sat', 'SAT signals on them');
+const DSAT = number('dsat', 'DSAT signals on them');
+const REPEATED_REQUESTS = number('repeated_requests', 'repeated requests on them');
+const SESSIONS = number('sessions', 'distinct sessions');
+const MESSAGES = number('messages', 'messages; of a signal, gap or repeated request: occurrences');
+const COUNTS = [
+  SESSIONS,
+  number('users', 'distinct end users'),
+  MESSAGES,
+  number('sat', 'SAT signals on these messages'),
+  number('dsat', 'DSAT signals on these messages'),
+];
+const KIND = text('kind', `${KIND_NAMES.slice(1).join(', ')}`, KIND_NAME);
+const ENTITY = id('entity_id', 'r.id', 'the id of the topic, cluster, signal, repeated request or gap');
+
+/** Names of one kind of entity, all of an instance in one file. */
+function dimension(name: string, table: string, columns: readonly Column[], merges = false): SinkTable {
+  const key = `${table}_id`;
+  const heir = optional(id('merged_into', 'h.id', 'the one that it merged into; null while it lives'));
+  return {
+    name,
+    what: `${name.replaceAll('_', ' ')} by name, one row for each`,
+    rows: { table },
+    joined: merges ? `left join @${table} h on h.instance = r.instance and h.${table} = r.heir` : '',
+    division: { by: 'none' },
+    columns: [id(key, 'r.id', 'its id'), ...columns, ...(merges ? [heir] : [])],
+    key: [key],
+  };
+}
+
+/** Those that others refer to come first: the new ones are there before what refers to them. */
+export const SINK_TABLES: readonly SinkTable[] = [
+  dimension('topic_clusters', 'cluster', [NAME, IS_NAMED]),
+  {
+    ...dimension('topics', 'topic', []),
+    joined: `left join @topic h on h.instance = r.instance and h.topic = r.heir
+left join @cluster c on c.instance = r.instance and c.cluster = r.cluster`,
+    columns: [
+      id('topic_id', 'r.id', 'its id'),
+      NAME,
+      optional(id('cluster_id', 'c.id', 'its topic cluster; null: none')),
+      optional(text('description', 'what a person wrote about it; null: the topic was found')),
+      flag('is_own', 'a person made it; else it was found'),
+      IS_NAMED,
+      flag('is_hidden', 'what it holds counts as without a topic'),
+      optional(id('merged_into', 'h.id', 'the one that it merged into; null while it lives')),
+    ],
+  },
+  dimension('signals', 'signal', [NAME, text('signal_type', 'SAT or DSAT'), DESCRIPTION]),
+  dimension('repeated_requests', 'repeated_request', [NAME, DESCRIPTION], true),
+  dimension('gaps', 'gap', [NAME, DESCRIPTION, text('gap_type', 'TOOL or KNOWLEDGE'), IS_NAMED], true),
+  {
+    name: 'end_users',
+    what: 'end users with their counts of all time; `date` is the day of `created_at`',
+    rows: { table: 'end_user_rollup', granularity: 'ALL' },
+    joined: 'join @end_user u on u.end_user = r.end_user',
+    division: { by: 'day', at: 'r.first_at', moves: true },
+    columns: [
+      id('end_user_id', 'r.id', 'its id'),
+      text('external_id', 'the `userId` of the messages', 'u.external_id'),
+      instant('created_at', 'r.first_at', 'the first message that belongs to the end user'),
+      instant('last_active_at', 'r.last_at', 'the last of them'),
+      SESSIONS,
+      number('messages', 'messages that belong to the end user, the assistant’s among them'),
+      SAT,
+      DSAT,
+      REPEATED_REQUESTS,
+    ],
+    key: ['created_at', 'end_user_id'],
+  },
+  {
+    name: 'sessions',
+    what: 'sessions with their counts of all time; `date` is the day of `created_at`',
+    rows: { table: 'session_rollup', granularity: 'ALL' },
+    joined: `join @session s on s.session = r.session
+left join @end_user u on u.end_user = s.end_user`,
+    division: { by: 'day', at: 'r.first_at', moves: true },
+    columns: [
+      id('session_id', 'r.id', 'its id'),
+      optional(id('end_user_id', 'u.id', 'who started the conversation; null: nobody named')),
+      optional(text('external_id', 'the caller’s own name of it', 's.external_id')),
+      optional(text('title', 'as in /v1/query', 's.title')),
+      optional(text('summary', 'as in /v1/query', 's.summary')),
+      optional(text('language', 'ISO 639-1; null: undecided', 's.language')),
+      optional(
+        text(
+          'outcome',
+          `${SESSION_OUTCOMES.join(', ')}; null: the user has asked for nothing yet`,
+          's.outcome',
+        ),
+      ),
+      instant('created_at', 'r.first_at', 'its first message'),
+      instant('last_active_at', 'r.last_at', 'its last message'),
+      number('messages', 'messages of any role'),
+      SAT,
+      DSAT,
+      REPEATED_REQUESTS,
+    ],
+    key: ['created_at', 'session_id'],
+  },
+  {
+    name: 'facts',
+    what: 'which message counts for what: one row for each message (kind MESSAGE), and one for each thing found in it',
+    rows: { table: 'message_fact' },
+    joined: `join @session s on s.session = r.session
+left join @end_user u on u.end_user = r.end_user
+left join (${ENTITIES}) e on e.instance = r.instance and e.kind = r.kind and e.entity = r.entity`,
+    where: 'not r.gone',
+    division: { by: 'day', at: 'r.event_at', moves: false },
+    columns: [
+      text('kind', KIND_NAMES.join(', '), KIND_NAME),
+      instant('event_at', 'r.event_at', 'event time of the message'),
+      {
+        name: 'message_id',
+        type: 'BIGINT',
+        sql: 'r.position',
+        what: 'the message; the same for all its facts',
+      },
+      optional(
+        id('entity_id', 'e.id', 'the topic, cluster, signal, repeated request or gap; null for MESSAGE'),
+      ),
+      id('session_id', 's.id', 'the session of the message'),
+      optional(id('end_user_id', 'u.id', 'whom the message belongs to; null: nobody')),
+      number('sat', 'SAT signals on the message'),
+      number('dsat', 'DSAT signals on the message'),
+      number('repeated_requests', '1 when the message repeats a request, else 0'),
+      {
+        name: 'wait_seconds',
+        type: 'DOUBLE',
+        sql: WAIT_SECONDS,
+        what: 'how long the user waited for the reply, as `waitSeconds` of /v1/query counts it; null: no wait',
+        optional: true,
+      },
+    ],
+    key: ['kind', 'event_at', 'message_id', 'entity_id'],
+  },
+  {
+    name: 'rollups',
+    what: 'counts of each entity in each bucket; `month` is the month of `bucket`',
+    rows: { table: 'entity_rollup' },
+    joined: '',
+    where: `r.messages > 0 and r.granularity <> ${GRANULARITY_NUMBER.ALL}`,
+    division: { by: 'granularity and month', at: 'r.bucket' },
+    columns: [
+      KIND,
+      instant('bucket', 'r.bucket', 'start of the bucket (UTC; weeks from Monday)'),
+      ENTITY,
+      ...COUNTS,
+    ],
+    key: ['kind', 'bucket', 'entity_id'],
+  },
+  {
+    name: 'totals',
+    what: 'counts of each entity of all time: distinct sessions and end users cannot be added up from buckets',
+    rows: { table: 'entity_rollup', granularity: 'ALL' },
+    joined: '',
+    where: 'r.messages > 0',
+    division: { by: 'none' },
+    columns: [KIND, ENTITY, ...COUNTS],
+    key: ['kind', 'entity_id'],
+  },
+];

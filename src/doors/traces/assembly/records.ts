@@ -1,0 +1,239 @@
+/**
+ * What the assembler keeps of conversations and traces, and how it is written. Keeps the invariant that a value is
+ * bounded, whatever comes. Test: test/doors/traces/assembly/assembly.test.ts, merged-spans.test.ts.
+ */
+import { createHash } from 'node:crypto';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import type { Codec } from './assembly-store.ts';
+import type { NewMessage } from './merge-span.ts';
+import { MERGED_LIMITS, MergedSpans, type MergedLimits, type StoredMerged } from './merged-spans.ts';
+import type { SeenSpan, SpanIds } from './spoken-spans.ts';
+import type { Inferred, Turn } from './turn.ts';
+
+/** Names a conversation within a project. */
+export interface ConversationName {
+  readonly instanceId: string;
+  /** The caller's; absent: it is one trace. */
+  readonly id?: string;
+  readonly trace?: string;
+}
+
+/** Messages that go out as one request. */
+export interface Emission {
+  /**
+   * Decides the id of the request. Names the messages, too: where what is known of the conversation was lost, its
+   * emissions are counted from 1 again, and others are taken for those that were stored.
+   */
+  readonly seed: string;
+  /** Microseconds. */
+  readonly acceptedAt: number;
+  /** The oldest entry that it stems from: once that is gone from the stream, it has been stored. */
+  readonly since: number;
+  readonly messages: readonly EmittedMessage[];
+}
+
+export interface EmittedMessage extends NewMessage {
+  readonly userId?: string;
+}
+
+/** What is known of a conversation. */
+export interface Conversation {
+  readonly projectId: string;
+  readonly name: ConversationName;
+  turns: Turn[];
+  /** Digests of spans with their content. */
+  readonly merged: MergedSpans;
+  /** Turns at the beginning are no longer known, but were counted. */
+  forgotten: boolean;
+  /** Messages that may not have been stored yet. Written before they are. */
+  outbox: Emission[];
+  /** How many emissions there have been. */
+  emissions: number;
+}
+
+/** What is known of a trace that was let go. */
+export interface TraceRecord {
+  readonly ids: SpanIds;
+  readonly spans: readonly SeenSpan[];
+  /** Where the messages of its spans went, by span id. */
+  readonly conversations: ReadonlyMap<string, ConversationName>;
+  /** How many messages its spans added, by the newest entry and the digest; of the oldest together by ''. */
+  readonly added: ReadonlyMap<string, number>;
+}
+
+/** Of a trace that nobody has seen. */
+export const NOTHING_KNOWN: TraceRecord = { ids: {}, spans: [], conversations: new Map(), added: new Map() };
+
+/** How much is kept. */
+export interface Kept {
+  /** Turns of a conversation. */
+  readonly turns: number;
+  /** Spans of a trace: as many that were counted, and as many others. */
+  readonly spans: number;
+  readonly merged: MergedLimits;
+}
+
+export const KEPT: Kept = { turns: 2000, spans: 4096, merged: MERGED_LIMITS };
+const COMPRESS_ABOVE = 2048;
+
+/** A name for a key: the same for the same parts. */
+export function keyOf(...parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27);
+}
+
+/** Lets go of the turns that a conversation is not told by any more. */
+export function forgetTurns(conversation: Conversation, kept: number): void {
+  const { turns } = conversation;
+  if (turns.length <= kept) return;
+  turns.splice(0, turns.length - kept);
+  conversation.forgotten = true;
+}
+
+/** A trace of which no more is known than can be kept: what was counted first says least. */
+export function boundedTrace({ ids, spans, conversations, added }: TraceRecord, kept: number): TraceRecord {
+  const isCounted = ({ counted }: SeenSpan): boolean => counted;
+  const counts = [...added].filter(([, count]) => count > 0);
+  const oldest = counts.splice(0, counts.length - kept).reduce((sum, [, count]) => sum + count, 0);
+  return {
+    ids,
+    spans: [
+      ...spans.filter(isCounted).slice(-kept),
+      ...spans.filter((span) => !isCounted(span)).slice(-kept),
+    ],
+    conversations: new Map([...conversations].slice(-kept)),
+    added: new Map(oldest > 0 ? [['', oldest], ...counts] : counts),
+  };
+}
+
+export function encodeConversation(conversation: Conversation): string {
+  const { projectId, name, turns, merged, forgotten, outbox, emissions } = conversation;
+  return pack({
+    v: 1,
+    projectId,
+    name,
+    turns: turns.map(({ role, hash, at, inferred, trace }) => [
+      `${role === 'user' ? 'u' : 'a'}${INFERRED[inferred ?? 'not']}${hash}${trace}`,
+      at,
+    ]),
+    merged: merged.stored,
+    forgotten,
+    outbox,
+    emissions,
+  });
+}
+
+const INFERRED = { not: '.', history: '?', step: '~', elsewhere: '!' } as const;
+const INFERRED_BY: ReadonlyMap<string, Inferred> = new Map([
+  ['?', 'history'],
+  ['~', 'step'],
+  ['!', 'elsewhere'],
+]);
+
+interface StoredConversation extends Omit<Conversation, 'turns' | 'merged'> {
+  readonly turns: readonly (readonly [string, number])[];
+  /** A list of digests until 2026-11-22. */
+  readonly merged: StoredMerged | readonly string[];
+}
+
+/** Of a turn: two characters, then 11 of its text's hash, then the name of its trace. */
+const [FLAGS, HASH] = [2, 13];
+
+export function decodeConversation(text: string, kept: Kept = KEPT): Conversation {
+  const { turns, merged, ...rest } = unpack(text) as StoredConversation;
+  const stored = 'blocks' in merged ? merged : { blocks: [[0, merged] as const], pages: [] };
+  return {
+    ...rest,
+    merged: new MergedSpans(kept.merged, stored),
+    turns: turns.map(([words, at]) => ({
+      role: words.startsWith('u') ? 'user' : 'assistant',
+      inferred: INFERRED_BY.get(words.charAt(1)) ?? null,
+      hash: words.slice(FLAGS, HASH),
+      trace: words.slice(HASH),
+      at,
+    })),
+  };
+}
+
+function encodeTrace({ ids, spans, conversations, added }: TraceRecord): string {
+  const byName = Map.groupBy(conversations, ([, { instanceId, id, trace }]) =>
+    JSON.stringify([instanceId, id ?? null, trace ?? null]),
+  );
+  return pack({
+    v: 1,
+    ids,
+    conversations: [...byName.values()].map((group) => [group[0]?.[1], group.map(([spanId]) => spanId)]),
+    added: [...added],
+    spans: spans.map(({ spanId, parentSpanId, counted }) => [spanId, parentSpanId ?? '', counted ? 1 : 0]),
+  });
+}
+
+interface StoredTrace {
+  readonly ids: SpanIds;
+  readonly conversations: readonly (readonly [name: ConversationName, spanIds: readonly string[]])[];
+  readonly spans: readonly (readonly [string, string, number])[];
+  readonly added?: readonly (readonly [digest: string, messages: number])[];
+}
+
+function decodeTrace(text: string): TraceRecord {
+  const { ids, conversations, spans, added } = unpack(text) as StoredTrace;
+  // What versions before 2026-11-24 wrote is a day old at most.
+  if (added === undefined) return NOTHING_KNOWN;
+  const named = conversations.flatMap(([name, spanIds]) => spanIds.map((spanId) => [spanId, name] as const));
+  return {
+    ids,
+    conversations: new Map(named),
+    added: new Map(added),
+    spans: spans.map(([spanId, parent, counted]) => ({
+      spanId,
+      parentSpanId: parent === '' ? undefined : parent,
+      counted: counted === 1,
+    })),
+  };
+}
+
+function encodePage(digests: ReadonlySet<string>): string {
+  return JSON.stringify({ v: 1, digests: [...digests] });
+}
+
+function decodePage(text: string): ReadonlySet<string> {
+  return new Set((JSON.parse(text) as { readonly digests: readonly string[] }).digests);
+}
+
+/** What one of each takes in memory, bytes, about. */
+const [TURN_BYTES, DIGEST_BYTES, SPAN_BYTES, PLACE_BYTES] = [160, 90, 220, 100];
+
+function weightOf({ turns, merged, outbox }: Conversation): number {
+  const waiting = outbox.flatMap(({ messages }) => messages);
+  const texts = waiting.reduce((sum, { content }) => sum + TURN_BYTES + 2 * content.length, 0);
+  return 600 + TURN_BYTES * turns.length + DIGEST_BYTES * merged.size + texts;
+}
+
+export const CONVERSATIONS: Codec<Conversation> = {
+  encode: encodeConversation,
+  decode: (text) => decodeConversation(text),
+  weigh: weightOf,
+};
+
+export const TRACES: Codec<TraceRecord> = {
+  encode: encodeTrace,
+  decode: decodeTrace,
+  weigh: ({ spans, conversations, added }) =>
+    300 + SPAN_BYTES * spans.length + PLACE_BYTES * (conversations.size + added.size),
+};
+
+export const PAGES: Codec<ReadonlySet<string>> = {
+  encode: encodePage,
+  decode: decodePage,
+  weigh: (digests) => DIGEST_BYTES * digests.size,
+};
+
+/** JSON, or `z` and zstd of it in base64. */
+function pack(value: object): string {
+  const json = JSON.stringify(value);
+  return json.length <= COMPRESS_ABOVE ? json : `z${zstdCompressSync(json).toString('base64')}`;
+}
+
+function unpack(text: string): unknown {
+  const json = text.startsWith('z') ? zstdDecompressSync(Buffer.from(text.slice(1), 'base64')) : text;
+  return JSON.parse(json.toString());
+}

@@ -1,0 +1,101 @@
+/**
+ * A trace in work: which of its spans count, where they go, and how far it has come. Keeps the invariant that a trace
+ * adds no more messages than it may, and what arrived no more than the door counted.
+ * Test: test/doors/traces/assembly/assembly.test.ts, test/doors/traces/bounds.test.ts.
+ */
+import type { Observation } from '../observation.ts';
+import type { NewMessage } from './merge-span.ts';
+import { boundedTrace, keyOf, type ConversationName, type TraceRecord } from './records.ts';
+import {
+  chosenOf,
+  idsOf,
+  placing,
+  seenSpans,
+  spansOf,
+  type PlacedSpan,
+  type SeenSpan,
+  type SpanIds,
+} from './spoken-spans.ts';
+
+/** What arrived of a trace by the time it was let go. */
+export interface ArrivedTrace {
+  readonly projectId: string;
+  readonly traceId: string;
+  readonly observations: readonly Observation[];
+  /** The instance for what names none. */
+  readonly defaultInstanceId: string;
+  /** Sequences of the oldest and the newest entry that hold a part of it. */
+  readonly since: number;
+  readonly until: number;
+}
+
+export function traceKey({ projectId, traceId }: Pick<ArrivedTrace, 'projectId' | 'traceId'>): string {
+  return keyOf(projectId, traceId);
+}
+
+export class TracePlan {
+  readonly trace: ArrivedTrace;
+  /** The spans that count, in the order in which they speak. */
+  readonly chosen: readonly PlacedSpan[];
+  /** Where spans went, by span id. */
+  readonly conversations: Map<string, ConversationName>;
+  /** So many of the chosen spans are merged. */
+  done = 0;
+  /** Messages that do not count, because the trace is full. */
+  leftOut = 0;
+  /** How many messages each span added, and how many all together. */
+  readonly #added: Map<string, number>;
+  #all: number;
+  /** What arrived may still add so many. */
+  #mayAdd = 0;
+  readonly #seen: ReadonlyMap<string, SeenSpan>;
+  readonly #spans: readonly Observation[];
+  readonly #ids: SpanIds;
+
+  /** `record`: what is known of the trace. */
+  constructor(trace: ArrivedTrace, record: TraceRecord) {
+    this.trace = trace;
+    this.#seen = new Map(record.spans.map((span) => [span.spanId, span]));
+    this.#spans = spansOf(trace.observations);
+    this.chosen = chosenOf(this.#spans, this.#seen).map(placing(this.#spans, this.#seen, record.ids));
+    this.#ids = { ...record.ids, ...idsOf(this.#spans) };
+    this.conversations = new Map(record.conversations);
+    this.#added = new Map(record.added);
+    this.#all = [...this.#added.values()].reduce((sum, count) => sum + count, 0);
+    for (const { asked, answered, mayAdd } of trace.observations)
+      this.#mayAdd += mayAdd ?? asked.length + answered.length;
+  }
+
+  /** The conversation to which a span went, else the one that it names; without an id, the trace is the conversation. */
+  nameOf({ spanId, ids }: PlacedSpan): ConversationName {
+    const known = this.conversations.get(spanId);
+    if (known !== undefined) return known;
+    const instanceId = ids.instanceId ?? this.trace.defaultInstanceId;
+    const { conversationId: id } = ids;
+    return id === undefined ? { instanceId, trace: this.trace.traceId } : { instanceId, id };
+  }
+
+  /** Of the new messages of a span, those that count. What is beyond the door's count repeats others. */
+  admit(digest: string, found: readonly NewMessage[], perTrace: number): readonly NewMessage[] {
+    // A process that ended may have noted it before the messages were stored.
+    const name = `${this.trace.until} ${digest}`;
+    this.#all -= this.#added.get(name) ?? 0;
+    const admitted = found.slice(Math.max(0, found.length - this.#mayAdd));
+    if (this.#all + admitted.length > perTrace) this.leftOut += admitted.splice(0).length;
+    this.#added.set(name, admitted.length);
+    this.#all += admitted.length;
+    this.#mayAdd -= admitted.length;
+    return admitted;
+  }
+
+  /** What is known of the trace now; null: nothing that a later span of it would need. `kept`: spans. */
+  recordOf(kept: number): TraceRecord | null {
+    const isEmpty = this.chosen.length === 0 && this.#seen.size === 0;
+    if (isEmpty && Object.values(this.#ids).every((id) => id === undefined)) return null;
+    const spans = seenSpans(this.#seen, this.#spans, this.conversations);
+    return boundedTrace(
+      { ids: this.#ids, conversations: this.conversations, spans, added: this.#added },
+      kept,
+    );
+  }
+}

@@ -1,0 +1,99 @@
+import { MAX_CALL_MESSAGES } from '../../../domain/limits.ts';
+import { OTHER_PART } from '../content.ts';
+import { isMessageEvent } from '../conventions/gen-ai-events.ts';
+import { observationOf, observationsOfEvents } from '../conventions/observe.ts';
+import { isRead } from '../conventions/registry.ts';
+import { MessageAllowance, type MessageLimits } from '../message-allowance.ts';
+import type { Observation, ObservedMessage } from '../observation.ts';
+import { OLDER_MESSAGE, OmissionCounts } from '../omissions.ts';
+import { decodeLogs, decodeTraces, type Encoding, type Rejection } from './decode.ts';
+
+/** What a request of an exporter says about conversations. */
+export interface ReadExport {
+  /** One for each span that can be used; of log records, one for each span that they name. */
+  readonly observations: readonly Observation[];
+  /** How many spans or log records the request has. */
+  readonly spans: number;
+  /** Spans or log records that cannot be used. Log records without messages are skipped, not rejected. */
+  readonly rejected: readonly Rejection[];
+  /** More of them: they would bring more messages than an export, or a trace in it, may. */
+  readonly tooMany: number;
+  /** What is in messages, or beside them, and is no text that a person or the assistant said: how often, by reason. */
+  readonly omitted: Readonly<Record<string, number>>;
+  /** How many of the observations lack content. */
+  readonly lacksContent: number;
+}
+
+/** Reads an ExportTraceServiceRequest. Throws AppError where the request as a whole cannot be read. */
+export function readTraces(bytes: Uint8Array, encoding: Encoding, limits = NO_LIMITS): ReadExport {
+  const { items, count, rejected } = decodeTraces(bytes, encoding, isRead);
+  const omitted = new OmissionCounts();
+  const read = items.map((span) => ({ observation: observationOf(span, omitted), items: 1 }));
+  return exported(read, { spans: count, rejected, omitted, limits });
+}
+
+/** Reads an ExportLogsServiceRequest. Throws AppError where the request as a whole cannot be read. */
+export function readLogs(bytes: Uint8Array, encoding: Encoding, limits = NO_LIMITS): ReadExport {
+  const { items, count, rejected } = decodeLogs(bytes, encoding, isRead, isMessageEvent);
+  const omitted = new OmissionCounts();
+  const records = Map.groupBy(items, spanOf);
+  const read = observationsOfEvents(items, omitted).map((observation) => ({
+    observation,
+    items: records.get(spanOf(observation))?.length ?? 0,
+  }));
+  return exported(read, { spans: count, rejected, omitted, limits });
+}
+
+function spanOf({ traceId, spanId }: { readonly traceId: string; readonly spanId: string }): string {
+  return `${traceId} ${spanId}`;
+}
+
+const NO_LIMITS: MessageLimits = { perExport: Infinity, perTrace: Infinity };
+
+/** An observation, and of how many spans or log records. */
+interface ReadObservation {
+  readonly observation: Observation;
+  readonly items: number;
+}
+
+function exported(
+  read: readonly ReadObservation[],
+  how: {
+    readonly spans: number;
+    readonly rejected: readonly Rejection[];
+    readonly omitted: OmissionCounts;
+    readonly limits: MessageLimits;
+  },
+): ReadExport {
+  const { spans, rejected, omitted, limits } = how;
+  const newest = (messages: readonly ObservedMessage[]): readonly ObservedMessage[] => {
+    omitted.add(OLDER_MESSAGE, messages.length - MAX_CALL_MESSAGES);
+    return messages.length > MAX_CALL_MESSAGES ? messages.slice(-MAX_CALL_MESSAGES) : messages;
+  };
+  const allowance = new MessageAllowance(limits);
+  const observations: Observation[] = [];
+  let tooMany = 0;
+  for (const { observation, items } of read) {
+    const asked = newest(observation.asked);
+    const bounded = { ...observation, asked, answered: newest(observation.answered) };
+    const mayAdd = allowance.take(bounded);
+    if (mayAdd === null) tooMany += items;
+    else observations.push({ ...bounded, mayAdd });
+  }
+  return {
+    observations,
+    spans,
+    rejected,
+    tooMany,
+    omitted: byReason(omitted),
+    lacksContent: observations.filter(({ lacksContent }) => lacksContent).length,
+  };
+}
+
+/** Types of parts are the caller's words: as reasons there would be any number of them. */
+function byReason(omitted: OmissionCounts): Record<string, number> {
+  const counts = new OmissionCounts();
+  for (const [reason, count] of omitted.all)
+    counts.add(reason.startsWith(OTHER_PART) ? 'other part' : reason, count);
+  return Object.fromEntries(counts.all);
+}

@@ -1,0 +1,113 @@
+/**
+ * Which answers of a model are taken: one line of the right length in the language of the texts, without personal data
+ * and, for a summary, without a word that the conversation does not hold.
+ */
+import { isPlainName } from '../../domain/printable.ts';
+import { detectLanguage } from '../../reader/document/detect.ts';
+import { QUESTION_ENDS } from '../../reader/document/question-marks.ts';
+import { HIDDEN, redact } from '../../reader/personal/redact.ts';
+import { isUnspaced, wordsOf } from '../../reader/document/words.ts';
+import type { Ask } from './asks.ts';
+
+export const MOST_NAME_LENGTH = 60;
+export const MOST_NAME_WORDS = 7;
+export const MOST_SUMMARY_LENGTH = 400;
+/** So short texts say nothing that could be shown. */
+const LEAST_LENGTH = 3;
+/** Of words that a summary must not hold, so many are named to the model. */
+const NAMED_WORDS = 8;
+
+/** A text that can be shown, or why it cannot; the reason is for the model, as it may quote what users said. */
+export type Verdict = { readonly text: string } | { readonly fault: string };
+
+export function judge({ target, lines }: Pick<Ask, 'target' | 'lines'>, answer: string): Verdict {
+  const text = plain(answer);
+  const source = lines.map((line) => line.text).join('\n');
+  const fault =
+    formFault(text, target === 'session' ? MOST_SUMMARY_LENGTH : MOST_NAME_LENGTH) ??
+    (target === 'session' ? summaryFault(text, source) : nameFault(text, source)) ??
+    languageFault(text, source) ??
+    (redact(text) === text ? null : 'it holds personal data');
+  return fault === null ? { text } : { fault };
+}
+
+/** Without what models put around a text: thoughts, quotes, a label. */
+function plain(answer: string): string {
+  const thought = answer.lastIndexOf('</think>');
+  const said = (thought < 0 ? answer : answer.slice(thought + '</think>'.length)).trim();
+  const [first = '', last = ''] = [said.at(0), said.at(-1)];
+  const quoted = said.length > 2 && ['""', '“”', '„“', '«»', "''", '「」'].includes(first + last);
+  return quoted ? said.slice(1, -1).trim() : said;
+}
+
+/**
+ * What a reader does not see, or not as it stands: controls, marks of direction, tags, halves of characters, blanks that
+ * are letters, and heaps of accents. Persian and Hindi need the two joiners.
+ */
+const UNPLAIN =
+  /[\p{Cc}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u2800\u3164]|[\u{e0100}-\u{e01ef}]|(?!\u200c|\u200d)\p{Cf}|\p{Mn}{5}/u;
+
+function formFault(text: string, most: number): string | null {
+  if (text.length < LEAST_LENGTH || !/\p{L}/u.test(text)) return 'it says nothing';
+  if (text.length > most) return `it has more than ${most} characters`;
+  if (!isPlainName(text) || UNPLAIN.test(text)) return 'it is more than one plain line';
+  if (/[<>{}[\]|\\^`*_#~=@]|https?:/u.test(text)) return 'it holds marks that are no plain text';
+  return text.includes(HIDDEN) ? 'it names what is hidden' : null;
+}
+
+const LIKE_SENTENCE = new RegExp(`[.!。！:;${QUESTION_ENDS}]$`, 'u');
+
+function nameFault(name: string, source: string): string | null {
+  const words = wordsOf(name);
+  if (!isUnspaced(name) && words.length > MOST_NAME_WORDS) return `it has more than ${MOST_NAME_WORDS} words`;
+  if (/\p{N}{3}/u.test(name)) return 'it holds a number';
+  if (LIKE_SENTENCE.test(name)) return 'it ends like a sentence';
+  const content = words.filter((word) => word.content).map((word) => word.text);
+  if (content.length === 0) return 'it says nothing';
+  const foreign = newWords(name, source);
+  return foreign.length < content.length ? null : 'it shares no word with the texts';
+}
+
+function summaryFault(summary: string, source: string): string | null {
+  const foreign = newWords(summary, source);
+  if (foreign.length === 0) return null;
+  return `these words are not in the conversation: ${foreign.slice(0, NAMED_WORDS).join(', ')}`;
+}
+
+/** Words that carry meaning, or hold a digit, and do not stand in the source in any form. */
+function newWords(text: string, source: string): string[] {
+  const held = new Set(wordsOf(source).map(({ stem }) => stem));
+  const lower = source.toLowerCase();
+  return wordsOf(text)
+    .filter(({ content, text: word, stem }) => {
+      if (!content && !/\p{N}/u.test(word)) return false;
+      return !held.has(stem) && !(isUnspaced(word) && lower.includes(word.toLowerCase()));
+    })
+    .map((word) => word.text);
+}
+
+/** A language that is told for both, and is not the same; or letters of a script that the texts do not use. */
+function languageFault(text: string, source: string): string | null {
+  const [own, theirs] = [detectLanguage(text), detectLanguage(source)];
+  const isOther = own !== null && theirs !== null && own !== theirs && text.length >= SURE_LENGTH;
+  const foreign = SCRIPTS.some((script) => script.test(text) && !script.test(source));
+  return isOther || foreign ? 'it is not in the language of the texts' : null;
+}
+
+/** The language of shorter texts is a guess. */
+const SURE_LENGTH = 24;
+
+const SCRIPTS = [
+  'Latin',
+  'Cyrillic',
+  'Greek',
+  'Arabic',
+  'Hebrew',
+  'Devanagari',
+  'Bengali',
+  'Thai',
+  'Han',
+  'Hiragana',
+  'Katakana',
+  'Hangul',
+].map((script) => new RegExp(`\\p{Script=${script}}`, 'u'));

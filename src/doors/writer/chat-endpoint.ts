@@ -1,0 +1,158 @@
+/** An OpenAI-compatible endpoint for chat completions: Ollama, llama.cpp, vLLM and others. */
+import { z } from 'zod';
+import { truncate } from '../../domain/truncate.ts';
+
+export interface ChatMessage {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
+}
+
+/** What the writer asks for texts. */
+export interface TextModel {
+  /** Rejects with CallError. */
+  complete(messages: readonly ChatMessage[], signal: AbortSignal): Promise<Completion>;
+  close(): Promise<void>;
+}
+
+export interface Completion {
+  readonly text: string;
+  /** The model that answered. */
+  readonly model: string;
+}
+
+/** A call that brought no answer. */
+export class CallError extends Error {
+  readonly kind: 'failed' | 'timed_out';
+  /** The pause that the endpoint asked for, milliseconds; 0 for none. */
+  readonly retryAfterMs: number;
+
+  constructor(
+    kind: 'failed' | 'timed_out',
+    message: string,
+    retryAfterMs = 0,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+    this.name = 'CallError';
+    this.kind = kind;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+export interface ChatEndpointOptions {
+  /** Of the server, of its `/v1`, or of `/v1/chat/completions` itself. */
+  readonly url: string;
+  readonly apiKey?: string | undefined;
+  /** Left out: the first that the endpoint lists. */
+  readonly model?: string | undefined;
+  readonly timeoutMs: number;
+}
+
+/** Models that think aloud need more than a name takes. */
+const MOST_TOKENS = 800;
+/** An answer of more bytes is none that was asked for. */
+const MOST_BYTES = 256 * 1024;
+const MOST_MODEL_LENGTH = 100;
+
+const completionSchema = z.object({
+  model: z.string().optional(),
+  choices: z
+    .array(
+      z.object({
+        finish_reason: z.string().nullish(),
+        message: z.object({ content: z.string() }),
+      }),
+    )
+    .min(1),
+});
+
+const modelsSchema = z.object({ data: z.array(z.object({ id: z.string() })).min(1) });
+
+export class ChatEndpoint implements TextModel {
+  readonly #options: ChatEndpointOptions;
+  readonly #base: string;
+  #model: string | undefined;
+
+  constructor(options: ChatEndpointOptions) {
+    this.#options = options;
+    this.#base = baseOf(options.url);
+    this.#model = options.model;
+  }
+
+  async complete(messages: readonly ChatMessage[], signal: AbortSignal): Promise<Completion> {
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(this.#options.timeoutMs)]);
+    this.#model ??= (await this.#ask(modelsSchema, '/models', deadline)).data[0]?.id ?? '';
+    const answer = await this.#ask(completionSchema, '/chat/completions', deadline, {
+      model: this.#model,
+      messages,
+      temperature: 0,
+      max_tokens: MOST_TOKENS,
+      stream: false,
+    });
+    const [choice] = answer.choices;
+    if (choice === undefined || choice.finish_reason === 'length')
+      throw new CallError('failed', 'the answer was cut off');
+    return { text: choice.message.content, model: modelOf(answer.model, this.#model) };
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async #ask<T>(schema: z.ZodType<T>, path: string, signal: AbortSignal, body?: unknown): Promise<T> {
+    const { apiKey } = this.#options;
+    try {
+      const response = await fetch(`${this.#base}${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: {
+          accept: 'application/json',
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+        },
+        // Nobody else is told what users said.
+        redirect: 'error',
+        signal,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await boundedText(response);
+      if (!response.ok) {
+        const pause = Number(response.headers.get('retry-after') ?? 0) * 1000;
+        throw new CallError('failed', `status ${response.status}`, Number.isFinite(pause) ? pause : 0);
+      }
+      return schema.parse(JSON.parse(text));
+    } catch (error) {
+      if (error instanceof CallError) throw error;
+      const timedOut = error instanceof Error && error.name === 'TimeoutError';
+      // Of an answer that is no completion nothing is quoted: it may hold what users said.
+      const reason = timedOut
+        ? 'no answer in time'
+        : error instanceof TypeError
+          ? 'unreachable'
+          : 'no completion';
+      throw new CallError(timedOut ? 'timed_out' : 'failed', reason, 0, { cause: error });
+    }
+  }
+}
+
+/** Who made the answer, by what it says, else by what was asked for; it is stored with the text. */
+function modelOf(said: string | undefined, asked: string): string {
+  const name = [said, asked].find((one) => one !== undefined && /^[\p{L}\p{N}._:/@+ -]+$/u.test(one));
+  return truncate(name ?? 'unnamed', MOST_MODEL_LENGTH);
+}
+
+function baseOf(url: string): string {
+  const plain = url.replace(/\/+$/, '').replace(/\/chat\/completions$/, '');
+  return plain.endsWith('/v1') ? plain : `${plain}/v1`;
+}
+
+async function boundedText(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += (chunk as Uint8Array).length;
+    if (bytes > MOST_BYTES) throw new CallError('failed', 'the answer is too large');
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+  }
+  return text + decoder.decode();
+}

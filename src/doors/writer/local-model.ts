@@ -1,0 +1,90 @@
+/** A text-generation model on this machine, in a thread of its own: the worker never waits for it. */
+import { basename, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import '../../reader/embedding/telemetry.ts';
+import { CallError, type ChatMessage, type Completion, type TextModel } from './chat-endpoint.ts';
+import type { ThreadMessage } from './model-thread.ts';
+
+export interface LocalModelOptions {
+  /** Absolute path of the model's folder. */
+  readonly folder: string;
+  /** The longest that one text may take, once the model is loaded. */
+  readonly timeoutMs: number;
+}
+
+/** Loading takes longer than a text; the model is read from disk once. */
+const LOADING_MS = 10 * 60_000;
+
+/** Loaded at the first question. A text that takes too long costs the thread, which is started again. */
+export class LocalModel implements TextModel {
+  readonly #options: LocalModelOptions;
+  #thread: Promise<Worker> | null = null;
+
+  constructor(options: LocalModelOptions) {
+    this.#options = options;
+  }
+
+  async complete(messages: readonly ChatMessage[], signal: AbortSignal): Promise<Completion> {
+    const { folder, timeoutMs } = this.#options;
+    this.#thread ??= this.#start(signal);
+    const loading = this.#thread;
+    try {
+      const thread = await loading;
+      thread.postMessage(messages);
+      const reply = await answerOf(thread, timeoutMs, signal);
+      if (!('text' in reply)) throw new CallError('failed', 'the model cannot read this prompt');
+      return { text: reply.text, model: basename(folder) };
+    } catch (error) {
+      this.#thread = null;
+      void loading.then((thread) => thread.terminate()).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    const thread = await this.#thread?.catch(() => null);
+    this.#thread = null;
+    await thread?.terminate();
+  }
+
+  async #start(signal: AbortSignal): Promise<Worker> {
+    const thread = new Worker(join(import.meta.dirname, 'model-thread.ts'), {
+      workerData: this.#options.folder,
+    });
+    thread.unref();
+    // Between two questions: the next one gets no answer, and another thread.
+    thread.on('error', () => undefined);
+    try {
+      const first = await answerOf(thread, LOADING_MS, signal);
+      if (!('loaded' in first)) throw new CallError('failed', 'the model cannot be loaded');
+      return thread;
+    } catch (error) {
+      await thread.terminate();
+      throw error;
+    }
+  }
+}
+
+/** The next message of a thread. */
+function answerOf(thread: Worker, timeoutMs: number, signal: AbortSignal): Promise<ThreadMessage> {
+  return new Promise((resolve, reject) => {
+    const settle = (act: () => void) => (): void => {
+      clearTimeout(timer);
+      for (const [event, listener] of Object.entries(listeners)) thread.off(event, listener);
+      signal.removeEventListener('abort', stop);
+      act();
+    };
+    const fail = (kind: CallError['kind'], reason: string): (() => void) =>
+      settle(() => reject(new CallError(kind, reason)));
+    const timer = setTimeout(fail('timed_out', 'no answer in time'), timeoutMs);
+    const stop = fail('failed', 'stopped');
+    const listeners = {
+      message: (message: ThreadMessage) => settle(() => resolve(message))(),
+      error: fail('failed', 'the thread of the model failed'),
+      exit: fail('failed', 'the thread of the model ended'),
+    };
+    for (const [event, listener] of Object.entries(listeners)) thread.once(event, listener);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop);
+  });
+}

@@ -1,0 +1,27 @@
+/** What the thread of `LocalModel` runs: one question after the other. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { openGenerator } from '../../reader/embedding/text-generator.ts';
+import type { ChatMessage } from './chat-endpoint.ts';
+
+/** `loaded` comes once, before the answers. An error says nothing of the texts. */
+export type ThreadMessage =
+  | { readonly loaded: true }
+  | { readonly text: string }
+  | { readonly error: 'loading' | 'generating' };
+
+const port = parentPort;
+if (port === null) throw new Error('this is no thread');
+const tell = (message: ThreadMessage): void => port.postMessage(message);
+
+try {
+  const generator = await openGenerator(workerData as string);
+  port.on('message', (messages: readonly ChatMessage[]) => {
+    generator.generate(messages).then(
+      (text) => tell({ text }),
+      () => tell({ error: 'generating' }),
+    );
+  });
+  tell({ loaded: true });
+} catch {
+  tell({ error: 'loading' });
+}

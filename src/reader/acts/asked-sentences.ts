@@ -1,0 +1,239 @@
+/**
+ * What a user turn asks for, in the user's own sentences. Covered by test/reader/acts/asked-sentences.test.ts.
+ */
+import type { Enrichment } from '../../domain/facts.ts';
+import { truncate } from '../../domain/truncate.ts';
+import { LEXICON } from '../document/lexicon.ts';
+import { endsInQuestionMark, holdsQuestionMark, isMarkedQuestion } from '../document/question-marks.ts';
+import { HIDDEN } from '../personal/redact.ts';
+import { clausesOf, sentencesOf } from '../document/sentences.ts';
+import {
+  contentCount,
+  PhraseSet,
+  saysSomething,
+  SHOWN,
+  shownWordsOf,
+  stemsOf,
+  type ShownWord,
+} from '../shortening/phrase-set.ts';
+import { isCode } from '../shortening/program-text.ts';
+import { withoutCourtesies, withoutData, withoutHesitations } from '../shortening/trimming.ts';
+import { wordKey } from '../document/spaced-phrases.ts';
+import { isUnspaced } from '../document/words.ts';
+
+const CODE = /```[^`]*(?:```|$)/gu;
+const SIGN_OFFS = new PhraseSet(LEXICON.signOffs.spaced, LEXICON.signOffs.unspaced);
+const CONJUNCTIONS: ReadonlySet<string> = new Set(
+  [...LEXICON.and.all, ...LEXICON.conjunctions.all].map(wordKey),
+);
+/** A turn begins with them that asks. */
+const WISHES: ReadonlySet<string> = new Set(LEXICON.please.spaced.map(wordKey));
+/** Words that announce a request without saying it, and their English plurals. */
+const VAGUE: ReadonlySet<string> = new Set(
+  LEXICON.announcements.all.flatMap((word) => [wordKey(word), `${wordKey(word)}s`]),
+);
+/** Of a longer turn only the beginning is read, UTF-16 units, and only so many sentences of it. */
+const READ_LENGTH = 4000;
+const MOST_SENTENCES = 40;
+/** A sentence that was weighed by its clauses is shown by them. */
+const LONG_SENTENCE = 200;
+/** A sentence with so many content words says what it is about. */
+const ENOUGH = 2;
+/** A question that names so much is what a turn comes to. */
+const MATTER = 4;
+const DIGITS_OF_DATA = 7;
+const CONTENT_OF_DATA = 3;
+/** People say first what they want most; a question tells more, what speaks of something before it less. */
+const TELLING = { most: 15, first: 2, question: 3, reference: 4, richest: 5 } as const;
+
+export interface AskedSentence {
+  readonly text: string;
+  /** 0 to 15: how well it says by itself what is wanted. */
+  readonly telling: number;
+  /** Words that name something. */
+  readonly content: number;
+  /** A question or wish, that something is wrong, or neither. */
+  readonly asks: 'question' | 'complaint' | 'nothing';
+  /** A question that only wants to be told something: nobody is asked to act. */
+  readonly isInformation: boolean;
+  /** It says that it brings up something else: "also". */
+  readonly adds: boolean;
+  /** It speaks of what was said before: "it", "that hotel". */
+  readonly refers: boolean;
+  /** It asks for another one than what was proposed: "any others?". */
+  readonly isAnother: boolean;
+}
+
+interface Told {
+  readonly text: string;
+  readonly asks: boolean;
+}
+
+/** The sentences of a turn that ask; of a turn that only states something, the first that says enough. */
+export function askedSentences(
+  content: string,
+  { sentences, request }: Pick<Enrichment, 'sentences' | 'request'>,
+): AskedSentence[] {
+  const told: readonly Told[] = sentences.length > 0 ? sentences : [{ text: request, asks: true }];
+  const own = ownSentences(content);
+  const holding = own.flatMap((sentence) =>
+    told.flatMap(({ text, asks }) =>
+      text !== '' && sentence.includes(text) ? [{ text: around(sentence, text), asks }] : [],
+    ),
+  );
+  const wanted = holding.filter(({ text }) => !givesData(text));
+  for (const found of [wanted, holding, own.map((text) => ({ text, asks: false }))]) {
+    const shown = found.flatMap(({ text, asks }) =>
+      // A number alone, or an address, is never what is asked.
+      asks || digitsIn(text) < DIGITS_OF_DATA ? (shownSentence(text, asks) ?? []) : [],
+    );
+    if (shown.length > 0) return chosen([...new Map(shown.map((one) => [one.text, one])).values()]);
+  }
+  return [];
+}
+
+/** What a user said that asks for nothing, when it says anything. */
+export function statedSentence(content: string): AskedSentence | null {
+  for (const sentence of ownSentences(content)) {
+    const stated = shownSentence(sentence, false);
+    if (stated !== null && stated.content >= (isUnspaced(stated.text) ? 2 : 3))
+      return { ...stated, telling: 0 };
+  }
+  return null;
+}
+
+/** The sentences of a turn up to the end of a letter: "Kind regards, …". */
+function ownSentences(content: string): string[] {
+  const sentences = sentencesOf(truncate(content, READ_LENGTH).replace(CODE, '\n')).slice(0, MOST_SENTENCES);
+  const end = sentences.findIndex((sentence) => SIGN_OFFS.endAt(shownWordsOf(sentence, 6), 0) > 0);
+  return sentences.slice(0, end < 0 ? undefined : end).filter((sentence) => !isCode(sentence));
+}
+
+/** The sentence that holds a part of it; of a long one the clause. */
+function around(sentence: string, part: string): string {
+  if (sentence.length <= LONG_SENTENCE) return sentence;
+  return clausesOf(sentence).find((clause) => clause.includes(part)) ?? part;
+}
+
+/** How the user can be reached, and under which number: what a request needs, not what it is. */
+function givesData(sentence: string): boolean {
+  if (holdsQuestionMark(sentence) || contentCount(sentence) > CONTENT_OF_DATA) return false;
+  return sentence.includes('@') || sentence.includes(HIDDEN) || digitsIn(sentence) >= DIGITS_OF_DATA;
+}
+
+function digitsIn(sentence: string): number {
+  return sentence.replace(/\P{N}+/gu, '').length;
+}
+
+/** What complains after a question or wish explains it. */
+function chosen(shown: readonly AskedSentence[]): AskedSentence[] {
+  const wish = shown.findIndex(({ asks, content }) => asks === 'question' && content >= ENOUGH);
+  const asking = shown.filter(
+    ({ asks }, place) => asks === 'question' || (asks === 'complaint' && (wish < 0 || place < wish)),
+  );
+  const stated = shown.find(({ content }) => content >= ENOUGH);
+  const isClear = asking.some(({ content, refers }) => content >= ENOUGH && !refers);
+  // "No invoice came. Could you send it?"
+  if (!isClear && stated !== undefined && shown.indexOf(stated) < shown.indexOf(asking[0] ?? stated))
+    asking.unshift(stated);
+  const first = asking[0] ?? stated ?? shown[0]!;
+  return (asking.length > 0 ? asking : [first]).map((asked) => {
+    // "I want to run it at home. Which computer is the best for that?"
+    const isMatter = asked.isInformation && asked.content >= MATTER;
+    if (asked !== first && isMatter && !first.isInformation) return { ...asked, telling: TELLING.most };
+    const more = asked === first ? (isMatter ? 0 : TELLING.first) : asked.refers ? -TELLING.reference : 0;
+    return { ...asked, telling: Math.max(0, Math.min(TELLING.most, asked.telling + more)) };
+  });
+}
+
+/** As it is shown; null: it says nothing. */
+function shownSentence(sentence: string, isComplaint: boolean): AskedSentence | null {
+  const line = withoutHesitations(sentence.replace(/\s+/gu, ' '));
+  const text = withoutData(withoutCourtesies(line));
+  if (!saysSomething(text)) return null;
+  const content = contentCount(text, VAGUE);
+  const isVague = content < ENOUGH && contentCount(text) > content;
+  const words = shownWordsOf(text, 40);
+  const lineWords = shownWordsOf(line, 8);
+  const opening = isUnspaced(text) ? -1 : openingIn(text, words);
+  // "This sounds good, could you find …": what is said before the wish is no matter of it.
+  const wish = words.slice(Math.max(0, opening));
+  const isOpened = opening >= 0 || wishes(text, words) || wishes(line, lineWords);
+  const isQuestion = isOpened || isMarkedQuestion(text);
+  const other = SHOWN.alternatives.firstIn(text, words);
+  return {
+    text,
+    content,
+    asks: isQuestion ? 'question' : isComplaint ? 'complaint' : 'nothing',
+    isInformation: isQuestion && asksToBeTold(text, words, opening),
+    adds: addsMore(text, words) || addsMore(line, lineWords) || addsMore('', wish),
+    refers: SHOWN.references.firstIn(text, wish) >= 0,
+    isAnother: other >= 0 && !words.slice(0, other).some(({ key }) => SHOWN.negations.hasWord(key)),
+    telling: isVague
+      ? content
+      : Math.min(content, TELLING.richest) * 2 +
+        (isQuestion && stemsOf(text).size >= ENOUGH ? TELLING.question : 0),
+  };
+}
+
+/** Whether a sentence begins with "please", "I would like to", "how" and the like, or says that it brings up more. */
+function wishes(text: string, words: readonly ShownWord[]): boolean {
+  const { openings, directives, questionWords, leads, asides } = SHOWN;
+  if (WISHES.has(words[0]?.key ?? '') || addsMore(text, words)) return true;
+  if (isUnspaced(text))
+    return (
+      [directives, questionWords].some((set) => set.firstIn(text, words) >= 0) ||
+      openings.unspacedAt(text, 0) > 0
+    );
+  // "Now find me …".
+  const start = Math.max(leads.endAt(words, 0), asides.endAt(words, 0));
+  return (
+    questionWords.endAt(words, 0) > 0 ||
+    [0, start].some((place) => openings.endAt(words, place) > place || directives.endAt(words, place) > place)
+  );
+}
+
+/** The word at which a clause begins with "I would like to", "can you" and the like; -1: none does. */
+function openingIn(text: string, words: readonly ShownWord[]): number {
+  return words.findIndex((word, at) => {
+    const end = SHOWN.openings.endAt(words, at);
+    if (end === at && SHOWN.directives.endAt(words, at) === at) return false;
+    const before = words[at - 1];
+    if (before === undefined || (end > at + 1 && CONJUNCTIONS.has(before.key))) return true;
+    return /[,;–—-]\s?$/u.test(text.slice(before.end, word.start));
+  });
+}
+
+/** "Is there a pool?", and not "Could you book it?" or "I need a pool?". */
+function asksToBeTold(text: string, words: readonly ShownWord[], opening: number): boolean {
+  const { inquiries, directives, questionWords, openings } = SHOWN;
+  if (isUnspaced(text)) {
+    const isQuestion = endsInQuestionMark(text) || questionWords.firstIn(text, words) >= 0;
+    return inquiries.firstIn(text, words) >= 0 || (isQuestion && directives.firstIn(text, words) < 0);
+  }
+  if (opening < 0) return isMarkedQuestion(text) || questionWords.endAt(words, 0) > 0;
+  // "Could you tell me", not "could you book".
+  const end = Math.max(openings.endAt(words, opening), directives.endAt(words, opening));
+  return words.slice(opening, end + 1).some(({ key }) => inquiries.hasWord(key));
+}
+
+/** Whether "also" or the like stands among its first words: "could you also find". */
+function addsMore(text: string, words: readonly ShownWord[]): boolean {
+  const { additions } = SHOWN;
+  return (
+    additions.unspacedAt(text, 0) > 0 || [0, 1, 2, 3].some((place) => additions.endAt(words, place) > place)
+  );
+}
+
+/** Whether a turn begins with yes or no, as answers do; `isDenial`: with no alone. */
+export function beginsWithReply(content: string, isDenial = false): boolean {
+  const { courtesies, contrasts, negations, replies } = SHOWN;
+  const start = content.slice(0, 80).trimStart();
+  const words = shownWordsOf(start, 6);
+  // "No problem", and "no, but …" brings up more.
+  if (courtesies.endAt(words, 0) > 1 || [1, 2].some((place) => contrasts.endAt(words, place) > place))
+    return false;
+  if (isDenial && !negations.hasWord(words[0]?.key ?? '') && negations.unspacedAt(start, 0) === 0)
+    return false;
+  return replies.endAt(words, 0) > 0 || replies.unspacedAt(start, 0) > 0;
+}

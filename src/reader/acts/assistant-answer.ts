@@ -1,0 +1,250 @@
+/**
+ * What an assistant turn says of a request: the sentence that carries the answer, and what it leaves the user to say.
+ * Covered by test/reader/acts/assistant-answer.test.ts.
+ */
+import { truncate } from '../../domain/truncate.ts';
+import { HIDDEN } from '../personal/redact.ts';
+import { endsSentence, sentencesOf } from '../document/sentences.ts';
+import { contentCount } from '../shortening/phrase-set.ts';
+import { isCode } from '../shortening/program-text.ts';
+import { shortened, withoutWeakEnd } from '../shortening/shortening.ts';
+import { isUnspaced } from '../document/words.ts';
+import { isHidden, LEFT_OUT, readSentence, withoutTag, type SaidSentence } from './said-sentence.ts';
+
+/** Of a longer turn only the beginning is read, UTF-16 units, and only so many sentences of it. */
+const READ_LENGTH = 2400;
+const MOST_SENTENCES = 12;
+const CODE = /```[^`]*(?:```|$)/gu;
+const LINK = /\[([^\]\n]{1,100})\]\([^)\s]{1,300}\)/gu;
+const MARKUP = /\*\*|__|`|^#{1,6}\s|^>\s/gmu;
+/** A list with its head stands up to so many UTF-16 units, an item whole up to so many. */
+const MOST_OF_LIST = 172;
+const MOST_OF_ITEM = 70;
+/** A sentence states something from this score on; it is an answer from this one on, for want of another. */
+const STATEMENT = 0.6;
+const LEAST = 0.15;
+/** It goes on from the sentence before it from this score on. */
+const PLAIN = 0.75;
+/** What a list, what leads up to code, and each place further back in the turn score. */
+const LIST = 1.35;
+const LEADS_TO_CODE = 0.8;
+const PLACE = 0.06;
+const MOST_PLACES = 8;
+/** What each word scores that it shares with the request, at most so many, and a report; what hidden words take. */
+const SHARED = 0.22;
+const MOST_SHARED = 4;
+const REPORTED = 0.25;
+const HIDDEN_WORDS = { some: 0.2, most: 0.7 } as const;
+/** A statement that says no more than so much beside the request goes on with the next. */
+const NOVEL = 2;
+/** What is to be confirmed names so much. */
+const LEAST_RECAP = 3;
+/** "Done.": a report that names so little speaks of the request before it. */
+const CONFIRMING = 1;
+/** So much is left of a sentence whose end hides something; so much stands beside each hidden value. */
+const LEAST_LEFT = 2;
+const LEAST_BESIDE = 6;
+
+/** "Please confirm:", before what is to be confirmed. */
+const LEAD = /^[^:：]{1,60}(?::\s+|：)(?=\S+\s+\S+\s+\S)/u;
+
+/** What a turn leaves the user to say. */
+export const AWAITED = ['nothing', 'answer', 'choice', 'confirmation', 'more'] as const;
+export type Awaited = (typeof AWAITED)[number];
+
+/** A sentence that may be the answer. */
+interface AnswerSentence extends SaidSentence {
+  /** It says what is about to be done, to have it confirmed: no answer by itself. */
+  readonly isRecap: boolean;
+}
+
+export interface AssistantAnswer {
+  readonly sentences: readonly AnswerSentence[];
+  readonly awaits: Awaited;
+  /** It asks for what it needs, as a question or not. */
+  readonly asksBack: boolean;
+  /** Says that people take over. */
+  readonly handsOver: boolean;
+  /** Says first that what is wanted is not possible. */
+  readonly refuses: boolean;
+  /** Reports that something is done, and asks for nothing more that it needs. */
+  readonly reports: boolean;
+  /** What it states first is a "no", something, or it states nothing. */
+  readonly states: 'nothing' | 'no' | 'something';
+  /** What it asks to confirm, where it says so; '' where it does not. */
+  readonly recap: string;
+}
+
+/** What may be the answer in an assistant turn. */
+export function readAnswer(content: string): AssistantAnswer {
+  const text = truncate(content, READ_LENGTH)
+    .replace(CODE, `\n${LEFT_OUT}\n`)
+    .replace(LINK, '$1')
+    .replace(MARKUP, '');
+  const said = sentencesOf(text).slice(0, MOST_SENTENCES).flatMap(withoutTag).map(readSentence);
+  const confirm = said.findIndex(({ asksToConfirm }) => asksToConfirm);
+  // What follows "please confirm", or stands before "is that correct?".
+  const recapFrom = confirm > 0 && said[confirm]!.act === 'ask' ? confirm - 1 : confirm;
+  const sentences = said.map((_, place) => {
+    const isRecap = confirm >= 0 && place >= recapFrom;
+    return { ...answerOf(said, place, isRecap), isRecap };
+  });
+  const first = sentences.find(({ score, act }) => score >= STATEMENT && act !== 'suggest');
+  const refusal = sentences.find(({ act }) => act === 'refuse');
+  const last = said.at(-1);
+  const offersMore = last?.act === 'ask' && last.manners !== 'none';
+  const asksBack = said.some((sentence) => sentence.asksBack);
+  const handsOver = said.some(({ act }) => act === 'hand-over');
+  return {
+    sentences,
+    awaits: awaitedBy(said, { offersMore, asksBack, confirms: confirm >= 0 }),
+    asksBack,
+    handsOver,
+    refuses:
+      !handsOver &&
+      refusal !== undefined &&
+      (first === undefined || sentences.indexOf(refusal) <= sentences.indexOf(first)),
+    reports: (!asksBack || offersMore) && sentences.some(({ act }) => act === 'done'),
+    states: first === undefined ? 'nothing' : first.denies ? 'no' : 'something',
+    recap: recapIn(sentences.slice(Math.max(0, recapFrom)).filter(({ isRecap }) => isRecap)),
+  };
+}
+
+function awaitedBy(
+  said: readonly SaidSentence[],
+  { offersMore, asksBack, confirms }: { offersMore: boolean; asksBack: boolean; confirms: boolean },
+): Awaited {
+  if (offersMore) return 'more';
+  if (confirms) return 'confirmation';
+  return said.some(({ act }) => act === 'suggest') ? 'choice' : asksBack ? 'answer' : 'nothing';
+}
+
+/** The sentence to be confirmed that names most, without "please confirm:". */
+function recapIn(sentences: readonly AnswerSentence[]): string {
+  const named = sentences.filter(
+    ({ text, act, asksBack, isListed, stems }) =>
+      act !== 'ask' &&
+      (!asksBack || LEAD.test(text)) &&
+      !isListed &&
+      !text.includes(HIDDEN) &&
+      stems.size >= LEAST_RECAP,
+  );
+  if (named.length === 0) return '';
+  const best = named.reduce((one, other) => (other.stems.size > one.stems.size ? other : one));
+  return best.text.replace(LEAD, '');
+}
+
+/** A sentence of a turn as an answer, whatever was asked: with the list that it leads up to, without what is hidden. */
+function answerOf(said: readonly SaidSentence[], place: number, isRecap: boolean): SaidSentence {
+  const sentence = said[place]!;
+  const next = said[place + 1];
+  const isHead = /[:：]$/u.test(sentence.text) && !sentence.isListed;
+  const leads = isHead || (next?.isListed === true && !sentence.isListed && !endsSentence(sentence.text));
+  const items = leads ? itemsAfter(said, place) : [];
+  const whole = items.length > (isHead ? 0 : 1) ? withItems(sentence.text, items) : null;
+  const text = (whole ?? (isHead ? withoutWeakEnd(withoutColon(sentence.text)) : sentence.text))
+    .replace(/\s+/gu, ' ')
+    .trim();
+  const isOwn = sentence.act === 'done' || sentence.act === 'hand-over' || isRecap;
+  let score = sentence.score - Math.min(place, MOST_PLACES) * PLACE;
+  if (leads && items.length > 1) score = Math.max(score, LIST - Math.min(place, MOST_PLACES) * PLACE);
+  else if (isHead && next !== undefined && (next.text === LEFT_OUT || isCode(next.text)))
+    score = Math.max(score, LEADS_TO_CODE);
+  else if (leads && sentence.act !== 'done') score -= isHead ? 1.5 : 0.8;
+  // What stands below the items of a list explains one of them.
+  if (!sentence.isListed && said.slice(0, place).some(({ isListed }) => isListed)) score -= 0.35;
+  const act = isRecap && sentence.act === 'done' ? 'answer' : sentence.act;
+  return { ...sentence, act, score, text: isOwn ? text : withoutHidden(text) };
+}
+
+/** The items of the list that a sentence leads up to, unless several things are hidden among them. */
+function itemsAfter(said: readonly SaidSentence[], place: number): string[] {
+  if (said[place + 1]?.isListed !== true) return [];
+  const items = said
+    .slice(place + 1)
+    .flatMap(({ isListed, text }) => (isListed ? [text.replace(/[.;,。；，]$/u, '')] : []));
+  const shown = items.filter((item) => !item.includes(HIDDEN));
+  return items.length - shown.length > 1 ? [] : shown;
+}
+
+/** A sentence and as many of the items below it as there is room for, long ones by their heads. */
+function withItems(sentence: string, items: readonly string[]): string {
+  const head = withoutColon(sentence);
+  let text = `${head}${isUnspaced(head) ? '：' : ': '}`;
+  for (const [count, item] of items.entries()) {
+    const name = item.length <= MOST_OF_ITEM ? item : (/^[^:：\d]{2,60}(?=[:：]\s)/u.exec(item)?.[0] ?? '');
+    if (name === '' || text.length + name.length > MOST_OF_LIST)
+      return count === 0 ? shortened(`${text}${item}`, MOST_OF_LIST) : `${text}; …`;
+    text += `${count === 0 ? '' : '; '}${name}`;
+  }
+  return text;
+}
+
+function withoutColon(text: string): string {
+  return text.replace(/(?<![.:：。\s])[.:：。\s]+$/u, '');
+}
+
+/** A sentence up to the clause that hides something; '' when too little is left to say anything. */
+export function withoutHidden(sentence: string): string {
+  // A number of an order says what it is by its mark.
+  const at = sentence.replaceAll(/#\s?•••/gu, (mark) => ' '.repeat(mark.length)).indexOf(HIDDEN);
+  if (at < 0) return sentence;
+  const front = /^(.*)(?:[,，、；;](?!\d)|\s[–—-]\s)/su.exec(sentence.slice(0, at))?.[1]?.trim() ?? '';
+  if (contentCount(front) >= Math.max(LEAST_LEFT, contentCount(sentence) / 2))
+    return `${front}${isUnspaced(front) ? '。' : '.'}`;
+  return contentCount(sentence) >= LEAST_BESIDE * (sentence.split(HIDDEN).length - 1) ? sentence : '';
+}
+
+/** A sentence with what it scores as the answer to a request. */
+export interface ScoredAnswer {
+  readonly text: string;
+  readonly score: number;
+  /** It reports that what is asked is done, by its words or since the user has just confirmed it. */
+  readonly isReport: boolean;
+}
+
+/**
+ * The sentence of a turn that answers best; null when none does. `isConfirmed`: the user has just answered, so that a
+ * report needs no word of the request; `isInformation`: what is asked cannot be done.
+ */
+export function bestAnswer(
+  { sentences, reports }: AssistantAnswer,
+  asked: ReadonlySet<string>,
+  { isConfirmed = false, isInformation = false } = {},
+): ScoredAnswer | null {
+  let best: ScoredAnswer | null = null;
+  for (const [place, { text, score, act, stems, isRecap }] of sentences.entries()) {
+    if (isRecap || text === '' || score < LEAST) continue;
+    const shared = [...stems].filter((stem) => asked.has(stem)).length;
+    const reportsIt = act === 'done' && !isHidden(text);
+    const isReport = reportsIt && (shared > 0 || (reports && (isConfirmed || stems.size <= CONFIRMING)));
+    if (
+      shared === 0 &&
+      (isInformation ? act === 'done' : stems.size === 0 && act !== 'done' && !isUnspaced(text))
+    )
+      continue;
+    const hidden = isHidden(text)
+      ? HIDDEN_WORDS.most
+      : text.includes(HIDDEN) && !isReport
+        ? HIDDEN_WORDS.some
+        : 0;
+    const total = score + Math.min(shared, MOST_SHARED) * SHARED + (isReport ? REPORTED : 0) - hidden;
+    if (total < LEAST || (best !== null && total <= best.score)) continue;
+    const next = sentences[place + 1];
+    const isThin = [...stems].filter((stem) => !asked.has(stem) && !/^\d/u.test(stem)).length <= NOVEL;
+    // "I found a recipe for you! It takes an hour."
+    const isMore =
+      next !== undefined &&
+      !next.isRecap &&
+      !next.isListed &&
+      act !== 'done' &&
+      (next.act === 'suggest' ||
+        (isThin &&
+          (next.act === 'answer' || next.act === 'refuse') &&
+          next.manners === 'none' &&
+          next.score >= PLAIN));
+    const whole = isMore && text.length + next.text.length < MOST_OF_LIST ? `${text} ${next.text}` : text;
+    best = { text: whole, score: total, isReport };
+  }
+  return best;
+}

@@ -1,0 +1,102 @@
+/**
+ * What an assistant claims of itself: that it cannot do or does not know something. Whether a turn has a gap,
+ * `gaps.ts` decides. Covered by test/reader/acts/gap-claims.test.ts.
+ */
+import type { MissingAbility } from '../../domain/facts.ts';
+import { claimActOf, ClaimRead } from './tables/claim.ts';
+import { gapMatcher, type GapMatch, type GapPhraseKind, type GapRead } from './gap-phrases.ts';
+import { isVerse, quotedSpans } from './quoted-text.ts';
+
+/** What a message says about abilities. */
+export interface GapFinding {
+  readonly missing: MissingAbility | null;
+  /** An inability was seen, but it is a refusal, a question back or the like. */
+  readonly isExcused: boolean;
+}
+
+const NOTHING: GapFinding = { missing: null, isExcused: false };
+const EXCUSED: GapFinding = { missing: null, isExcused: true };
+
+/** Weaker kinds count where no stronger one is found. */
+const STRENGTH: Partial<Record<GapPhraseKind, number>> = {
+  unseen: 4,
+  unable: 3,
+  unknown: 2,
+  failed: 1,
+  'not-found': 1,
+};
+
+/** Whether a text holds a phrase that says that something is missing, however it is meant. */
+export function claimsIn(text: string): boolean {
+  return gapMatcher()
+    .match(text)
+    .matches.some(({ kind }) => STRENGTH[kind] !== undefined);
+}
+
+/** UTF-16 units of a message that opens with what it is not, and answers all the same. */
+const LONG_BEHIND_DISCLAIMER = 220;
+
+/** Finds the first inability of the strongest kind. In linear time. */
+export function findGap(text: string): GapFinding {
+  const read = gapMatcher().match(text);
+  const claims = claimsOf(read);
+  if (claims.length === 0) return NOTHING;
+  if (isVerse(text)) return EXCUSED;
+  const has = (kind: GapPhraseKind): boolean => read.matches.some((match) => match.kind === kind);
+  const isPolicy = has('policy');
+  const isUnclear = has('clarifying');
+  const isDisclaimer = has('disclaimer') && read.text.length > LONG_BEHIND_DISCLAIMER;
+  let best: MissingAbility | null = null;
+  let strength = 0;
+  let isExcused = false;
+  for (const claimed of claims) {
+    const own = STRENGTH[claimed.claim.kind]!;
+    if (own <= strength) continue;
+    const act = claimActOf(claimed);
+    if (act === 'none') continue;
+    if (act === 'refuse' || isPolicy || isDisclaimer || (isUnclear && own < 3)) {
+      isExcused = true;
+      continue;
+    }
+    best = missingOf(claimed, act);
+    strength = own;
+  }
+  if (best !== null) return { missing: best, isExcused: false };
+  return isExcused ? EXCUSED : NOTHING;
+}
+
+/** The claims of a message, in the order of the text. */
+export function claimsOf(read: GapRead): ClaimRead[] {
+  const claims = read.matches.filter(({ kind }) => STRENGTH[kind] !== undefined);
+  if (claims.length === 0) return [];
+  const quoted = quotedSpans(read.text);
+  return longest(claims).map((claim) => new ClaimRead(claim, read, quoted));
+}
+
+/** Of phrases of one kind that share words the longest, in the order of the text. */
+function longest(claims: readonly GapMatch[]): GapMatch[] {
+  const kept: GapMatch[] = [];
+  for (const claim of claims.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    const last = kept.findLast(({ kind }) => kind === claim.kind);
+    if (last !== undefined && claim.start < last.end) {
+      if (claim.end > last.end) kept[kept.indexOf(last)] = { ...last, end: claim.end };
+      continue;
+    }
+    kept.push(claim);
+  }
+  return kept;
+}
+
+function missingOf(claimed: ClaimRead, act: 'unknown' | 'unable'): MissingAbility {
+  const { claim, read, object, from, question, isLimit } = claimed;
+  const { text, tokens } = read;
+  const found = {
+    type: act === 'unknown' ? 'KNOWLEDGE' : 'TOOL',
+    words: object,
+    claim: text.slice(from, tokens[claim.end - 1]!.end),
+    isUnseen: claim.kind === 'unseen',
+    language: claim.language,
+  } as const;
+  if (question === null || act !== 'unknown' || isLimit) return found;
+  return { ...found, question: text.slice(tokens[question.start]!.start, tokens[question.end - 1]!.end) };
+}

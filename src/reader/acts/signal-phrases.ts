@@ -1,0 +1,144 @@
+/** The phrases of satisfaction and dissatisfaction in `lexicon/<language>/signals.json`, and what each kind means. */
+import { STANCES, type Stance } from '../../domain/facts.ts';
+import type { SignalKey } from '../../domain/signal-kinds.ts';
+import { once } from '../document/once.ts';
+import { loadPhraseFiles, type PhraseFile } from '../phrases/phrase-files.ts';
+import { PhraseMatcher } from '../phrases/phrase-matcher.ts';
+
+/** Stances after which a word of courtesy speaks of an answer; after others it is polite, or answers a question. */
+const ANSWERED: readonly Stance[] = ['answered', 'asked-if-helped', 'asked-for-more'];
+/** Stances after which a turn answers no question. */
+const NOT_ASKED = STANCES.filter((stance) => stance !== 'asked' && stance !== 'asked-about');
+const NOT_REFUSED = STANCES.filter((stance) => stance !== 'unable');
+
+interface Meaning {
+  readonly type: 'SAT' | 'DSAT';
+  readonly keys: readonly SignalKey[];
+  readonly needs: readonly Stance[];
+  /** Counts when nothing else is said, and not before a contrast. */
+  readonly courtesy?: true;
+  /** Only when the turn says nothing besides. */
+  readonly alone?: true;
+  /** May be said of a thing as well as of the answer. */
+  readonly aboutThing?: true;
+  /** Also said in a question. */
+  readonly inQuestions?: true;
+  /** Only in a turn without thanks or praise. */
+  readonly unthanked?: true;
+}
+
+/**
+ * What a user turn says. `warm`: thanks that are more than polite ("thank you so much"). `told`: the assistant asks for
+ * what it was told before. `rejection`: "no, the other one", a correction after an answer and an answer after a
+ * question. `leaves`: the user goes on without the assistant ("I'll call them"), which may be what it advised.
+ */
+export const SAID = {
+  thanks: { type: 'SAT', keys: ['gratitude'], needs: ANSWERED, courtesy: true },
+  warm: { type: 'SAT', keys: ['gratitude'], needs: NOT_REFUSED, courtesy: true },
+  praise: { type: 'SAT', keys: ['praise'], needs: STANCES },
+  approval: {
+    type: 'SAT',
+    keys: ['praise'],
+    needs: ['answered', 'asked-for-more'],
+    courtesy: true,
+    alone: true,
+  },
+  solved: { type: 'SAT', keys: ['problem-solved'], needs: STANCES },
+  closing: { type: 'SAT', keys: ['positive-closing'], needs: ANSWERED, courtesy: true },
+  acknowledgement: {
+    type: 'SAT',
+    keys: ['acknowledgement'],
+    needs: NOT_REFUSED,
+    courtesy: true,
+    alone: true,
+  },
+  yes: { type: 'SAT', keys: ['praise'], needs: ['asked-if-helped'] },
+  no: { type: 'DSAT', keys: ['correction'], needs: ['answered'] },
+  failed: { type: 'DSAT', keys: ['negative-feedback'], needs: STANCES, inQuestions: true, aboutThing: true },
+  'bad-answer': { type: 'DSAT', keys: ['negative-feedback'], needs: STANCES, aboutThing: true },
+  correction: { type: 'DSAT', keys: ['correction'], needs: STANCES, inQuestions: true },
+  rejection: {
+    type: 'DSAT',
+    keys: ['correction'],
+    needs: ['answered', 'unable', 'waiting'],
+    aboutThing: true,
+  },
+  'said-so': {
+    type: 'DSAT',
+    keys: ['correction', 'ignored-instruction'],
+    needs: NOT_ASKED,
+    inQuestions: true,
+  },
+  told: { type: 'DSAT', keys: ['ignored-instruction'], needs: STANCES, inQuestions: true },
+  wrong: { type: 'DSAT', keys: ['factual-error'], needs: STANCES, aboutThing: true },
+  doubt: { type: 'DSAT', keys: ['factual-error'], needs: NOT_ASKED, inQuestions: true, aboutThing: true },
+  repeat: { type: 'DSAT', keys: ['repetition'], needs: STANCES, inQuestions: true },
+  vague: { type: 'DSAT', keys: ['insufficient-detail'], needs: STANCES, inQuestions: true, aboutThing: true },
+  angry: { type: 'DSAT', keys: ['frustration'], needs: STANCES, inQuestions: true, aboutThing: true },
+  irony: { type: 'DSAT', keys: ['frustration'], needs: STANCES, inQuestions: true },
+  'gives-up': { type: 'DSAT', keys: ['gives-up'], needs: STANCES },
+  leaves: { type: 'DSAT', keys: ['gives-up'], needs: ['unable'], unthanked: true },
+  human: { type: 'DSAT', keys: ['gives-up'], needs: STANCES, inQuestions: true },
+} as const satisfies Record<string, Meaning>;
+
+export type Said = keyof typeof SAID;
+
+export function meaningOf(said: Said): Meaning {
+  return SAID[said];
+}
+
+/**
+ * Further kinds. `earlier`: the turn speaks of an answer before its session. `task`: it gives or wants words to write,
+ * translate or explain. `wants`: it asks for something. `polite`: greetings, farewells, and what else is said beside
+ * praise without saying anything. `ends`: it wants nothing more ("that's all"). `agrees`: it takes what was said
+ * ("sounds good"). `insists`: it speaks of the answer or of another try ("still", "tried that", "your"), so that what
+ * failed is no answer to a question. `asks`: the assistant asks without a question mark.
+ */
+const OF_USERS = ['earlier', 'task'] as const;
+const BESIDE = ['wants', 'polite', 'ends', 'agrees', 'insists'] as const;
+const OF_ASSISTANTS = ['asks-if-helped', 'asks-for-more', 'asks-about', 'asks', 'unable', 'waits'] as const;
+
+export type UserPhrase = Said | (typeof OF_USERS)[number];
+export type BesidePhrase = (typeof BESIDE)[number];
+export type AssistantPhrase = (typeof OF_ASSISTANTS)[number];
+
+export function isSaid(kind: UserPhrase): kind is Said {
+  return kind in SAID;
+}
+
+/** The matchers of what users and assistants say. Throws SetupError at the first call when a file cannot be used. */
+export const signalPhrases = once(() => {
+  const ofUsers: readonly UserPhrase[] = [...(Object.keys(SAID) as Said[]), ...OF_USERS];
+  const kinds = [...ofUsers, ...BESIDE, ...OF_ASSISTANTS];
+  const files = loadPhraseFiles({ purpose: 'signals', kinds, checked: false });
+  const matcherOf = <Kind extends (typeof kinds)[number]>(of: readonly Kind[]): PhraseMatcher<Kind> =>
+    new PhraseMatcher<Kind>(
+      files.map((file) => withKinds(file, of)),
+      { strict: true },
+    );
+  return {
+    user: matcherOf(ofUsers),
+    /** What stands beside something that is heard: most turns say nothing of that kind, and are not read for it. */
+    beside: matcherOf(BESIDE),
+    assistant: matcherOf(OF_ASSISTANTS),
+  };
+});
+
+/** In a longer text only so many UTF-16 units at each end are read: complaints and thanks open or close a turn. */
+const READ_AT_EACH_END = 600;
+
+/** Both ends of a long text. */
+export function endsOf(text: string): string {
+  if (text.length <= 2 * READ_AT_EACH_END) return text;
+  return `${text.slice(0, READ_AT_EACH_END)}\n${text.slice(-READ_AT_EACH_END)}`;
+}
+
+function withKinds<Kind extends string, All extends string>(
+  file: PhraseFile<All>,
+  kinds: readonly (Kind & All)[],
+): PhraseFile<Kind> {
+  const of = kinds
+    .map((kind) => [kind, file.kinds[kind]] as const)
+    .filter(([, phrases]) => phrases !== undefined);
+  return { ...file, kinds: Object.fromEntries(of) as PhraseFile<Kind>['kinds'] };
+}

@@ -1,0 +1,318 @@
+/**
+ * Satisfaction signals in a user turn, by phrases (`lexicon/<language>/signals.json`). Which of them count is decided
+ * where the turn before is known (`conversations/signal-context.ts`).
+ */
+import type { SignalCandidate, Stance } from '../../domain/facts.ts';
+import { SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
+import type { Clause } from '../phrases/clauses.ts';
+import type { Match, MatchedText } from '../phrases/phrase-matcher.ts';
+import { BREAK, isEmoji } from '../phrases/read-text.ts';
+import { quotationsOf } from '../document/quotations.ts';
+import { isFoldedStopWord } from '../document/words.ts';
+import {
+  endsOf,
+  isSaid,
+  meaningOf,
+  signalPhrases,
+  type Said,
+  type BesidePhrase,
+  type UserPhrase,
+} from './signal-phrases.ts';
+
+/** More words that say something make an approving word the opening of a next step. */
+const MOST_BESIDE_APPROVAL = 0;
+/** The same before thanks: "I need a taxi, thanks" is polite. */
+const MOST_BEFORE_THANKS = 5;
+
+/** Thanks and approval beside so many words speak of what is told, after these stances as well. */
+const LEAST_TOLD = 3;
+const TOLD: readonly Stance[] = ['waiting', 'asked'];
+const ASKED: readonly Stance[] = ['asked', 'asked-about'];
+
+/** A turn of fewer words, without courtesies, has understood no more than that something was said. */
+const LEAST_OF_INSIGHT = 4;
+
+/**
+ * More words beside it make what failed or is wrong a part of a longer story, perhaps not about the answer; anger that
+ * does not speak of the answer is about something else with fewer.
+ */
+const MOST_BESIDE = { complaint: 10, anger: 2 } as const;
+
+/** Something that a turn says. */
+interface Hit {
+  readonly said: Said;
+  readonly start: number;
+  readonly end: number;
+  readonly clause: number;
+}
+
+/** The signals that a user turn may give, in the order of SIGNALS, each at most once. Any language. */
+export function detectSignals(content: string): SignalCandidate[] {
+  const text = signalPhrases().user.match(endsOf(content));
+  const heard = heardIn(text);
+  const { hits, courtesies } = heard;
+  const type = typeOfTurn(hits, text);
+  if (type === null) return [];
+  const first = text.matches.some(({ kind }) => kind === 'earlier');
+  const beside = wordsBeside(text, heldTokens(heard), 0, text.tokens.length);
+  const isBare = beside === 0;
+  const endings = courtesies.filter(({ kind }) => kind === 'ends');
+  const isThanked = hits.some(({ said }) => said === 'thanks');
+  const found = new Map<SignalKey, SignalCandidate>();
+  const add = (key: SignalKey, needs: readonly Stance[], isFirst: boolean): void => {
+    const known = found.get(key);
+    found.set(key, {
+      key,
+      needs: [...new Set([...(known?.needs ?? []), ...needs])],
+      first: isFirst || known?.first === true,
+    });
+  };
+  for (const hit of hits) {
+    const { said } = hit;
+    const { type: own, needs, keys } = meaningOf(said);
+    if (own !== type) continue;
+    // "No, that's all, thanks" declines more help; "thank you for the help" does not.
+    const declines =
+      said === 'closing'
+        ? endings.some((end) => overlap(end, hit))
+        : said === 'thanks' && isBare && endings.length > 0 && endsClause(hit.end, text);
+    // Who tells of something beside thanks or approval does not only wait with patience, or take an offer.
+    const isTold = (said === 'thanks' || said === 'approval') && beside >= LEAST_TOLD && asksNothing(heard);
+    const muted = new Set(answersTo(hit, heard, isBare));
+    if (declines) muted.add('asked-for-more');
+    // "Never mind then, thanks" takes a refusal as it is.
+    if (said === 'gives-up' && isThanked) muted.add('unable');
+    const after = [...needs, ...(isTold ? TOLD : [])].filter((stance) => !muted.has(stance));
+    for (const key of keys) add(key, after, first || (said === 'thanks' && isBare));
+  }
+  if (type === 'DSAT' && hits.some(({ said }) => said === 'no'))
+    add('negative-feedback', ['asked-if-helped'], false);
+  return SIGNALS.flatMap(({ key }) => found.get(key) ?? []);
+}
+
+/**
+ * The stances after which a hit may be no more than an answer: "sounds good" takes an offer, "it is broken" tells what
+ * is wrong. What insists ("still", "your tip") answers nothing.
+ */
+function answersTo(hit: Hit, heard: Heard, isBare: boolean): readonly Stance[] {
+  const { said } = hit;
+  const { type, aboutThing } = meaningOf(said);
+  // "Got it" waits for what comes; "now it makes sense" has what it needs.
+  if (said === 'acknowledgement' && wordsOf(heard) < LEAST_OF_INSIGHT) return [...ASKED, 'waiting'];
+  const mayTell = said === 'praise' || said === 'solved';
+  if (!mayTell && (type === 'SAT' || aboutThing !== true)) return [];
+  const agrees = heard.courtesies.some((match) => match.kind === 'agrees' && overlap(match, hit));
+  if (mayTell && isBare && (agrees || hit.end - hit.start === 1)) return ASKED;
+  if (says(heard, 'insists')) return [];
+  return said === 'wrong' ? ASKED : ['asked-about'];
+}
+
+/** Words of a turn without thanks and what is said beside them. */
+function wordsOf({ text: { tokens }, hits, courtesies }: Heard): number {
+  const polite = new Uint8Array(tokens.length);
+  for (const { said, start, end } of hits) if (said === 'thanks') polite.fill(1, start, end);
+  for (const { kind, start, end } of courtesies) if (kind === 'polite') polite.fill(1, start, end);
+  const weights = tokens.map(({ isCharacter }, at) => (polite[at] === 1 ? 0 : isCharacter ? 0.5 : 1));
+  return weights.reduce<number>((sum, weight) => sum + weight, 0);
+}
+
+/** What is heard in a turn, and what stands beside it. */
+interface Heard {
+  readonly text: MatchedText<UserPhrase>;
+  readonly hits: readonly Hit[];
+  readonly courtesies: readonly Match<BesidePhrase>[];
+}
+
+function says({ courtesies }: Heard, wanted: BesidePhrase): boolean {
+  return courtesies.some(({ kind }) => kind === wanted);
+}
+
+/** What a turn says in its own words: not quoted, not to be written or translated, not denied. */
+function heardIn(text: MatchedText<UserPhrase>): Heard {
+  const { matches, tokens, clauses } = text;
+  const nothing: Heard = { text, hits: [], courtesies: [] };
+  if (matches.length === 0) return nothing;
+  const task = matches.find(({ kind }) => kind === 'task');
+  if (task !== undefined && task.start <= clauses[0]!.end) return nothing;
+  const quoted = quotationsOf(text.text);
+  const isQuoted = ({ start, end }: Match<UserPhrase>): boolean => {
+    const [from, to] = [tokens[start]!.start, tokens[end - 1]!.end];
+    return quoted.some((span) => from < span.end && to > span.start);
+  };
+  const clauseOf = clauseByToken(clauses, tokens.length);
+  const hits: Hit[] = [];
+  for (const match of matches) {
+    const { kind, start, end, negated, denies } = match;
+    if (!isSaid(kind) || isQuoted(match)) continue;
+    const said = negated && !(denies && meaningOf(kind).type === 'DSAT') ? deniedAs(kind) : kind;
+    if (said === null) continue;
+    const clause = clauseOf[end - 1]!;
+    if (clauses[clause]!.isQuestion && meaningOf(said).inQuestions !== true) continue;
+    hits.push({ said, start, end, clause });
+  }
+  if (hits.length === 0) return nothing;
+  const courtesies = signalPhrases().beside.match(text.text).matches;
+  return { text, hits: withoutPoliteness({ text, hits, courtesies }), courtesies };
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+function overlap(one: Span, other: Span): boolean {
+  return one.start < other.end && other.start < one.end;
+}
+
+/** Whether a mark, or nothing, stands before the token at `end`. */
+function endsClause(end: number, { tokens }: MatchedText<UserPhrase>): boolean {
+  return end >= tokens.length || tokens[end]!.before >= BREAK.mark;
+}
+
+/** "Not helpful" is a complaint, "it did not work" a failure, "not wrong" nothing. */
+function deniedAs(said: Said): Said | null {
+  if (said === 'praise' || said === 'approval') return 'bad-answer';
+  return said === 'solved' ? 'failed' : null;
+}
+
+function clauseByToken(clauses: readonly Clause[], count: number): Int32Array {
+  const places = new Int32Array(count);
+  clauses.forEach(({ start, end }, place) => places.fill(place, start, end));
+  return places;
+}
+
+/** Drops thanks after a request, approving words with a next step, and complaints in a longer story. */
+function withoutPoliteness(heard: Heard): Hit[] {
+  const { text, hits } = heard;
+  const held = heldTokens(heard);
+  const beside = wordsBeside(text, held, 0, text.tokens.length);
+  const isThankful = hits.some(({ said }) => meaningOf(said).type === 'SAT');
+  const leaves = hits.some(({ said }) => meaningOf(said).unthanked === true);
+  const isApproval = !leaves && (beside <= MOST_BESIDE_APPROVAL || asksNothing(heard));
+  const besideAnger = (hit: Hit): number => wordsBeside(text, held, ...sentenceOf(hit, text.clauses));
+  return hits.filter((hit) => {
+    const { said } = hit;
+    const { aboutThing, alone, type, unthanked } = meaningOf(said);
+    if (aboutThing === true && beside > MOST_BESIDE.complaint) return false;
+    if (said === 'angry' && !says(heard, 'insists') && besideAnger(hit) > MOST_BESIDE.anger) return false;
+    if (said === 'thanks' || said === 'warm') return !areThanksForRequest(hit, heard, held);
+    if (unthanked === true && isThankful) return false;
+    if (said === 'praise' && opensRequest(hit, heard)) return false;
+    return alone !== true || type !== 'SAT' || isApproval;
+  });
+}
+
+/** "That sounds good, please book it" takes an offer, and judges nothing. */
+function opensRequest(hit: Hit, { text: { closings }, courtesies }: Heard): boolean {
+  if (!courtesies.some((match) => match.kind === 'agrees' && overlap(match, hit))) return false;
+  return (
+    courtesies.some(({ kind, start }) => kind === 'wants' && start >= hit.end) ||
+    closings.slice(hit.end).includes('?')
+  );
+}
+
+/** Whether something is asked for before thanks; in a sentence of their own they may follow a report. */
+function areThanksForRequest({ start, clause }: Hit, { text, courtesies }: Heard, held: Uint8Array): boolean {
+  const { clauses, closings } = text;
+  if (start === 0) return false;
+  const isRequest =
+    courtesies.some((match) => match.kind === 'wants' && match.start < start) ||
+    closings.slice(0, start).includes('?');
+  if (isRequest) return wordsBeside(text, held, 0, start) > 0;
+  const isOwnSentence = clauses[clause]!.start === start && clauses[clause]!.sentence > 0;
+  return !isOwnSentence && wordsBeside(text, held, 0, start) > MOST_BEFORE_THANKS;
+}
+
+/** Whether a turn wishes for nothing and holds no question. */
+function asksNothing(heard: Heard): boolean {
+  return !says(heard, 'wants') && !heard.text.closings.includes('?');
+}
+
+/** The tokens of the sentence that a hit ends in: the first, and the one behind the last. */
+function sentenceOf({ clause }: Hit, clauses: readonly Clause[]): [number, number] {
+  const { sentence } = clauses[clause]!;
+  const own = clauses.filter((one) => one.sentence === sentence);
+  return [own[0]!.start, own.at(-1)!.end];
+}
+
+/** Tokens of what is heard, and of courtesies beside it. */
+function heldTokens({ text, hits, courtesies }: Heard): Uint8Array {
+  const held = new Uint8Array(text.tokens.length);
+  for (const { start, end } of hits) held.fill(1, start, end);
+  for (const { kind, start, end } of courtesies)
+    if (kind === 'polite' || kind === 'ends') held.fill(1, start, end);
+  return held;
+}
+
+/** Words that say something and are no part of a hit; in a question every word counts. */
+function wordsBeside(
+  { tokens, closings }: MatchedText<UserPhrase>,
+  held: Uint8Array,
+  from: number,
+  to: number,
+): number {
+  let count = 0;
+  for (let at = from; at < to; at++) {
+    if (held[at] === 1) continue;
+    const { key, isCharacter } = tokens[at]!;
+    const asks = closings[at] === '?';
+    if (isEmoji(tokens[at]!) || (!asks && isFoldedStopWord(key))) continue;
+    count += isCharacter ? 0.4 : 1;
+  }
+  return count;
+}
+
+/**
+ * What a turn says in the end. Praise and success after a complaint stand; thanks at the end of one are polite; a
+ * clause that counters praise takes it back, whatever it says.
+ */
+function typeOfTurn(hits: readonly Hit[], { clauses }: MatchedText<UserPhrase>): 'SAT' | 'DSAT' | null {
+  const complaints = hits.filter(({ said }) => meaningOf(said).type === 'DSAT');
+  const approvals = hits.filter(({ said }) => meaningOf(said).type === 'SAT');
+  const lastComplaint = Math.max(-1, ...complaints.map(({ clause }) => clause));
+  const judgements = approvals.filter(({ said }) => meaningOf(said).courtesy !== true);
+  const lastJudgement = Math.max(-1, ...judgements.map(({ clause }) => clause));
+  if (complaints.length > 0) {
+    const ends = lastJudgement > lastComplaint && !isCountered(lastJudgement, clauses);
+    return ends ? 'SAT' : 'DSAT';
+  }
+  if (approvals.length === 0) return null;
+  const last = Math.max(...approvals.map(({ clause }) => clause));
+  return isCountered(last, clauses) ? null : 'SAT';
+}
+
+/** Whether a clause of contrast follows. */
+function isCountered(clause: number, clauses: readonly Clause[]): boolean {
+  return clauses.slice(clause + 1).some(({ contrasts }) => contrasts);
+}
+
+/** Complaints that name no wish. */
+const WISHLESS: ReadonlySet<Said> = new Set<Said>([
+  'failed',
+  'bad-answer',
+  'wrong',
+  'said-so',
+  'told',
+  'angry',
+  'irony',
+]);
+
+/** Longer sentences say more than that. */
+const LONGEST_COMPLAINT = 300;
+
+/** Whether a sentence complains about the conversation and says nothing besides. */
+export function isOnlyComplaint(sentence: string): boolean {
+  if (sentence.length > LONGEST_COMPLAINT) return false;
+  const text = signalPhrases().user.match(sentence);
+  const heard = heardIn(text);
+  const complaints = heard.hits.filter(({ said }) => WISHLESS.has(said));
+  const held = heldTokens({ ...heard, hits: complaints });
+  return complaints.length > 0 && wordsBeside(text, held, 0, text.tokens.length) === 0;
+}
+
+const TYPE_OF = new Map<SignalKey, 'SAT' | 'DSAT'>(SIGNALS.map(({ key, type }) => [key, type]));
+
+/** What a signal stands for. */
+export function typeOf(key: SignalKey): 'SAT' | 'DSAT' {
+  return TYPE_OF.get(key) ?? 'DSAT';
+}

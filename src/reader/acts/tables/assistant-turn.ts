@@ -1,0 +1,69 @@
+/**
+ * What a turn of an assistant leaves the user to say: the act before, by which a user's act becomes a signal
+ * (`SAID` in signal-phrases.ts). Covered by test/reader/acts/tables/act-tables.test.ts.
+ */
+import type { Stance } from '../../../domain/facts.ts';
+import { endsOf, signalPhrases, type AssistantPhrase } from '../signal-phrases.ts';
+import { firstRule, type ActRule } from './act-table.ts';
+
+/** Only the end of an assistant turn asks the user. */
+const CLOSING_TOKENS = 60;
+
+/** What is read in both ends of a turn. */
+export interface TurnRead {
+  /** It admits that it cannot or does not know something. */
+  readonly lacks: boolean;
+  readonly said: ReadonlySet<AssistantPhrase>;
+  /** A question stands near its end. */
+  readonly asks: boolean;
+  /** One of those asks how something is or went. */
+  readonly asksAbout: boolean;
+}
+
+/** Exported for its test: `stanceOf` reads it. */
+export const TURN_ACTS: readonly ActRule<TurnRead, Stance>[] = [
+  { act: 'asked-if-helped', when: ({ said }) => said.has('asks-if-helped'), example: 'Did that help?' },
+  {
+    act: 'unable',
+    when: ({ said, lacks }) => said.has('asks-for-more') && (lacks || said.has('unable')),
+    example: 'I cannot open the harbour gate. Is there anything else I can help with?',
+  },
+  {
+    act: 'asked-for-more',
+    when: ({ said }) => said.has('asks-for-more'),
+    example: 'The gate opens at nine. Is there anything else I can help with?',
+  },
+  {
+    act: 'asked-about',
+    when: ({ asksAbout }) => asksAbout,
+    example: 'What happens when you start the engine?',
+  },
+  { act: 'asked', when: ({ asks }) => asks, example: 'Which boat is it?' },
+  { act: 'asked', when: ({ said }) => said.has('asks'), example: 'Please tell me the number of your berth.' },
+  { act: 'waiting', when: ({ said }) => said.has('waits'), example: 'One moment, please.' },
+  {
+    act: 'unable',
+    when: ({ said, lacks }) => lacks || said.has('unable'),
+    example: 'I cannot open the harbour gate.',
+  },
+  { act: 'answered', example: 'The gate opens at nine.' },
+];
+
+/** Both ends of a turn. `lacks`: it admits a gap. */
+export function readTurn(content: string, lacks: boolean): TurnRead {
+  const { matches, tokens, closings } = signalPhrases().assistant.match(endsOf(content));
+  const from = Math.max(0, tokens.length - CLOSING_TOKENS);
+  return {
+    lacks,
+    said: new Set(matches.map(({ kind }) => kind)),
+    asks: closings.indexOf('?', from) >= 0,
+    asksAbout: matches.some(
+      ({ kind, start }) => kind === 'asks-about' && start >= from && closings[start] === '?',
+    ),
+  };
+}
+
+/** What an assistant turn leaves the user to say. `lacks`: it admits a gap. */
+export function stanceOf(content: string, lacks: boolean): Stance {
+  return firstRule(TURN_ACTS, readTurn(content, lacks)).act;
+}

@@ -1,0 +1,188 @@
+/**
+ * A request of a session and what came of it: its weight, and when an assistant turn changes its answer.
+ * Covered by test/reader/conversations/session-request.test.ts.
+ */
+import { FLAG, listOf, LINK, oneOf, record, TEXT } from '../../domain/record-codec.ts';
+import { contentCount, stemsOf } from '../shortening/phrase-set.ts';
+import { ended } from '../shortening/shortening.ts';
+import { namesOne } from '../acts/tables/assistant-sentence.ts';
+import { denies } from '../acts/said-sentence.ts';
+import type { AskedSentence } from '../acts/asked-sentences.ts';
+import { bestAnswer, type AssistantAnswer, type ScoredAnswer } from '../acts/assistant-answer.ts';
+import { kept, titleOf } from './title-and-summary.ts';
+
+const ASKED_LENGTH = 140;
+export const ANSWER_LENGTH = 180;
+/** It is told whole beside two others. */
+const SHORT_ANSWER = 120;
+/** Sentences of one turn that are told. */
+const MOST_ASKED = 2;
+const MOST_TURNS = 20;
+/** What counts beside how much a request says, which is at most 15. */
+const WEIGHT = { turn: 4, first: 10, done: 16, beside: 12, unanswered: 14 } as const;
+/** What says no more than "I have a question" gains nothing by coming first. */
+const VAGUE = 5;
+/** What a report names with so few words, the answer before it tells; it must state something, in hundredths. */
+const THIN = 5;
+const PLAIN = 48;
+
+/**
+ * What the assistant made of it: nothing yet, something that cannot be shown, a statement, that it cannot be done, a
+ * report that it is done.
+ */
+export const OUTCOMES = ['open', 'spent', 'answered', 'refused', 'done'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** The requests of one user turn, as one. */
+export interface SessionRequest {
+  title: string;
+  /** Its sentences. */
+  asked: string[];
+  /** 0 to 15: how well it says by itself what is wanted. */
+  telling: number;
+  /** It came in the first turn that asked. */
+  isFirst: boolean;
+  /** It only asks to be told something: nothing is to be done. */
+  isInformation: boolean;
+  /** Assistant turns that dealt with it. */
+  turns: number;
+  outcome: Outcome;
+  /** '' without. */
+  answer: string;
+  /** Hundredths. */
+  score: number;
+}
+
+export const SESSION_REQUEST = record<SessionRequest>({
+  title: TEXT,
+  asked: listOf(TEXT),
+  telling: LINK,
+  isFirst: FLAG,
+  isInformation: FLAG,
+  turns: LINK,
+  outcome: oneOf(OUTCOMES),
+  answer: TEXT,
+  score: LINK,
+});
+
+/** What the user's latest turn did, to which the assistant's next one speaks. */
+export const MOVES = ['asks', 'answers', 'confirms', 'asksBeside', 'goesOn', 'says', 'closes'] as const;
+export type Move = (typeof MOVES)[number];
+
+/** By how many hundredths a later answer must be better: after an answer of the user it may be worse. */
+const MARGINS: Readonly<Record<Move, number>> = {
+  asks: 6,
+  answers: -15,
+  confirms: -15,
+  asksBeside: 36,
+  goesOn: 6,
+  says: 6,
+  closes: Infinity,
+};
+
+export function newRequest(sentences: readonly AskedSentence[], isFirst: boolean): SessionRequest {
+  const main = sentences.reduce((one, other) => (other.telling > one.telling ? other : one));
+  const told = sentences
+    .filter((one) => one === main)
+    .concat(sentences.filter((one) => one !== main))
+    .slice(0, MOST_ASKED);
+  return {
+    title: titleOf(main.text),
+    asked: sentences.filter((one) => told.includes(one)).map(({ text }) => kept(text, ASKED_LENGTH)),
+    telling: main.telling,
+    isFirst,
+    isInformation: sentences.every(({ isInformation }) => isInformation),
+    turns: 0,
+    outcome: 'open',
+    answer: '',
+    score: 0,
+  };
+}
+
+/** The heaviest request is the title; the heaviest three are told. */
+export function weightOf({ telling, turns, isFirst, isInformation, outcome }: SessionRequest): number {
+  const isBeside = isInformation && !isFirst;
+  const first = isFirst && telling > VAGUE ? WEIGHT.first + (outcome === 'done' ? WEIGHT.done : 0) : 0;
+  return telling + WEIGHT.turn * (isBeside ? Math.min(turns, 1) : turns) + first;
+}
+
+/** What is told first: what has an answer, and what was done. */
+export function rankOf(request: SessionRequest): number {
+  const { outcome, answer, isInformation, isFirst } = request;
+  const done = outcome === 'done' ? WEIGHT.done : answer === '' ? -WEIGHT.unanswered : 0;
+  return weightOf(request) + done - (isInformation && !isFirst ? WEIGHT.beside : 0);
+}
+
+/** What was answered is none. */
+export function forget(request: SessionRequest): void {
+  if (request.outcome === 'answered') Object.assign(request, { answer: '', score: 0, outcome: 'open' });
+}
+
+/** An assistant turn, as it speaks to a request. */
+export interface Reply {
+  readonly answer: AssistantAnswer;
+  readonly move: Move;
+  readonly isRefused: boolean;
+  /** What the assistant had asked to confirm; '' without. */
+  readonly recap: string;
+  readonly redact: (text: string) => string;
+}
+
+/** The assistant deals with a request. */
+export function answerRequest(request: SessionRequest, reply: Reply): void {
+  request.turns = Math.min(request.turns + (reply.move === 'asksBeside' ? 0 : 1), MOST_TURNS);
+  const isConfirmed = !request.isInformation && ['answers', 'confirms', 'closes'].includes(reply.move);
+  const found = request.asked.flatMap(
+    (text) =>
+      bestAnswer(reply.answer, stemsOf(text), {
+        isConfirmed,
+        isInformation: request.isInformation,
+      }) ?? [],
+  );
+  if (found.length === 0) {
+    // What could not be had is found after all, in words that are not shown.
+    const isOvercome = reply.answer.states !== 'nothing' && !reply.isRefused && reply.move !== 'closes';
+    if (request.outcome === 'refused' && isOvercome)
+      Object.assign(request, { answer: '', score: 0, outcome: 'spent' });
+    // "Is there a train at noon?" – "From where?": there is something to be done.
+    if (reply.answer.asksBack && request.isFirst) request.isInformation = false;
+    else if (request.outcome === 'open' && (!reply.answer.asksBack || reply.answer.states !== 'nothing'))
+      request.outcome = 'spent';
+    return;
+  }
+  const best = found.reduce((one, other) => (other.score > one.score ? other : one));
+  if (!takes(request, best, reply)) return;
+  const texts = [...new Set(found.map(({ text }) => text))];
+  const said = texts
+    .filter((text) => !texts.some((other) => other !== text && other.includes(text)))
+    .join(' ');
+  request.answer = kept(best.isReport ? withFound(request, said, reply) : reply.redact(said), ANSWER_LENGTH);
+  request.outcome = best.isReport ? 'done' : reply.isRefused ? 'refused' : 'answered';
+  request.score = hundredths(best);
+}
+
+/** A report that names little tells as well what was found before it: "The pizzeria Etna has a table. It is booked." */
+function withFound(request: SessionRequest, report: string, { recap, redact }: Reply): string {
+  const text = redact(report);
+  const found =
+    request.outcome === 'answered' && request.score >= PLAIN && !denies(request.answer) ? request.answer : '';
+  const before = recap !== '' ? recap : found;
+  if (before === '' || contentCount(text) > THIN || namesOne(text)) return text;
+  const both = `${ended(before)} ${text}`;
+  return both.length <= SHORT_ANSWER ? both : text;
+}
+
+function takes(request: SessionRequest, best: ScoredAnswer, { move, isRefused }: Reply): boolean {
+  const { outcome, answer, score } = request;
+  const margin = MARGINS[move];
+  if (outcome === 'done') return best.isReport && hundredths(best) > score + margin;
+  if (best.isReport) return true;
+  if (move === 'closes') return false;
+  if (answer === '' || (isRefused && move === 'confirms')) return true;
+  if (outcome === 'refused' && !isRefused) return move !== 'asksBeside';
+  return hundredths(best) > score + margin;
+}
+
+function hundredths({ score }: ScoredAnswer): number {
+  return Math.max(0, Math.round(score * 60));
+}

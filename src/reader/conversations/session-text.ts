@@ -1,0 +1,313 @@
+/**
+ * What title, summary and language of a session are made of: a few sentences, never the conversation. Everything that
+ * it gives depends only on the turns so far, not on when it is asked.
+ *
+ * The title is the heaviest request. The summary is the heaviest three, each with the answer that stands, and how the
+ * session ended. A user turn asks anew, or moves on what was asked (`Move`); an assistant turn answers the request that
+ * is spoken of (`answerRequest`). Covered by test/reader/conversations/session-text.test.ts.
+ */
+import type { ByteReader, ByteWriter } from '../../domain/byte-codec.ts';
+import type { Enrichment, GapType, Stance } from '../../domain/facts.ts';
+import { FLAG, listOf, LINK, oneOf, record, TEXT } from '../../domain/record-codec.ts';
+import type { SignalKey } from '../../domain/signal-kinds.ts';
+import { SESSION_OUTCOMES, type SessionOutcome } from '../../domain/session-outcomes.ts';
+import type { DetectLanguage } from '../document/detect.ts';
+import { holdsQuestion } from '../acts/answering-turns.ts';
+import {
+  askedSentences,
+  beginsWithReply,
+  statedSentence,
+  type AskedSentence,
+} from '../acts/asked-sentences.ts';
+import { AWAITED, readAnswer, type Awaited } from '../acts/assistant-answer.ts';
+import { SHOWN, shownWordsOf, stemsOf } from '../shortening/phrase-set.ts';
+import { addToSample, LANGUAGE_SAMPLE, languageOf, type LanguageSample } from './session-language.ts';
+import {
+  ANSWER_LENGTH,
+  answerRequest,
+  forget,
+  MOVES,
+  newRequest,
+  rankOf,
+  SESSION_REQUEST,
+  weightOf,
+  type Move,
+  type SessionRequest,
+} from './session-request.ts';
+import { afterAssistant, afterUser, moveOf } from './moves-and-outcome.ts';
+import { kept, summaryOf } from './title-and-summary.ts';
+
+/** Requests that a summary tells. */
+const TOLD = 3;
+/** Some more, so that a new one may come to weigh more than those that are told. */
+const KEPT = TOLD + 2;
+/** So many words a later sentence names to be a request of its own. */
+const NAMED = { referring: 5, statement: 5, complaint: 3, question: 2, afterAll: 1 } as const;
+/** It shares no more than this part with what was asked before, less of it where it may be another try. */
+const SHARED = { wish: 0.67, again: 0.5, question: 0.99 } as const;
+/** Words of a turn that say whether what was proposed is taken. */
+const TAKING_WORDS = 24;
+
+interface State {
+  sample: LanguageSample;
+  requests: SessionRequest[];
+  /** The one that is spoken of; -1: none that is kept. */
+  current: number;
+  /** Requests that are kept no more. */
+  dropped: number;
+  /** What the assistant's latest turn leaves the user to say. */
+  awaited: Awaited;
+  move: Move;
+  /** What the assistant has asked to confirm; '' without. */
+  recap: string;
+  outcome: SessionOutcome;
+  /** The assistant has reported what was wished for as done, or the user that it works, and nobody contradicts. */
+  isDone: boolean;
+}
+
+const STATE = record<State>({
+  sample: LANGUAGE_SAMPLE,
+  requests: listOf(SESSION_REQUEST),
+  current: LINK,
+  dropped: LINK,
+  awaited: oneOf(AWAITED),
+  move: oneOf(MOVES),
+  recap: TEXT,
+  outcome: oneOf(SESSION_OUTCOMES),
+  isDone: FLAG,
+});
+
+/** How a user turn stands to the turns before it. */
+export interface TurnPlace {
+  /** It can only answer the assistant's question. */
+  readonly isAnswer: boolean;
+  /** It is another try at an earlier request. */
+  readonly isRepeated: boolean;
+  /** `askedSentences` of it, where they were read. */
+  readonly asked?: readonly AskedSentence[];
+}
+
+/** What was found in a user turn. */
+type TurnFindings = Pick<Enrichment, 'kind' | 'request' | 'sentences' | 'signals'>;
+
+interface UserTurn extends Pick<TurnPlace, 'isAnswer' | 'isRepeated'> {
+  readonly content: string;
+  readonly isReply: boolean;
+  readonly isRequest: boolean;
+  readonly asked: readonly AskedSentence[];
+  readonly signals: readonly SignalKey[];
+}
+
+const OPENS: TurnPlace = { isAnswer: false, isRepeated: false };
+
+export class SessionText {
+  #state: State = {
+    sample: { text: '', isFull: false, language: '', untold: [] },
+    requests: [],
+    current: -1,
+    dropped: 0,
+    awaited: 'nothing',
+    move: 'says',
+    recap: '',
+    outcome: 'open',
+    isDone: false,
+  };
+
+  /** `content`, and the sentences of `found`: without personal data. */
+  addUserTurn(content: string, found: TurnFindings, place: TurnPlace = OPENS): void {
+    const state = this.#state;
+    addToSample(state.sample, content);
+    const turn: UserTurn = {
+      content,
+      isReply: found.kind === 'reply',
+      isRequest: found.kind === 'request',
+      asked: found.kind === 'request' ? (place.asked ?? askedSentences(content, found)) : [],
+      signals: found.signals.map(({ key }) => key),
+      isAnswer: this.#isAnswered(content, place),
+      isRepeated: place.isRepeated,
+    };
+    if (this.#isTurnedDown(turn)) {
+      state.recap = '';
+      if (this.#current !== undefined) forget(this.#current);
+    }
+    const own = this.#opens ? turn.asked : this.#ownSentences(turn);
+    if (own.length > 0) this.#add(own);
+    else if (turn.isReply && state.requests.length === 0) this.#addStated(content);
+    state.move = moveOf({ ...turn, bringsUp: own.length > 0, awaited: state.awaited, recap: state.recap });
+    if (state.move === 'asksBeside') state.current = -1;
+    else if (state.move !== 'asks') this.#resume();
+    const isAnswered = this.#current?.turns !== 0;
+    const { outcome, isDone, move } = state;
+    const ending = { outcome, isDone, move, isAnswered, asks: holdsQuestion(content) };
+    Object.assign(state, afterUser({ ...turn, ...ending }));
+  }
+
+  get #current(): SessionRequest | undefined {
+    return this.#state.requests[this.#state.current];
+  }
+
+  /** Nothing was asked yet. */
+  get #opens(): boolean {
+    return this.#state.requests.every(({ telling }) => telling === 0);
+  }
+
+  /** The user answers what the assistant has asked. */
+  #isAnswered(content: string, { isAnswer }: TurnPlace): boolean {
+    const { awaited } = this.#state;
+    return awaited !== 'more' && (isAnswer || (awaited !== 'nothing' && !holdsQuestion(content)));
+  }
+
+  /** The user says "no" to what was proposed or to be confirmed, or asks for another one. */
+  #isTurnedDown({ content, asked }: UserTurn): boolean {
+    const { awaited } = this.#state;
+    const asks = awaited === 'choice' || awaited === 'confirmation';
+    if (!asks && (this.#current === undefined || this.#current.answer === '')) return false;
+    return (
+      asked.some(({ isAnother }) => isAnother) ||
+      SHOWN.rejections.firstIn(content, shownWordsOf(content, TAKING_WORDS)) >= 0 ||
+      (asks && beginsWithReply(content, true))
+    );
+  }
+
+  /**
+   * The sentences that bring up a request of their own: they name enough that was not asked before, and do not only
+   * answer or react.
+   */
+  #ownSentences({ content, asked, signals, isAnswer, isRepeated }: UserTurn): readonly AskedSentence[] {
+    if (signals.includes('gives-up')) return [];
+    const { awaited } = this.#state;
+    const isReaction =
+      signals.length > 0 || (awaited !== 'more' && beginsWithReply(content, awaited === 'nothing'));
+    // "No. I need a house" is another matter, "No, I need two" is not.
+    const isDenial = awaited !== 'confirmation' && beginsWithReply(content, true);
+    return asked.filter((sentence) => {
+      const { text, asks, content: named, adds, isInformation, isAnother } = sentence;
+      if (isAnother || (isAnswer && !adds && (!isDenial || beginsWithReply(text, true)))) return false;
+      if (asks !== 'question' && isReaction) return false;
+      const most = isRepeated ? SHARED.again : isInformation ? SHARED.question : SHARED.wish;
+      return named >= leastOf(sentence, awaited) && this.#shareOf(text) <= most;
+    });
+  }
+
+  /** The greatest part of what a sentence names that one request names. */
+  #shareOf(text: string): number {
+    const named = [...stemsOf(text)];
+    return Math.max(
+      ...this.#state.requests.map(({ asked }) => {
+        const stems = stemsOf(asked.join(' '));
+        return named.filter((stem) => stems.has(stem)).length / Math.max(1, named.length);
+      }),
+    );
+  }
+
+  #add(asked: readonly AskedSentence[]): void {
+    const state = this.#state;
+    if (this.#opens) state.requests = [];
+    state.requests.push(newRequest(asked, state.requests.length === 0));
+    if (state.requests.length > KEPT) {
+      const least = state.requests
+        .slice(0, -1)
+        .reduce((one, other) => (rankOf(other) <= rankOf(one) ? other : one));
+      state.requests = state.requests.filter((request) => request !== least);
+      state.dropped += 1;
+    }
+    state.current = state.requests.length - 1;
+    if (!state.requests.at(-1)!.isInformation) state.recap = '';
+  }
+
+  #addStated(content: string): void {
+    const stated = statedSentence(content);
+    if (stated !== null) this.#add([{ ...stated, telling: 0 }]);
+  }
+
+  /** The user goes on: after a question beside it with what is wanted done. */
+  #resume(): void {
+    const state = this.#state;
+    const task = state.requests.findLastIndex(({ isInformation }) => !isInformation);
+    if (state.current < 0) state.current = task >= 0 ? task : state.requests.length - 1;
+    else if (this.#current!.isInformation && this.#current!.outcome !== 'open' && task >= 0)
+      state.current = task;
+  }
+
+  /** `redact`: takes personal data out of a sentence that is kept. `answer`: `readAnswer` of it. */
+  addAssistantTurn(
+    content: string,
+    redact: (text: string) => string,
+    gap: GapType | null = null,
+    stance: Stance | null = null,
+    answer = readAnswer(content),
+  ): void {
+    const state = this.#state;
+    const isRefused = gap !== null || answer.refuses;
+    const current = this.#current;
+    const wasDone = current?.outcome === 'done';
+    if (current !== undefined)
+      answerRequest(current, { answer, move: state.move, isRefused, recap: state.recap, redact });
+    if (answer.recap !== '') state.recap = kept(redact(answer.recap), ANSWER_LENGTH);
+    else if (answer.reports || isRefused) state.recap = '';
+    state.awaited = stance === 'asked-for-more' ? 'more' : answer.awaits;
+    // What stands as done already is not done anew.
+    const isNew = current?.outcome === 'done' && !current.isInformation && !wasDone;
+    if (answer.reports || isNew) state.isDone = !isRefused;
+    const wasRefused = state.requests.some(({ outcome }) => outcome === 'refused');
+    const { outcome, isDone, move } = state;
+    const { handsOver, states } = answer;
+    state.outcome = afterAssistant({ outcome, isDone, move, handsOver, states, isRefused, wasRefused });
+    state.move = 'says';
+  }
+
+  get #main(): SessionRequest | undefined {
+    const { requests } = this.#state;
+    return requests.length === 0
+      ? undefined
+      : requests.reduce((one, other) => (weightOf(other) > weightOf(one) ? other : one));
+  }
+
+  /** The main request, at most 60 characters; null before the user has said anything that names a matter. */
+  get title(): string | null {
+    return this.#main?.title ?? null;
+  }
+
+  /**
+   * What was asked, what was answered to it and how it ended; null as `title`. `language`: ISO 639-1, of the closing
+   * words.
+   */
+  summary(language: string | null): string | null {
+    const { requests, dropped, outcome } = this.#state;
+    if (requests.length === 0) return null;
+    // How it ended is how the latest request did.
+    const latest = outcome !== 'solved' && outcome !== 'thanked' ? this.#current : undefined;
+    const rank = (request: SessionRequest): number => (request === latest ? Infinity : rankOf(request));
+    const heaviest = requests.toSorted((one, other) => rank(other) - rank(one)).slice(0, TOLD);
+    const told = requests.filter((request) => heaviest.includes(request));
+    return summaryOf({ requests: told, further: dropped + requests.length - told.length, outcome }, language);
+  }
+
+  /** How it ended so far; null as `title`. */
+  get outcome(): SessionOutcome | null {
+    return this.#state.requests.length === 0 ? null : this.#state.outcome;
+  }
+
+  /** ISO 639-1 code of the user's turns together; null until it is reliable. */
+  language(detect: DetectLanguage): string | null {
+    return languageOf(this.#state.sample, detect);
+  }
+
+  /** Call after `language`: what is not needed for it any more is not written. */
+  write(writer: ByteWriter): void {
+    STATE.write(writer, this.#state);
+  }
+
+  static read(reader: ByteReader): SessionText {
+    const text = new SessionText();
+    text.#state = STATE.read(reader);
+    return text;
+  }
+}
+
+/** How much a sentence must name; after "anything else?" a wish needs little. */
+function leastOf({ asks, refers, adds, isInformation }: AskedSentence, awaited: Awaited): number {
+  if (refers && !adds && !isInformation) return NAMED.referring;
+  if (asks !== 'question') return asks === 'complaint' ? NAMED.complaint : NAMED.statement;
+  return awaited === 'more' && !refers ? NAMED.afterAll : NAMED.question;
+}

@@ -1,0 +1,54 @@
+/** All words of `lexicon/<language>/words.json`, whatever they mean there. Covered by test/reader/document/lexicon-words.test.ts. */
+import { LANGUAGES, type Language } from './lexicon.ts';
+import { fold } from './normalise.ts';
+
+/** Letters: shorter stems, and those before longer endings, begin other words as well. */
+const SHORTEST_STEM = 4;
+const LONGEST_ENDING = 5;
+
+interface Words {
+  readonly whole: ReadonlySet<string>;
+  /** "kündig-". */
+  readonly stems: ReadonlySet<string>;
+  readonly longestStem: number;
+}
+
+let words: Words | null = null;
+
+function read(): Words {
+  const whole = new Set<string>();
+  const stems = new Set<string>();
+  for (const language of LANGUAGES.values())
+    for (const phrase of phrasesOf(language))
+      for (const word of phrase.split(' '))
+        if (word.endsWith('-')) stems.add(fold(word.slice(0, -1)));
+        else whole.add(fold(word));
+  return { whole, stems, longestStem: Math.max(0, ...[...stems].map((stem) => stem.length)) };
+}
+
+function phrasesOf(value: Language | object | string): string[] {
+  if (typeof value === 'string') return [value];
+  return Object.values(value).flatMap((part: unknown) =>
+    Array.isArray(part) || (typeof part === 'object' && part !== null)
+      ? phrasesOf(part)
+      : typeof part === 'string' && Array.isArray(value)
+        ? [part]
+        : [],
+  );
+}
+
+/** Whether a folded word stands in the lexicon of any language. */
+export function isLexiconWord(word: string): boolean {
+  words ??= read();
+  return words.whole.has(word);
+}
+
+/** Whether a folded word stands in the lexicon of any language, or begins as one of its stems. */
+export function mayBeLexiconWord(word: string): boolean {
+  words ??= read();
+  if (words.whole.has(word)) return true;
+  const shortest = Math.max(SHORTEST_STEM, word.length - LONGEST_ENDING);
+  for (let length = Math.min(word.length, words.longestStem); length >= shortest; length--)
+    if (words.stems.has(word.slice(0, length))) return true;
+  return false;
+}

@@ -1,0 +1,315 @@
+/** Names of persons in scripts with spaces: behind what announces them, and given names wherever they stand. */
+import { LEXICON } from '../document/lexicon.ts';
+import { CUE, NOUN_CAPITALS, WORD, type Cue } from './cues.ts';
+import { isAboutFigure } from './figures.ts';
+import { isNameLike, nameEnd } from './names.ts';
+import { everyPhrase } from './personal-lexicon.ts';
+import { piecesOf, type Piece } from './pieces.ts';
+import type { Reading } from './reading.ts';
+import { PERSONAL_WORDS } from './personal-words.ts';
+import { isNameOfThing, isThing } from './things.ts';
+import { isDemonym, isFamilyName, isGivenName, isSureName } from './vocabulary.ts';
+
+/** Titles that nothing but a name follows, however it is written. */
+const SURE_TITLES = PERSONAL_WORDS.sureTitles;
+const CLOSINGS: ReadonlySet<string> = new Set(
+  [...LEXICON.signOffs.all, ...everyPhrase('greetings'), ...PERSONAL_WORDS.shortClosings].map((phrase) =>
+    piecesOf(phrase)
+      .map(({ lower }) => lower)
+      .join(' '),
+  ),
+);
+const LONGEST_CLOSING = 5;
+
+/** The kinds of what stands beside a name. */
+const ANNOUNCES =
+  CUE.introductions |
+  CUE.nameFields |
+  CUE.titles |
+  CUE.presentations |
+  CUE.greetings |
+  CUE.persons |
+  CUE.roles |
+  CUE.signOffs |
+  CUE.here;
+
+export function findPeople(reading: Reading): void {
+  for (const cue of (reading.kinds & ANNOUNCES) === 0 ? [] : reading.cues) {
+    const { kinds } = cue;
+    if ((kinds & CUE.introductions) !== 0) hideIntroduced(reading, cue.to);
+    if ((kinds & CUE.nameFields) !== 0) hideField(reading, cue);
+    if ((kinds & CUE.titles) !== 0) hideTitled(reading, cue);
+    if ((kinds & CUE.presentations) !== 0) hidePresented(reading, cue);
+    if ((kinds & CUE.greetings) !== 0) hideGreeted(reading, cue.to);
+    if ((kinds & (CUE.persons | CUE.roles)) !== 0) hideRelated(reading, cue);
+    if ((kinds & CUE.signOffs) !== 0) hideSigned(reading, cue);
+    if ((kinds & CUE.here) !== 0) hideSpeaking(reading, cue);
+  }
+  if ((reading.words & WORD.mayName) === 0) return;
+  findSignatures(reading);
+  findGivenNames(reading);
+}
+
+function hideIntroduced(reading: Reading, to: number): void {
+  let at = to;
+  const between = reading.pieces[at];
+  if (between !== undefined && /^[:"“„«'(]$/u.test(between.text)) at += 1;
+  const piece = reading.pieces[at];
+  if (piece === undefined || (piece.line && at === to)) return;
+  reading.hide(at, nameEnd(reading, at, true), 'name');
+}
+
+/** "Full name: Ana Ruiz", "last name is Ruiz". */
+function hideField(reading: Reading, { to }: Cue): void {
+  const { at, marked, told } = reading.valueAt(to);
+  const piece = reading.pieces[at];
+  if (piece === undefined || (!marked && !told && !isNameLike(piece))) return;
+  if (!marked && !told && !piece.cased) return;
+  let end = nameEnd(reading, at, marked || told);
+  // "Ruiz, Ana".
+  const comma = reading.pieces[end];
+  if (
+    marked &&
+    end > at &&
+    comma?.text === ',' &&
+    isNameLike(reading.pieces[end + 1]) &&
+    isGivenName(reading.pieces[end + 1]!)
+  )
+    end = nameEnd(reading, end + 1, false);
+  reading.hide(at, end, 'name');
+}
+
+function hideTitled(reading: Reading, { from, to }: Cue): void {
+  const { pieces } = reading;
+  const title = pieces[from]!;
+  let at = to;
+  if (pieces[at]?.text === '.' || pieces[at]?.text === "'") at += 1;
+  // "Herr Dr. Weber".
+  const next = pieces[at];
+  if (next === undefined || next.line || !next.spaced) return;
+  const isSure = SURE_TITLES.has(title.lower);
+  if (!title.capital && title.cased && !isSure && !isGivenName(next) && !isTitledSmall(reading, title, next))
+    return;
+  if (!next.cased && !isNameLike(next)) return;
+  if (!isSure && isNameOfThing(reading, from, at)) return;
+  hideName(reading, at, nameEnd(reading, at, isSure && !reading.flat));
+}
+
+/** "la doctora Etxebarria", but not "don't miss Black Friday". */
+function isTitledSmall({ flat }: Reading, title: Piece, next: Piece): boolean {
+  return (
+    !flat &&
+    next.capital &&
+    isNameLike(next) &&
+    !isThing(next) &&
+    title.text.length > 2 &&
+    title.lower !== 'miss'
+  );
+}
+
+function hidePresented(reading: Reading, { from, to, kinds }: Cue): void {
+  const { pieces } = reading;
+  const first = pieces[to];
+  if (first === undefined || first.line) return;
+  if (!first.capital) {
+    if (isGivenName(first, false)) hideName(reading, to, nameEnd(reading, to, true));
+    return;
+  }
+  if (!isNameLike(first)) return;
+  const end = nameEnd(reading, to, false);
+  const isKnown = isGivenName(first);
+  // German "im Kino", which English writes for "I'm".
+  if (pieces[from]!.lower === 'im' && !isKnown) return;
+  const isDouble = end - to > 1 && !isDemonym(first);
+  const isAlone =
+    (kinds & NOUN_CAPITALS) === 0 && !reading.flat && !isDemonym(first) && closes(reading, end, from);
+  if (isKnown || (isDouble && !reading.flat) || isAlone) hideName(reading, to, end);
+}
+
+const SPEAKERS = PERSONAL_WORDS.speakers;
+const BEHIND_SPEAKER = PERSONAL_WORDS.behindSpeaker;
+
+/** "I'm Oluwaseun, …", "this is Temperance from …"; `cue`: the place of what presents it. */
+function closes({ pieces }: Reading, at: number, cue: number): boolean {
+  const piece = pieces[at];
+  if (piece === undefined || piece.line || /^[.!;:]$/u.test(piece.text) || BEHIND_SPEAKER.has(piece.lower))
+    return true;
+  if (piece.text !== ',') return false;
+  const [first, second] = [pieces[cue]!.lower, pieces[cue + 1]!.lower];
+  return SPEAKERS.has(first) || SPEAKERS.has(`${first} ${second}`);
+}
+
+function hideGreeted(reading: Reading, to: number): void {
+  const { pieces } = reading;
+  const at = pieces[to]?.text === ',' ? to + 1 : to;
+  const first = pieces[at];
+  if (first === undefined || first.kind !== 'word' || (first.line && at === to)) return;
+  if (!isNameLike(first)) {
+    if (first.cased && isGivenName(first, false) && !first.capital) hideName(reading, at, at + 1);
+    return;
+  }
+  const end = nameEnd(reading, at, false);
+  if (isGivenName(first)) hideName(reading, at, end);
+  else if (first.cased && !reading.flat && end - at < 4 && at === to && reading.endsAt(end))
+    hideName(reading, at, end);
+}
+
+const POSSESSIVES = PERSONAL_WORDS.germanPossessives;
+
+function hideRelated(reading: Reading, { from, to, kinds }: Cue): void {
+  const { pieces } = reading;
+  if (pieces[from]!.capital && (reading.kinds & CUE.figures) !== 0 && isFigure(reading, from, from + 1))
+    return;
+  const at = pieces[to]?.text === ',' || pieces[to]?.text === '(' ? to + 1 : to;
+  const first = pieces[at];
+  if (first === undefined || first.line || first.kind !== 'word') return;
+  if (!isNameLike(first)) {
+    if (first.cased && isGivenName(first, false)) hideName(reading, at, nameEnd(reading, at, true));
+    return;
+  }
+  const end = nameEnd(reading, at, false);
+  // "meine Tochter Mila": a possessive leaves no room for another noun.
+  const isOwn = POSSESSIVES.has(pieces[from - 1]?.lower ?? '');
+  const isSure = (kinds & CUE.persons) !== 0 && ((kinds & NOUN_CAPITALS) === 0 || isOwn) && at === to;
+  if (!first.cased) {
+    const mayStand = !first.lower.startsWith('ال') && !isThing(first) && !isNameOfThing(reading, at, at + 1);
+    if (isGivenName(first) || (isSure && mayStand && pieces[at + 1] !== undefined))
+      hideName(reading, at, end);
+    return;
+  }
+  const isKnown = isGivenName(first);
+  if (reading.flat && !isKnown) return;
+  if (!isKnown && (isThing(first) || pieces[end]?.kind === 'number')) return;
+  if (!isOwn && isNameOfThing(reading, at, end)) return;
+  if (isKnown || end - at > 1 || isSure) hideName(reading, at, end);
+}
+
+/** "Kind regards, R. Delacroix": a name to the end of the line or sentence. */
+function hideSigned(reading: Reading, { from, to }: Cue): void {
+  const { pieces } = reading;
+  const cue = pieces[from]!;
+  if (!cue.line && from > 0 && !cue.capital && pieces[from - 1]!.kind !== 'mark' && cue.cased) return;
+  let at = to;
+  while (at < to + 3 && /^[,!.:;،，–—-]$/u.test(pieces[at]?.text ?? '')) at += 1;
+  const first = pieces[at];
+  if (first?.kind !== 'word') return;
+  if (!isNameLike(first) && !first.cased) return;
+  const end = nameEnd(reading, at, false);
+  if (!first.cased && at === to && !first.line) return;
+  if (end > at && end - at < 5 && reading.endsAt(end)) hideName(reading, at, end);
+}
+
+/** "Chidinma here", "Yuki Tan speaking": a name at the start of a sentence. */
+function hideSpeaking(reading: Reading, { from, to }: Cue): void {
+  const { pieces, flat } = reading;
+  let start = from;
+  while (start > 0 && from - start < 4 && !pieces[start]!.line) {
+    const piece = pieces[start - 1]!;
+    if (!piece.cased || !(isNameLike(piece) || piece.text === '-')) break;
+    start -= 1;
+  }
+  const opens = start === 0 || pieces[start]!.line || /^[.!,]$/u.test(pieces[start - 1]!.text);
+  if (start === from || !opens || flat) return;
+  if (from - start > 1 || isGivenName(pieces[start]!) || reading.endsAt(to)) hideName(reading, start, from);
+}
+
+/** "Kind regards, R. Delacroix", a last line of a name alone, "– Anna". */
+function findSignatures(reading: Reading): void {
+  const { pieces } = reading;
+  for (let at = Math.max(1, pieces.length - 60); at < pieces.length; at += 1) {
+    const first = pieces[at]!;
+    if (!first.nameLike || !first.capital) continue;
+    const isLine = first.line;
+    const mark = pieces[at - 1]!;
+    const isParted = isLine || /^[,!.–—~-]$/u.test(mark.text);
+    if (!isParted) continue;
+    const end = nameEnd(reading, at, false);
+    const isClosed = reading.endsAt(end);
+    const isDashed =
+      !isLine && /^[–—~-]$/u.test(mark.text) && end === pieces.length && mark.spaced && isGivenName(first);
+    if (isClosed && (isDashed || followsClosing(pieces, at) || isLastLine(reading, at, end))) {
+      hideName(reading, at, end);
+      at = Math.max(at, end - 1);
+    }
+  }
+}
+
+function followsClosing(pieces: readonly Piece[], at: number): boolean {
+  let end = at;
+  while (end > 0 && pieces[end - 1]!.kind === 'mark' && at - end < 3) end -= 1;
+  let words = '';
+  for (let start = end - 1; start >= 0 && end - start <= LONGEST_CLOSING; start -= 1) {
+    const { lower, kind } = pieces[start]!;
+    if (kind !== 'word') return false;
+    words = words === '' ? lower : `${lower} ${words}`;
+    const before = pieces[start - 1];
+    const opens = before === undefined || pieces[start]!.line || before.kind === 'mark';
+    if (opens && CLOSINGS.has(words)) return true;
+  }
+  return false;
+}
+
+/** A line of two or three names at the end, below other lines. */
+function isLastLine({ pieces, flat }: Reading, at: number, end: number): boolean {
+  if (!pieces[at]!.line || flat || at < 4 || end !== pieces.length) return false;
+  return end - at === 1 ? isGivenName(pieces[at]!) : end - at < 5;
+}
+
+const BEHIND_UNCASED = PERSONAL_WORDS.behindUncasedNames;
+const SURE_HEADS = PERSONAL_WORDS.sureNameHeads;
+
+/** Given names without any cue, with what follows them as a family name. Public figures stay. */
+function findGivenNames(reading: Reading): void {
+  const { pieces, flat } = reading;
+  let about: boolean | null = null;
+  for (let at = 0; at < pieces.length; at += 1) {
+    const piece = pieces[at]!;
+    if ((piece.bits & WORD.mayName) === 0) continue;
+    if (!piece.cased && SURE_HEADS.has(piece.lower) && pieces[at + 1]?.lower.startsWith('ال') === true)
+      hideName(reading, at, at + 2);
+    if ((piece.bits & WORD.given) === 0) continue;
+    // Without capitals, one name alone may be a word.
+    if (
+      !piece.cased &&
+      !isSureName(piece) &&
+      !BEHIND_UNCASED.has(pieces[at + 1]?.lower ?? '') &&
+      !(pieces[at + 1] !== undefined && isGivenName(pieces[at + 1]!, false))
+    )
+      continue;
+    about ??= isAboutFigure(pieces);
+    if (about) return;
+    const before = pieces[at - 1];
+    const end = nameEnd(reading, at, false);
+    if (end === at || isPlace(/^[.-]$/u.test(before?.text ?? '') ? pieces[at - 2] : before)) continue;
+    if (end - at < 2 && (flat || isAcronym(piece))) continue;
+    // "Агафонову Лидию".
+    const family = before?.capital === true && !before.line && isFamilyName(before) && isNameLike(before);
+    if (!isNameOfThing(reading, at, end)) hideName(reading, family ? at - 1 : at, end);
+    at = end - 1;
+  }
+}
+
+const PLACE_HEADS = PERSONAL_WORDS.placeHeads;
+
+/** "TED", in a text of small letters. */
+function isAcronym({ text }: Piece): boolean {
+  return text.length > 1 && text.length < 4 && text === text.toUpperCase() && text !== text.toLowerCase();
+}
+
+/** "San José", "Santa Cruz": a place. */
+export function isPlace(piece: Piece | undefined): boolean {
+  if (piece === undefined) return false;
+  const { lower, text, capital } = piece;
+  return capital && PLACE_HEADS.has(lower) && text.length > 1;
+}
+
+/** Hides a name, unless it is that of a public figure or brand. */
+export function hideName(reading: Reading, from: number, to: number): void {
+  if ((reading.kinds & CUE.figures) === 0 || !isFigure(reading, from, to)) reading.hide(from, to, 'name');
+}
+
+function isFigure({ cues }: Reading, from: number, to: number): boolean {
+  return cues.some(
+    (cue) => (cue.kinds & CUE.figures) !== 0 && cue.from < to && cue.to > from && cue.to >= to - 1,
+  );
+}

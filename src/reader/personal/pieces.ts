@@ -1,0 +1,110 @@
+/**
+ * The pieces of a text, each with what its word is by itself, which is told once for a word that comes again. Covered by
+ * test/reader/personal/redact.test.ts.
+ */
+import { toldOnce } from '../document/word-cache.ts';
+import { firstWords, WORD, type Node } from './cues.ts';
+import { eachRun, type RunKind } from './runs.ts';
+import {
+  isGiven,
+  isSmallPerson,
+  isSpelledAsName,
+  lowerOf,
+  mayHeadName,
+  type Spelling,
+} from './vocabulary.ts';
+
+/** A run with what it is by itself, wherever it stands. */
+interface Word extends Spelling {
+  /** May be part of a name by how it is written. */
+  readonly nameLike: boolean;
+  /** Bits of `WORD`. */
+  readonly bits: number;
+  /** The phrases that begin with it. */
+  readonly phrases: Node | undefined;
+}
+
+export class Piece implements Word {
+  readonly start: number;
+  readonly end: number;
+  /** Blanks stand before it, or it begins the text. */
+  readonly spaced: boolean;
+  /** A line begins with it. */
+  readonly line: boolean;
+  readonly text: string;
+  readonly lower: string;
+  readonly kind: RunKind;
+  private readonly word: Word;
+
+  constructor(word: Word, start: number, end: number, spaced: boolean, line: boolean) {
+    this.start = start;
+    this.end = end;
+    this.spaced = spaced;
+    this.line = line;
+    this.text = word.text;
+    this.lower = word.lower;
+    this.kind = word.kind;
+    this.word = word;
+  }
+
+  get capital(): boolean {
+    return this.word.capital;
+  }
+
+  get cased(): boolean {
+    return this.word.cased;
+  }
+
+  get nameLike(): boolean {
+    return this.word.nameLike;
+  }
+
+  get bits(): number {
+    return this.word.bits;
+  }
+
+  get phrases(): Node | undefined {
+    return this.word.phrases;
+  }
+}
+
+const toldWord = toldOnce((text: string): Word => wordOf(text, 'word'));
+
+function wordOf(text: string, kind: RunKind): Word {
+  const lower = lowerOf(text);
+  const capital = text.charCodeAt(0) !== lower.charCodeAt(0);
+  const cased = capital || text[0]!.toUpperCase() !== text[0];
+  const phrases = firstWords().get(lower);
+  const word = { text, lower, kind, capital, cased, nameLike: false, bits: phrases?.words ?? 0, phrases };
+  if (kind !== 'word') return word;
+  if (capital || !cased) {
+    word.nameLike = isSpelledAsName(word);
+    if (isGiven(lower)) word.bits |= WORD.given | WORD.mayName;
+    if (word.nameLike || mayHeadName(lower)) word.bits |= WORD.mayName;
+  } else if (isSmallPerson(word)) word.bits |= WORD.smallName;
+  return word;
+}
+
+/** A mark, a number, or a run of letters without spaces. */
+function uncasedOf(text: string, kind: RunKind): Word {
+  const phrases = kind === 'unspaced' || text === '@' ? firstWords().get(text) : undefined;
+  const bits = phrases?.words ?? 0;
+  return { text, lower: text, kind, capital: false, cased: false, nameLike: false, bits, phrases };
+}
+
+const toldMark = toldOnce((text: string): Word => uncasedOf(text, 'mark'));
+
+function wordAs(text: string, kind: RunKind): Word {
+  if (kind === 'word') return toldWord(text);
+  if (kind === 'mark') return toldMark(text);
+  return kind === 'mixed' ? wordOf(text, kind) : uncasedOf(text, kind);
+}
+
+/** The pieces of a text, in order. */
+export function piecesOf(text: string): Piece[] {
+  const pieces: Piece[] = [];
+  eachRun(text, (start, end, kind, spaced, line) => {
+    pieces.push(new Piece(wordAs(text.slice(start, end), kind), start, end, spaced, line));
+  });
+  return pieces;
+}

@@ -1,0 +1,154 @@
+/**
+ * What a word is by itself: of the lists for all languages, a given name, a family's name, or written as names are.
+ * Covered by test/reader/personal/redact.test.ts.
+ */
+import { LEXICON } from '../document/lexicon.ts';
+import { once } from '../document/once.ts';
+import { personNames } from './names-lexicon.ts';
+import { everyPhrase, everyWord } from './personal-lexicon.ts';
+import { anyWordOf, PERSONAL_WORDS } from './personal-words.ts';
+import type { RunKind } from './runs.ts';
+
+export const COPULAS = everyWord('copulas');
+export const NUMBER_WORDS = everyWord('numberWords');
+export const TECHNICAL = everyWord('technical');
+export const UNITS = everyWord('units');
+export const NOT_NAMES: ReadonlySet<string> = everyWord('notNames');
+export const STOP_WORDS: ReadonlySet<string> = new Set(LEXICON.stopWords.all);
+/** Digits as people spell numbers, and what repeats one. */
+export const DIGIT_WORDS: ReadonlySet<string> = new Set(
+  [...LEXICON.digits.all, ...PERSONAL_WORDS.digitRepeats].filter(
+    (word) => word.length > 1 && !word.includes(' '),
+  ),
+);
+
+/** A word as written, before anything is looked up for it. */
+export interface Spelling {
+  readonly kind: RunKind;
+  readonly text: string;
+  /** In lower case, with straight apostrophes. */
+  readonly lower: string;
+  /** Begins with a capital. */
+  readonly capital: boolean;
+  /** Belongs to a script with two cases. */
+  readonly cased: boolean;
+}
+
+export function lowerOf(text: string): string {
+  const lower = text.toLowerCase();
+  return lower.includes('’') ? lower.replaceAll('’', "'") : lower;
+}
+
+const wordNames = once(
+  (): ReadonlySet<string> => new Set([...everyPhrase('wordNames'), ...personNames().words]),
+);
+const givenNames = once((): ReadonlySet<string> => {
+  const given = new Set(everyPhrase('givenNames'));
+  for (const name of personNames().given) if (!wordNames().has(name)) given.add(name);
+  return given;
+});
+/** Endings of words for people of a country or belief: "I am Brazilian". */
+const DEMONYM = /(?:ian|ish|ese|ean|ist|tarian)$/u;
+
+const NOT_PERSONS: ReadonlySet<string> = new Set(everyPhrase('notPersons'));
+/** With the apostrophe. */
+const LONGEST_SUFFIX = 4;
+const SHORTEST_STEM = 2;
+const APOSTROPHE = 0x27;
+
+/** Without a possessive "'s" or what Turkish sets behind the apostrophe of a name: "Tuğrul'u". */
+export function bare(lower: string): string {
+  const first = Math.max(lower.length - LONGEST_SUFFIX, SHORTEST_STEM);
+  for (let at = lower.length - 1; at >= first; at -= 1)
+    if (lower.charCodeAt(at) === APOSTROPHE)
+      return ROMANCE_VERB.test(lower.slice(at + 1)) ? lower : lower.slice(0, at);
+  return lower;
+}
+
+/** "dov'è" holds no name. */
+const ROMANCE_VERB = /[àèìòù]/u;
+
+/** Inflected as Slavic, Finnish or Turkish names are: by one to three letters. */
+function isKnownIn(names: ReadonlySet<string>, lower: string): boolean {
+  if (names.has(lower)) return true;
+  if (lower.length < 5 || !/[\u0400-\u04ffąćęłńóśźżčďěňřšťůžğış]|(?:em|owi|ą|ę|om|ova|ové)$/u.test(lower))
+    return false;
+  for (let cut = 1; cut <= 3 && lower.length - cut > 3; cut += 1) {
+    const stem = lower.slice(0, -cut);
+    if (names.has(stem) || names.has(`${stem}а`) || names.has(`${stem}я`) || names.has(`${stem}a`))
+      return true;
+    if (names.has(`${stem}й`)) return true;
+  }
+  return false;
+}
+
+/** A given name, of a word in lower case. */
+export function isGiven(lower: string): boolean {
+  return isKnownIn(givenNames(), bare(lower));
+}
+
+/** A given name; `words`: also one that is a word or place as well. */
+export function isGivenName({ lower, kind }: Spelling, words = true): boolean {
+  return kind === 'word' && (isGiven(lower) || (words && wordNames().has(bare(lower))));
+}
+
+const FAMILY_ENDING = new RegExp(
+  `.{3}${anyWordOf(PERSONAL_WORDS.familyEndings)}$|^mc\\p{L}{4,}|^o'\\p{L}{4,}`,
+  'u',
+);
+
+/** A family's name: "Okonkwo", "Papanikolaou". */
+export function isFamilyName({ lower, kind }: Spelling): boolean {
+  if (kind !== 'word') return false;
+  const name = bare(lower);
+  return isKnownIn(personNames().family, name) || FAMILY_ENDING.test(name);
+}
+
+/** A given name as the lists write it, without any ending. */
+export function isListedName(lower: string): boolean {
+  return givenNames().has(lower);
+}
+
+/** A name that no word is spelled like, so that it needs no cue in scripts without capitals. */
+export function isSureName({ lower }: Spelling): boolean {
+  return personNames().given.has(lower);
+}
+
+/** May be part of a name by how it is written. */
+export function isSpelledAsName({ text, lower, kind, cased, capital }: Spelling): boolean {
+  if (kind !== 'word' || (cased && !capital) || text.includes('_')) return false;
+  const name = bare(lower);
+  const isOther = NOT_NAMES.has(name) || NOT_PERSONS.has(name);
+  return cased ? !isOther || givenNames().has(name) : !isOther && !STOP_WORDS.has(name);
+}
+
+/** A name of the lists, of a word that is written small. */
+export function isSmallPerson({ lower, text }: Spelling): boolean {
+  if (text.length < 4 || !(personNames().given.has(lower) || (text.length > 4 && isListedName(lower))))
+    return false;
+  return !STOP_WORDS.has(lower) && !NOT_NAMES.has(lower);
+}
+
+/** Makes a name with the word behind it: "عبد". */
+export function mayHeadName(lower: string): boolean {
+  return PERSONAL_WORDS.sureNameHeads.has(lower);
+}
+
+/** May be a name in a text that writes names small. */
+export function isSmallName({ lower, kind, cased, capital, text }: Spelling): boolean {
+  return (
+    kind === 'word' &&
+    cased &&
+    !capital &&
+    text.length > 1 &&
+    !text.includes('_') &&
+    !NOT_NAMES.has(lower) &&
+    !STOP_WORDS.has(lower) &&
+    !NUMBER_WORDS.has(lower) &&
+    !UNITS.has(lower)
+  );
+}
+
+export function isDemonym({ lower }: Spelling): boolean {
+  return DEMONYM.test(lower) && !givenNames().has(lower);
+}

@@ -1,0 +1,120 @@
+/**
+ * Reads the files of phrases of each language, such as `lexicon/<language>/signals.json`. How to add a language or a
+ * phrase is in `lexicon/README.md`. Covered by test/reader/phrases/phrase-files.test.ts.
+ */
+import { z } from 'zod';
+import { SetupError } from '../../errors.ts';
+import { languageFiles, listOf, readLexiconFile } from '../document/lexicon-file.ts';
+import { LEXICON_DIRECTORY } from '../document/lexicon.ts';
+import { classesOfPhrases, Grammars, listOfPhrases, type Grammar } from './grammar.ts';
+import { memberItems, PhraseFault, PhraseSyntax, type ReadPhrase } from './syntax.ts';
+
+const kindSchema = z.strictObject({
+  phrases: listOfPhrases(1),
+  /** A phrase that shares a word with one of these says nothing: "thanks", but not "thanks for nothing". */
+  unless: listOfPhrases(0).optional(),
+  /** Whole turns: in each of the first the kind is found, in none of the second. */
+  examples: z.strictObject({ fires: listOf(undefined, 1), silent: listOf() }),
+});
+
+export type KindOfPhrases = z.infer<typeof kindSchema>;
+
+/** The phrases of one language and one purpose. */
+export interface PhraseFile<Kind extends string> {
+  /** ISO 639-1. */
+  readonly language: string;
+  readonly path: string;
+  readonly grammar: Grammar;
+  /** Those of the grammar and those of the file. */
+  readonly classes: ReadonlyMap<string, readonly string[]>;
+  readonly kinds: Readonly<Partial<Record<Kind, KindOfPhrases>>>;
+  /** What users read for a kind, in the language of the file. */
+  readonly names: Readonly<Record<string, string>>;
+  /** What a phrase of the file or the grammar stands for. Throws SetupError, naming the file, for a faulty one. */
+  read(phrase: string): ReadPhrase;
+}
+
+export interface PhraseFilesOptions<Kind extends string> {
+  /** What the files are for: their names before `.json`. */
+  readonly purpose: string;
+  /** The kinds of phrases that a file may have. */
+  readonly kinds: readonly Kind[];
+  readonly directory?: string;
+  /** Each phrase is read once now, to name all faults, and not only when a text of its language is met first. */
+  readonly checked?: boolean;
+}
+
+/** The grammars of the files that ship are read once for all purposes. */
+const SHIPPED_GRAMMARS = new Grammars(LEXICON_DIRECTORY);
+
+/** The files of a purpose, by language. Throws SetupError, naming file and place, when one cannot be used. */
+export function loadPhraseFiles<Kind extends string>({
+  purpose,
+  kinds,
+  directory = LEXICON_DIRECTORY,
+  checked = true,
+}: PhraseFilesOptions<Kind>): PhraseFile<Kind>[] {
+  const schema = z.strictObject({
+    names: z.partialRecord(z.enum(kinds), z.string().min(1)).optional(),
+    classes: classesOfPhrases.optional(),
+    kinds: z.partialRecord(z.enum(kinds), kindSchema),
+  });
+  const grammars = directory === LEXICON_DIRECTORY ? SHIPPED_GRAMMARS : new Grammars(directory);
+  return languageFiles(directory, purpose).map(({ language, path }) => {
+    const grammar = grammars.of(language);
+    const content = readLexiconFile(path, schema);
+    const all = new Map([...Object.entries(grammar.classes), ...Object.entries(content.classes ?? {})]);
+    const syntax = new PhraseSyntax({ classes: all, gap: grammar.gap });
+    const file: PhraseFile<Kind> = {
+      language,
+      path,
+      grammar,
+      classes: all,
+      kinds: content.kinds as PhraseFile<Kind>['kinds'],
+      names: (content.names ?? {}) as Readonly<Record<string, string>>,
+      read: (phrase) => {
+        try {
+          return syntax.read(phrase);
+        } catch (error) {
+          throw error instanceof PhraseFault ? unusable(path, [error.message]) : error;
+        }
+      },
+    };
+    if (checked) check(file, syntax);
+    return file;
+  });
+}
+
+function unusable(path: string, faults: readonly string[]): SetupError {
+  return new SetupError(`${path} is not usable (${faults.join('; ')}): correct it`);
+}
+
+/** Throws SetupError when a phrase cannot be read. */
+function check(file: PhraseFile<string>, syntax: PhraseSyntax): void {
+  const faults: string[] = [];
+  const tryTo = (place: string, read: () => unknown): void => {
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof PhraseFault)) throw error;
+      faults.push(`${place}: ${error.message}`);
+    }
+  };
+  const readAll = (place: string, list: readonly string[]): void =>
+    list.forEach((text, at) => tryTo(`${place}.${at}`, () => syntax.read(text)));
+  for (const [name, members] of file.classes)
+    members.forEach((member, at) => tryTo(`classes.${name}.${at}`, () => memberItems(member)));
+  for (const [kind, { phrases = [], unless = [] } = {}] of Object.entries(file.kinds)) {
+    readAll(`kinds.${kind}.phrases`, phrases);
+    readAll(`kinds.${kind}.unless`, unless);
+  }
+  const { negation, contrast, skipped } = file.grammar;
+  skipped.forEach((word, at) =>
+    tryTo(`grammar skipped.${at}`, () => {
+      if (memberItems(word).length > 1) throw new PhraseFault(`"${word}" is more than one word`);
+    }),
+  );
+  for (const [place, list] of Object.entries({ ...negation, contrast }))
+    if (typeof list !== 'number') readAll(`grammar ${place}`, list);
+  if (faults.length > 0) throw unusable(file.path, faults);
+}

@@ -1,0 +1,438 @@
+/**
+ * Finds the phrases of all languages in a text, in one pass and in time in proportion to its length (the trie of each
+ * language says why). Covered by test/reader/phrases/phrase-matcher.test.ts.
+ */
+import { cutIntoClauses, type Clause } from './clauses.ts';
+import { once } from '../document/once.ts';
+import { arabicBases } from '../document/spaced-phrases.ts';
+import { wordsIn } from './grammar.ts';
+import type { PhraseFile } from './phrase-files.ts';
+import { PhraseTrie, type Reading } from './phrase-trie.ts';
+import { PhraseWalk } from './phrase-walk.ts';
+import { Anchors } from './anchors.ts';
+import { languagesRuledOut } from './ruled-out-languages.ts';
+import { likelyLanguages, type TokenLanguages } from './text-languages.ts';
+import { BREAK, isGlued, readText, type Closing, type ReadText, type Token } from './read-text.ts';
+
+export interface Match<Kind extends string> {
+  readonly kind: Kind;
+  /** ISO 639-1. */
+  readonly language: string;
+  /** As the lexicon has it. */
+  readonly phrase: string;
+  /** Its tokens: the first, and the one behind the last. */
+  readonly start: number;
+  readonly end: number;
+  /** A word outside of it denies it: "not helpful". */
+  readonly negated: boolean;
+  /** It holds a negation itself: "did not help". */
+  readonly denies: boolean;
+}
+
+/** A text with all that was found in it. */
+export class MatchedText<Kind extends string> {
+  /** By their ends; nested ones too. */
+  readonly matches: readonly Match<Kind>[];
+  /** What finding them cost: in proportion to the text. */
+  readonly steps: number;
+  readonly #read: ReadText;
+  readonly #contrasts: readonly Stretch[];
+  #clauses: readonly Clause[] | null = null;
+
+  constructor(read: ReadText, matches: readonly Match<Kind>[], contrasts: readonly Stretch[], steps: number) {
+    this.#read = read;
+    this.matches = matches;
+    this.#contrasts = contrasts;
+    this.steps = steps;
+  }
+
+  /** As in `ReadText`. */
+  get text(): string {
+    return this.#read.text;
+  }
+
+  get tokens(): readonly Token[] {
+    return this.#read.tokens;
+  }
+
+  get closings(): readonly Closing[] {
+    return this.#read.closings;
+  }
+
+  get clauses(): readonly Clause[] {
+    return (this.#clauses ??= cutIntoClauses(this.#read, this.#contrasts));
+  }
+}
+
+/** Kinds of phrases that every file has by its grammar. */
+type Role = 'phrase' | 'unless' | 'contrast' | 'negation' | 'negation-after' | 'no-negation';
+
+interface Phrase<Kind extends string> {
+  readonly text: string;
+  readonly role: Role;
+  /** null unless it is a phrase of the file. */
+  readonly kind: Kind | null;
+}
+
+/** The phrases of one language, compiled when a text first needs them. */
+interface Compiled<Kind extends string> {
+  readonly trie: PhraseTrie;
+  readonly walk: PhraseWalk;
+  readonly phrases: readonly Phrase<Kind>[];
+}
+
+/** What is remembered of a token; how much, changes no result. */
+interface KnownToken extends TokenLanguages {
+  /** What it may be, by place of the language and by `GLUE`. */
+  readonly readings: (Reading | null | undefined)[];
+}
+
+interface InLanguage<Kind extends string> {
+  readonly code: string;
+  readonly bit: number;
+  readonly reachAfter: number;
+  readonly reachBefore: number;
+  /** Words that tell the language from others: those of its phrases, and those of all its texts. */
+  readonly ownWords: ReadonlySet<string>;
+  readonly words: ReadonlySet<string>;
+  compiled(): Compiled<Kind>;
+}
+
+/** What one language walks over. */
+interface Ground {
+  readonly place: number;
+  readonly read: ReadText;
+  readonly known: readonly KnownToken[];
+  readonly anchors: Anchors;
+}
+
+/** Tokens: the first, and the one behind the last. */
+interface Stretch {
+  readonly start: number;
+  readonly end: number;
+}
+
+interface Found extends Stretch {
+  readonly language: number;
+  readonly phrase: number;
+}
+
+const NONE: readonly never[] = [];
+
+/** So many different tokens are remembered. */
+const REMEMBERED = 20_000;
+/** How a token stands to the one before it. */
+const GLUE = [null, 'glued', 'first'] as const;
+
+export class PhraseMatcher<Kind extends string> {
+  readonly #languages: readonly InLanguage<Kind>[];
+  readonly #known = new Map<string, KnownToken>();
+  /** Of the text in work. */
+  readonly #tokens: KnownToken[] = [];
+  /** Of each language the words of a text that it knows. */
+  readonly #counts: Uint8Array;
+  readonly #inOneLanguage: boolean;
+  readonly #isStrict: boolean;
+
+  /**
+   * At most 30 files, each of another language. `inOneLanguage`: nothing is found of a language that the text is not
+   * likely to be in, which takes a fraction of the time. `strict`: fewer languages are likely, for phrases that mean
+   * something else in the next language ("sei" is "you are" in Italian and "sure" in Portuguese).
+   */
+  constructor(files: readonly PhraseFile<Kind>[], { inOneLanguage = false, strict = false } = {}) {
+    this.#languages = files.map(inLanguage);
+    this.#counts = new Uint8Array(files.length);
+    this.#inOneLanguage = inOneLanguage;
+    this.#isStrict = strict;
+  }
+
+  /** How many nodes the tries have together. */
+  get size(): number {
+    return this.#languages.reduce((sum, language) => sum + language.compiled().trie.size, 0);
+  }
+
+  /** `only`: the language that the text is in, where it is known; '' otherwise. */
+  match(content: string, only = ''): MatchedText<Kind> {
+    const read = readText(content);
+    const { tokens } = read;
+    const known = this.#tokens;
+    known.length = 0;
+    for (let at = 0; at < tokens.length; at++) known.push(this.#knownToken(tokens[at]!.key));
+    const mask = this.#isStrict ? ~this.#excludedBy(read) : -1;
+    const named = only === '' ? undefined : this.#languages.find(({ code }) => code === only);
+    const likely = named?.bit ?? likelyLanguages(known, this.#counts.fill(0), this.#isStrict) & mask;
+    const foreign = named === undefined ? this.#foreignTo(likely, known, mask) : 0;
+    const found: Found[] = [];
+    const anchors = new Anchors(tokens);
+    let steps = tokens.length;
+    for (let left = likely | foreign; left !== 0; left &= left - 1) {
+      const place = 31 - Math.clz32(left & -left);
+      steps += this.#walk({ place, read, known, anchors }, found);
+    }
+    if (found.length === 0) return new MatchedText<Kind>(read, NONE, NONE, steps);
+    // A phrase of another language counts where a word of it is of no likely one.
+    const isSaid = ({ language, start, end }: Found): boolean => {
+      if ((likely & this.#languages[language]!.bit) !== 0) return true;
+      for (let at = start; at < end; at++) if ((known[at]!.languages & mask & likely) === 0) return true;
+      return false;
+    };
+    const said = foreign === 0 ? found : found.filter(isSaid);
+    if (said.length > 1) said.sort((a, b) => a.end - b.end);
+    const contrasts = said.filter((one) => this.#phraseOf(one).role === 'contrast');
+    const denials = new Denials(this.#languages, tokens, (place, at) => this.#denies(place, at, read));
+    return new MatchedText(read, this.#matchesOf(said, tokens.length, denials), contrasts, steps);
+  }
+
+  #phraseOf({ language, phrase }: Found): Phrase<Kind> {
+    return this.#languages[language]!.compiled().phrases[phrase]!;
+  }
+
+  /** Whether a token is a word of negation of the language at `place`. */
+  #denies(place: number, at: number, { tokens }: ReadText): boolean {
+    const { trie } = this.#languages[place]!.compiled();
+    return (
+      readingOf(tokens[at]!.key, this.#tokens[at]!, place, glueAt(tokens, at), trie)?.isNegation === true
+    );
+  }
+
+  /** Adds what one language finds, and returns what it cost. */
+  #walk({ place, read: { tokens }, known, anchors }: Ground, found: Found[]): number {
+    const { trie, walk } = this.#languages[place]!.compiled();
+    walk.begin();
+    let end = 0;
+    const add = (phrase: number, start: number): void => {
+      found.push({ language: place, phrase, start, end });
+    };
+    for (let at = 0; at < tokens.length; at++) {
+      const token = tokens[at]!;
+      end = at + 1;
+      if (token.before === BREAK.end) walk.stop();
+      const reading = readingOf(token.key, known[at]!, place, glueAt(tokens, at), trie);
+      if (reading === null && walk.isIdle) continue;
+      walk.take(reading, at, token.before === BREAK.mark, anchors, add);
+    }
+    return walk.steps;
+  }
+
+  /** A word of no likely language comes from another, unless the matcher is strict: "merci" in an English turn. */
+  #foreignTo(likely: number, known: readonly KnownToken[], mask: number): number {
+    let foreign = 0;
+    if (this.#inOneLanguage || this.#isStrict) return foreign;
+    for (let at = 0; at < known.length; at++) {
+      const knowing = known[at]!.languages & mask;
+      if ((knowing & likely) === 0) foreign |= knowing;
+    }
+    return foreign;
+  }
+
+  /** The languages that letters of a text rule out, one bit each. */
+  #excludedBy({ text }: ReadText): number {
+    const codes = languagesRuledOut(text);
+    let excluded = 0;
+    if (codes.length === 0) return excluded;
+    for (const { code, bit } of this.#languages) if (codes.includes(code)) excluded |= bit;
+    return excluded;
+  }
+
+  #matchesOf(said: readonly Found[], count: number, denials: Denials): Match<Kind>[] {
+    let vetoed: Vetoes<Kind> | null = null;
+    for (const one of said) {
+      const { role, kind } = this.#phraseOf(one);
+      if (role === 'unless') (vetoed ??= new Vetoes<Kind>(count)).add(kind!, one);
+      else if (role === 'negation') denials.addBefore(one);
+      else if (role === 'negation-after') denials.addAfter(one);
+    }
+    for (const one of said) if (this.#phraseOf(one).role === 'no-negation') denials.remove(one);
+    const matches: Match<Kind>[] = [];
+    for (const one of said) {
+      const { role, kind, text } = this.#phraseOf(one);
+      if (role !== 'phrase' || kind === null || vetoed?.has(kind, one) === true) continue;
+      const { start, end, language } = one;
+      const { code } = this.#languages[language]!;
+      matches.push({
+        kind,
+        language: code,
+        phrase: text,
+        start,
+        end,
+        negated: denials.deny(one),
+        denies: denials.isIn(one),
+      });
+    }
+    return matches;
+  }
+
+  #knownToken(key: string): KnownToken {
+    const remembered = this.#known.get(key);
+    if (remembered !== undefined) return remembered;
+    if (this.#known.size >= REMEMBERED) this.#known.clear();
+    const keys = keysOf(key);
+    let languages = 0;
+    let common = 0;
+    for (const { bit, ownWords, words } of this.#languages) {
+      if (keys.some((one) => words.has(one))) common |= bit;
+      else if (keys.some((one) => ownWords.has(one))) languages |= bit;
+    }
+    const token: KnownToken = { languages: languages | common, common, readings: [] };
+    this.#known.set(key, token);
+    return token;
+  }
+}
+
+/** How a token stands to the one before it: place in `GLUE`. */
+function glueAt(tokens: readonly Token[], at: number): number {
+  return !tokens[at]!.isCharacter ? 0 : isGlued(tokens, at) ? 1 : 2;
+}
+
+/** What a token may be in the language at `place`; `glue`: place in `GLUE`. */
+function readingOf(
+  key: string,
+  { readings }: KnownToken,
+  place: number,
+  glue: number,
+  trie: PhraseTrie,
+): Reading | null {
+  if (key === '') return null;
+  const slot = place * GLUE.length + glue;
+  const remembered = readings[slot];
+  if (remembered !== undefined) return remembered;
+  const reading = trie.readingOf(keysOf(key), GLUE[glue]!);
+  readings[slot] = reading;
+  return reading;
+}
+
+/** "Soooo" is "soo" or "so"; an Arabic word may bear "the", "and" or "for"; 0 in a phrase is any number. */
+function keysOf(key: string): string[] {
+  const keys = [key, ...arabicBases(key)];
+  if (/^\p{N}/u.test(key)) keys.push('0');
+  if (/(.)\1\1/u.test(key)) keys.push(key.replace(/(.)\1{2,}/gu, '$1$1'), key.replace(/(.)\1{2,}/gu, '$1'));
+  return keys;
+}
+
+function inLanguage<Kind extends string>(file: PhraseFile<Kind>, place: number): InLanguage<Kind> {
+  const { reachAfter, reachBefore } = file.grammar.negation;
+  return {
+    code: file.language,
+    bit: 1 << place,
+    reachAfter,
+    reachBefore,
+    ownWords: ownWordsOf(file),
+    words: file.grammar.words(),
+    compiled: once(() => compile(file)),
+  };
+}
+
+function compile<Kind extends string>(file: PhraseFile<Kind>): Compiled<Kind> {
+  const { negation, contrast, skipped, spellings } = file.grammar;
+  const trie = new PhraseTrie({ skipped, spellings, negations: negation.before });
+  const phrases: Phrase<Kind>[] = [];
+  const add = (texts: readonly string[], role: Role, kind: Kind | null = null): void => {
+    for (const text of texts) {
+      trie.add(file.read(text), phrases.length);
+      phrases.push({ text, role, kind });
+    }
+  };
+  for (const kind of Object.keys(file.kinds) as Kind[]) {
+    add(file.kinds[kind]!.phrases, 'phrase', kind);
+    add(file.kinds[kind]!.unless ?? [], 'unless', kind);
+  }
+  add(contrast, 'contrast');
+  // A single word is seen by its token.
+  add(negation.before, 'negation');
+  add(negation.after, 'negation-after');
+  add(negation.except ?? [], 'no-negation');
+  return { trie, walk: new PhraseWalk(trie), phrases };
+}
+
+/** Words of its phrases and classes that `grammar.words` does not give. */
+function ownWordsOf({ grammar, classes, kinds }: PhraseFile<string>): ReadonlySet<string> {
+  const phrases = Object.values(kinds).flatMap((kind) => kind!.phrases);
+  const own = [...classes].filter(([name, members]) => grammar.classes[name] !== members);
+  return wordsIn([...phrases, ...own.flatMap(([, members]) => members)]);
+}
+
+/** Tokens that phrases under `unless` hold, by kind. */
+class Vetoes<Kind extends string> {
+  readonly #count: number;
+  readonly #of = new Map<Kind, Uint8Array>();
+
+  constructor(count: number) {
+    this.#count = count;
+  }
+
+  add(kind: Kind, { start, end }: Found): void {
+    let held = this.#of.get(kind);
+    if (held === undefined) this.#of.set(kind, (held = new Uint8Array(this.#count)));
+    held.fill(1, start, end);
+  }
+
+  has(kind: Kind, { start, end }: Found): boolean {
+    const held = this.#of.get(kind);
+    return held !== undefined && held.subarray(start, end).includes(1);
+  }
+}
+
+/** What negations deny. */
+class Denials {
+  readonly #languages: readonly Pick<InLanguage<string>, 'reachAfter' | 'reachBefore'>[];
+  readonly #tokens: readonly Token[];
+  /** Whether a token by itself is a negation of a language. */
+  readonly #isNegation: (language: number, at: number) => boolean;
+  /** Of each language and token: a negation ends here, or begins. */
+  readonly #ends: (Uint8Array | undefined)[] = [];
+  readonly #starts: (Uint8Array | undefined)[] = [];
+
+  constructor(
+    languages: readonly Pick<InLanguage<string>, 'reachAfter' | 'reachBefore'>[],
+    tokens: readonly Token[],
+    isNegation: (language: number, at: number) => boolean,
+  ) {
+    this.#languages = languages;
+    this.#tokens = tokens;
+    this.#isNegation = isNegation;
+  }
+
+  addBefore({ language, end }: Found): void {
+    this.#endsOf(language)[end - 1] = 1;
+  }
+
+  addAfter({ language, start }: Found): void {
+    (this.#starts[language] ??= new Uint8Array(this.#tokens.length))[start] = 1;
+  }
+
+  remove({ language, start, end }: Found): void {
+    this.#endsOf(language).fill(0, start, end);
+    this.#starts[language]?.fill(0, start, end);
+  }
+
+  /** At first those of single words. */
+  #endsOf(language: number): Uint8Array {
+    const known = this.#ends[language];
+    if (known !== undefined) return known;
+    const ends = new Uint8Array(this.#tokens.length);
+    for (let at = 0; at < ends.length; at++) if (this.#isNegation(language, at)) ends[at] = 1;
+    return (this.#ends[language] = ends);
+  }
+
+  isIn({ language, start, end }: Found): boolean {
+    const ends = this.#endsOf(language);
+    for (let at = start; at < end; at++) if (ends[at] === 1) return true;
+    return false;
+  }
+
+  /** Whether a negation reaches a phrase without crossing a mark. */
+  deny({ language, start, end }: Found): boolean {
+    const { reachAfter, reachBefore } = this.#languages[language]!;
+    const ends = this.#endsOf(language);
+    for (let at = start - 1; at >= 0 && at >= start - reachAfter; at--) {
+      if (this.#tokens[at + 1]!.before >= BREAK.mark) break;
+      if (ends[at] === 1) return true;
+    }
+    const starts = this.#starts[language];
+    for (let at = end; starts !== undefined && at < this.#tokens.length && at < end + reachBefore; at++) {
+      if (this.#tokens[at]!.before >= BREAK.mark) break;
+      if (starts[at] === 1) return true;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,22 @@
+/**
+ * Tells languages apart that share most of their words, by letters that only one of them has. Covered by
+ * test/reader/acts/signals.test.ts.
+ */
+const NOT_ASCII = /[^\0-\x7f]/;
+const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
+/** A Japanese text of so many characters has kana among them. */
+const FIVE_FROM_HAN = /\p{Script=Han}.{4}/su;
+
+const RULED_OUT: readonly (readonly [language: string, by: (text: string) => boolean])[] = [
+  ['zh', (text) => KANA.test(text)],
+  ['ja', (text) => FIVE_FROM_HAN.test(text) && !KANA.test(text)],
+  ['ar', (text) => /[پچژگکی]/.test(text)],
+  ['fa', (text) => /[ةىيكأإؤ]/.test(text)],
+];
+const NONE: readonly string[] = [];
+
+/** The codes of languages that a text is not in, whatever its words. */
+export function languagesRuledOut(text: string): readonly string[] {
+  if (!NOT_ASCII.test(text)) return NONE;
+  return RULED_OUT.filter(([, by]) => by(text)).map(([language]) => language);
+}

@@ -1,0 +1,318 @@
+/**
+ * Looks for phrases in texts that are shown, in time linear in the text: each word is looked up once, for the phrases
+ * of all sections. Covered by test/reader/shortening/phrase-set.test.ts.
+ */
+import { LANGUAGES, LEXICON } from '../document/lexicon.ts';
+import { alternatives } from '../document/patterns.ts';
+import { wordKey } from '../document/spaced-phrases.ts';
+import { toldOnce } from '../document/word-cache.ts';
+import { WordScan } from '../document/word-scan.ts';
+import { TEXT_LANGUAGES, TEXT_SECTIONS, type TextSection } from '../document/text-lexicon.ts';
+
+/** A word of a text that is shown. */
+export class ShownWord {
+  /** Folded: how phrases are looked up. */
+  readonly key: string;
+  /** UTF-16 units. */
+  readonly start: number;
+  readonly end: number;
+  /** The phrases that begin with it. */
+  readonly opens: readonly Opened[];
+  readonly #text: ShownText;
+  readonly #place: number;
+
+  constructor({ key, opens }: Opener, start: number, end: number, text: ShownText, place: number) {
+    this.key = key;
+    this.opens = opens;
+    this.start = start;
+    this.end = end;
+    this.#text = text;
+    this.#place = place;
+  }
+
+  /** Words of the longest phrase of a set that begins here; 0: none does. */
+  lengthOf(set: PhraseSet): number {
+    return this.#text.lengthAt(this.#place, set);
+  }
+}
+
+const SCAN = new WordScan({ signs: false, joiner: true });
+/** Of scripts that write no spaces between words, and of Korean, whose words take endings. */
+const UNSPACED =
+  /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]/u;
+const keyOf = toldOnce(wordKey);
+
+/** A word as phrases are looked up by it, told once. */
+interface Opener {
+  readonly key: string;
+  /** The phrases that begin with it. */
+  readonly opens: readonly Opened[];
+}
+
+const tellOpener = (word: string): Opener => {
+  const key = keyOf(word);
+  const opens = [BY_WORD.get(key), BY_BEGINNING.get(key.charCodeAt(0))].filter((one) => one !== undefined);
+  return { key, opens };
+};
+/** Told anew when a set is made. */
+let openerOf = toldOnce(tellOpener);
+
+/** The words of a text, and how long the phrases are that begin at each. */
+class ShownText {
+  readonly words: ShownWord[] = [];
+  /** By word and by the number of the set; null before anybody asks. */
+  #lengths: Uint8Array | null = null;
+  #sets = 0;
+
+  add({ start, end }: Pick<WordScan, 'start' | 'end'>, text: string): void {
+    const opener = openerOf(text.slice(start, end));
+    this.words.push(new ShownWord(opener, start, end, this, this.words.length));
+  }
+
+  lengthAt(place: number, { number }: PhraseSet): number {
+    this.#lengths ??= this.#tell();
+    return this.#lengths[place * this.#sets + number]!;
+  }
+
+  #tell(): Uint8Array {
+    const { words } = this;
+    this.#sets = PhraseSet.count;
+    const lengths = new Uint8Array(words.length * this.#sets);
+    for (let at = 0; at < words.length; at++) {
+      const { opens } = words[at]!;
+      if (opens.length === 0) continue;
+      const next = words[at + 1]?.key ?? '';
+      for (const opened of opens) {
+        const bySecond = opened.bySecond.get(next);
+        if (bySecond !== undefined) this.#tellOf(bySecond, at, lengths);
+        this.#tellOf(opened.others, at, lengths);
+      }
+    }
+    return lengths;
+  }
+
+  #tellOf(phrases: readonly Phrase[], at: number, lengths: Uint8Array): void {
+    for (let one = 0; one < phrases.length; one++) {
+      const { set, parts } = phrases[one]!;
+      const length = matchedWords(parts, this.words, at);
+      const place = at * this.#sets + set.number;
+      if (length > lengths[place]!) lengths[place] = length;
+    }
+  }
+}
+
+/** The first words of a text; hyphens part words here. */
+export function shownWordsOf(text: string, most = 80): readonly ShownWord[] {
+  const shown = new ShownText();
+  SCAN.begin(text);
+  while (shown.words.length < most && SCAN.next()) shown.add(SCAN, text);
+  return shown.words;
+}
+
+/** `…` stands for up to so many words. */
+const GAP = 4;
+
+/** A part of a phrase: a word, the beginning of one, or a gap. */
+interface PhrasePart {
+  readonly text: string;
+  readonly kind: 'word' | 'beginning' | 'gap';
+}
+
+interface Phrase {
+  readonly set: PhraseSet;
+  readonly parts: readonly PhrasePart[];
+}
+
+/** Phrases with the same first word. */
+interface Opened {
+  /** By the second; many phrases begin with "I". */
+  readonly bySecond: Map<string, Phrase[]>;
+  /** Those without a second, or with one that is no whole word. */
+  readonly others: Phrase[];
+}
+
+/** By the first word, and by the first UTF-16 unit of a beginning. */
+const BY_WORD = new Map<string, Opened>();
+const BY_BEGINNING = new Map<number, Opened>();
+
+/** How many words from `at` on are the parts of a phrase; 0: they are not. */
+function matchedWords(parts: readonly PhrasePart[], words: readonly ShownWord[], at: number): number {
+  let place = at;
+  let skip = 0;
+  for (let one = 0; one < parts.length; one++) {
+    const part = parts[one]!;
+    if (part.kind === 'gap') {
+      skip = GAP;
+      continue;
+    }
+    const last = place + skip;
+    while (place < last && !isWord(part, words[place])) place += 1;
+    if (!isWord(part, words[place])) return 0;
+    place += 1;
+    skip = 0;
+  }
+  return place - at;
+}
+
+function isWord({ text, kind }: PhrasePart, word: ShownWord | undefined): boolean {
+  if (word === undefined) return false;
+  return kind === 'beginning' ? word.key.startsWith(text) : word.key === text;
+}
+
+/** `part`: as the lexicon has it; what ends in `*` stands for all that begin so. */
+function partOf(part: string): PhrasePart {
+  if (part === '…') return { text: part, kind: 'gap' };
+  const isBeginning = part.endsWith('*');
+  return { text: wordKey(isBeginning ? part.slice(0, -1) : part), kind: isBeginning ? 'beginning' : 'word' };
+}
+
+/**
+ * Phrases of languages with spaces, which are looked for by word, and of others, by text. Made before the texts are cut
+ * in which it is looked for.
+ */
+export class PhraseSet {
+  /** How many sets there are. */
+  static count = 0;
+  readonly number: number;
+  readonly #words = new Set<string>();
+  readonly #atStart: RegExp;
+  readonly #atEnd: RegExp;
+  readonly #anywhere: RegExp;
+
+  constructor(spaced: readonly string[], unspaced: readonly string[]) {
+    this.number = PhraseSet.count;
+    PhraseSet.count += 1;
+    openerOf = toldOnce(tellOpener);
+    for (const phrase of spaced) this.#add(phrase);
+    const source =
+      unspaced.length === 0 ? '(?!)' : alternatives(unspaced.map((one) => one.replaceAll('.', '\\.')));
+    this.#atStart = new RegExp(`(?:${source})`, 'uy');
+    this.#atEnd = new RegExp(`(?:${source})$`, 'u');
+    this.#anywhere = new RegExp(source, 'u');
+  }
+
+  #add(phrase: string): void {
+    const parts = phrase
+      .split(' ')
+      .flatMap((part) => (part === '…' ? [part] : part.split(/[-.\u200c](?=\p{L})/u)))
+      .map(partOf);
+    const [first, second] = parts as [PhrasePart, ...PhrasePart[]];
+    if (parts.length === 1 && first.kind === 'word') this.#words.add(first.text);
+    const opened =
+      first.kind === 'beginning'
+        ? openedBy(BY_BEGINNING, first.text.charCodeAt(0))
+        : openedBy(BY_WORD, first.text);
+    const entry = { set: this, parts };
+    const known = second?.kind === 'word' ? opened.bySecond.get(second.text) : opened.others;
+    if (known !== undefined) known.push(entry);
+    else opened.bySecond.set(second!.text, [entry]);
+  }
+
+  /** The place after the longest phrase that begins at word `at`; `at` itself when none does. */
+  endAt(words: readonly ShownWord[], at: number): number {
+    return Math.min(at + (words[at]?.lengthOf(this) ?? 0), words.length);
+  }
+
+  /** Whether a word is a phrase by itself. */
+  hasWord(key: string): boolean {
+    return this.#words.has(key);
+  }
+
+  /** How many of the last words are a phrase. */
+  lengthAtEnd(words: readonly ShownWord[]): number {
+    for (let length = Math.min(6, words.length); length > 0; length -= 1)
+      if (words.at(-length)!.lengthOf(this) === length) return length;
+    return 0;
+  }
+
+  /** The word at which the first phrase begins; in a text without spaces between words 0; -1: there is none. */
+  firstIn(text: string, words: readonly ShownWord[]): number {
+    const place = words.findIndex((word) => word.lengthOf(this) > 0);
+    return place < 0 && UNSPACED.test(text) && this.#anywhere.test(text) ? 0 : place;
+  }
+
+  /** UTF-16 units of a phrase of a language without spaces that stands at `at`; 0: none. */
+  unspacedAt(text: string, at: number): number {
+    this.#atStart.lastIndex = at;
+    return UNSPACED.test(text.charAt(at)) ? (this.#atStart.exec(text)?.[0].length ?? 0) : 0;
+  }
+
+  /** The same at the end of a text. */
+  unspacedAtEnd(text: string): number {
+    return UNSPACED.test(text.slice(-1)) ? (this.#atEnd.exec(text.slice(-24))?.[0].length ?? 0) : 0;
+  }
+}
+
+function openedBy<Key>(index: Map<Key, Opened>, key: Key): Opened {
+  let opened = index.get(key);
+  if (opened === undefined) index.set(key, (opened = { bySecond: new Map(), others: [] }));
+  return opened;
+}
+
+const { determiners, stopWords, stopWordsInNames } = LEXICON;
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  [...determiners.all, ...stopWords.all, ...stopWordsInNames.all].map((word) => wordKey(word)),
+);
+/** What stands for a word in languages that inflect. */
+const STEM_LENGTH = 4;
+/** Hiragana alone are particles and endings. */
+const SAYS_NOTHING = /^\p{Script=Hiragana}+$/u;
+
+/**
+ * What a word is compared by: its beginning, if it says something; of a run of a script without spaces the pairs of its
+ * characters.
+ */
+const stemsOfKey = toldOnce((key: string): readonly string[] => {
+  if (!UNSPACED.test(key))
+    return STOP_WORDS.has(key) ? [] : [/^\p{N}/u.test(key) ? key : key.slice(0, STEM_LENGTH)];
+  const pairs = Array.from({ length: Math.max(key.length - 1, 1) }, (_, at) => key.slice(at, at + 2));
+  return pairs.filter((pair) => !SAYS_NOTHING.test(pair));
+});
+
+function keysIn(text: string, most = 80): string[] {
+  const keys: string[] = [];
+  SCAN.begin(text);
+  while (keys.length < most && SCAN.next()) keys.push(keyOf(text.slice(SCAN.start, SCAN.end)));
+  return keys;
+}
+
+/** What the words of a text are compared by, numbers among them. */
+export function stemsOf(text: string): ReadonlySet<string> {
+  return new Set(keysIn(text).flatMap(stemsOfKey));
+}
+
+/** Whether a text holds a word that says something. */
+export function saysSomething(text: string): boolean {
+  return keysIn(text, 40).some((key) => !/^\p{N}/u.test(key) && stemsOfKey(key).length > 0);
+}
+
+/** About how many words of a text say something, numbers left out; `besides`: keys of words that do not count. */
+export function contentCount(text: string, besides?: ReadonlySet<string>): number {
+  let pairs = 0;
+  let count = 0;
+  for (const key of keysIn(text)) {
+    if (besides?.has(key) === true) continue;
+    if (UNSPACED.test(key)) pairs += stemsOfKey(key).length;
+    else if (!/^\p{N}/u.test(key) && !STOP_WORDS.has(key)) count += 1;
+  }
+  return count + Math.ceil(pairs / 2);
+}
+
+const inAll = (section: TextSection, isSpaced: boolean): string[] =>
+  [...TEXT_LANGUAGES.values()].flatMap((language) => (language.spaced === isSpaced ? language[section] : []));
+
+/** The phrases of each section of `lexicon/<language>/texts.json`. */
+export const SHOWN = Object.fromEntries(
+  TEXT_SECTIONS.map((section) => [section, new PhraseSet(inAll(section, true), inAll(section, false))]),
+) as Readonly<Record<TextSection, PhraseSet>>;
+/** What went wrong, without stems. */
+export const TROUBLES = new PhraseSet(troublesOf(true), troublesOf(false));
+
+function troublesOf(isSpaced: boolean): string[] {
+  return [...LANGUAGES.values()].flatMap(({ spaced, troubles }) => {
+    if (spaced !== isSpaced) return [];
+    return Object.values(troubles).flatMap((phrases = []) =>
+      phrases.filter((phrase) => !/(?:^|\s)-|-(?:\s|$)/u.test(phrase)),
+    );
+  });
+}

@@ -1,0 +1,228 @@
+/**
+ * Shortens a sentence at a clause, else at a word with an ellipsis, so that it never says the opposite. Covered by
+ * test/reader/shortening/shortening.test.ts.
+ */
+import { truncate } from '../../domain/truncate.ts';
+import { LEXICON } from '../document/lexicon.ts';
+import { endsInQuestionMark, QUESTION_ENDS } from '../document/question-marks.ts';
+import { endsSentence } from '../document/sentences.ts';
+import { wordKey } from '../document/spaced-phrases.ts';
+import { isUnspaced } from '../document/words.ts';
+import { TEXT_LANGUAGES } from '../document/text-lexicon.ts';
+import { contentCount, type PhraseSet, SHOWN, shownWordsOf, TROUBLES } from './phrase-set.ts';
+
+const keysOf = (...lists: readonly { readonly all: readonly string[] }[]): ReadonlySet<string> =>
+  new Set(lists.flatMap(({ all }) => all).map(wordKey));
+const { subjects, auxiliaries, determiners, connectors, conjunctions, negations, and } = LEXICON;
+const SUBJECTS = keysOf(subjects);
+const AUXILIARIES = keysOf(auxiliaries);
+const FUNCTION_WORDS = keysOf(determiners, connectors, conjunctions, negations, auxiliaries);
+/** "I" and "a" are words of English before they are the "and" of Polish. */
+const CONJUNCTIONS = new Set([...keysOf(conjunctions, and)].filter((key) => !/^[aio]$/.test(key)));
+/** What follows "and" where it joins clauses, not things: a subject, an auxiliary or a question word. */
+const CLAUSE_STARTS = new Set([
+  ...SUBJECTS,
+  ...AUXILIARIES,
+  ...[...TEXT_LANGUAGES.values()].flatMap(({ questionWords }) => questionWords).map(wordKey),
+]);
+const UNSPACED_NEGATION_AT_END = /[不没无未别非勿沒無]$/u;
+
+/** Where a clause ends: marks, spaced dashes and brackets. */
+const CLAUSE_MARK = new RegExp(
+  String.raw`[,;，、；](?!\d)\s*(?=\S)|:\s+(?=\S)|：|\s[–—-]\s|\s\(|(?<=[${QUESTION_ENDS}!！。])\s*(?=\S)`,
+  'gu',
+);
+/** A clause that ends without a mark has so many words before it. */
+const LEAST_WORDS = 4;
+/** Fewer content words, or UTF-16 units, are no clause to stand by itself. */
+const LEAST_CONTENT = 2;
+const LEAST_LENGTH = 8;
+/** UTF-16 units of a clause that say how it begins. */
+const CLAUSE_HEAD = 60;
+/** So few words may lead up to a wish without a comma. */
+const MOST_BEFORE = 6;
+
+/** At most `length` UTF-16 units of a sentence. */
+export function shortened(sentence: string, length: number): string {
+  return shortenedAtClause(sentence, length) ?? cutAtWord(sentence.trim(), length);
+}
+
+/** The same at a clause only; null when no clause of that length stands by itself. `isWish`: "I want to" is cut off. */
+export function shortenedAtClause(sentence: string, length: number, isWish = false): string | null {
+  const text = sentence.trim();
+  if (text.length <= length) return text;
+  // Without a comma or the like at its end, which announces more.
+  return (
+    clauseWithin(text, length, isWish)?.replace(/(?<![\s,;:，、；：–—-])[\s,;:，、；：–—-]+$/u, '') ?? null
+  );
+}
+
+/** With a mark at its end, and none that announces more. */
+export function ended(sentence: string): string {
+  const whole = sentence.replace(/(?<!\s)\s*[:：]$/u, '');
+  return endsSentence(whole) ? whole : `${whole}${isUnspaced(whole) ? '。' : '.'}`;
+}
+
+/** Whether a later clause of a sentence says otherwise than the first: "…, but …". */
+export function isContrasted(sentence: string): boolean {
+  return clauseEnds(sentence).some(({ next }) => opensWith(SHOWN.contrasts, sentence.slice(next)));
+}
+
+/**
+ * The clause of a sentence that says what is wanted, where what is before it only leads up to it: "I am on a trip and I
+ * need a hotel". The whole sentence where there is none.
+ */
+export function wishIn(sentence: string): string {
+  if (isUnspaced(sentence) || saysWhatIsWanted(sentence) || isContrasted(sentence)) return sentence;
+  const words = shownWordsOf(sentence, 200);
+  if (SHOWN.questionWords.endAt(words, 0) > 0) return sentence;
+  const leans = leansOn(sentence);
+  const place = words.findIndex(({ start }, at) => {
+    if (at === 0 || SHOWN.openings.endAt(words, at) === at) return false;
+    const isClause = leans
+      ? at <= MOST_BEFORE && !words.slice(0, at).some(({ key }) => SUBJECTS.has(key))
+      : /[,;]\s*$/u.test(sentence.slice(0, start)) || CONJUNCTIONS.has(words[at - 1]!.key);
+    return isClause && contentCount(sentence.slice(0, start)) > 0;
+  });
+  const wish = place < 0 ? sentence : sentence.slice(words[place]!.start);
+  return contentCount(wish) >= LEAST_CONTENT && !refersBack(wish) ? wish : sentence;
+}
+
+/**
+ * The longest run of clauses from the front that stands by itself; where it does not, or says not what is wanted or
+ * wrong, a later clause that does. Where a clause says otherwise ("but"), only such a later one.
+ */
+function clauseWithin(text: string, length: number, isWish: boolean): string | null {
+  const isSafe = !isContrasted(text);
+  // "I need to exchange the hose, but I have no number": neither part alone, and the wish is no reason to drop.
+  if (!isSafe && (isWish || wishes(text))) return null;
+  const ends = clauseEnds(text);
+  const leans = leansOn(text);
+  const stands = (clause: string): boolean =>
+    clause.length >= LEAST_LENGTH &&
+    clause.length <= length &&
+    contentCount(clause) >= LEAST_CONTENT &&
+    !leansOn(clause);
+  const front =
+    isSafe && !leans ? ends.map(({ end }) => text.slice(0, end).trim()).findLast(stands) : undefined;
+  if (front !== undefined && (isWish || saysWhatIsWanted(front))) return front;
+  if (front === undefined && isSafe && !leans) return null;
+  for (const { next } of ends) {
+    const rest = withoutContrast(text.slice(next).trim());
+    // "As a tourist, what …": the main clause stands by itself.
+    const isTelling = front === undefined ? (leans && isSafe) || saysWhatIsWanted(rest) : wishes(rest);
+    if (isTelling && stands(rest) && !refersBack(rest)) return rest;
+  }
+  return front ?? null;
+}
+
+/** A wish, or that something is not as it should be. */
+function saysWhatIsWanted(clause: string): boolean {
+  const words = shownWordsOf(clause);
+  return (
+    wishes(clause) ||
+    words.some(({ key }) => SHOWN.negations.hasWord(key)) ||
+    TROUBLES.firstIn(clause, words) >= 0
+  );
+}
+
+/** Begins with "I would like to", "can you" and the like. */
+function wishes(clause: string): boolean {
+  const words = shownWordsOf(clause, 12);
+  return SHOWN.openings.endAt(words, 0) > 0 || SHOWN.directives.endAt(words, 0) > 0;
+}
+
+/** "It shows complete": of what, the clause before says. */
+function refersBack(clause: string): boolean {
+  return SHOWN.references.firstIn(clause, shownWordsOf(clause)) >= 0;
+}
+
+interface ClauseEnd {
+  readonly end: number;
+  readonly next: number;
+}
+
+/**
+ * Where clauses end outside quotes and brackets: at marks, before reasons, and before "and" with a new subject or verb.
+ */
+function clauseEnds(text: string): ClauseEnd[] {
+  const ends: ClauseEnd[] = [...text.matchAll(CLAUSE_MARK)].map(({ 0: mark, index }) => ({
+    end: index,
+    next: index + mark.length,
+  }));
+  const words = shownWordsOf(text, 200);
+  words.forEach((word, place) => {
+    if (place < LEAST_WORDS) return;
+    const isJoined = CONJUNCTIONS.has(word.key) && CLAUSE_STARTS.has(words[place + 1]?.key ?? '');
+    const isParted = SHOWN.reasons.endAt(words, place) > place || SHOWN.contrasts.endAt(words, place) > place;
+    if (isJoined || isParted) ends.push({ end: word.start, next: word.start });
+  });
+  return ends
+    .filter(({ end, next }) => isBalanced(text.slice(0, end)) && !isBetweenThings(text, end, next))
+    .sort((one, other) => one.end - other.end);
+}
+
+/** "A free, child friendly, quiet place": what follows a comma begins no clause. */
+function isBetweenThings(text: string, comma: number, next: number): boolean {
+  if (text[comma] !== ',') return false;
+  const words = shownWordsOf(text.slice(next, next + CLAUSE_HEAD), 4);
+  const key = words[0]?.key ?? '';
+  if (/^\p{N}/u.test(key) || CLAUSE_STARTS.has(key) || CONJUNCTIONS.has(key) || isWeakEnd(key)) return false;
+  const { subordinates, reasons, contrasts, openings, directives, courtesies, purposes, questionWords } =
+    SHOWN;
+  return ![subordinates, reasons, contrasts, openings, directives, courtesies, purposes, questionWords].some(
+    (phrases) => phrases.endAt(words, 0) > 0,
+  );
+}
+
+/** No quote or bracket is open. */
+function isBalanced(front: string): boolean {
+  const count = (mark: RegExp): number => front.match(mark)?.length ?? 0;
+  return count(/"/gu) % 2 === 0 && count(/[([“„«「『（]/gu) <= count(/[)\]”»」』）]/gu);
+}
+
+function opensWith(phrases: PhraseSet, clause: string): boolean {
+  return phrases.endAt(shownWordsOf(clause, 6), 0) > 0 || phrases.unspacedAt(clause, 0) > 0;
+}
+
+/** It begins like "because …", "if …", "when …" and is no question: not a sentence of its own. */
+function leansOn(clause: string): boolean {
+  if (endsInQuestionMark(clause)) return false;
+  // "When does it open"
+  if (AUXILIARIES.has(shownWordsOf(clause, 2)[1]?.key ?? '')) return false;
+  return [SHOWN.subordinates, SHOWN.reasons, SHOWN.purposes].some((phrases) => opensWith(phrases, clause));
+}
+
+function withoutContrast(clause: string): string {
+  const words = shownWordsOf(clause, 6);
+  const place = SHOWN.contrasts.endAt(words, 0) || (CONJUNCTIONS.has(words[0]?.key ?? '') ? 1 : 0);
+  if (place > 0) return clause.slice(words[place - 1]!.end).trim();
+  return clause.slice(SHOWN.contrasts.unspacedAt(clause, 0)).trim();
+}
+
+function isWeakEnd(key: string): boolean {
+  return SHOWN.weakEnds.hasWord(key) || SHOWN.negations.hasWord(key) || FUNCTION_WORDS.has(key);
+}
+
+/** Cut at a word, never after an article, a preposition or "not", with an ellipsis. */
+function cutAtWord(text: string, length: number): string {
+  const room = truncate(text, length - 1);
+  if (isUnspaced(room) && !/\s/u.test(room.slice(length >> 1)))
+    return `${room.replace(UNSPACED_NEGATION_AT_END, '')}…`;
+  const space = room.search(/\s\S*$/u);
+  const isBetween = /^\s/u.test(text.slice(room.length));
+  const cut = withoutWeakEnd(space > 0 && !isBetween ? room.slice(0, space) : room);
+  let end = cut.length;
+  while (end > 0 && OPEN_MARK.test(cut[end - 1]!)) end -= 1;
+  return `${cut.slice(0, end)}…`;
+}
+
+/** Without articles, prepositions and the like at its end. */
+export function withoutWeakEnd(text: string): string {
+  const words = shownWordsOf(text, 200);
+  const last = words.findLastIndex(({ key }, place) => place < 2 || !isWeakEnd(key));
+  const next = words[last + 1];
+  return next === undefined ? text : text.slice(0, next.start).trimEnd();
+}
+
+const OPEN_MARK = new RegExp(String.raw`[\s.,;:!，、。；：(“„«–—${QUESTION_ENDS}-]`, 'u');

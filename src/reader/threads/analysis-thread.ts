@@ -1,0 +1,21 @@
+/** What a thread of `AnalysisPool` runs: the model and the rules that ship. */
+import { Assigner } from './assigner.ts';
+import { loadEmbedder } from '../embedding/embedder.ts';
+import { createEnricher, enrichmentId } from '../acts/enricher.ts';
+import { loadHeads } from '../acts/heads.ts';
+import { detectLanguage } from '../document/detect.ts';
+import { serveAnalysis } from './server.ts';
+
+await serveAnalysis(async ({ model, modelsDirectory, reports }, steps) => {
+  const embedder = await loadEmbedder({ model, modelsDirectory });
+  const heads = loadHeads();
+  const { id, thresholds, dimensions } = embedder;
+  return {
+    model: { id, dimensions, enrichment: enrichmentId(heads) },
+    enricher: createEnricher({ embedder, steps, heads }),
+    embed: (texts) => embedder.embed(texts),
+    newAssigner: (memoryBytes) =>
+      new Assigner({ thresholds, dimensions, detectLanguage, steps, memoryBytes, reports }),
+    close: () => embedder.close(),
+  };
+});

@@ -1,0 +1,107 @@
+/**
+ * Applies what a person decided to an instance. What cannot be applied at its place in the stream is refused, and
+ * stays on the list of decisions with the reason.
+ * Covered by test/reader/threads/curations.test.ts.
+ */
+import {
+  MOST_CURATIONS,
+  MOST_OWN_TOPICS,
+  type CuratedEntity,
+  type CurationAction,
+  type CurationRefusal,
+  type PlacedCuration,
+} from '../../domain/curations.ts';
+import type { Decision } from './instance-curations.ts';
+import type { InstanceState } from './instance-state.ts';
+
+type Outcome = Pick<Decision, 'target' | 'other' | 'name'>;
+type Action<Kind extends CurationAction['kind']> = Extract<CurationAction, { kind: Kind }>;
+
+export function curate(instance: InstanceState, placed: PlacedCuration): void {
+  const { curation, position, acceptedAt } = placed;
+  const { curations, topics } = instance;
+  topics.curate(() => {
+    const outcome = outcomeOf(instance, placed);
+    const refused = typeof outcome === 'string' ? outcome : null;
+    const applied = typeof outcome === 'string' ? { target: -1, other: -1, name: '' } : outcome;
+    curations.add({ curation, position, createdAt: acceptedAt, ...applied, refused, undoneBy: null });
+    return refused === null ? curations.ofTopics() : null;
+  });
+}
+
+function outcomeOf(instance: InstanceState, placed: PlacedCuration): Outcome | CurationRefusal {
+  const { action } = placed.curation;
+  if (instance.curations.accepted >= MOST_CURATIONS) return 'TOO_MANY';
+  switch (action.kind) {
+    case 'RENAME':
+    case 'PIN':
+      return named(instance, action);
+    case 'MERGE':
+      return merged(instance, action);
+    case 'MOVE':
+      return moved(instance, action);
+    case 'HIDE': {
+      const target = numberOf(instance, 'TOPIC', action.id);
+      return target === null ? 'UNKNOWN' : { target, other: -1, name: '' };
+    }
+    case 'CREATE':
+      return created(instance, placed, action);
+    case 'UNDO':
+      return undone(instance, placed, action);
+  }
+}
+
+function named(instance: InstanceState, action: Action<'RENAME' | 'PIN'>): Outcome | CurationRefusal {
+  const target = numberOf(instance, action.entity, action.id);
+  if (target === null) return 'UNKNOWN';
+  const name = action.kind === 'RENAME' ? action.name : instance.nameOf(action.entity, target);
+  return { target, other: -1, name };
+}
+
+function merged(instance: InstanceState, action: Action<'MERGE'>): Outcome | CurationRefusal {
+  const target = numberOf(instance, 'TOPIC', action.id);
+  const other = numberOf(instance, 'TOPIC', action.into);
+  if (target === null || other === null) return 'UNKNOWN';
+  return target === other ? 'CIRCULAR' : { target, other, name: '' };
+}
+
+function moved(instance: InstanceState, action: Action<'MOVE'>): Outcome | CurationRefusal {
+  const target = numberOf(instance, 'TOPIC', action.id);
+  if (target === null) return 'UNKNOWN';
+  const { cluster, clusterName } = action;
+  const known = numberOf(instance, 'CLUSTER', cluster);
+  const other =
+    known ?? (clusterName === undefined ? null : instance.topics.createCluster(cluster, clusterName));
+  return other === null ? 'UNKNOWN' : { target, other, name: '' };
+}
+
+function created(
+  instance: InstanceState,
+  { position, examples }: PlacedCuration,
+  { id, name, description, examples: texts, fromBeginning }: Action<'CREATE'>,
+): Outcome | CurationRefusal {
+  if (examples === undefined) throw new Error('a topic is to be made of examples without vectors');
+  if (instance.topics.ownTopics >= MOST_OWN_TOPICS) return 'TOO_MANY';
+  const made = { id, position, name, description, texts, vectors: examples, fromBeginning };
+  return { target: instance.topics.createTopic(made), other: -1, name };
+}
+
+function undone(
+  { curations, topics }: InstanceState,
+  { curation }: PlacedCuration,
+  action: Action<'UNDO'>,
+): Outcome | CurationRefusal {
+  const decision = curations.undoable(action.id);
+  if (typeof decision === 'string') return decision;
+  curations.undo(decision, curation.id);
+  if (decision.curation.action.kind === 'CREATE') topics.retire(decision.target);
+  return { target: decision.target, other: -1, name: '' };
+}
+
+/** The number of what has this id, or of the heir that answers for it; null when nothing has. */
+function numberOf(instance: InstanceState, entity: CuratedEntity, id: string): number | null {
+  const rows = instance.rowsOf(entity);
+  let row = rows.find((one) => one.id === id);
+  while (row !== undefined && typeof row.heir === 'number') row = rows[row.heir];
+  return row === undefined ? null : rows.indexOf(row);
+}

@@ -1,0 +1,273 @@
+import { Worker } from 'node:worker_threads';
+import '../embedding/telemetry.ts';
+import { SetupError } from '../../errors.ts';
+import {
+  SharedSteps,
+  type AnalysisModel,
+  type ThreadData,
+  type ThreadReply,
+  type ThreadRequest,
+  type ThreadResult,
+  type ThreadStart,
+} from './protocol.ts';
+import { AnalysisFailure, AnalysisInterrupted, AnalysisStopped } from './stages.ts';
+
+/** What a step of an analysis may take before its thread is ended. */
+export interface Patience {
+  /** Processor time of the thread for one text, milliseconds: a thousand times what any text takes. */
+  readonly textMs: number;
+  /** The same for a step on many texts, such as a run of a large model. */
+  readonly sharedMs: number;
+  /** By the clock, so many times as long: for a thread that waits, or is given no processor time. */
+  readonly clockFactor: number;
+  /** The heap of the thread, bytes. V8's own limit lies a third above: it ends a thread at best, the process at worst. */
+  readonly heapBytes: number;
+  readonly lookEveryMs: number;
+}
+
+export const PATIENCE: Patience = {
+  textMs: 10_000,
+  sharedMs: 300_000,
+  clockFactor: 12,
+  heapBytes: 1536 * 2 ** 20,
+  lookEveryMs: 500,
+};
+
+const CLOSE_MS = 2000;
+/** Long enough for the message to be noted that the thread hangs at. */
+const END_MS = 60_000;
+
+export interface GuardedThreadOptions extends Omit<ThreadData, 'steps'> {
+  /** The module that the thread runs; it calls `serveAnalysis`. */
+  readonly script: string;
+  readonly patience: Patience;
+}
+
+interface Running {
+  readonly worker: Worker;
+  readonly steps: SharedSteps;
+  readonly started: Promise<AnalysisModel>;
+}
+
+interface Exchange {
+  readonly resolve: (result: ThreadResult) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * A thread that is asked one thing at a time, and ended when a step of the answer takes longer than any may. The
+ * next question starts it again. Ending a thread stops V8 even within a regular expression.
+ */
+export class GuardedThread {
+  readonly #options: GuardedThreadOptions;
+  #running: Running | null = null;
+  #exchange: Exchange | null = null;
+  #last: Promise<void> = Promise.resolve();
+  #generation = 0;
+  #closed = false;
+  /** Threads that were ended and still run: their code is where V8 cannot stop it. */
+  #unended: Error | null = null;
+  /** When a step was last seen to begin, of `performance.now()`. */
+  #movedAt = 0;
+
+  constructor(options: GuardedThreadOptions) {
+    this.#options = options;
+  }
+
+  /** Changes whenever the thread has lost what it remembered. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /**
+   * How long no step has begun although an answer is awaited, milliseconds; seen as often as the thread is looked
+   * at.
+   */
+  get stillForMs(): number {
+    return this.#exchange === null ? 0 : performance.now() - this.#movedAt;
+  }
+
+  /** Starts the thread, unless it runs. Throws SetupError when the model cannot be used. */
+  async start(): Promise<AnalysisModel> {
+    return (this.#running ??= this.#run()).started;
+  }
+
+  /**
+   * Asks behind what was asked before. `generation`: only while the thread remembers what it did then. A thread
+   * that does not run is started, but not to forget or to collect garbage.
+   *
+   * @throws AnalysisFailure, AnalysisInterrupted, AnalysisStopped
+   */
+  ask<Result extends ThreadResult>(
+    request: ThreadRequest,
+    { transfer = [], generation }: { transfer?: readonly ArrayBuffer[]; generation?: number } = {},
+  ): Promise<Result> {
+    const answer = this.#last.then(async () => {
+      if (this.#closed) throw new AnalysisStopped();
+      if (this.#unended !== null) throw this.#unended;
+      if (generation !== undefined && generation !== this.#generation) throw new AnalysisInterrupted();
+      if (this.#running === null && (request.kind === 'forget' || request.kind === 'collect'))
+        return null as Result;
+      await this.start();
+      const { worker, steps } = this.#running ?? (await this.#startAgain());
+      return (await this.#ask(worker, steps, request, transfer)) as Result;
+    });
+    const ended = (): void => undefined;
+    this.#last = answer.then(ended, ended);
+    return answer;
+  }
+
+  /** Ends the thread, in the middle of an answer too. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const running = this.#running;
+    if (running === null) return;
+    const busy = this.#exchange !== null;
+    this.#lose(new AnalysisStopped());
+    const [started] = await Promise.allSettled([running.started]);
+    if (!busy && started.status === 'fulfilled') {
+      const exited = new Promise((resolve) => running.worker.once('exit', resolve));
+      running.worker.postMessage({ kind: 'close' } satisfies ThreadRequest);
+      const timer = setTimeout(() => void running.worker.terminate(), CLOSE_MS);
+      await exited;
+      clearTimeout(timer);
+    } else await running.worker.terminate();
+  }
+
+  /** It may end between its start and the first question. */
+  async #startAgain(): Promise<Running> {
+    await this.start();
+    if (this.#running === null) throw new AnalysisInterrupted();
+    return this.#running;
+  }
+
+  #run(): Running {
+    const { script, model, modelsDirectory, reports, patience } = this.#options;
+    const memory = new SharedArrayBuffer(SharedSteps.BYTES);
+    const data: ThreadData = { model, modelsDirectory, reports, steps: memory };
+    const worker = new Worker(script, {
+      workerData: data,
+      resourceLimits: { maxOldGenerationSizeMb: Math.ceil((patience.heapBytes * 4) / 3 / 2 ** 20) },
+    });
+    const steps = new SharedSteps(memory);
+    const start = Promise.withResolvers<AnalysisModel>();
+    start.promise.catch(() => undefined);
+    const running: Running = { worker, steps, started: start.promise };
+    const ended = (error: Error): void => {
+      start.reject(error);
+      if (this.#running === running) this.#lose(error);
+    };
+    worker.once('message', (told: ThreadStart) => {
+      if ('model' in told) start.resolve(told.model);
+      else ended(told.setup ? new SetupError(told.error) : new Error(told.error));
+      worker.on('message', (reply: ThreadReply) => {
+        if (this.#running !== running) return;
+        if ('result' in reply) this.#exchange?.resolve(reply.result);
+        else this.#exchange?.reject(new AnalysisFailure('error', reply.place, reply.error));
+      });
+    });
+    worker.once('error', (error: Error & { code?: string }) => {
+      ended(
+        error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+          ? this.#outOfMemory(steps)
+          : new AnalysisFailure('ended', steps.place, `the thread of its analysis failed: ${error.message}`),
+      );
+    });
+    worker.once('exit', () =>
+      ended(new AnalysisFailure('ended', steps.place, 'the thread of its analysis ended')),
+    );
+    return running;
+  }
+
+  async #ask(
+    worker: Worker,
+    steps: SharedSteps,
+    request: ThreadRequest,
+    transfer: readonly ArrayBuffer[],
+  ): Promise<ThreadResult> {
+    const { promise, resolve, reject } = Promise.withResolvers<ThreadResult>();
+    this.#exchange = { resolve, reject };
+    this.#movedAt = performance.now();
+    steps.onShared();
+    worker.postMessage(request, transfer);
+    const stop = this.#watch(worker, steps);
+    try {
+      return await promise;
+    } finally {
+      stop();
+      this.#exchange = null;
+    }
+  }
+
+  /** Looks at the thread every now and then, until stopped; ends it when it hangs or fills the memory. */
+  #watch(worker: Worker, steps: SharedSteps): () => void {
+    const { textMs, sharedMs, clockFactor, heapBytes, lookEveryMs } = this.#options.patience;
+    let seen = steps.begun;
+    let stillMs = 0;
+    let lookedAt = performance.now();
+    let asking = false;
+    /** Processor time of the thread when the step was first seen, microseconds; null: not known yet. */
+    let usedBefore: number | null = null;
+    const measure = async (step: number): Promise<void> => {
+      const [usage, heap] = await Promise.all([worker.cpuUsage(), worker.getHeapStatistics()]);
+      if (this.#exchange === null || steps.begun !== step || this.#running?.worker !== worker) return;
+      if (heap.used_heap_size > heapBytes) this.#end(worker, this.#outOfMemory(steps));
+      const used = usage.user + usage.system;
+      usedBefore ??= used;
+      if (used - usedBefore > 1000 * allowed()) this.#end(worker, this.#outOfTime(steps));
+    };
+    const allowed = (): number => (steps.place === null ? sharedMs : textMs);
+    const timer = setInterval(() => {
+      const now = performance.now();
+      // A process that was stopped, or a machine that slept, has not waited.
+      stillMs += Math.min(now - lookedAt, 2 * lookEveryMs);
+      lookedAt = now;
+      if (steps.begun !== seen) {
+        seen = steps.begun;
+        stillMs = 0;
+        usedBefore = null;
+        this.#movedAt = now;
+      } else if (stillMs > clockFactor * allowed()) return this.#end(worker, this.#outOfTime(steps));
+      // Not answered while the thread is in the model's native code.
+      if (asking) return;
+      asking = true;
+      measure(seen)
+        .catch(() => undefined)
+        .finally(() => {
+          asking = false;
+        });
+    }, lookEveryMs);
+    return () => clearInterval(timer);
+  }
+
+  #outOfTime({ place }: SharedSteps): AnalysisFailure {
+    const { textMs, sharedMs } = this.#options.patience;
+    const seconds = (place === null ? sharedMs : textMs) / 1000;
+    return new AnalysisFailure('time', place, `its analysis took more than ${seconds} s of processor time`);
+  }
+
+  #outOfMemory({ place }: SharedSteps): AnalysisFailure {
+    const megabytes = Math.round(this.#options.patience.heapBytes / 2 ** 20);
+    return new AnalysisFailure('memory', place, `its analysis needed more than ${megabytes} MB of memory`);
+  }
+
+  #end(worker: Worker, failure: AnalysisFailure): void {
+    if (this.#running?.worker !== worker) return;
+    this.#lose(failure);
+    // Not waited for: native code is let finish, and the next thread need not wait for that.
+    const timer = setTimeout(() => {
+      this.#unended = new Error(
+        `an analysis thread goes on ${END_MS / 1000} s after it was ended: only a new process helps`,
+      );
+    }, END_MS).unref();
+    void worker.terminate().then(() => clearTimeout(timer));
+  }
+
+  /** The thread is gone, or as good as gone, with all that it remembered. */
+  #lose(error: Error): void {
+    this.#running = null;
+    this.#generation += 1;
+    this.#exchange?.reject(error);
+  }
+}

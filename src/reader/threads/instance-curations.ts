@@ -1,0 +1,192 @@
+/**
+ * What people decided about one instance, in stream order, and what of it applies. Everything follows from the list of
+ * decisions: an undo takes one out of it.
+ */
+import type { Curation, CuratedEntity, CurationRefusal } from '../../domain/curations.ts';
+import type { CurationRow, StateRow } from '../../domain/facts.ts';
+import { ByteWriter, readersOf } from '../../domain/byte-codec.ts';
+import type { TopicCuration } from '../topics/curated-topics.ts';
+
+/** About what a decision takes. */
+const DECISION_BYTES = 800;
+const KIND = 'curation';
+
+/** A decision, as the numbers of the instance say it. */
+export interface Decision {
+  readonly curation: Curation;
+  /** Its place in the stream. */
+  readonly position: number;
+  /** Microseconds since 1970-01-01 UTC. */
+  readonly createdAt: number;
+  /** Number of what the action names; −1 when it was refused. */
+  readonly target: number;
+  /** Number of the topic that it merges into, or of the cluster that it moves to; −1: none. */
+  readonly other: number;
+  /** The name that it gives or pins; '' when it names nothing. */
+  readonly name: string;
+  readonly refused: CurationRefusal | null;
+  /** UUID of the curation that undid it. */
+  readonly undoneBy: string | null;
+}
+
+export class InstanceCurations {
+  readonly #instance: number;
+  /** By number, in stream order. */
+  readonly #decisions: Decision[] = [];
+  readonly #byId = new Map<string, number>();
+  #accepted = 0;
+  readonly #unsaved = new Set<number>();
+  readonly #undrained = new Set<number>();
+  /** Names that apply, by the number of what they name. */
+  #names = namesOf([]);
+  /** Numbers of what was named, or is no longer, since the last call of `takeRenamed`. */
+  readonly #renamed: Readonly<Record<CuratedEntity, Set<number>>> = {
+    TOPIC: new Set(),
+    CLUSTER: new Set(),
+    GAP: new Set(),
+  };
+
+  constructor(instance: number) {
+    this.#instance = instance;
+  }
+
+  /** How many were not refused. */
+  get accepted(): number {
+    return this.#accepted;
+  }
+
+  add(decision: Decision): void {
+    if (decision.refused === null) this.#accepted += 1;
+    this.#put(this.#decisions.length, decision);
+    this.#byId.set(decision.curation.id, this.#decisions.length - 1);
+    this.#rename(decision);
+  }
+
+  /** The decision with this id, if it can be undone; else why not. */
+  undoable(id: string): Decision | CurationRefusal {
+    const decision = this.#decisions[this.#byId.get(id) ?? -1];
+    if (decision === undefined) return 'UNKNOWN';
+    const { refused, undoneBy, curation } = decision;
+    return refused !== null || undoneBy !== null || curation.action.kind === 'UNDO'
+      ? 'NOT_UNDOABLE'
+      : decision;
+  }
+
+  undo({ curation: { id } }: Decision, by: string): void {
+    const number = this.#byId.get(id)!;
+    this.#put(number, { ...this.#decisions[number]!, undoneBy: by });
+    this.#rename(this.#decisions[number]!);
+  }
+
+  /** The name that somebody gave or pinned; undefined: nobody did. */
+  nameOf(entity: CuratedEntity, number: number): string | undefined {
+    return this.#names[entity].get(number);
+  }
+
+  /** Numbers of what was named, or is no longer, since the last call. */
+  takeRenamed(entity: CuratedEntity): number[] {
+    const renamed = [...this.#renamed[entity]];
+    this.#renamed[entity].clear();
+    return renamed;
+  }
+
+  /** What applies to topics. */
+  ofTopics(): TopicCuration {
+    const merges = new Map<number, { into: number; since: number }>();
+    const moves = new Map<number, number>();
+    const [hidden, held] = [new Set<number>(), new Set<number>()];
+    for (const { curation, target, other, position } of this.#applied()) {
+      const { action } = curation;
+      if ('entity' in action && action.entity !== 'TOPIC') continue;
+      if (action.kind === 'UNDO' || action.kind === 'CREATE') continue;
+      held.add(target);
+      if (action.kind === 'MERGE') merges.set(target, { into: other, since: position });
+      if (action.kind === 'MERGE') held.add(other);
+      if (action.kind === 'MOVE') moves.set(target, other);
+      if (action.kind === 'HIDE') hidden.add(target);
+    }
+    return { merges, moves, hidden, held };
+  }
+
+  /** The rows that changed since the last call. */
+  drain(): CurationRow[] {
+    const rows = [...this.#undrained].sort((x, y) => x - y).map((number) => this.#rowOf(number));
+    this.#undrained.clear();
+    return rows;
+  }
+
+  /** The state rows that changed since the last call. */
+  takeState(): StateRow[] {
+    const rows = [...this.#unsaved].map((number) => ({
+      instance: this.#instance,
+      kind: KIND,
+      key: number,
+      value: new ByteWriter().text(JSON.stringify(this.#decisions[number])).finish(),
+    }));
+    this.#unsaved.clear();
+    return rows;
+  }
+
+  /** Takes back all state rows, in any order, into a new object; ignores rows of other kinds. */
+  restore(rows: readonly StateRow[]): void {
+    for (const { key, read } of readersOf(rows, KIND)) {
+      const decision = JSON.parse(read.text()) as Decision;
+      this.#decisions[key] = decision;
+      this.#byId.set(decision.curation.id, key);
+      if (decision.refused === null) this.#accepted += 1;
+    }
+    this.#names = namesOf(this.#applied());
+  }
+
+  /** About how much memory it takes. */
+  get bytes(): number {
+    return this.#decisions.length * DECISION_BYTES;
+  }
+
+  #applied(): Decision[] {
+    return this.#decisions.filter(({ refused, undoneBy }) => refused === null && undoneBy === null);
+  }
+
+  #put(number: number, decision: Decision): void {
+    this.#decisions[number] = decision;
+    this.#unsaved.add(number);
+    this.#undrained.add(number);
+  }
+
+  #rename({ curation, target, name, refused, undoneBy }: Decision): void {
+    if (refused !== null || !('entity' in curation.action)) return;
+    const { entity } = curation.action;
+    if (undoneBy === null) this.#names[entity].set(target, name);
+    else this.#names = namesOf(this.#applied());
+    this.#renamed[entity].add(target);
+  }
+
+  #rowOf(number: number): CurationRow {
+    const { curation, position, createdAt, name, refused, undoneBy } = this.#decisions[number]!;
+    const { kind, id, ...given } = curation.action;
+    const entity = 'entity' in given ? given.entity : kind === 'UNDO' ? 'CURATION' : 'TOPIC';
+    const { entity: _, ...members } = { entity, ...given };
+    return {
+      instance: this.#instance,
+      curation: number,
+      id: curation.id,
+      position,
+      createdAt,
+      keyId: curation.keyId,
+      action: kind,
+      entity,
+      entityId: id,
+      detail: JSON.stringify(kind === 'PIN' && name !== '' ? { ...members, name } : members),
+      refused,
+      undoneBy,
+    };
+  }
+}
+
+/** By what is named and its number. The last name wins. */
+function namesOf(applied: readonly Decision[]): Readonly<Record<CuratedEntity, Map<number, string>>> {
+  const names = { TOPIC: new Map<number, string>(), CLUSTER: new Map(), GAP: new Map() };
+  for (const { curation, target, name } of applied)
+    if ('entity' in curation.action) names[curation.action.entity].set(target, name);
+  return names;
+}

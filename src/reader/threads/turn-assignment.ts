@@ -1,0 +1,295 @@
+/**
+ * What one turn means in its session and instance: its topic, signals, repeated request and gap. The session's state
+ * carries what later turns need: the micro-cluster under discussion, the requests so far, the texts.
+ * Covered by test/reader/threads/assigner.test.ts.
+ */
+import { assistantDirection } from '../conversations/about-assistant.ts';
+import {
+  asksForData,
+  asksUser,
+  canOnlyAnswer,
+  holdsQuestion,
+  isAsked,
+  isBare,
+} from '../acts/answering-turns.ts';
+import { abilityName } from '../conversations/ability-name.ts';
+import { authorOf } from '../conversations/authors.ts';
+import type { NewRequest } from '../conversations/repeat-evidence.ts';
+import { mayAskAgain, newRequest, repeatIn, type Repeat } from '../conversations/repeated-requests.ts';
+import { shownTurn } from '../acts/shown-turn.ts';
+import { typeOf } from '../acts/signals.ts';
+import { signalsInContext } from '../conversations/signal-context.ts';
+import type { SessionState } from '../conversations/session-state.ts';
+import { abilityKeysOf } from '../phrases/ability-keys.ts';
+import { redact } from '../personal/redact.ts';
+import { requestParts } from '../document/request-parts.ts';
+import { sentencesOf } from '../document/sentences.ts';
+import type { Enrichment, FoundGap, MessageFact, Turn } from '../../domain/facts.ts';
+import { SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
+import { NO_WAIT, waitStep } from '../../domain/waits.ts';
+import { dequantise } from '../numeric/quantised.ts';
+import { ReadRequest } from '../topics/read-request.ts';
+import { GAP_TYPES, type InstanceState } from './instance-state.ts';
+import type { TurnReading } from './turn-reading.ts';
+import { withRequest } from './ability-vector.ts';
+
+const SIGNAL_INDEX = new Map<SignalKey, number>(SIGNALS.map(({ key }, index) => [key, index]));
+
+export type MutableMessage = { -readonly [Key in keyof MessageFact]: MessageFact[Key] };
+
+/** A turn and what it changes. */
+interface TurnInContext {
+  readonly turn: Turn;
+  /** What it says by itself. */
+  readonly reading: TurnReading;
+  readonly enrichment: Enrichment;
+  readonly instance: InstanceState;
+  readonly session: SessionState;
+}
+
+/** Assigns the next turn of the stream. */
+export function assignTurn(context: TurnInContext): MutableMessage {
+  const { turn, instance, session } = context;
+  const message: MutableMessage = {
+    position: turn.position,
+    instance: turn.instance,
+    session: turn.session,
+    user: authorOf(turn, session),
+    at: turn.at,
+    micro: null,
+    signals: [],
+    repeatedRequest: null,
+    gap: null,
+    wait: waitOf(turn, session),
+  };
+  if (turn.role === 'other') return message;
+  if (turn.role === 'user') assignUserTurn(context, message);
+  message.micro = session.micro === null ? null : instance.topics.resolve(session.micro);
+  if (turn.role === 'assistant') assignAssistantTurn(context, message);
+  return message;
+}
+
+/** What a user waited: for this reply, or below zero for the one that this turn of theirs comes after. */
+function waitOf({ role, at }: Turn, session: SessionState): number {
+  if (role === 'user') {
+    session.waitingSince = at;
+    return 0 - session.waited;
+  }
+  if (role === 'other' || session.waitingSince === null) return NO_WAIT;
+  session.waited = waitStep(at - session.waitingSince);
+  session.waitingSince = null;
+  return session.waited;
+}
+
+function assignUserTurn(
+  { turn, reading, enrichment: found, instance, session }: TurnInContext,
+  message: MutableMessage,
+): void {
+  const cut = instance.boilerplate.cut(turn.session, session.requests.length === 0, found);
+  const enrichment = isBareAnswer(turn, cut, session) ? asReply(cut) : cut;
+  const counted = new Set(signalsInContext(enrichment.signals, session));
+  const signals = new Set([...counted].map((key) => SIGNAL_INDEX.get(key)!));
+  const { kind, vector } = enrichment;
+  const ahead = enrichment === found ? reading.shown : null;
+  const shown = shownTurn(turn, enrichment, session, { beginning: reading.beginning, shown: ahead });
+  if (kind !== 'reply') session.wantsAnswer = kind !== 'request' || wantsAnswer(enrichment);
+  const isAsAhead = shown === ahead;
+  const isAnswer = session.micro !== null && canOnlyAnswer(turn.content, turn.at, session.askedAt);
+  const isLiked = counted.size > 0 && [...counted].every((key) => typeOf(key) === 'SAT');
+  let repeat: Repeat | null = null;
+  if (kind === 'request' && vector !== null && saysAnything(vector)) {
+    const wasAsked = isAsked(turn.at, session.askedAt);
+    const isUnfamiliar = enrichment.isUnfamiliar ?? false;
+    const underDiscussion = session.micro;
+    const read = isAsAhead ? reading.request : new ReadRequest(shown.request);
+    const reacts = session.micro !== null && counted.size > 0 && !holdsQuestion(turn.content);
+    if (!reacts) moveToTopicOf({ vector, read, isUnfamiliar }, turn, instance, session);
+    const known = isAsAhead ? { compared: reading.compared, said: reading.keptRequest } : {};
+    const request = newRequest(enrichment.request, vector, shown.request, turn.content.length, known);
+    repeat = isLiked ? null : repeatOf({ reading, instance, session }, request, wasAsked);
+    // Who asks again is still at the same matter, in words that no topic knows.
+    if (repeat !== null && !instance.topics.hasTopic(session.micro)) session.micro = underDiscussion;
+    const { action, thing } = request;
+    const isAbout = thing !== 0 && (action !== 0 || asksAbout(shown.request, read.parts.noun));
+    request.standsAlone = isAbout && repeat === null && !reacts;
+    session.addRequest(request);
+  } else if (session.answered > 0 && !isLiked && mayAskAgain(enrichment, reading.said)) {
+    repeat = bareRepeatOf({ turn, reading, instance, session });
+  }
+  if (repeat !== null) message.repeatedRequest = groupOf(repeat, turn.position, session.micro, instance);
+  if (repeat?.isSure === true) signals.add(SIGNAL_INDEX.get('repetition')!);
+  if (kind === 'about-assistant')
+    session.micro = instance.topics.add(
+      assistantDirection(instance.dimensions),
+      new ReadRequest(enrichment.request),
+      turn.position,
+    );
+  message.signals = [...signals].sort((x, y) => x - y);
+  for (const signal of signals) instance.signal(signal);
+  const isRepeated = message.repeatedRequest !== null;
+  const told = {
+    kind,
+    request: shown.request,
+    sentences: shown.sentences,
+    signals: enrichment.signals.filter(({ key }) => counted.has(key)),
+  };
+  const asked = isAsAhead && kind === 'request' ? { asked: reading.asked } : {};
+  session.text.addUserTurn(shown.content, told, { isAnswer, isRepeated, ...asked });
+}
+
+function assignAssistantTurn(
+  { turn, reading, enrichment, instance, session }: TurnInContext,
+  message: MutableMessage,
+): void {
+  if (enrichment.gap !== null && mayLack(enrichment.gap, session))
+    message.gap = gapOf(enrichment.gap, turn, instance, session);
+  session.answered = session.requests.length;
+  session.stance = enrichment.stance ?? null;
+  session.askedAt = asksUser(turn.content) ? turn.at : null;
+  session.askedForData = asksForData(turn.content);
+  // Before it is cut into sentences or to its edges: an address may stand in two of them.
+  const { text, said, answer } = reading.shownAmong(session.known);
+  session.answer = said;
+  const hide = (part: string): string => redact(part, session);
+  session.text.addAssistantTurn(text, hide, enrichment.gap?.type, session.stance, answer);
+}
+
+/** The group of a missing ability: by the words of the assistant, and by the request that it answers. */
+function gapOf(
+  gap: FoundGap,
+  { position }: Turn,
+  { gaps, topics }: InstanceState,
+  session: SessionState,
+): number {
+  const asked = session.requests.at(-1);
+  const request = session.subject?.text ?? '';
+  const words = redact(gap.words, session);
+  const ability = {
+    ...abilityKeysOf({ ...gap, request }),
+    name: abilityName({
+      ...gap,
+      words,
+      ...(gap.question === undefined ? {} : { question: redact(gap.question, session) }),
+    }),
+    language: gap.language,
+  };
+  const vector = withRequest(gap.vector, asked === undefined ? null : dequantise(asked.vector));
+  return gaps.add({ vector, text: request, label: GAP_TYPES.indexOf(gap.type), position, ability }, () =>
+    topics.frequencies(),
+  );
+}
+
+/** Fewer words may be a request without a verb: "opening hours Berlin". */
+const LEAST_TOLD = 6;
+
+/** Whether a request asks or complains, or is too short to tell. */
+function wantsAnswer({ sentences, request }: Enrichment): boolean {
+  const words = sentences.reduce((sum, sentence) => sum + sentence.words, 0);
+  return sentences.some(({ asks }) => asks) || holdsQuestion(request) || words < LEAST_TOLD;
+}
+
+/** "I did not know that", after something that was only told, names nothing that is lacking. */
+function mayLack({ type, words, language }: FoundGap, { wantsAnswer }: SessionState): boolean {
+  return type === 'TOOL' || wantsAnswer || requestParts(words, language).thing.length > 0;
+}
+
+interface TopicalRequest {
+  readonly vector: Float32Array;
+  readonly read: ReadRequest;
+  readonly isUnfamiliar: boolean;
+}
+
+/**
+ * Puts the session under the topic of a request. An answer creates no topic: it belongs to the one that it would join,
+ * else to the one under discussion, which is what it is about. A request whose words the model does not know has
+ * none, but for one of a person's making.
+ */
+function moveToTopicOf(
+  { vector, read, isUnfamiliar }: TopicalRequest,
+  { content, at, position }: Turn,
+  instance: InstanceState,
+  session: SessionState,
+): void {
+  if (session.micro !== null && canOnlyAnswer(content, at, session.askedAt)) {
+    if (!isUnfamiliar) session.micro = instance.topics.topicalMicro(vector) ?? session.micro;
+    return;
+  }
+  session.askedAt = null;
+  session.micro = null;
+  if (isUnfamiliar && !instance.topics.claims(vector, read)) return;
+  instance.thresholds.add(vector);
+  session.micro = instance.topics.add(vector, read, position);
+}
+
+/** A name, a date or the like that the assistant has asked for, or a code behind any question. */
+function isBareAnswer(
+  { content, at }: Turn,
+  { kind, sentences }: Enrichment,
+  session: SessionState,
+): boolean {
+  if (kind !== 'request' || (!session.askedForData && !isCodeAlone(content))) return false;
+  return (
+    canOnlyAnswer(content, at, session.askedAt) && isBare(content) && !sentences.some(({ asks }) => asks)
+  );
+}
+
+/** A code or a number, with nothing beside it. */
+function isCodeAlone(content: string): boolean {
+  const text = content.trim();
+  return !/\s/u.test(text) && /\p{N}/u.test(text);
+}
+
+function asReply(enrichment: Enrichment): Enrichment {
+  return { ...enrichment, kind: 'reply', request: '', vector: null, sentences: [] };
+}
+
+/** What may ask again: a turn in its session and instance. */
+type Again = Pick<TurnInContext, 'reading' | 'instance' | 'session'>;
+
+/** What a request asks again, or null. */
+function repeatOf(
+  { reading: { said }, instance, session }: Again,
+  request: NewRequest,
+  wasAsked: boolean,
+): Repeat | null {
+  const { repeated, scale } = instance.thresholds;
+  const asked = { request, said, answer: session.answer, isAsked: wasAsked, isBare: false };
+  return repeatIn(asked, session.requests.slice(0, session.answered), repeated, scale);
+}
+
+/** The latest answered request, if a turn that says nothing by itself asks it again: "still not working". */
+function bareRepeatOf({
+  turn: { content, at },
+  reading: { said },
+  instance,
+  session,
+}: Again & Pick<TurnInContext, 'turn'>): Repeat | null {
+  const request = newRequest(content, new Float32Array(instance.dimensions), '');
+  const wasAsked = isAsked(at, session.askedAt);
+  const asked = { request, said, answer: session.answer, isAsked: wasAsked, isBare: true };
+  return repeatIn(asked, [session.requests[session.answered - 1]!], instance.thresholds.repeated);
+}
+
+/**
+ * The group of repeated requests that a repeat joins: that of its topic, else by the first try, which is in full where
+ * the next ones hint.
+ */
+function groupOf(
+  { of }: Repeat,
+  position: number,
+  micro: number | null,
+  { repeated, topics }: InstanceState,
+): number {
+  const request = { vector: dequantise(of.vector), text: of.text, label: 0, position, micro };
+  return repeated.add(request, () => topics.frequencies());
+}
+
+/** Whether a sentence that asks names a thing: not "Can you find out? It matters for my trip". */
+function asksAbout(text: string, noun: string): boolean {
+  return sentencesOf(text).some((sentence) => holdsQuestion(sentence) && sentence.includes(noun));
+}
+
+/** False for the all-zero vector of a text of which the model knows no word. */
+function saysAnything(vector: Float32Array): boolean {
+  return vector.some((component) => component !== 0);
+}

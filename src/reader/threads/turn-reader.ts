@@ -1,0 +1,114 @@
+/** Reads turns ahead of the ordered step. Covered by test/reader/threads/turn-reader.test.ts. */
+import { LRUCache } from 'lru-cache';
+import type { Enrichment, Turn } from '../../domain/facts.ts';
+import { READ_TOGETHER } from '../acts/finding.ts';
+import type { StepListener } from '../embedding/step-listener.ts';
+import { NOTHING_FOUND } from './stages.ts';
+import { TurnReading } from './turn-reading.ts';
+
+/** Readings that are kept, of users and of assistants each, and the longest texts of them, UTF-16 units. */
+const MOST_KEPT = 4096;
+const LONGEST_KEPT = 500;
+
+/** A turn that is read ahead, and what can be foreseen of it. */
+interface Ahead {
+  /** Among those that are read together. */
+  readonly place: number;
+  readonly role: Turn['role'];
+  readonly isRequest: boolean;
+  /** Another turn of its session is known to come before it, or after it. */
+  readonly goesOn: boolean;
+  readonly isFollowed: boolean;
+  readonly reading: TurnReading;
+}
+
+/** One reader after the other, so that each finds its own words still at hand. */
+const READERS: readonly ((ahead: Ahead) => void)[] = [
+  ({ reading }) => void reading.beginning,
+  ({ isRequest, reading }) => {
+    if (isRequest) void reading.shown;
+  },
+  ({ role, isRequest, reading }) => {
+    if (role === 'assistant') void reading.shownAmong([]).answer;
+    else if (isRequest) void reading.asked;
+  },
+  ({ role, isRequest, goesOn, isFollowed, reading }) => {
+    if (role === 'assistant') {
+      if (isFollowed) void reading.shownAmong([]).said.phrases;
+    } else if (isRequest) {
+      if (goesOn) void reading.said.phrases;
+      if (isFollowed) void reading.keptRequest.phrases;
+    }
+  },
+  ({ role, isRequest, isFollowed, reading }) => {
+    if (isRequest) void reading.compared;
+    else if (role === 'assistant' && isFollowed) void reading.shownAmong([]).said.words;
+  },
+  ({ isRequest, reading }) => {
+    if (isRequest) void reading.request.phrases;
+  },
+];
+
+export class TurnReader {
+  readonly #kept = {
+    user: new LRUCache<string, TurnReading>({ max: MOST_KEPT }),
+    assistant: new LRUCache<string, TurnReading>({ max: MOST_KEPT }),
+  };
+  readonly #steps: StepListener;
+
+  constructor(steps: StepListener) {
+    this.#steps = steps;
+  }
+
+  /**
+   * The readings of the turns from `from` on, at most READ_TOGETHER. `hasTurns`: of a session (its number), whether it
+   * has turns before these.
+   */
+  read(
+    turns: readonly Turn[],
+    enrichments: readonly Enrichment[],
+    from: number,
+    hasTurns: (session: number) => boolean,
+  ): readonly TurnReading[] {
+    const together = turns.slice(from, from + READ_TOGETHER);
+    const found = enrichments.slice(from, from + READ_TOGETHER);
+    const readings = together.map((turn, index) => this.#readingOf(turn, found[index]));
+    const ahead = aheadOf(together, found, readings, hasTurns);
+    for (const read of READERS) {
+      for (const one of ahead) {
+        this.#steps.onText(from + one.place);
+        read(one);
+      }
+    }
+    return readings;
+  }
+
+  #readingOf(turn: Turn, found: Enrichment = NOTHING_FOUND): TurnReading {
+    if (turn.role === 'other' || turn.content.length > LONGEST_KEPT) return new TurnReading(turn, found);
+    const kept = this.#kept[turn.role];
+    const known = kept.get(turn.content);
+    if (known !== undefined) return known;
+    const reading = new TurnReading(turn, found);
+    kept.set(turn.content, reading);
+    return reading;
+  }
+}
+
+function aheadOf(
+  turns: readonly Turn[],
+  found: readonly Enrichment[],
+  readings: readonly TurnReading[],
+  hasTurns: (session: number) => boolean,
+): Ahead[] {
+  const last = new Map(turns.map(({ session }, index) => [session, index]));
+  const begun = new Set<number>();
+  return turns.flatMap(({ role, session }, place) => {
+    const goesOn = begun.has(session) || hasTurns(session);
+    begun.add(session);
+    if (role === 'other') return [];
+    const isRequest = found[place]?.kind === 'request';
+    const isFollowed = last.get(session) !== place;
+    const reading = readings[place] as TurnReading;
+    return [{ place, role, isRequest, goesOn, isFollowed, reading }];
+  });
+}

@@ -1,0 +1,100 @@
+/**
+ * Who decides that a request joins a topic: online, request by request, in stream order. A request joins the nearest
+ * micro-cluster and is in that one's topic; if none is near enough, it becomes a micro-cluster of its own, whose place
+ * `placeOf` decides. Nothing is moved here that an earlier request decided, and regrouping applies the same test.
+ * Covered by test/reader/topics/topics.test.ts.
+ */
+import { LEAST_OWN_SHARE } from './centroid-similarity.ts';
+import type { MicroCluster } from './micro-cluster.ts';
+import type { GroupSimilarities } from './group-similarities.ts';
+import type { Place } from './micro-clusters.ts';
+import { addRequest } from './naming/wording.ts';
+import type { ReadRequest } from './read-request.ts';
+import type { InstanceThresholds } from './instance-thresholds.ts';
+import type { Topic, TopicState } from './topic-state.ts';
+
+/** From this share of the topic threshold on, above the similarity floor, a request is loose in the nearest topic. */
+const LOOSE_SHARE = 0.67;
+
+/** Adds a request to the micro-cluster that it joins, which can be a new one. */
+export function assignRequest(
+  state: TopicState,
+  vector: Float32Array,
+  request: ReadRequest,
+  position: number,
+): MicroCluster {
+  const { micros, thresholds, own } = state;
+  micros.measure(vector);
+  const keys = request.keys();
+  const claim = own.claimOf(vector, keys, thresholds);
+  // What a topic of a person's making claims, and what it does not, never share a micro-cluster.
+  const isAlike = own.size === 0 ? undefined : (micro: MicroCluster): boolean => micro.claim === claim;
+  let nearest = micros.nearest(thresholds.micro, isAlike);
+  let place: Place | null = null;
+  if (nearest === null) {
+    const { topic, core } = (place = placeOf(state, micros.similaritiesByGroup(keys, thresholds.scale)));
+    if (state.relaxation > 0)
+      nearest = micros.nearest(
+        joiningThreshold(state),
+        (micro) => micro.topic === topic && micro.core === core && micro.claim === claim,
+      );
+  }
+  if (nearest !== null) micros.join(nearest, vector, keys);
+  const micro = nearest?.micro ?? micros.create(vector, keys, position, place!, claim);
+  for (const stem of addRequest(micro, request, nearest?.cosine ?? 1)) micros.words.count(micro, stem, 1);
+  return micro;
+}
+
+/** The micro-cluster of a topic that a request with this vector would join, or null. Changes nothing. */
+export function nearestTopicalMicro(state: TopicState, vector: Float32Array): MicroCluster | null {
+  state.micros.measure(vector);
+  return state.micros.nearest(joiningThreshold(state), ({ topic }) => topic >= 0)?.micro ?? null;
+}
+
+/**
+ * Where requests with these similarities to the groups belong. They join the core of the topic that they are most
+ * similar to on average, from the topic threshold on and unless a waiting group is nearer. Otherwise they wait with the
+ * nearest waiting group, loosely in the topic whose centroid is nearest, or in none. Ties go to the earlier group.
+ */
+export function placeOf(
+  { topics, thresholds }: TopicState,
+  { groups, totals, weights }: GroupSimilarities,
+): Place {
+  let [core, loose, waiting] = [-1, -1, -1];
+  let [nearestCore, nearestLoose, nearestWaiting] = [-Infinity, -Infinity, -Infinity];
+  for (let index = 0; index < groups.length; index += 1) {
+    const group = groups[index]!;
+    const similarity = totals[index]! / weights[index]!;
+    if (group < 0) {
+      if (similarity > nearestWaiting) [waiting, nearestWaiting] = [-1 - group, similarity];
+      continue;
+    }
+    if (similarity > nearestCore) [core, nearestCore] = [group, similarity];
+    const cosine = cosineWithCore(similarity, topics[group]!, thresholds);
+    if (cosine > nearestLoose) [loose, nearestLoose] = [group, cosine];
+  }
+  const { topic: least, floor, scale } = thresholds;
+  if (nearestCore >= least && nearestCore >= nearestWaiting)
+    return { topic: core, core: true, waitingGroup: null };
+  const waitingGroup = nearestWaiting >= least ? waiting : null;
+  const isLoose = nearestLoose >= ((least - floor) / scale) * LOOSE_SHARE;
+  return { topic: isLoose ? loose : -1, core: false, waitingGroup };
+}
+
+/**
+ * The cosine of requests with the centroid of a topic's core, without what all requests have in common. `similarity`:
+ * mean similarity to the core.
+ */
+export function cosineWithCore(
+  similarity: number,
+  { length }: Topic,
+  { floor, scale }: InstanceThresholds,
+): number {
+  if (floor === 0) return similarity / length;
+  return (similarity - floor) / Math.sqrt(scale * Math.max(length * length - floor, LEAST_OWN_SHARE * scale));
+}
+
+/** The cosine with a centroid from which a request joins the micro-cluster. */
+function joiningThreshold({ thresholds: { micro, topic, scale }, relaxation }: TopicState): number {
+  return Math.max((micro + topic) / 2, micro - relaxation * scale);
+}

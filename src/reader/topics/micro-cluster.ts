@@ -1,0 +1,66 @@
+/** One micro-cluster, as data. Covered by test/reader/topics/micro-clusters.test.ts. */
+import { addTo, normOf } from '../numeric/vectors.ts';
+import { addCounts, addKeys, noKeys, type RequestKeys } from './request-keys.ts';
+import type { Wording } from './naming/wording.ts';
+
+/** Requests that say nearly the same. A request never leaves its micro-cluster, and micro-clusters only merge. */
+export interface MicroCluster extends Wording {
+  readonly number: number;
+  /** Message position of its first request. */
+  readonly position: number;
+  /** Number of its requests. */
+  weight: number;
+  /** Sum of the requests' vectors. */
+  readonly sum: Float32Array;
+  /** Length of `sum`. */
+  norm: number;
+  /** Number of its topic, or −1. */
+  topic: number;
+  /** Whether it shapes its topic. One that does not is loose: it counts there, and may become a topic with others. */
+  core: boolean;
+  /** Loose or without a topic: the number of the first micro-cluster in the group that waits to become a topic. */
+  waitingGroup: number;
+  /** Number of the topic of a person's making that claimed its requests, or −1. */
+  claim: number;
+  /** What its requests ask to do, and with what. */
+  readonly keys: RequestKeys;
+}
+
+export function weightOf(members: readonly MicroCluster[]): number {
+  return members.reduce((weight, member) => weight + member.weight, 0);
+}
+
+export function sumOf(members: readonly MicroCluster[]): Float32Array {
+  const sum = Float32Array.from(members[0]!.sum);
+  for (const member of members.slice(1)) addTo(sum, member.sum);
+  return sum;
+}
+
+/** A key of its topic (the number itself) if it is core, else of its waiting group (negative). */
+export function groupOf({ topic, core, waitingGroup }: MicroCluster): number {
+  return core ? topic : -1 - waitingGroup;
+}
+
+export function keysOfAll(members: readonly MicroCluster[]): RequestKeys {
+  const keys = noKeys();
+  for (const member of members) addKeys(keys, member.keys);
+  return keys;
+}
+
+/** Requests, added up. */
+export interface RequestSums {
+  /** Number of the requests. */
+  readonly weight: number;
+  /** Sum of their vectors, and its length. */
+  readonly sum: Float32Array;
+  readonly norm: number;
+  /** How many name each thing. */
+  readonly things: ReadonlyMap<string, number>;
+}
+
+export function requestSums(members: readonly MicroCluster[]): RequestSums {
+  const sum = sumOf(members);
+  const things = new Map<string, number>();
+  for (const { keys } of members) addCounts(things, keys.things);
+  return { weight: weightOf(members), sum, norm: normOf(sum), things };
+}

@@ -1,0 +1,260 @@
+/**
+ * Names of topic clusters: what their topics share. That is the thing ("Orders"), two words of it ("Card payments"),
+ * or the action; if most topics share nothing, the two heaviest things ("Orders and refunds"). A cluster with one topic
+ * has its name.
+ * Covered by test/reader/topics/naming/cluster-names.test.ts.
+ */
+import { LEXICON } from '../../document/lexicon.ts';
+import { stemOf } from '../../document/stem.ts';
+import type { Overview, Topic, TopicCluster, TopicState } from '../topic-state.ts';
+import { nameWordsOf, type NameWords } from './name-words.ts';
+import { uniqueName } from './names.ts';
+import { MOST_WORDS, nameFrom } from './phrases.ts';
+import { SampleWords } from './sample-words.ts';
+import { wordForAnd } from './grammar.ts';
+import { tokensOf, type Token } from './tokens.ts';
+import { isVerb } from './verb-forms.ts';
+import { WordsOfMicros } from './wording.ts';
+
+/** A word names a cluster alone when topics of this share of its requests say it. */
+const ENOUGH = 0.6;
+/** A second word says the same as the first when this share of the first's requests are in topics that say both. */
+const SAME = 0.8;
+/** A name stays while topics of this share of the requests say one of its words. */
+const STILL_ENOUGH = 0.45;
+/** Words that name no thing. */
+const LIGHT: ReadonlySet<string> = new Set(LEXICON.lightWords.all.map(stemOf));
+/** A topic says a word when this share of its requests hold it. */
+const SAID_BY = 0.4;
+/** Pairs of things that a cluster may be named after. */
+const MOST_JOINED = 4;
+const AND: ReadonlySet<string> = new Set(LEXICON.and.all);
+/** The heaviest topics of a cluster give samples for its name. */
+const TOPICS_READ = 12;
+
+/** One topic of a cluster. */
+interface Part {
+  readonly topic: Topic;
+  readonly weight: number;
+  readonly name: NameWords;
+  readonly words: WordsOfMicros;
+}
+
+/** Whether a topic cluster may need a (new) name: `nameCluster` decides. */
+export function isOutgrown({ namedAt }: TopicCluster, weight: number): boolean {
+  return namedAt === 0 || weight !== namedAt;
+}
+
+/** Gives the cluster of `topics` a name that none of `others` has, unless its name is still right. */
+export function nameCluster(
+  state: TopicState,
+  cluster: TopicCluster,
+  topics: readonly Topic[],
+  others: readonly TopicCluster[],
+  overview: Overview,
+): void {
+  const parts = topics
+    .map((topic): Part => {
+      const words = overview.wordsOf(topic);
+      return { topic, weight: words.weight, name: nameWordsOf(topic), words };
+    })
+    .sort((x, y) => y.weight - x.weight || x.topic.number - y.topic.number);
+  const taken = new Set(others.map(({ name }) => name));
+  const name = isStillRight(cluster, parts, taken) ? cluster.name : uniqueName(namesOfCluster(parts), taken);
+  state.clusterChanges.note(cluster.number, cluster.name);
+  state.clusterChanges.markUnsaved(cluster.number);
+  cluster.name = name;
+  cluster.namedAt = parts.reduce((sum, { weight }) => sum + weight, 0);
+}
+
+/** A name stays while enough topics share it, and another cluster does not have it. */
+function isStillRight(cluster: TopicCluster, parts: readonly Part[], taken: ReadonlySet<string>): boolean {
+  if (cluster.name === '' || taken.has(cluster.name)) return false;
+  if (parts.length === 1) return cluster.name === parts[0]!.topic.name;
+  if (isVerb(cluster.name.toLowerCase()) || parts.some(({ topic }) => topic.name === cluster.name))
+    return false;
+  const halves = halvesOf(cluster.name).map((half) => [...tokensOf(half).stems]);
+  if (halves.some((stems) => stems.length === 0)) return false;
+  const saying = halves.map((stems) => parts.filter((part) => stems.every((stem) => says(part, stem))));
+  if (saying.some((own) => own.length === 0) || (halves.length === 1 && saying[0]!.length < 2)) return false;
+  return (
+    shareOf(
+      parts.filter((part) => saying.some((own) => own.includes(part))),
+      parts,
+    ) >= STILL_ENOUGH
+  );
+}
+
+/** "Orders" and "refunds" of "Orders and refunds"; other names whole. */
+function halvesOf(name: string): string[] {
+  const words = name.split(/(?<=,)| /);
+  const at = words.findIndex((word, place) => place > 0 && (AND.has(word) || word.endsWith(',')));
+  if (at < 0) return [name];
+  return [words.slice(0, at).join(' '), words.slice(at + 1).join(' ')];
+}
+
+/** The share of the requests of `all` that some of its topics have. */
+function shareOf(parts: readonly Part[], all: readonly Part[]): number {
+  const weight = (own: readonly Part[]): number => own.reduce((sum, part) => sum + part.weight, 0);
+  return weight(parts) / weight(all);
+}
+
+function says({ name, words }: Part, stem: string): boolean {
+  return name.stems.includes(stem) || (words.shares.get(stem) ?? 0) >= SAID_BY;
+}
+
+/** A stem that topics say, and those topics. */
+interface Shared {
+  readonly stem: string;
+  readonly parts: readonly Part[];
+  /** Share of the cluster's requests. */
+  readonly share: number;
+}
+
+/** The stems of the topics' names but the light ones, those first that topics with most requests say. */
+function sharedStems(parts: readonly Part[]): Shared[] {
+  const stems = new Set(parts.flatMap(({ name }) => name.stems).filter((stem) => !LIGHT.has(stem)));
+  const saidBy = (stem: string): number =>
+    parts.reduce((sum, { weight, words }) => sum + weight * (words.shares.get(stem) ?? 0), 0);
+  return [...stems]
+    .map((stem) => {
+      const saying = parts.filter((part) => says(part, stem));
+      return { stem, parts: saying, share: shareOf(saying, parts), said: saidBy(stem) };
+    })
+    .sort((x, y) => y.share - x.share || y.said - x.said || (x.stem < y.stem ? -1 : 1));
+}
+
+/** Names for several topics together, best first. */
+function namesOfCluster(parts: readonly Part[]): string[] {
+  if (parts.length === 1) return [parts[0]!.topic.name];
+  const words = new SampleWords(parts.slice(0, TOPICS_READ).flatMap((part) => part.words.samples));
+  const shared = sharedStems(parts);
+  const actions = new Map(shared.map(({ stem }) => [stem, isAction(stem, parts, words)]));
+  const noVerbs = shared.filter(({ stem }) => !actions.get(stem));
+  const nouns = noVerbs.filter(({ stem }) => words.isNoun(stem));
+  const [widest] = noVerbs;
+  const isWide = widest !== undefined && widest.share >= ENOUGH && widest.parts.length > 2;
+  const isNamed = nouns.length > 0 && (nouns[0]!.share >= ENOUGH || !isWide || isVerbal(widest.stem, words));
+  const things = isNamed ? nouns : noVerbs;
+  const [first] = things;
+  const [action] = shared.filter(({ stem, parts: own }) => actions.get(stem) && own.length === parts.length);
+  const joint = joinedThings(parts, things, words, action?.stem);
+  const last = parts[0]!.topic.name;
+  if (first === undefined || first.share < ENOUGH || first.parts.length < 2)
+    return [...joint, ...singles(things, words), last];
+  const same = things.filter(
+    (other) =>
+      other !== first &&
+      shareOf(
+        other.parts.filter((part) => first.parts.includes(part)),
+        first.parts,
+      ) >= SAME,
+  );
+  const pair = same.slice(0, 2).flatMap(({ stem }) => pairName(parts, [first.stem, stem], words));
+  return [...pair, ...singles(things, words), ...joint, last];
+}
+
+/** "Charged": no heading. */
+function isVerbal(stem: string, words: SampleWords): boolean {
+  return /(?:ed|ing)$/.test(words.headingOf(stem) ?? '');
+}
+
+function singles(things: readonly Shared[], words: SampleWords): string[] {
+  return things.filter(({ parts }) => parts.length > 1).flatMap(({ stem }) => words.headingOf(stem) ?? []);
+}
+
+/** Whether a stem is the verb of half of the names that hold it. */
+function isAction(stem: string, parts: readonly Part[], words: SampleWords): boolean {
+  if (words.mayBeNoun(stem)) return false;
+  const holding = parts.filter(({ name }) => name.stems.includes(stem));
+  const verbs = holding.filter(({ name }) => name.action?.stem === stem);
+  return verbs.length > 0 && verbs.length * 2 >= holding.length;
+}
+
+/** The phrase that two shared stems form, in the order that most requests use. */
+function pairName(
+  parts: readonly Part[],
+  [first, second]: readonly [string, string],
+  words: SampleWords,
+): string[] {
+  const { uses } = new WordsOfMicros(parts.flatMap((part) => part.words.members)).phrases;
+  const [use] = [`${first} ${second}`, `${second} ${first}`]
+    .flatMap((key) => uses.get(key) ?? [])
+    .filter(({ closed, count, action }) => closed * 2 > count && action * 2 < count)
+    .sort((x, y) => y.count - x.count);
+  if (use === undefined) return [];
+  const shown = use.surface.split(' ');
+  const last = shown.at(-1)!;
+  const stem = use.surface.toLowerCase().endsWith(last.toLowerCase())
+    ? tokensOf(last).tokens[0]?.stem
+    : undefined;
+  const plural = stem === undefined || shown.length === 1 ? last : (words.headingOf(stem) ?? last);
+  return [nameFrom([...shown.slice(0, -1), lowerLike(last, plural)], false)];
+}
+
+/**
+ * Two things that topics of most requests say together: "Orders and refunds", or "Change address and plan" where all
+ * share the action.
+ */
+function joinedThings(
+  parts: readonly Part[],
+  things: readonly Shared[],
+  words: SampleWords,
+  action?: string,
+): string[] {
+  const and = wordForAnd(words.language);
+  const verb = parts.find((part) => part.name.action?.stem === action)?.name.action?.shown;
+  const [first] = things;
+  if (first === undefined) return [];
+  const name = nameOfShared(first, words);
+  const others = things
+    .filter(({ stem }) => !tokensOf(name).stems.has(stem))
+    .map((other) => {
+      const added = other.parts.filter((part) => !first.parts.includes(part));
+      return { other, added: added.length === 0 ? 0 : shareOf(added, parts) };
+    })
+    .filter(({ added }) => added > 0)
+    .sort((x, y) => y.added - x.added || firstPlace(x.other, parts) - firstPlace(y.other, parts))
+    .slice(0, MOST_JOINED);
+  const names = others.map(({ other }) => joined(name, nameOfShared(other, words), and));
+  const led = verb === undefined ? [] : names.map((both) => nameFrom([verb, lowerLike('a', both)], false));
+  return [...led, ...names].filter((both) => both.split(' ').length <= MOST_WORDS);
+}
+
+/** The place of the heaviest topic that says a word. */
+function firstPlace({ parts: [first] }: Shared, all: readonly Part[]): number {
+  return all.indexOf(first!);
+}
+
+/** A shared word as part of a name; what a single topic says, as that one's name says it. */
+function nameOfShared({ stem, parts }: Shared, words: SampleWords): string {
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) {
+    const thing = only.name.thing.filter((token) => !token.verb);
+    if (thing.some((token) => token.stem === stem)) return thingName(only.name, thing, words);
+  }
+  return words.headingOf(stem) ?? parts[0]!.topic.name;
+}
+
+/** What a topic's name is about, without the action: "Card payments" of "Stop card payment". */
+function thingName(name: NameWords, thing: readonly Token[], words: SampleWords): string {
+  if (name.action === null && thing.length === name.stems.length) return name.name;
+  const plural = thing.length === 1 ? words.headingOf(thing[0]!.stem) : null;
+  if (plural !== null) return plural;
+  return nameFrom(
+    thing.map(({ shown }) => shown),
+    false,
+  );
+}
+
+function joined(first: string, second: string, and: string): string {
+  const isWord = /^\p{Script=Latin}/u.test(and) || /^\p{Script=Cyrillic}/u.test(and);
+  const lower = lowerLike('a', second);
+  return isWord ? `${first} ${and} ${lower}` : `${first}${and}${lower}`;
+}
+
+/** `word` without its capital, where `like` begins with none and only the first letter is one. */
+function lowerLike(like: string, word: string): string {
+  const isPlain = /^\p{Lu}[^\p{Lu}]*$/u.test(word) && !/^\p{Lu}/u.test(like);
+  return isPlain ? word[0]!.toLowerCase() + word.slice(1) : word;
+}

@@ -1,0 +1,117 @@
+/**
+ * Whether words in a row make a name, and of which form: "Cancel order" is an action, "Funds come" is none. English
+ * alone is judged, by its verbs and connectors; requests in other languages use infinitives and nouns already.
+ * Covered by test/reader/topics/naming/name-form.test.ts.
+ */
+import { LANGUAGES, LEXICON } from '../../document/lexicon.ts';
+import { stemOf } from '../../document/stem.ts';
+import { NAMING_WORDS } from './naming-words.ts';
+import { isEvent, isVerb, isVerbForm, verbStemOf } from './verb-forms.ts';
+
+const CONNECTORS: ReadonlySet<string> = new Set(LANGUAGES.get('en')!.connectors);
+const PARTICLES: ReadonlySet<string> = new Set(LEXICON.particles.all);
+const LIGHT: ReadonlySet<string> = new Set(LEXICON.lightWords.all);
+const { negations: NEGATIONS, emptyVerbs: EMPTY_VERBS, vagueNouns: VAGUE } = NAMING_WORDS;
+const PARTICIPLE = /(?:ed|ing)$/;
+const ADJECTIVE = /(?:able|ible|ous|ful|less|est|ive|ly)$/;
+
+/** What a name of each form is worth, when it is true. */
+const WORTH = {
+  action: 1,
+  indirect: 0.92,
+  statement: 1,
+  thing: 0.94,
+  /** "Charged fee" beside "Fee charged", "New account" beside "Create account". */
+  told: 0.88,
+  word: 0.62,
+  lightAction: 0.62,
+  light: 0.3,
+  /** "Cost", "Mail": of what, the word does not say. */
+  vague: 0.4,
+  bareWord: 0.55,
+  verb: 0.2,
+  none: 0,
+} as const;
+/** What is left of "Where available": of what, the words do not say. */
+const OF_ADJECTIVE = 0.75;
+
+/** Whether the samples use a stem as a noun. */
+export type IsNoun = (stem: string) => boolean;
+
+/** "Funds come", "ride arrives": a verb that agrees with the noun before it; "shopping list" is a thing. */
+export function isClause(noun: string, word: string, asks: boolean): boolean {
+  if (!isVerbForm(word)) return ADJECTIVE.test(word);
+  if (asks) return true;
+  return isVerb(word) ? noun.endsWith('s') : !word.endsWith('s') || !noun.endsWith('s');
+}
+
+/** What the form of a name in English is worth: 0 where it is no name. */
+export function worthOf(name: string, isNoun: IsNoun): number {
+  if (/^\p{Lu}{2,5}s?$/u.test(name)) return WORTH.word;
+  const words = name.toLowerCase().split(' ');
+  const content = words.filter((word) => !CONNECTORS.has(word) && !NEGATIONS.has(word));
+  if (content.length < 2 && words.length === content.length) return WORTH[formOfWord(words[0]!, isNoun)];
+  if (!isWhole(words, isNoun)) return 0;
+  const [first] = words as [string];
+  const rest = content.slice(1).filter((word) => !PARTICLES.has(word));
+  const isAction = isVerb(first) || words[0] === 'cannot';
+  if (isAction && rest.length === 0) return WORTH.verb;
+  if (rest.every((word) => LIGHT.has(word)))
+    return isAction || LIGHT.has(first) ? WORTH.lightAction : WORTH.thing;
+  if (isAction) {
+    // "Add to account", "Cancel for card": what is added or cancelled was left out.
+    if (CONNECTORS.has(words[1] ?? '') && content.length === 2)
+      return words[1] === 'for' ? WORTH.lightAction : WORTH.indirect;
+    const last = words.at(-1)!;
+    if (EMPTY_VERBS.has(first)) return WORTH.lightAction;
+    // "Find available": what of, the words do not say.
+    return ADJECTIVE.test(last) && !isNoun(stemOfForm(last)) ? WORTH.lightAction : WORTH.action;
+  }
+  if (ADJECTIVE.test(words.at(-1)!) && !isNoun(stemOfForm(words.at(-1)!))) return OF_ADJECTIVE * WORTH.thing;
+  if (isEvent(first) && first.endsWith('ed')) return WORTH.told;
+  if (LIGHT.has(first)) return WORTH.told;
+  const isStatement = words.some((word) => NEGATIONS.has(word)) || isEvent(words.at(-1)!) || isEvent(first);
+  return isStatement ? WORTH.statement : WORTH.thing;
+}
+
+function formOfWord(word: string, isNoun: IsNoun): keyof typeof WORTH {
+  if (PARTICLES.has(word) || CONNECTORS.has(word)) return 'none';
+  const isNamed = isNoun(stemOfForm(word));
+  if ((isVerbForm(word) || PARTICIPLE.test(word)) && !isNamed) return 'verb';
+  if (ADJECTIVE.test(word) && !isNamed) return 'verb';
+  if (LIGHT.has(word)) return 'light';
+  if (VAGUE.has(word) || VAGUE.has(word.replace(/s$/, ''))) return 'vague';
+  return isNamed ? 'word' : 'bareWord';
+}
+
+function stemOfForm(word: string): string {
+  return verbStemOf(word) ?? stemOf(word);
+}
+
+/** Whether nothing is cut off or joined that does not belong together. */
+function isWhole(words: readonly string[], isNoun: IsNoun): boolean {
+  const last = words.at(-1)!;
+  const before = words.at(-2)!;
+  if (NEGATIONS.has(last)) return false;
+  if (CONNECTORS.has(last) || PARTICLES.has(last)) return PARTICLES.has(last) && isVerbForm(before);
+  const isVerbal = (word: string): boolean => isVerbForm(word) && !isNoun(stemOfForm(word));
+  return words.every((word, at) => {
+    const next = words[at + 1];
+    if (CONNECTORS.has(word) && next !== undefined && (CONNECTORS.has(next) || NEGATIONS.has(next)))
+      return false;
+    if (NEGATIONS.has(word))
+      return next !== undefined && (!isVerb(next) || word === 'no' || isNoun(stemOfForm(next)));
+    if (at === 0) return true;
+    const lead = words[at - 1]!;
+    if (lead === 'to' && at === 2 && isVerb(words[0]!) && isVerbal(word)) return false;
+    if (!isVerbal(word) || lead === 'cannot' || lead === 'to') return true;
+    // "Cancel order": what follows a command is a noun, whatever else it may be.
+    if (at === 1 && isVerb(lead) && (isVerb(word) || isVerb(word.replace(/e?s$/, '')))) return true;
+    // "Jump start car": a verb of two words.
+    if (at === 1 && isVerb(word) && next !== undefined && !isVerbForm(lead) && isNoun(stemOfForm(next)))
+      return true;
+    // "funds come", "gas car uses": a statement of its own; "card declined" is one too, but a good name.
+    if (!PARTICIPLE.test(word) && !isEvent(word)) return false;
+    return !isVerbal(lead) || (next !== undefined && isVerb(lead));
+  });
+}

@@ -1,0 +1,160 @@
+/**
+ * How the samples of a group use each word, from one pass over them: as a noun or a verb, in the singular or plural, at
+ * the end of a thing or before it.
+ * Covered by test/reader/topics/naming/sample-words.test.ts.
+ */
+import { LEXICON } from '../../document/lexicon.ts';
+import type { ReadRequest } from '../read-request.ts';
+import { mostOften } from './grammar.ts';
+import { isClause } from './name-form.ts';
+import { NAMING_WORDS } from './naming-words.ts';
+import { nameFrom } from './phrases.ts';
+import { isVerbForm } from './verb-forms.ts';
+
+/** A request of a group, and how much it counts. */
+export interface Sample {
+  readonly request: ReadRequest;
+  readonly weight: number;
+}
+
+/** A word is a noun when its uses as one are more than this share of its uses as a verb. */
+const VERB_USES = 0.7;
+/** A word that can be a verb is a thing when this share of its uses are one. */
+const NOUN_USES = 0.2;
+const PARTICLES: ReadonlySet<string> = new Set(LEXICON.particles.all);
+const PARTICIPLE = /^[a-z]+(?:ed|ing)$/;
+
+/** A word as most write it, particles apart. */
+export interface SingleWord {
+  readonly stem: string;
+  readonly name: string;
+  /** Share of its uses that end a thing, as a noun does and an adjective before it does not. */
+  readonly closed: number;
+  /** Share of its uses as a verb or participle: alone, those name nothing. */
+  readonly verbal: number;
+}
+
+interface Uses {
+  /** Which samples hold the word. */
+  readonly holders: Uint8Array;
+  /** Number of the uses, and of those as a noun behind an article. */
+  count: number;
+  nouns: number;
+  /** Weight of the uses as a noun, less that of those as a verb. */
+  noun: number;
+  /** Weights without particles. */
+  weight: number;
+  closed: number;
+  verbal: number;
+  /** By form. */
+  readonly forms: Map<string, { count: number; weight: number }>;
+}
+
+export class SampleWords {
+  readonly #samples: number;
+  readonly #uses = new Map<string, Uses>();
+  /** ISO 639-1 code of the language that most samples are in; null when no function word tells. */
+  readonly language: string | null;
+
+  constructor(samples: readonly Sample[]) {
+    this.#samples = samples.length;
+    for (let place = 0; place < samples.length; place += 1) this.#read(samples[place]!, place);
+    this.language = mostOften(samples.map(({ request }) => request.tokens.language));
+  }
+
+  #read({ request, weight }: Sample, sample: number): void {
+    let inThing = false;
+    let before = '';
+    let asks = false;
+    const { tokens } = request.tokens;
+    for (let place = 0; place < tokens.length; place += 1) {
+      const { part, stem, shown, verb, afterBreak, afterDeterminer } = tokens[place]!;
+      const lower = shown.toLowerCase();
+      asks = (asks && !afterBreak) || NAMING_WORDS.asking.has(lower);
+      const goesOn: boolean = inThing && !afterBreak && !isClause(before, lower, asks);
+      inThing = part === 'content' && !verb && (afterDeterminer || goesOn);
+      before = lower;
+      if (part !== 'content') continue;
+      const next = tokens[place + 1];
+      const isLast = next === undefined || next.part !== 'content';
+      const ends = isLast || next.afterBreak;
+      const uses = this.#usesOf(stem);
+      uses.holders[sample] = 1;
+      uses.count += 1;
+      if (afterDeterminer && isLast) uses.nouns += 1;
+      if (inThing && !shown.endsWith('ed') && (ends || isClause(lower, next.shown.toLowerCase(), asks)))
+        uses.noun += weight;
+      else if (verb) uses.noun -= weight * VERB_USES;
+      const form = uses.forms.get(shown);
+      if (form === undefined) uses.forms.set(shown, { count: 1, weight });
+      else {
+        form.count += 1;
+        form.weight += weight;
+      }
+      if (PARTICLES.has(shown)) continue;
+      uses.weight += weight;
+      if (ends) uses.closed += weight;
+      if (verb || isVerbForm(lower) || PARTICIPLE.test(shown)) uses.verbal += weight;
+    }
+  }
+
+  #usesOf(stem: string): Uses {
+    const known = this.#uses.get(stem);
+    if (known !== undefined) return known;
+    const holders = new Uint8Array(this.#samples);
+    const uses = { holders, count: 0, nouns: 0, noun: 0, weight: 0, closed: 0, verbal: 0, forms: new Map() };
+    this.#uses.set(stem, uses);
+    return uses;
+  }
+
+  /** Which samples hold a stem, 1 each; null when none does. */
+  holdersOf(stem: string): Readonly<Uint8Array> | null {
+    return this.#uses.get(stem)?.holders ?? null;
+  }
+
+  /** Whether a stem is a noun: behind an article or another noun, where a thing ends. */
+  isNoun(stem: string): boolean {
+    return (this.#uses.get(stem)?.noun ?? 0) > 0;
+  }
+
+  /** Whether many use a word as a noun, whatever else it is: behind an article, and as the last word of its thing. */
+  mayBeNoun(stem: string): boolean {
+    const { count, nouns } = this.#uses.get(stem) ?? { count: 0, nouns: 0 };
+    return nouns >= NOUN_USES * count;
+  }
+
+  /** As most write it; of equal forms the shorter, then the first by code point. null for a particle alone. */
+  wordOf(stem: string): SingleWord | null {
+    const uses = this.#uses.get(stem);
+    if (uses === undefined || uses.weight === 0) return null;
+    const forms = [...uses.forms].filter(([form]) => !PARTICLES.has(form));
+    const usual = mostUsed(forms.map(([form, { weight }]) => [form, weight]))[0]!;
+    const { weight, closed, verbal } = uses;
+    return { stem, name: nameFrom([usual], true), closed: closed / weight, verbal: verbal / weight };
+  }
+
+  words(): SingleWord[] {
+    return [...this.#uses.keys()].flatMap((stem) => this.wordOf(stem) ?? []);
+  }
+
+  /**
+   * A word as a heading: the plural, where the samples use it often enough to show that it has one; else its usual
+   * form. null when no sample holds it: a stem is no word.
+   */
+  headingOf(stem: string): string | null {
+    const uses = this.#uses.get(stem);
+    if (uses === undefined) return null;
+    const forms = mostUsed([...uses.forms].map(([form, { count }]) => [form, count]));
+    const usual = forms[0]!;
+    const plural = forms.find(
+      (form) => form === `${usual}s` || form === `${usual}es` || form === `${usual.slice(0, -1)}ies`,
+    );
+    return nameFrom([plural ?? usual], true);
+  }
+}
+
+function mostUsed(forms: readonly (readonly [form: string, uses: number])[]): string[] {
+  return forms
+    .toSorted(([x, a], [y, b]) => b - a || x.length - y.length || (x < y ? -1 : 1))
+    .map(([form]) => form);
+}

@@ -1,0 +1,187 @@
+/**
+ * How well each phrase names a group: by the share of requests that hold it, by how much its words set the group apart
+ * (inverse document frequency; a document is a topic or waiting group), and by its shape.
+ * Covered by test/reader/topics/naming/names.test.ts.
+ */
+import { composedNames } from './composed-names.ts';
+import { worthOf } from './name-form.ts';
+import { nameFrom, type PhraseUse } from './phrases.ts';
+import { Truth } from './truth.ts';
+import { isVerbForm, namingForm } from './verb-forms.ts';
+import type { GroupWords } from './wording.ts';
+
+/** In how many groups of the instance a stem occurs. */
+export interface DocumentFrequencies {
+  readonly groupsWith: (stem: string) => number;
+  readonly groups: number;
+}
+
+/** What a name of so many content words is worth. */
+const LENGTH_FACTORS = [0, 1, 1, 1, 0.8] as const;
+/** In a group of this size, a phrase that one request forms is a name if most requests hold its words. */
+const FEW_REQUESTS = 24;
+const HELD_BY_MOST = 0.6;
+const SINGLE_USE_FACTOR = 0.6;
+/** What a phrase gains that every request begins with. */
+const LEADING_GAIN = 0.1;
+/** What a phrase gains that every request uses as a command. */
+const ACTION_GAIN = 0.1;
+/** What is left of a phrase that goes on with one word ("change shipping | address"), and with many (a title). */
+const OPEN_FACTOR = 0.1;
+const TITLED_FACTOR = 0.75;
+/** A phrase goes on with one word when this share of its uses do. */
+const GOES_ON = 0.35;
+/** A name that only those say who speak another language than most counts as true of this much of what it is. */
+const FOREIGN = 0.4;
+/** What a composed name is worth beside one that requests hold. */
+const COMPOSED_FACTOR = 0.97;
+/** What is left of a name in words that hardly any request uses for what it means. */
+const UNUSUAL_FACTOR = 0.65;
+/** What a name is worth whose words all groups share. */
+const COMMON_FACTOR = 0.65;
+/** What a request counts that names the thing of an action, but no action. */
+const UNDECIDED = 0.5;
+/** From this share of the requests on a name is true; below, the share counts twice. */
+const TRUE_OF_MOST = 0.45;
+const SINGLE_WORD = 0.74;
+/** A name is true of this share of the requests at least. */
+const LEAST_SHARE = 0.04;
+/** What a single word loses that can be a verb or participle. */
+const VERBAL_LOSS = 0.7;
+
+export interface ScoredName {
+  readonly name: string;
+  readonly score: number;
+  readonly stems: readonly string[];
+  /** The stems, joined with a space. */
+  readonly key: string;
+  /** Share of the requests that it is true of. */
+  readonly share: number;
+}
+
+/** The phrases and words that could name a group, in no order. */
+export function scoredNames(group: GroupWords, frequencies: DocumentFrequencies): ScoredName[] {
+  const candidates = new Candidates(group, frequencies);
+  candidates.addPhrases();
+  candidates.addPairs();
+  candidates.addWords();
+  return candidates.all();
+}
+
+/** Names of one group; of those with the same stems in the same order, the best. */
+class Candidates {
+  readonly #group: GroupWords;
+  readonly #frequencies: DocumentFrequencies;
+  readonly #truth: Truth;
+  readonly #language: string;
+  readonly #isEnglish: boolean;
+  readonly #best = new Map<string, ScoredName>();
+
+  constructor(group: GroupWords, frequencies: DocumentFrequencies) {
+    this.#group = group;
+    this.#frequencies = frequencies;
+    this.#truth = new Truth(group, group.phrases.requests);
+    this.#language = group.sampleWords.language ?? 'en';
+    this.#isEnglish = this.#language === 'en';
+  }
+
+  all(): ScoredName[] {
+    return [...this.#best.values()];
+  }
+
+  /** What requests say in a row. */
+  addPhrases(): void {
+    const { uses, requests } = this.#group.phrases;
+    for (const [key, use] of uses) {
+      const stems = key.split(' ');
+      const isSingle = use.count < 2 && requests > 1;
+      if (isSingle && !(requests <= FEW_REQUESTS && this.#truth.inSamples(stems) >= HELD_BY_MOST)) continue;
+      // Full micro-clusters drop rare phrases, and samples say only what is most central: the truth lies between.
+      const share = Math.max(use.count / requests, this.#truth.of(stems)) + this.#undecided(use, stems);
+      this.#add(surfaceOf(use), stems, share, (isSingle ? SINGLE_USE_FACTOR : 1) * shapeOf(key, use, uses));
+    }
+  }
+
+  /** Actions with things, where no request need say both in a row. */
+  addPairs(): void {
+    if (!this.#isEnglish) return;
+    for (const { name, stems, pair, isMeant } of composedNames(this.#group.samples)) {
+      if (this.#best.has(stems.join(' '))) continue;
+      const truth = isMeant ? pair : Math.sqrt(this.#truth.of(stems) * pair);
+      this.#add(name, stems, truth + UNDECIDED * this.#truth.undecided(stems), COMPOSED_FACTOR);
+    }
+  }
+
+  #undecided({ action, count }: PhraseUse, stems: readonly string[]): number {
+    return action * 2 < count ? 0 : UNDECIDED * this.#truth.undecided(stems);
+  }
+
+  addWords(): void {
+    for (const { stem, name, closed, verbal } of this.#group.sampleWords.words()) {
+      const share = this.#group.shares.get(stem) ?? 0;
+      const shape =
+        (OPEN_FACTOR + (1 - OPEN_FACTOR) * closed) * (this.#isEnglish ? 1 : 1 - VERBAL_LOSS * verbal);
+      if (share > 0) this.#add(name, [stem], share, shape);
+    }
+  }
+
+  #add(name: string, stems: readonly string[], trueOf: number, shape: number): void {
+    if (trueOf < LEAST_SHARE) return;
+    const share = this.#truth.isForeign(stems, this.#language) ? FOREIGN * trueOf : trueOf;
+    const score =
+      share *
+      Math.min(1, share / TRUE_OF_MOST) *
+      shape *
+      this.#worthOf(name, stems) *
+      this.#distinctnessOf(stems) *
+      (UNUSUAL_FACTOR + (1 - UNUSUAL_FACTOR) * this.#truth.usualness(stems)) *
+      (LENGTH_FACTORS[stems.length] ?? 0);
+    const key = stems.join(' ');
+    if (score <= (this.#best.get(key)?.score ?? 0)) return;
+    this.#best.set(key, { name, score, stems, key, share });
+  }
+
+  /** By the rarest of some stems among the groups: 1 where no other group holds it. */
+  #distinctnessOf(stems: readonly string[]): number {
+    const { groups, groupsWith } = this.#frequencies;
+    if (groups === 0) return 1;
+    const fewest = Math.min(...stems.map(groupsWith));
+    const share = inverseFrequency(groups, fewest) / inverseFrequency(groups, 1);
+    return COMMON_FACTOR + (1 - COMMON_FACTOR) * Math.min(1, share);
+  }
+
+  #worthOf(name: string, stems: readonly string[]): number {
+    if (this.#isEnglish) return worthOf(name, (stem) => this.#group.sampleWords.isNoun(stem));
+    return stems.length === 1 ? SINGLE_WORD : 1;
+  }
+}
+
+/** How well a phrase is cut, by the ways in which requests use it. */
+function shapeOf(key: string, use: PhraseUse, uses: ReadonlyMap<string, PhraseUse>): number {
+  const { count, leading, closed, action } = use;
+  return (
+    (1 + (LEADING_GAIN * leading) / count) *
+    (1 + (ACTION_GAIN * action) / count) *
+    (closed / count + (1 - closed / count) * openFactorOf(key, use, uses))
+  );
+}
+
+function openFactorOf(key: string, { count }: PhraseUse, uses: ReadonlyMap<string, PhraseUse>): number {
+  let most = 0;
+  for (const [longer, use] of uses) if (longer.startsWith(`${key} `)) most = Math.max(most, use.count);
+  return most > 1 && most >= GOES_ON * count ? OPEN_FACTOR : TITLED_FACTOR;
+}
+
+/** As most requests write it; what many of them use as a command begins with the base of its verb. */
+function surfaceOf({ surface, action, count }: PhraseUse): string {
+  const [first = '', ...rest] = surface.split(' ');
+  const lower = first.toLowerCase();
+  const isProgressive = lower.endsWith('ing');
+  if (action * (isProgressive ? 5 : 2) < count || action === 0 || !isVerbForm(lower)) return surface;
+  return nameFrom([namingForm(lower), ...rest], false);
+}
+
+/** Inverse document frequency, dampened. */
+function inverseFrequency(groups: number, groupsWith: number): number {
+  return Math.log(1 + groups / Math.max(1, groupsWith)) ** 0.25;
+}

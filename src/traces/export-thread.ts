@@ -1,5 +1,0 @@
-/** What a thread reads requests of exporters with. Covered by test/e2e/otlp-rules.test.ts. */
-import { serveBodies } from '../ingest/body-port.ts';
-import { prepareExport } from './prepared-export.ts';
-
-serveBodies(prepareExport, ({ drafts }) => drafts.map(({ buffer }) => buffer));

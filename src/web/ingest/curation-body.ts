@@ -1,0 +1,224 @@
+/** The bodies of POST /v1/curations/ and POST /v1/topics/. Covered by test/web/ingest/curation-body.test.ts. */
+import { z } from 'zod';
+import type { AskedCuration } from '../../domain/asked-curations.ts';
+import {
+  LONGEST_DESCRIPTION,
+  LONGEST_EXAMPLE,
+  LONGEST_NAME,
+  MOST_EXAMPLES,
+  type CuratedEntity,
+} from '../../domain/curations.ts';
+import { givenUuid } from '../../domain/uuid.ts';
+import { isPlainName, NAME_RULE } from '../../domain/printable.ts';
+import { checked } from './validation.ts';
+
+/** A valid request: UUIDs in lower case, texts as they are stored. */
+export interface CurationRequest {
+  readonly instanceId: string;
+  readonly asked: AskedCuration;
+}
+
+/** What a person writes is one line: white space is collapsed. */
+export function tidy(text: string): string {
+  return text.toWellFormed().replace(/\s+/gu, ' ').trim();
+}
+
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
+
+/** A line of text that people write, at most so many UTF-16 units long. */
+export function line(longest: number) {
+  return z
+    .string('must be a string')
+    .refine((text) => isPlainName(tidy(text)), NAME_RULE)
+    .refine((text) => tidy(text).length <= longest, `must be at most ${longest} characters long`)
+    .meta({ maxLength: longest });
+}
+
+const name = (description: string) =>
+  line(LONGEST_NAME)
+    .refine((text) => VISIBLE.test(text), 'must not be empty')
+    .meta({ minLength: 1, maxLength: LONGEST_NAME, description });
+
+const id = (description: string) => givenUuid.describe(description);
+
+const instanceId = id('The instance of what is curated.');
+
+/** What RENAME and PIN name, one of these, and its entity in a record. */
+const NAMED_BY = {
+  topicId: 'TOPIC',
+  topicClusterId: 'CLUSTER',
+  gapId: 'GAP',
+} as const satisfies Readonly<Record<string, CuratedEntity>>;
+type NamedBy = keyof typeof NAMED_BY;
+const NAMES = Object.keys(NAMED_BY) as NamedBy[];
+
+const named = {
+  topicId: id('The topic; this, topicClusterId or gapId is required.').optional(),
+  topicClusterId: id('The topic cluster.').optional(),
+  gapId: id('The gap.').optional(),
+};
+
+function refuseOthers(
+  body: Readonly<Partial<Record<NamedBy, string | undefined>>>,
+  context: z.RefinementCtx,
+): void {
+  const [first, ...others] = NAMES.filter((given) => body[given] !== undefined);
+  if (first === undefined) {
+    const message = 'is required, or topicClusterId or gapId';
+    context.addIssue({ code: 'custom', path: ['topicId'], message });
+  }
+  for (const other of others) {
+    context.addIssue({ code: 'custom', path: [other], message: `must not stand beside ${first}` });
+  }
+}
+
+const topicId = id('The topic.');
+
+const ACTIONS = ['RENAME', 'PIN', 'MERGE', 'MOVE', 'HIDE', 'UNDO'] as const;
+
+/** POST /v1/curations/: its body. */
+export const curationSchema = z.discriminatedUnion(
+  'action',
+  [
+    z
+      .strictObject({
+        action: z.literal('RENAME').describe('Gives a name.'),
+        instanceId,
+        ...named,
+        name: name('The new name. White space is collapsed.'),
+      })
+      .superRefine(refuseOthers),
+    z
+      .strictObject({
+        action: z.literal('PIN').describe('Keeps the name that it has now.'),
+        instanceId,
+        ...named,
+      })
+      .superRefine(refuseOthers),
+    z
+      .strictObject({
+        action: z.literal('MERGE').describe('Counts everything in a topic for another one.'),
+        instanceId,
+        topicId,
+        intoTopicId: id('The topic for which it counts.'),
+      })
+      .refine((body) => body.topicId.toLowerCase() !== body.intoTopicId.toLowerCase(), {
+        path: ['intoTopicId'],
+        message: 'must be another topic than topicId',
+      }),
+    z
+      .strictObject({
+        action: z.literal('MOVE').describe('Puts a topic into a topic cluster.'),
+        instanceId,
+        topicId,
+        topicClusterId: id('The cluster; this or newClusterName is required.').optional(),
+        newClusterName: name('Makes a cluster of this name for it.').optional(),
+      })
+      .superRefine(({ topicClusterId, newClusterName }, context) => {
+        if ((topicClusterId === undefined) !== (newClusterName === undefined)) return;
+        const isNone = topicClusterId === undefined;
+        const path = [isNone ? 'topicClusterId' : 'newClusterName'];
+        const message = isNone ? 'is required, or newClusterName' : 'must not stand beside topicClusterId';
+        context.addIssue({ code: 'custom', path, message });
+      }),
+    z.strictObject({
+      action: z.literal('HIDE').describe('Counts the requests of a topic as having no topic.'),
+      instanceId,
+      topicId,
+    }),
+    z.strictObject({
+      action: z.literal('UNDO').describe('Takes a curation back.'),
+      instanceId,
+      curationId: id('The curation.'),
+    }),
+  ],
+  {
+    error: ({ input }) =>
+      typeof input === 'object' && input !== null && !Array.isArray(input)
+        ? `must be one of ${ACTIONS.join(', ')}`
+        : 'must be a JSON object',
+  },
+);
+
+const example = z
+  .string('must be a string')
+  .refine((text) => text.trim() !== '', 'must not be empty')
+  .refine(
+    (text) => text.trim().length <= LONGEST_EXAMPLE,
+    `must be at most ${LONGEST_EXAMPLE} characters long`,
+  )
+  .meta({ minLength: 1, maxLength: LONGEST_EXAMPLE });
+
+/** POST /v1/topics/: its body. */
+export const newTopicSchema = z.strictObject(
+  {
+    instanceId: id('The instance that the topic is for.'),
+    name: name('What it is called, for ever. White space is collapsed.'),
+    description: line(LONGEST_DESCRIPTION)
+      .optional()
+      .meta({ maxLength: LONGEST_DESCRIPTION, description: 'What it is about, for people.' }),
+    examples: z
+      .array(example, 'must be an array of strings')
+      .min(1, 'must hold at least 1 example')
+      .max(MOST_EXAMPLES, `must hold at most ${MOST_EXAMPLES} examples`)
+      .describe('Requests as users write them. The topic claims requests near them.'),
+    fromBeginning: z
+      .boolean('must be true or false')
+      .optional()
+      .describe('true: it claims requests from the beginning; else from now on.'),
+  },
+  'must be a JSON object',
+);
+
+/** @throws AppError VALIDATION_ERROR */
+export function parseCuration(json: unknown): CurationRequest {
+  const body = checked(curationSchema, json);
+  return { instanceId: body.instanceId.toLowerCase(), asked: askedBy(body) };
+}
+
+function askedBy(body: z.output<typeof curationSchema>): AskedCuration {
+  switch (body.action) {
+    case 'RENAME':
+      return { kind: 'RENAME', ...targetOf(body), name: tidy(body.name) };
+    case 'PIN':
+      return { kind: 'PIN', ...targetOf(body) };
+    case 'MERGE':
+      return { kind: 'MERGE', id: body.topicId.toLowerCase(), into: body.intoTopicId.toLowerCase() };
+    case 'MOVE': {
+      const topic = body.topicId.toLowerCase();
+      return body.newClusterName === undefined
+        ? { kind: 'MOVE', id: topic, cluster: (body.topicClusterId ?? '').toLowerCase() }
+        : { kind: 'MOVE', id: topic, cluster: null, clusterName: tidy(body.newClusterName) };
+    }
+    case 'HIDE':
+      return { kind: 'HIDE', id: body.topicId.toLowerCase() };
+    case 'UNDO':
+      return { kind: 'UNDO', id: body.curationId.toLowerCase() };
+    default:
+      return body satisfies never;
+  }
+}
+
+/** There is exactly one. */
+function targetOf(body: Readonly<Partial<Record<NamedBy, string | undefined>>>): {
+  readonly entity: CuratedEntity;
+  readonly id: string;
+} {
+  const given = NAMES.find((by) => body[by] !== undefined) ?? 'topicId';
+  return { entity: NAMED_BY[given], id: (body[given] ?? '').toLowerCase() };
+}
+
+/** @throws AppError VALIDATION_ERROR */
+export function parseNewTopic(json: unknown): CurationRequest {
+  const body = checked(newTopicSchema, json);
+  return {
+    instanceId: body.instanceId.toLowerCase(),
+    asked: {
+      kind: 'CREATE',
+      name: tidy(body.name),
+      description: tidy(body.description ?? ''),
+      examples: body.examples.map((text) => text.toWellFormed().trim()),
+      fromBeginning: body.fromBeginning ?? false,
+    },
+  };
+}

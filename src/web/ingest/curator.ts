@@ -1,0 +1,89 @@
+/** Covered by test/web/ingest/curator.test.ts and test/e2e/steering-rules.test.ts. */
+import { NIL, v7 } from 'uuid';
+import { actionOf, madeBy, type AskedCuration } from '../../domain/asked-curations.ts';
+import type { RecordedRequest } from '../../domain/records.ts';
+import type { Turns } from '../../domain/turns.ts';
+import { encodeRequest } from '../../stream/log/codec.ts';
+import type { Publisher } from '../../stream/log/group-commit.ts';
+import { bodyDigest } from './body-digest.ts';
+import type { CurationRequest } from './curation-body.ts';
+import { claimedId, type IdempotencyStore } from './idempotency.ts';
+
+export interface CuratorParts {
+  readonly publisher: Publisher;
+  readonly idempotency: IdempotencyStore;
+  /** For the writes before a curation is stored: see `createClaimTurns`. */
+  readonly turns: Turns;
+  /** Microseconds since 1970-01-01 UTC. */
+  readonly clock: () => number;
+}
+
+export interface CurateRequest extends CurationRequest {
+  /** The project and the id of the request's key. */
+  readonly projectId: string;
+  readonly keyId: string;
+  readonly idempotencyKey: string | undefined;
+  /** As how many messages it counts. */
+  readonly messages: number;
+  /** Refuses what cannot be done, or puts heirs in the place of what merged away. */
+  readonly check: (asked: AskedCuration) => Promise<AskedCuration>;
+}
+
+export interface Curated {
+  readonly curationId: string;
+  /** The topic or cluster that it makes. */
+  readonly made: { readonly what: 'topic' | 'cluster'; readonly id: string } | null;
+  /** Stream sequence of its record: `X-Stream-Position`. */
+  readonly position: number;
+}
+
+/** Puts what people decide on the stream. */
+export interface Curator {
+  /**
+   * Resolves once it is stored durably. Rejects with what `check` throws, and with AppError: CONFLICT
+   * (`Idempotency-Key` with another body), and as Publisher does.
+   */
+  curate(request: CurateRequest): Promise<Curated>;
+}
+
+export function createCurator({ publisher, idempotency, turns, clock }: CuratorParts): Curator {
+  return {
+    async curate({ projectId, keyId, instanceId, asked, messages, idempotencyKey, check }) {
+      const keyed =
+        idempotencyKey === undefined
+          ? null
+          : ([projectId, idempotencyKey, bodyDigest({ instanceId, ...asked })] as const);
+      // What a retry asks for was checked before, and may be done by now: a second check could refuse it.
+      const earlier = keyed === null ? null : await idempotency.find(...keyed);
+      const settled = earlier === null ? await check(asked) : asked;
+      const recordOf = (ids: Ids, acceptedAt: number): RecordedRequest => ({
+        requestId: ids.request,
+        projectId,
+        instanceId,
+        sessionId: '',
+        acceptedAt,
+        messages: [],
+        curation: { id: ids.curation, keyId, action: actionOf(settled, ids.made), messages },
+      });
+      await publisher.check(encodeRequest(recordOf({ request: NIL, curation: NIL, made: NIL }, clock())));
+      const claim =
+        earlier ??
+        (keyed === null ? null : await turns.run(projectId, () => idempotency.claim(...keyed, clock())));
+      const idOf = (what: string): string => (claim === null ? v7() : claimedId(what, claim));
+      const what = madeBy(asked);
+      const ids = { request: idOf('request'), curation: idOf('curation'), made: idOf(what ?? 'nothing') };
+      return {
+        curationId: ids.curation,
+        made: what === null ? null : { what, id: ids.made },
+        position: await publisher.publish(recordOf(ids, claim?.acceptedAt ?? clock())),
+      };
+    },
+  };
+}
+
+interface Ids {
+  readonly request: string;
+  readonly curation: string;
+  /** Of what it makes, if anything. */
+  readonly made: string;
+}

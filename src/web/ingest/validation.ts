@@ -1,0 +1,50 @@
+/** Covered by test/web/ingest/request-body.test.ts and test/web/instances-route.test.ts. */
+import type { z } from 'zod';
+import { AppError, MAX_DETAILS, shown, type ErrorDetail } from '../../errors.ts';
+
+/**
+ * The value as its schema reads it.
+ *
+ * @throws AppError VALIDATION_ERROR with a detail for each fault, at most MAX_DETAILS of them
+ */
+export function checked<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  {
+    unknownMember = 'is not a member that this request knows',
+    messagesRead = 0,
+  }: { readonly unknownMember?: string; readonly messagesRead?: number } = {},
+): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const details: ErrorDetail[] = [];
+  for (const issue of result.error.issues.slice(0, MAX_DETAILS)) {
+    if (issue.code === 'unrecognized_keys') {
+      const keys = issue.keys.slice(0, MAX_DETAILS);
+      details.push(...keys.map((key) => ({ path: [...issue.path, key].join('.'), message: unknownMember })));
+    } else {
+      const missing = issue.code === 'invalid_type' && valueAt(value, issue.path) === undefined;
+      details.push({ path: issue.path.join('.'), message: missing ? 'is required' : issue.message });
+    }
+  }
+  throw invalidRequest(details, messagesRead);
+}
+
+/** The refusal of a request with these faults; a path of '' stands for the whole body. */
+export function invalidRequest(details: readonly ErrorDetail[], messagesRead = 0): AppError {
+  const [first] = details;
+  const where = first === undefined || first.path === '' ? 'The body' : shown(first.path);
+  return new AppError('VALIDATION_ERROR', `The request is not valid: ${where} ${first?.message ?? ''}.`, {
+    details,
+    messagesRead,
+  });
+}
+
+function valueAt(json: unknown, path: readonly PropertyKey[]): unknown {
+  let value = json;
+  for (const member of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[member];
+  }
+  return value;
+}

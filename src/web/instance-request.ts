@@ -1,0 +1,59 @@
+/** What every route that reads one instance begins with. Covered by test/web/app.test.ts and the rules in test/e2e. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { UUID_PATTERN } from '../domain/ids.ts';
+import { checked, invalidRequest } from './ingest/validation.ts';
+import { withLocalDates } from '../query/parameters.ts';
+import type { InstanceFinder, QueryRunner } from './dependencies.ts';
+import { noInstance } from './instance-access.ts';
+import { waitForPosition } from './wait-for-position.ts';
+
+/** Parameters that are given once each. Throws AppError VALIDATION_ERROR. */
+export function readParameters<Schema extends z.ZodType>(schema: Schema, query: unknown): z.output<Schema> {
+  const raw = withLocalDates(query as Readonly<Record<string, string | string[]>>);
+  const repeated = Object.keys(raw).filter((parameter) => Array.isArray(raw[parameter]));
+  if (repeated.length > 0)
+    throw invalidRequest(repeated.map((path) => ({ path, message: 'must be given once' })));
+  return checked(schema, { ...raw }, { unknownMember: 'is not a parameter of this operation' });
+}
+
+/** A UUID in the path of a URL, in lower case; `name`: as answers call it. Throws AppError VALIDATION_ERROR. */
+export function readId(name: string, given: string): string {
+  if (!UUID_PATTERN.test(given)) throw invalidRequest([{ path: name, message: 'must be a UUID' }]);
+  return given.toLowerCase();
+}
+
+/** Another name in the path of a URL. Throws AppError VALIDATION_ERROR. */
+export function readName(name: string, given: string, schema: z.ZodType<string>): string {
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  throw invalidRequest(result.error.issues.map(({ message }) => ({ path: name, message })));
+}
+
+/**
+ * Lets a request to its instance: of the key's project, and with what the request wants to wait for. Throws AppError
+ * NOT_FOUND.
+ */
+export async function enterInstance(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  instanceId: string,
+  reading: {
+    readonly runner: QueryRunner;
+    readonly instances: InstanceFinder;
+    readonly waitMs: number;
+  },
+): Promise<void> {
+  await checkInstance(request.projectId, instanceId, reading.instances);
+  await waitForPosition(request, reply, instanceId, reading);
+}
+
+/** Throws AppError NOT_FOUND unless the instance is the project's. */
+export async function checkInstance(
+  projectId: string,
+  instanceId: string,
+  instances: InstanceFinder,
+): Promise<void> {
+  if ((await instances.projectOf(instanceId)) === projectId) return;
+  throw noInstance(instanceId);
+}

@@ -1,0 +1,47 @@
+/** Covered by test/web/message-budget.test.ts. */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { MessageRequest } from './ingest/ingestor.ts';
+import type { ReceivedBody } from './ingest/prepared-request.ts';
+import { checkMessages, countMessages, giveBackMessages } from './auth.ts';
+import type { BodyReader } from './body.ts';
+import type { MessageBudget } from './rate-limit.ts';
+
+/** The routes that take messages: their bodies are large, and their messages count. */
+export interface MessageDoor {
+  /** In a scope of the route's own: its bodies are not parsed on the event loop. `types`: default JSON. */
+  readBodies(scope: FastifyInstance, types?: readonly string[]): void;
+  /** The request, for whoever takes it. */
+  requestOf(request: FastifyRequest, reply: FastifyReply): MessageRequest;
+  /** Messages of the request were refused, though the request was not. */
+  giveBack(request: FastifyRequest, messages: number): void;
+}
+
+/** A request counts as many messages as it has, or one for each so many bytes of them, as they are stored. */
+const BYTES_OF_ONE = 1024;
+
+export function createMessageDoor(bodies: BodyReader, budget: MessageBudget): MessageDoor {
+  return {
+    readBodies(scope, types) {
+      scope.removeAllContentTypeParsers();
+      scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
+        bodies.read(request.headers, payload, request.held, types),
+      );
+    },
+    requestOf(request, reply) {
+      const { projectId, held } = request;
+      return {
+        projectId,
+        caller: held.caller,
+        body: request.body as ReceivedBody | undefined,
+        abandoned: () => reply.raw.closed,
+        mayBegin: () => checkMessages(budget, request, reply),
+        onPrepared: ({ messages, bytes }) => {
+          countMessages(budget, request, reply, Math.max(messages, Math.ceil(bytes / BYTES_OF_ONE)));
+          bodies.exchange(held, bytes);
+        },
+      };
+    },
+    giveBack: (request, messages) => giveBackMessages(budget, request, messages),
+  };
+}

@@ -1,0 +1,80 @@
+/** What an alert waits for, in words. Covered by test/web/page/alert-words.test.ts. */
+import type { Alert, Condition, Counted, Window } from '../../../contract/alerts.ts';
+import { shownShare } from './format.ts';
+
+export const THINGS: Readonly<Record<Counted, string>> = {
+  TOPIC: 'a topic',
+  GAP: 'a gap',
+  CSAT_DSAT: 'a satisfaction signal',
+};
+export const WINDOW_WORDS: Readonly<Record<Window, string>> = {
+  HOUR: 'an hour',
+  DAY: 'a day',
+  WEEK: 'a week',
+};
+const BEFORE_WORDS: Readonly<Record<Window, string>> = {
+  HOUR: 'in an average hour of the last seven days',
+  DAY: 'on an average day of the last four weeks',
+  WEEK: 'in an average week of the last eight weeks',
+};
+const SIGNALS = { SAT: 'a signal of satisfaction', DSAT: 'a signal of dissatisfaction' } as const;
+
+/** One sentence without its full stop. */
+export function conditionWords(condition: Condition): string {
+  switch (condition.kind) {
+    case 'count':
+      return (
+        `${capital(thingOf(condition))} comes up in ${conversations(condition.atLeast)} or more ` +
+        `within ${WINDOW_WORDS[condition.window]}`
+      );
+    case 'rising':
+      return (
+        `${capital(thingOf(condition))} comes up ${times(condition.factor)} as often as ` +
+        `${BEFORE_WORDS[condition.window]}, and in ${conversations(condition.atLeast)} or more`
+      );
+    case 'new_topic':
+      return `A new topic comes up in ${conversations(condition.atLeast)}`;
+    case 'dsat_share':
+      return (
+        `More than ${shownShare(condition.above)} of the conversations within ${WINDOW_WORDS[condition.window]} ` +
+        `have a signal of dissatisfaction, and there are at least ${conversations(condition.minSessions)}`
+      );
+    case 'digest':
+      return 'A week is over: a digest of it';
+    default:
+      return condition satisfies never;
+  }
+}
+
+/** Where messages go. Of people only the domains are known: their names are nobody else's business. */
+export function deliveryWords({ url, format }: Alert['delivery']): string {
+  if (format !== 'email') return `Posted to ${url}${format === 'slack' ? ' in the format of Slack' : ''}`;
+  const domains = url.split(',').map((address) => address.slice(address.lastIndexOf('@') + 1));
+  const people = `${domains.length} ${domains.length === 1 ? 'person' : 'people'}`;
+  return `Sent by e-mail to ${people} at ${[...new Set(domains)].join(' and ')}`;
+}
+
+function thingOf(condition: Extract<Condition, { readonly groupBy: Counted }>): string {
+  const { groupBy, ids, signalType } = condition;
+  const thing = signalType === undefined ? THINGS[groupBy] : SIGNALS[signalType];
+  if (ids === undefined) return thing;
+  return ids.length === 1
+    ? thing.replace(/^a /, 'a chosen ')
+    : `one of ${ids.length} chosen ${plural(groupBy)}`;
+}
+
+function times(factor: number): string {
+  return factor === 2 ? 'twice' : `${factor.toLocaleString('en-GB')} times`;
+}
+
+function plural(groupBy: Counted): string {
+  return { TOPIC: 'topics', GAP: 'gaps', CSAT_DSAT: 'signals' }[groupBy];
+}
+
+function conversations(count: number): string {
+  return `${count.toLocaleString('en-GB')} conversation${count === 1 ? '' : 's'}`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,288 @@
+/** What the page shows, as its URL says it. Covered by test/web/page/state.test.ts. */
+import { SESSION_OUTCOMES } from '../../../domain/session-outcomes.ts';
+
+/** Ranges that end now. */
+export const RANGES = ['24h', '7d', '28d', '90d', '365d', 'all'] as const;
+/** Weeks from Monday to Sunday, and months. */
+export const CALENDAR = ['this-week', 'last-week', 'this-month', 'last-month'] as const;
+/** `2026-11-01/2026-11-07`: from the first day to the last, both included. */
+type Days = `${string}/${string}`;
+export type RangeName = (typeof RANGES)[number] | (typeof CALENDAR)[number] | Days;
+
+export const COMPARISONS = ['previous', 'year', 'none'] as const;
+export type Comparison = (typeof COMPARISONS)[number];
+
+/** Buckets of a trend; `auto`: as fit the range. */
+export const BUCKETS = ['auto', 'hour', 'day', 'week', 'month'] as const;
+export type BucketName = (typeof BUCKETS)[number];
+
+/** What has a page of its own, and what filters conversations. */
+export const ENTITIES = ['topic', 'cluster', 'gap', 'repeat', 'signal', 'user'] as const;
+export type EntityKind = (typeof ENTITIES)[number];
+
+/** Pages that are about no single entity. */
+const LISTS = ['overview', 'conversations', 'users', 'changes', 'decisions', 'alerts', 'connect'] as const;
+
+/** What was said in a conversation, or by a user, at least once. */
+export const MOODS = ['satisfied', 'dissatisfied', 'repeated'] as const;
+export type Mood = (typeof MOODS)[number];
+
+/**
+ * What conversations are chosen by: entities, a language, an outcome, a mood, a text in their title or summary, and a
+ * text in what was said.
+ */
+export const FILTERS = [...ENTITIES, 'language', 'outcome', 'mood', 'text', 'said'] as const;
+export type FilterName = (typeof FILTERS)[number];
+/** What end users are chosen by. */
+const USER_FILTERS: readonly FilterName[] = ['topic', 'cluster', 'mood'];
+
+/** What comes first in a list; `usual`: the newest conversation, the user with most conversations. */
+export const ORDERS = ['usual', 'worst', 'best', 'longest', 'repeats'] as const;
+export type Order = (typeof ORDERS)[number];
+
+export interface PageState {
+  /** Id of the instance; '' until one is chosen. */
+  readonly instance: string;
+  readonly range: RangeName;
+  readonly compare: Comparison;
+  readonly buckets: BucketName;
+  readonly view: (typeof LISTS)[number] | EntityKind;
+  /** Id of the entity that has the page. */
+  readonly id: string;
+  /** Of the list that the view has. */
+  readonly order: Order;
+  /** Id of the conversation that is open; '' for none. */
+  readonly session: string;
+  /** Conversations must have all of these: ids, the code of a language, an outcome, a text. */
+  readonly filters: Readonly<Partial<Record<FilterName, string>>>;
+}
+
+export const START: PageState = {
+  instance: '',
+  range: '28d',
+  compare: 'previous',
+  buckets: 'auto',
+  view: 'overview',
+  id: '',
+  order: 'usual',
+  session: '',
+  filters: {},
+};
+
+const ID = /^[0-9a-f-]{36}$/i;
+/** As many characters as the API takes. */
+const MAX_TEXT = 200;
+
+function oneOf<Value extends string>(values: readonly Value[], text: string | null, otherwise: Value): Value {
+  return values.find((value) => value === text) ?? otherwise;
+}
+
+/** Reads `location.search`; what is not known is as at the start. */
+export function readState(search: string): PageState {
+  const parameters = new URLSearchParams(search);
+  const idOf = (name: string): string => {
+    const text = parameters.get(name) ?? '';
+    return ID.test(text) ? text.toLowerCase() : '';
+  };
+  const id = idOf('id');
+  const named = oneOf([...LISTS, ...ENTITIES], parameters.get('view'), START.view);
+  const view = isEntity(named) && id === '' ? START.view : named;
+  const valueOf = (name: FilterName): string => {
+    const text = (parameters.get(name) ?? '').trim();
+    if (name === 'language') return /^[a-z]{2,3}$/.test(text) ? text : '';
+    if (name === 'mood') return oneOf([...MOODS, ''], text, '');
+    if (name === 'outcome') return oneOf([...SESSION_OUTCOMES, ''], text, '');
+    return name === 'text' || name === 'said' ? text.slice(0, MAX_TEXT) : idOf(name);
+  };
+  const filters: Partial<Record<FilterName, string>> = {};
+  for (const name of filtersOfView(view)) {
+    const value = valueOf(name);
+    if (value !== '') filters[name] = value;
+  }
+  return {
+    instance: idOf('instance'),
+    range: rangeNamed(parameters.get('range')),
+    compare: oneOf(COMPARISONS, parameters.get('compare'), START.compare),
+    buckets: oneOf(BUCKETS, parameters.get('buckets'), START.buckets),
+    view,
+    id: isEntity(view) ? id : '',
+    order:
+      filtersOfView(view).length === 0 ? START.order : oneOf(ORDERS, parameters.get('order'), START.order),
+    session: idOf('session'),
+    filters,
+  };
+}
+
+/** Whether a view is the page of one entity. */
+export function isEntity(view: PageState['view']): view is EntityKind {
+  return ENTITIES.some((kind) => kind === view);
+}
+
+/** The filters that choose what a view lists. A view without a list has none: they would change nothing on it. */
+export function filtersOfView(view: PageState['view']): readonly FilterName[] {
+  if (view === 'users') return USER_FILTERS;
+  return view === 'conversations' || isEntity(view) ? FILTERS.filter((name) => name !== view) : [];
+}
+
+/** A state with changes, less the filters that its view does not have. */
+export function changed(state: PageState, changes: Partial<PageState>): PageState {
+  const next = { ...state, ...changes };
+  const buckets = bucketsFor(next.range).includes(next.buckets) ? next.buckets : START.buckets;
+  const known = filtersOfView(next.view);
+  const filters = Object.fromEntries(
+    known.flatMap((name) => {
+      const value = next.filters[name];
+      return value === undefined || value === '' ? [] : [[name, value]];
+    }),
+  );
+  const order = known.length === 0 ? START.order : next.order;
+  return { ...next, buckets, order, filters };
+}
+
+/** `?…` for a state; what is as at the start is left out. */
+export function writeState(state: PageState): string {
+  const parameters = new URLSearchParams();
+  for (const name of ['instance', 'range', 'compare', 'buckets', 'view', 'id', 'order', 'session'] as const)
+    if (state[name] !== START[name]) parameters.set(name, state[name]);
+  for (const name of FILTERS) {
+    const value = state.filters[name];
+    if (value !== undefined) parameters.set(name, value);
+  }
+  const text = parameters.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+/** The same with the name of its view, also of the one at the start: what a link is made of says what it shows. */
+export function addressOf(state: PageState): string {
+  const parameters = new URLSearchParams(writeState(state));
+  parameters.set('view', state.view);
+  return `?${parameters.toString()}`;
+}
+
+const DAY_MS = 86_400_000;
+/** A trend of more days has a bucket for each week. */
+const MOST_DAYS = 62;
+
+function rangeNamed(text: string | null): RangeName {
+  return daysOf(text ?? '') === null ? oneOf([...RANGES, ...CALENDAR], text, START.range) : (text as Days);
+}
+
+/** The first and the last day that a range names, milliseconds; null: it names none, or in the wrong order. */
+function daysOf(name: string): readonly [first: number, last: number] | null {
+  const [, ...days] = /^(\d{4}-\d\d-\d\d)\/(\d{4}-\d\d-\d\d)$/.exec(name) ?? [];
+  const [first = NaN, last = NaN] = days.map((day) => Date.parse(`${day}T00:00:00Z`));
+  // A day that no calendar has reads as another one, or as none.
+  const isReal = days.every((day, index) => dayText([first, last][index]!) === day);
+  return days.length > 0 && isReal && first <= last ? [first, last] : null;
+}
+
+function dayText(ms: number): string {
+  return Number.isNaN(ms) ? '' : new Date(ms).toISOString().slice(0, 10);
+}
+
+/** The first day of a week or month, `back` of them before the one that a day is in. */
+function calendarStart(unit: 'week' | 'month', dayMs: number, back: number): number {
+  const day = new Date(dayMs);
+  if (unit === 'month') return Date.UTC(day.getUTCFullYear(), day.getUTCMonth() - back, 1);
+  return dayMs - (((day.getUTCDay() + 6) % 7) + 7 * back) * DAY_MS;
+}
+
+/** From when to when, milliseconds; a range of this moment ends with the current hour (24h) or day, in UTC. */
+function instantsOf(name: Exclude<RangeName, 'all'>, nowMs: number): readonly [start: number, end: number] {
+  const days = daysOf(name);
+  if (days !== null) return [days[0], days[1] + DAY_MS];
+  const today = Math.floor(nowMs / DAY_MS) * DAY_MS;
+  const [, which, unit] = /^(this|last)-(week|month)$/.exec(name) ?? [];
+  if (unit === 'week' || unit === 'month') {
+    const start = calendarStart(unit, today, which === 'last' ? 1 : 0);
+    return [start, which === 'last' ? calendarStart(unit, today, 0) : today + DAY_MS];
+  }
+  if (name === '24h') {
+    const end = (Math.floor(nowMs / (DAY_MS / 24)) + 1) * (DAY_MS / 24);
+    return [end - DAY_MS, end];
+  }
+  return [today + DAY_MS - Number.parseInt(name, 10) * DAY_MS, today + DAY_MS];
+}
+
+/** The instants of a range, and the buckets of its trend; null: all time. */
+export function rangeOf(
+  name: RangeName,
+  nowMs: number,
+): { readonly start: string; readonly end: string; readonly granularity: 'HOUR' | 'DAY' | 'WEEK' } | null {
+  if (name === 'all') return null;
+  const [start, end] = instantsOf(name, nowMs);
+  const days = (end - start) / DAY_MS;
+  const granularity = days <= 1 ? 'HOUR' : days > MOST_DAYS ? 'WEEK' : 'DAY';
+  return { start: new Date(start).toISOString(), end: new Date(end).toISOString(), granularity };
+}
+
+const WEEK_MS = 7 * DAY_MS;
+
+/** What numbers are compared with: so many weeks earlier, as GET /v1/changes has it; its name. */
+export interface Earlier {
+  readonly weeks: number;
+  /** `period before` only where it ends where the range begins. */
+  readonly name: string;
+}
+
+/** The span that a range is compared with: whole weeks earlier, so that both have the same weekdays. */
+export function earlierOf(name: RangeName, compare: 'previous' | 'year', nowMs: number): Earlier {
+  if (name === 'all') return { weeks: 0, name: compare === 'year' ? 'year before' : 'period before' };
+  const [start, end] = instantsOf(name, nowMs);
+  const least = Math.ceil((end - start) / WEEK_MS);
+  if (compare === 'year') return { weeks: Math.max(52, least), name: 'year before' };
+  const isAdjacent = least * WEEK_MS === end - start;
+  return {
+    weeks: least,
+    name: isAdjacent ? 'period before' : least === 1 ? 'week before' : `${least} weeks before`,
+  };
+}
+
+/** The days of a range, to begin with when others are chosen. */
+export function asDays(name: RangeName, nowMs: number): readonly [first: string, last: string] {
+  const [start, end] = instantsOf(name === 'all' ? '365d' : name, nowMs);
+  return [dayText(start), dayText(end - 1)];
+}
+
+const HOURS_OF: Readonly<Record<Exclude<BucketName, 'auto'>, number>> = {
+  hour: 1,
+  day: 24,
+  week: 168,
+  month: 720,
+};
+/** A trend has at most about so many buckets. */
+const MOST_BUCKETS = 2500;
+
+/** The buckets that a range can be shown in. All time is as long as ten years. */
+export function bucketsFor(range: RangeName): readonly BucketName[] {
+  // However long a month is, it has buckets of the same kinds.
+  const [start, end] = range === 'all' ? [0, 3650 * DAY_MS] : instantsOf(range, Date.UTC(2026, 0, 31));
+  const days = (end - start) / DAY_MS;
+  return BUCKETS.filter(
+    (name) =>
+      name === 'auto' || (HOURS_OF[name] <= days * 24 && (days * 24) / HOURS_OF[name] <= MOST_BUCKETS),
+  );
+}
+
+/** Every bucket from the first of a range to its last, so that a chart shows those without messages too. */
+export function bucketsOf(
+  start: string,
+  end: string,
+  granularity: 'HOUR' | 'DAY' | 'WEEK' | 'MONTH',
+): string[] {
+  const buckets: string[] = [];
+  const at = new Date(start);
+  at.setUTCMinutes(0, 0, 0);
+  if (granularity !== 'HOUR') at.setUTCHours(0);
+  if (granularity === 'WEEK') at.setUTCDate(at.getUTCDate() - ((at.getUTCDay() + 6) % 7));
+  if (granularity === 'MONTH') at.setUTCDate(1);
+  const last = new Date(end).getTime();
+  while (at.getTime() < last && buckets.length < 10_000) {
+    buckets.push(`${at.toISOString().slice(0, 13)}:00:00Z`);
+    if (granularity === 'HOUR') at.setUTCHours(at.getUTCHours() + 1);
+    else if (granularity === 'DAY') at.setUTCDate(at.getUTCDate() + 1);
+    else if (granularity === 'WEEK') at.setUTCDate(at.getUTCDate() + 7);
+    else at.setUTCMonth(at.getUTCMonth() + 1);
+  }
+  return buckets;
+}

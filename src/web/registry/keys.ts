@@ -1,0 +1,180 @@
+/** Covered by test/web/registry/registry.test.ts. */
+import { LRUCache } from 'lru-cache';
+import { inOrder, isKeyScope, KEY_SCOPES, type KeyScope } from '../../domain/key-scopes.ts';
+import { digestOf, isRawKey, keyIdOf, newRawKey, type KeyEnvironment } from './api-keys.ts';
+import { CatchUp } from './catch-up.ts';
+import { byCreation, change, type GuardedBucket } from '../../stream/ledgers/guarded-bucket.ts';
+import { KeyUse } from './key-use.ts';
+
+/** What a request may do that shows a valid key. */
+export interface KeyGrant {
+  readonly keyId: string;
+  readonly projectId: string;
+  readonly env: KeyEnvironment;
+  /** In the order of KEY_SCOPES. */
+  readonly scopes: readonly KeyScope[];
+}
+
+export interface ApiKey extends KeyGrant {
+  /** What its maker wrote on it. */
+  readonly label: string | null;
+  /** ISO 8601, UTC. */
+  readonly createdAt: string;
+  readonly revokedAt: string | null;
+}
+
+/** A key as listed. */
+export interface ListedKey extends ApiKey {
+  /** ISO 8601, UTC, exact to about a minute; null when it was never used. */
+  readonly lastUsedAt: string | null;
+}
+
+export interface NewKey {
+  readonly projectId: string;
+  readonly env: KeyEnvironment;
+  readonly label?: string | undefined;
+  /** Default: all. */
+  readonly scopes?: readonly KeyScope[] | undefined;
+}
+
+interface StoredKey {
+  readonly projectId: string;
+  readonly env: KeyEnvironment;
+  readonly label?: string;
+  /** Missing: all, those of later versions too. */
+  readonly scopes?: readonly string[];
+  readonly createdAt: string;
+  readonly revokedAt?: string;
+}
+
+const UNKNOWN_KEPT = 10_000;
+const UNKNOWN_MS = 1000;
+
+/** The keys that this process knows: `key.<digest>` of the bucket, and `used.<digest>` → when it was last used. */
+export class Keys {
+  readonly #bucket: GuardedBucket;
+  readonly #now: () => Date;
+  readonly #known = new Map<string, ApiKey>();
+  /** Digests that were no key's a moment ago. */
+  readonly #unknown = new LRUCache<string, true>({ max: UNKNOWN_KEPT, ttl: UNKNOWN_MS });
+  readonly #catchUp: CatchUp;
+  readonly #use: KeyUse;
+
+  constructor(bucket: GuardedBucket, now: () => Date) {
+    this.#bucket = bucket;
+    this.#catchUp = new CatchUp({ newest: () => bucket.newestRevision('key.*') });
+    this.#now = now;
+    this.#use = new KeyUse({ now, write: (digest, at) => bucket.put(`used.${digest}`, at) });
+  }
+
+  clear(): void {
+    this.#known.clear();
+    this.#unknown.clear();
+    this.#catchUp.reset();
+  }
+
+  /** The watch tells a write. */
+  watched(digest: string, value: string | null, revision: number): void {
+    this.#take(digest, value);
+    this.#catchUp.told(revision);
+  }
+
+  #take(digest: string, value: string | null): void {
+    // Revoked is for ever: an older state that the watch tells late must not bring a key back.
+    if (value === null) this.#known.delete(digest);
+    else if (typeof this.#known.get(digest)?.revokedAt !== 'string')
+      this.#known.set(digest, keyFrom(digest, value));
+  }
+
+  watchedUse(digest: string, at: string | null): void {
+    if (at !== null) this.#use.written(digest, at);
+  }
+
+  /** What memory says of a key; undefined when it may be too new for it. */
+  known(rawKey: string): KeyGrant | null | undefined {
+    if (!isRawKey(rawKey)) return null;
+    const digest = digestOf(rawKey);
+    return this.grantOf(digest) ?? (this.#unknown.has(digest) ? null : undefined);
+  }
+
+  /** What memory says of the key that has a digest; undefined when it may be too new for it. */
+  grantOf(digest: string): KeyGrant | null | undefined {
+    const key = this.#known.get(digest);
+    if (key === undefined) return undefined;
+    if (key.revokedAt !== null) return null;
+    this.#use.note(digest);
+    return { keyId: key.keyId, projectId: key.projectId, env: key.env, scopes: key.scopes };
+  }
+
+  /** The digest of a key by the name that it has in lists. */
+  digestOf(keyId: string): string | undefined {
+    return [...this.#known.keys()].find((digest) => keyIdOf(digest) === keyId);
+  }
+
+  async find(rawKey: string): Promise<KeyGrant | null> {
+    const known = this.known(rawKey);
+    if (known !== undefined) return known;
+    await this.#catchUp.done();
+    const found = this.known(rawKey);
+    if (found === undefined) this.#unknown.set(digestOf(rawKey), true);
+    return found ?? null;
+  }
+
+  async create(options: NewKey): Promise<{ readonly rawKey: string; readonly key: ApiKey }> {
+    const rawKey = newRawKey(options.env);
+    return { rawKey, key: await this.store(rawKey, options) };
+  }
+
+  async store(rawKey: string, { projectId, env, label, scopes }: NewKey): Promise<ApiKey> {
+    const stored: StoredKey = {
+      projectId,
+      env,
+      ...(label === undefined ? {} : { label }),
+      ...(scopes === undefined ? {} : { scopes: inOrder(scopes) }),
+      createdAt: this.#now().toISOString(),
+    };
+    const digest = digestOf(rawKey);
+    const value = JSON.stringify(stored);
+    await this.#bucket.create(`key.${digest}`, value);
+    this.#take(digest, value);
+    return keyFrom(digest, value);
+  }
+
+  list(): ListedKey[] {
+    return [...this.#known]
+      .map(([digest, key]) => ({ ...key, lastUsedAt: this.#use.lastUsedAt(digest) }))
+      .sort(byCreation((key) => key.keyId));
+  }
+
+  async revoke(keyId: string): Promise<boolean> {
+    const digest = this.digestOf(keyId);
+    if (digest === undefined) return false;
+    let found = false;
+    const revoked = await change(this.#bucket, `key.${digest}`, ({ value }) => {
+      found = true;
+      const stored = JSON.parse(value) as StoredKey;
+      if (stored.revokedAt !== undefined) return null;
+      return JSON.stringify({ ...stored, revokedAt: this.#now().toISOString() });
+    });
+    if (revoked !== null) this.#take(digest, revoked.value);
+    return found;
+  }
+
+  /** Writes what is not written yet of keys' last uses. */
+  async close(): Promise<void> {
+    await this.#use.close();
+  }
+}
+
+function keyFrom(digest: string, value: string): ApiKey {
+  const stored = JSON.parse(value) as StoredKey;
+  return {
+    keyId: keyIdOf(digest),
+    projectId: stored.projectId,
+    env: stored.env,
+    scopes: stored.scopes === undefined ? KEY_SCOPES : inOrder(stored.scopes.filter(isKeyScope)),
+    label: stored.label ?? null,
+    createdAt: stored.createdAt,
+    revokedAt: stored.revokedAt ?? null,
+  };
+}

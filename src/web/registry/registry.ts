@@ -1,0 +1,384 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { mapInPieces } from '../../domain/give-way.ts';
+import type { ErasureDigest } from '../../domain/erasures.ts';
+import type { KeyScope } from '../../domain/key-scopes.ts';
+import { SetupError } from '../../errors.ts';
+import { extentOf } from '../../stream/archive/archive.ts';
+import type { StreamConnection } from '../../stream/connection.ts';
+import { openKeyValue, type KeyValueBucket, type KeyValueWatch } from '../../stream/kv/key-value.ts';
+import { CONVERSATIONS_STREAM } from '../../stream/subjects.ts';
+import { digestOf, newRawKey, type KeyEnvironment } from './api-keys.ts';
+import { guard, guarded, unavailable, type GuardedBucket } from '../../stream/ledgers/guarded-bucket.ts';
+import type { Instance, InstancePage } from './instance-index.ts';
+import { Instances, type InstanceChanges, type NewInstance } from './instances.ts';
+import { Keys, type ApiKey, type KeyGrant, type ListedKey } from './keys.ts';
+import { Links, type Link, type LinkMaker } from './links.ts';
+import { Projects, type Project } from './projects.ts';
+import { openSessionClaims, type SessionClaims } from './session-claims.ts';
+import { createSessionIds, type SessionIds } from './session-ids.ts';
+import { SignIns, type SignIn } from './sign-ins.ts';
+
+export type { KeyEnvironment } from './api-keys.ts';
+export type { Instance, InstancePage } from './instance-index.ts';
+export type { ApiKey, KeyGrant, ListedKey } from './keys.ts';
+export type { Link, LinkMaker } from './links.ts';
+export type { Project } from './projects.ts';
+export type { SignIn } from './sign-ins.ts';
+
+export interface RegistryOptions {
+  /** Default: the system's clock. ISO instants in listings come from it. */
+  readonly now?: () => Date;
+  readonly replicas?: number;
+}
+
+/**
+ * Keys, projects, instances and session ids, shared by every process through NATS. Reads come from memory;
+ * what is not there is asked for before it counts as unknown, because memory lags writes by some
+ * milliseconds. Every method throws AppError SERVICE_UNAVAILABLE while the registry is not loaded or NATS
+ * cannot be asked.
+ */
+export interface Registry {
+  /** False until everything is in memory, and when the link to it was lost for good. */
+  readonly ready: boolean;
+  /** Resolves when `ready` first turns true. */
+  whenReady(): Promise<void>;
+  /** What a key may do; null when it is unknown, malformed or revoked. */
+  findKey(rawKey: string): Promise<KeyGrant | null>;
+  /** The same from memory alone: undefined when `findKey` has to be asked. */
+  knownKey(rawKey: string): KeyGrant | null | undefined;
+  /** Opens a sign-in to the page with a key; null when the key is unknown, malformed or revoked. */
+  openSignIn(rawKey: string): Promise<SignIn | null>;
+  /** What the key of a sign-in may do; null when it has ended, or its key was revoked. */
+  findSignIn(token: string): Promise<KeyGrant | null>;
+  /** The same from memory alone: undefined when `findSignIn` has to be asked. */
+  knownSignIn(token: string): KeyGrant | null | undefined;
+  /** Ends a sign-in. Other processes follow within a second. */
+  closeSignIn(token: string): Promise<void>;
+  /** Before a link is made. Throws AppError CONFLICT when the maker has too many, or SERVICE_UNAVAILABLE. */
+  checkLink(maker: LinkMaker): Promise<void>;
+  /** Makes a link to a view. Its token exists only in this answer. Throws as `checkLink` does. */
+  openLink(wanted: Parameters<Links['open']>[0]): ReturnType<Links['open']>;
+  /** What a link shows; null when it has ended, or the key that made it was revoked. */
+  findLink(token: string): Promise<Link | null>;
+  /** The same from memory alone: undefined when `findLink` has to be asked. */
+  knownLink(token: string): Link | null | undefined;
+  /** Those of a project that have not ended, the newest first. */
+  listLinks(projectId: string): Promise<readonly Link[]>;
+  /** Ends a link by its id (lower case), where the project has it. Other processes follow within a second. */
+  revokeLink(projectId: string, id: string): Promise<void>;
+  findProjectByName(name: string): Promise<Project | null>;
+  /** Oldest first. */
+  listProjects(): Promise<readonly Project[]>;
+  /** Makes the project, or returns the one that has the name. */
+  createProject(name: string): Promise<Project>;
+  /** Makes a key (and the project when it is new). The raw key exists only in this answer. */
+  createKey(options: {
+    readonly projectName: string;
+    readonly env: KeyEnvironment;
+    readonly label?: string | undefined;
+    /** Default: all. */
+    readonly scopes?: readonly KeyScope[] | undefined;
+  }): Promise<{ readonly rawKey: string; readonly key: ApiKey }>;
+  /** Oldest first, revoked ones included. */
+  listKeys(): Promise<readonly ListedKey[]>;
+  /** Revokes for ever; false when there is no such key. Other processes follow within a second. */
+  revokeKey(keyId: string): Promise<boolean>;
+  /**
+   * Makes an instance; with an `id` that the project has already, returns that one. Throws AppError CONFLICT
+   * when another project has the id.
+   */
+  createInstance(options: NewInstance): Promise<Instance>;
+  /**
+   * The instance for what names none, one for each project: made by the first who asks (with `name`), and the
+   * same for everybody ever after.
+   */
+  defaultInstance(
+    options: Omit<NewInstance, 'id'>,
+  ): Promise<{ readonly instance: Instance; readonly made: boolean }>;
+  /** The same, where it is there already; null: nobody has asked for it yet. */
+  findDefaultInstance(projectId: string): Promise<Instance | null>;
+  findInstance(id: string): Promise<Instance | null>;
+  /**
+   * Renames an instance, sets its time zone or what is masked; null when the project has no such instance. Other processes follow
+   * within a second.
+   */
+  changeInstance(options: {
+    readonly projectId: string;
+    readonly id: string;
+    readonly changes: InstanceChanges;
+  }): Promise<Instance | null>;
+  /** Oldest first. */
+  listInstances(): Promise<readonly Instance[]>;
+  /** Oldest first. What another process just made may be missing for some milliseconds. */
+  instancesOf(
+    projectId: string,
+    window: { readonly limit: number; readonly offset: number },
+  ): Promise<InstancePage>;
+  /** Keyed with a secret of the installation: whoever has the ledger alone cannot try names. */
+  readonly erasureDigest: ErasureDigest;
+  /** The same secret, for values that are masked and for ids of end users. */
+  readonly maskDigest: (parts: readonly string[]) => string;
+  /** A session id of ours for an instance; with `seed` always the same one. */
+  issueSessionId(instance: Instance, seed?: string): string;
+  /**
+   * Session ids of ours for a caller's own ids: the same for the same, for ever. Null when the project has no such
+   * instance.
+   */
+  issueSessionIds(options: {
+    readonly projectId: string;
+    readonly instanceId: string;
+    readonly externalIds: readonly string[];
+  }): Promise<readonly string[] | null>;
+  /** The instance that a session id of ours belongs to; null for ids that clients chose. */
+  instanceOfSessionId(sessionId: string): Promise<Instance | null>;
+  /** The instance of the project that holds an id which a client chose; null when none does. */
+  findSessionClaim(projectId: string, sessionId: string): Promise<string | null>;
+  /** Claims an id that a client chose for an instance of the project; returns the instance that holds it then. */
+  claimSession(projectId: string, sessionId: string, instanceId: string): Promise<string>;
+  /**
+   * Makes project `default` and a first test key, once in the life of the data. Null when that was done before. Throws
+   * LostRegistryError when it was, but nothing of it is left.
+   */
+  ensureFirstProject(): Promise<{
+    readonly rawKey: string;
+    readonly key: ApiKey;
+    readonly project: Project;
+  } | null>;
+  close(): Promise<void>;
+}
+
+export const FIRST_PROJECT_NAME = 'default';
+
+const SECRET_KEY = 'id-secret';
+const FIRST_KEY = 'first-key';
+/** About half a millisecond. */
+const IDS_IN_A_PIECE = 16;
+/** How long another process may take between marking the first key and storing it. */
+const FIRST_KEY_MS = 2000;
+
+/**
+ * Opens the registry and begins to load it; `ready` tells when it is. Throws LostRegistryError. What bucket `registry` holds is with `Keys`,
+ * `SignIns`, `Links`, `Projects` and `Instances`; besides, it has `id-secret` and `first-key`. Bucket `sessions` is with
+ * `openSessionClaims`.
+ */
+export async function openRegistry(
+  connection: StreamConnection,
+  options: RegistryOptions = {},
+): Promise<Registry> {
+  const bucketOptions = options.replicas === undefined ? {} : { replicas: options.replicas };
+  const registry = await openKeyValue(connection, 'registry', bucketOptions);
+  const sessions = await openKeyValue(connection, 'sessions', bucketOptions);
+  const hasMessages = async (): Promise<boolean> =>
+    (await extentOf(connection, CONVERSATIONS_STREAM)).lastSequence > 0;
+  const secret = await readOrMakeSecret(registry, hasMessages);
+  return new SharedRegistry(
+    registry,
+    await openSessionClaims(sessions),
+    createSessionIds(secret),
+    options.now ?? (() => new Date()),
+    hasMessages,
+  );
+}
+
+/** There are messages, but nobody who could have sent them. A registry made anew would know none of their instances. */
+export class LostRegistryError extends SetupError {
+  constructor() {
+    super(
+      'The registry of keys, projects and instances is empty, but the stream holds messages: its files in ' +
+        'DATA_DIR/nats are damaged or were removed. Restore a backup into an empty DATA_DIR (npm run restore -- ' +
+        'DIR). Without one, begin with another DATA_DIR.',
+    );
+    this.name = 'LostRegistryError';
+  }
+}
+
+async function readOrMakeSecret(
+  bucket: KeyValueBucket,
+  hasMessages: () => Promise<boolean>,
+): Promise<string> {
+  const secret = randomBytes(32).toString('hex');
+  const found = await bucket.get(SECRET_KEY);
+  if (found !== null) return found.value;
+  if (await hasMessages()) throw new LostRegistryError();
+  if ((await bucket.create(SECRET_KEY, secret)) !== null) return secret;
+  const winner = await bucket.get(SECRET_KEY);
+  if (winner === null) throw new SetupError('The id secret vanished from the registry. Start again.');
+  return winner.value;
+}
+
+class SharedRegistry implements Registry {
+  ready = false;
+  readonly #watched: KeyValueBucket;
+  readonly #bucket: GuardedBucket;
+  readonly #claims: SessionClaims;
+  readonly #sessionIds: SessionIds;
+  readonly #parts: {
+    readonly keys: Keys;
+    readonly signIns: SignIns;
+    readonly links: Links;
+    readonly projects: Projects;
+    readonly instances: Instances;
+  };
+  /** Whether anybody has ever sent any. */
+  readonly #hasMessages: () => Promise<boolean>;
+  readonly #firstReady = Promise.withResolvers<void>();
+  #watch: KeyValueWatch;
+  #closed = false;
+
+  constructor(
+    bucket: KeyValueBucket,
+    claims: SessionClaims,
+    sessionIds: SessionIds,
+    now: () => Date,
+    hasMessages: () => Promise<boolean>,
+  ) {
+    this.#hasMessages = hasMessages;
+    this.#watched = bucket;
+    this.#bucket = guarded(bucket);
+    this.#claims = claims;
+    this.#sessionIds = sessionIds;
+    const keys = new Keys(this.#bucket, now);
+    this.#parts = {
+      keys,
+      signIns: new SignIns(this.#bucket, keys, now),
+      links: new Links(this.#bucket, keys, now),
+      projects: new Projects(this.#bucket, now),
+      instances: new Instances(this.#bucket, now),
+    };
+    this.#firstReady.promise.catch(() => undefined);
+    this.#watch = this.#load();
+  }
+
+  #load(): KeyValueWatch {
+    for (const part of Object.values(this.#parts)) part.clear();
+    const watch = this.#watched.watch((key, value, revision) => this.#take(key, value, revision));
+    watch.loaded.then(
+      () => {
+        this.ready = true;
+        this.#firstReady.resolve();
+      },
+      () => undefined,
+    );
+    void watch.failed.then(() => {
+      this.ready = false;
+      void watch.close();
+      if (!this.#closed) this.#watch = this.#load();
+    });
+    return watch;
+  }
+
+  /** Takes a write that the watch tells. */
+  #take(key: string, value: string | null, revision: number): void {
+    const { keys, signIns, links, projects, instances } = this.#parts;
+    const [, kind = key, name = ''] = /^([^.]*)\.(.*)$/s.exec(key) ?? [];
+    if (kind === 'key') keys.watched(name, value, revision);
+    else if (kind === 'sign-in') signIns.watched(name, value, revision);
+    else if (kind === 'link') links.watched(name, value, revision);
+    else if (kind === 'used') keys.watchedUse(name, value);
+    else if (kind === 'instance') instances.watched(value, revision);
+    else if (kind === 'number') instances.watchedNumber(Number(name), value);
+    else if (kind === 'project') projects.watched(name, value);
+  }
+
+  /** What is in memory. Throws AppError SERVICE_UNAVAILABLE until that is everything. */
+  get #loaded() {
+    if (!this.ready) throw unavailable('The registry is still loading. Try again.');
+    return this.#parts;
+  }
+
+  readonly whenReady: Registry['whenReady'] = () => this.#firstReady.promise;
+  readonly knownKey: Registry['knownKey'] = (rawKey) => this.#loaded.keys.known(rawKey);
+  readonly findKey: Registry['findKey'] = async (rawKey) => this.#loaded.keys.find(rawKey);
+  readonly openSignIn: Registry['openSignIn'] = async (rawKey) => this.#loaded.signIns.open(rawKey);
+  readonly knownSignIn: Registry['knownSignIn'] = (token) => this.#loaded.signIns.known(token);
+  readonly findSignIn: Registry['findSignIn'] = async (token) => this.#loaded.signIns.find(token);
+  readonly closeSignIn: Registry['closeSignIn'] = async (token) => this.#loaded.signIns.close(token);
+  readonly listKeys: Registry['listKeys'] = async () => this.#loaded.keys.list();
+  readonly revokeKey: Registry['revokeKey'] = async (keyId) => this.#loaded.keys.revoke(keyId);
+  readonly createKey: Registry['createKey'] = async ({ projectName, ...key }) => {
+    const { id: projectId } = await this.createProject(projectName);
+    return this.#parts.keys.create({ projectId, ...key });
+  };
+
+  readonly checkLink: Registry['checkLink'] = async (maker) => this.#loaded.links.check(maker);
+  readonly openLink: Registry['openLink'] = async (wanted) => this.#loaded.links.open(wanted);
+  readonly knownLink: Registry['knownLink'] = (token) => this.#loaded.links.known(token);
+  readonly findLink: Registry['findLink'] = async (token) => this.#loaded.links.find(token);
+  readonly listLinks: Registry['listLinks'] = async (projectId) => this.#loaded.links.list(projectId);
+  readonly revokeLink: Registry['revokeLink'] = async (projectId, id) =>
+    this.#loaded.links.revoke(projectId, id);
+  readonly findProjectByName: Registry['findProjectByName'] = async (name) =>
+    this.#loaded.projects.findByName(name);
+  readonly listProjects: Registry['listProjects'] = async () => this.#loaded.projects.list();
+  readonly createProject: Registry['createProject'] = async (name) => this.#loaded.projects.create(name);
+
+  readonly createInstance: Registry['createInstance'] = async (options) =>
+    this.#loaded.instances.create(options);
+  readonly defaultInstance: Registry['defaultInstance'] = async (options) =>
+    this.#loaded.instances.default(options);
+  readonly findDefaultInstance: Registry['findDefaultInstance'] = async (projectId) =>
+    this.#loaded.instances.findDefault(projectId);
+  readonly findInstance: Registry['findInstance'] = async (id) => this.#loaded.instances.find(id);
+  readonly changeInstance: Registry['changeInstance'] = async ({ projectId, id, changes }) =>
+    this.#loaded.instances.change(projectId, id, changes);
+  readonly listInstances: Registry['listInstances'] = async () => this.#loaded.instances.list();
+  readonly instancesOf: Registry['instancesOf'] = async (projectId, window) =>
+    this.#loaded.instances.page(projectId, window);
+
+  readonly erasureDigest: Registry['erasureDigest'] = (kind, instanceId, name) =>
+    this.#sessionIds.digest(['erasure', kind, instanceId.toLowerCase(), name]);
+  readonly maskDigest: Registry['maskDigest'] = (parts) => this.#sessionIds.digest(['mask', ...parts]);
+  readonly issueSessionId: Registry['issueSessionId'] = (instance, seed) =>
+    this.#sessionIds.issue(instance.number, seed);
+  readonly issueSessionIds: Registry['issueSessionIds'] = async ({ projectId, instanceId, externalIds }) => {
+    const instance = await this.findInstance(instanceId);
+    if (instance === null || instance.projectId !== projectId) return null;
+    const issue = (externalId: string): string => this.issueSessionId(instance, `external-id:${externalId}`);
+    return mapInPieces(externalIds, issue, IDS_IN_A_PIECE);
+  };
+  readonly instanceOfSessionId: Registry['instanceOfSessionId'] = async (sessionId) => {
+    const number = this.#sessionIds.read(sessionId);
+    return number === null ? null : this.#loaded.instances.findByNumber(number);
+  };
+  readonly findSessionClaim: Registry['findSessionClaim'] = (projectId, sessionId) =>
+    guard(() => this.#claims.find(projectId, sessionId));
+  readonly claimSession: Registry['claimSession'] = (projectId, sessionId, instanceId) =>
+    guard(() => this.#claims.claim(projectId, sessionId, instanceId));
+
+  readonly ensureFirstProject: Registry['ensureFirstProject'] = async () => {
+    const { keys, projects } = this.#loaded;
+    const marker = await this.#bucket.get(FIRST_KEY);
+    // A marker whose key is missing and stays so: a process died between the two writes; we take over.
+    if (marker !== null && (await this.#appears(`key.${marker.value}`, FIRST_KEY_MS))) return null;
+    if (marker === null && projects.list().length === 0 && (await this.#hasMessages()))
+      throw new LostRegistryError();
+    const rawKey = newRawKey('test');
+    const digest = digestOf(rawKey);
+    const won =
+      marker === null
+        ? await this.#bucket.create(FIRST_KEY, digest)
+        : await this.#bucket.update(FIRST_KEY, digest, marker.revision);
+    if (won === null) return null;
+    const project = await projects.create(FIRST_PROJECT_NAME);
+    return { rawKey, key: await keys.store(rawKey, { projectId: project.id, env: 'test' }), project };
+  };
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.ready = false;
+    this.#firstReady.reject(new Error('the registry was closed'));
+    await this.#parts.keys.close();
+    await this.#watch.close();
+  }
+
+  /** Whether a key is in the bucket, at the latest after so many milliseconds. */
+  async #appears(key: string, withinMs: number): Promise<boolean> {
+    const deadline = performance.now() + withinMs;
+    for (;;) {
+      if ((await this.#bucket.get(key)) !== null) return true;
+      if (performance.now() >= deadline) return false;
+      await sleep(20);
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/** Covered by test/web/registry/sign-ins.test.ts. */
+import { digestOf, isRawKey } from './api-keys.ts';
+import type { GuardedBucket } from '../../stream/ledgers/guarded-bucket.ts';
+import type { KeyGrant, Keys } from './keys.ts';
+import { Tokens, type Ending } from './tokens.ts';
+
+/** A sign-in to the page: it may do what its key may, for as long as the key does. */
+export interface SignIn {
+  /** What a browser keeps: 256 random bits as base64url. It is stored only as a digest. */
+  readonly token: string;
+  /** Milliseconds since 1970-01-01 UTC. */
+  readonly endsAt: number;
+}
+
+interface StoredSignIn extends Ending {
+  /** Digest of the key. */
+  readonly key: string;
+}
+
+const DAYS = 30;
+/** Of one key: the next one ends the oldest. */
+const MOST_OF_KEY = 100;
+
+/** The sign-ins that this process knows: `sign-in.<digest>` of the bucket. */
+export class SignIns {
+  readonly #keys: Pick<Keys, 'find' | 'grantOf'>;
+  readonly #now: () => Date;
+  readonly #tokens: Tokens<StoredSignIn>;
+
+  constructor(bucket: GuardedBucket, keys: Pick<Keys, 'find' | 'grantOf'>, now: () => Date) {
+    this.#keys = keys;
+    this.#now = now;
+    this.#tokens = new Tokens(bucket, 'sign-in', now);
+  }
+
+  clear(): void {
+    this.#tokens.clear();
+  }
+
+  /** The watch tells a write. */
+  watched(...write: Parameters<Tokens<StoredSignIn>['watched']>): void {
+    this.#tokens.watched(...write);
+  }
+
+  /** Null: there is no such key. */
+  async open(rawKey: string): Promise<SignIn | null> {
+    if (!isRawKey(rawKey) || (await this.#keys.find(rawKey)) === null) return null;
+    const key = digestOf(rawKey);
+    const own = this.#tokens.living().filter(({ stored }) => stored.key === key);
+    for (const oldest of own.slice(0, Math.max(0, own.length - MOST_OF_KEY + 1)))
+      await this.#tokens.remove(oldest);
+    const endsAt = new Date(this.#now().getTime() + DAYS * 86_400_000);
+    const token = await this.#tokens.issue({ key, endsAt: endsAt.toISOString() });
+    return { token, endsAt: endsAt.getTime() };
+  }
+
+  /** What memory says; undefined when the sign-in may be too new for it. */
+  known(token: string): KeyGrant | null | undefined {
+    const signIn = this.#tokens.known(token);
+    return signIn && (this.#keys.grantOf(signIn.key) ?? null);
+  }
+
+  /** What the key of a sign-in may do; null: it has ended, or its key was revoked. */
+  async find(token: string): Promise<KeyGrant | null> {
+    const known = this.known(token);
+    if (known !== undefined) return known;
+    await this.#tokens.caughtUp();
+    return this.known(token) ?? null;
+  }
+
+  /** Ends a sign-in for ever. */
+  async close(token: string): Promise<void> {
+    await this.#tokens.close(token);
+  }
+}

@@ -1,0 +1,51 @@
+/** Covered by test/web/alert-routes.test.ts and test/e2e/alerts-rules.test.ts. */
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { newRuleSchema, type NewRule, type RepeatKey } from '../../doors/alerts/rule.ts';
+import { CREATE_ALERT, DELETE_ALERT, LIST_ALERTS, READ_ALERT, TEST_ALERT } from '../../contract/alerts.ts';
+import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
+import { checked } from '../ingest/validation.ts';
+import { recordAudit, recordDone } from './audit-route.ts';
+import type { HttpDependencies } from '../dependencies.ts';
+import { enterInstance } from '../instance-request.ts';
+import { serve } from '../serve.ts';
+
+type Alerting = NonNullable<HttpDependencies['query']> & { readonly waitMs: number };
+
+/** Alerts: made, listed, read, tried and deleted. */
+export function registerAlertRoutes(scope: FastifyInstance, alerting: Alerting): void {
+  const { alerts } = alerting;
+  const body = newRuleSchema(alerts.reach);
+  /** A route about alerts of an instance of the caller's. */
+  const of = (
+    route: typeof LIST_ALERTS,
+    answer: (instanceId: string, id: string, request: FastifyRequest) => Promise<object | void>,
+  ): void =>
+    serve(scope, route, async ({ request, reply, id, parameters: { instanceId } }) => {
+      await enterInstance(request, reply, instanceId, alerting);
+      return answer(instanceId, id, request);
+    });
+
+  serve(scope, CREATE_ALERT, async ({ request, reply }) => {
+    const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
+    const wanted = checked(body, request.body ?? {});
+    await enterInstance(request, reply, wanted.instanceId, alerting);
+    const key = idempotencyKey === undefined ? undefined : keyOf(idempotencyKey, wanted);
+    const zone = wanted.timeZone ?? (await alerting.instances.timeZoneOf(wanted.instanceId));
+    const made = await alerts.create({ ...wanted, timeZone: zone }, key);
+    await recordDone(request, 'CREATE_ALERT', { instanceId: wanted.instanceId, target: made.alert.id });
+    return made;
+  });
+  of(LIST_ALERTS, async (instanceId) => ({ elements: await alerts.list(instanceId) }));
+  of(READ_ALERT, (instanceId, id) => alerts.read(instanceId, id));
+  of(DELETE_ALERT, async (instanceId, id, request) => {
+    await recordAudit(request, 'DELETE_ALERT', { instanceId, target: id });
+    await alerts.remove(instanceId, id);
+  });
+  of(TEST_ALERT, (instanceId, id, { projectId }) => alerts.test(projectId, instanceId, id));
+}
+
+function keyOf(key: string, wanted: NewRule): RepeatKey {
+  const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+  return { seed: digestOf(key), bodyDigest: digestOf(JSON.stringify(wanted)) };
+}

@@ -1,0 +1,77 @@
+/** Covered by test/web/curation-routes.test.ts and test/e2e/steering-rules.test.ts. */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { CREATE_TOPIC, CURATE } from '../../contract/steering.ts';
+import { parseCuration, parseNewTopic, type CurationRequest } from '../ingest/curation-body.ts';
+import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
+import { inTime } from '../answer-time.ts';
+import { recordDone } from './audit-route.ts';
+import { countMessages } from '../auth.ts';
+import type { BodyReader } from '../body.ts';
+import type { HttpDependencies } from '../dependencies.ts';
+import { enterInstance } from '../instance-request.ts';
+import type { MessageBudget } from '../rate-limit.ts';
+import { serve } from '../serve.ts';
+
+type Curating = NonNullable<HttpDependencies['query']> & {
+  readonly waitMs: number;
+  /** What is asked for is looked up within so many milliseconds, or refused. */
+  readonly answerMs: number;
+  /** A decision draws from it like messages. */
+  readonly budget: MessageBudget;
+};
+
+/** Fifty examples in any script, as JSON. */
+const TOPIC_BODY_BYTES = 256 * 1024;
+
+/** What people decide about topics, clusters and gaps: answered once it is stored durably. */
+export function registerCurationRoutes(
+  scope: FastifyInstance,
+  curating: Curating,
+  bodies: Pick<BodyReader, 'readJson'>,
+): void {
+  serve(scope, CURATE, async ({ request, reply }) => {
+    const { curationId, made } = await curate(curating, request, reply, parseCuration, 'CURATE');
+    return { curationId, ...(made === null ? {} : { topicClusterId: made.id }) };
+  });
+
+  // A scope of its own: its bodies are larger than those of other routes.
+  void scope.register(async (inner) => {
+    inner.removeAllContentTypeParsers();
+    inner.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
+      bodies.readJson(request.headers, payload, request.held, TOPIC_BODY_BYTES),
+    );
+    serve(inner, CREATE_TOPIC, async ({ request, reply }) => {
+      const { curationId, made } = await curate(curating, request, reply, parseNewTopic, 'CREATE_TOPIC');
+      return { topicId: made?.id, curationId };
+    });
+  });
+}
+
+async function curate(
+  { curator, targets, budget, answerMs, ...reading }: Curating,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parse: (json: unknown) => CurationRequest,
+  action: 'CURATE' | 'CREATE_TOPIC',
+): ReturnType<Curating['curator']['curate']> {
+  const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
+  const wanted = parse(request.body ?? {});
+  await enterInstance(request, reply, wanted.instanceId, reading);
+  const { instanceId, asked } = wanted;
+  const until = performance.now() + answerMs;
+  const known = <T>(work: Promise<T>): Promise<T> => inTime(work, until - performance.now());
+  const messages = await known(targets.messagesOf(instanceId, asked, request.projectId));
+  countMessages(budget, request, reply, messages);
+  const curated = await curator.curate({
+    ...wanted,
+    messages,
+    projectId: request.projectId,
+    keyId: request.key?.keyId ?? '',
+    idempotencyKey,
+    check: (asked) => known(targets.check(instanceId, asked, request.projectId)),
+  });
+  await recordDone(request, action, { instanceId, target: curated.curationId });
+  reply.header('X-Stream-Position', String(curated.position));
+  return curated;
+}

@@ -1,0 +1,80 @@
+/** Covered by test/web/erasure-routes.test.ts. */
+import type { FastifyInstance } from 'fastify';
+import { CREATE_ERASURE, LIST_ERASURES, READ_ERASURE } from '../../contract/erasures.ts';
+import { backupsHolding, type Backup } from '../../domain/backups.ts';
+import { CURATION_MESSAGES } from '../../domain/curations.ts';
+import type { Erasure } from '../../domain/erasures.ts';
+import { AppError } from '../../errors.ts';
+import { parseErasure } from '../ingest/erasure-body.ts';
+import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
+import { inTime } from '../answer-time.ts';
+import { recordAudit } from './audit-route.ts';
+import { callerOf, countMessages } from '../auth.ts';
+import type { HttpDependencies } from '../dependencies.ts';
+import { seesInstance } from '../instance-access.ts';
+import { enterInstance } from '../instance-request.ts';
+import type { MessageBudget } from '../rate-limit.ts';
+import { serve } from '../serve.ts';
+
+type Erasing = NonNullable<HttpDependencies['query']> & {
+  readonly waitMs: number;
+  /** What is to be erased is looked up within so many milliseconds, or refused. */
+  readonly answerMs: number;
+  /** An erasure draws from it like a curation. */
+  readonly budget: MessageBudget;
+};
+
+/** Erasures are accepted here, and done by the worker. */
+export function registerErasureRoutes(
+  scope: FastifyInstance,
+  { erasures, budget, answerMs, ...reading }: Erasing,
+): void {
+  serve(scope, CREATE_ERASURE, async ({ request, reply }) => {
+    const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
+    const wanted = parseErasure(request.body ?? {});
+    const { instanceId, kind, name } = wanted;
+    const { projectId, keyId } = callerOf(request);
+    await enterInstance(request, reply, instanceId, reading);
+    countMessages(budget, request, reply, CURATION_MESSAGES);
+    // Before anything is accepted: an answer that lacks them is none.
+    const backups = await erasures.backups.list();
+    const erasure = await erasures.eraser.erase({
+      ...wanted,
+      projectId,
+      keyId,
+      idempotencyKey,
+      check: () => inTime(erasures.targets.check(instanceId, kind, name, projectId), answerMs),
+      record: (id) => recordAudit(request, 'ERASE', { instanceId, target: id }),
+    });
+    reply.header('X-Stream-Position', String(erasure.position));
+    return shown(erasure, backups);
+  });
+
+  serve(scope, LIST_ERASURES, async ({ request, parameters: { limit, cursor } }) => {
+    const caller = callerOf(request);
+    const before = cursor?.toLowerCase();
+    const all = (await erasures.ledger.list(caller.projectId)).filter(
+      ({ id, instanceId }) => seesInstance(caller, instanceId) && (before === undefined || id < before),
+    );
+    const page = all.slice(0, limit);
+    const next = all.length > limit ? (page.at(-1)?.id ?? null) : null;
+    const backups = await erasures.backups.list();
+    return { elements: page.map((erasure) => shown(erasure, backups)), pagination: { limit, next } };
+  });
+
+  serve(scope, READ_ERASURE, async ({ request, id }) => {
+    const caller = callerOf(request);
+    const erasure = await erasures.ledger.find(caller.projectId, id);
+    if (erasure === null || !seesInstance(caller, erasure.instanceId))
+      throw new AppError('NOT_FOUND', `There is no erasure ${id}.`);
+    return shown(erasure, await erasures.backups.list());
+  });
+}
+
+/** Never its digest: whoever reads answers learns nothing of whom it was. Backups are those of now. */
+function shown(erasure: Erasure, backups: readonly Backup[]) {
+  const { id, instanceId, kind, state, reason, keyId, requestedAt, doneAt, receipt, fault } = erasure;
+  const answer = { id, instanceId, kind, state, reason, requestedBy: keyId, requestedAt, doneAt };
+  const counted = receipt === null ? null : { ...receipt, madeFrom: receipt.madeFrom ?? null };
+  return { ...answer, receipt: counted, fault, backups: backupsHolding(erasure, backups) };
+}

@@ -1,0 +1,55 @@
+/** Covered by test/web/health.test.ts. */
+import type { FastifyInstance } from 'fastify';
+import { AppError } from '../../errors.ts';
+import type { HttpDependencies, ReadinessCheck } from '../dependencies.ts';
+import type { HttpMetrics } from '../metrics.ts';
+
+/** A check that does not answer in this time has failed. */
+const CHECK_TIMEOUT_MS = 2000;
+
+/**
+ * /livez: the process answers. /readyz: it can do its work; what is wrong elsewhere makes it degraded, not
+ * unready. Nobody is refused these two: a probe that is refused ends the process. /metrics: for Prometheus. No key
+ * needed.
+ */
+export function registerHealthRoutes(
+  app: FastifyInstance,
+  { readiness: checks, health }: Pick<HttpDependencies, 'readiness' | 'health'>,
+  metrics: HttpMetrics,
+): void {
+  app.get('/livez', { config: { countsAs: null } }, async () => ({ status: 'ok' }));
+
+  app.get('/readyz', { config: { countsAs: null } }, async () => {
+    const faults = (await Promise.all(checks.map(faultOf))).filter((fault) => fault !== null);
+    if (faults.length > 0) {
+      const message = `Not ready: ${faults.map((fault) => `${fault.path} ${fault.message}`).join('; ')}.`;
+      throw new AppError('SERVICE_UNAVAILABLE', message, { details: faults, retryAfter: 1 });
+    }
+    const reasons = health?.read().degradations ?? [];
+    return {
+      status: reasons.length === 0 ? 'ready' : 'degraded',
+      checks: Object.fromEntries(checks.map((check) => [check.name, 'ok'])),
+      reasons,
+    };
+  });
+
+  app.get('/metrics', { config: { countsAs: 'metrics' } }, async (_request, reply) => {
+    const { text, contentType } = await metrics.read();
+    return reply.type(contentType).send(text);
+  });
+}
+
+async function faultOf(check: ReadinessCheck): Promise<{ path: string; message: string } | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve('does not answer'), CHECK_TIMEOUT_MS);
+  });
+  try {
+    const message = await Promise.race([check.check(), late]);
+    return message === null ? null : { path: check.name, message };
+  } catch (error) {
+    return { path: check.name, message: error instanceof Error ? error.message : String(error) };
+  } finally {
+    clearTimeout(timer);
+  }
+}

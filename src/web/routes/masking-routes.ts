@@ -1,0 +1,37 @@
+/** Covered by test/web/masking-routes.test.ts. */
+import type { FastifyInstance } from 'fastify';
+import { newMaskingSchema, READ_MASKING, SET_MASKING } from '../../contract/masking.ts';
+import { NO_MASKING } from '../../domain/masking.ts';
+import { checked } from '../ingest/validation.ts';
+import type { Instance } from '../registry/registry.ts';
+import { recordAudit } from './audit-route.ts';
+import type { InstanceRegistry } from '../dependencies.ts';
+import { noInstance } from '../instance-access.ts';
+import { serve } from '../serve.ts';
+
+type MaskedInstances = Pick<InstanceRegistry, 'findInstance' | 'changeInstance'>;
+
+/** What is masked of an instance's messages is set here; ingest masks it. */
+export function registerMaskingRoutes(scope: FastifyInstance, instances: MaskedInstances): void {
+  const find = async (projectId: string, id: string): Promise<Instance> => {
+    const instance = await instances.findInstance(id);
+    if (instance === null || instance.projectId !== projectId) throw noInstance(id);
+    return instance;
+  };
+
+  serve(scope, READ_MASKING, async ({ request, id }) => {
+    const { masking = NO_MASKING } = await find(request.projectId, id);
+    return masking;
+  });
+
+  serve(scope, SET_MASKING, async ({ request, id }) => {
+    const masking = checked(newMaskingSchema, request.body ?? {});
+    const { projectId } = request;
+    await find(projectId, id);
+    // Before it is done: whoever answers for what is stored must find it.
+    await recordAudit(request, 'SET_MASKING', { instanceId: id, target: id });
+    if ((await instances.changeInstance({ projectId, id, changes: { masking } })) === null)
+      throw noInstance(id);
+    return masking;
+  });
+}

@@ -1,0 +1,30 @@
+/** What routes without a key may cost. Covered by test/web/open-routes.test.ts. */
+import type { FastifyInstance } from 'fastify';
+import { addressOf } from '../address.ts';
+import { isUnderV1 } from '../answer-headers.ts';
+import { countRequest, notFound } from '../auth.ts';
+import type { RateLimiter } from '../rate-limit.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * Of a route without a key: what its requests count as, by address, each kind apart from the others. Default:
+     * 'page'. null: they do not count, because an answer costs no more than a refusal.
+     */
+    countsAs?: 'page' | 'metrics' | null;
+  }
+}
+
+/**
+ * Counts the requests to routes without a key, and to those that do not exist, by address; the latter end here, before
+ * anything of a body is read.
+ */
+export function limitOpenRoutes(app: FastifyInstance, limiter: RateLimiter): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const { scope, countsAs = 'page' } = request.routeOptions.config;
+    // There the key comes first, and counts.
+    if (scope !== undefined || (request.is404 && isUnderV1(request.url))) return;
+    if (countsAs !== null) countRequest(limiter, request, reply, `${countsAs} ${addressOf(request)}`);
+    if (request.is404) throw notFound(request);
+  });
+}

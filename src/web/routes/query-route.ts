@@ -1,0 +1,55 @@
+/** Covered by test/web/app.test.ts. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { QUERY } from '../../contract/query.ts';
+import { parseQueryParameters } from '../../query/parameters.ts';
+import type { InstanceFinder, QueryRunner } from '../dependencies.ts';
+import { inTime } from '../answer-time.ts';
+import { recordAudit } from './audit-route.ts';
+import { exportTypeOf, sendExport } from '../export.ts';
+import { enterInstance } from '../instance-request.ts';
+import { sendJson } from '../json-answer.ts';
+import { registrationOf } from '../serve.ts';
+
+/** No answer has so many rows. */
+const EVERY_ROW = 2 ** 31 - 1;
+
+/** GET /v1/query/: the metrics of one instance's entities. */
+export function registerQueryRoute(
+  scope: FastifyInstance,
+  dependencies: {
+    readonly runner: QueryRunner;
+    readonly instances: InstanceFinder;
+    readonly waitMs: number;
+    readonly answerMs: number;
+  },
+): void {
+  const { runner, answerMs } = dependencies;
+  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const parameters = parseQueryParameters(request.query as Record<string, string | string[]>);
+    await enterInstance(request, reply, parameters.instanceId, dependencies);
+    const type = exportTypeOf(request.headers.accept);
+    if (type !== null) {
+      const { instanceId, groupBy } = parameters;
+      await recordAudit(request, 'EXPORT', { instanceId, target: groupBy });
+      // Without a limit of its own, an export has every row.
+      const all = 'limit' in (request.query as object) ? parameters : { ...parameters, limit: EVERY_ROW };
+      return sendExport(reply, type, all, runner.stream(all, request.projectId));
+    }
+    return sendJson(reply, await inTime(runner.run(parameters, request.projectId), answerMs));
+  };
+  // Its parameters say what other ones may be: they are read together.
+  scope.route({ ...registrationOf(QUERY), handler });
+}
+
+/**
+ * Reads a query string: each name to its value, or to all its values when it is repeated. No name can
+ * reach an object's prototype.
+ */
+export function parseQueryString(text: string): Record<string, string | string[]> {
+  const values = Object.create(null) as Record<string, string | string[]>;
+  for (const [name, value] of new URLSearchParams(text)) {
+    const known = values[name];
+    values[name] = known === undefined ? value : [known, value].flat();
+  }
+  return values;
+}

@@ -1,0 +1,76 @@
+/** Covered by session-rules, why-rules, changes-rules and overview-rules in test/e2e. */
+import type { FastifyInstance } from 'fastify';
+import type { z } from 'zod';
+import { CHANGES, FIND_SAID, OVERVIEW, READ_SESSION, WHY } from '../../contract/query.ts';
+import { idNameOf, type Route } from '../../contract/route.ts';
+import { CURATIONS } from '../../contract/steering.ts';
+import { inTime } from '../answer-time.ts';
+import type { HttpDependencies } from '../dependencies.ts';
+import { enterInstance, readId, readParameters } from '../instance-request.ts';
+import { sendJson } from '../json-answer.ts';
+import { serve } from '../serve.ts';
+
+type Readers = NonNullable<HttpDependencies['query']>;
+/** What routes that read are answered by. */
+export type Reading = Readers & {
+  readonly waitMs: number;
+  /** For an answer to be made, milliseconds. */
+  readonly answerMs: number;
+};
+
+/** Of one instance; every reading route names it. */
+interface OfInstance {
+  readonly instanceId: string;
+}
+type Answer<Parameters> = (parameters: Parameters, id: string, caller: string) => Promise<object>;
+
+/** A route that reads the views of one instance, and what answers it. */
+export interface ReadingRoute {
+  readonly route: Route;
+  readonly answer: Answer<OfInstance>;
+}
+
+/** All of them, besides GET /v1/query/. */
+export function readingRoutes(readers: Readers): readonly ReadingRoute[] {
+  const { said, sessions, why, changes, overview, curations } = readers;
+  return [
+    reading(FIND_SAID, (parameters, _, caller) => said.read(parameters, caller)),
+    reading(READ_SESSION, (parameters, id, caller) => sessions.read(id, parameters, caller)),
+    ...WHY.map(({ groupBy, route }) =>
+      reading(route, (parameters, id, caller) => why.read(groupBy, id, parameters, caller)),
+    ),
+    reading(OVERVIEW, (parameters, _, caller) => overview.read(parameters, caller)),
+    reading(CURATIONS, (parameters, _, caller) => curations.read(parameters, caller)),
+    reading(CHANGES, (parameters, _, caller) => changes.read(parameters, caller)),
+  ];
+}
+
+/** The types of parameters and answer agree here; a list of routes has lost them. */
+function reading<Parameters extends z.ZodType<OfInstance>>(
+  route: Route<Parameters>,
+  answer: Answer<z.output<Parameters>>,
+): ReadingRoute {
+  return { route, answer } as unknown as ReadingRoute;
+}
+
+export function registerReadingRoutes(scope: FastifyInstance, readers: Reading): void {
+  for (const { route, answer } of readingRoutes(readers)) {
+    serve(scope, route, async ({ request, reply, id, parameters }) => {
+      const asked = parameters as OfInstance;
+      await enterInstance(request, reply, asked.instanceId, readers);
+      return sendJson(reply, await inTime(answer(asked, id, request.projectId), readers.answerMs));
+    });
+  }
+}
+
+/** What a caller in this process asks of a route. Throws AppError VALIDATION_ERROR. */
+export function readQuestion(
+  { route, answer }: ReadingRoute,
+  query: unknown,
+  givenId: string,
+): OfInstance & { answer(caller: string): Promise<object> } {
+  const idName = idNameOf(route);
+  const id = idName === null ? '' : readId(idName, givenId);
+  const parameters = readParameters(route.parameters as z.ZodType<OfInstance>, query);
+  return { instanceId: parameters.instanceId, answer: (caller) => answer(parameters, id, caller) };
+}

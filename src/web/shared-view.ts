@@ -1,0 +1,190 @@
+/** Holds whoever has a link to the view that it shows. Covered by test/web/links.test.ts. */
+import type { FastifyRequest } from 'fastify';
+import { SHARED_GROUPINGS, type Shared } from '../contract/shared.ts';
+import { formatLocalBucket, instantOfLocal, startOfDate } from '../domain/local-time.ts';
+import { SHARED_VIEWS, type SharedView } from '../domain/shared-views.ts';
+import { DAY_MICROS, parseTime } from '../domain/time.ts';
+import { AppError } from '../errors.ts';
+import { invalidRequest } from './ingest/validation.ts';
+import { periodsOf } from '../query/changes/changes-reader.ts';
+import {
+  addressOf,
+  BUCKETS,
+  CALENDAR,
+  COMPARISONS,
+  isEntity,
+  rangeOf,
+  RANGES,
+  readState,
+  START,
+  type PageState,
+} from './page/client/state.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How a link may use the route. Absent: not at all. */
+    shared?: Shared<never>;
+  }
+}
+
+/** What of an address a link holds. */
+const HELD = ['view', 'id', 'range', 'compare', 'buckets'] as const;
+const RULES: Readonly<Record<(typeof HELD)[number], string>> = {
+  view: `must have \`view\`, one of ${SHARED_VIEWS.join(', ')}, and no open conversation`,
+  id: 'must have an `id` that is a UUID where it shows one thing, and none elsewhere',
+  range:
+    'must have a `range` that is one of ' +
+    `${[...RANGES, ...CALENDAR].join(', ')} or two days in their order, as 2026-11-01/2026-11-07`,
+  compare: `must have a \`compare\` that is one of ${COMPARISONS.join(', ')}`,
+  buckets: `must have a \`buckets\` that is one of ${BUCKETS.join(', ')}`,
+};
+
+/**
+ * What a link holds of an address. The page shows something else in the place of what it does not know; a link that
+ * did so would show more than was meant. Throws AppError VALIDATION_ERROR.
+ */
+export function sharedView(search: string): string {
+  const given = new URLSearchParams(search);
+  const { session, ...state } = readState(search);
+  const { view, id, range, compare, buckets } = state;
+  const [named = ''] = given.getAll('view');
+  if (session !== '' || !isShared(named)) throw notSharable(['view']);
+  // The page shows the overview where it lacks an id.
+  if (isEntity(named) && id === '') throw notSharable(['id']);
+  const wrong = HELD.filter((name) => {
+    const values = given.getAll(name);
+    const value = name === 'id' ? values[0]?.toLowerCase() : values[0];
+    return values.length > 1 || (value !== undefined && value !== state[name]);
+  });
+  if (wrong.length > 0) throw notSharable(wrong);
+  // Filters choose conversations, which a link shows none of.
+  return addressOf({ ...START, view, id, range, compare, buckets });
+}
+
+function notSharable(names: readonly (typeof HELD)[number][]): AppError {
+  return invalidRequest(names.map((name) => ({ path: 'view', message: RULES[name] })));
+}
+
+/** Moment, and the time zone of the instance. */
+interface Now {
+  readonly ms: number;
+  readonly zone: string;
+}
+
+/**
+ * Before anything is read for a request that shows a link. Everything that is not allowed here is refused: the route, a
+ * parameter, a value, another form of the same value, a type of answer. Throws AppError FORBIDDEN.
+ */
+export function holdToView(request: FastifyRequest, view: string, now: Now): void {
+  const { shared, instance } = request.routeOptions.config;
+  const state = readState(view);
+  if (shared === undefined || !isShared(state.view) || !shared.views.includes(state.view)) throw notShown();
+  const { accept = '*/*', 'x-wait-for-position': wait } = request.headers;
+  if (wait !== undefined || (accept !== '*/*' && accept !== 'application/json')) throw notShown();
+  const { id } = request.params as { readonly id?: string };
+  if (id !== undefined && id !== state.id) throw notShown();
+  const query = request.query as Readonly<Record<string, string | readonly string[]>>;
+  for (const [name, value] of Object.entries(query))
+    if (!shared.free.includes(name) && !(typeof value === 'string' && isOfView(name, value, state)))
+      throw notShown();
+  if (instance !== 'parameters') return;
+  if (isEntity(state.view) && 'groupBy' in query && !('ids' in query)) throw notShown();
+  if (shared.compares === true && !('compare' in query)) throw notShown();
+  if (!isInRange(query, state, now, shared.compares === true)) throw notShown();
+}
+
+/** What a link shows of an answer to its request; the whole to others. */
+export function shownTo({ key, routeOptions }: FastifyRequest, answer: object): object {
+  if (key?.link === undefined) return answer;
+  const { view } = readState(key.link.view);
+  const { shared } = routeOptions.config;
+  if (shared === undefined || !isShared(view)) throw notShown();
+  return shared.shown(answer as never, view);
+}
+
+/** Whether a parameter says of the view what the link says; ranges are looked at together. */
+function isOfView(name: string, value: string, { view, id, compare }: PageState): boolean {
+  switch (name) {
+    case 'instanceId':
+    case 'dateRange.start':
+    case 'dateRange.end':
+      return true;
+    case 'groupBy':
+      return isShared(view) && SHARED_GROUPINGS[view].includes(value);
+    case 'ids':
+      // Those of a list choose among what it shows.
+      return !isEntity(view) || value === id;
+    case 'compare':
+      return value !== 'none' && value === comparedWith({ view, compare });
+    default:
+      return false;
+  }
+}
+
+/** How far the clock of a browser may be off, and how long a page may stand open over midnight. */
+const TOLERANCE_MS = 3_600_000;
+
+/** What a view is compared with: the page of changes always compares. */
+function comparedWith({ view, compare }: Pick<PageState, 'view' | 'compare'>): PageState['compare'] {
+  return compare === 'none' && view === 'changes' ? 'previous' : compare;
+}
+
+/**
+ * Whether the range of a request lies in the one of the view, or in the one that it is compared with. A route that
+ * compares the range itself is asked for that of the view, and what it compares with must lie in either.
+ */
+function isInRange(
+  query: Readonly<Record<string, unknown>>,
+  state: PageState,
+  { ms, zone }: Now,
+  compares: boolean,
+): boolean {
+  if (state.range === 'all') return true;
+  const [start, end] = [query['dateRange.start'], query['dateRange.end']].map((text) =>
+    typeof text === 'string' ? (startOfDate(text, zone) ?? parseTime(text)) : null,
+  );
+  if (typeof start !== 'number' || typeof end !== 'number') return false;
+  const asked = { start, end };
+  const compare = comparedWith(state);
+  return [-TOLERANCE_MS, 0, TOLERANCE_MS].some((later) => {
+    const range = rangeOfView(state, ms + later, zone);
+    if (range === null) return false;
+    if (compare === 'none') return isWithin(asked, range);
+    const shown = [range, beforeOf(range, compare, zone)];
+    const isShown = (wanted: Range): boolean => shown.some((each) => isWithin(wanted, each));
+    return compares ? isWithin(asked, range) && isShown(beforeOf(asked, compare, zone)) : isShown(asked);
+  });
+}
+
+/** Microseconds. */
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+function isWithin(inner: Range, outer: Range): boolean {
+  return outer.start <= inner.start && inner.end <= outer.end;
+}
+
+/** The range of a view; null: all time. */
+function rangeOfView({ range }: PageState, ms: number, zone: string): Range | null {
+  const clock = formatLocalBucket(ms * 1000, zone).slice(0, 'YYYY-MM-DDTHH:MM:SS'.length);
+  const local = rangeOf(range, Date.parse(`${clock}Z`));
+  if (local === null) return null;
+  const [first = 0, end = 0] = [local.start, local.end].map((text) => instantOfLocal(Date.parse(text), zone));
+  // A day has more hours, or fewer, where clocks are changed; 24 hours are 24 hours.
+  return { start: range === '24h' ? end - DAY_MICROS : first, end };
+}
+
+/** What a range is compared with, as GET /v1/changes has it. */
+function beforeOf(range: Range, compare: 'previous' | 'year', zone: string): Range {
+  return periodsOf(range, compare, range.end, zone).before;
+}
+
+function isShared(view: string): view is SharedView {
+  return (SHARED_VIEWS as readonly string[]).includes(view);
+}
+
+function notShown(): AppError {
+  return new AppError('FORBIDDEN', 'The link shows one view of one instance, and nothing else.');
+}

@@ -1,0 +1,267 @@
+/**
+ * Brings the erasures of the ledger to their end: entries of the stream are written anew, views are made from them, and
+ * the views from before go. It can end anywhere and be run again. Covered by test/cli/erase.test.ts.
+ */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { erasureRecord } from '../../domain/erasure-record.ts';
+import type { Erasure, ErasureDigest, ErasureSource } from '../../domain/erasures.ts';
+import { dueRuns, type RetentionRun } from '../../domain/retention.ts';
+import { SetupError } from '../../errors.ts';
+import { clean, rebuild, type RebuildSettings } from '../rebuild/rebuild.ts';
+import { InterruptedError, liveSequences } from '../rebuild/replay.ts';
+import type { ErasureLedger } from '../../stream/ledgers/erasure-ledger.ts';
+import type { Retentions } from '../../stream/ledgers/retentions.ts';
+import { epochsOn } from '../../store/epochs/epochs.ts';
+import type { StreamConnection } from '../../stream/connection.ts';
+import type { Lease } from '../../stream/kv/lease.ts';
+import { Leases } from '../../stream/kv/leases.ts';
+import { isDeadHolder, thisHolder } from '../../stream/kv/process-identity.ts';
+import { publishEntry } from '../../stream/log/publish-entry.ts';
+import { partitionOf } from '../../stream/subjects.ts';
+import { forgetIn, type Forgotten } from '../../store/live/forget.ts';
+import { readExtent } from '../../stream/log/consumer.ts';
+import { eraseEntries, eraseLateLetters, plannedPositions } from './erase-entries.ts';
+import { forgottenOf } from './forget-views.ts';
+import { retain } from './retain.ts';
+import { activeEpoch, dropFormerViews, dropUnfinishedViews, recount } from './recount.ts';
+
+/** An erasure that has no place in the stream after so long was left there by a process that ended. */
+const UNPLACED_MS = 60_000;
+/** So long the worker may take to count what was sent before an erasure. */
+const COUNTED_WITHIN_MS = 600_000;
+const LOOK_MS = 200;
+
+export interface ErasureSettings extends RebuildSettings {
+  readonly ledger: ErasureLedger;
+  readonly digest: ErasureDigest;
+  readonly retentions: Retentions;
+  /** Microseconds since 1970-01-01 UTC. */
+  readonly now: number;
+}
+
+/** What was done. */
+export interface ExecutorWork {
+  readonly erasures: readonly Erasure[];
+  readonly runs: readonly RetentionRun[];
+}
+
+/**
+ * Does what is open, all of it with one rebuild, and then what is due of retentions; where nothing is, makes views anew
+ * that are from before an erasure that another machine did. Returns what was done; null: another machine does it.
+ *
+ * @throws SetupError when it cannot be done now; InterruptedError
+ */
+export async function runErasures(settings: ErasureSettings): Promise<ExecutorWork | null> {
+  const { connection, ledger } = settings;
+  const isAging = await isRetentionDue(settings.retentions, settings.now);
+  if (!isAging && (await openErasures(ledger)).length === 0) {
+    await rebuildBehind(settings);
+    return { erasures: [], runs: [] };
+  }
+  const holder = thisHolder();
+  const held = Promise.withResolvers<Lease>();
+  const leases = await Leases.open(connection, {
+    scope: 'erasures',
+    shards: 1,
+    holder,
+    isDead: isDeadHolder(holder),
+    onGained: (lease) => held.resolve(lease),
+    onLetGo: async () => undefined,
+  });
+  try {
+    await leases.compete();
+    if (leases.held.length === 0) return null;
+    const lease = await held.promise;
+    const erasures = await eraseOpen(settings, lease);
+    const { retentions: runs } = settings;
+    return { erasures, runs: await retain({ ...settings, runs, confirm: () => lease.confirm() }) };
+  } finally {
+    await leases.close();
+  }
+}
+
+async function eraseOpen(settings: ErasureSettings, lease: Lease): Promise<readonly Erasure[]> {
+  const { ledger, progress, dataDir } = settings;
+  const open = await placed(settings, await openErasures(ledger));
+  if (open.length === 0) return [];
+  try {
+    if (open.some(({ state }) => state !== 'REBUILDING')) dropUnfinishedViews(dataDir);
+    for (const erasure of open) {
+      if (erasure.state === 'REBUILDING') continue;
+      await whenCounted(settings, erasure);
+      await ledger.change(erasure, { state: 'ERASING', fault: null });
+      const receipt = await eraseEntries({ ...settings, confirm: () => lease.confirm() }, erasure);
+      await ledger.change(erasure, { state: 'RECOUNTING', redactedAt: new Date().toISOString(), receipt });
+      progress.line(
+        `erasure ${erasure.id}: ${receipt.messages} messages went from ${receipt.entries} entries`,
+      );
+    }
+    const madeFrom = await recounted(settings, open);
+    if (madeFrom.some((source) => source === 'STREAM')) await rebuildWithout(settings, open);
+    for (const erasure of await openErasures(ledger, open)) {
+      const late = await eraseLateLetters(settings, erasure);
+      const { receipt } = erasure;
+      if (late === 0 || receipt === null) continue;
+      await ledger.change(erasure, { receipt: { ...receipt, deadLetters: receipt.deadLetters + late } });
+    }
+  } catch (error) {
+    if (error instanceof InterruptedError || settings.signal.aborted) throw new InterruptedError();
+    const fault = error instanceof Error ? error.message : String(error);
+    for (const erasure of open) await ledger.change(erasure, { state: 'FAILED', fault: fault.slice(0, 500) });
+    throw error;
+  }
+  const doneAt = new Date().toISOString();
+  for (const erasure of open) {
+    await ledger.dropPlan(erasure);
+    await ledger.change(erasure, { state: 'DONE', doneAt, fault: null });
+  }
+  return openErasures(ledger, open);
+}
+
+/**
+ * Takes what goes out of the facts of the live views: so it is gone from all answers before views are made anew from the
+ * stream. Whence each erasure's views are in the end: from the facts alone where the stream does not hold everything.
+ */
+async function recounted(
+  settings: ErasureSettings,
+  open: readonly Erasure[],
+): Promise<readonly ErasureSource[]> {
+  const { ledger, digest, analysis, carried, progress } = settings;
+  const { firstSequence, lastSequence } = await readExtent(settings.connection);
+  const isWhole = firstSequence <= 1 || lastSequence === 0;
+  const sources = open.map(({ instanceId }): ErasureSource =>
+    isWhole && !carried.has(instanceId) ? 'STREAM' : 'FACTS',
+  );
+  // Whoever counted on the stream when an earlier run ended may not any more.
+  const isCounted = ({ state, receipt }: Erasure, at: number): boolean =>
+    state === 'REBUILDING' && receipt?.madeFrom === sources[at];
+  const waiting = open.filter((erasure, at) => !isCounted(erasure, at));
+  if (waiting.length > 0) {
+    const forgotten: Forgotten[] = [];
+    for (const [at, erasure] of open.entries()) {
+      if (isCounted(erasure, at)) continue;
+      const options = { dimensions: analysis.model.dimensions, isLast: sources[at] === 'FACTS' };
+      // The facts themselves know what is of a session or of the instance.
+      const isPlaced = erasure.kind === 'END_USER' || erasure.kind === 'MESSAGES';
+      const positions = isPlaced ? await plannedPositions(settings, erasure) : [];
+      forgotten.push(forgottenOf(erasure, positions, digest, options));
+    }
+    const except = new Set(waiting.map(({ instanceId }) => instanceId));
+    try {
+      await recount(settings, except, async (file) => void (await forgetIn(file, forgotten)));
+    } catch (error) {
+      // Views of another definition: those made from the stream follow, where it holds everything.
+      if (!(error instanceof SetupError) || sources.includes('FACTS')) throw error;
+      progress.line(`what goes could not be taken out of the facts: ${error.message}`);
+    }
+  }
+  for (const [at, { id, projectId }] of open.entries()) {
+    const now = await ledger.find(projectId, id);
+    if (now === null) continue;
+    const receipt = now.receipt === null ? null : { ...now.receipt, madeFrom: sources[at]! };
+    await ledger.change(now, { state: 'REBUILDING', receipt });
+  }
+  return sources;
+}
+
+/** Views of the stream as it is, and no others. */
+async function rebuildWithout(settings: ErasureSettings, erasures: readonly Erasure[]): Promise<void> {
+  const { dataDir } = settings;
+  const except = new Set(erasures.map(({ instanceId }) => instanceId));
+  const options = { source: 'stream', toLatest: false, force: false, except } as const;
+  await rebuild(settings, activeEpoch(dataDir), options);
+  await dropFormerViews(dataDir);
+}
+
+/** The views of a machine that did not do an erasure itself hold what went. */
+async function rebuildBehind(settings: ErasureSettings): Promise<void> {
+  const { dataDir, ledger } = settings;
+  const all = await ledger.list();
+  const { epoch } = activeEpoch(dataDir);
+  const behind = erasuresAfter(begunAt(dataDir, epoch), all);
+  const lost = behind.filter(
+    ({ instanceId, receipt }) => settings.carried.has(instanceId) || receipt?.madeFrom === 'FACTS',
+  );
+  if (lost.length > 0)
+    throw new SetupError(
+      `The views in ${dataDir} hold what erasure ${lost[0]!.id} took out elsewhere, and the stream no longer holds all that ` +
+        'they counted: stop the service, delete the folder "views", and start it again.',
+    );
+  if (behind.length > 0) await rebuildWithout(settings, behind);
+  else if (epochsBehind(dataDir, all).length > 0) clean(dataDir, activeEpoch(dataDir));
+}
+
+/** The views on this machine, live or kept, that were begun before an erasure that is done. */
+export function epochsBehind(dataDir: string, erasures: readonly Erasure[]): number[] {
+  return epochsOn(dataDir).filter((epoch) => erasuresAfter(begunAt(dataDir, epoch), erasures).length > 0);
+}
+
+/** Milliseconds since 1970-01-01 UTC; Infinity where the file system keeps no time of birth, or they are gone. */
+function begunAt(dataDir: string, epoch: number): number {
+  const found = statSync(join(dataDir, 'views', String(epoch)), { throwIfNoEntry: false });
+  return found?.birthtimeMs || Infinity;
+}
+
+function erasuresAfter(time: number, erasures: readonly Erasure[]): Erasure[] {
+  return erasures.filter(
+    ({ state, requestedAt, redactedAt }) => state === 'DONE' && time < Date.parse(redactedAt ?? requestedAt),
+  );
+}
+
+/** Whether something that an instance keeps for so long only has become old enough, or a run was interrupted. */
+export async function isRetentionDue(
+  retentions: Pick<Retentions, 'retained' | 'list'>,
+  now: number,
+): Promise<boolean> {
+  return dueRuns(await retentions.retained(), await retentions.list(), now).length > 0;
+}
+
+/** Whether something is to be done for an erasure now: what has no place in the stream is still on its way to it. */
+export function isDue({ state, position, requestedAt }: Erasure, now: number): boolean {
+  return state !== 'DONE' && (position > 0 || Date.parse(requestedAt) < now - UNPLACED_MS);
+}
+
+/** Those that are not done; with `of` these as they are now. */
+async function openErasures(ledger: ErasureLedger, of?: readonly Erasure[]): Promise<Erasure[]> {
+  const all = await ledger.list();
+  const ids = new Set(of?.map(({ id }) => id));
+  return all.filter(({ id, state }) => (of === undefined ? state !== 'DONE' : ids.has(id))).toReversed();
+}
+
+/** Puts on the stream what a process that ended has left unplaced, and leaves out what may still be on its way. */
+async function placed({ connection, ledger }: ErasureSettings, open: readonly Erasure[]): Promise<Erasure[]> {
+  const there: Erasure[] = [];
+  for (const erasure of open) {
+    if (erasure.position > 0) there.push(erasure);
+    else if (isDue(erasure, Date.now())) there.push(await placeErasure(connection, ledger, erasure));
+  }
+  return there;
+}
+
+/** Puts an erasure of the ledger on the stream; the erasure with its place there. */
+export async function placeErasure(
+  connection: StreamConnection,
+  ledger: ErasureLedger,
+  erasure: Erasure,
+): Promise<Erasure> {
+  return ledger.place(erasure, await publishEntry(connection, erasureRecord(erasure)));
+}
+
+/** Resolves once the live views hold everything that was sent before an erasure: nothing ahead of them is written anew. */
+async function whenCounted({ dataDir, signal, shards }: ErasureSettings, erasure: Erasure): Promise<void> {
+  const deadline = performance.now() + COUNTED_WITHIN_MS;
+  for (;;) {
+    const active = activeEpoch(dataDir);
+    const counted = liveSequences(dataDir, active, active)[partitionOf(erasure.instanceId) % active.shards];
+    if ((counted ?? 0) >= erasure.position) return;
+    if (signal.aborted) throw new InterruptedError();
+    if (performance.now() > deadline)
+      throw new SetupError(
+        `The worker has not counted entry ${erasure.position} of the stream, where the erasure stands (shards: ` +
+          `${shards}). Start the service, or look at its log.`,
+      );
+    await sleep(LOOK_MS);
+  }
+}

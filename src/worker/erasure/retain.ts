@@ -1,0 +1,131 @@
+/**
+ * Takes away what was kept long enough: out of the facts of the views, from which they are made anew, then out of the
+ * stream. It can end anywhere and be done again. Covered by test/cli/retention.test.ts.
+ */
+import { count } from '../../domain/progress.ts';
+import { dueRuns, NO_COUNTS, type AgedCounts, type RetentionRun } from '../../domain/retention.ts';
+import { InterruptedError } from '../rebuild/replay.ts';
+import type { Retentions } from '../../stream/ledgers/retentions.ts';
+import { forgetIn } from '../../store/live/forget.ts';
+import { readDeadLetters, replaceDeadLetter } from '../../stream/dead-letters/dead-letters.ts';
+import { redactEntry } from '../../stream/log/redacted-entries.ts';
+import { partitionOf } from '../../stream/subjects.ts';
+import { eachEntry, payloadOf, recordIn } from './erase-entries.ts';
+import { agedOf } from './forget-views.ts';
+import { createPace } from './pace.ts';
+import { dropUnfinishedViews, recount, type RecountSettings } from './recount.ts';
+import { Trimming } from './trimming.ts';
+
+/** Nobody waits for what is only old: at most this share of the time, the server writes for it. */
+const BUSY_SHARE = 0.5;
+
+export interface RetainSettings extends RecountSettings {
+  readonly runs: Retentions;
+  /** Microseconds since 1970-01-01 UTC. */
+  readonly now: number;
+  /** Rejects when another machine may have taken the work up. */
+  readonly confirm: () => Promise<void>;
+}
+
+/** Does what is due. The runs that were done. Rejects as a rebuild does. */
+export async function retain(settings: RetainSettings): Promise<readonly RetentionRun[]> {
+  const { runs, now, progress, signal } = settings;
+  const due = dueRuns(await runs.retained(), await runs.list(), now);
+  if (due.length === 0) return [];
+  try {
+    for (const run of due) await runs.put(run);
+    await ageViews(settings, due);
+    const done: RetentionRun[] = [];
+    for (const run of await current(runs, due)) {
+      const { entries, expired } = await trimEntries(settings, run);
+      const lostTexts = run.lostTexts || expired > 0;
+      await runs.forgetNames(run.instanceId);
+      const ended = {
+        ...run,
+        lostTexts,
+        entries: run.entries + entries,
+        doneAt: new Date().toISOString(),
+        fault: null,
+      };
+      await runs.put(ended);
+      const { messages, sessions, texts, people } = run.counts;
+      progress.line(
+        `retention of ${run.instanceId}: ${count(messages)} messages, ${count(sessions)} conversations, texts of ` +
+          `${count(texts)} and names of ${count(people)} people went; ${count(ended.entries)} entries were written anew`,
+      );
+      done.push(ended);
+    }
+    return done;
+  } catch (error) {
+    if (error instanceof InterruptedError || signal.aborted) throw new InterruptedError();
+    const fault = (error instanceof Error ? error.message : String(error)).slice(0, 500);
+    for (const run of await current(runs, due)) await runs.put({ ...run, fault });
+    throw error;
+  }
+}
+
+async function current(runs: Retentions, of: readonly RetentionRun[]): Promise<RetentionRun[]> {
+  const found: RetentionRun[] = [];
+  for (const run of of) found.push((await runs.find(run.instanceId)) ?? run);
+  return found;
+}
+
+/** The views first: what they counted cannot be counted again once the texts are gone. */
+async function ageViews(settings: RetainSettings, due: readonly RetentionRun[]): Promise<void> {
+  const { runs, analysis } = settings;
+  const waiting = (await current(runs, due)).filter(({ position }) => position === null);
+  if (waiting.length === 0) return;
+  dropUnfinishedViews(settings.dataDir);
+  const names = new Map<string, (externalId: string) => string>();
+  for (const { instanceId } of waiting) names.set(instanceId, await runs.names(instanceId));
+  const aged = waiting.map(({ instanceId, cutoffs }) =>
+    agedOf(instanceId, cutoffs, names.get(instanceId)!, analysis.model.dimensions),
+  );
+  const found = new Map<string, { readonly position: number; readonly counts: AgedCounts }>();
+  await recount(settings, new Set(waiting.map(({ instanceId }) => instanceId)), async (file) => {
+    const { sequence, counts } = await forgetIn(file, aged);
+    for (const [at, went] of counts.entries()) {
+      const { instanceId } = aged[at]!;
+      if (went === null) continue;
+      const { messages, sessions, texts, names: people } = went;
+      found.set(instanceId, { position: sequence, counts: { messages, sessions, texts, people } });
+    }
+  });
+  for (const run of waiting) {
+    const { position = 0, counts = NO_COUNTS } = found.get(run.instanceId) ?? {};
+    const lostTexts = run.lostTexts || counts.messages + counts.texts > 0;
+    await runs.put({ ...run, position, counts, lostTexts });
+  }
+}
+
+/** Writes entries up to the run's position anew: how many, and how many messages lost their texts. */
+async function trimEntries(
+  settings: RetainSettings,
+  run: RetentionRun,
+): Promise<{ readonly entries: number; readonly expired: number }> {
+  const { runs, connection, confirm, signal } = settings;
+  const { instanceId, cutoffs, position } = run;
+  if (position === null || position === 0) return { entries: 0, expired: 0 };
+  const partition = partitionOf(instanceId);
+  const trimming = new Trimming(instanceId, cutoffs, await runs.names(instanceId));
+  await eachEntry(settings, partition, position, (_, record) => trimming.note(record));
+  let entries = 0;
+  const rest = createPace(BUSY_SHARE, signal);
+  await eachEntry(settings, partition, position, async (entry, record) => {
+    const left = trimming.trimmed(record);
+    await rest();
+    if (left === null) return;
+    signal.throwIfAborted();
+    await confirm();
+    await redactEntry(connection, partition, { ...entry, bytes: await payloadOf(left) });
+    entries += 1;
+  });
+  // A letter holds its whole entry, and a note a message of it.
+  for await (const letter of readDeadLetters(connection)) {
+    const record = letter.sequence > position ? null : recordIn(letter.bytes);
+    const left = record === null ? null : trimming.trimmed(record);
+    if (left === null) continue;
+    await replaceDeadLetter(connection, letter, letter.message === null ? await payloadOf(left) : null);
+  }
+  return { entries, expired: trimming.expired };
+}

@@ -1,0 +1,128 @@
+/**
+ * What of the entries of an instance goes because it was kept long enough. Two readings: the first finds out when
+ * something was last said in each session and by each end user, the second writes records anew. Covered by
+ * test/worker/erasure/trimming.test.ts.
+ */
+import { ERASED_MESSAGE, erasedRequest } from '../../domain/erased-records.ts';
+import type { RecordedMessage, RecordedRequest, StreamRecord } from '../../domain/records.ts';
+import type { Cutoffs } from '../../domain/retention.ts';
+
+export class Trimming {
+  readonly #instanceId: string;
+  readonly #cutoffs: Cutoffs;
+  readonly #nobodyOf: (externalId: string) => string;
+  /** Messages of the second reading without their texts, now or before, or that no longer count. */
+  expired = 0;
+  /** When something was last said, microseconds: in sessions, and by end users. */
+  readonly #sessions = new Map<string, number>();
+  readonly #people = new Map<string, number>();
+  /** Of those of whom only metadata tells: when something was last said beside it. */
+  readonly #named = new Map<string, number>();
+
+  /** `nobodyOf`: the name that an end user gets, who has one so far; those that it gave itself stay. */
+  constructor(instanceId: string, cutoffs: Cutoffs, nobodyOf: (externalId: string) => string) {
+    this.#instanceId = instanceId;
+    this.#cutoffs = cutoffs;
+    this.#nobodyOf = nobodyOf;
+  }
+
+  /** The first reading. */
+  note({ requests }: StreamRecord): void {
+    for (const request of requests) {
+      if (!this.#isOfInstance(request)) continue;
+      for (const message of request.messages) {
+        if (message.erased === true) continue;
+        later(this.#sessions, request.sessionId, message.at);
+        // Also of whoever is only named beside what others say.
+        if (message.userId !== undefined) later(this.#people, message.userId, message.at);
+        for (const name of Object.keys(request.metadata?.users ?? {})) later(this.#named, name, message.at);
+      }
+    }
+  }
+
+  /** The second reading: a record without what goes; null: nothing does. It can be done again. */
+  trimmed(record: StreamRecord): StreamRecord | null {
+    let isChanged = false;
+    const requests = record.requests.map((request) => {
+      if (!this.#isOfInstance(request) || request.erased === true) return request;
+      const left = this.#requestWithout(request);
+      if (left !== request) isChanged = true;
+      return left;
+    });
+    return isChanged ? { v: 4, requests } : null;
+  }
+
+  #requestWithout(request: RecordedRequest): RecordedRequest {
+    const { writing, messages, sessionId, metadata } = request;
+    if (writing !== undefined)
+      return writing.target === 'session' && this.#isOld(writing.id, this.#cutoffs.texts)
+        ? erasedRequest(request)
+        : request;
+    if (messages.length === 0) return request;
+    const left = messages.map((message) => this.#messageWithout(sessionId, message));
+    if (left.every(({ erased }) => erased === true)) return erasedRequest(request);
+    const about = this.#metadataWithout(sessionId, metadata);
+    const isSame = about === metadata && left.every((message, index) => message === messages[index]);
+    if (isSame) return request;
+    const { metadata: _, ...rest } = request;
+    return { ...rest, messages: left, ...(about === undefined ? {} : { metadata: about }) };
+  }
+
+  #messageWithout(sessionId: string, message: RecordedMessage): RecordedMessage {
+    const { texts, counts } = this.#cutoffs;
+    if (message.erased === true) return message;
+    if (counts !== null && message.at < counts) {
+      this.expired += 1;
+      return ERASED_MESSAGE;
+    }
+    const named = this.#withoutName(message);
+    if (message.expired === true) {
+      this.expired += 1;
+      return named;
+    }
+    if (!this.#isOld(sessionId, texts)) return named;
+    const { metadata: _, ...rest } = named;
+    this.expired += 1;
+    return { ...rest, content: '', expired: true };
+  }
+
+  #withoutName(message: RecordedMessage): RecordedMessage {
+    const { userId } = message;
+    if (userId === undefined || !this.#isGone(userId)) return message;
+    const nobody = this.#nobodyOf(userId);
+    return nobody === userId ? message : { ...message, userId: nobody };
+  }
+
+  #metadataWithout(sessionId: string, metadata: RecordedRequest['metadata']): RecordedRequest['metadata'] {
+    if (metadata === undefined) return metadata;
+    const { session, users, ...rest } = metadata;
+    const isOld = session !== undefined && this.#isOld(sessionId, this.#cutoffs.people);
+    const all = Object.entries(users ?? {});
+    const left = all.filter(([name]) => !this.#isGone(name));
+    if (!isOld && left.length === all.length) return metadata;
+    return {
+      ...rest,
+      ...(session === undefined || isOld ? {} : { session }),
+      ...(left.length === 0 ? {} : { users: Object.fromEntries(left) }),
+    };
+  }
+
+  #isOld(sessionId: string, before: number | null): boolean {
+    return before !== null && (this.#sessions.get(sessionId) ?? Infinity) < before;
+  }
+
+  /** Whether nothing was said by an end user for long enough. */
+  #isGone(externalId: string): boolean {
+    const { people } = this.#cutoffs;
+    const last = this.#people.get(externalId) ?? this.#named.get(externalId) ?? Infinity;
+    return people !== null && last < people;
+  }
+
+  #isOfInstance({ instanceId }: RecordedRequest): boolean {
+    return instanceId.toLowerCase() === this.#instanceId;
+  }
+}
+
+function later(times: Map<string, number>, key: string, at: number): void {
+  if (at > (times.get(key) ?? -Infinity)) times.set(key, at);
+}

@@ -1,0 +1,109 @@
+/** Covered by test/cli/rebuild.test.ts. */
+import { count } from '../../domain/progress.ts';
+import { changesBetween, readDefinition } from '../../store/epochs/definition.ts';
+import { spillDirectory } from '../../store/data-directory.ts';
+import { pinnedDirectory, shardDirectory, type Epoch, type RebuildMark } from '../../store/epochs/epochs.ts';
+import { SnapshotReader, type Snapshot } from '../../store/published/snapshot-reader.ts';
+import { loadViews, type View } from '../../store/view-files.ts';
+import { VIEWS_DIRECTORY } from '../current-definition.ts';
+import { compareBuilds, type Comparison, type Pair } from './comparison.ts';
+
+/** Tables that are named when some could not be compared. */
+const NAMED = 6;
+
+/**
+ * Compares the rebuilt views with the live ones that were kept at the start. `outcome` is null when nobody knows
+ * by what definition the live ones were made. `memoryBytes`: what each reader may take. `except`: instances, by id, that
+ * are not compared.
+ */
+export async function compareAtMark(
+  { dataDir, memoryBytes }: { readonly dataDir: string; readonly memoryBytes: number },
+  next: Epoch & RebuildMark,
+  definition: string,
+  except: ReadonlySet<string>,
+): Promise<{ outcome: Comparison | null; changes: string[] }> {
+  const liveDefinition = await readDefinition(shardDirectory(dataDir, next.from.epoch, 0));
+  if (liveDefinition === null) return { outcome: null, changes: [] };
+  const views = loadViews(VIEWS_DIRECTORY);
+  const readers: SnapshotReader[] = [];
+  const snapshots: Snapshot[] = [];
+  const open = async (directories: readonly string[]): Promise<Snapshot[]> => {
+    const found: Snapshot[] = [];
+    for (const directory of directories) {
+      const reader = await openReader(dataDir, directory, views, memoryBytes);
+      readers.push(reader);
+      const snapshot = await reader.snapshot();
+      if (snapshot !== null) found.push(snapshot);
+    }
+    snapshots.push(...found);
+    return found;
+  };
+  const directoriesOf = ({ shards }: Epoch, directory: (shard: number) => string): string[] =>
+    Array.from({ length: shards }, (_, shard) => directory(shard));
+  try {
+    const live = directoriesOf(next.from, (shard) => pinnedDirectory(dataDir, next.epoch, shard));
+    const rebuilt = directoriesOf(next, (shard) => shardDirectory(dataDir, next.epoch, shard));
+    const pairs: Pair[] = [];
+    if (live.length === rebuilt.length) {
+      for (const [shard, directory] of live.entries()) {
+        const pair = { live: await open([directory]), rebuilt: await open([rebuilt[shard] as string]) };
+        if (pair.live.length > 0) pairs.push(pair);
+      }
+    } else {
+      pairs.push({ live: await open(live), rebuilt: await open(rebuilt) });
+    }
+    const outcome = await compareBuilds({
+      pairs,
+      views,
+      liveDefinition,
+      rebuiltDefinition: definition,
+      except,
+    });
+    return { outcome, changes: changesBetween(liveDefinition, definition) };
+  } finally {
+    for (const snapshot of snapshots) snapshot.release();
+    for (const reader of readers) await reader.close();
+  }
+}
+
+function openReader(
+  dataDir: string,
+  directory: string,
+  views: readonly View[],
+  memoryBytes: number,
+): Promise<SnapshotReader> {
+  return SnapshotReader.open({
+    directory: () => directory,
+    views,
+    threads: 1,
+    connections: 1,
+    memoryBytes,
+    spillDirectory: spillDirectory(dataDir, 'comparison'),
+  });
+}
+
+/** What a comparison found, in lines for the operator. `at`: the stream sequence compared at. */
+export function describe(outcome: Comparison | null, changes: readonly string[], at: number): string {
+  if (outcome === null)
+    return 'not compared with the live views: it is not known which code and model made them';
+  const { tables, notCompared, instances, elsewhere } = outcome;
+  const rows = tables.reduce((sum, { rebuiltRows }) => sum + rebuiltRows, 0);
+  const equal = tables.filter(({ differing }) => differing === 0).length;
+  const lines = [
+    ...(changes.length === 0 ? [] : [`changed: ${changes.join('; ')}`]),
+    `compared with the live views at entry ${count(at)}: ${equal} of ${tables.length} tables equal` +
+      `${tables.some(({ scope }) => scope === 'stream') ? ' in what follows from the stream alone' : ''}` +
+      ` (${count(rows)} rows, ${count(instances)} ${instances === 1 ? 'instance' : 'instances'})`,
+  ];
+  const expected = tables.filter(({ due, differing }) => !due && differing > 0).map(({ table }) => table);
+  if (expected.length > 0)
+    lines.push(`different, as expected, because views that they depend on changed: ${expected.join(', ')}`);
+  if (elsewhere > 0)
+    lines.push(`not compared, because they are at other entries: ${count(elsewhere)} instances`);
+  const reasons = Map.groupBy(notCompared, ({ reason }) => reason);
+  for (const [reason, group] of reasons) {
+    const names = group.slice(0, NAMED).map(({ table }) => table);
+    lines.push(`not compared: ${names.join(', ')}${group.length > NAMED ? ', …' : ''} (${reason})`);
+  }
+  return lines.join('\n');
+}

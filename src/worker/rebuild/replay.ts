@@ -1,0 +1,376 @@
+/** Covered by test/cli/rebuild.test.ts. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SetupError } from '../../errors.ts';
+import type { Logger } from '../../logger.ts';
+import {
+  prepareActiveEpoch,
+  shardDirectory,
+  switchedWithin,
+  type ActiveEpoch,
+  type Epoch,
+} from '../../store/epochs/epochs.ts';
+import { endPause, requestPause } from '../../store/epochs/pause.ts';
+import { readManifest } from '../../store/published/manifest.ts';
+import type { StreamArchive } from '../../stream/archive/archive-consumer.ts';
+import type { StreamConnection } from '../../stream/connection.ts';
+import { lastSequenceOf, readExtent } from '../../stream/log/consumer.ts';
+import { partitionsOf } from '../../stream/subjects.ts';
+import type { AnalysisPool } from '../../reader/threads/pool.ts';
+import { count, messagesPerSecond, type Progress } from '../../domain/progress.ts';
+import { openShard, type Shard } from '../shard.ts';
+import { ReplaySource, type Pull, type ReplaySourceOptions } from './replay-source.ts';
+
+/** Large batches: the cost of a fold is per statement more than per row. */
+const BATCH_BYTES = 2 ** 20;
+const WAIT_MS = 500;
+/** While far behind, readers have no use for what is published. */
+const SELDOM_MS = 600_000;
+/** Beside the live views: as often as the worker publishes. */
+const OFTEN_MS = 150;
+const LOOK_MS = 25;
+/** With a throttle, a batch holds about as much as may be done in this time: short bursts disturb nobody. */
+const BURST_MS = 250;
+const SMALL_BATCH_BYTES = 16 * 1024;
+/** A worker that has not yet noticed a switch still holds the views before it. */
+const HANDOVER_MS = 15_000;
+/** Time for which a switch is prepared at first; twice as much each time that it was too little. */
+const SWITCH_MS = 1000;
+/** A build that follows comes level by itself on a machine with time to spare; else the worker pauses for it. */
+const BEFORE_PAUSE_MS = 3000;
+const PAUSED_MS = 8000;
+const BETWEEN_PAUSES_MS = 15_000;
+/** Farther behind, a pause would end before it is level. */
+const NEAR_ENTRIES = 2000;
+/** Behind by as much as was done in less than this: near enough to follow entry by entry. */
+const NEAR_MS = 3000;
+
+export interface ReplaySettings {
+  readonly dataDir: string;
+  readonly analysis: AnalysisPool;
+  /** What the databases of all shards may take together, bytes. */
+  readonly memoryBytes: number;
+  readonly connection: StreamConnection;
+  readonly logger: Logger;
+  readonly progress: Progress;
+  /** Messages per second; null: as many as go. */
+  readonly throttle: number | null;
+  /** A backup's copy of the stream, for what the stream no longer holds. */
+  readonly archive: StreamArchive | null;
+  /** Ends everything at the next batch with `InterruptedError`. */
+  readonly signal: AbortSignal;
+}
+
+/** Whoever runs the command wants it to end. What was committed stays and is gone on with. */
+export class InterruptedError extends Error {
+  constructor() {
+    super('interrupted');
+    this.name = 'InterruptedError';
+  }
+}
+
+/** Brings a build of the views, beside the live one, up to positions of the stream. */
+export class Replay {
+  readonly #settings: ReplaySettings;
+  readonly #epoch: Epoch;
+  readonly #positions: number[];
+  #throttle: number | null;
+  /** Entries that the stretch in work leads to. */
+  #target = 0;
+  #messages = 0;
+  #bytes = 0;
+  readonly #aside = new Set<number>();
+  readonly #startedAt = performance.now();
+
+  /** `reached`: where each shard is at least, as far as that is known. */
+  constructor(settings: ReplaySettings, epoch: Epoch, reached: readonly number[] = []) {
+    this.#settings = settings;
+    this.#epoch = epoch;
+    this.#throttle = settings.throttle;
+    this.#positions = Array.from({ length: epoch.shards }, (_, shard) => reached[shard] ?? 0);
+  }
+
+  /** Messages applied since the start. */
+  get messages(): number {
+    return this.#messages;
+  }
+
+  /** Entries that could not be processed; the live worker has kept them when it came to them first. */
+  get aside(): number {
+    return this.#aside.size;
+  }
+
+  /** Sequence that each shard has reached, as far as it was opened. */
+  get positions(): readonly number[] {
+    return this.#positions;
+  }
+
+  /**
+   * Applies every entry of each shard up to a stream sequence of its own, one shard after the other, and
+   * publishes. Shards that are there already are only published.
+   *
+   * @throws SetupError when the stream no longer holds an entry that is needed; InterruptedError
+   */
+  async foldTo(title: string, targets: readonly number[]): Promise<void> {
+    const { progress } = this.#settings;
+    const total = sum(targets);
+    this.#target = total;
+    progress.begin({
+      title,
+      from: Math.min(total, sum(this.#positions)),
+      to: total,
+      counted: this.#messages,
+      rate: messagesPerSecond,
+    });
+    for (const [number, target] of targets.entries()) {
+      const before = this.#messages;
+      const shard = await this.#open(number, target, SELDOM_MS);
+      try {
+        await shard.run();
+        this.#positions[number] = shard.store.sequence;
+        this.#messages = before + shard.messages;
+        this.#tell();
+      } finally {
+        await shard.close();
+      }
+    }
+    progress.end();
+  }
+
+  /**
+   * Repeats `foldTo` until what has come in meanwhile is little. `wanted` tells the sequence that each shard
+   * has to reach by now.
+   */
+  async catchUp(wanted: () => Promise<readonly number[]>): Promise<void> {
+    let before = Infinity;
+    for (;;) {
+      const targets = await wanted();
+      const behind = targets.reduce(
+        (most, target, shard) => most + Math.max(0, target - (this.#positions[shard] ?? 0)),
+        0,
+      );
+      if (behind === 0) return;
+      // Opened anew for so little, it would publish everything twice.
+      if (this.#throttle === null && behind <= NEAR_ENTRIES) return;
+      // Another round would open everything again for as much as comes in meanwhile: following comes nearer.
+      if (this.#throttle === null && behind > before / 2) return;
+      if (behind >= before && this.#throttle !== null) {
+        this.#throttle *= 2;
+        this.#settings.progress.line(
+          `more messages arrive than the throttle lets through: it is now ${count(this.#throttle)} messages/s`,
+        );
+      }
+      before = behind;
+      const startedAt = performance.now();
+      await this.foldTo('catching up', targets);
+      if (performance.now() - startedAt < NEAR_MS) return;
+    }
+  }
+
+  /**
+   * Follows the stream with all shards open until their published rows contain all that the live ones' do, and
+   * switches readers over at that moment: nobody who asked the live views is answered by older ones afterwards.
+   */
+  async follow(live: ActiveEpoch): Promise<void> {
+    const { connection, signal } = this.#settings;
+    const idle = new Set<number>();
+    const shards: Shard[] = [];
+    const failed = Promise.withResolvers<never>();
+    failed.promise.catch(() => undefined);
+    try {
+      for (let number = 0; number < this.#epoch.shards; number++) {
+        const partitions = partitionsOf(number, this.#epoch.shards);
+        const opened = await this.#open(number, null, OFTEN_MS, async ({ after, sequence }) => {
+          const last =
+            after < sequence ? Infinity : await lastSequenceOf(connection, partitions).catch(() => Infinity);
+          if (last <= sequence) idle.add(number);
+          else idle.delete(number);
+        });
+        shards.push(opened);
+        opened.run().catch(failed.reject);
+      }
+      const { dataDir } = this.#settings;
+      const isThere = (shard: Shard, number: number): boolean => {
+        const published = shard.publication.sequence;
+        if (published < shard.store.sequence) return false;
+        if (idle.has(number)) return true;
+        return published >= liveSequence(dataDir, live, partitionsOf(number, shards.length));
+      };
+      const pauses = new Pauses(dataDir);
+      for (let withinMs = SWITCH_MS; ; withinMs *= 2) {
+        const { since = 0, ...active } = switchedWithin(withinMs, live, this.#epoch);
+        const switchOver = prepareActiveEpoch(dataDir, { ...active, since });
+        while (Date.now() * 1000 < since) {
+          if (shards.every(isThere)) {
+            switchOver();
+            return;
+          }
+          if (signal.aborted) throw new InterruptedError();
+          const behind = shards.reduce(
+            (most, shard, number) =>
+              Math.max(
+                most,
+                liveSequence(dataDir, live, partitionsOf(number, shards.length)) - shard.store.sequence,
+              ),
+            0,
+          );
+          pauses.look(behind);
+          await Promise.race([sleep(LOOK_MS), failed.promise]);
+        }
+      }
+    } finally {
+      endPause(this.#settings.dataDir);
+      await Promise.all(shards.map((shard) => shard.close()));
+    }
+  }
+
+  #tell(): void {
+    const done = Math.min(sum(this.#positions), this.#target);
+    this.#settings.progress.update({
+      done,
+      counted: this.#messages,
+      details: `entry ${count(done)} of ${count(this.#target)}`,
+    });
+  }
+
+  async #open(
+    number: number,
+    until: number | null,
+    publishEveryMs: number,
+    onPull: (pull: Pull) => Promise<void> = () => Promise.resolve(),
+  ): Promise<Shard> {
+    const { dataDir, analysis, connection, logger, archive } = this.#settings;
+    const [messages, bytes] = [this.#messages, this.#bytes];
+    const replay: ReplaySourceOptions = {
+      until,
+      archive,
+      batchBytes: () => this.#batchBytes(),
+      onPull: async (pull) => {
+        await this.#checkHeld(pull);
+        this.#positions[number] = pull.sequence;
+        // Shards that are open side by side add up roughly, which is enough for a rate.
+        this.#messages = Math.max(this.#messages, messages + pull.messagesBefore);
+        this.#bytes = Math.max(this.#bytes, bytes + pull.bytesBefore);
+        if (until !== null) this.#tell();
+        await onPull(pull);
+        await this.#pause();
+      },
+    };
+    const shard = await openShard({
+      dataDir,
+      batchBytes: BATCH_BYTES,
+      memoryBytes: this.#settings.memoryBytes,
+      analysis,
+      connection,
+      logger,
+      active: this.#epoch,
+      shard: number,
+      waitMs: until === null ? OFTEN_MS : WAIT_MS,
+      publishEveryMs,
+      waitForLockMs: HANDOVER_MS,
+      openSource: (start) => ReplaySource.open(connection, replay, start),
+      archivedUntil: archive?.lastSequence ?? 0,
+      setAside: (entry) => {
+        this.#aside.add(entry.sequence);
+        return Promise.resolve();
+      },
+    });
+    this.#positions[number] = shard.store.sequence;
+    return shard;
+  }
+
+  #batchBytes(): number {
+    if (this.#throttle === null) return BATCH_BYTES;
+    if (this.#messages === 0) return SMALL_BATCH_BYTES;
+    const burst = (this.#throttle * BURST_MS) / 1000;
+    return Math.min(BATCH_BYTES, Math.max(1, Math.round((this.#bytes / this.#messages) * burst)));
+  }
+
+  async #pause(): Promise<void> {
+    const { signal } = this.#settings;
+    if (signal.aborted) throw new InterruptedError();
+    if (this.#throttle === null) return;
+    const dueMs = (this.#messages / this.#throttle) * 1000;
+    const waitMs = this.#startedAt + dueMs - performance.now();
+    if (waitMs <= 0) return;
+    await sleep(waitMs, undefined, { signal }).catch(() => {
+      throw new InterruptedError();
+    });
+  }
+
+  /** Entries behind the last one applied may have been dropped by the stream's limits meanwhile. */
+  async #checkHeld({ after }: Pull): Promise<void> {
+    const { archive, connection, signal } = this.#settings;
+    for (;;) {
+      if (signal.aborted) throw new InterruptedError();
+      try {
+        const { firstSequence, lastSequence } = await readExtent(connection);
+        refuseGap(Math.max(after, archive?.lastSequence ?? 0), firstSequence, lastSequence);
+        return;
+      } catch (error) {
+        if (error instanceof SetupError) throw error;
+        await connection.whenConnected(1000);
+      }
+    }
+  }
+}
+
+/** When the worker of the live views is asked to take up nothing, so that a build that is near comes level. */
+class Pauses {
+  readonly #dataDir: string;
+  #next = performance.now() + BEFORE_PAUSE_MS;
+
+  constructor(dataDir: string) {
+    this.#dataDir = dataDir;
+  }
+
+  /** `behind`: by so many entries. */
+  look(behind: number): void {
+    if (performance.now() < this.#next || behind > NEAR_ENTRIES) return;
+    requestPause(this.#dataDir, Date.now() + PAUSED_MS);
+    this.#next = performance.now() + PAUSED_MS + BETWEEN_PAUSES_MS;
+  }
+}
+
+/** @throws SetupError when the stream lacks entries behind `after` that it once had */
+export function refuseGap(after: number, firstSequence: number, lastSequence: number): void {
+  if (lastSequence <= after || firstSequence <= after + 1) return;
+  const held =
+    firstSequence > lastSequence
+      ? 'holds no entry any more'
+      : `holds entries ${count(firstSequence)} to ${count(lastSequence)}`;
+  throw new SetupError(
+    `The stream ${held}: ${entries(after + 1, firstSequence - 1)} gone, and rebuilt views would not count them. ` +
+      'The live views are unchanged. "npm run rebuild -- --from-backup DIR" reads them from a backup.',
+  );
+}
+
+function entries(from: number, to: number): string {
+  return from === to ? `entry ${count(from)} is` : `entries ${count(from)} to ${count(to)} are`;
+}
+
+/** What the live views of partitions contain: the highest published sequence of the shards that have them. */
+/** For each shard of another build, the newest entry that the live views of its partitions have published. */
+export function liveSequences(dataDir: string, live: Epoch, { shards }: Epoch): number[] {
+  return Array.from({ length: shards }, (_, shard) =>
+    liveSequence(dataDir, live, partitionsOf(shard, shards)),
+  );
+}
+
+function liveSequence(dataDir: string, live: Epoch, partitions: readonly number[]): number {
+  const shards = new Set(partitions.map((partition) => partition % live.shards));
+  return Math.max(
+    0,
+    ...[...shards].map((shard) => readManifest(shardDirectory(dataDir, live.epoch, shard))?.sequence ?? 0),
+  );
+}
+
+/** Newest entries of the stream for each shard. */
+export async function newestOf(connection: StreamConnection, { shards }: Epoch): Promise<number[]> {
+  return Promise.all(
+    Array.from({ length: shards }, (_, shard) => lastSequenceOf(connection, partitionsOf(shard, shards))),
+  );
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,135 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { MOST_HELD_BACK_NAMED, POSTED } from '../../../src/doors/alerts/body-schema.ts';
+import { contentOf, escapeMrkdwn, render } from '../../../src/doors/alerts/body.ts';
+import { entity, firing, INSTANCE, NOW, RULE, rule, TOPIC } from './builders.ts';
+
+const LINK = `/?instance=${INSTANCE}&view=topic&id=${TOPIC}`;
+
+interface SlackBody {
+  readonly text: string;
+  readonly blocks: readonly {
+    readonly type: string;
+    readonly text: { readonly type: string; readonly text: string };
+  }[];
+}
+
+function slack(
+  parts: Parameters<typeof firing>[0] = {},
+  quotes: readonly string[] = [],
+  publicUrl = '',
+): SlackBody {
+  const content = contentOf({ ...firing(parts), quotes }, 7, NOW);
+  return JSON.parse(render(content, 'slack', publicUrl).body) as SlackBody;
+}
+
+describe('the body of a message', () => {
+  it('has every figure', () => {
+    const before = { start: 0, end: 86_400_000_000, sessions: 380, windows: 28 };
+    const content = contentOf({ ...firing({ before }), quotes: ['Cancel it.'] }, 7, NOW);
+    const { body, text } = render(content, 'undertone', '');
+    const { timestamp, data } = POSTED['alert.fired'].parse(JSON.parse(body));
+    equal(timestamp, '2026-11-22T14:05:00.000Z');
+    deepEqual(data, {
+      alert: { id: RULE, name: 'Many cancellations', kind: 'count' },
+      instanceId: INSTANCE,
+      text,
+      link: LINK,
+      window: {
+        granularity: 'DAY',
+        start: '2026-11-22T00:00:00.000Z',
+        end: '2026-11-23T00:00:00.000Z',
+        timeZone: 'UTC',
+      },
+      value: 42,
+      bound: 40,
+      before: {
+        start: '1970-01-01T00:00:00.000Z',
+        end: '1970-01-02T00:00:00.000Z',
+        sessions: 380,
+        windows: 28,
+      },
+      entity: { groupBy: 'TOPIC', id: TOPIC, name: 'Cancel order' },
+      quotes: ['Cancel it.'],
+      position: 7,
+    });
+  });
+
+  it('calls no window today that is over for who reads it, however far behind the worker is', () => {
+    const late = NOW + 2 * 86_400_000;
+    const { text } = contentOf({ ...firing(), quotes: [] }, 7, late);
+    ok(text.startsWith('‘Cancel order’ came up in 42 conversations on 22 November;'), text);
+  });
+
+  it('names what is held back, as many as fit', () => {
+    const heldBack = Array.from({ length: 150 }, () => entity());
+    const parts = { entity: null, heldBack, value: heldBack.length, bound: 20 };
+    const { body, text } = render(contentOf({ ...firing(parts), quotes: [] }, 7, NOW), 'undertone', '');
+    const { data } = POSTED['alert.held_back'].parse(JSON.parse(body));
+    deepEqual([data.value, data.bound, data.text], [150, 20, text]);
+    equal(data.heldBack.length, MOST_HELD_BACK_NAMED);
+    deepEqual(data.heldBack[0], { groupBy: 'TOPIC', id: TOPIC, name: 'Cancel order', sessions: 42 });
+    equal(slack(parts).text, `Many cancellations: ${text}`);
+  });
+
+  it('has a whole address where the dashboard has one', () => {
+    const { body } = render(
+      contentOf({ ...firing(), quotes: [] }, 7, NOW),
+      'undertone',
+      'https://undertone.example',
+    );
+    equal(POSTED['alert.fired'].parse(JSON.parse(body)).data.link, `https://undertone.example${LINK}`);
+  });
+});
+
+describe('the body for Slack', () => {
+  it('has the name of the alert, the text, and a link to the dashboard', () => {
+    const { text, blocks } = slack({}, [], 'https://undertone.example');
+    ok(text.startsWith('Many cancellations: ‘Cancel order’ came up in 42 conversations today;'));
+    deepEqual(
+      blocks.map((block) => [block.type, block.text.type]),
+      [
+        ['header', 'plain_text'],
+        ['section', 'mrkdwn'],
+        ['section', 'mrkdwn'],
+      ],
+    );
+    equal(blocks[0]?.text.text, 'Many cancellations');
+    const address = `https://undertone.example${LINK}`.replaceAll('&', '&amp;');
+    equal(blocks.at(-1)?.text.text, `<${address}|Open in Undertone>`);
+  });
+
+  it('has no link that nobody can follow', () => {
+    equal(slack().blocks.length, 2);
+  });
+
+  it('mentions nobody, links nowhere and formats nothing, whatever users write', () => {
+    const name =
+      '<!channel> <@U012> <https://evil.example|click> & *bold* _it_ ~x~ `code` @here #general &lt;!here&gt;';
+    const { text, blocks } = slack({ entity: entity({ name }) }, [name]);
+    for (const shown of [text, ...blocks.map((block) => block.text.text)]) {
+      ok(!/<|>/.test(shown), shown);
+      ok(!/&(?!amp;|lt;|gt;)/.test(shown), shown);
+      ok(!/[*_~`@#](?!\u200b)/.test(shown), shown);
+    }
+    const plain = blocks[0]?.text.text;
+    equal(plain, 'Many cancellations');
+  });
+
+  it('escapes once, so that people read what was written', () => {
+    equal(escapeMrkdwn('a < b && c > d'), 'a &lt; b &amp;&amp; c &gt; d');
+    equal(escapeMrkdwn('&lt;'), '&amp;lt;');
+  });
+
+  it('fits into what Slack takes, and cuts no character in two', () => {
+    const { text, blocks } = slack({
+      entity: entity({ name: '&'.repeat(5000) }),
+      rule: rule({ name: '😀'.repeat(100) }),
+    });
+    ok(text.length > 3000);
+    const [header, section] = blocks;
+    ok((header?.text.text.length ?? 0) <= 150 && (section?.text.text.length ?? 0) <= 3000);
+    ok(section?.text.text.replaceAll('&amp;', '').includes('&') === false);
+    ok(header?.text.text.isWellFormed());
+  });
+});

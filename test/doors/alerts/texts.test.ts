@@ -1,0 +1,192 @@
+import { equal, ok } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { textOf, times } from '../../../src/doors/alerts/texts.ts';
+import { HOUR, windowAt } from '../../../src/doors/alerts/windows.ts';
+import { COUNT, entity, firing, NOW, rule } from './builders.ts';
+
+const RISING = { kind: 'rising', groupBy: 'TOPIC', window: 'DAY', factor: 2, atLeast: 5 } as const;
+const TODAY = 'Period: Sunday, 22 November 2026, UTC.';
+
+describe('the text of a count', () => {
+  it('says how often, when, and what the alert is set to', () => {
+    equal(
+      textOf(firing()),
+      `‘Cancel order’ came up in 42 conversations today; the alert is set to 40. ${TODAY}`,
+    );
+  });
+
+  it('has the singular for one', () => {
+    equal(
+      textOf(firing({ condition: { ...COUNT, atLeast: 1 }, value: 1, bound: 1 })),
+      `‘Cancel order’ came up in 1 conversation today; the alert is set to 1. ${TODAY}`,
+    );
+  });
+
+  it('says what it is about when that is no topic', () => {
+    const gap = { condition: { ...COUNT, groupBy: 'GAP', window: 'HOUR' } } as const;
+    equal(
+      textOf(
+        firing({ ...gap, value: 1200, entity: entity({ groupBy: 'GAP', name: 'Cannot track\n parcels' }) }),
+      ),
+      'The gap ‘Cannot track parcels’ came up in 1,200 conversations this hour; the alert is set to 40. Period: ' +
+        'Sunday, 22 November 2026, 14:00 to 15:00, UTC.',
+    );
+    const signal = { condition: { ...COUNT, groupBy: 'CSAT_DSAT', window: 'WEEK' } } as const;
+    equal(
+      textOf(firing({ ...signal, entity: entity({ groupBy: 'CSAT_DSAT', name: 'Complaint' }) })),
+      'The signal ‘Complaint’ came up in 42 conversations this week; the alert is set to 40. Period: Monday, ' +
+        '16 November 2026 to Sunday, 22 November 2026, UTC.',
+    );
+  });
+
+  it('names a window that is over by its date', () => {
+    const over = (window: 'HOUR' | 'DAY' | 'WEEK', at: string): string =>
+      textOf(
+        firing({
+          condition: { ...COUNT, window },
+          isOpen: false,
+          span: windowAt(window, 'UTC', Date.parse(at) * 1000),
+        }),
+      ).split(';')[0] ?? '';
+    equal(over('DAY', '2026-11-21T10:00Z'), '‘Cancel order’ came up in 42 conversations on 21 November');
+    equal(
+      over('HOUR', '2026-11-21T23:10Z'),
+      '‘Cancel order’ came up in 42 conversations between 23:00 and 00:00',
+    );
+    equal(
+      over('WEEK', '2026-12-30T10:00Z'),
+      '‘Cancel order’ came up in 42 conversations in the week from 28 December to 3 January',
+    );
+  });
+});
+
+describe('the text in a time zone', () => {
+  it('tells the time by its clocks, and names it', () => {
+    const told = (window: 'HOUR' | 'DAY' | 'WEEK', at: string, isOpen: boolean): string => {
+      const zoned = rule({ condition: { ...COUNT, window }, timeZone: 'Europe/Berlin' });
+      const span = windowAt(window, 'Europe/Berlin', Date.parse(at) * 1000);
+      return textOf({ ...firing({ window, isOpen, span }), rule: zoned });
+    };
+    const said = '‘Cancel order’ came up in 42 conversations';
+    equal(
+      told('DAY', '2026-10-24T22:30Z', true),
+      `${said} today; the alert is set to 40. Period: Sunday, 25 October 2026, Europe/Berlin.`,
+    );
+    // The hour that comes twice: once before clocks are put back, and once after.
+    for (const at of ['2026-10-25T00:30Z', '2026-10-25T01:30Z'])
+      ok(told('HOUR', at, false).startsWith(`${said} between 02:00 and 0`), told('HOUR', at, false));
+    equal(
+      told('WEEK', '2026-10-25T22:59Z', false),
+      `${said} in the week from 19 October to 25 October; the alert is set to 40. ` +
+        'Period: Monday, 19 October 2026 to Sunday, 25 October 2026, Europe/Berlin.',
+    );
+  });
+});
+
+describe('the text of what rises', () => {
+  const before = { start: 0, end: 0, sessions: 380, windows: 28 };
+
+  it('compares with an average day', () => {
+    equal(
+      textOf(firing({ condition: RISING, before })),
+      '‘Cancel order’ came up in 42 conversations today, 3.1 times as many as on an average day of the last four ' +
+        `weeks. ${TODAY}`,
+    );
+  });
+
+  it('compares with what there is', () => {
+    const said = (parts: object): string =>
+      /, ([^,]*)\. Period/.exec(textOf(firing({ condition: RISING, ...parts })))?.[1] ?? '';
+    equal(
+      said({ before: { ...before, sessions: 210, windows: 10 } }),
+      'twice as many as on an average day of the last ten days',
+    );
+    equal(
+      said({ before: { ...before, sessions: 13, windows: 13 } }),
+      '42 times as many as on an average day of the last 13 days',
+    );
+    equal(
+      said({ before: { ...before, sessions: 49, windows: 7 } }),
+      '6 times as many as on an average day of the last week',
+    );
+    const hour = { ...RISING, window: 'HOUR' } as const;
+    equal(
+      said({ condition: hour, before: { ...before, sessions: 168, windows: 168 } }),
+      '42 times as many as in an average hour of the last seven days',
+    );
+    equal(
+      said({ condition: hour, before: { ...before, sessions: 24, windows: 24 } }),
+      '42 times as many as in an average hour of the last day',
+    );
+    const week = { ...RISING, window: 'WEEK' } as const;
+    equal(
+      said({ condition: week, before: { ...before, sessions: 80, windows: 8 } }),
+      '4.2 times as many as in an average week of the last eight weeks',
+    );
+  });
+
+  it('never says more digits than it knows', () => {
+    equal(times(2.04), 'twice');
+    equal(times(2.06), '2.1 times');
+    equal(times(12.345), '12.3 times');
+    equal(times(3), '3 times');
+  });
+});
+
+describe('the other texts', () => {
+  it('tell of a new topic before when there was none of it', () => {
+    const condition = { kind: 'new_topic', atLeast: 3 } as const;
+    const start = Date.parse('2026-11-16T09:00Z') * 1000;
+    equal(
+      textOf(firing({ condition, window: null, value: 3, bound: 3, span: { start, end: start + HOUR } })),
+      'People ask about something new: ‘Cancel order’ has come up in 3 conversations, and in none before Monday, ' +
+        '16 November 2026 (UTC).',
+    );
+  });
+
+  it('tell of dissatisfaction as a share of how many', () => {
+    const condition = { kind: 'dsat_share', window: 'DAY', above: 0.2, minSessions: 50 } as const;
+    equal(
+      textOf(firing({ condition, entity: null, value: 0.2139, bound: 0.2, sessions: 1200 })),
+      '21.4\u00a0% of 1,200 conversations today had a signal of dissatisfaction; the alert is set to more than ' +
+        `20\u00a0%. ${TODAY}`,
+    );
+    const all = textOf(firing({ condition, entity: null, value: 1, bound: 0.2, sessions: 60 }));
+    equal(all.split(';')[0], 'All 60 conversations today had a signal of dissatisfaction');
+    equal(
+      textOf(firing({ condition, entity: null, value: 1, bound: 0, sessions: 1 })),
+      'The only conversation today had a signal of dissatisfaction; the alert is set to more than ' +
+        `0\u00a0%. ${TODAY}`,
+    );
+  });
+
+  it('name what is held back, as many as one reads', () => {
+    const some = (count: number, groupBy: 'TOPIC' | 'GAP' = 'TOPIC') =>
+      Array.from({ length: count }, (_, index) => entity({ name: `t${index}`, groupBy }));
+    const said = (count: number, parts: Parameters<typeof firing>[0] = {}): string =>
+      textOf(firing({ entity: null, heldBack: some(count), value: count, bound: 20, ...parts }));
+    equal(
+      said(9),
+      '9 more topics met the condition of this alert today: ‘t0’, ‘t1’, ‘t2’, ‘t3’, ‘t4’ and 4 others. ' +
+        `It says no more about this day. ${TODAY}`,
+    );
+    const gaps = {
+      condition: { ...COUNT, groupBy: 'GAP', window: 'HOUR' },
+      heldBack: some(1, 'GAP'),
+    } as const;
+    equal(
+      said(1, gaps).split(' Period')[0],
+      '1 more gap met the condition of this alert this hour: ‘t0’. It says no more about this hour.',
+    );
+    const fresh = { condition: { kind: 'new_topic', atLeast: 3 }, window: null } as const;
+    equal(
+      said(6, fresh),
+      '6 more topics met the condition of this alert: ‘t0’, ‘t1’, ‘t2’, ‘t3’, ‘t4’ and another one. ' +
+        'It says no more about this day.',
+    );
+  });
+
+  it('are as long ago as the clock of the test says', () => {
+    equal(new Date(NOW).toISOString(), '2026-11-22T14:05:00.000Z');
+  });
+});

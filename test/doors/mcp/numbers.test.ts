@@ -1,0 +1,32 @@
+import { deepEqual } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { change, counted, number, percent } from '../../../src/doors/mcp/numbers.ts';
+
+describe('numbers of an answer', () => {
+  it('have at most one place, and a dash where there is none', () => {
+    deepEqual([3, 2.25, -0.04, 1234567, null, undefined, 'DSAT'].map(number), [
+      '3',
+      '2.3',
+      '0',
+      '1234567',
+      '-',
+      '-',
+      'DSAT',
+    ]);
+    deepEqual([0, 0.001, 0.0123, 0.0996, 0.5, 1].map(percent), ['0%', '0.1%', '1.2%', '10%', '50%', '100%']);
+  });
+
+  it('tell how they changed, where there was something', () => {
+    deepEqual(
+      [change(12, 10), change(9, 10), change(10, 10), change(0, 10), change(5, 0)],
+      ['+20%', '-10%', '±0%', '-100%', ''],
+    );
+  });
+
+  it('say what they count in the singular where there is one', () => {
+    deepEqual(
+      [0, 1, 2].map((count) => counted(count, 'session')),
+      ['0 sessions', '1 session', '2 sessions'],
+    );
+  });
+});

@@ -1,0 +1,177 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Observation } from '../../../../src/doors/traces/observation.ts';
+import { KEPT } from '../../../../src/doors/traces/assembly/records.ts';
+import { Dice } from './exports.ts';
+import { FakeService } from './fake-service.ts';
+
+function call(number: number, ids: Partial<Observation> = {}): Observation {
+  return {
+    traceId: number.toString(16).padStart(32, '0'),
+    spanId: number.toString(16).padStart(16, '0'),
+    kind: 'chat',
+    startedAt: 1e15 + number * 10_000,
+    endedAt: 1e15 + number * 10_000 + 5000,
+    asked: [{ role: 'user', content: `question ${number}` }],
+    answered: [{ role: 'assistant', content: `answer ${number}` }],
+    conversationId: 'a chat',
+    lacksContent: false,
+    ...ids,
+  };
+}
+
+describe('what the assembler sends on', () => {
+  it('is not taken for what was stored before all that was known of the conversation was lost', async () => {
+    const service = new FakeService(null);
+    service.send([call(1)]);
+    await service.runOut();
+    service.forget();
+    service.send([call(2)]);
+    await service.runOut();
+    const contents = [...(service.sessions().get('a chat') ?? [])].map((said) => Object(said).content);
+    deepEqual(contents, ['question 1', 'answer 1', 'question 2', 'answer 2']);
+  });
+
+  it('is a question that is asked again in a trace whose id has 64 bits', async () => {
+    const service = new FakeService(null);
+    const asked = [{ role: 'user', content: 'Where is my parcel?' }] as const;
+    for (const number of [1, 2]) {
+      service.send([call(number, { asked })]);
+      await service.runOut();
+    }
+    const contents = [...(service.sessions().get('a chat') ?? [])].map((said) => Object(said).content);
+    deepEqual(contents, ['Where is my parcel?', 'answer 1', 'Where is my parcel?', 'answer 2']);
+  });
+
+  it('is in order where calls of a trace start in the same millisecond and repeat each other', async () => {
+    const said = ['Yes', 'Done.', 'Yes', 'Done.', 'Thanks', 'You are welcome.'].map((content, index) => ({
+      role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
+      content,
+    }));
+    for (const late of [0, 150]) {
+      const service = new FakeService(null);
+      const calls = [0, 2, 4].map((index) => {
+        const at = 1e15 + late * (4 - index);
+        const asked = said.slice(0, index + 1);
+        const times = { startedAt: at, endedAt: at + 200 };
+        return call(9 - index, { traceId: '1'.repeat(32), asked, answered: [said[index + 1]!], ...times });
+      });
+      service.send(calls.toReversed());
+      await service.runOut();
+      const found = service.sessions().get('a chat') ?? [];
+      deepEqual(
+        found.map((message) => Object(message).content),
+        said.map(({ content }) => content),
+      );
+    }
+  });
+
+  it('is whole of a conversation whose beginning is no longer known', async () => {
+    const service = new FakeService(null);
+    const trace = '1'.repeat(32);
+    const calls = Array.from({ length: 2500 }, (_, index) => call(index + 1, { traceId: trace }));
+    service.send(calls);
+    await service.runOut();
+    // Whoever goes on after a kill reads them again.
+    service.send(calls);
+    await service.runOut();
+    equal(service.sessions().get('a chat')?.length, 5000);
+    ok(service.turnsKept <= 2000);
+    service.send([call(2501)]);
+    await service.runOut();
+    equal(service.sessions().get('a chat')?.length, 5002);
+  });
+
+  it('is whole of a trace that is far larger than what is kept of it', async () => {
+    const calls = Array.from({ length: 1500 }, (_, index) =>
+      call(index + 2, {
+        traceId: 'a'.repeat(32),
+        parentSpanId: call(1).spanId,
+        conversationId: `chat ${index % 7}`,
+      }),
+    );
+    const top = call(1, { traceId: 'a'.repeat(32), kind: 'other', asked: [], answered: [] });
+    const sent = async (service: FakeService): Promise<FakeService> => {
+      for (let from = 0; from < calls.length; from += 100) service.send(calls.slice(from, from + 100));
+      service.send([top]);
+      await service.runOut();
+      return service;
+    };
+    const few = { turns: 60, spans: 50, merged: { kept: 40, block: 10, page: 40 } };
+    for (const dice of [null, new Dice(1)]) {
+      const service = await sent(new FakeService(dice, { kept: few, crashShare: 0.01 }));
+      const counts = [...service.sessions().values()].map((said) => said.length);
+      equal(
+        counts.reduce((sum, count) => sum + count, 0),
+        3000,
+      );
+      equal(counts.length, 7);
+      // A conversation has up to 2,000 calls of a round in its outbox.
+      ok(service.largestValue < 40_000, `${service.largestValue}`);
+    }
+  });
+
+  it('has each of many questions in a row once, as the next call repeats them', async () => {
+    const service = new FakeService(null);
+    const asked = Array.from({ length: 1000 }, (_, index) => ({
+      role: 'user' as const,
+      content: `line ${index % 300}`,
+    }));
+    service.send([call(1, { asked })]);
+    await service.runOut();
+    const answered = [{ role: 'assistant' as const, content: 'answer 1' }];
+    service.send([call(2, { asked: [...asked, ...answered, { role: 'user', content: 'And now?' }] })]);
+    await service.runOut();
+    equal(service.sessions().get('a chat')?.length, 1003);
+  });
+
+  it('does not wait for what is above a span if that was assembled before, even by another process', async () => {
+    const service = new FakeService(null);
+    const trace = 'a'.repeat(32);
+    const top = call(1, { traceId: trace, kind: 'other', asked: [], answered: [] });
+    service.send([top]);
+    await service.run();
+    service.kill();
+    service.send([call(2, { traceId: trace, parentSpanId: top.spanId })]);
+    await service.run();
+    equal(service.sessions().get('a chat')?.length, 2);
+  });
+
+  it('is sent once when an old call was exported again, and that comes again after a kill', async () => {
+    for (const page of [6, 1000]) {
+      const kept = { ...KEPT, turns: 12, merged: { kept: 8, block: 2, page } };
+      const service = new FakeService(null, { kept });
+      service.send([1, 2, 3, 4].map((number) => call(number)));
+      await service.run();
+      service.send([call(100, { traceId: 'f'.repeat(32), parentSpanId: 'f'.repeat(16) })]);
+      for (const number of [5, 6, 7, 8, 1, 2]) service.send([call(number)]);
+      await service.run();
+      for (let number = 9; number <= 40; number += 1) service.send([call(number)]);
+      await service.run();
+      service.kill();
+      await service.runOut();
+      equal(service.sessions().get('a chat')?.length, 82);
+    }
+  });
+
+  it('is sent once when more calls of a conversation come again than it keeps digests of', async () => {
+    for (let seed = 1; seed <= 6; seed += 1) {
+      const dice = new Dice(seed);
+      const kept = {
+        ...KEPT,
+        turns: 12,
+        merged: { kept: 8, block: 1 + dice.roll(4), page: 4 + dice.roll(8) },
+      };
+      const service = new FakeService(dice, { kept, crashShare: 0.002 });
+      // It waits for what is above it, and nothing that came later leaves the stream meanwhile.
+      service.send([call(1, { traceId: 'f'.repeat(32), parentSpanId: 'f'.repeat(16) })]);
+      for (let number = 2; number <= 100; number += 1) {
+        service.send([call(number)]);
+        if (dice.chance(0.2)) await service.run();
+        if (dice.chance(0.05)) service.kill();
+      }
+      await service.runOut();
+      equal(service.sessions().get('a chat')?.length, 200, `seed ${seed}`);
+    }
+  });
+});

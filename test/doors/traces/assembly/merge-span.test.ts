@@ -1,0 +1,167 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { mergeSpan } from '../../../../src/doors/traces/assembly/merge-span.ts';
+import {
+  TextHashes,
+  type SaidMessage,
+  type SaidSpan,
+} from '../../../../src/doors/traces/assembly/said-span.ts';
+import type { Turn } from '../../../../src/doors/traces/assembly/turn.ts';
+
+const hashes = new TextHashes();
+const SECOND = 1_000_000;
+const START = 1e15;
+/** More than are kept of a conversation between two calls. */
+const TURNS = 4000;
+/** Looks at what is known, for each turn and each message together: what one goes through is gone through once more. */
+const LOOKS = 12;
+
+const says = (role: SaidMessage['role'], content: string): SaidMessage => ({
+  role,
+  content,
+  hash: hashes.of(content),
+});
+const asks = (content: string): SaidMessage => says('user', content);
+const answers = (content: string): SaidMessage => says('assistant', content);
+const many = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+function span(parts: Partial<SaidSpan>): SaidSpan {
+  return {
+    trace: 'new',
+    startedAt: START + TURNS * SECOND,
+    endedAt: START + (TURNS + 1) * SECOND,
+    asked: [],
+    answered: [],
+    continues: false,
+    alone: true,
+    ...parts,
+  };
+}
+
+/** Turns of a conversation that count how often somebody looks at them. */
+function watched(said: readonly SaidMessage[], inferred: Turn['inferred'] = null) {
+  let looks = 0;
+  class WatchedTurn implements Turn {
+    at: number;
+    trace = 'old';
+    #inferred = inferred;
+    readonly #said: SaidMessage;
+
+    constructor(one: SaidMessage, index: number) {
+      this.#said = one;
+      this.at = START + index * SECOND;
+    }
+    get role(): Turn['role'] {
+      looks += 1;
+      return this.#said.role;
+    }
+    get hash(): string {
+      looks += 1;
+      return this.#said.hash;
+    }
+    get inferred(): Turn['inferred'] {
+      looks += 1;
+      return this.#inferred;
+    }
+    set inferred(value) {
+      this.#inferred = value;
+    }
+  }
+  const turns: Turn[] = said.map((one, index) => new WatchedTurn(one, index));
+  return { turns, looks: () => looks };
+}
+
+/** What is known of a conversation, what a call says, and how many messages of it are new. */
+const CALLS: readonly (readonly [
+  name: string,
+  known: readonly SaidMessage[],
+  inferred: Turn['inferred'],
+  says: SaidSpan,
+  added: number,
+])[] = [
+  [
+    'has thousands of answers, before thousands of later ones',
+    [asks('q'), ...many(TURNS, (index) => answers(`known ${index}`))],
+    null,
+    span({
+      startedAt: START,
+      endedAt: START + SECOND / 2,
+      asked: [asks('q')],
+      answered: many(9000, () => answers('k')),
+    }),
+    9000,
+  ],
+  [
+    'repeats thousands of equal turns that are one shorter',
+    many(TURNS, () => answers('a')),
+    null,
+    span({ asked: [...many(TURNS / 2, () => answers('a')), asks('q')] }),
+    1,
+  ],
+  [
+    'repeats a history of which half is told otherwise',
+    many(TURNS, (index) => (index % 2 === 0 ? asks(`q ${index}`) : answers(`a ${index}`))),
+    null,
+    span({
+      asked: [
+        ...many(TURNS, (index) => (index % 2 === 0 ? asks(`q ${index}`) : answers(`b ${index}`))),
+        asks('new'),
+      ],
+    }),
+    1,
+  ],
+  [
+    'has a history that nobody knows, of the other role than what is known',
+    [...many(TURNS, (index) => answers(`a ${index}`)), asks('known')],
+    'history',
+    span({ asked: [...many(9000, (index) => asks(`q ${index}`)), asks('known'), answers('x'), asks('y')] }),
+    9002,
+  ],
+  [
+    'asks the same again and again behind thousands of equal questions',
+    many(TURNS, () => asks('q')),
+    null,
+    span({ asked: many(200, () => asks('q')) }),
+    0,
+  ],
+  [
+    'goes on with a question that was asked thousands of times',
+    many(TURNS, (index) => (index % 2 === 0 ? asks('q') : answers('a'))),
+    'history',
+    span({ asked: [asks('q'), ...many(9000, () => answers('b'))], continues: true }),
+    9000,
+  ],
+  [
+    'repeats thousands of steps',
+    [asks('q'), ...many(TURNS, (index) => answers(`step ${index}`))],
+    'step',
+    span({ asked: [asks('q'), ...many(TURNS, (index) => answers(`step ${index}`))], continues: true }),
+    0,
+  ],
+];
+
+describe('a call of a conversation with thousands of turns', () => {
+  for (const [name, known, inferred, call, added] of CALLS) {
+    it(`takes as many looks as it has messages and the conversation turns: it ${name}`, () => {
+      const { turns, looks } = watched(known, inferred);
+      equal(mergeSpan(turns, call).length, added);
+      const most = LOOKS * (known.length + call.asked.length + call.answered.length);
+      ok(looks() <= most, `${looks()} looks, at most ${most}`);
+    });
+  }
+
+  it('is put between what was said before and after it', () => {
+    const { turns } = watched([asks('first'), answers('one'), asks('third'), answers('three')]);
+    const second = { startedAt: START + 1.2 * SECOND, endedAt: START + 1.8 * SECOND };
+    mergeSpan(
+      turns,
+      span({ ...second, asked: [asks('second')], answered: [answers('two'), answers('more')] }),
+    );
+    const wanted = ['first', 'one', 'second', 'two', 'more', 'third', 'three'].map((text) => hashes.of(text));
+    deepEqual(
+      turns.map(({ hash }) => hash),
+      wanted,
+    );
+  });
+});

@@ -1,0 +1,416 @@
+import { deepEqual, equal, notEqual, ok } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { MOST_CURATIONS, type CurationAction, type PlacedCuration } from '../../../src/domain/curations.ts';
+import type { ClusterRow, CurationRow, GapRow, MessageFact, TopicRow } from '../../../src/domain/facts.ts';
+import { InstanceCurations } from '../../../src/reader/threads/instance-curations.ts';
+import { OPTIONS, INSTANCE_ID, said, Store, vectorOf, type Said } from './builders.ts';
+
+const uuid = (number: number): string => `0190b000-0000-7000-8000-${String(number).padStart(12, '0')}`;
+
+/** A curation of the first instance, behind `before` turns of its batch. */
+function placed(number: number, action: CurationAction, before = 0): PlacedCuration {
+  const examples = action.kind === 'CREATE' ? { examples: action.examples.map(vectorOf) } : {};
+  return {
+    before,
+    session: null,
+    position: 1_000_000 + number,
+    instance: 1,
+    instanceId: INSTANCE_ID,
+    acceptedAt: number * 1e6,
+    curation: { id: uuid(number), keyId: 'key', action },
+    ...examples,
+  };
+}
+
+const REQUESTS = ['track my parcel', 'cancel my order', 'refund the money', 'open a new account'];
+/** Four topics of four requests each: of the first request at positions 1, 5, 9 and 13, and so on. */
+const HISTORY = [0, 1, 2, 3].flatMap((round) =>
+  REQUESTS.map((text, kind) => said(1 + round * 4 + kind, text, { session: 1 + round * 4 + kind })),
+);
+
+class Curated extends Store {
+  #curations = 0;
+
+  constructor(history: readonly Said[] = HISTORY) {
+    // Few requests are asked: topics are found by less than this.
+    super({ ...OPTIONS, thresholds: { ...OPTIONS.thresholds, topic: 0.54 } });
+    if (history.length > 0) this.fold(history);
+  }
+
+  /** Applies a decision, and returns its row. */
+  decide(action: CurationAction): CurationRow {
+    this.#curations += 1;
+    const [row, ...undone] = this.fold([], [placed(this.#curations, action)]).curations.toReversed();
+    for (const one of undone) equal(one.undoneBy, row!.id);
+    return row!;
+  }
+
+  /** The row of the topic that holds the message at a position; null: none does. */
+  topicAt(position: number): TopicRow | null {
+    const { micro } = this.row<MessageFact>(`message ${position}`);
+    const topic = this.row<number | null>(`micro 1 ${micro}`);
+    return topic === null ? null : this.row<TopicRow>(`topic 1 ${topic}`);
+  }
+
+  /** The same topic as it is now. */
+  again({ topic }: TopicRow): TopicRow {
+    return this.row<TopicRow>(`topic 1 ${topic}`);
+  }
+
+  ask(position: number, text: string): TopicRow | null {
+    this.fold([said(position, text, { session: position })]);
+    return this.topicAt(position);
+  }
+}
+
+const rename = (id: string, name: string): CurationAction => ({ kind: 'RENAME', entity: 'TOPIC', id, name });
+const create = (examples: readonly string[], fromBeginning = false): CurationAction => ({
+  kind: 'CREATE',
+  id: uuid(900),
+  name: 'Ours',
+  description: 'What we watch',
+  examples,
+  fromBeginning,
+});
+
+describe('what people decide about topics', () => {
+  it('renames a topic for ever, and an undo gives the found name back', () => {
+    const store = new Curated();
+    const found = store.topicAt(1)!;
+    const decision = store.decide(rename(found.id, 'Where it is'));
+    deepEqual(store.again(found), { ...found, name: 'Where it is', isNamed: true });
+    for (let position = 100; position < 140; position += 1)
+      equal(store.ask(position, 'track my parcel today')?.name, 'Where it is');
+    store.decide({ kind: 'UNDO', id: decision.id });
+    const { name, isNamed } = store.again(found);
+    deepEqual([name === 'Where it is', isNamed], [false, false]);
+  });
+
+  it('pins the name that is shown', () => {
+    const store = new Curated();
+    const found = store.topicAt(1)!;
+    const row = store.decide({ kind: 'PIN', entity: 'TOPIC', id: found.id });
+    deepEqual(JSON.parse(row.detail), { name: found.name });
+    deepEqual(store.again(found), { ...found, isNamed: true });
+  });
+
+  it('renames a cluster and a gap', () => {
+    const store = new Curated();
+    const gap = { role: 'assistant', gap: { type: 'TOOL', words: 'change the address' } } as const;
+    store.fold([said(50, 'I cannot change the address', gap)]);
+    const { cluster } = store.topicAt(1)!;
+    const { id } = store.row<ClusterRow>(`cluster 1 ${cluster}`);
+    store.decide({ kind: 'RENAME', entity: 'CLUSTER', id, name: 'Parcels' });
+    deepEqual(store.row(`cluster 1 ${cluster}`), {
+      instance: 1,
+      cluster,
+      id,
+      name: 'Parcels',
+      isNamed: true,
+    });
+    const found = store.row<GapRow>('gap 1 0');
+    store.decide({ kind: 'RENAME', entity: 'GAP', id: found.id, name: 'New address' });
+    deepEqual(store.row('gap 1 0'), { ...found, name: 'New address', isNamed: true });
+  });
+
+  it('merges a topic into another, which answers for it, and takes them apart again', () => {
+    const store = new Curated();
+    const [parcel, order] = [store.topicAt(1)!, store.topicAt(2)!];
+    const row = store.decide({ kind: 'MERGE', id: parcel.id, into: order.id });
+    equal(store.topicAt(1)?.id, order.id);
+    equal(store.topicAt(2)?.id, order.id);
+    deepEqual(store.again(parcel), { ...parcel, heir: order.topic, since: row.position });
+    equal(store.ask(100, 'track my parcel')?.id, order.id);
+    store.decide({ kind: 'UNDO', id: row.id });
+    equal(store.topicAt(1)?.id, parcel.id);
+    equal(store.topicAt(100)?.id, parcel.id);
+    equal(store.again(parcel).heir, null);
+  });
+
+  it('refuses a topic that would merge into itself, directly or through others', () => {
+    const store = new Curated();
+    const [a, b, c] = [1, 2, 3].map((position) => store.topicAt(position)!.id) as [string, string, string];
+    equal(store.decide({ kind: 'MERGE', id: a, into: a }).refused, 'CIRCULAR');
+    equal(store.decide({ kind: 'MERGE', id: a, into: b }).refused, null);
+    equal(store.decide({ kind: 'MERGE', id: b, into: c }).refused, null);
+    equal(store.decide({ kind: 'MERGE', id: c, into: a }).refused, 'CIRCULAR');
+    equal(store.topicAt(1)?.id, c);
+  });
+
+  it('moves a topic to a cluster that is there, and to a new one', () => {
+    const store = new Curated();
+    const [parcel, order] = [store.topicAt(1)!, store.topicAt(2)!];
+    const { id } = store.row<ClusterRow>(`cluster 1 ${order.cluster}`);
+    store.decide({ kind: 'MOVE', id: parcel.id, cluster: id });
+    equal(store.again(parcel).cluster, order.cluster);
+    const row = store.decide({ kind: 'MOVE', id: parcel.id, cluster: uuid(800), clusterName: 'Goods' });
+    const { cluster } = store.again(parcel);
+    const made = { instance: 1, cluster, id: uuid(800), name: 'Goods', isNamed: true };
+    deepEqual(store.row(`cluster 1 ${cluster}`), made);
+    store.decide({ kind: 'UNDO', id: row.id });
+    equal(store.again(parcel).cluster, order.cluster);
+  });
+
+  it('hides a topic: what it holds has none', () => {
+    const store = new Curated();
+    const parcel = store.topicAt(1)!;
+    const row = store.decide({ kind: 'HIDE', id: parcel.id });
+    equal(store.topicAt(1), null);
+    equal(store.ask(100, 'track my parcel'), null);
+    equal(store.again(parcel).isHidden, true);
+    store.decide({ kind: 'UNDO', id: row.id });
+    equal(store.topicAt(100)?.id, parcel.id);
+  });
+
+  it('refuses what is not there, and what cannot be undone, and lists it', () => {
+    const store = new Curated();
+    const { id } = store.topicAt(1)!;
+    equal(store.decide(rename(uuid(1), 'x')).refused, 'UNKNOWN');
+    equal(store.decide({ kind: 'MERGE', id, into: uuid(1) }).refused, 'UNKNOWN');
+    equal(store.decide({ kind: 'MOVE', id, cluster: uuid(1) }).refused, 'UNKNOWN');
+    const hidden = store.decide({ kind: 'HIDE', id });
+    const undo = store.decide({ kind: 'UNDO', id: hidden.id });
+    for (const one of [hidden, undo])
+      equal(store.decide({ kind: 'UNDO', id: one.id }).refused, 'NOT_UNDOABLE');
+    equal(store.decide({ kind: 'UNDO', id: uuid(999) }).refused, 'UNKNOWN');
+    const { entity, entityId, action, keyId, createdAt } = undo;
+    deepEqual([entity, entityId, action, keyId, createdAt], ['CURATION', hidden.id, 'UNDO', 'key', 5e6]);
+    equal(store.row<CurationRow>('curation 1 3').undoneBy, undo.id);
+  });
+
+  it('takes so many decisions of an instance, and no more', () => {
+    const store = new Curated();
+    const curations = new InstanceCurations(1);
+    const known = { target: 0, other: -1, name: 'Name', refused: null, undoneBy: null };
+    for (let number = 0; number < MOST_CURATIONS - 1; number += 1) {
+      const { curation, position, acceptedAt: createdAt } = placed(5000 + number, rename('a', 'Name'));
+      curations.add({ ...known, curation, position, createdAt });
+    }
+    for (const row of curations.takeState()) store.state.set(`1 curation ${row.key}`, row);
+    store.restart();
+    const { id } = store.topicAt(1)!;
+    const refusals = ['One', 'Two'].map((name) => store.decide(rename(id, name)).refused);
+    deepEqual(refusals, [null, 'TOO_MANY']);
+    equal(store.topicAt(1)?.name, 'One');
+  });
+
+  it('keeps topics apart that somebody decided about, however alike they become', () => {
+    const alike = (store: Curated): Set<string | undefined> => {
+      for (let position = 100; position < 300; position += 1)
+        store.ask(position, position % 2 === 0 ? 'track my parcel order' : 'track my order parcel now');
+      return new Set([1, 2].map((position) => store.topicAt(position)?.id));
+    };
+    const store = new Curated();
+    const ids = [1, 2].map((position) => store.topicAt(position)!.id);
+    for (const id of ids) store.decide(rename(id, `Our ${id}`));
+    deepEqual([...alike(store)], ids);
+  });
+});
+
+describe('topics that people make', () => {
+  it('claim requests near their examples from then on', () => {
+    const store = new Curated();
+    const { id } = store.topicAt(2)!;
+    store.decide(create(['cancel my order please', 'order to be cancelled']));
+    equal(store.topicAt(2)?.id, id);
+    const own = store.ask(100, 'cancel my order')!;
+    const { name, description, isOwn, isNamed } = own;
+    deepEqual([own.id, name, description, isOwn, isNamed], [uuid(900), 'Ours', 'What we watch', true, true]);
+    notEqual(store.ask(101, 'track my parcel')?.id, uuid(900));
+    equal(own.cluster, store.again(store.topicAt(2)!).cluster);
+  });
+
+  it('claim requests in a language that the model does not know, which no other topic does', () => {
+    const store = new Curated([]);
+    store.decide(create(['gauuqme shekveta']));
+    store.fold([said(1, 'gauuqme shekveta', { isUnfamiliar: true })]);
+    equal(store.topicAt(1)?.id, uuid(900));
+  });
+
+  it('claim from the beginning when asked so, and give everything back when undone', () => {
+    const store = new Curated();
+    const found = store.topicAt(2)!;
+    const made = store.decide(create(['cancel my order'], true));
+    for (const position of [2, 6, 10, 14]) equal(store.topicAt(position)?.id, uuid(900));
+    equal(store.ask(100, 'cancel my order')?.id, uuid(900));
+    store.decide(rename(uuid(900), 'Cancelled'));
+    equal(store.topicAt(2)?.name, 'Cancelled');
+    store.decide({ kind: 'UNDO', id: made.id });
+    for (const position of [2, 6, 10, 14, 100]) equal(store.topicAt(position)?.id, found.id);
+    equal(store.ask(101, 'cancel my order')?.id, found.id);
+  });
+
+  it('stand before the first message, and take part in merges', () => {
+    const store = new Curated([]);
+    store.decide(create(['cancel my order']));
+    store.fold(HISTORY);
+    equal(store.topicAt(2)?.id, uuid(900));
+    const parcel = store.topicAt(1)!;
+    const row = store.decide({ kind: 'MERGE', id: parcel.id, into: uuid(900) });
+    equal(store.topicAt(1)?.id, uuid(900));
+    // Without the topic that they merged into, the others stand on their own again.
+    store.decide({ kind: 'UNDO', id: store.row<CurationRow>('curation 1 0').id });
+    equal(store.topicAt(1)?.id, parcel.id);
+    equal(store.decide({ kind: 'UNDO', id: row.id }).refused, null);
+  });
+
+  it('keep what they claim through regroupings and pruning', () => {
+    const store = new Curated([]);
+    store.decide(create(['cancel my order']));
+    const words = [
+      'apple',
+      'brick',
+      'cloud',
+      'dune',
+      'eagle',
+      'flute',
+      'grape',
+      'house',
+      'iris',
+      'jade',
+      'kite',
+    ];
+    const claimed: number[] = [];
+    for (let position = 1; position < 1300; position += 1) {
+      const isOurs = position % 50 === 0;
+      if (isOurs) claimed.push(position);
+      const [a, b, c] = [position % 11, Math.floor(position / 11) % 11, Math.floor(position / 121)];
+      store.fold([
+        said(position, isOurs ? 'cancel my order' : `${words[a]} ${words[b]} ${words[c]}`, {
+          session: position,
+        }),
+      ]);
+    }
+    for (const position of claimed) equal(store.topicAt(position)?.id, uuid(900));
+  });
+});
+
+describe('decisions among messages', () => {
+  const texts = [
+    'track my parcel',
+    'track that parcel',
+    'cancel my order',
+    'cancel this order',
+    'refund the money',
+  ];
+  const entity = fc.constantFrom('TOPIC' as const, 'CLUSTER' as const);
+  const which = fc.nat({ max: 8 });
+  const step = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ text: fc.nat({ max: texts.length - 1 }) }) },
+    {
+      weight: 2,
+      arbitrary: fc.oneof(
+        fc.record({ kind: fc.constant('RENAME' as const), entity, which }),
+        fc.record({ kind: fc.constant('PIN' as const), entity, which }),
+        fc.record({ kind: fc.constant('MERGE' as const), which, into: which }),
+        fc.record({ kind: fc.constant('MOVE' as const), which, cluster: which, isNew: fc.boolean() }),
+        fc.record({ kind: fc.constant('HIDE' as const), which }),
+        fc.record({
+          kind: fc.constant('CREATE' as const),
+          text: fc.nat({ max: 4 }),
+          fromBeginning: fc.boolean(),
+        }),
+        fc.record({ kind: fc.constant('UNDO' as const), which }),
+      ),
+    },
+  );
+  type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+
+  /** Ids are known once the steps before have been folded one by one. */
+  function recorded(steps: readonly Step[]): { turns: Said[]; decisions: PlacedCuration[] } {
+    const store = new Store();
+    const [turns, decisions]: [Said[], PlacedCuration[]] = [[], []];
+    const idAt = (kind: string, which: number): string => {
+      const ids = [...store.rows].flatMap(([key, row]) =>
+        key.startsWith(`${kind} 1 `) ? [(row as TopicRow).id] : [],
+      );
+      return ids[which % Math.max(1, ids.length)] ?? uuid(0);
+    };
+    for (const [index, given] of steps.entries()) {
+      if (!('kind' in given)) {
+        const turn = said(index + 1, texts[given.text]!, { session: 1 + (index % 7) });
+        store.fold([turn]);
+        turns.push(turn);
+        continue;
+      }
+      const decision = placed(index + 1, actionOf(given, index, idAt), turns.length);
+      store.fold([], [{ ...decision, before: 0 }]);
+      decisions.push(decision);
+    }
+    return { turns, decisions };
+  }
+
+  function actionOf(
+    given: Exclude<Step, { text: number; kind?: never }>,
+    index: number,
+    idAt: (kind: string, which: number) => string,
+  ): CurationAction {
+    if (!('kind' in given)) throw new Error('no decision');
+    switch (given.kind) {
+      case 'RENAME':
+        return { ...given, id: idAt(given.entity.toLowerCase(), given.which), name: `Name ${index}` };
+      case 'PIN':
+        return { ...given, id: idAt(given.entity.toLowerCase(), given.which) };
+      case 'MERGE':
+        return { kind: 'MERGE', id: idAt('topic', given.which), into: idAt('topic', given.into) };
+      case 'MOVE': {
+        const moved = { kind: 'MOVE', id: idAt('topic', given.which) } as const;
+        return given.isNew
+          ? { ...moved, cluster: uuid(5000 + index), clusterName: `Cluster ${index}` }
+          : { ...moved, cluster: idAt('cluster', given.cluster) };
+      }
+      case 'HIDE':
+        return { kind: 'HIDE', id: idAt('topic', given.which) };
+      case 'CREATE':
+        return {
+          kind: 'CREATE',
+          id: uuid(7000 + index),
+          name: `Own ${index}`,
+          description: '',
+          examples: [texts[given.text]!],
+          fromBeginning: given.fromBeginning,
+        };
+      case 'UNDO':
+        return { kind: 'UNDO', id: idAt('curation', given.which) };
+    }
+  }
+
+  /** Folds in batches of so many turns; each is the last of its process when `restarts`. */
+  function folded({ turns, decisions }: ReturnType<typeof recorded>, size: number, restarts: boolean): Store {
+    const store = new Store();
+    for (let start = 0; start <= turns.length; start += size) {
+      const end = Math.min(start + size, turns.length);
+      const isLast = start + size > turns.length;
+      const own = decisions.filter(({ before }) => before >= start && (before < end || isLast));
+      store.fold(
+        turns.slice(start, end),
+        own.map((one) => ({ ...one, before: one.before - start })),
+      );
+      if (restarts) store.restart();
+    }
+    return store;
+  }
+
+  it('end in the same rows in any batches, and through restarts', () => {
+    fc.assert(
+      fc.property(
+        fc.array(step, { minLength: 5, maxLength: 60, size: 'max' }),
+        fc.integer({ min: 1, max: 9 }),
+        (steps, size) => {
+          const stream = recorded(steps);
+          const once = folded(stream, 1000, false);
+          const parts = folded(stream, size, true);
+          deepEqual(parts.snapshot(), once.snapshot());
+          const merged = [...once.rows].filter(([key]) => key.startsWith('micro '));
+          for (const [, topic] of merged) {
+            if (topic === null) continue;
+            const { heir, isHidden } = once.row<TopicRow>(`topic 1 ${topic as number}`);
+            ok(heir === null && isHidden !== true, 'nothing is shown under what is merged or hidden');
+          }
+        },
+      ),
+      { numRuns: 25, seed: 7 },
+    );
+  });
+});

@@ -1,0 +1,106 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  changeOf,
+  counted,
+  languageName,
+  beganLate,
+  nameFrom,
+  standstillOf,
+  shownCount,
+  shownInstant,
+  shownNet,
+  shownPoints,
+  shownSeconds,
+  shownShare,
+  shownSpan,
+} from '../../../src/web/page/client/format.ts';
+
+describe('what the page writes', () => {
+  it('are numbers that people read', () => {
+    deepEqual(
+      [shownCount(12_345), shownCount(0), shownCount(null), shownCount(undefined)],
+      ['12,345', '0', '–', '–'],
+    );
+    deepEqual([0, 0.0004, 0.034, 0.5, 1].map(shownShare), ['0 %', '< 0.1 %', '3.4 %', '50 %', '100 %']);
+    deepEqual([12.4, 3.14, 0.01, -3.26, -120, null].map(shownNet), ['+12', '+3.1', '0', '−3.3', '−120', '–']);
+    deepEqual([0.004, 0.42, 9.96, 99, 100, 5970, 400_000].map(shownSeconds), [
+      '0.1 s',
+      '0.4 s',
+      '10 s',
+      '99 s',
+      '2 min',
+      '2 h',
+      '5 days',
+    ]);
+  });
+
+  it('are in the singular where there is one', () => {
+    deepEqual(
+      [0, 1, 2].map((count) => counted(count, 'day')),
+      ['0 days', '1 day', '2 days'],
+    );
+    deepEqual([1, -1, -0.96, 1.1, 0].map(shownPoints), [
+      '+1 point',
+      '−1 point',
+      '−1 point',
+      '+1.1 points',
+      '0 points',
+    ]);
+  });
+
+  it('are changes against the period before', () => {
+    deepEqual(changeOf(120, 100), { text: '+20 %', direction: 1 });
+    deepEqual(changeOf(99, 100), { text: '−1 %', direction: -1 });
+    deepEqual(changeOf(100, 100), { text: '0 %', direction: 0 });
+    deepEqual(changeOf(5, 0), { text: 'new', direction: 1 });
+    deepEqual(changeOf(49, 1), { text: '+48', direction: 1 });
+    deepEqual(changeOf(93, 5), { text: '+88', direction: 1 });
+    deepEqual(changeOf(45, 5), { text: '+800 %', direction: 1 });
+    deepEqual(changeOf(2, 10), { text: '−8', direction: -1 });
+    deepEqual(changeOf(3, 3), { text: '0 %', direction: 0 });
+    equal(changeOf(0, 0), null);
+  });
+
+  it('are times in UTC, and names of languages', () => {
+    equal(shownInstant('2026-11-21T09:30:59.999Z'), '21 Nov 2026, 09:30');
+    equal(shownInstant('soon'), 'soon');
+    deepEqual([languageName('de'), languageName(null)], ['German', 'Unknown']);
+  });
+
+  it('name the last day of a span, which ends with it or within it', () => {
+    const start = '2026-11-16T00:00:00.000Z';
+    equal(shownSpan({ start, end: '2026-11-23T00:00:00.000Z' }), '16 Nov 2026 to 22 Nov 2026');
+    equal(shownSpan({ start, end: '2026-11-22T10:00:00.000Z' }), '16 Nov 2026 to 22 Nov 2026');
+    equal(shownSpan({ start, end: '2026-11-17T00:00:00.000Z' }), '16 Nov 2026');
+  });
+
+  it('makes a name of a request: its beginning, whole words, no numbers of orders', () => {
+    equal(nameFrom('  Where is my\norder 48866?! '), 'Where is my order');
+    equal(nameFrom('Can I get 2 of them?'), 'Can I get 2 of them');
+    equal(nameFrom('注文をキャンセルしたいです。'), '注文をキャンセルしたいです');
+    const long = nameFrom(`I would like to know ${'very '.repeat(20)}much`);
+    equal(long.length <= 60 && long.endsWith('very'), true, long);
+    equal(nameFrom('x'.repeat(100)).length, 60);
+  });
+});
+
+describe('what is said beside the numbers', () => {
+  it('names the day on which the period before begins to have messages, if that is late', () => {
+    const before = { start: '2026-10-01T00:00:00Z', end: '2026-10-29T00:00:00Z' };
+    equal(beganLate(before, '2026-10-02T00:00:00Z'), null);
+    equal(beganLate(before, '2026-10-15T00:00:00Z'), '2026-10-15T00:00:00Z');
+    equal(beganLate(before, undefined), null);
+    const day = { start: '2026-10-01T00:00:00Z', end: '2026-10-02T00:00:00Z' };
+    equal(beganLate(day, '2026-10-01T08:00:00Z'), null);
+  });
+
+  it('says why the numbers stand still, the gravest reason first, and nothing of what a reader cannot see', () => {
+    const said = (...reasons: string[]): string => standstillOf(reasons.map((reason) => ({ reason })));
+    equal(said(), '');
+    equal(said('disk_nearly_full', 'dead_letters'), '');
+    match(said('worker_behind'), /still being counted/);
+    match(said('worker_behind', 'worker_stuck'), /the worker does not run/);
+    match(said('worker_behind', 'rebuild_needed'), /npm run rebuild/);
+  });
+});

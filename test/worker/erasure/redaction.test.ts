@@ -1,0 +1,230 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, it } from 'node:test';
+import type { ErasureDigest } from '../../../src/domain/erasures.ts';
+import {
+  positionOf,
+  roleOf,
+  type RecordedMessage,
+  type RecordedRequest,
+  type StreamRecord,
+} from '../../../src/domain/records.ts';
+import { Redaction, type Erased } from '../../../src/worker/erasure/redaction.ts';
+import { decodeRecord, encodeRecord, encodeRequest } from '../../../src/stream/log/codec.ts';
+
+const INSTANCE = '11111111-1111-4111-8111-111111111111';
+const OTHER = '22222222-2222-4222-8222-222222222222';
+const PERSON = 'ana@example.com';
+const SESSIONS = ['a', 'b', 'c'];
+
+const digest: ErasureDigest = (...parts) =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+const erased = (kind: Erased['kind'], name: string): Erased => ({
+  kind,
+  instanceId: INSTANCE,
+  digest: digest(kind, INSTANCE, name),
+});
+
+function message(role: string, content: string, userId?: string): RecordedMessage {
+  return { role, content, at: 1, ...(userId === undefined ? {} : { userId }) };
+}
+
+let requests = 0;
+
+function request(sessionId: string, messages: RecordedMessage[], instanceId = INSTANCE): RecordedRequest {
+  return {
+    requestId: `request ${(requests += 1)}`,
+    projectId: 'p',
+    instanceId,
+    sessionId,
+    acceptedAt: 1,
+    messages,
+  };
+}
+
+const record = (...requests: RecordedRequest[]): StreamRecord => ({ v: 1, requests });
+
+/** The records without what goes. */
+function erase(records: readonly StreamRecord[], of: Erased): StreamRecord[] {
+  const redaction = new Redaction(of, digest);
+  for (const [at, one] of records.entries()) redaction.note(one, at + 1);
+  return records.map((one) => {
+    const plan = redaction.plan(one);
+    if (plan === null) return one;
+    const left = redaction.redacted(one, plan);
+    deepEqual(redaction.redacted(left, plan), left);
+    return left;
+  });
+}
+
+/** What of each session is there, message by message; '-' where one went. */
+function told(records: readonly StreamRecord[], instanceId = INSTANCE): string[] {
+  return records.flatMap(({ requests }) =>
+    requests
+      .filter((one) => one.instanceId === instanceId)
+      .flatMap(({ messages }) =>
+        messages.map(({ content, erased: gone }) => (gone === true ? '-' : content)),
+      ),
+  );
+}
+
+describe('redaction', () => {
+  it('takes single messages, also where their request comes again, and of nobody else', () => {
+    const twice = request('a', [message('user', 'a0'), message('assistant', 'a1'), message('user', 'a2')]);
+    const records = [
+      record(request('b', [message('user', 'b0')]), twice),
+      record(request('c', [message('user', 'c0')]), request('d', [message('user', 'd0')], OTHER)),
+      record(twice),
+    ];
+    const positions = [positionOf(1, 2), positionOf(2, 0), positionOf(2, 1), positionOf(7, 0)];
+    const of = { ...erased('MESSAGES', positions.join()), positions };
+    const left = erase(records, of);
+    deepEqual(told(left), ['b0', 'a0', '-', 'a2', '-', 'a0', '-', 'a2']);
+    deepEqual(told(left, OTHER), ['d0']);
+    equal(left[1]!.requests[0]!.erased, true);
+    deepEqual(erase(left, of), left);
+  });
+
+  it('takes sessions of the person whole, and of shared ones their messages with the replies', () => {
+    const records = [
+      record(
+        request('a', [message('system', 'a0'), message('user', 'a1', PERSON)]),
+        request('b', [message('user', 'b0', 'bo')]),
+      ),
+      record(
+        request('b', [message('assistant', 'b1'), message('user', 'b2', PERSON), message('assistant', 'b3')]),
+      ),
+      record(request('a', [message('assistant', 'a2')]), request('c', [message('user', 'c0', 'bo')])),
+      record(request('b', [message('tool', 'b4'), message('user', 'b5', 'bo'), message('assistant', 'b6')])),
+    ];
+    equal(told(erase(records, erased('END_USER', PERSON))).join(' '), '- - b0 b1 - - - c0 - b5 b6');
+    equal(told(erase(records, erased('SESSION', 'b'))).join(' '), 'a0 a1 - - - - a2 c0 - - -');
+    deepEqual(
+      told(erase(records, erased('INSTANCE', INSTANCE))),
+      Array.from({ length: 11 }, () => '-'),
+    );
+  });
+
+  it('leaves no name, session or text of what went, and a record that is read again', async () => {
+    const users = { [PERSON]: { plan: 'gold' }, bo: { plan: 'free' } };
+    const written = { target: 'session', id: 'a', text: 'Ana asked.', model: 'm', at: 1 } as const;
+    const records = [
+      record({
+        ...request('a', [message('user', 'mine', PERSON)]),
+        metadata: { users, session: { note: 'mine' } },
+      }),
+      record({ ...request('b', [message('user', 'other', 'bo')]), metadata: { users } }),
+      record({ ...request('a', []), writing: written }),
+    ];
+    const left = erase(records, erased('END_USER', PERSON));
+    const bytes = await Promise.all(left.map(({ requests }) => encodeRecord(requests.map(encodeRequest))));
+    for (const [at, payload] of bytes.entries())
+      deepEqual(decodeRecord(payload).requests, left[at]!.requests);
+    const text = Buffer.concat(bytes).toString();
+    for (const word of [PERSON, 'mine', 'Ana', 'gold', '"sessionId":"a"'])
+      equal(text.includes(word), false, word);
+    equal(text.includes('free'), true);
+  });
+
+  it('is not misled by a request that came twice', () => {
+    const asked = request('b', [message('user', 'b0', PERSON)]);
+    const records = [
+      record(asked),
+      record(request('b', [message('user', 'b1', 'bo')])),
+      record(asked, request('b', [message('assistant', 'b2')])),
+    ];
+    equal(told(erase(records, erased('END_USER', PERSON))).join(' '), '- b1 - b2');
+  });
+
+  it('takes what was sent along with messages that all go, and leaves it where one stays', () => {
+    const metadata = { session: { externalId: 'ticket-1' } };
+    const records = [
+      record({ ...request('b', [message('user', 'b0', PERSON)]), metadata }),
+      record({ ...request('b', [message('user', 'b1', PERSON), message('user', 'b2', 'bo')]), metadata }),
+    ];
+    const left = erase(records, erased('END_USER', PERSON));
+    deepEqual(
+      left.flatMap(({ requests }) => requests.map((one) => [one.erased, one.metadata])),
+      [
+        [true, undefined],
+        [undefined, metadata],
+      ],
+    );
+  });
+
+  it('takes what comes again of a request that an earlier erasure took, and hears nothing from it', () => {
+    const asked = request('b', [message('user', 'b0', PERSON)]);
+    const first = erase([record(asked)], erased('END_USER', PERSON));
+    const later = [...first, record(request('b', [message('user', 'b1', 'bo')])), record(asked)];
+    equal(told(erase(later, erased('END_USER', 'bo'))).join(' '), '- - -');
+  });
+
+  it('takes a request that has the id of another, days later, for what it is', () => {
+    const asked = request('b', [message('user', 'b0', PERSON), message('user', 'b1', 'bo')]);
+    const messages = [message('user', 'b2', 'bo'), message('user', 'b3', PERSON)];
+    const days = 3 * 86_400_000_000;
+    const another = { ...asked, acceptedAt: asked.acceptedAt + days, messages };
+    equal(told(erase([record(asked), record(another)], erased('END_USER', PERSON))).join(' '), '- b1 b2 -');
+  });
+
+  it('is the same as leaving out by hand', () => {
+    const { seeded } = generator();
+    for (let round = 0; round < 2000; round++) {
+      const records = randomHistory(seeded);
+      const of = erased('END_USER', PERSON);
+      const whole = erase(records, of);
+      deepEqual(told(whole), leftByHand(records));
+      deepEqual(told(whole, OTHER), told(records, OTHER));
+      deepEqual(erase(whole, of), whole);
+    }
+  });
+});
+
+/** Numbers below a bound, the same in every run. */
+function generator(): { seeded: (below: number) => number } {
+  let state = 0x2545f491;
+  return {
+    seeded: (below) => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return Math.floor((state / 2 ** 32) * below);
+    },
+  };
+}
+
+function randomHistory(seeded: (below: number) => number): StreamRecord[] {
+  let number = 0;
+  const one = (): RecordedMessage => {
+    const role = ['user', 'user', 'assistant', 'system'][seeded(4)]!;
+    const user = [PERSON, PERSON, 'bo', undefined][seeded(4)];
+    return message(role, String(number++), user);
+  };
+  const some = (): RecordedRequest =>
+    request(
+      SESSIONS[seeded(SESSIONS.length)]!,
+      Array.from({ length: 1 + seeded(3) }, one),
+      seeded(5) === 0 ? OTHER : INSTANCE,
+    );
+  return Array.from({ length: 1 + seeded(6) }, () => record(...Array.from({ length: 1 + seeded(3) }, some)));
+}
+
+/** The same, session by session, from its messages in their order. */
+function leftByHand(records: readonly StreamRecord[]): string[] {
+  const own = records.flatMap(({ requests }) =>
+    requests
+      .filter(({ instanceId }) => instanceId === INSTANCE)
+      .flatMap(({ sessionId, messages }) => messages.map((said) => ({ sessionId, said }))),
+  );
+  const gone = new Set<string>();
+  for (const session of SESSIONS) {
+    const said = own.filter(({ sessionId }) => sessionId === session).map((one) => one.said);
+    const users = said.filter(({ role }) => roleOf(role) === 'user').map(({ userId }) => userId);
+    if (!users.includes(PERSON)) continue;
+    const isShared = users.some((user) => user !== undefined && user !== PERSON);
+    let speaks = false;
+    for (const { role, userId, content } of said) {
+      if (roleOf(role) === 'user') speaks = userId === PERSON;
+      if (!isShared || speaks) gone.add(content);
+    }
+  }
+  return own.map(({ said: { content } }) => (gone.has(content) ? '-' : content));
+}

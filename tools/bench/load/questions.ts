@@ -1,0 +1,281 @@
+import { GROUPINGS, type GroupBy } from '../../../src/domain/groupings.ts';
+import type { Metric } from '../../../src/domain/metrics.ts';
+import { bucketStart, formatInstant } from '../../../src/domain/time.ts';
+import { SYNTHETIC_IDS } from '../../../test/support/synthetic-stream.ts';
+import type { History } from '../history.ts';
+
+const DAY = 86_400e6;
+const WEEK = 7 * DAY;
+const PAGE = 50;
+
+/** One question, asked of the service and, as one plain SQL, of the raw messages. */
+export interface Asked {
+  /** Query parameters without `instanceId`. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /**
+   * For `instance = N`, in words that DuckDB and PostgreSQL both know. Columns: total, bucket (text, null for
+   * ALL), id, then the fields in order; instants as microseconds.
+   */
+  readonly sql: (instance: number) => string;
+  readonly fields: readonly Metric[];
+}
+
+/** How fast it has to be at the medians, milliseconds; by messages of history. */
+export type Targets = Readonly<Record<number, number>>;
+
+export interface Question {
+  readonly name: string;
+  readonly rollup: boolean;
+  readonly targets: Targets;
+  /** Another one at each call; `random` gives 0 to 1. */
+  readonly ask: (random: () => number) => Asked;
+}
+
+/** Repeatable numbers from 0 (inclusive) to 1 (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+const ROLLUP_TARGETS = { 1_000_000: 1.5, 10_000_000: 3 };
+
+/** The questions of a dashboard, over a history. */
+export function questionsOf(
+  history: Pick<History, 'start' | 'end' | 'topics' | 'messages' | 'instances'>,
+): Question[] {
+  const sessions = history.messages / history.instances / 10;
+  const between = (random: () => number, from: number, to: number): number =>
+    from + Math.floor(random() * (to - from));
+  const one = <T>(random: () => number, list: readonly T[]): T => list[between(random, 0, list.length)] as T;
+  /** Cuts hours and buckets at both ends. */
+  const unaligned = (random: () => number): Range => {
+    const length = between(random, DAY, (history.end - history.start) * 0.8);
+    const start = between(random, history.start, history.end - length);
+    return { start, end: start + length };
+  };
+  const aligned = (random: () => number, unit: number, from: number, count: number): Range => {
+    const last = Math.floor((history.end - count * unit - from) / unit);
+    const start = from + between(random, 0, last + 1) * unit;
+    return { start, end: start + count * unit };
+  };
+  // The first pages are looked at far more often than the deep ones.
+  const page = (random: () => number, rows: number): number => Math.floor(Math.max(1, rows) ** random()) - 1;
+
+  return [
+    {
+      name: 'TOPIC by DAY, 90 days',
+      rollup: true,
+      targets: ROLLUP_TARGETS,
+      ask: (random) =>
+        entityQuestion(
+          'TOPIC',
+          'DAY',
+          aligned(random, DAY, history.start, 90),
+          page(random, history.topics * 20),
+        ),
+    },
+    {
+      name: 'TOPIC ALL, unaligned range',
+      rollup: false,
+      targets: { 1_000_000: 3, 10_000_000: 6 },
+      ask: (random) => entityQuestion('TOPIC', 'ALL', unaligned(random), 0),
+    },
+    {
+      name: 'SESSION by topic, by lastActiveAt',
+      rollup: false,
+      targets: { 1_000_000: 5, 10_000_000: 10 },
+      ask: (random) => {
+        // The more discussed a topic, the more often it is looked at.
+        const topic = Math.floor(history.topics ** random());
+        return sessionQuestion(topic, one(random, ['ASC', 'DESC']), page(random, sessions / 100));
+      },
+    },
+    {
+      name: 'END_USER ALL',
+      rollup: true,
+      targets: { 1_000_000: 5, 10_000_000: 10 },
+      ask: (random) =>
+        endUserQuestion(
+          null,
+          one(random, END_USER_SORTS),
+          one(random, ['ASC', 'DESC']),
+          page(random, sessions / 10),
+        ),
+    },
+    {
+      name: 'GAP by WEEK, 26 weeks',
+      rollup: true,
+      targets: ROLLUP_TARGETS,
+      ask: (random) =>
+        entityQuestion('GAP', 'WEEK', aligned(random, WEEK, firstWeek(history.start), 26), page(random, 400)),
+    },
+    {
+      name: 'CSAT_DSAT by WEEK, 26 weeks',
+      rollup: true,
+      targets: ROLLUP_TARGETS,
+      ask: (random) =>
+        entityQuestion(
+          'CSAT_DSAT',
+          'WEEK',
+          aligned(random, WEEK, firstWeek(history.start), 26),
+          page(random, 250),
+        ),
+    },
+    {
+      name: 'END_USER, unaligned range',
+      rollup: false,
+      targets: { 1_000_000: 7, 10_000_000: 14 },
+      ask: (random) =>
+        endUserQuestion(
+          unaligned(random),
+          one(random, END_USER_SORTS),
+          one(random, ['ASC', 'DESC']),
+          page(random, sessions / 20),
+        ),
+    },
+  ];
+}
+
+const END_USER_SORTS = ['sessions', 'messages', 'sat', 'dsat', 'repeatedRequests'] as const;
+
+function firstWeek(start: number): number {
+  return bucketStart('WEEK', start) + WEEK;
+}
+
+function literal(micros: number): string {
+  return `timestamp '${formatInstant(micros).replace('T', ' ').replace('Z', '')}'`;
+}
+
+function within({ start, end }: Range): string {
+  return `sent_at >= ${literal(start)} and sent_at < ${literal(end)}`;
+}
+
+function rangeParameters(range: Range | null): Record<string, string> {
+  return range === null
+    ? {}
+    : { 'dateRange.start': formatInstant(range.start), 'dateRange.end': formatInstant(range.end) };
+}
+
+/** What is asked of a grouping: all but waits, which the raw messages do not have. */
+function comparable(groupBy: GroupBy): readonly Metric[] {
+  return GROUPINGS[groupBy].metrics.filter((metric: Metric) => metric !== 'waitSeconds');
+}
+
+const NET_SAT = '(sat - dsat) * 100.0::float8 / messages as net_sat';
+const ENTITY_COLUMNS: Partial<Record<Metric, string>> = {
+  sessions: 'sessions',
+  users: 'users',
+  messages: 'messages',
+  avgMessagesPerSession: 'messages::float8 / sessions as average',
+  sat: 'sat',
+  dsat: 'dsat',
+  netSat: NET_SAT,
+};
+
+function entityQuestion(
+  groupBy: 'TOPIC' | 'GAP' | 'CSAT_DSAT',
+  granularity: 'DAY' | 'WEEK' | 'ALL',
+  range: Range,
+  offset: number,
+): Asked {
+  const fields = comparable(groupBy);
+  const column = { TOPIC: 'topic', GAP: 'gap', CSAT_DSAT: 'signal' }[groupBy];
+  const bucket =
+    granularity === 'ALL' ? 'null::timestamp' : `date_trunc('${granularity.toLowerCase()}', sent_at)`;
+  return {
+    parameters: {
+      groupBy,
+      timeGranularity: granularity,
+      fields: fields.join(','),
+      ...rangeParameters(range),
+      limit: String(PAGE),
+      offset: String(offset),
+    },
+    fields,
+    sql: (instance) => `
+select count(*) over () as total, ${granularity === 'ALL' ? 'null' : `cast(bucket as varchar)`} as bucket, d.id,
+  ${fields.map((field) => ENTITY_COLUMNS[field]).join(', ')}
+from (
+  select ${bucket} as bucket, ${column}, count(distinct session) as sessions, count(distinct end_user) as users,
+    count(*) as messages, sum(sat) as sat, sum(dsat) as dsat
+  from message where instance = ${instance} and ${column} is not null and ${within(range)} group by 1, 2
+) g join ${column} d on d.instance = ${instance} and d.${column} = g.${column}
+order by g.bucket, messages desc, d.id limit ${PAGE} offset ${offset}`,
+  };
+}
+
+function sessionQuestion(topic: number, order: string, offset: number): Asked {
+  const fields = comparable('SESSION');
+  return {
+    parameters: {
+      groupBy: 'SESSION',
+      fields: fields.join(','),
+      topicIds: SYNTHETIC_IDS.topic(topic),
+      'sort.field': 'lastActiveAt',
+      'sort.order': order,
+      limit: String(PAGE),
+      offset: String(offset),
+    },
+    fields,
+    sql: (instance) => `
+select count(*) over () as total, null as bucket, d.id, messages,
+  case when messages >= 2 then cast(extract(epoch from last_at - first_at) as float8) end as duration,
+  cast(last_at as varchar) as last_at, sat, dsat, ${NET_SAT}, repeated_requests
+from (
+  select session, count(*) as messages, min(sent_at) as first_at, max(sent_at) as last_at,
+    sum(sat) as sat, sum(dsat) as dsat, count(repeated_request) as repeated_requests
+  from message where instance = ${instance} and session in (
+    select session from message where instance = ${instance} and topic = ${topic}
+  ) group by session
+) g join session d on d.instance = ${instance} and d.session = g.session
+order by g.last_at ${order}, d.id limit ${PAGE} offset ${offset}`,
+  };
+}
+
+const END_USER_COLUMNS: Partial<Record<Metric, string>> = {
+  sessions: 'sessions',
+  messages: 'messages',
+  sat: 'sat',
+  dsat: 'dsat',
+  repeatedRequests: 'repeated_requests',
+};
+
+function endUserQuestion(
+  range: Range | null,
+  sort: (typeof END_USER_SORTS)[number],
+  order: string,
+  offset: number,
+): Asked {
+  const fields = comparable('END_USER');
+  return {
+    parameters: {
+      groupBy: 'END_USER',
+      fields: fields.join(','),
+      ...rangeParameters(range),
+      'sort.field': sort,
+      'sort.order': order,
+      limit: String(PAGE),
+      offset: String(offset),
+    },
+    fields,
+    sql: (instance) => `
+select count(*) over () as total, null as bucket, d.id, sessions, messages, sat, dsat, ${NET_SAT}, repeated_requests
+from (
+  select end_user, count(distinct session) as sessions, count(*) as messages, sum(sat) as sat, sum(dsat) as dsat,
+    count(repeated_request) as repeated_requests
+  from message where instance = ${instance} and end_user is not null ${range === null ? '' : `and ${within(range)}`}
+  group by end_user
+) g join end_user d on d.instance = ${instance} and d.end_user = g.end_user
+order by g.${END_USER_COLUMNS[sort]} ${order}, d.id limit ${PAGE} offset ${offset}`,
+  };
+}

@@ -1,0 +1,113 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { firstKeyFile } from '../../../src/main/first-steps.ts';
+import { startService, waitUntilReady } from '../../../src/doors/demo/service.ts';
+import { openRegistry } from '../../../src/web/registry/registry.ts';
+import { openConnection } from '../../../src/stream/connection.ts';
+import { connectionOptions } from '../../../src/stream/server/server.ts';
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+
+/** A service to measure. */
+export interface MeasuredService {
+  readonly url: string;
+  readonly key: string;
+  /** Ends and removes it; does nothing to a service that was running before. */
+  stop(): Promise<void>;
+}
+
+/** A service that was started to be measured. */
+export interface OwnService extends MeasuredService {
+  /** Where it keeps its data. */
+  readonly dataDir: string;
+  /** A key of another project. */
+  newKey(project: string): Promise<string>;
+  /** All that its processes have printed. */
+  log(): Promise<string>;
+}
+
+const UNLIMITED = {
+  RATE_LIMIT_PER_SECOND: '1000000000',
+  RATE_LIMIT_MESSAGES_PER_SECOND: '1000000000',
+  OPEN_RATE_LIMIT_PER_SECOND: '1000000000',
+};
+
+/** Makes a key as `npm run keys` does, without a process of its own. */
+async function keyOf(
+  projectName: string,
+  server: { readonly dataDir: string; readonly natsPort: number },
+): Promise<string> {
+  const connection = await openConnection({
+    ...connectionOptions({ ...server, natsUrl: undefined, natsToken: undefined }),
+    name: 'benchmark',
+  });
+  try {
+    const registry = await openRegistry(connection);
+    try {
+      await registry.whenReady();
+      return (await registry.createKey({ projectName, env: 'test' })).rawKey;
+    } finally {
+      await registry.close();
+    }
+  } finally {
+    await connection.close();
+  }
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+/**
+ * Starts the whole service (nats, web, worker) on free ports with an empty data directory of its own and
+ * without a rate limit that a benchmark could reach; `isLimited`: with its usual limits. Throws with the end of its
+ * output when it does not start.
+ */
+export async function startMeasuredService(
+  env: Readonly<Record<string, string>> = {},
+  { isLimited = false }: { readonly isLimited?: boolean } = {},
+): Promise<OwnService> {
+  const folder = await mkdtemp(join(tmpdir(), 'undertone-bench-'));
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const natsPort = await freePort();
+  const environment = {
+    ...process.env,
+    PORT: String(port),
+    NATS_PORT: String(natsPort),
+    DATA_DIR: folder,
+    LOG_LEVEL: 'warn',
+    ...(isLimited ? {} : UNLIMITED),
+    ...env,
+  };
+  const logFile = join(folder, 'service.log');
+  const service = startService({
+    script: 'src/main/start.ts',
+    cwd: ROOT,
+    env: environment,
+    logFile,
+    keyFile: firstKeyFile(folder),
+  });
+  const stop = async (): Promise<void> => {
+    await service.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  const log = (): Promise<string> => readFile(logFile, 'utf8').catch(() => '');
+  try {
+    await waitUntilReady(url, 180_000, service.ended);
+    const newKey = (project: string): Promise<string> => keyOf(project, { dataDir: folder, natsPort });
+    return { url, key: service.key() ?? (await newKey('default')), dataDir: folder, newKey, log, stop };
+  } catch (error) {
+    const tail = (await log()).split('\n').slice(-15).join('\n');
+    await stop();
+    throw new Error(`the service did not start: ${String(error)}\n${tail}`, { cause: error });
+  }
+}
