@@ -1,6 +1,6 @@
 /**
  * The kinds of satisfaction signal, after the rubrics of the satisfaction literature. What a message must say is in
- * `lexicon/<language>/signals.json`, and what must precede it in `turns/signal-phrases.ts`. A key never changes, and
+ * `lexicon/<language>/signals.json`, and what must precede it in `src/reader/acts/signal-phrases.ts`. A key never changes, and
  * new kinds go to the end: facts store their index.
  * Covered by test/reader/acts/signals.test.ts.
  */
