@@ -68,8 +68,8 @@ class Merge {
     return this.#added;
   }
 
-  /** Returns the index behind the history. */
-  #addHistory(): number {
+  /** Returns the index behind the history; null: none of it is known, so only time tells what follows it. */
+  #addHistory(): number | null {
     const { history, questions } = this.#parts;
     const { startedAt, trace, continues, alone } = this.#span;
     const { forgotten = false, isTrace = false } = this.#options;
@@ -79,7 +79,7 @@ class Merge {
       mayBe: (turn) => turn.trace === trace || turn.inferred !== null || (continues && alone),
     });
     const first = places.findIndex((place) => place !== null);
-    let next = first < 0 ? zone.end : (places[first] as number);
+    let next = first < 0 ? zone.begin : (places[first] as number);
     const insertions: Insertion[] = [];
     for (const [index, message] of history.entries()) {
       const place = places[index] ?? null;
@@ -95,12 +95,12 @@ class Merge {
       if (!isTrace && !isForgotten) this.#count(message, startedAt);
     }
     insertTurns(this.#turns, insertions);
-    return Math.max(end ?? next, next) + insertions.length;
+    return end === null ? null : Math.max(end, next) + insertions.length;
   }
 
   /** `place`: the index behind the history; null: only the time of the span tells where its questions are. */
   #stretchOfQuestions(place: number | null): Stretch {
-    const { startedAt, endedAt, trace, continues, alone } = this.#span;
+    const { startedAt, endedAt, trace, continues, alone, answered } = this.#span;
     const { begin, end } = zoneOf(this.#turns, startedAt);
     if (place !== null) {
       // A question behind an earlier part of the history was asked later than what is answered there.
@@ -117,7 +117,9 @@ class Merge {
         if (turn.role !== 'user') return false;
         const isOwn = turn.trace === trace;
         if (turn.inferred === 'step' && !isOwn && !alone) return false;
-        return index < end || turn.inferred === 'step' || turn.at <= endedAt;
+        // A call that nobody answered is tried again later, in a trace of its own.
+        const isTriedAgain = alone && answered.length === 0;
+        return index < end || turn.inferred === 'step' || turn.at <= endedAt || isTriedAgain;
       },
     };
   }

@@ -66,6 +66,65 @@ describe('what the assembler sends on', () => {
     }
   });
 
+  it('is the same in whatever order calls come that are tried again, or repeat what nobody knows', async () => {
+    const said = (text: string): Observation['asked'] =>
+      text
+        .split(' ')
+        .filter(Boolean)
+        .map((content) => ({ role: content.startsWith('a') ? 'assistant' : 'user', content }));
+    /** What calls ask and answer, and what counts of it. */
+    const cases: readonly (readonly [calls: readonly (readonly [string, string])[], counts: string])[] = [
+      [
+        [
+          ['q1', ''],
+          ['q1', 'a1'],
+        ],
+        'a1 q1',
+      ],
+      [
+        [
+          ['q1', 'a1'],
+          ['q1 a1 q2', 'a2'],
+          ['q1 a1 q2', 'a3'],
+          ['q1 a1 q2 a3 q4', 'a4'],
+        ],
+        'a1 a2 a3 a4 q1 q2 q4',
+      ],
+      [
+        [
+          ['q1', 'a1'],
+          ['q1 a1 q2', 'a2'],
+          ['a0 q2 a2 q3', 'a3'],
+          ['a0 q3 a3 q4', 'a4'],
+        ],
+        'a1 a2 a3 a4 q1 q2 q3 q4',
+      ],
+    ];
+    for (const [calls, counts] of cases) {
+      const all = calls.map(([asked, answered], index) =>
+        call(index + 1, { asked: said(asked), answered: said(answered) }),
+      );
+      for (const order of [all, all.toReversed()]) {
+        const service = new FakeService(null);
+        for (const one of order) {
+          service.send([one]);
+          await service.run();
+        }
+        const found = (service.sessions().get('a chat') ?? []).map((message) =>
+          String(Object(message).content),
+        );
+        // A summary that stands before the history counts if the call that brings it comes first.
+        deepEqual(
+          found
+            .filter((text) => text !== 'a0')
+            .toSorted()
+            .join(' '),
+          counts,
+        );
+      }
+    }
+  });
+
   it('is whole of a conversation whose beginning is no longer known', async () => {
     const service = new FakeService(null);
     const trace = '1'.repeat(32);
