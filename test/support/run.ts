@@ -36,7 +36,7 @@ const TOGETHER: readonly {
     last: /dashboard|stored-script/,
   },
   { name: 'reader', files: /^test\/reader\/(?!threads|numeric)(?!.*linear-time)/ },
-  { name: 'linear-time', files: /^test\/reader\/.*linear-time/ },
+  { name: 'linear-time', files: /^test\/reader\/(?!acts\/linear-time\.).*linear-time/ },
   { name: 'models', files: /^test\/(?:tools\/(?:eval|train)|reader\/numeric|doors\/writer\/local)/ },
   { name: 'store', files: /^test\/(?:query|worker\/rebuild|doors\/sink|store)\// },
   { name: 'http', files: /^test\/(?:domain|health|web|doors\/(?:alerts|demo|import|mcp))\// },
