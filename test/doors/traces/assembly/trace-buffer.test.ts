@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Observation } from '../../../../src/doors/traces/observation.ts';
 import { TraceBuffer } from '../../../../src/doors/traces/assembly/trace-buffer.ts';
@@ -41,18 +41,21 @@ describe('traces that wait', () => {
     ok(buffer.oldestSequence > 40);
   });
 
-  it('are remembered by a number of spans, whether these are of many traces or of one', () => {
-    const buffer = new TraceBuffer({ waitMs: 0, maxBytes: 2 ** 30, now: () => 0, linksKept: 200 });
-    const all = (trace: number, count: number): Observation[] =>
-      Array.from({ length: count }, (_, index) => span(trace, index));
-    for (let trace = 1; trace <= 5; trace += 1) {
-      buffer.add({ ...HEAD, observations: all(trace, 45) }, trace);
-      ok(buffer.next() !== undefined);
-    }
-    equal(buffer.linked, 180);
-    buffer.add({ ...HEAD, observations: all(6, 201) }, 6);
-    ok(buffer.next() !== undefined);
-    equal(buffer.linked, 0);
+  it('are complete when what is above them was let go before, of as many traces as memory has room for', () => {
+    const buffer = new TraceBuffer({ waitMs: WAIT_MS, maxBytes: 2 ** 30, now: () => 0 });
+    const traces = [1, 2, 3].map((number) => span(number, 1));
+    buffer.add({ ...HEAD, observations: traces }, 1);
+    deepEqual(
+      buffer.takeLacking(9).map(({ traceId }) => traceId),
+      traces.map(({ traceId }) => traceId),
+    );
+    const above = { spanId: 'f'.repeat(16), parentSpanId: undefined, counted: false };
+    const many = Array.from({ length: 30_000 }, (_, index) => ({ ...above, spanId: `s${index}` }));
+    for (const { traceId } of traces) buffer.recall({ projectId: 'p', traceId }, [...many, above]);
+    deepEqual(
+      [buffer.next()?.traceId, buffer.next()?.traceId, buffer.takeLacking(9)],
+      [traces[2]?.traceId, undefined, []],
+    );
   });
 
   it('come by turns of their projects when they are ready, of each what began first', () => {
