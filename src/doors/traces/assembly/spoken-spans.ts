@@ -1,3 +1,8 @@
+/**
+ * The spans of a trace as a tree: which of them count, and what each inherits. Keeps the invariant that each span is
+ * looked at once, however deep it is and whatever ring its parents make. Test:
+ * test/doors/traces/assembly/spoken-spans.test.ts.
+ */
 import { MAX_CALL_MESSAGES } from '../../../domain/limits.ts';
 import type { Observation, ObservedMessage } from '../observation.ts';
 import { byStart, inOrder } from './span-order.ts';
@@ -78,126 +83,58 @@ function withoutUndefined<T extends object>(value: T): Partial<T> {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Partial<T>;
 }
 
+/** Spans of a trace that were seen before, by id. */
+export type Seen = ReadonlyMap<string, SeenSpan>;
+
 /**
- * Which spans of a trace say what a person and the assistant said. Of the tree only the topmost with both a question
- * and an answer count: what is below an agent says the same, or is its inner work. Where nothing below a span has more,
- * a span with one of the two counts. In the order in which they speak.
+ * Chooses the spans of a trace that say what a person and the assistant said. Of the tree only the topmost with both a
+ * question and an answer count: what is below an agent says the same, or is its inner work. Where nothing below a span
+ * has more, a span with one of the two counts. In the order in which they speak.
  */
-export function chosenOf(spans: readonly Observation[], seen: ReadonlyMap<string, SeenSpan>): Observation[] {
-  const tree = treeOf(spans, seen);
-  const isBelowCounted = belowCounted(seen);
-  /** What is below a span that counts, or that was counted before. */
-  const inner = new Set<string>();
-  for (const { span, parent } of tree) {
-    const isInner =
-      parent === undefined
-        ? isBelowCounted(parentOf(span, seen))
-        : inner.has(parent.spanId) || hasBoth(parent);
-    if (isInner) inner.add(span.spanId);
-  }
+export function chosenOf(spans: readonly Observation[], seen: Seen): Observation[] {
+  const tree = new Tree(spans, seen);
+  /** `isInner`: something above it counts. `hides`: the same of what is below it. */
+  const placeOf = tree.fromAbove<{ depth: number; isInner: boolean; hides: boolean }>((id, above) => {
+    const span = tree.spanOf(id);
+    const isInner = above?.hides === true;
+    const counts = (span !== undefined && hasBoth(span)) || seen.get(id)?.counted === true;
+    return { depth: (above?.depth ?? -1) + 1, isInner, hides: isInner || counts };
+  });
+  const placed = spans.map((span) => ({ span, ...placeOf(span.spanId) }));
   /** Spans that have, or have below them, something that counts. */
   const telling = new Set<string>();
   const chosen: Observation[] = [];
-  for (const { span, parent } of tree.toReversed()) {
-    if (inner.has(span.spanId)) continue;
+  for (const { span, isInner } of placed.toSorted((a, b) => b.depth - a.depth)) {
+    if (isInner) continue;
+    const parent = tree.parentOf(span.spanId);
     const counts = hasBoth(span) || (hasContent(span) && !telling.has(span.spanId));
     if (counts) chosen.push(span);
-    if (parent !== undefined && (counts || telling.has(span.spanId))) telling.add(parent.spanId);
+    if (parent !== undefined && (counts || telling.has(span.spanId))) telling.add(parent);
   }
   return inOrder(chosen);
 }
 
-interface Branch {
-  readonly span: Observation;
-  readonly parent: Observation | undefined;
-  readonly depth: number;
-}
-
-/** The spans with what is above them, parents first. A ring of parents is cut where it is entered. */
-function treeOf(spans: readonly Observation[], seen: ReadonlyMap<string, SeenSpan>): Branch[] {
-  const byId = new Map(spans.map((span) => [span.spanId, span]));
-  const branches = new Map<string, Branch>();
-  for (const start of spans) {
-    const path: Observation[] = [];
-    const onPath = new Set<string>();
-    let current: Observation | undefined = start;
-    while (current !== undefined && !branches.has(current.spanId) && !onPath.has(current.spanId)) {
-      path.push(current);
-      onPath.add(current.spanId);
-      current = byId.get(parentOf(current, seen) ?? '');
-    }
-    let parent = current === undefined ? undefined : branches.get(current.spanId);
-    for (const span of path.toReversed()) {
-      const branch: Branch = { span, parent: parent?.span, depth: (parent?.depth ?? -1) + 1 };
-      branches.set(span.spanId, branch);
-      parent = branch;
-    }
-  }
-  return [...branches.values()].toSorted((a, b) => a.depth - b.depth);
-}
-
-function parentOf(
-  { parentSpanId, spanId }: Observation,
-  seen: ReadonlyMap<string, SeenSpan>,
-): string | undefined {
-  return parentSpanId ?? seen.get(spanId)?.parentSpanId;
-}
-
-function hasBoth({ asked, answered }: Observation): boolean {
-  return asked.some(({ role }) => role === 'user') && answered.some(({ role }) => role === 'assistant');
-}
-
-function hasContent({ asked, answered }: Observation): boolean {
-  return asked.length > 0 || answered.length > 0;
-}
-
-/** Makes what says whether a span that was seen before, or one above it, was counted. Each is looked at once. */
-function belowCounted(seen: ReadonlyMap<string, SeenSpan>): (spanId: string | undefined) => boolean {
-  const known = new Map<string, boolean>();
-  return (spanId) => {
-    const path: string[] = [];
-    let id = spanId;
-    for (; id !== undefined && !known.has(id); id = seen.get(id)?.parentSpanId) {
-      known.set(id, seen.get(id)?.counted === true);
-      path.push(id);
-      if (known.get(id) === true) break;
-    }
-    const isCounted = id !== undefined && known.get(id) === true;
-    for (const below of path) known.set(below, isCounted);
-    return isCounted;
-  };
-}
-
-/** Whether the way from every span to the top of the trace is known: nothing that is above any of them is missing. */
-export function isComplete(spans: readonly Observation[], seen: ReadonlyMap<string, SeenSpan>): boolean {
-  const byId = new Map(spans.map((span) => [span.spanId, span]));
-  const complete = new Set<string>();
-  return spans.every((span) => {
-    const path = new Set([span.spanId]);
-    let current: Observation | SeenSpan | undefined = span;
-    while (current !== undefined && !complete.has(current.spanId)) {
-      // Of a log record nobody knows what is above it.
-      if ('kind' in current && current.kind === 'event' && !seen.has(current.spanId)) return false;
-      const parent: string | undefined = current.parentSpanId ?? seen.get(current.spanId)?.parentSpanId;
-      if (parent === undefined || path.has(parent)) break;
-      path.add(parent);
-      current = byId.get(parent) ?? seen.get(parent);
-    }
-    if (current === undefined) return false;
-    for (const id of path) complete.add(id);
-    return true;
+/** Tells whether the way from every span to the top of the trace is known: nothing above any of them is missing. */
+export function isComplete(spans: readonly Observation[], seen: Seen): boolean {
+  const tree = new Tree(spans, seen);
+  const isKnown = tree.fromAbove<boolean>((id, above) => {
+    const span = tree.spanOf(id);
+    // Of a log record nobody knows what is above it.
+    const isPlaced = span === undefined || span.kind === 'event' ? seen.has(id) : true;
+    return isPlaced && (above ?? true);
   });
+  return spans.every(({ spanId }) => isKnown(spanId));
 }
 
 /** Makes what gives a span the ids that it lacks: those of the nearest span above it, else of any of its trace. */
 export function placing(
   spans: readonly Observation[],
-  seen: ReadonlyMap<string, SeenSpan>,
+  seen: Seen,
   ofTrace: SpanIds,
 ): (span: Observation) => PlacedSpan {
-  const byId = new Map(spans.map((span) => [span.spanId, span]));
+  const tree = new Tree(spans, seen);
   const any: SpanIds = { ...ofTrace, ...idsOf(spans) };
-  const inherited = new Map<string, SpanIds>();
+  const inherited = tree.fromAbove<SpanIds>((id, above = {}) => idsOf([tree.spanOf(id) ?? {}, above]));
   return (span) => ({
     spanId: span.spanId,
     parentSpanId: span.parentSpanId,
@@ -206,29 +143,59 @@ export function placing(
     asked: span.asked,
     answered: span.answered,
     continues: span.continues === true,
-    ids: idsOf([inheritedIds(span.spanId, byId, seen, inherited), any]),
+    ids: idsOf([inherited(span.spanId), any]),
   });
 }
 
-/** The ids of a span, else of the nearest one above it that has them. Each span is looked at once. */
-function inheritedIds(
-  spanId: string,
-  byId: ReadonlyMap<string, Observation>,
-  seen: ReadonlyMap<string, SeenSpan>,
-  inherited: Map<string, SpanIds>,
-): SpanIds {
-  const path = new Set<string>();
-  let id: string | undefined = spanId;
-  while (id !== undefined && !inherited.has(id) && !path.has(id)) {
-    path.add(id);
-    id = byId.get(id)?.parentSpanId ?? seen.get(id)?.parentSpanId;
+/** The spans of a trace, those that came and those that were seen before. */
+class Tree {
+  readonly #spans = new Map<string, Observation>();
+  readonly #seen: Seen;
+
+  constructor(spans: readonly Observation[], seen: Seen) {
+    this.#seen = seen;
+    for (const span of spans)
+      if (span.kind !== 'event' || !this.#spans.has(span.spanId)) this.#spans.set(span.spanId, span);
   }
-  let ids: SpanIds = inherited.get(id ?? '') ?? {};
-  for (const below of [...path].toReversed()) {
-    ids = idsOf([byId.get(below) ?? {}, ids]);
-    inherited.set(below, ids);
+
+  /** The span, if it came. */
+  spanOf(id: string): Observation | undefined {
+    return this.#spans.get(id);
   }
-  return ids;
+
+  parentOf(id: string): string | undefined {
+    return this.#spans.get(id)?.parentSpanId ?? this.#seen.get(id)?.parentSpanId;
+  }
+
+  /**
+   * Makes a function of spans whose value follows from that of the span above. `above` is undefined at the top, and
+   * where a ring of parents is entered. Each span is looked at once.
+   */
+  fromAbove<Value>(valueOf: (id: string, above: Value | undefined) => Value): (id: string) => Value {
+    const known = new Map<string, Value>();
+    return (start) => {
+      const path = new Set<string>();
+      let id: string | undefined = start;
+      while (id !== undefined && !known.has(id) && !path.has(id)) {
+        path.add(id);
+        id = this.parentOf(id);
+      }
+      let value = known.get(id ?? '');
+      for (const below of [...path].toReversed()) {
+        value = valueOf(below, value);
+        known.set(below, value);
+      }
+      return known.get(start) as Value;
+    };
+  }
+}
+
+function hasBoth({ asked, answered }: Observation): boolean {
+  return asked.some(({ role }) => role === 'user') && answered.some(({ role }) => role === 'assistant');
+}
+
+function hasContent({ asked, answered }: Observation): boolean {
+  return asked.length > 0 || answered.length > 0;
 }
 
 /** Of each kind the id of the first that has one. */
@@ -244,7 +211,7 @@ export function idsOf(spans: readonly SpanIds[]): SpanIds {
 
 /** What was seen of a trace, with the spans that came now. `conversations`: where those are that count. */
 export function seenSpans(
-  seen: ReadonlyMap<string, SeenSpan>,
+  seen: Seen,
   spans: readonly Observation[],
   conversations: ReadonlyMap<string, unknown>,
 ): SeenSpan[] {
