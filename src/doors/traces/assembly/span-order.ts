@@ -1,4 +1,7 @@
-/** The order of a trace's spans. Covered by test/doors/traces/assembly/spoken-spans.test.ts. */
+/**
+ * The order of a trace's spans. Keeps the invariant that a span whose history ends with what another one said comes
+ * behind that one, if both start in the same millisecond. Test: test/doors/traces/assembly/spoken-spans.test.ts.
+ */
 import type { Observation } from '../observation.ts';
 
 /** Microseconds. Some clocks are no finer, so starts within it do not tell which of two spans came first. */
@@ -9,60 +12,53 @@ export function byStart(a: Observation, b: Observation): number {
 }
 
 /**
- * Sorts spans by their start. If several start in the same millisecond, a span whose history contains the question and
- * the answer of another one comes after that one, and starts no earlier than the other one ends.
+ * Sorts spans by their start. If several start in the same millisecond, their histories tell the order, and a span starts
+ * no earlier than the one before it ends.
  */
 export function inOrder(spans: readonly Observation[]): Observation[] {
   const groups = Map.groupBy(spans.toSorted(byStart), ({ startedAt }) => Math.floor(startedAt / SAME_START));
-  return [...groups.values()].flatMap(byHistory);
+  return [...groups.values()].flatMap((group) => (group.length === 1 ? group : byHistory(group)));
 }
 
-/** A span whose history contains exchanges of other spans, which come before it. */
-interface Waiting {
-  readonly span: Observation;
-  /** Its start, or the latest end of the spans whose exchanges it contains. */
-  startedAt: number;
-  /** Exchanges that have not come as often as the history contains them. */
-  missing: number;
+/** Puts each span behind the one that its history ends with, in linear time. */
+function byHistory(group: readonly Observation[]): Observation[] {
+  const before = spansBefore(group);
+  const order = new Map<Observation, Observation>();
+  for (const start of group.toSorted(byLength)) {
+    const path = new Set<Observation>();
+    let span: Observation | undefined = start;
+    // Histories that end with each other show no order.
+    while (span !== undefined && !order.has(span) && !path.has(span)) {
+      path.add(span);
+      span = before.get(span);
+    }
+    for (const next of [...path].toReversed()) {
+      const last = order.get(before.get(next) as Observation);
+      const { startedAt } = next;
+      const from = last === undefined ? startedAt : Math.max(startedAt, last.startedAt, last.endedAt);
+      order.set(next, { ...next, startedAt: from });
+    }
+  }
+  return [...order.values()];
 }
 
-/** Kahn's algorithm: takes time linear in the messages. */
-function byHistory(group: readonly Observation[]): readonly Observation[] {
-  if (group.length === 1) return group;
-  const outputs = new Map<string, number>();
-  for (const span of group) add(outputs, outputOf(span));
-  const all = group
-    .toSorted(byLength)
-    .map((span): Waiting => ({ span, startedAt: span.startedAt, missing: 0 }));
-  /** For each exchange, at `n` the spans that wait until it has come `n` times. */
-  const waits = new Map<string, Waiting[][]>();
-  for (const waiting of all) {
-    const own = outputOf(waiting.span);
-    for (const [exchange, count] of exchangesIn(waiting.span, outputs)) {
-      const times = Math.min(count, (outputs.get(exchange) ?? 0) - (exchange === own ? 1 : 0));
-      if (times === 0) continue;
-      waiting.missing += 1;
-      const ofExchange = waits.get(exchange) ?? [];
-      waits.set(exchange, ofExchange);
-      (ofExchange[times] ??= []).push(waiting);
-    }
+/**
+ * Finds for each span the one whose question and answer its history ends with: the longest of those that are no longer
+ * than it, because words may repeat, else any, because applications cut histories.
+ */
+function spansBefore(group: readonly Observation[]): ReadonlyMap<Observation, Observation> {
+  const before = new Map<Observation, Observation>();
+  const saying = new Map<string, Observation>();
+  const note = (span: Observation): void => {
+    const last = saying.get(lastExchangeOf(span) ?? '');
+    if (last !== undefined && last !== span && !before.has(span)) before.set(span, last);
+  };
+  for (const span of group.toSorted((a, b) => a.asked.length - b.asked.length || byLength(a, b))) {
+    note(span);
+    saying.set(exchangeOf(span), span);
   }
-  const order = new Set<Waiting>();
-  const come = new Map<string, number>();
-  // The last one comes next, so that what waits for a span comes right behind it.
-  const next = all.filter(({ missing }) => missing === 0).toReversed();
-  for (let waiting = next.pop(); waiting !== undefined; waiting = next.pop()) {
-    order.add(waiting);
-    const { span, startedAt } = waiting;
-    const exchange = outputOf(span);
-    for (const later of waits.get(exchange)?.[add(come, exchange)]?.toReversed() ?? []) {
-      later.startedAt = Math.max(later.startedAt, startedAt, span.endedAt);
-      if ((later.missing -= 1) === 0) next.push(later);
-    }
-  }
-  // Histories that contain each other show no order.
-  for (const waiting of all) order.add(waiting);
-  return [...order].map(({ span, startedAt }) => ({ ...span, startedAt }));
+  for (const span of group) note(span);
+  return before;
 }
 
 /**
@@ -79,41 +75,23 @@ function byLength(a: Observation, b: Observation): number {
   );
 }
 
-/** What a span adds to the histories of later ones: its question with its last answer, or the question alone. */
-function outputOf({ asked, answered }: Observation): string {
+/** What a span adds to the histories of later ones: its question with its last answer, or the question at its place. */
+function exchangeOf({ asked, answered }: Observation): string {
   const place = asked.findLastIndex(({ role }) => role === 'user');
-  const question = asked[place]?.content ?? '';
-  const answer = answered.at(-1);
-  return answer === undefined ? goneOnWith(place, question) : exchangeOf(question, answer.content);
+  return nameOf(asked[place]?.content ?? '', answered.at(-1)?.content ?? place);
 }
 
-/** How often the history of a span contains each of some exchanges. */
-function exchangesIn(span: Observation, among: ReadonlyMap<string, number>): Map<string, number> {
-  const found = new Map<string, number>();
-  const note = (exchange: string): void => {
-    if (among.has(exchange)) add(found, exchange);
-  };
-  let [place, question] = [-1, ''];
-  for (const [index, { role, content }] of span.asked.entries()) {
-    if (role === 'user') [place, question] = [index, content];
-    else note(exchangeOf(question, content));
-  }
-  if (span.continues === true) note(goneOnWith(place, question));
-  return found;
+/** What the history of a span ends with; undefined: it has none. */
+function lastExchangeOf({ asked, continues }: Observation): string | undefined {
+  const question = asked.findLastIndex(({ role }) => role === 'user');
+  const answer = asked.findLastIndex(({ role }) => role === 'assistant');
+  // A call that uses a tool may say nothing: the next one repeats its messages.
+  if (continues === true && answer < question) return nameOf(asked[question]?.content ?? '', question);
+  if (answer < 0) return undefined;
+  const asking = asked.slice(0, answer).findLast(({ role }) => role === 'user');
+  return nameOf(asking?.content ?? '', asked[answer]?.content ?? '');
 }
 
-function exchangeOf(question: string, answer: string): string {
-  return `${question.trim()}\0${answer.trim()}`;
-}
-
-/** A call that uses a tool and says nothing: the next one repeats its messages, with the question at the same place. */
-function goneOnWith(place: number, question: string): string {
-  return `${question.trim()}\0\0${place}`;
-}
-
-/** Counts one more, and returns how many there are now. */
-function add(counts: Map<string, number>, name: string): number {
-  const count = (counts.get(name) ?? 0) + 1;
-  counts.set(name, count);
-  return count;
+function nameOf(question: string, end: string | number): string {
+  return JSON.stringify([question.trim(), typeof end === 'string' ? end.trim() : end]);
 }
