@@ -1,106 +1,19 @@
-import { WireType, type BinaryReader } from '@bufbuild/protobuf/wire';
+/**
+ * Values of attributes. Keeps the invariant that a value is the same whether it came in protobuf or in JSON, and no deeper
+ * than 32. Test: test/doors/traces/otlp/decode.test.ts.
+ */
 import type { AttributeValue } from '../span.ts';
 import { isObject } from '../values.ts';
-import { endOfField, readerOf, skipField, wireErrorOf, WireError } from './protobuf.ts';
+import { readMessage } from './protobuf.ts';
+import { ANY_VALUE } from './schema.ts';
 
 /** Lists and maps inside each other deeper than this are null. */
 const MAX_DEPTH = 32;
 
-// common.proto: the members of AnyValue, ArrayValue, KeyValueList and KeyValue.
-const STRING = 1;
-const BOOL = 2;
-const INT = 3;
-const DOUBLE = 4;
-const ARRAY = 5;
-const MAP = 6;
-const MEMBERS = 1;
-const KEY = 1;
-const VALUE = 2;
-
 /** The AnyValue in protobuf bytes. `tick` is called for each value inside, and may throw. Throws WireError. */
 export function valueOfProtobuf(bytes: Uint8Array, tick: () => void): AttributeValue {
-  const reader = readerOf(bytes);
-  try {
-    return readValue(reader, reader.len, 0, tick);
-  } catch (error) {
-    throw wireErrorOf(error);
-  }
-}
-
-function readValue(reader: BinaryReader, end: number, depth: number, tick: () => void): AttributeValue {
   tick();
-  let value: AttributeValue = null;
-  while (reader.pos < end) {
-    const [number, wire] = reader.tag();
-    if (number === STRING && wire === WireType.LengthDelimited) value = reader.string();
-    else if (number === BOOL && wire === WireType.Varint) value = reader.bool();
-    else if (number === INT && wire === WireType.Varint) value = Number(reader.int64());
-    else if (number === DOUBLE && wire === WireType.Bit64) value = reader.double();
-    else if ((number === ARRAY || number === MAP) && wire === WireType.LengthDelimited && depth < MAX_DEPTH) {
-      const inner = endOfField(reader, end);
-      value =
-        number === ARRAY
-          ? readList(reader, inner, depth + 1, tick)
-          : Object.fromEntries(readEntries(reader, inner, depth + 1, tick));
-    } else {
-      skipField(reader, number, wire, end);
-      value = null;
-    }
-  }
-  checkEnd(reader, end);
-  return value;
-}
-
-function readList(reader: BinaryReader, end: number, depth: number, tick: () => void): AttributeValue[] {
-  const values: AttributeValue[] = [];
-  while (reader.pos < end) {
-    const [number, wire] = reader.tag();
-    if (number === MEMBERS && wire === WireType.LengthDelimited)
-      values.push(readValue(reader, endOfField(reader, end), depth, tick));
-    else skipField(reader, number, wire, end);
-  }
-  checkEnd(reader, end);
-  return values;
-}
-
-function readEntries(
-  reader: BinaryReader,
-  end: number,
-  depth: number,
-  tick: () => void,
-): [string, AttributeValue][] {
-  const entries: [string, AttributeValue][] = [];
-  while (reader.pos < end) {
-    const [number, wire] = reader.tag();
-    if (number === MEMBERS && wire === WireType.LengthDelimited)
-      entries.push(readEntry(reader, endOfField(reader, end), depth, tick));
-    else skipField(reader, number, wire, end);
-  }
-  checkEnd(reader, end);
-  return entries;
-}
-
-function readEntry(
-  reader: BinaryReader,
-  end: number,
-  depth: number,
-  tick: () => void,
-): [string, AttributeValue] {
-  let key = '';
-  let value: AttributeValue = null;
-  while (reader.pos < end) {
-    const [number, wire] = reader.tag();
-    if (number === KEY && wire === WireType.LengthDelimited) key = reader.string();
-    else if (number === VALUE && wire === WireType.LengthDelimited)
-      value = readValue(reader, endOfField(reader, end), depth, tick);
-    else skipField(reader, number, wire, end);
-  }
-  checkEnd(reader, end);
-  return [key, value];
-}
-
-function checkEnd(reader: BinaryReader, end: number): void {
-  if (reader.pos !== end) throw new WireError('a field ends after the message that holds it');
+  return valueOfJson(readMessage(bytes, ANY_VALUE, tick), () => undefined);
 }
 
 /** The AnyValue in OTLP/JSON; int64 may be a string. What is none is null. */

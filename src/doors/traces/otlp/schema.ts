@@ -1,4 +1,7 @@
-/** The messages of OTLP (opentelemetry-proto 1.x) that a trace is read from, as data. Other fields are skipped. */
+/**
+ * The messages of OTLP (opentelemetry-proto 1.x) that a trace is read from, as data. Keeps the invariant that names are
+ * those of OTLP/JSON; other fields are skipped. Test: test/doors/traces/otlp/decode.test.ts.
+ */
 
 /**
  * How a field is read.
@@ -6,7 +9,7 @@
  * - `time`: fixed64 nanoseconds since 1970, read as bigint
  * - `value`: an AnyValue, read when it is asked for
  */
-export type FieldKind = 'string' | 'id' | 'time' | 'value' | Message;
+export type FieldKind = 'string' | 'bool' | 'int' | 'double' | 'id' | 'time' | 'value' | Message;
 
 export interface Field {
   readonly name: string;
@@ -25,6 +28,16 @@ const many = (name: string, kind: FieldKind): Field => ({ name, kind, isRepeated
 
 // common.proto, resource.proto
 const KEY_VALUE = message({ 1: one('key', 'string'), 2: one('value', 'value') });
+/** A value holds lists and maps of values. */
+export const ANY_VALUE = new Map<number, Field>([
+  [1, one('stringValue', 'string')],
+  [2, one('boolValue', 'bool')],
+  [3, one('intValue', 'int')],
+  [4, one('doubleValue', 'double')],
+]);
+const MEMBER = message({ 1: one('key', 'string'), 2: one('value', ANY_VALUE) });
+ANY_VALUE.set(5, one('arrayValue', message({ 1: many('values', ANY_VALUE) })));
+ANY_VALUE.set(6, one('kvlistValue', message({ 1: many('values', MEMBER) })));
 const RESOURCE = message({ 1: many('attributes', KEY_VALUE) });
 
 // trace.proto
