@@ -1,16 +1,16 @@
 /**
  * OpenTelemetry GenAI up to 1.36, whose messages are events, of the span or as log records; and the event that holds
- * the structured messages since 1.37.
+ * the structured messages since 1.37. Keeps the invariant that a message of an event is read alike wherever the event is.
+ * Test: test/doors/traces/conventions/gen-ai-events.test.ts.
  * https://github.com/open-telemetry/semantic-conventions/blob/v1.36.0/docs/gen-ai/gen-ai-events.md
  */
-import { SYSTEM_PROMPT } from '../content.ts';
 import { messagesOf, type Message } from '../messages.ts';
 import type { OmissionCounts } from '../omissions.ts';
 import type { AttributeValue, SpanEvent } from '../span.ts';
 import { isObject } from '../values.ts';
-import type { Convention } from './convention.ts';
-import { INPUT_MESSAGES, OUTPUT_MESSAGES, outputIn, SYSTEM_INSTRUCTIONS } from './gen-ai.ts';
+import type { Source } from './convention.ts';
 import { contentOf, ofTexts, parsed, recorded } from './recorded.ts';
+import { inputIn, outputIn } from './sources.ts';
 
 /** Whose message it is, unless the event says so itself. */
 const ROLES: ReadonlyMap<string, string> = new Map([
@@ -41,11 +41,9 @@ export function isMessageEvent(name: string): boolean {
   return ASKED.has(name) || ANSWERED.has(name);
 }
 
-export const genAiEvents: Convention = {
-  reads: [INPUT_MESSAGES, OUTPUT_MESSAGES, SYSTEM_INSTRUCTIONS, CONTENT],
-  kindOf: ({ events }) => (events.some(({ name }) => isMessageEvent(name)) ? 'chat' : undefined),
-  asked: ({ events }, omitted) => askedIn(events, omitted),
-  answered: ({ events }, omitted) => answeredIn(events, omitted),
+export const genAiEvents: { readonly asked: Source; readonly answered: Source } = {
+  asked: { names: [CONTENT], read: ({ events }, _, omitted) => askedIn(events, omitted) },
+  answered: { names: [CONTENT], read: ({ events }, _, omitted) => answeredIn(events, omitted) },
 };
 
 /** What was asked, in the order of the events; undefined: no event tells of it. */
@@ -76,8 +74,7 @@ function askedOf(event: MessageEvent, omitted: OmissionCounts): readonly Message
     const lines = typeof prompt === 'string' ? linesOf(prompt) : undefined;
     return lines ?? recorded(ofTexts(prompt, 'user'), 'user', omitted) ?? [];
   }
-  if (attributes.has(SYSTEM_INSTRUCTIONS)) omitted.add(SYSTEM_PROMPT);
-  return recorded(attributes.get(INPUT_MESSAGES), 'user', omitted) ?? [];
+  return inputIn(attributes, omitted) ?? [];
 }
 
 const LINE_BEGINS = /^(system|developer|user|assistant|tool): /gm;

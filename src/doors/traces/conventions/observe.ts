@@ -1,9 +1,13 @@
-/** What spans and events say about conversations, whatever convention they follow. */
+/**
+ * What spans and events say about conversations, whatever convention they follow. Keeps the invariant that an observation
+ * holds only texts that a person or the assistant said. Test: test/doors/traces/conventions.
+ */
 import { SYSTEM_PROMPT, TOOL_CALL, TOOL_RESULT, WITHOUT_TEXT } from '../content.ts';
 import type { Message } from '../messages.ts';
 import type { Observation, ObservedMessage } from '../observation.ts';
 import { OmissionCounts } from '../omissions.ts';
 import type { EventRecord, Span } from '../span.ts';
+import { kindOf, messagesIn } from './convention.ts';
 import { answeredIn, askedIn } from './gen-ai-events.ts';
 import { idsOf } from './ids.ts';
 import { CONVENTIONS } from './registry.ts';
@@ -11,14 +15,14 @@ import { CONVENTIONS } from './registry.ts';
 /** What one span or record gives; what is left out is added to `omitted`. */
 export function observationOf(span: Span, omitted: OmissionCounts): Observation {
   const { traceId, spanId, parentSpanId, startedAt, endedAt, attributes, resource } = span;
-  const kind = firstOf((convention) => convention.kindOf(span)) ?? 'other';
+  const kind = firstOf((convention) => kindOf(convention, span)) ?? 'other';
   const left = new OmissionCounts();
   const content =
     kind === 'other'
       ? NOTHING
       : contentOf(
-          firstOf((convention) => convention.asked(span, left)),
-          firstOf((convention) => convention.answered(span, left)),
+          firstOf((convention) => messagesIn(convention, 'asked', span, left)),
+          firstOf((convention) => messagesIn(convention, 'answered', span, left)),
           left,
         );
   omitted.addAll(left.all);
