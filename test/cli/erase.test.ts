@@ -152,6 +152,10 @@ describe('erase', () => {
     }
     ok(kills > 0);
     await world.untilDone(2);
+    // Whatever was killed: all that went is in the receipt.
+    const own = history().filter(({ request, goes }) => goes && request.instanceId === instanceId(1));
+    const receipt = (await ledger.list())[0]?.receipt;
+    deepEqual([receipt?.messages, receipt?.sessions], [own.length, 1]);
     deepEqual(await world.answers(), await never.answers());
     deepEqual(world.filesWith(session.sessionId), []);
   });
