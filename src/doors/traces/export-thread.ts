@@ -1,4 +1,7 @@
-/** What a thread reads requests of exporters with. Covered by test/e2e/otlp-rules.test.ts. */
+/**
+ * A thread that reads requests of exporters. Keeps the invariant that a request is read on it as it is in the process.
+ * Test: test/doors/e2e/otlp-rules.test.ts.
+ */
 import { serveBodies } from '../../web/ingest/body-port.ts';
 import { prepareExport } from './prepared-export.ts';
 

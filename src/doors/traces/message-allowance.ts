@@ -1,4 +1,7 @@
-/** Covered by test/doors/traces/message-allowance.test.ts and test/doors/traces/bounds.test.ts. */
+/**
+ * How many messages an export may bring. Keeps the invariant that it counts never less than the assembler. Test:
+ * test/doors/traces/message-allowance.test.ts, bounds.test.ts.
+ */
 import { partsOf } from './assembly/said-span.ts';
 import type { Observation, ObservedMessage } from './observation.ts';
 

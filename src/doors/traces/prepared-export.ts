@@ -1,4 +1,7 @@
-/** Covered by test/e2e/otlp-rules.test.ts. */
+/**
+ * A request of an exporter, written out for the stream. Keeps the invariant that each part is small enough for one
+ * entry, if its observations are. Test: test/doors/e2e/otlp-rules.test.ts.
+ */
 import { inflate } from '../../web/ingest/inflate.ts';
 import type { ReceivedBody } from '../../web/ingest/prepared-request.ts';
 import type { MessageLimits } from './message-allowance.ts';

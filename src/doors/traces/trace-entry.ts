@@ -1,3 +1,7 @@
+/**
+ * Entries of the stream of traces. Keeps the invariant that an entry is read as it was written, or throws. Test:
+ * test/doors/traces/trace-intake.test.ts.
+ */
 import { decodePayload, DecodeError, type EncodedRequest } from '../../stream/log/codec.ts';
 import type { Observation } from './observation.ts';
 

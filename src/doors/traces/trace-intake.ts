@@ -1,3 +1,7 @@
+/**
+ * The door of OTLP. Keeps the invariant that an export is answered when all that is not rejected is stored durably.
+ * Test: test/doors/traces/trace-intake.test.ts, bounds.test.ts.
+ */
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../errors.ts';
@@ -192,9 +196,9 @@ function tooManyInstances(): AppError {
 
 function tooManyMessages(count: number, { perExport, perTrace }: MessageLimits): string {
   return (
-    `${count} ${count === 1 ? 'is' : 'are'} left out: an export may bring ${perExport} messages (TRACE_EXPORT_MESSAGES), ` +
-    `and ${perTrace} of one trace (TRACE_MESSAGES), also in several exports. The history that calls of a trace repeat ` +
-    'counts once, answers count each time. Export fewer spans at a time, or begin another trace'
+    `${count} ${count === 1 ? 'is' : 'are'} left out: an export may bring ${perExport} messages ` +
+    `(TRACE_EXPORT_MESSAGES), and ${perTrace} of one trace (TRACE_MESSAGES), also in several exports. ` +
+    'The history that calls of a trace repeat counts once, answers count each time. Export fewer spans at a time, or begin another trace'
   );
 }
 

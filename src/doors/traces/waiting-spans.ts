@@ -1,4 +1,7 @@
-/** Covered by test/doors/traces/waiting-spans.test.ts. */
+/**
+ * How much of each project waits to be assembled. Keeps the invariant that what waits is counted at least once: as
+ * stored here, or as told by who assembles. Test: test/doors/traces/waiting-spans.test.ts.
+ */
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../errors.ts';
 import type { LeftOut } from './assembly/assembly.ts';

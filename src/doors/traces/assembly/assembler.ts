@@ -1,3 +1,7 @@
+/**
+ * The loop that reads the stream and assembles traces. Keeps the invariant that what it holds is on the stream until it
+ * is done. Test: test/doors/traces/assembly/assembler.test.ts.
+ */
 import type { Logger } from '../../../logger.ts';
 import { DecodeError, inflatedSizeOf } from '../../../stream/log/codec.ts';
 import type { TraceLog } from '../../../stream/log/trace-log.ts';

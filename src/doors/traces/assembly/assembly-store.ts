@@ -1,3 +1,7 @@
+/**
+ * A bucket, decoded and held in memory. Keeps the invariant that a write changes only what was read before. Test:
+ * test/doors/traces/assembly/laws.test.ts, assembler.test.ts.
+ */
 import { LRUCache } from 'lru-cache';
 import type { KeyValueBucket } from '../../../stream/kv/key-value.ts';
 

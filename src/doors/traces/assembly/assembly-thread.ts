@@ -1,3 +1,7 @@
+/**
+ * The thread that assembles traces, as its process sees it. Keeps the invariant that once it has ended, it writes
+ * nothing more. Test: test/doors/traces/assembly/assembly-thread.test.ts.
+ */
 import { Worker } from 'node:worker_threads';
 import { isForGood, type AssembledCounts } from './assembly.ts';
 import type { Assembling } from './keep-assembling.ts';

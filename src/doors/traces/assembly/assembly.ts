@@ -1,3 +1,7 @@
+/**
+ * Rounds of traces. Keeps the invariant that a trace is done, or comes again before all others of its project. Test:
+ * test/doors/traces/assembly/assembly.test.ts, turns.test.ts.
+ */
 import { ValueTooLargeError } from '../../../stream/kv/key-value.ts';
 import { ROUND_LIMITS, type AssemblyParts } from './assembly-parts.ts';
 import { Round } from './round.ts';

@@ -1,4 +1,7 @@
-/** Covered by test/doors/traces/assembly/backlog.test.ts. */
+/**
+ * What is on the stream, and not in memory. Keeps the invariant that requests of a project keep their order. Test:
+ * test/doors/traces/assembly/backlog.test.ts.
+ */
 import { FairQueue } from '../../../domain/turns.ts';
 import type { TraceEntry } from '../trace-entry.ts';
 import { bytesOf, type TraceBuffer } from './trace-buffer.ts';

@@ -1,4 +1,7 @@
-/** Covered by test/cli/backup.test.ts. */
+/**
+ * The buckets in which the assembler keeps what it knows. Keeps the invariant that nothing stays longer than 30 days
+ * after its last change. Test: test/cli/backup.test.ts.
+ */
 import type { StreamConnection } from '../../../stream/connection.ts';
 import { openKeyValue, type KeyValueBucket } from '../../../stream/kv/key-value.ts';
 

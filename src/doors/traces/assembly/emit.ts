@@ -18,7 +18,10 @@ import type { EmittedRequest } from './thread-protocol.ts';
 const MIN_AT = Date.UTC(1700, 0, 1) * 1000;
 const MAX_AHEAD = 24 * 3600 * 1_000_000;
 
-/** The session of a conversation with an id: the id if that is a UUID, else the UUIDv5 that docs/concepts.md tells callers. */
+/**
+ * The session of a conversation with an id: the id if that is a UUID, else the UUIDv5 that docs/concepts.md tells
+ * callers.
+ */
 export function sessionIdOf(instanceId: string, id: string): string {
   return UUID_PATTERN.test(id) ? id.toLowerCase() : v5(id, instanceId);
 }

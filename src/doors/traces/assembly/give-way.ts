@@ -1,4 +1,7 @@
-/** Covered by test/doors/traces/assembly/assembly.test.ts. */
+/**
+ * Pauses in long work. Keeps the invariant that others in the process wait for about 5 ms. Test:
+ * test/doors/traces/assembly/assembly.test.ts.
+ */
 import { setImmediate as othersTurn } from 'node:timers/promises';
 
 /** Messages that are merged before others in the process have their turn: about 5 ms. */

@@ -1,4 +1,7 @@
-/** Covered by test/doors/traces/assembly/assembly-thread.test.ts. */
+/**
+ * The thread's link to its process. Keeps the invariant that each question gets its own answer. Test:
+ * test/doors/traces/assembly/assembly-thread.test.ts.
+ */
 import type { MessagePort } from 'node:worker_threads';
 import type { AssemblyHost, FromThread, HostCall, ToThread } from './thread-protocol.ts';
 

@@ -1,4 +1,7 @@
-/** Covered by test/doors/traces/assembly/keep-assembling.test.ts. */
+/**
+ * Keeps an assembler at work. Keeps the invariant that at most one is open at a time. Test:
+ * test/doors/traces/assembly/keep-assembling.test.ts.
+ */
 import type { Logger } from '../../../logger.ts';
 
 /** As an assembler, as far as it has to be opened and closed. */

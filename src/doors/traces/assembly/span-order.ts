@@ -12,8 +12,8 @@ export function byStart(a: Observation, b: Observation): number {
 }
 
 /**
- * Sorts spans by their start. If several start in the same millisecond, their histories tell the order, and a span starts
- * no earlier than the one before it ends.
+ * Sorts spans by their start. If several start in the same millisecond, their histories tell the order, and a span
+ * starts no earlier than the one before it ends.
  */
 export function inOrder(spans: readonly Observation[]): Observation[] {
   const groups = Map.groupBy(spans.toSorted(byStart), ({ startedAt }) => Math.floor(startedAt / SAME_START));

@@ -23,7 +23,9 @@ export interface AssemblyHost {
   confirm(): Promise<void>;
   /** Whether the conversation's session had messages before anything was known of it. */
   isKnownSession(projectId: string, name: ConversationName): Promise<boolean>;
-  /** Stores messages; doing it again with the same request changes nothing. Resolves also if they are refused for good. */
+  /**
+   * Stores messages; doing it again with the same request changes nothing. Resolves also if they are refused for good.
+   */
   emit(request: EmittedRequest): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Holds the spans of a trace until all their parents have arrived or the wait is over. Then the trace is ready, and
- * projects take turns with their ready traces. Keeps the invariant that a trace stands once in its lane: it waits, or it
- * is ready. Test: test/doors/traces/assembly/trace-buffer.test.ts, turns.test.ts.
+ * projects take turns with their ready traces. Keeps the invariant that a trace stands once in its lane: it waits, or
+ * it is ready. Test: test/doors/traces/assembly/trace-buffer.test.ts, turns.test.ts.
  */
 import { Shares } from '../../../domain/shares.ts';
 import { FairQueue } from '../../../domain/turns.ts';

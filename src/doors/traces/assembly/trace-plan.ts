@@ -66,7 +66,9 @@ export class TracePlan {
       this.#mayAdd += mayAdd ?? asked.length + answered.length;
   }
 
-  /** The conversation to which a span went, else the one that it names; without an id, the trace is the conversation. */
+  /**
+   * The conversation to which a span went, else the one that it names; without an id, the trace is the conversation.
+   */
   nameOf({ spanId, ids }: PlacedSpan): ConversationName {
     const known = this.conversations.get(spanId);
     if (known !== undefined) return known;

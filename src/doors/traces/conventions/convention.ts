@@ -1,6 +1,6 @@
 /**
- * How a convention is declared, and how a span is read by one. Keeps the invariant that what a declaration reads by name
- * is what the decoder keeps. Test: test/doors/traces/conventions.
+ * How a convention is declared, and how a span is read by one. Keeps the invariant that what a declaration reads by
+ * name is what the decoder keeps. Test: test/doors/traces/conventions.
  */
 import type { Message } from '../messages.ts';
 import type { ObservationKind } from '../observation.ts';

@@ -1,3 +1,7 @@
+/**
+ * Lists that are flattened into names of attributes. Keeps the invariant that members keep the order of their numbers.
+ * Test: test/doors/traces/conventions/traceloop.test.ts, open-inference.test.ts.
+ */
 import type { Attributes, AttributeValue } from '../span.ts';
 
 /** A member of a list or of an object, by its name; lists have numbers as names. */

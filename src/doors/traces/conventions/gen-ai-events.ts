@@ -1,7 +1,7 @@
 /**
  * OpenTelemetry GenAI up to 1.36, whose messages are events, of the span or as log records; and the event that holds
- * the structured messages since 1.37. Keeps the invariant that a message of an event is read alike wherever the event is.
- * Test: test/doors/traces/conventions/gen-ai-events.test.ts.
+ * the structured messages since 1.37. Keeps the invariant that a message of an event is read alike wherever the event
+ * is. Test: test/doors/traces/conventions/gen-ai-events.test.ts.
  * https://github.com/open-telemetry/semantic-conventions/blob/v1.36.0/docs/gen-ai/gen-ai-events.md
  */
 import { messagesOf, type Message } from '../messages.ts';

@@ -1,6 +1,6 @@
 /**
- * What spans and events say about conversations, whatever convention they follow. Keeps the invariant that an observation
- * holds only texts that a person or the assistant said. Test: test/doors/traces/conventions.
+ * What spans and events say about conversations, whatever convention they follow. Keeps the invariant that an
+ * observation holds only texts that a person or the assistant said. Test: test/doors/traces/conventions.
  */
 import { SYSTEM_PROMPT, TOOL_CALL, TOOL_RESULT, WITHOUT_TEXT } from '../content.ts';
 import type { Message } from '../messages.ts';

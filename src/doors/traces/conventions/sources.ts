@@ -1,6 +1,6 @@
 /**
- * Where single conventions have messages in a form of their own. Keeps the invariant that a source takes nothing when in
- * doubt. Test: test/doors/traces/conventions.
+ * Where single conventions have messages in a form of their own. Keeps the invariant that a source takes nothing when
+ * in doubt. Test: test/doors/traces/conventions.
  */
 import { SYSTEM_PROMPT, TOOL_CALL } from '../content.ts';
 import { messagesOf, type Message } from '../messages.ts';
@@ -98,7 +98,9 @@ export function openInferenceTexts(prefix: string): Source {
   };
 }
 
-/** OpenInference: `message.role`, `message.content` or `message.contents.0.message_content.text`, `message.tool_calls`. */
+/**
+ * OpenInference: `message.role`, `message.content` or `message.contents.0.message_content.text`, `message.tool_calls`.
+ */
 export function openInferenceMessage(
   value: unknown,
   role: Role,

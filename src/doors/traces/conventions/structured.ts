@@ -1,3 +1,7 @@
+/**
+ * Answers that are data. Keeps the invariant that data without words is no message. Test:
+ * test/doors/traces/conventions/ai-sdk.test.ts, gen-ai.test.ts.
+ */
 import type { Message } from '../messages.ts';
 import type { OmissionCounts } from '../omissions.ts';
 import { isObject } from '../values.ts';

@@ -1,4 +1,7 @@
-/** What OTLP/HTTP answers with, in the encoding of the request. Covered by test/e2e/otlp-rules.test.ts. */
+/**
+ * The answers of OTLP/HTTP. Keeps the invariant that an answer has the encoding of its request. Test:
+ * test/e2e/otlp-rules.test.ts.
+ */
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 
 /** `rejectedSpans` or `rejectedLogRecords` with a text. */

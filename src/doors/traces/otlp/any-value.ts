@@ -1,6 +1,6 @@
 /**
- * Values of attributes. Keeps the invariant that a value is the same whether it came in protobuf or in JSON, and no deeper
- * than 32. Test: test/doors/traces/otlp/decode.test.ts.
+ * Values of attributes. Keeps the invariant that a value is the same whether it came in protobuf or in JSON, and no
+ * deeper than 32. Test: test/doors/traces/otlp/decode.test.ts.
  */
 import type { AttributeValue } from '../span.ts';
 import { isObject } from '../values.ts';

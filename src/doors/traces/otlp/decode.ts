@@ -1,3 +1,7 @@
+/**
+ * Spans and log records in requests of exporters. Keeps the invariant that a span that cannot be used is rejected
+ * alone, with its place. Test: test/doors/traces/otlp/decode.test.ts.
+ */
 import { AppError } from '../../../errors.ts';
 import type { Attributes, AttributeValue, EventRecord, Span, SpanEvent } from '../span.ts';
 import { isObject } from '../values.ts';

@@ -1,3 +1,7 @@
+/**
+ * What a request of an exporter says about conversations. Keeps the invariant that what is left out is counted, by its
+ * reason. Test: test/doors/traces/otlp/read.test.ts, bounds.test.ts.
+ */
 import { MAX_CALL_MESSAGES } from '../../../domain/limits.ts';
 import { OTHER_PART } from '../content.ts';
 import { isMessageEvent } from '../conventions/gen-ai-events.ts';
