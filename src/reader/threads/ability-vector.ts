@@ -1,10 +1,17 @@
-/** The direction of a missing ability. Covered by test/reader/threads/ability-vector.test.ts. */
+/**
+ * The vector of a missing ability: the assistant's words, mixed with the request that they answer.
+ *
+ * Test: test/reader/threads/ability-vector.test.ts.
+ */
 import { normOf } from '../numeric/vectors.ts';
 
-/** How much the request counts beside the words of the assistant. */
+/** Weight of the request; the assistant's words have weight 1. */
 const REQUEST_SHARE = 0.5;
 
-/** Of what the assistant says and of the request that it answers together; of unit length. null: neither has one. */
+/**
+ * Mixes the vectors of the assistant's words and of the request that they answer; the result has unit length. Returns
+ * the other vector if one is null, and null if both are.
+ */
 export function withRequest(said: Float32Array | null, asked: Float32Array | null): Float32Array | null {
   if (said === null || asked === null) return said ?? asked;
   const both = said.map((value, at) => value + REQUEST_SHARE * asked[at]!);

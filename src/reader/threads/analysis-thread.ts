@@ -1,4 +1,8 @@
-/** What a thread of `AnalysisPool` runs: the model and the rules that ship. */
+/**
+ * The script of a thread of `AnalysisPool`: serves requests with the shipped model and rules.
+ *
+ * Test: test/reader/threads/pool.test.ts.
+ */
 import { Assigner } from './assigner.ts';
 import { loadEmbedder } from '../embedding/embedder.ts';
 import { createEnricher, enrichmentId } from '../acts/enricher.ts';

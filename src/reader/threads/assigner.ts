@@ -1,8 +1,10 @@
 /**
  * Gives every message its topic, signals, repeated request and gap, in stream order, and keeps the state of instances
- * and sessions that this takes. All that it decides depends on the stream alone: not on how the stream was cut into
- * batches, and not on restarts, as long as the rows of `takeState` are stored with the batch and given back by
- * `restore…`.
+ * and sessions that this needs. Keeps the invariant that its results depend on the stream alone: neither on how the
+ * stream is cut into batches nor on restarts, as long as the rows of `takeState` are stored with the batch and handed
+ * back through `restore…`.
+ *
+ * Test: test/reader/threads/assigner.test.ts, test/reader/threads/determinism.test.ts.
  */
 import { OpeningTurns } from '../conversations/authors.ts';
 import { SessionState } from '../conversations/session-state.ts';
@@ -32,32 +34,34 @@ export interface AssignerOptions {
   readonly thresholds: Thresholds;
   /** Length of the embedding vectors. */
   readonly dimensions: number;
-  /** ISO 639-1 code of a text, or null when that cannot be told reliably. Must depend on what it is given alone. */
+  /** Returns the ISO 639-1 code of a text, or null if the text is too unclear. Must depend on its argument alone. */
   readonly detectLanguage: DetectLanguage;
-  /** Told of each turn by its place among those given. */
+  /** Called at each turn with its index in the batch. */
   readonly steps?: StepListener;
-  /** About how much memory instances and sessions may take between batches, bytes. Default: no bound. */
+  /** Memory that instances and sessions may take between batches, bytes, approximately. Default: no bound. */
   readonly memoryBytes?: number;
-  /** Whether a writer wants to know what it could write about. Default false. */
+  /** True if a writer is configured, so that the assigner reports what can be named and summarised. Default false. */
   readonly reports?: boolean;
 }
 
-/** What was dropped from memory, to be restored when it is needed again. */
+/**
+ * Numbers of the instances and sessions that were dropped from memory; the caller restores them before their next turn.
+ */
 export interface Evicted {
   readonly instances: readonly number[];
   readonly sessions: readonly number[];
 }
 
-/** A session of a batch. */
+/** A session that has turns or a writing in this batch. */
 interface TouchedSession {
   readonly id: string;
-  /** Place of the last turn that its texts are made of; −1 for none. */
+  /** Index of the last turn that its title and summary are made from; −1 if there is none. */
   last: number;
-  /** The summary that a writer has written, behind its last turn; null for none. */
+  /** The summary that a writer wrote after the session's last turn; null if there is none. */
   written: string | null;
 }
 
-/** Of the memory, sessions have this share. */
+/** Share of the memory that sessions may take; instances take the rest. */
 const SESSIONS_SHARE = 0.25;
 
 export class Assigner {
@@ -84,7 +88,7 @@ export class Assigner {
     return this.#sessions.peek(session)?.instance === instance;
   }
 
-  /** Takes back all of an instance's rows of kinds other than `session`; none for a new instance. */
+  /** Restores an instance from all its rows of kinds other than `session`. A new instance has no rows. */
   restoreInstance(instance: number, instanceId: string, rows: readonly StateRow[]): void {
     const { thresholds, dimensions } = this.#options;
     const state = new InstanceState({ instance, instanceId, thresholds, dimensions, arena: this.#arena });
@@ -92,7 +96,7 @@ export class Assigner {
     this.#instances.set(instance, state, state.bytes);
   }
 
-  /** Takes back a session's row; null for a new session. */
+  /** Restores a session from its row; null for a new session. */
   restoreSession(instance: number, session: number, value: Uint8Array | null): void {
     const state =
       value === null
@@ -102,8 +106,8 @@ export class Assigner {
   }
 
   /**
-   * Assigns a batch of turns in stream order; `enrichments` are parallel to `turns`, and `interludes` in the order
-   * of their places. Throws when an instance or session was not restored before: then call `reset` and restore.
+   * Assigns a batch of turns in stream order. `enrichments` are parallel to `turns`; `interludes` are sorted by their
+   * places. Throws if an instance or session was not restored: then call `reset` and restore.
    */
   assign(
     turns: readonly Turn[],
@@ -176,7 +180,7 @@ export class Assigner {
     };
   }
 
-  /** What the last batch brought that a writer could write about. */
+  /** Takes the reports on the last batch for the writer: names to write, and turns. */
   takeReports(): WriterReports {
     const reports = this.#reports;
     this.#reports = NO_REPORTS;
@@ -202,8 +206,8 @@ export class Assigner {
   }
 
   /**
-   * Drops what was used least recently, beyond the memory that may be taken, and says what. Call after `takeState`:
-   * what was not taken stays.
+   * Drops the least recently used state above `memoryBytes` and returns its numbers. Call it after `takeState`: unsaved
+   * state is never dropped.
    */
   evict(): Evicted {
     const { memoryBytes = Infinity } = this.#options;
@@ -218,7 +222,7 @@ export class Assigner {
     return { instances, sessions };
   }
 
-  /** Drops everything in memory, also what was not taken. */
+  /** Drops everything in memory, unsaved state too. */
   reset(): void {
     this.#instances.clear();
     this.#sessions.clear();
@@ -227,7 +231,9 @@ export class Assigner {
     this.#reports = NO_REPORTS;
   }
 
-  /** A summary is shown until the session goes on; one that comes too late is not shown. */
+  /**
+   * Applies a writing. A summary is shown until the session gets another turn; a summary of an older state is ignored.
+   */
   #write(
     placed: PlacedWriting,
     instances: Set<InstanceState>,
@@ -272,7 +278,7 @@ export class Assigner {
   }
 }
 
-/** About how much memory a session takes: the texts and vectors that are written, and as much again around them. */
+/** Estimated memory of a session, bytes: the stored value twice (texts and vectors, and the objects around them). */
 function sessionBytes(value: Uint8Array | null): number {
   return 1500 + 2 * (value?.length ?? 0);
 }

@@ -1,7 +1,8 @@
 /**
- * Applies what a person decided to an instance. What cannot be applied at its place in the stream is refused, and
- * stays on the list of decisions with the reason.
- * Covered by test/reader/threads/curations.test.ts.
+ * Applies a person's decision to an instance. Keeps the invariant that every decision is stored: one that cannot be
+ * applied at its place in the stream is refused, and listed with the reason.
+ *
+ * Test: test/reader/threads/curations.test.ts.
  */
 import {
   MOST_CURATIONS,
@@ -98,7 +99,7 @@ function undone(
   return { target: decision.target, other: -1, name: '' };
 }
 
-/** The number of what has this id, or of the heir that answers for it; null when nothing has. */
+/** Finds the number of the entity with this id, and follows merges to its heir; null if no entity has the id. */
 function numberOf(instance: InstanceState, entity: CuratedEntity, id: string): number | null {
   const rows = instance.rowsOf(entity);
   let row = rows.find((one) => one.id === id);

@@ -1,3 +1,10 @@
+/**
+ * One analysis thread and its watchdog. Promises that no question waits for ever: a thread that hangs or fills its
+ * memory is ended, the question fails with `AnalysisFailure`, and the next question starts the thread again.
+ *
+ * Test: test/reader/threads/pool.test.ts.
+ */
+
 import { Worker } from 'node:worker_threads';
 import '../embedding/telemetry.ts';
 import { SetupError } from '../../errors.ts';
@@ -12,15 +19,20 @@ import {
 } from './protocol.ts';
 import { AnalysisFailure, AnalysisInterrupted, AnalysisStopped } from './stages.ts';
 
-/** What a step of an analysis may take before its thread is ended. */
+/** Limits on one step of an analysis. A thread that exceeds one is ended. */
 export interface Patience {
-  /** Processor time of the thread for one text, milliseconds: a thousand times what any text takes. */
+  /** Processor time of the thread for one text, milliseconds: about a thousand times what any text takes. */
   readonly textMs: number;
-  /** The same for a step on many texts, such as a run of a large model. */
+  /** Processor time for a step on many texts, such as a run of a large model, milliseconds. */
   readonly sharedMs: number;
-  /** By the clock, so many times as long: for a thread that waits, or is given no processor time. */
+  /**
+   * Wall-clock limit as a multiple of the processor-time limit: catches a thread that waits or gets no processor time.
+   */
   readonly clockFactor: number;
-  /** The heap of the thread, bytes. V8's own limit lies a third above: it ends a thread at best, the process at worst. */
+  /**
+   * Heap of the thread, bytes. V8's own limit is a third higher: reaching that one ends the thread at best, the process
+   * at worst.
+   */
   readonly heapBytes: number;
   readonly lookEveryMs: number;
 }
@@ -34,11 +46,14 @@ export const PATIENCE: Patience = {
 };
 
 const CLOSE_MS = 2000;
-/** Long enough for the message to be noted that the thread hangs at. */
+/**
+ * Time that an ended thread may go on before the process counts as stuck; long enough to log the message at which it
+ * hangs.
+ */
 const END_MS = 60_000;
 
 export interface GuardedThreadOptions extends Omit<ThreadData, 'steps'> {
-  /** The module that the thread runs; it calls `serveAnalysis`. */
+  /** Path of the module that the thread runs; it calls `serveAnalysis`. */
   readonly script: string;
   readonly patience: Patience;
 }
@@ -55,8 +70,8 @@ interface Exchange {
 }
 
 /**
- * A thread that is asked one thing at a time, and ended when a step of the answer takes longer than any may. The
- * next question starts it again. Ending a thread stops V8 even within a regular expression.
+ * A thread that answers one question at a time. It is ended when a step takes longer than `patience` allows, and
+ * started again by the next question. `terminate` stops V8 even inside a regular expression.
  */
 export class GuardedThread {
   readonly #options: GuardedThreadOptions;
@@ -65,36 +80,37 @@ export class GuardedThread {
   #last: Promise<void> = Promise.resolve();
   #generation = 0;
   #closed = false;
-  /** Threads that were ended and still run: their code is where V8 cannot stop it. */
+  /** Set if an ended thread still runs: its code is where V8 cannot stop it. Every later question rejects with it. */
   #unended: Error | null = null;
-  /** When a step was last seen to begin, of `performance.now()`. */
+  /** When the watchdog last saw a new step, `performance.now()`. */
   #movedAt = 0;
 
   constructor(options: GuardedThreadOptions) {
     this.#options = options;
   }
 
-  /** Changes whenever the thread has lost what it remembered. */
+  /** Grows by one each time the thread loses its memory. */
   get generation(): number {
     return this.#generation;
   }
 
   /**
-   * How long no step has begun although an answer is awaited, milliseconds; seen as often as the thread is looked
-   * at.
+   * Time since the watchdog last saw a new step, milliseconds; 0 if no answer is awaited. Its resolution is
+   * `lookEveryMs`.
    */
   get stillForMs(): number {
     return this.#exchange === null ? 0 : performance.now() - this.#movedAt;
   }
 
-  /** Starts the thread, unless it runs. Throws SetupError when the model cannot be used. */
+  /** Starts the thread if it does not run. Throws SetupError if the model cannot be used. */
   async start(): Promise<AnalysisModel> {
     return (this.#running ??= this.#run()).started;
   }
 
   /**
-   * Asks behind what was asked before. `generation`: only while the thread remembers what it did then. A thread
-   * that does not run is started, but not to forget or to collect garbage.
+   * Sends a question after the earlier ones are answered. With `generation`, rejects unless the thread still has the
+   * memory of that generation. Starts a stopped thread, except for `forget` and `collect`, which then have nothing to
+   * do.
    *
    * @throws AnalysisFailure, AnalysisInterrupted, AnalysisStopped
    */
@@ -117,7 +133,7 @@ export class GuardedThread {
     return answer;
   }
 
-  /** Ends the thread, in the middle of an answer too. */
+  /** Ends the thread, even in the middle of an answer. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -135,7 +151,7 @@ export class GuardedThread {
     } else await running.worker.terminate();
   }
 
-  /** It may end between its start and the first question. */
+  /** Starts the thread again; rejects if it ends before it can take the question. */
   async #startAgain(): Promise<Running> {
     await this.start();
     if (this.#running === null) throw new AnalysisInterrupted();
@@ -200,14 +216,17 @@ export class GuardedThread {
     }
   }
 
-  /** Looks at the thread every now and then, until stopped; ends it when it hangs or fills the memory. */
+  /**
+   * Checks the thread every `lookEveryMs` and ends it if it hangs or fills its memory. Returns a function that stops
+   * the checks.
+   */
   #watch(worker: Worker, steps: SharedSteps): () => void {
     const { textMs, sharedMs, clockFactor, heapBytes, lookEveryMs } = this.#options.patience;
     let seen = steps.begun;
     let stillMs = 0;
     let lookedAt = performance.now();
     let asking = false;
-    /** Processor time of the thread when the step was first seen, microseconds; null: not known yet. */
+    /** Processor time of the thread at the first measurement of this step, microseconds; null before that. */
     let usedBefore: number | null = null;
     const measure = async (step: number): Promise<void> => {
       const [usage, heap] = await Promise.all([worker.cpuUsage(), worker.getHeapStatistics()]);
@@ -220,7 +239,7 @@ export class GuardedThread {
     const allowed = (): number => (steps.place === null ? sharedMs : textMs);
     const timer = setInterval(() => {
       const now = performance.now();
-      // A process that was stopped, or a machine that slept, has not waited.
+      // The cap keeps time in which the process was stopped, or the machine slept, from counting as waiting.
       stillMs += Math.min(now - lookedAt, 2 * lookEveryMs);
       lookedAt = now;
       if (steps.begun !== seen) {
@@ -229,7 +248,7 @@ export class GuardedThread {
         usedBefore = null;
         this.#movedAt = now;
       } else if (stillMs > clockFactor * allowed()) return this.#end(worker, this.#outOfTime(steps));
-      // Not answered while the thread is in the model's native code.
+      // The thread does not answer while it is in the model's native code: one open measurement is enough.
       if (asking) return;
       asking = true;
       measure(seen)
@@ -255,7 +274,7 @@ export class GuardedThread {
   #end(worker: Worker, failure: AnalysisFailure): void {
     if (this.#running?.worker !== worker) return;
     this.#lose(failure);
-    // Not waited for: native code is let finish, and the next thread need not wait for that.
+    // Nobody awaits the end: native code may finish, and the next thread starts at once.
     const timer = setTimeout(() => {
       this.#unended = new Error(
         `an analysis thread goes on ${END_MS / 1000} s after it was ended: only a new process helps`,
@@ -264,7 +283,7 @@ export class GuardedThread {
     void worker.terminate().then(() => clearTimeout(timer));
   }
 
-  /** The thread is gone, or as good as gone, with all that it remembered. */
+  /** Marks the thread as gone, with everything that it remembered. */
   #lose(error: Error): void {
     this.#running = null;
     this.#generation += 1;

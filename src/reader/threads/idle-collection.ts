@@ -1,12 +1,19 @@
+/**
+ * Collects garbage while a process is idle. Keeps the promise that a collection never delays work: it runs only after 5
+ * s without any.
+ *
+ * Test: test/reader/threads/idle-collection.test.ts.
+ */
+
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** By how much resident memory must have grown since the last collection, bytes. */
+/** Growth of resident memory since the last collection that makes another one worthwhile, bytes. */
 const GROWN_BYTES = 128 * 2 ** 20;
-/** For how long nothing may have been in work, milliseconds. */
+/** Time without work before a collection, milliseconds. */
 const QUIET_MS = 5000;
 
-/** Collects the garbage of this thread at once; it takes up to a second. */
+/** Collects the garbage of this thread synchronously; takes up to a second. */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
@@ -16,13 +23,13 @@ export function collectGarbage(): void {
 export interface IdleCollectionOptions {
   readonly residentBytes: () => number;
   readonly collect: () => void;
-  /** Milliseconds. */
+  /** A monotonic clock, milliseconds. */
   readonly now: () => number;
 }
 
 /**
- * Gives back what large requests have left. V8 collects when something allocates, and an idle worker allocates
- * nothing: without this, the garbage of the last batches stays for as long as nothing comes in.
+ * Returns memory that large requests leave behind. V8 collects only when something allocates, and an idle worker
+ * allocates nothing: without this, the garbage of the last batches stays until new work arrives.
  */
 export class IdleCollection {
   readonly #options: IdleCollectionOptions;
@@ -33,12 +40,12 @@ export class IdleCollection {
     this.#options = options;
   }
 
-  /** Something is in work. */
+  /** Call when work starts. */
   busy(): void {
     this.#quietSince = null;
   }
 
-  /** Nothing is in work, or nothing that could not wait for a collection. Call it now and then while that is so. */
+  /** Call every now and then while there is no work, or none that a collection would delay. */
   idle(): void {
     const { residentBytes, collect, now } = this.#options;
     this.#quietSince ??= now();

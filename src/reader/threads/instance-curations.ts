@@ -1,45 +1,47 @@
 /**
- * What people decided about one instance, in stream order, and what of it applies. Everything follows from the list of
- * decisions: an undo takes one out of it.
+ * The decisions of people about one instance, in stream order, and their combined effect. Keeps the invariant that the
+ * effect follows from the list alone: from the decisions that are neither refused nor undone.
+ *
+ * Test: test/reader/threads/curations.test.ts.
  */
 import type { Curation, CuratedEntity, CurationRefusal } from '../../domain/curations.ts';
 import type { CurationRow, StateRow } from '../../domain/facts.ts';
 import { ByteWriter, readersOf } from '../../domain/byte-codec.ts';
 import type { TopicCuration } from '../topics/curated-topics.ts';
 
-/** About what a decision takes. */
+/** Estimated memory of a decision, bytes. */
 const DECISION_BYTES = 800;
 const KIND = 'curation';
 
-/** A decision, as the numbers of the instance say it. */
+/** A decision, with the entities that it names resolved to numbers of the instance. */
 export interface Decision {
   readonly curation: Curation;
-  /** Its place in the stream. */
+  /** Its message position in the stream. */
   readonly position: number;
   /** Microseconds since 1970-01-01 UTC. */
   readonly createdAt: number;
-  /** Number of what the action names; −1 when it was refused. */
+  /** Number of the entity that the action names; −1 if the decision was refused. */
   readonly target: number;
-  /** Number of the topic that it merges into, or of the cluster that it moves to; −1: none. */
+  /** Number of the topic that the target merges into, or of the cluster that it moves to; −1 if there is none. */
   readonly other: number;
-  /** The name that it gives or pins; '' when it names nothing. */
+  /** The name that the decision gives or pins; '' if it names nothing. */
   readonly name: string;
   readonly refused: CurationRefusal | null;
-  /** UUID of the curation that undid it. */
+  /** UUID of the curation that undid this one; null if none did. */
   readonly undoneBy: string | null;
 }
 
 export class InstanceCurations {
   readonly #instance: number;
-  /** By number, in stream order. */
+  /** Index = number of the decision, in stream order. */
   readonly #decisions: Decision[] = [];
   readonly #byId = new Map<string, number>();
   #accepted = 0;
   readonly #unsaved = new Set<number>();
   readonly #undrained = new Set<number>();
-  /** Names that apply, by the number of what they name. */
+  /** The names in effect: of each entity kind, by number. */
   #names = namesOf([]);
-  /** Numbers of what was named, or is no longer, since the last call of `takeRenamed`. */
+  /** Numbers whose given name changed since the last call of `takeRenamed`. */
   readonly #renamed: Readonly<Record<CuratedEntity, Set<number>>> = {
     TOPIC: new Set(),
     CLUSTER: new Set(),
@@ -50,7 +52,7 @@ export class InstanceCurations {
     this.#instance = instance;
   }
 
-  /** How many were not refused. */
+  /** Number of decisions that were not refused. */
   get accepted(): number {
     return this.#accepted;
   }
@@ -62,7 +64,7 @@ export class InstanceCurations {
     this.#rename(decision);
   }
 
-  /** The decision with this id, if it can be undone; else why not. */
+  /** Returns the decision with this id if it can be undone, else the reason why not. */
   undoable(id: string): Decision | CurationRefusal {
     const decision = this.#decisions[this.#byId.get(id) ?? -1];
     if (decision === undefined) return 'UNKNOWN';
@@ -78,19 +80,19 @@ export class InstanceCurations {
     this.#rename(this.#decisions[number]!);
   }
 
-  /** The name that somebody gave or pinned; undefined: nobody did. */
+  /** The name that a person gave or pinned; undefined if nobody did. */
   nameOf(entity: CuratedEntity, number: number): string | undefined {
     return this.#names[entity].get(number);
   }
 
-  /** Numbers of what was named, or is no longer, since the last call. */
+  /** Takes the numbers whose given name changed since the last call. */
   takeRenamed(entity: CuratedEntity): number[] {
     const renamed = [...this.#renamed[entity]];
     this.#renamed[entity].clear();
     return renamed;
   }
 
-  /** What applies to topics. */
+  /** The decisions in effect on topics. `held` topics are those that a person decided on. */
   ofTopics(): TopicCuration {
     const merges = new Map<number, { into: number; since: number }>();
     const moves = new Map<number, number>();
@@ -127,7 +129,7 @@ export class InstanceCurations {
     return rows;
   }
 
-  /** Takes back all state rows, in any order, into a new object; ignores rows of other kinds. */
+  /** Restores a new object from its state rows, in any order; ignores rows of other kinds. */
   restore(rows: readonly StateRow[]): void {
     for (const { key, read } of readersOf(rows, KIND)) {
       const decision = JSON.parse(read.text()) as Decision;
@@ -138,7 +140,7 @@ export class InstanceCurations {
     this.#names = namesOf(this.#applied());
   }
 
-  /** About how much memory it takes. */
+  /** Estimated memory, bytes. */
   get bytes(): number {
     return this.#decisions.length * DECISION_BYTES;
   }
@@ -183,7 +185,7 @@ export class InstanceCurations {
   }
 }
 
-/** By what is named and its number. The last name wins. */
+/** Names by entity kind and number; a later name replaces an earlier one. */
 function namesOf(applied: readonly Decision[]): Readonly<Record<CuratedEntity, Map<number, string>>> {
   const names = { TOPIC: new Map<number, string>(), CLUSTER: new Map(), GAP: new Map() };
   for (const { curation, target, name } of applied)

@@ -1,6 +1,9 @@
 /**
- * Everything that assign keeps of one instance besides its sessions: boilerplate, thresholds, topics, the groups of
- * gaps and of repeated requests, and which signals have occurred. Covered by test/reader/threads/assigner.test.ts.
+ * Everything that assign keeps of one instance besides its sessions: boilerplate, thresholds, topics, groups of gaps
+ * and of repeated requests, names, curations, and the signals that have occurred. Keeps the invariant that `restore` of
+ * all rows ever given by `takeState` yields an equal state.
+ *
+ * Test: test/reader/threads/assigner.test.ts.
  */
 import type { Assignment, GapRow, RepeatedRequestRow, SignalRow, StateRow } from '../../domain/facts.ts';
 import { gapDescription, repeatDescription } from '../../domain/descriptions.ts';
@@ -19,7 +22,7 @@ import type { CuratedEntity } from '../../domain/curations.ts';
 import { InstanceCurations } from './instance-curations.ts';
 import { instanceNames, shownRow, shownRows, type InstanceNames, type NamedRow } from './written-names.ts';
 
-/** Labels that keep gaps of the two types apart. */
+/** Types of gaps; the index is the label that keeps groups of the two types apart. */
 export const GAP_TYPES = ['KNOWLEDGE', 'TOOL'] as const;
 const TOOL = GAP_TYPES.indexOf('TOOL');
 
@@ -30,20 +33,20 @@ const ENTITY_OF: Readonly<Record<NameTarget, CuratedEntity>> = {
 };
 const TARGET_OF = { TOPIC: 'topic', CLUSTER: 'cluster', GAP: 'gap' } as const;
 
-/** About what an instance takes of which nothing is known. */
+/** Estimated memory of an empty instance, bytes. */
 const BASE_BYTES = 6000;
 
 export interface InstanceOptions {
   readonly instance: number;
   readonly instanceId: string;
-  /** Of the embedding model. */
+  /** Cosine similarities of the embedding model. */
   readonly thresholds: Thresholds;
   /** Length of the embedding vectors. */
   readonly dimensions: number;
   readonly arena: DotArena;
 }
 
-/** The rows of an instance that readers see. */
+/** The rows of an instance that are published. */
 export type InstanceRows = Omit<Assignment, 'messages' | 'sessions' | 'openingAuthors'>;
 
 export class InstanceState {
@@ -56,11 +59,11 @@ export class InstanceState {
   readonly boilerplate: Boilerplate;
   readonly gaps: RequestGroups;
   readonly repeated: RequestGroups;
-  /** Names that a writer has written. */
+  /** Names that a writer wrote. */
   readonly written: InstanceNames;
-  /** What people decided. */
+  /** Decisions of people. */
   readonly curations: InstanceCurations;
-  /** Bit i: signal i has occurred; the same at the last `drain` and at the last `takeState`. */
+  /** Bit i is set if signal i has occurred; the two below hold its value at the last `drain` and `takeState`. */
   #signals = 0;
   #drainedSignals = 0;
   #savedSignals = 0;
@@ -91,8 +94,8 @@ export class InstanceState {
   }
 
   /**
-   * Takes the name that a writer has written: unless what it names is gone or has merged, a later name is there
-   * already, or another that is shown bears the same.
+   * Takes a name that a writer wrote. Ignores it if its entity is gone or merged, if a later name is already there, or
+   * if another entity is shown under the same name.
    */
   write({ target, id, text, at }: Writing): void {
     if (target === 'session') return;
@@ -112,10 +115,13 @@ export class InstanceState {
     if (own !== undefined && !isTaken) this.written[target].set(own.number, { text, at });
   }
 
-  /** What a writer may name: since the last call made, or grown to twice the requests. */
+  /**
+   * Lists what the writer should name: entities that are new since the last call, or have twice the requests of when a
+   * name was last asked for.
+   */
   reports(): NameReport[] {
     const { instance, instanceId, written } = this;
-    // Nobody writes over the name that a person gave.
+    // A name that a person gave is never replaced by a writer's.
     const asks =
       (target: NameTarget) =>
       (number: number, at: number): boolean =>
@@ -173,14 +179,14 @@ export class InstanceState {
     };
   }
 
-  /** All topics, clusters or gaps, by number, with the names that we gave them. */
+  /** All topics, clusters or gaps in order of their numbers, with the names that the reader gave them. */
   rowsOf(entity: CuratedEntity): readonly NamedRow[] {
     if (entity === 'GAP') return this.gaps.groups.map((group) => this.#gapRow(group));
     const { topics, clusters } = this.topics.rows();
     return entity === 'TOPIC' ? topics : clusters;
   }
 
-  /** The name that is shown. */
+  /** The name under which the entity is shown. */
   nameOf(entity: CuratedEntity, number: number): string {
     const target = TARGET_OF[entity];
     const row = entity === 'TOPIC' ? this.topics.row(number) : this.rowsOf(entity)[number]!;
@@ -206,7 +212,7 @@ export class InstanceState {
     return rows;
   }
 
-  /** Takes back all state rows, in any order, into a new object. */
+  /** Restores a new object from all its state rows, in any order. */
   restore(rows: readonly StateRow[]): void {
     this.thresholds.restore(rows);
     this.curations.restore(rows);
@@ -220,7 +226,7 @@ export class InstanceState {
     this.#savedSignals = this.#signals;
   }
 
-  /** About how much memory it takes. */
+  /** Estimated memory, bytes. */
   get bytes(): number {
     const { thresholds, topics, boilerplate, gaps, repeated, curations } = this;
     const written = Object.values(this.written).reduce((bytes, names) => bytes + names.bytes, 0);
@@ -229,7 +235,7 @@ export class InstanceState {
     return BASE_BYTES + thresholds.bytes + topics.bytes + boilerplate.bytes + groups + named;
   }
 
-  /** Gives the memory of the vectors back. The object is of no use afterwards. */
+  /** Frees the memory of the vectors. The object must not be used afterwards. */
   release(): void {
     this.topics.release();
     this.gaps.release();

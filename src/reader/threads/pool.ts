@@ -1,3 +1,10 @@
+/**
+ * The threads that read messages for all shards of a process. Keeps two invariants: all turns of an instance are
+ * assigned by one thread, in order; a text whose analysis fails costs no other text its findings.
+ *
+ * Test: test/reader/threads/pool.test.ts, test/reader/threads/determinism.test.ts.
+ */
+
 import { join } from 'node:path';
 import type { Assignment, Enrichment, StateRow, Turn } from '../../domain/facts.ts';
 import type { Interlude } from '../../domain/curations.ts';
@@ -24,15 +31,15 @@ import {
 
 export interface AnalysisPoolOptions {
   readonly threads: number;
-  /** The embedding model. */
+  /** Name of the embedding model. */
   readonly model: string;
   readonly modelsDirectory: string;
-  /** The module that a thread runs, which calls `serveAnalysis`. Default: the model and the rules that ship. */
+  /** Path of the module that a thread runs, which calls `serveAnalysis`. Default: the shipped model and rules. */
   readonly script?: string;
   readonly patience?: Partial<Patience>;
-  /** About how much memory instances and sessions may take, over all threads, bytes. Default 128 MiB. */
+  /** Memory that instances and sessions may take in all threads together, bytes, approximately. Default 128 MiB. */
   readonly memoryBytes?: number;
-  /** Whether a writer wants to know what it could write about. Default false. */
+  /** True if a writer is configured, so that threads report what can be named and summarised. Default false. */
   readonly reports?: boolean;
 }
 
@@ -41,13 +48,13 @@ const MEMORY_BYTES = 128 * 2 ** 20;
 type Message = Pick<Turn, 'role' | 'content'>;
 
 /**
- * Threads that enrich and assign for all shards of a process. Messages are enriched by whichever, and each instance
- * is assigned by one of them, so that its messages stay in order: what they decide is what one thread would. A text
- * whose analysis hangs or fills the memory costs its thread, which is started again, and no other text its findings.
+ * Threads that enrich and assign for all shards of a process. Any thread enriches a message; one thread assigns all
+ * messages of an instance, so results equal those of a single thread. If a text hangs or fills the memory, its thread
+ * is ended and started again; other texts keep their findings.
  */
 export class AnalysisPool {
   readonly model: AnalysisModel;
-  /** Collects garbage in this thread and in those of the pool while nothing is in work. */
+  /** Collects garbage in this thread and in the pool's threads while there is no work. */
   readonly idleCollection: IdleCollection;
   readonly #threads: readonly GuardedThread[];
   readonly #memoryBytes: number;
@@ -66,7 +73,7 @@ export class AnalysisPool {
     });
   }
 
-  /** Starts the threads. Throws SetupError when the model cannot be used. */
+  /** Starts the threads. Throws SetupError if the model cannot be used. */
   static async open(options: AnalysisPoolOptions): Promise<AnalysisPool> {
     const { threads, model, modelsDirectory, reports = false } = options;
     const script = options.script ?? join(import.meta.dirname, 'analysis-thread.ts');
@@ -85,31 +92,33 @@ export class AnalysisPool {
     }
   }
 
-  /** The pool as one of so many shards sees it. Closed by itself, before the pool. */
+  /** The pool for one shard, with its share of the memory. Close it before the pool. */
   forShard(shard: number, shards = 1): ShardAnalysis {
     const memoryBytes = this.#memoryBytes / this.#threads.length / shards;
     return new ShardAnalysis(shard, this.#threads, this.model.dimensions, memoryBytes);
   }
 
-  /** Ends the threads, in the middle of an answer too. */
+  /** Ends the threads, even in the middle of an answer. */
   async close(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.close()));
   }
 }
 
-/** What one thread remembers of a shard, unless it was ended since: then the next `assign` says so. */
+/**
+ * What the shard's part of one thread holds in memory. Outdated once the thread is ended: the next `assign` rejects.
+ */
 interface Held {
-  /** The thread's when it began to remember. */
+  /** The thread's generation when this record began. */
   readonly generation: number;
   readonly instances: Set<number>;
   readonly sessions: Set<number>;
-  /** On the way with the next request. */
+  /** State to restore, sent with the next request. */
   restores: { instances: { instance: number; id: string }[]; rows: StateRow[]; sessions: StateRow[] };
 }
 
-/** What of a batch one thread assigns. */
+/** The part of a batch that one thread assigns. */
 interface Share {
-  /** Of its turns in the batch. */
+  /** Index in the batch of each of its turns. */
   readonly places: number[];
   readonly turns: Turn[];
   readonly enrichments: Enrichment[];
@@ -117,7 +126,7 @@ interface Share {
 }
 
 const STOP_LOOK_MS = 100;
-/** A thread whose answer is awaited for a shutdown may be still for so long. */
+/** A thread that shows no progress for this long during a shutdown is abandoned, milliseconds. */
 const STOP_STILL_MS = 1500;
 
 export class ShardAnalysis implements EnrichStage, AssignStage {
@@ -198,7 +207,7 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
     const parts = shares.map((share, number) =>
       share.turns.length + share.interludes.length === 0 ? null : this.#assignOn(number, share),
     );
-    // All have ended when this returns, or the next request would come between.
+    // Waits for all parts, also after a failure: otherwise the next request would interleave with them.
     const outcomes = await this.#unlessStopped(Promise.allSettled(parts));
     const assigned = outcomes.flatMap((outcome) => {
       if (outcome.status === 'rejected') throw outcome.reason;
@@ -230,21 +239,24 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
     }
   }
 
-  /** From now on nothing is waited for that hangs: it rejects with AnalysisStopped. */
+  /** Makes pending work reject with AnalysisStopped as soon as a thread hangs. Work that progresses goes on. */
   stop(): void {
     this.#stopTimer ??= setInterval(() => {
       if (this.#threads.some(({ stillForMs }) => stillForMs > STOP_STILL_MS)) this.#stopped.abort();
     }, STOP_LOOK_MS);
   }
 
-  /** Once nothing is awaited any more. */
+  /** Call it when no answer is awaited. */
   close(): void {
     if (this.#stopTimer !== null) clearInterval(this.#stopTimer);
     this.#stopped.abort();
     this.reset();
   }
 
-  /** Not a race with a promise that lasts as long as the shard: that would keep every result of all this time. */
+  /**
+   * Rejects with AnalysisStopped on a stop. `Promise.race` with a promise as old as the shard would keep every result
+   * alive.
+   */
   #unlessStopped<T>(work: Promise<T>): Promise<T> {
     const { signal } = this.#stopped;
     return new Promise((resolve, reject) => {
@@ -263,7 +275,7 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
     return this.#held[this.#threadOf(instance)] as Held;
   }
 
-  /** Enriches together; what fails is split until the message is alone that fails by itself. */
+  /** Enriches all messages in one request. After a failure, splits them until the failing message is alone. */
   async #enrichOn(thread: GuardedThread, messages: readonly Message[]): Promise<(Enrichment | Unanalysed)[]> {
     if (messages.length === 0) return [];
     try {
@@ -331,14 +343,14 @@ function nothingRestored(): Held['restores'] {
   return { instances: [], rows: [], sessions: [] };
 }
 
-/** Two or three parts, one of them the item under suspicion; two halves when there is none. */
+/** Splits into two or three parts, with the suspect alone in one; into halves if there is no suspect. */
 function partsAround<T>(items: readonly T[], suspect: number | null): readonly T[][] {
   const middle = Math.floor(items.length / 2);
   const cuts = suspect === null || suspect >= items.length ? [0, middle] : [0, suspect, suspect + 1];
   return cuts.map((from, index) => items.slice(from, cuts[index + 1])).filter((part) => part.length > 0);
 }
 
-/** Several shares of a batch, each of instances of its own. */
+/** Joins the assignments of the threads; each covers instances of its own. */
 function together(assignments: readonly Assignment[]): Assignment {
   if (assignments.length === 1) return assignments[0] as Assignment;
   const all = <Name extends keyof Assignment>(name: Name): Assignment[Name][number][] =>

@@ -1,4 +1,9 @@
-/** What `AnalysisPool` and its threads say to each other. */
+/**
+ * The messages between `AnalysisPool` and its threads, and their packed forms. Promises that `unpack(pack(x))` equals
+ * x, also for `packState`.
+ *
+ * Test: test/reader/threads/pool.test.ts.
+ */
 import type { Evicted } from './assigner.ts';
 import type {
   Assignment,
@@ -13,34 +18,34 @@ import type { WriterReports } from '../../domain/writings.ts';
 import type { StepListener } from '../embedding/step-listener.ts';
 import type { Unanalysed } from './stages.ts';
 
-/** What a thread starts with. */
+/** The data that a thread starts with. */
 export interface ThreadData {
   readonly model: string;
   readonly modelsDirectory: string;
-  /** Whether a writer wants to know what it could write about. */
+  /** True if a writer is configured. */
   readonly reports: boolean;
-  /** Memory of `SharedSteps`. */
+  /** The memory behind `SharedSteps`. */
   readonly steps: SharedArrayBuffer;
 }
 
-/** What a thread tells once it can be asked. `error`: why it cannot; `setup`: the reader of that can mend it. */
+/** A thread's first message: its model, or why it cannot start. `setup`: the operator can fix the cause. */
 export type ThreadStart =
   | { readonly model: AnalysisModel }
   | { readonly error: string; readonly setup: boolean };
 
-/** What decides, besides texts and rules, what is found. */
+/** Identity of everything besides the texts that decides the findings. */
 export interface AnalysisModel {
   /** Name and digest of the embedding model. */
   readonly id: string;
-  /** Length of its vectors. */
+  /** Length of the embedding vectors. */
   readonly dimensions: number;
   /** `enrichmentId` of the rules and heads that the thread uses. */
   readonly enrichment: string;
 }
 
 /**
- * Findings as they travel: vectors lie in one array. `places` holds where, or −1 for none: of each finding, followed by
- * that of its gap and those of its sentences.
+ * Findings in transit: all vectors lie in one array. `places` holds offsets into it, −1 for no vector: for each finding
+ * its own, then its gap's if there is one, then those of its sentences.
  */
 export interface PackedEnrichments {
   readonly findings: readonly PackedFinding[];
@@ -54,12 +59,12 @@ type PackedFinding = Omit<Enrichment, 'vector' | 'sentences' | 'gap'> & {
 };
 
 /**
- * Rows of state as they travel: their values lie in one array, one behind the other. As arrays of their own,
- * thousands of small ones would leave the memory in pieces.
+ * State rows in transit: their values lie in one array, in order. One buffer per row would fragment the memory, with
+ * thousands of small ones.
  */
 export interface PackedState {
   readonly rows: readonly Omit<StateRow, 'value'>[];
-  /** Of each value; −1: the row is deleted. */
+  /** Length of each value, bytes; −1 if the row is deleted. */
   readonly lengths: Int32Array;
   readonly values: Uint8Array<ArrayBuffer>;
 }
@@ -72,12 +77,12 @@ export interface EnrichRequest {
 export interface AssignRequest {
   readonly kind: 'assign';
   readonly shard: number;
-  /** About how much memory the shard's instances and sessions may take between requests, bytes. */
+  /** Memory that the shard's instances and sessions may take between requests, bytes, approximately. */
   readonly memoryBytes: number;
-  /** Instances to be restored first, and their rows. */
+  /** Instances to restore first; `instanceRows` holds their state rows. */
   readonly instances: readonly { readonly instance: number; readonly id: string }[];
   readonly instanceRows: PackedState;
-  /** Sessions to be restored first; one without a value is new. */
+  /** Sessions to restore first; a new session has no value. */
   readonly sessions: PackedState;
   readonly turns: readonly Turn[];
   readonly enrichments: PackedEnrichments;
@@ -87,9 +92,9 @@ export interface AssignRequest {
 export type ThreadRequest =
   | EnrichRequest
   | AssignRequest
-  /** Everything that is remembered of a shard is to be forgotten. */
+  /** Asks to forget everything of a shard. */
   | { readonly kind: 'forget'; readonly shard: number }
-  /** Garbage is to be collected: nothing else is in work. */
+  /** Asks to collect garbage; sent only while there is no work. */
   | { readonly kind: 'collect' }
   | { readonly kind: 'close' };
 
@@ -97,7 +102,7 @@ export interface Assigned {
   readonly assignment: Assignment;
   readonly state: PackedState;
   readonly reports: WriterReports;
-  /** What the thread has forgotten since: to be restored when it comes again. */
+  /** What the thread dropped from memory after the batch; the pool sends it again when it is needed. */
   readonly evicted: Evicted;
 }
 
@@ -108,8 +113,8 @@ export type ThreadReply =
   | { readonly error: string; readonly place: number | null };
 
 /**
- * Which step a thread is at, where both sides see it: a thread that works answers nothing else. Written by the
- * thread, read by whoever waits for it.
+ * The step that a thread is at, in memory shared with the watchdog, because a working thread answers no messages. The
+ * thread writes it; the watchdog reads it.
  */
 export class SharedSteps implements StepListener {
   static readonly BYTES = 8;
@@ -127,12 +132,12 @@ export class SharedSteps implements StepListener {
     this.#begin(-1);
   }
 
-  /** Steps begun so far; it overflows, and differs from one step to the next. */
+  /** Number of steps begun so far. It may overflow; consecutive values always differ. */
   get begun(): number {
     return Atomics.load(this.#cells, 0);
   }
 
-  /** The text in work, by its place in the request; null when it is not one alone. */
+  /** Index of the text in work; null during a step on several texts. */
   get place(): number | null {
     const place = Atomics.load(this.#cells, 1);
     return place < 0 ? null : place;
@@ -160,7 +165,7 @@ export function packState(state: readonly StateRow[]): PackedState {
   return { rows, lengths, values };
 }
 
-/** The values are parts of the packed array. */
+/** Unpacks state rows; their values are views of the packed array. */
 export function unpackState({ rows, lengths, values }: PackedState): StateRow[] {
   let end = 0;
   return rows.map((row, index) => {

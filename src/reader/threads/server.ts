@@ -1,4 +1,8 @@
-/** The side of a thread of `AnalysisPool`: it answers requests one after the other. */
+/**
+ * The thread's side of `AnalysisPool`. Answers one request at a time, in order.
+ *
+ * Test: test/reader/threads/pool.test.ts.
+ */
 import { collectGarbage } from './idle-collection.ts';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Assigner } from './assigner.ts';
@@ -22,18 +26,18 @@ import {
   type ThreadStart,
 } from './protocol.ts';
 
-/** What a thread analyses with. */
+/** The tools that a thread analyses with. */
 export interface Analyst {
   readonly model: AnalysisModel;
   readonly enricher: Enricher;
-  /** One vector of unit length a text, in order. */
+  /** Returns one vector of unit length per text, in order. */
   readonly embed: (texts: readonly string[]) => Promise<Float32Array[]>;
-  /** One for each shard, with the memory that it may take between batches. */
+  /** Creates a shard's assigner; `memoryBytes` bounds its memory between batches. */
   readonly newAssigner: (memoryBytes: number) => Assigner;
   readonly close: () => Promise<void>;
 }
 
-/** Serves the thread that this is called in, until it is asked to close. */
+/** Serves requests on the current thread until `close`. Throws if called on the main thread. */
 export async function serveAnalysis(
   open: (data: ThreadData, steps: StepListener) => Promise<Analyst>,
 ): Promise<void> {
@@ -51,7 +55,7 @@ export async function serveAnalysis(
     return;
   }
   const server = new AnalysisServer(analyst);
-  // One request comes at a time.
+  // The pool sends the next request only after the answer to this one.
   port.on('message', (request: ThreadRequest) => {
     void server
       .answer(request)
@@ -107,7 +111,7 @@ class AnalysisServer {
     const enrichments = unpack(request.enrichments, dimensions);
     const assignment = assigner.assign(request.turns, enrichments, interludes);
     const state = packState(assigner.takeState());
-    // Restored after the commit of this state, at the earliest.
+    // Evicting here is safe: the pool restores an evicted row only after this state is committed.
     return { assignment, state, reports: assigner.takeReports(), evicted: assigner.evict() };
   }
 

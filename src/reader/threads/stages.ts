@@ -1,17 +1,21 @@
+/**
+ * The two stages that the worker hands messages to, enrich and assign, and the errors that both may reject with.
+ *
+ * Test: test/reader/threads/pool.test.ts.
+ */
+
 import type { Assignment, Enrichment, StateRow, Turn } from '../../domain/facts.ts';
 import type { Interlude } from '../../domain/curations.ts';
 import type { WriterReports } from '../../domain/writings.ts';
 
-/** What the loop hands messages to. */
-
-/** A message whose analysis cannot be completed: it is counted, and nothing is found in it. */
+/** A message whose analysis cannot be completed. It is counted, with no findings. */
 export interface Unanalysed {
-  /** Why, in words that say nothing of its text. */
+  /** The reason, without any of the message's text. */
   readonly unanalysed: string;
 }
 
 export interface EnrichStage {
-  /** One finding a message, in order. */
+  /** Returns one finding per message, in order. */
   enrich(messages: readonly Pick<Turn, 'role' | 'content'>[]): Promise<readonly (Enrichment | Unanalysed)[]>;
 }
 
@@ -21,8 +25,8 @@ export interface AssignStage {
   restoreInstance(instance: number, instanceId: string, rows: readonly StateRow[]): void;
   restoreSession(instance: number, session: number, value: Uint8Array | null): void;
   /**
-   * Rejects with AnalysisFailure when a text makes it hang or fill the memory; `place` is then that turn's.
-   * After a rejection nothing is remembered any more: call `reset`, and restore.
+   * Assigns a batch in stream order. Rejects with AnalysisFailure if a text hangs or fills the memory; `place` is then
+   * its index in `turns`. After a rejection the stage remembers nothing: call `reset`, then restore.
    */
   assign(
     turns: readonly Turn[],
@@ -30,12 +34,12 @@ export interface AssignStage {
     interludes?: readonly Interlude[],
   ): Assignment | Promise<Assignment>;
   takeState(): StateRow[];
-  /** What a writer could write about, since the last `assign`. */
+  /** Takes the reports on the last batch for the writer. */
   takeReports(): WriterReports;
   reset(): void;
 }
 
-/** What counts as found in a message that was not analysed. */
+/** The finding of a message that was not analysed. */
 export const NOTHING_FOUND: Enrichment = {
   kind: 'none',
   request: '',
@@ -46,15 +50,15 @@ export const NOTHING_FOUND: Enrichment = {
 };
 
 /**
- * `time`: it took longer than any text may. `memory`: it filled the memory. `error`: it threw. `ended`: the thread
- * that it ran in ended.
+ * Why an analysis failed. `time`: over the time limit. `memory`: over the memory limit. `error`: it threw. `ended`: its
+ * thread ended.
  */
 export type AnalysisFault = 'time' | 'memory' | 'error' | 'ended';
 
-/** An analysis that was not completed, for a reason that may lie in one of the texts. */
+/** An analysis that failed for a reason that may lie in one of the texts. */
 export class AnalysisFailure extends Error {
   readonly fault: AnalysisFault;
-  /** Which text was in work, by its place among those given; null when it was not one alone. */
+  /** Index of the text in work among those given; null during a step on several texts. */
   readonly place: number | null;
 
   constructor(fault: AnalysisFault, place: number | null, message: string, options?: { cause?: unknown }) {
@@ -65,7 +69,7 @@ export class AnalysisFailure extends Error {
   }
 }
 
-/** What was remembered is gone through no fault of these messages: restore it, and ask again. */
+/** The thread lost its memory through no fault of these messages. Restore the state and ask again. */
 export class AnalysisInterrupted extends Error {
   constructor() {
     super('the analysis was interrupted and begins again');
@@ -73,7 +77,7 @@ export class AnalysisInterrupted extends Error {
   }
 }
 
-/** Nobody waits for the analysis any more: the worker stops, or passes the shard on. */
+/** The worker stops or hands the shard over, so nobody needs the answer. */
 export class AnalysisStopped extends Error {
   constructor() {
     super('the analysis was stopped');

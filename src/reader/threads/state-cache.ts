@@ -1,10 +1,12 @@
 /**
- * States by number, within a bound of memory. A batch needs all that was restored for it, so nothing is dropped until
- * `evict` is called. What is dropped decides no result: it is restored when it is needed again.
+ * States by number, least recently used first out. Keeps the invariant that only `evict` drops a state, because a batch
+ * needs everything that was restored for it. Eviction never changes a result: the caller restores what it needs again.
+ *
+ * Test: test/reader/threads/state-cache.test.ts.
  */
 import { LRUCache } from 'lru-cache';
 
-/** A new one at each change of size: the library takes an equal value for the same size. */
+/** Wraps a state. Each change of size makes a new wrapper: the library keeps the old size for an equal value. */
 interface Entry<State> {
   readonly state: State;
 }
@@ -12,7 +14,7 @@ interface Entry<State> {
 export class StateCache<State> {
   readonly #entries: LRUCache<number, Entry<State>>;
 
-  /** `onGone`: called with each state that is dropped or replaced. */
+  /** `onGone` is called with each state that is dropped or replaced. */
   constructor(onGone: (state: State) => void = () => undefined) {
     this.#entries = new LRUCache({
       maxSize: Number.MAX_SAFE_INTEGER,
@@ -20,7 +22,7 @@ export class StateCache<State> {
     });
   }
 
-  /** About how much memory all states take. */
+  /** Estimated memory of all states, bytes. */
   get bytes(): number {
     return this.#entries.calculatedSize;
   }
@@ -29,7 +31,7 @@ export class StateCache<State> {
     return this.#entries.peek(number)?.state;
   }
 
-  /** Marks the state as the one used last. */
+  /** Returns the state and marks it as most recently used. */
   get(number: number): State | undefined {
     return this.#entries.get(number)?.state;
   }
@@ -38,14 +40,14 @@ export class StateCache<State> {
     this.#entries.set(number, { state }, { size: bytes });
   }
 
-  /** Notes how much memory a state takes now. */
+  /** Updates the memory that a state takes. */
   resize(number: number, bytes: number): void {
     const entry = this.#entries.peek(number);
     if (entry !== undefined) this.#entries.set(number, { ...entry }, { size: bytes, noDisposeOnSet: true });
   }
 
   /**
-   * Drops the least recently used of those that may go, until the rest takes at most `bytes`; returns their
+   * Drops the least recently used states for which `mayGo` holds until the rest takes at most `bytes`. Returns their
    * numbers.
    */
   evict(bytes: number, mayGo: (state: State) => boolean): number[] {

@@ -1,7 +1,9 @@
 /**
- * What one turn means in its session and instance: its topic, signals, repeated request and gap. The session's state
- * carries what later turns need: the micro-cluster under discussion, the requests so far, the texts.
- * Covered by test/reader/threads/assigner.test.ts.
+ * Assigns one turn within its session and instance: topic, signals, repeated request, gap. Keeps the invariant that the
+ * session's state carries everything that later turns need: the micro-cluster under discussion, the requests so far,
+ * the texts.
+ *
+ * Test: test/reader/threads/assigner.test.ts, test/reader/threads/turn-kinds.test.ts.
  */
 import { assistantDirection } from '../conversations/about-assistant.ts';
 import {
@@ -37,17 +39,17 @@ const SIGNAL_INDEX = new Map<SignalKey, number>(SIGNALS.map(({ key }, index) => 
 
 export type MutableMessage = { -readonly [Key in keyof MessageFact]: MessageFact[Key] };
 
-/** A turn and what it changes. */
+/** A turn, and the state that it changes. */
 interface TurnInContext {
   readonly turn: Turn;
-  /** What it says by itself. */
+  /** The turn read on its own. */
   readonly reading: TurnReading;
   readonly enrichment: Enrichment;
   readonly instance: InstanceState;
   readonly session: SessionState;
 }
 
-/** Assigns the next turn of the stream. */
+/** Assigns the next turn of the stream. Changes the states of its session and instance. */
 export function assignTurn(context: TurnInContext): MutableMessage {
   const { turn, instance, session } = context;
   const message: MutableMessage = {
@@ -69,7 +71,7 @@ export function assignTurn(context: TurnInContext): MutableMessage {
   return message;
 }
 
-/** What a user waited: for this reply, or below zero for the one that this turn of theirs comes after. */
+/** For an assistant turn: the user's wait for this reply. For a user turn: minus the wait for the reply before it. */
 function waitOf({ role, at }: Turn, session: SessionState): number {
   if (role === 'user') {
     session.waitingSince = at;
@@ -107,7 +109,7 @@ function assignUserTurn(
     const known = isAsAhead ? { compared: reading.compared, said: reading.keptRequest } : {};
     const request = newRequest(enrichment.request, vector, shown.request, turn.content.length, known);
     repeat = isLiked ? null : repeatOf({ reading, instance, session }, request, wasAsked);
-    // Who asks again is still at the same matter, in words that no topic knows.
+    // A repeat stays with the matter under discussion if its own words match no topic.
     if (repeat !== null && !instance.topics.hasTopic(session.micro)) session.micro = underDiscussion;
     const { action, thing } = request;
     const isAbout = thing !== 0 && (action !== 0 || asksAbout(shown.request, read.parts.noun));
@@ -147,14 +149,14 @@ function assignAssistantTurn(
   session.stance = enrichment.stance ?? null;
   session.askedAt = asksUser(turn.content) ? turn.at : null;
   session.askedForData = asksForData(turn.content);
-  // Before it is cut into sentences or to its edges: an address may stand in two of them.
+  // Redacts before the cuts into sentences and edges: an address may span two of them.
   const { text, said, answer } = reading.shownAmong(session.known);
   session.answer = said;
   const hide = (part: string): string => redact(part, session);
   session.text.addAssistantTurn(text, hide, enrichment.gap?.type, session.stance, answer);
 }
 
-/** The group of a missing ability: by the words of the assistant, and by the request that it answers. */
+/** Finds the group of a missing ability, by the assistant's words and the request that they answer. */
 function gapOf(
   gap: FoundGap,
   { position }: Turn,
@@ -179,16 +181,16 @@ function gapOf(
   );
 }
 
-/** Fewer words may be a request without a verb: "opening hours Berlin". */
+/** Least words of a statement. Shorter texts may be requests without a verb: "opening hours Berlin". */
 const LEAST_TOLD = 6;
 
-/** Whether a request asks or complains, or is too short to tell. */
+/** True if a request asks or complains, or is too short to tell. */
 function wantsAnswer({ sentences, request }: Enrichment): boolean {
   const words = sentences.reduce((sum, sentence) => sum + sentence.words, 0);
   return sentences.some(({ asks }) => asks) || holdsQuestion(request) || words < LEAST_TOLD;
 }
 
-/** "I did not know that", after something that was only told, names nothing that is lacking. */
+/** False for "I did not know that" in reply to a mere statement: it names nothing that is missing. */
 function mayLack({ type, words, language }: FoundGap, { wantsAnswer }: SessionState): boolean {
   return type === 'TOOL' || wantsAnswer || requestParts(words, language).thing.length > 0;
 }
@@ -200,9 +202,9 @@ interface TopicalRequest {
 }
 
 /**
- * Puts the session under the topic of a request. An answer creates no topic: it belongs to the one that it would join,
- * else to the one under discussion, which is what it is about. A request whose words the model does not know has
- * none, but for one of a person's making.
+ * Puts the session under the topic of a request. An answer creates no topic: it joins the topic that it matches, else
+ * the one under discussion. A request of words that the model does not know gets no topic, unless an own topic claims
+ * it.
  */
 function moveToTopicOf(
   { vector, read, isUnfamiliar }: TopicalRequest,
@@ -221,7 +223,7 @@ function moveToTopicOf(
   session.micro = instance.topics.add(vector, read, position);
 }
 
-/** A name, a date or the like that the assistant has asked for, or a code behind any question. */
+/** True for a bare name, date or the like that the assistant asked for, and for a code after any question. */
 function isBareAnswer(
   { content, at }: Turn,
   { kind, sentences }: Enrichment,
@@ -233,7 +235,7 @@ function isBareAnswer(
   );
 }
 
-/** A code or a number, with nothing beside it. */
+/** True for a single code or number. */
 function isCodeAlone(content: string): boolean {
   const text = content.trim();
   return !/\s/u.test(text) && /\p{N}/u.test(text);
@@ -243,10 +245,10 @@ function asReply(enrichment: Enrichment): Enrichment {
   return { ...enrichment, kind: 'reply', request: '', vector: null, sentences: [] };
 }
 
-/** What may ask again: a turn in its session and instance. */
+/** A turn that may repeat a request, with its session and instance. */
 type Again = Pick<TurnInContext, 'reading' | 'instance' | 'session'>;
 
-/** What a request asks again, or null. */
+/** Finds the earlier request that this one repeats, or null. */
 function repeatOf(
   { reading: { said }, instance, session }: Again,
   request: NewRequest,
@@ -257,7 +259,9 @@ function repeatOf(
   return repeatIn(asked, session.requests.slice(0, session.answered), repeated, scale);
 }
 
-/** The latest answered request, if a turn that says nothing by itself asks it again: "still not working". */
+/**
+ * Returns the latest answered request if a turn without content of its own repeats it: "still not working". Else null.
+ */
 function bareRepeatOf({
   turn: { content, at },
   reading: { said },
@@ -270,10 +274,7 @@ function bareRepeatOf({
   return repeatIn(asked, [session.requests[session.answered - 1]!], instance.thresholds.repeated);
 }
 
-/**
- * The group of repeated requests that a repeat joins: that of its topic, else by the first try, which is in full where
- * the next ones hint.
- */
+/** Finds the group of a repeat: by topic, else by the first wording, which is complete where later ones only hint. */
 function groupOf(
   { of }: Repeat,
   position: number,
@@ -284,12 +285,12 @@ function groupOf(
   return repeated.add(request, () => topics.frequencies());
 }
 
-/** Whether a sentence that asks names a thing: not "Can you find out? It matters for my trip". */
+/** True if a question in the text names `noun`. False for "Can you find out? It matters for my trip". */
 function asksAbout(text: string, noun: string): boolean {
   return sentencesOf(text).some((sentence) => holdsQuestion(sentence) && sentence.includes(noun));
 }
 
-/** False for the all-zero vector of a text of which the model knows no word. */
+/** False for the all-zero vector: the model knows no word of the text. */
 function saysAnything(vector: Float32Array): boolean {
   return vector.some((component) => component !== 0);
 }

@@ -1,4 +1,9 @@
-/** Reads turns ahead of the ordered step. Covered by test/reader/threads/turn-reader.test.ts. */
+/**
+ * Reads the parts of turns that assign is likely to need, before the ordered step. Promises that a wrong guess costs
+ * time but changes no result: a part that was not read ahead is read on demand.
+ *
+ * Test: test/reader/threads/turn-reader.test.ts.
+ */
 import { LRUCache } from 'lru-cache';
 import type { Enrichment, Turn } from '../../domain/facts.ts';
 import { READ_TOGETHER } from '../acts/finding.ts';
@@ -6,23 +11,23 @@ import type { StepListener } from '../embedding/step-listener.ts';
 import { NOTHING_FOUND } from './stages.ts';
 import { TurnReading } from './turn-reading.ts';
 
-/** Readings that are kept, of users and of assistants each, and the longest texts of them, UTF-16 units. */
+/** Bounds of the cache of readings: entries per role, and the longest cached text, UTF-16 units. */
 const MOST_KEPT = 4096;
 const LONGEST_KEPT = 500;
 
-/** A turn that is read ahead, and what can be foreseen of it. */
+/** A turn to be read ahead, and what is known of its context. */
 interface Ahead {
-  /** Among those that are read together. */
+  /** Index among the turns that are read together. */
   readonly place: number;
   readonly role: Turn['role'];
   readonly isRequest: boolean;
-  /** Another turn of its session is known to come before it, or after it. */
+  /** True if another turn of its session comes before it (`goesOn`) or after it (`isFollowed`). */
   readonly goesOn: boolean;
   readonly isFollowed: boolean;
   readonly reading: TurnReading;
 }
 
-/** One reader after the other, so that each finds its own words still at hand. */
+/** The readers, run one after the other over all turns, so that each keeps its own data in the processor's caches. */
 const READERS: readonly ((ahead: Ahead) => void)[] = [
   ({ reading }) => void reading.beginning,
   ({ isRequest, reading }) => {
@@ -61,7 +66,7 @@ export class TurnReader {
   }
 
   /**
-   * The readings of the turns from `from` on, at most READ_TOGETHER. `hasTurns`: of a session (its number), whether it
+   * Returns the readings of the turns from `from` on, at most READ_TOGETHER. `hasTurns(session)`: true if the session
    * has turns before these.
    */
   read(

@@ -1,6 +1,8 @@
 /**
- * What a turn says by itself, whatever was said before it. Each part is read once: ahead of the ordered step where it
- * can be foreseen that it is needed (`TurnReader`), else when it is asked for.
+ * One turn read on its own, without its context. Keeps the invariant that each part is read at most once, lazily;
+ * `TurnReader` reads ahead the parts that assign is likely to need.
+ *
+ * Test: test/reader/threads/turn-reader.test.ts.
  */
 import { askedSentences, type AskedSentence } from '../acts/asked-sentences.ts';
 import { readAnswer, type AssistantAnswer } from '../acts/assistant-answer.ts';
@@ -13,11 +15,11 @@ import type { KnownWords } from '../personal/known-words.ts';
 import { RedactedAhead } from '../personal/redact.ts';
 import { ReadRequest } from '../topics/read-request.ts';
 
-/** An assistant turn as it may be shown, and what it says. */
+/** An assistant turn after redaction, and its acts. */
 export class ShownAnswer {
-  /** Of its beginning. */
+  /** Its beginning, redacted. */
   readonly text: string;
-  /** Its beginning and end: what the next turn goes on from. */
+  /** Its beginning and end: the next turn may refer to either. */
   readonly said: SaidText;
   #answer: AssistantAnswer | null = null;
 
@@ -46,54 +48,54 @@ export class TurnReading {
   #keptRequest: SaidText | null = null;
   #answer: ShownAnswer | null = null;
 
-  /** `found`: what enrich found in it. */
+  /** `found`: the findings of enrich for this turn. */
   constructor({ content }: Pick<Turn, 'content'>, found: Found) {
     this.#content = content;
     this.#found = found;
   }
 
-  /** Its first `SHOWN_LENGTH` units. */
+  /** Its first `SHOWN_LENGTH` UTF-16 units, redacted. */
   get beginning(): RedactedAhead {
     return (this.#beginning ??= new RedactedAhead(truncate(this.#content, SHOWN_LENGTH)));
   }
 
-  /** A user turn as it is shown where nobody is known but whom it names itself; null: it is too long for that. */
+  /** A user turn, redacted with only the names that it introduces itself; null if it is longer than `SHOWN_LENGTH`. */
   get shown(): ShownTurn | null {
     if (this.#content.length > SHOWN_LENGTH) return null;
     const { text, names } = this.beginning;
     return (this.#shown ??= shownOf(this.#content, this.#found, text, names));
   }
 
-  /** The beginning and end of a user turn: how it goes on from the turn before, and how it closes. */
+  /** The beginning and end of a user turn: how it picks up the turn before, and how it closes. */
   get said(): SaidText {
     return (this.#said ??= new SaidText(edgesOf(this.#content)));
   }
 
-  /** The sentences of `shown` that ask. */
+  /** The sentences of `shown` that ask something. */
   get asked(): readonly AskedSentence[] {
     const { shown } = this;
     return (this.#asked ??= askedSentences(shown?.content ?? this.#content, shown ?? this.#found));
   }
 
-  /** The request of `shown`. */
+  /** The request in `shown`. */
   get request(): ReadRequest {
     return (this.#request ??= new ReadRequest((this.shown ?? this.#found).request));
   }
 
-  /** What the request is compared by: its own words, hidden ones among them. */
+  /** The request for comparisons: its original words, redacted ones included. */
   get compared(): Compared {
     const { request } = this.#found;
     const isShown = request === this.request.text;
     return (this.#compared ??= isShown ? comparedBy(request, this.request.parts) : comparedBy(request));
   }
 
-  /** What is kept of the text of `request`: of a short turn all of it. */
+  /** The part of the request's text that the session keeps; all of it for a short turn. */
   get keptRequest(): SaidText {
     const kept = keptText(this.request.text);
     return (this.#keptRequest ??= kept === this.said.text ? this.said : new SaidText(kept));
   }
 
-  /** An assistant turn as it may be shown in a session in which these words are known. */
+  /** The assistant turn, redacted with the names known in the session. */
   shownAmong(known: KnownWords): ShownAnswer {
     const isLong = this.#content.length > SHOWN_LENGTH;
     const ahead = isLong

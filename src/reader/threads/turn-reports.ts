@@ -1,16 +1,22 @@
-/** What a writer is told of a turn. Covered by test/reader/threads/written-names.test.ts. */
+/**
+ * Reports turns to the writer, redacted and shortened.
+ *
+ * Test: test/reader/threads/written-names.test.ts.
+ */
 import type { SessionState } from '../conversations/session-state.ts';
 import type { Turn } from '../../domain/facts.ts';
 import { truncate } from '../../domain/truncate.ts';
 import type { TurnReport } from '../../domain/writings.ts';
 import { redact } from '../personal/redact.ts';
 
-/** Of a longer turn only the beginning is read. */
+/** Longest part of a turn that is reported, from its beginning, UTF-16 units. */
 const READ_LENGTH = 1500;
-/** What is hidden is hidden whole: personal data in the last characters of what is read may have been cut. */
+/**
+ * Characters that are dropped where a turn was cut: the cut may run through personal data, which redaction then misses.
+ */
 const CUT_LENGTH = 200;
 
-/** `session` has taken the turn in. */
+/** Reports a turn. `session` must already include it. */
 export function turnReport(
   { instance, instanceId, sessionId, role, content }: Turn,
   session: SessionState,

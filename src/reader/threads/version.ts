@@ -1,2 +1,5 @@
-/** Raised whenever the same enrichments get other topics, names or numbers; the views then need a rebuild. */
+/**
+ * Version of assign. Raise it whenever equal enrichments get other topics, names or numbers; the views then need a
+ * rebuild.
+ */
 export const ASSIGNMENT_VERSION = 47;

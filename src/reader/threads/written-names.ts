@@ -1,32 +1,34 @@
 /**
- * The names that a writer has written for one instance. Each stands for the name that we give, from its place in the
- * stream on, until another is written for the same topic, cluster or gap.
+ * The names that a writer wrote for one instance. Keeps the invariant that a written name replaces the reader's name
+ * from its place in the stream on, until the writer names the same topic, cluster or gap again.
+ *
+ * Test: test/reader/threads/written-names.test.ts.
  */
 import { ByteWriter, readersOf } from '../../domain/byte-codec.ts';
 import type { StateRow } from '../../domain/facts.ts';
 import type { NameTarget } from '../../domain/writings.ts';
 
-/** About what a name takes. */
+/** Estimated memory of a name, bytes. */
 const NAME_BYTES = 200;
-/** A name is asked for again when there are this many times the requests. */
+/** A name is requested again once the number of requests has grown by this factor. */
 const GROWTH = 2;
 
 interface WrittenName {
   readonly text: string;
-  /** Requests that there were when it was asked for. */
+  /** Number of requests when the name was asked for. */
   readonly at: number;
 }
 
-/** The written names of one kind: by the number of what they name. */
+/** The written names of one kind of entity, by its number. */
 export class WrittenNames {
   readonly #instance: number;
-  /** Of the state rows, by the number of what is named. */
+  /** Kind of the state rows; their key is the number of the entity. */
   readonly #kind: string;
   readonly #names = new Map<number, WrittenName>();
   readonly #unsaved = new Set<number>();
-  /** Changed since the last `takeChanged`. */
+  /** Numbers whose name changed since the last `takeChanged`. */
   readonly #changed = new Set<number>();
-  /** Requests at which a name was last asked for; decides nothing that is stored. */
+  /** Number of requests when a name was last asked for. Not stored, so no stored row may depend on it. */
   readonly #askedAt = new Map<number, number>();
 
   constructor(instance: number, target: NameTarget) {
@@ -34,7 +36,7 @@ export class WrittenNames {
     this.#kind = `written-${target}`;
   }
 
-  /** Takes a name, unless one was asked for at as many requests, or more. */
+  /** Takes a name, unless the present one was asked for at as many requests or more. */
   set(number: number, { text, at }: WrittenName): void {
     if (at <= (this.#names.get(number)?.at ?? 0)) return;
     this.#names.set(number, { text, at });
@@ -42,12 +44,15 @@ export class WrittenNames {
     this.#changed.add(number);
   }
 
-  /** The name that is shown. */
+  /** The written name, else `ours`. */
   nameOf(number: number, ours: string): string {
     return this.#names.get(number)?.text ?? ours;
   }
 
-  /** Whether a name is to be asked for: true once for a number of requests, and again when it has doubled. */
+  /**
+   * Tells whether to ask the writer for a name, and counts that as asked: true at first, and again when the requests
+   * have doubled.
+   */
   asks(number: number, requests: number): boolean {
     const last = Math.max(this.#names.get(number)?.at ?? 0, this.#askedAt.get(number) ?? 0);
     if (requests === 0 || requests < last * GROWTH) return false;
@@ -55,7 +60,7 @@ export class WrittenNames {
     return true;
   }
 
-  /** Numbers whose written name changed since the last call. */
+  /** Takes the numbers whose written name changed since the last call. */
   takeChanged(): ReadonlySet<number> {
     const changed = new Set(this.#changed);
     this.#changed.clear();
@@ -73,13 +78,13 @@ export class WrittenNames {
     return rows;
   }
 
-  /** Takes back all state rows, in any order, into a new object; ignores rows of other kinds. */
+  /** Restores a new object from its state rows, in any order; ignores rows of other kinds. */
   restore(rows: readonly StateRow[]): void {
     for (const { key, read } of readersOf(rows, this.#kind))
       this.#names.set(key, { text: read.text(), at: read.count() });
   }
 
-  /** About how much memory it takes. */
+  /** Estimated memory, bytes. */
   get bytes(): number {
     return this.#names.size * NAME_BYTES;
   }
@@ -93,7 +98,7 @@ export function instanceNames(instance: number): InstanceNames {
   return { topic: of('topic'), cluster: of('cluster'), gap: of('gap') };
 }
 
-/** A row of something that has a name. */
+/** A row of an entity that has a name. */
 export interface NamedRow {
   readonly id: string;
   readonly name: string;
@@ -101,12 +106,10 @@ export interface NamedRow {
   readonly isNamed?: boolean;
 }
 
-/** The name that a person gave; undefined: nobody did. */
+/** Returns the name that a person gave; undefined if nobody did. */
 export type GivenName = (number: number) => string | undefined;
 
-/**
- * The row with the name that is shown: a person's, else the writer's; what has merged keeps the name that we gave it.
- */
+/** The row under the name that is shown: the person's, else the writer's, else ours. A merged entity keeps our name. */
 export function shownRow<Row extends NamedRow>(
   names: WrittenNames,
   given: GivenName,
@@ -119,7 +122,7 @@ export function shownRow<Row extends NamedRow>(
   return { ...row, name: names.nameOf(number, row.name) };
 }
 
-/** The rows that changed, as they are shown. `all` gives the present rows, by number. */
+/** The rows that changed, under the names that are shown. `all` returns the present rows, by number. */
 export function shownRows<Target extends NameTarget, Row extends NamedRow & Readonly<Record<Target, number>>>(
   target: Target,
   { names, given, renamed }: { names: WrittenNames; given: GivenName; renamed: Iterable<number> },
