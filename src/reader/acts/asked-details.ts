@@ -1,6 +1,8 @@
 /**
- * Reads `lexicon/lists/asked-details.json`: what an assistant asks for when it needs a name or a number, and how it
- * asks what a user wants. Covered by test/reader/conversations/answering-turns.test.ts.
+ * Reads `lexicon/lists/asked-details.json`: the words with which an assistant asks for a name or a number, and those
+ * with which it asks what the user wants.
+ *
+ * Test: test/reader/acts/answering-turns.test.ts.
  */
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -8,7 +10,7 @@ import { LEXICON_DIRECTORY } from '../document/lexicon.ts';
 import { readLexiconFile } from '../document/lexicon-file.ts';
 import { anyOf } from '../document/patterns.ts';
 
-/** Folded words: "telefon-" for what begins so, "-nummer" for what ends so. */
+/** Folded words: "telefon-" is a prefix, "-nummer" a suffix. */
 const words = z.array(z.string().regex(/^-?[\p{L} -]*\p{L}-?$/u)).min(1);
 const unspaced = z.array(z.string().regex(/^\p{L}+$/u)).min(1);
 
@@ -25,7 +27,7 @@ function patternOf(word: string): string {
 
 const lists = readLexiconFile(join(LEXICON_DIRECTORY, 'lists/asked-details.json'), schema);
 
-/** Both are for folded text. */
+/** Patterns for folded text. */
 export const ASKED_DETAILS = {
   details: anyOf(lists.details.map(patternOf), lists.unspacedDetails),
   help: anyOf(lists.help.map(patternOf), lists.unspacedHelp),

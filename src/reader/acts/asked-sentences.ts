@@ -1,5 +1,8 @@
 /**
- * What a user turn asks for, in the user's own sentences. Covered by test/reader/acts/asked-sentences.test.ts.
+ * Finds what a user turn asks for, in the user's own sentences, and scores how well each sentence tells it. A turn that
+ * asks nothing yields its first sentence that says enough.
+ *
+ * Test: test/reader/acts/asked-sentences.test.ts.
  */
 import type { Enrichment } from '../../domain/facts.ts';
 import { truncate } from '../../domain/truncate.ts';
@@ -26,41 +29,44 @@ const SIGN_OFFS = new PhraseSet(LEXICON.signOffs.spaced, LEXICON.signOffs.unspac
 const CONJUNCTIONS: ReadonlySet<string> = new Set(
   [...LEXICON.and.all, ...LEXICON.conjunctions.all].map(wordKey),
 );
-/** A turn begins with them that asks. */
+/** A turn that begins with one of these words asks for something. */
 const WISHES: ReadonlySet<string> = new Set(LEXICON.please.spaced.map(wordKey));
 /** Words that announce a request without saying it, and their English plurals. */
 const VAGUE: ReadonlySet<string> = new Set(
   LEXICON.announcements.all.flatMap((word) => [wordKey(word), `${wordKey(word)}s`]),
 );
-/** Of a longer turn only the beginning is read, UTF-16 units, and only so many sentences of it. */
+/** The part of a turn that is read: its first UTF-16 units, and at most this many sentences of them. */
 const READ_LENGTH = 4000;
 const MOST_SENTENCES = 40;
-/** A sentence that was weighed by its clauses is shown by them. */
+/** A longer sentence is shown by its clause, UTF-16 units. */
 const LONG_SENTENCE = 200;
-/** A sentence with so many content words says what it is about. */
+/** A sentence with this many content words says what it is about. */
 const ENOUGH = 2;
-/** A question that names so much is what a turn comes to. */
+/** A question with this many content words is the point of its turn. */
 const MATTER = 4;
 const DIGITS_OF_DATA = 7;
 const CONTENT_OF_DATA = 3;
-/** People say first what they want most; a question tells more, what speaks of something before it less. */
+/**
+ * Weights of `telling`. People say first what they want most; a question tells more, a sentence that refers back tells
+ * less.
+ */
 const TELLING = { most: 15, first: 2, question: 3, reference: 4, richest: 5 } as const;
 
 export interface AskedSentence {
   readonly text: string;
-  /** 0 to 15: how well it says by itself what is wanted. */
+  /** How well the sentence says on its own what is wanted, 0 to 15. */
   readonly telling: number;
-  /** Words that name something. */
+  /** Number of its content words. */
   readonly content: number;
-  /** A question or wish, that something is wrong, or neither. */
+  /** 'question' for a question or wish, 'complaint' for something that is wrong. */
   readonly asks: 'question' | 'complaint' | 'nothing';
-  /** A question that only wants to be told something: nobody is asked to act. */
+  /** True for a question that only wants information: nobody is asked to act. */
   readonly isInformation: boolean;
-  /** It says that it brings up something else: "also". */
+  /** True if it adds a further matter: "also". */
   readonly adds: boolean;
-  /** It speaks of what was said before: "it", "that hotel". */
+  /** True if it refers to something said before: "it", "that hotel". */
   readonly refers: boolean;
-  /** It asks for another one than what was proposed: "any others?". */
+  /** True if it asks for an alternative to what was proposed: "any others?". */
   readonly isAnother: boolean;
 }
 
@@ -69,7 +75,7 @@ interface Told {
   readonly asks: boolean;
 }
 
-/** The sentences of a turn that ask; of a turn that only states something, the first that says enough. */
+/** Returns the sentences of a turn that ask. If none asks: the first statement that says enough. */
 export function askedSentences(
   content: string,
   { sentences, request }: Pick<Enrichment, 'sentences' | 'request'>,
@@ -84,7 +90,7 @@ export function askedSentences(
   const wanted = holding.filter(({ text }) => !givesData(text));
   for (const found of [wanted, holding, own.map((text) => ({ text, asks: false }))]) {
     const shown = found.flatMap(({ text, asks }) =>
-      // A number alone, or an address, is never what is asked.
+      // A number or an address alone is never what is asked.
       asks || digitsIn(text) < DIGITS_OF_DATA ? (shownSentence(text, asks) ?? []) : [],
     );
     if (shown.length > 0) return chosen([...new Map(shown.map((one) => [one.text, one])).values()]);
@@ -92,7 +98,7 @@ export function askedSentences(
   return [];
 }
 
-/** What a user said that asks for nothing, when it says anything. */
+/** Returns the first statement of a turn that says enough, for a turn that asks nothing; null if there is none. */
 export function statedSentence(content: string): AskedSentence | null {
   for (const sentence of ownSentences(content)) {
     const stated = shownSentence(sentence, false);
@@ -102,20 +108,20 @@ export function statedSentence(content: string): AskedSentence | null {
   return null;
 }
 
-/** The sentences of a turn up to the end of a letter: "Kind regards, …". */
+/** The sentences of a turn up to the sign-off of a letter ("Kind regards, …"), without code. */
 function ownSentences(content: string): string[] {
   const sentences = sentencesOf(truncate(content, READ_LENGTH).replace(CODE, '\n')).slice(0, MOST_SENTENCES);
   const end = sentences.findIndex((sentence) => SIGN_OFFS.endAt(shownWordsOf(sentence, 6), 0) > 0);
   return sentences.slice(0, end < 0 ? undefined : end).filter((sentence) => !isCode(sentence));
 }
 
-/** The sentence that holds a part of it; of a long one the clause. */
+/** The sentence that holds a part; for a long sentence, the clause that holds it. */
 function around(sentence: string, part: string): string {
   if (sentence.length <= LONG_SENTENCE) return sentence;
   return clausesOf(sentence).find((clause) => clause.includes(part)) ?? part;
 }
 
-/** How the user can be reached, and under which number: what a request needs, not what it is. */
+/** True for contact data and reference numbers: a request needs them, but they are not the request. */
 function givesData(sentence: string): boolean {
   if (holdsQuestionMark(sentence) || contentCount(sentence) > CONTENT_OF_DATA) return false;
   return sentence.includes('@') || sentence.includes(HIDDEN) || digitsIn(sentence) >= DIGITS_OF_DATA;
@@ -125,7 +131,7 @@ function digitsIn(sentence: string): number {
   return sentence.replace(/\P{N}+/gu, '').length;
 }
 
-/** What complains after a question or wish explains it. */
+/** Chooses the sentences that ask. A complaint after a question or wish only explains it. */
 function chosen(shown: readonly AskedSentence[]): AskedSentence[] {
   const wish = shown.findIndex(({ asks, content }) => asks === 'question' && content >= ENOUGH);
   const asking = shown.filter(
@@ -133,12 +139,13 @@ function chosen(shown: readonly AskedSentence[]): AskedSentence[] {
   );
   const stated = shown.find(({ content }) => content >= ENOUGH);
   const isClear = asking.some(({ content, refers }) => content >= ENOUGH && !refers);
-  // "No invoice came. Could you send it?"
+  // The statement before an unclear question tells what it is about: "No invoice came. Could you send it?"
   if (!isClear && stated !== undefined && shown.indexOf(stated) < shown.indexOf(asking[0] ?? stated))
     asking.unshift(stated);
   const first = asking[0] ?? stated ?? shown[0]!;
   return (asking.length > 0 ? asking : [first]).map((asked) => {
-    // "I want to run it at home. Which computer is the best for that?"
+    // A question with enough content is the point of its turn: "I want to run it at home. Which computer is the best
+    // for that?"
     const isMatter = asked.isInformation && asked.content >= MATTER;
     if (asked !== first && isMatter && !first.isInformation) return { ...asked, telling: TELLING.most };
     const more = asked === first ? (isMatter ? 0 : TELLING.first) : asked.refers ? -TELLING.reference : 0;
@@ -146,7 +153,7 @@ function chosen(shown: readonly AskedSentence[]): AskedSentence[] {
   });
 }
 
-/** As it is shown; null: it says nothing. */
+/** The sentence as it is shown; null if it says nothing. */
 function shownSentence(sentence: string, isComplaint: boolean): AskedSentence | null {
   const line = withoutHesitations(sentence.replace(/\s+/gu, ' '));
   const text = withoutData(withoutCourtesies(line));
@@ -156,7 +163,7 @@ function shownSentence(sentence: string, isComplaint: boolean): AskedSentence | 
   const words = shownWordsOf(text, 40);
   const lineWords = shownWordsOf(line, 8);
   const opening = isUnspaced(text) ? -1 : openingIn(text, words);
-  // "This sounds good, could you find …": what is said before the wish is no matter of it.
+  // Words before the wish do not belong to it: "This sounds good, could you find …".
   const wish = words.slice(Math.max(0, opening));
   const isOpened = opening >= 0 || wishes(text, words) || wishes(line, lineWords);
   const isQuestion = isOpened || isMarkedQuestion(text);
@@ -176,7 +183,7 @@ function shownSentence(sentence: string, isComplaint: boolean): AskedSentence | 
   };
 }
 
-/** Whether a sentence begins with "please", "I would like to", "how" and the like, or says that it brings up more. */
+/** True if a sentence begins with "please", "I would like to", "how" and the like, or adds a further matter. */
 function wishes(text: string, words: readonly ShownWord[]): boolean {
   const { openings, directives, questionWords, leads, asides } = SHOWN;
   if (WISHES.has(words[0]?.key ?? '') || addsMore(text, words)) return true;
@@ -185,7 +192,7 @@ function wishes(text: string, words: readonly ShownWord[]): boolean {
       [directives, questionWords].some((set) => set.firstIn(text, words) >= 0) ||
       openings.unspacedAt(text, 0) > 0
     );
-  // "Now find me …".
+  // A lead may come first: "Now find me …".
   const start = Math.max(leads.endAt(words, 0), asides.endAt(words, 0));
   return (
     questionWords.endAt(words, 0) > 0 ||
@@ -193,7 +200,7 @@ function wishes(text: string, words: readonly ShownWord[]): boolean {
   );
 }
 
-/** The word at which a clause begins with "I would like to", "can you" and the like; -1: none does. */
+/** Index of the word at which a clause begins with "I would like to", "can you" and the like; -1 if none does. */
 function openingIn(text: string, words: readonly ShownWord[]): number {
   return words.findIndex((word, at) => {
     const end = SHOWN.openings.endAt(words, at);
@@ -204,7 +211,7 @@ function openingIn(text: string, words: readonly ShownWord[]): number {
   });
 }
 
-/** "Is there a pool?", and not "Could you book it?" or "I need a pool?". */
+/** True for "Is there a pool?"; false for "Could you book it?" and "I need a pool?". */
 function asksToBeTold(text: string, words: readonly ShownWord[], opening: number): boolean {
   const { inquiries, directives, questionWords, openings } = SHOWN;
   if (isUnspaced(text)) {
@@ -212,12 +219,12 @@ function asksToBeTold(text: string, words: readonly ShownWord[], opening: number
     return inquiries.firstIn(text, words) >= 0 || (isQuestion && directives.firstIn(text, words) < 0);
   }
   if (opening < 0) return isMarkedQuestion(text) || questionWords.endAt(words, 0) > 0;
-  // "Could you tell me", not "could you book".
+  // True for "Could you tell me", false for "could you book".
   const end = Math.max(openings.endAt(words, opening), directives.endAt(words, opening));
   return words.slice(opening, end + 1).some(({ key }) => inquiries.hasWord(key));
 }
 
-/** Whether "also" or the like stands among its first words: "could you also find". */
+/** True if one of the first words adds a further matter: "could you also find". */
 function addsMore(text: string, words: readonly ShownWord[]): boolean {
   const { additions } = SHOWN;
   return (
@@ -225,12 +232,12 @@ function addsMore(text: string, words: readonly ShownWord[]): boolean {
   );
 }
 
-/** Whether a turn begins with yes or no, as answers do; `isDenial`: with no alone. */
+/** True if a turn begins with yes or no, as answers do. `isDenial`: counts only no. */
 export function beginsWithReply(content: string, isDenial = false): boolean {
   const { courtesies, contrasts, negations, replies } = SHOWN;
   const start = content.slice(0, 80).trimStart();
   const words = shownWordsOf(start, 6);
-  // "No problem", and "no, but …" brings up more.
+  // "No problem" denies nothing, and "no, but …" brings up more.
   if (courtesies.endAt(words, 0) > 1 || [1, 2].some((place) => contrasts.endAt(words, place) > place))
     return false;
   if (isDenial && !negations.hasWord(words[0]?.key ?? '') && negations.unspacedAt(start, 0) === 0)

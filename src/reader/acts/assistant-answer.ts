@@ -1,6 +1,7 @@
 /**
- * What an assistant turn says of a request: the sentence that carries the answer, and what it leaves the user to say.
- * Covered by test/reader/acts/assistant-answer.test.ts.
+ * Reads an assistant turn as an answer: the sentence that carries the answer, and what the turn leaves the user to say.
+ *
+ * Test: test/reader/acts/assistant-answer.test.ts.
  */
 import { truncate } from '../../domain/truncate.ts';
 import { HIDDEN } from '../personal/redact.ts';
@@ -11,71 +12,78 @@ import { shortened, withoutWeakEnd } from '../shortening/shortening.ts';
 import { isUnspaced } from '../document/words.ts';
 import { isHidden, LEFT_OUT, readSentence, withoutTag, type SaidSentence } from './said-sentence.ts';
 
-/** Of a longer turn only the beginning is read, UTF-16 units, and only so many sentences of it. */
+/** The part of a turn that is read: its first UTF-16 units, and at most this many sentences of them. */
 const READ_LENGTH = 2400;
 const MOST_SENTENCES = 12;
 const CODE = /```[^`]*(?:```|$)/gu;
 const LINK = /\[([^\]\n]{1,100})\]\([^)\s]{1,300}\)/gu;
 const MARKUP = /\*\*|__|`|^#{1,6}\s|^>\s/gmu;
-/** A list with its head stands up to so many UTF-16 units, an item whole up to so many. */
+/** Longest text of a list with its head, and of one item that is shown whole, UTF-16 units. */
 const MOST_OF_LIST = 172;
 const MOST_OF_ITEM = 70;
-/** A sentence states something from this score on; it is an answer from this one on, for want of another. */
+/** Scores. From `STATEMENT` on a sentence states something; from `LEAST` on it may serve as the answer. */
 const STATEMENT = 0.6;
 const LEAST = 0.15;
-/** It goes on from the sentence before it from this score on. */
+/** Least score of a sentence that continues the sentence before it. */
 const PLAIN = 0.75;
-/** What a list, what leads up to code, and each place further back in the turn score. */
+/**
+ * Scores of a list and of a lead to code; the deduction per place further back in the turn, and the places that count.
+ */
 const LIST = 1.35;
 const LEADS_TO_CODE = 0.8;
 const PLACE = 0.06;
 const MOST_PLACES = 8;
-/** What each word scores that it shares with the request, at most so many, and a report; what hidden words take. */
+/**
+ * Score of each word shared with the request, and the words that count; score of a report; deductions for redacted
+ * words.
+ */
 const SHARED = 0.22;
 const MOST_SHARED = 4;
 const REPORTED = 0.25;
 const HIDDEN_WORDS = { some: 0.2, most: 0.7 } as const;
-/** A statement that says no more than so much beside the request goes on with the next. */
+/** A statement with at most this many words beyond the request is continued by the next sentence. */
 const NOVEL = 2;
-/** What is to be confirmed names so much. */
+/** Least stems of a sentence that is to be confirmed. */
 const LEAST_RECAP = 3;
-/** "Done.": a report that names so little speaks of the request before it. */
+/** A report with at most this many stems speaks of the request before it: "Done." */
 const CONFIRMING = 1;
-/** So much is left of a sentence whose end hides something; so much stands beside each hidden value. */
+/**
+ * Least content words that remain of a sentence with a redacted end; least content words beside each redacted value.
+ */
 const LEAST_LEFT = 2;
 const LEAST_BESIDE = 6;
 
-/** "Please confirm:", before what is to be confirmed. */
+/** "Please confirm:" before what is to be confirmed. */
 const LEAD = /^[^:：]{1,60}(?::\s+|：)(?=\S+\s+\S+\s+\S)/u;
 
-/** What a turn leaves the user to say. */
+/** What an assistant turn leaves the user to say. */
 export const AWAITED = ['nothing', 'answer', 'choice', 'confirmation', 'more'] as const;
 export type Awaited = (typeof AWAITED)[number];
 
 /** A sentence that may be the answer. */
 interface AnswerSentence extends SaidSentence {
-  /** It says what is about to be done, to have it confirmed: no answer by itself. */
+  /** True if it states what is about to be done, to be confirmed: no answer by itself. */
   readonly isRecap: boolean;
 }
 
 export interface AssistantAnswer {
   readonly sentences: readonly AnswerSentence[];
   readonly awaits: Awaited;
-  /** It asks for what it needs, as a question or not. */
+  /** True if it asks for something that it needs, as a question or not. */
   readonly asksBack: boolean;
-  /** Says that people take over. */
+  /** True if it says that people take over. */
   readonly handsOver: boolean;
-  /** Says first that what is wanted is not possible. */
+  /** True if it first says that the wish is impossible. */
   readonly refuses: boolean;
-  /** Reports that something is done, and asks for nothing more that it needs. */
+  /** True if it reports that something is done, and asks for nothing more that it needs. */
   readonly reports: boolean;
-  /** What it states first is a "no", something, or it states nothing. */
+  /** The first statement: a "no", something else, or none. */
   readonly states: 'nothing' | 'no' | 'something';
-  /** What it asks to confirm, where it says so; '' where it does not. */
+  /** The text that it asks to confirm; '' if it says none. */
   readonly recap: string;
 }
 
-/** What may be the answer in an assistant turn. */
+/** Reads the sentences of an assistant turn that may be the answer, and the acts of the turn. */
 export function readAnswer(content: string): AssistantAnswer {
   const text = truncate(content, READ_LENGTH)
     .replace(CODE, `\n${LEFT_OUT}\n`)
@@ -83,7 +91,7 @@ export function readAnswer(content: string): AssistantAnswer {
     .replace(MARKUP, '');
   const said = sentencesOf(text).slice(0, MOST_SENTENCES).flatMap(withoutTag).map(readSentence);
   const confirm = said.findIndex(({ asksToConfirm }) => asksToConfirm);
-  // What follows "please confirm", or stands before "is that correct?".
+  // A recap follows "please confirm", or stands before "is that correct?".
   const recapFrom = confirm > 0 && said[confirm]!.act === 'ask' ? confirm - 1 : confirm;
   const sentences = said.map((_, place) => {
     const isRecap = confirm >= 0 && place >= recapFrom;
@@ -134,7 +142,7 @@ function recapIn(sentences: readonly AnswerSentence[]): string {
   return best.text.replace(LEAD, '');
 }
 
-/** A sentence of a turn as an answer, whatever was asked: with the list that it leads up to, without what is hidden. */
+/** A sentence as an answer to any request: with the list that it leads up to, and without redacted parts. */
 function answerOf(said: readonly SaidSentence[], place: number, isRecap: boolean): SaidSentence {
   const sentence = said[place]!;
   const next = said[place + 1];
@@ -151,13 +159,13 @@ function answerOf(said: readonly SaidSentence[], place: number, isRecap: boolean
   else if (isHead && next !== undefined && (next.text === LEFT_OUT || isCode(next.text)))
     score = Math.max(score, LEADS_TO_CODE);
   else if (leads && sentence.act !== 'done') score -= isHead ? 1.5 : 0.8;
-  // What stands below the items of a list explains one of them.
+  // A sentence below the items of a list explains one of them.
   if (!sentence.isListed && said.slice(0, place).some(({ isListed }) => isListed)) score -= 0.35;
   const act = isRecap && sentence.act === 'done' ? 'answer' : sentence.act;
   return { ...sentence, act, score, text: isOwn ? text : withoutHidden(text) };
 }
 
-/** The items of the list that a sentence leads up to, unless several things are hidden among them. */
+/** The items of the list that a sentence leads up to; none if several of them are redacted. */
 function itemsAfter(said: readonly SaidSentence[], place: number): string[] {
   if (said[place + 1]?.isListed !== true) return [];
   const items = said
@@ -167,7 +175,7 @@ function itemsAfter(said: readonly SaidSentence[], place: number): string[] {
   return items.length - shown.length > 1 ? [] : shown;
 }
 
-/** A sentence and as many of the items below it as there is room for, long ones by their heads. */
+/** A sentence with as many of the items below it as fit; a long item is cut to its head. */
 function withItems(sentence: string, items: readonly string[]): string {
   const head = withoutColon(sentence);
   let text = `${head}${isUnspaced(head) ? '：' : ': '}`;
@@ -184,9 +192,9 @@ function withoutColon(text: string): string {
   return text.replace(/(?<![.:：。\s])[.:：。\s]+$/u, '');
 }
 
-/** A sentence up to the clause that hides something; '' when too little is left to say anything. */
+/** The sentence up to the clause that holds a redaction; '' if too little is left to say anything. */
 export function withoutHidden(sentence: string): string {
-  // A number of an order says what it is by its mark.
+  // An order number with its mark ("#") stays: the mark says what it is.
   const at = sentence.replaceAll(/#\s?•••/gu, (mark) => ' '.repeat(mark.length)).indexOf(HIDDEN);
   if (at < 0) return sentence;
   const front = /^(.*)(?:[,，、；;](?!\d)|\s[–—-]\s)/su.exec(sentence.slice(0, at))?.[1]?.trim() ?? '';
@@ -195,17 +203,18 @@ export function withoutHidden(sentence: string): string {
   return contentCount(sentence) >= LEAST_BESIDE * (sentence.split(HIDDEN).length - 1) ? sentence : '';
 }
 
-/** A sentence with what it scores as the answer to a request. */
+/** A sentence with its score as the answer to a request. */
 export interface ScoredAnswer {
   readonly text: string;
   readonly score: number;
-  /** It reports that what is asked is done, by its words or since the user has just confirmed it. */
+  /** True if it reports that the request is done, by its words or because the user has just confirmed it. */
   readonly isReport: boolean;
 }
 
 /**
- * The sentence of a turn that answers best; null when none does. `isConfirmed`: the user has just answered, so that a
- * report needs no word of the request; `isInformation`: what is asked cannot be done.
+ * Returns the sentence of a turn that answers best; null if none does. `isConfirmed`: the user has just confirmed, so a
+ * report needs no word of the request. `isInformation`: the request asks for information, so nothing can be done about
+ * it.
  */
 export function bestAnswer(
   { sentences, reports }: AssistantAnswer,
@@ -232,7 +241,7 @@ export function bestAnswer(
     if (total < LEAST || (best !== null && total <= best.score)) continue;
     const next = sentences[place + 1];
     const isThin = [...stems].filter((stem) => !asked.has(stem) && !/^\d/u.test(stem)).length <= NOVEL;
-    // "I found a recipe for you! It takes an hour."
+    // A thin opening needs the next sentence: "I found a recipe for you! It takes an hour."
     const isMore =
       next !== undefined &&
       !next.isRecap &&

@@ -1,6 +1,8 @@
 /**
- * Tells a sentence that only gives data: who one is, where one lives, a number and what it belongs to. Such a turn
- * answers a question and asks for nothing. Covered by test/reader/acts/bare-data.test.ts.
+ * Recognises a sentence that only gives data: a name, an address, a number and what it belongs to. Such a turn answers
+ * a question and asks for nothing.
+ *
+ * Test: test/reader/acts/bare-data.test.ts.
  */
 import { isLexiconWord, mayBeLexiconWord } from '../document/lexicon-words.ts';
 import { fold } from '../document/normalise.ts';
@@ -10,15 +12,15 @@ import { personalSpans } from '../personal/redact.ts';
 import { foldedWordsOf, isFoldedStopWord } from '../document/words.ts';
 import { ofKind, readSentence, substanceOf, type ReadSentence } from './read-sentence.ts';
 
-/** Longer sentences say more than that. */
+/** Bounds of such a sentence: longer ones say more than data. */
 const MOST_TOKENS = 10;
 const MOST_WORDS = 5;
-/** Beside a number: first and last name, or a town of two words and its state. */
+/** Most words beside a number: first and last name, or a town of two words and its state. */
 const MOST_BESIDE_NUMBER = 3;
 const MOST_SMALL_WORDS = 4;
 const MOST_BEHIND_FIELD = 2;
 const MOST_OF_NAME = 3;
-/** Digits: a shorter number is an amount or a quantity. */
+/** Least digits of a number; a shorter one is an amount or a quantity. */
 const SHORTEST_NUMBER = 4;
 const YEAR = /^(?:19|20)\d{2}$/;
 const DIGITS = /^\p{N}+$/u;
@@ -27,7 +29,7 @@ const CAPITALS = /\p{Lu}/gu;
 
 let names: ReadonlySet<string> | null = null;
 
-/** Given names of all languages that are no words of another meaning in any. */
+/** Given names of all languages that are no words of another meaning in any of them. */
 function givenNames(): ReadonlySet<string> {
   if (names !== null) return names;
   const words = new Set(everyPhrase('wordNames').map(fold));
@@ -39,7 +41,7 @@ function givenNames(): ReadonlySet<string> {
   return names;
 }
 
-/** Whether a sentence that wishes nothing and complains of nothing only gives data. */
+/** True if a sentence only gives data. The sentence must neither wish nor complain. */
 export function isBareData(sentence: ReadSentence): boolean {
   const { tokens } = sentence.matched;
   if (tokens.length === 0 || tokens.length > MOST_TOKENS) return false;
@@ -55,19 +57,19 @@ function wordsOf(folded: string): string[] {
   return foldedWordsOf(folded).filter((word) => !isFoldedStopWord(word));
 }
 
-/** "Harini 4589", "account number 85". `beside`: how many words stand beside number and field. */
+/** True for "Harini 4589", "account number 85". `beside`: number of words beside the number and its field. */
 function givesNumber({ matched }: ReadSentence, beside: number): boolean {
   const numbers = matched.tokens.filter(({ key }) => DIGITS.test(key) && !YEAR.test(key));
   const longest = Math.max(0, ...numbers.map(({ key }) => key.length));
-  // More small words make a sentence that says something: "is hal 9000 your friend".
+  // More small words make a statement or question: "is hal 9000 your friend".
   const small = matched.tokens.length - numbers.length - beside;
   if (longest >= SHORTEST_NUMBER) return beside <= MOST_BESIDE_NUMBER && small <= MOST_SMALL_WORDS;
   if (longest < 2 || beside > MOST_BEHIND_FIELD) return false;
-  // "Room number 12 towels": what stands behind a small number may be what is wanted.
+  // The words after a small number may be the wish: "Room number 12 towels".
   return ofKind(matched, 'bare-field').length > 0 && DIGITS.test(matched.tokens.at(-1)!.key);
 }
 
-/** "Company name Neyamo": the field is two words or more, the last words are its value. */
+/** True for "Company name Neyamo": a field of two or more words, then its value. */
 function givesField({ matched, text }: ReadSentence, beside: number): boolean {
   const field = ofKind(matched, 'bare-field').find(({ start }) => start === 0);
   if (field === undefined) return false;
@@ -82,7 +84,7 @@ function givesField({ matched, text }: ReadSentence, beside: number): boolean {
   );
 }
 
-/** "john smith", "Taylor", and no other word. */
+/** True for "john smith" and "Taylor" without other words. */
 function isName(words: readonly string[], { matched, held }: ReadSentence): boolean {
   if (words.length === 0 || words.length > MOST_OF_NAME || !givenNames().has(words[0]!)) return false;
   const introduction = ofKind(matched, 'introduction').at(-1)?.end ?? 0;
@@ -92,12 +94,12 @@ function isName(words: readonly string[], { matched, held }: ReadSentence): bool
   return isFamilyName || words.every((word) => givenNames().has(word));
 }
 
-/** It holds a number, or as many capitals as words. */
+/** True if it holds a number, or as many capitals as words. */
 function mayBePersonal({ text }: ReadSentence, words: number): boolean {
   return HOLDS_DIGIT.test(text) || (text.match(CAPITALS)?.length ?? 0) >= Math.max(1, words);
 }
 
-/** Nothing is left without what is personal. */
+/** True if nothing is left without the personal data. */
 function isPersonal({ text }: ReadSentence): boolean {
   const spans = personalSpans(text);
   if (spans.length === 0) return false;

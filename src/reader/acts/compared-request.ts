@@ -1,28 +1,29 @@
 /**
- * What two requests are compared by when one may ask the other again.
- * Covered by test/reader/conversations/repeated-requests.test.ts.
+ * The features by which two requests are compared when one may repeat the other.
+ *
+ * Test: test/reader/conversations/repeated-requests.test.ts.
  */
 import { truncate } from '../../domain/truncate.ts';
 import { requestParts, type RequestParts } from '../document/request-parts.ts';
 import type { Word } from '../document/words.ts';
 import { hashOf, isNumber, tellingWords } from './repeat-phrases.ts';
 
-/** UTF-16 units that are kept of the text of a request. */
+/** Length of a request's text that is kept, UTF-16 units. */
 const KEPT_TEXT = 160;
 
-/** What a request is compared by, but for its vector and its turn. Hashes have 16 bits. */
+/** The features of a request besides its vector and its turn. Hashes have 16 bits. */
 export interface Compared {
-  /** Of its telling words and numbers, each once, in order of appearance. */
+  /** Hashes of its content words and numbers, each once, in order of appearance. */
   readonly words: readonly number[];
-  /** Numbers and names: hashes in `words`. */
+  /** The hashes in `words` that are of numbers and names. */
   readonly values: readonly number[];
-  /** Of its action, the head of its thing, and its language; 0: none. */
+  /** Hashes of its action, the head of its thing, and its language; 0 if there is none. */
   readonly action: number;
   readonly thing: number;
   readonly language: number;
 }
 
-/** `parts`: of the same text. */
+/** `parts` must be of the same text. */
 export function comparedBy(
   text: string,
   { action, thing, language }: RequestParts = requestParts(text),
@@ -43,15 +44,15 @@ export function comparedBy(
   };
 }
 
-/** What is kept of the text of a request. */
+/** The part of a request's text that is kept. */
 export function keptText(shown: string): string {
   return truncate(shown, KEPT_TEXT);
 }
 
-/** Languages that write every noun with a capital. */
+/** Languages that write every noun with a capital, so that a capital tells no name. */
 const CAPITAL_NOUNS: ReadonlySet<string | null> = new Set(['de']);
 
-/** Written with a capital where no sentence begins. */
+/** True for a word with a capital that opens no sentence. */
 function isName({ text, afterBreak }: Word): boolean {
   return !afterBreak && text.length > 1 && /^\p{Lu}/u.test(text);
 }

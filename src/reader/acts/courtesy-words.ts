@@ -1,21 +1,23 @@
 /**
- * Words of courtesy as people type them: run together ("okthanks", "thankyousomuch") or with a slip ("helo"). The words
- * come from `lexicon/<language>/turns.json`. Covered by test/reader/acts/courtesy-words.test.ts.
+ * Recognises words of courtesy as people type them: run together ("okthanks", "thankyousomuch") or with a slip
+ * ("helo"). The words come from `lexicon/<language>/turns.json`.
+ *
+ * Test: test/reader/acts/courtesy-words.test.ts.
  */
 import { isLexiconWord } from '../document/lexicon-words.ts';
 import { fold } from '../document/normalise.ts';
 import type { KindOfPhrases, PhraseFile } from '../phrases/phrase-files.ts';
 import type { TurnPhraseKind } from './turn-phrases.ts';
 
-/** Letters: what is shorter is as near to too many other words. */
+/** Least letters of a word with a slip; a shorter one is as near to too many other words. */
 const SHORTEST_SLIP = 4;
 const SHORTEST_SPELT: Readonly<Record<string, number>> = { en: 5 };
 const SHORTEST_SPELT_ELSEWHERE = 6;
-/** The same for numbers, days and months. */
+/** Least letters of numbers, days and months with a slip. */
 const SHORTEST_SPELT_ANSWER = 6;
 const SHORTEST_RUN = 5;
 const LONGEST_RUN = 40;
-/** A piece of so many letters makes a run a courtesy, whatever its other pieces are. */
+/** A piece with this many letters makes a run a courtesy, whatever its other pieces are. */
 const STRONG = 4;
 
 const LETTERS = /^\p{L}+$/u;
@@ -24,9 +26,9 @@ const SPACED_LETTERS = /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}]+$
 const PHRASE_WORDS = /\{?[\p{L}\p{M}]+/gu;
 const SINGLE = /^\(?[\p{L}\p{M}'|]+\)?$/u;
 
-/** What is known of one language. */
+/** The pieces of one language. */
 interface Pieces {
-  /** Words that phrases of courtesy hold, and those that are a courtesy alone. */
+  /** Words in phrases of courtesy (`all`), and those that are a courtesy alone. */
   readonly all: ReadonlySet<string>;
   readonly alone: ReadonlySet<string>;
   readonly longest: number;
@@ -36,9 +38,9 @@ export class CourtesyWords {
   readonly #languages: readonly Pieces[];
   readonly #pieces: ReadonlySet<string>;
   readonly #longest: number;
-  /** Words that look like courtesies run together or with a slip, and are none. */
+  /** Words that look like run-together or misspelt courtesies, and are none. */
   readonly #others: ReadonlySet<string>;
-  /** A word, and a word without one of its letters, to the words. */
+  /** Words by spelling: the word itself, and the word without each one of its letters. */
   readonly #spelt = new Map<string, string[]>();
 
   constructor(files: readonly PhraseFile<TurnPhraseKind>[]) {
@@ -47,7 +49,7 @@ export class CourtesyWords {
     this.#longest = Math.max(0, ...this.#languages.map(({ longest }) => longest));
     this.#others = new Set(files.flatMap(({ kinds }) => singlesOf(kinds['no-courtesy'])));
     for (const { language, kinds } of files) {
-      // Of the long words of one language, few are short words of another with a slip.
+      // Few long words of one language are short words of another with a slip.
       const shortest = SHORTEST_SPELT[language] ?? SHORTEST_SPELT_ELSEWHERE;
       const answers = language in SHORTEST_SPELT ? singlesOf(kinds['small-answer']) : [];
       const spelt = [
@@ -68,14 +70,14 @@ export class CourtesyWords {
     }
   }
 
-  /** Whether a word, as `phraseKey` gives it, is nothing but courtesy. */
+  /** True if a word is nothing but courtesy. `key` is what `phraseKey` returns. */
   has(key: string): boolean {
     if (key.length < SHORTEST_SLIP || key.length > LONGEST_RUN || !SPACED_LETTERS.test(key)) return false;
     if (this.#others.has(key) || isLexiconWord(key)) return false;
     return (this.#mayBeRun(key) && this.#languages.some((pieces) => isRun(key, pieces))) || this.#isSlip(key);
   }
 
-  /** Most words do not begin and end with a piece of any language. */
+  /** False for most words: they do not both begin and end with a piece of any language. */
   #mayBeRun(key: string): boolean {
     if (key.length < SHORTEST_RUN) return false;
     let begins = false;
@@ -87,7 +89,7 @@ export class CourtesyWords {
     return begins && ends;
   }
 
-  /** One letter more, less or another, or two in the wrong order; the first letter is right. */
+  /** True for one letter more, less or different, or two swapped; the first letter must be right. */
   #isSlip(key: string): boolean {
     for (const short of [key, ...shortenedBy1(key)])
       for (const word of this.#spelt.get(short) ?? []) if (isOneSlip(key, word)) return true;
@@ -107,10 +109,13 @@ function piecesOf({ kinds }: PhraseFile<TurnPhraseKind>): Pieces {
   };
 }
 
-/** How a word may be cut into pieces up to some place: not at all, with words of no courtesy, and so on. */
+/**
+ * How the first letters of a word can be cut into pieces: not at all, with words of no courtesy, only courtesies, or
+ * with a strong one.
+ */
 const WAY = { none: 0, mixed: 1, courtesies: 2, strong: 3 } as const;
 
-/** Whether a word is several pieces, one of them a courtesy of four letters or more, or all of them courtesies. */
+/** True if a word consists of several pieces, and one is a courtesy of four letters or more, or all are courtesies. */
 function isRun(key: string, { all, alone, longest }: Pieces): boolean {
   const best = new Uint8Array(key.length + 1);
   best[0] = WAY.courtesies;
@@ -130,7 +135,7 @@ function wordsOf(phrase: string): string[] {
   return (phrase.match(PHRASE_WORDS) ?? []).filter((word) => !word.startsWith('{')).map(fold);
 }
 
-/** The words of phrases of one word, beside which others may stand. */
+/** The words of one-word phrases, optional words left out. */
 function singlesOf(kind: KindOfPhrases | undefined): string[] {
   return (kind?.phrases ?? [])
     .map(withoutOptional)

@@ -1,4 +1,9 @@
-/** Everything that can be found out about one message alone; pure: the same message, the same finding. */
+/**
+ * Enriches messages: finds everything that one message says on its own. Keeps the invariant that a finding depends on
+ * the message's role and content alone, so equal messages get equal findings.
+ *
+ * Test: test/reader/acts/enricher.test.ts.
+ */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Enrichment } from '../../domain/facts.ts';
@@ -9,18 +14,18 @@ import { loadHeads, type Heads } from './heads.ts';
 import { UNWATCHED, type StepListener } from '../embedding/step-listener.ts';
 
 /**
- * Raised by one whenever rules change what a message is found to be: its kind, request, signals or gap;
- * whose turn it is by its role counts among them. The head needs no raise: `enrichmentId` holds its digest.
+ * Version of enrich. Raise it whenever rules change what is found in a message: its kind, request, signals or gap, or
+ * how its role is read. A new head needs no raise: `enrichmentId` holds its digest.
  */
 export const ENRICHMENT_VERSION = 24;
 
 export interface Enricher {
-  /** One finding a turn, in order. What it says of a turn depends on that turn's role and content alone. */
+  /** Returns one finding per turn, in order. Each depends on that turn's role and content alone. */
   enrich(turns: readonly ReadTurn[]): Promise<Enrichment[]>;
 }
 
 /**
- * Names what decides findings: equal ids, equal findings for the same message and embedding model.
+ * Identifies what decides findings: equal ids give equal findings for the same message and embedding model. Format:
  * `<version>-<16 hex digits over the head>`.
  */
 export function enrichmentId({ gap }: Heads): string {
@@ -30,19 +35,19 @@ export function enrichmentId({ gap }: Heads): string {
 
 export interface EnricherOptions {
   readonly embedder: Pick<Embedder, 'read'>;
-  /** How many vectors and findings are cached, each; 0: none. What is found is the same either way. */
+  /** Number of vectors and of findings that are cached; 0 for none. Caching changes no result. */
   readonly cached?: number;
-  /** Those that ship unless given. */
+  /** Default: the shipped heads. */
   readonly heads?: Heads;
-  /** Told of each turn by its place among those given. */
+  /** Called at each turn with its index in `turns`. */
   readonly steps?: StepListener;
 }
 
 const DEFAULT_CACHED = 4096;
-/** Findings of longer messages (UTF-16 units) are not cached: they hardly ever come again. */
+/** Longest message whose finding is cached, UTF-16 units; longer ones hardly ever recur. */
 const CACHED_LENGTH = 500;
 
-/** Makes an enricher over an embedder. Throws SetupError when the heads that ship cannot be used. */
+/** Makes an enricher over an embedder. Throws SetupError if the shipped heads cannot be used. */
 export function createEnricher({
   embedder,
   cached = DEFAULT_CACHED,
@@ -52,7 +57,7 @@ export function createEnricher({
   const readingCache = cached > 0 ? new LRUCache<string, TextReading>({ max: cached }) : null;
   const findingCache = cached > 0 ? new LRUCache<string, Finding>({ max: cached }) : null;
 
-  /** Of the turns from `from` on, at most READ_TOGETHER: each text is read once. */
+  /** The findings of the turns from `from` on, at most READ_TOGETHER; equal turns are read once. */
   function findingsOf(turns: readonly ReadTurn[], from: number): Finding[] {
     const together = turns.slice(from, from + READ_TOGETHER);
     const keys = together.map(({ role, content }) => `${role} ${content}`);
@@ -77,7 +82,7 @@ export function createEnricher({
     return keys.map((key) => found.get(key) as Finding);
   }
 
-  /** `requests`: texts, each with the place of the turn that says it first. */
+  /** `requests`: texts, each with the index of the turn that says it first. */
   async function readingsOf(requests: ReadonlyMap<string, number>): Promise<Readings> {
     const readings = new Map<string, TextReading>();
     const missing: string[] = [];
@@ -112,10 +117,13 @@ export function createEnricher({
   };
 }
 
-/** By text. */
+/** Readings by text. */
 type Readings = ReadonlyMap<string, TextReading>;
 
-/** What is missing, or the request, and each sentence of several: any of them may turn out to say nothing about it. */
+/**
+ * The texts to embed: what is missing, or the request and each of its sentences if there are several. Any sentence may
+ * turn out to be boilerplate.
+ */
 function embeddedTexts({ kind, request, sentences, gap }: Finding): readonly string[] {
   if (gap !== null && gap.words !== '') return [gap.words];
   if (kind !== 'request') return [];
@@ -127,7 +135,7 @@ function withReadings(finding: Finding, readings: Readings): Enrichment {
   const gap = finding.gap === null ? null : { ...finding.gap, vector: saying(vectorOf(finding.gap.words)) };
   if (finding.kind !== 'request') return { ...finding, gap, vector: null, sentences: [] };
   const vector = saying(vectorOf(finding.request));
-  // No token of the request is known to the model: it cannot have a topic.
+  // The model knows no token of the request, so the request cannot have a topic.
   if (vector === null) return { ...finding, gap, kind: 'reply', request: '', vector: null, sentences: [] };
   const { sentences } = finding;
   const isOnly = sentences.length < 2;
@@ -145,7 +153,7 @@ function withReadings(finding: Finding, readings: Readings): Enrichment {
   };
 }
 
-/** null for a vector of zeros: the model knows no token of the text. */
+/** Turns a vector of zeros into null: the model knows no token of the text. */
 function saying(vector: Float32Array | null): Float32Array | null {
   return vector === null || vector.every((x) => x === 0) ? null : vector;
 }

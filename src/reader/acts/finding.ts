@@ -1,4 +1,9 @@
-/** What rules and heads find in one turn: everything but its vector. Covered by test/reader/acts/enricher.test.ts. */
+/**
+ * Finds by rules and heads what one turn says, except its vector. Keeps the invariant that reading turns together
+ * changes no finding.
+ *
+ * Test: test/reader/acts/enricher.test.ts.
+ */
 import type {
   Enrichment,
   MissingAbility,
@@ -20,33 +25,37 @@ import { readRequest } from './request-sentence.ts';
 import { detectSignals } from './signals.ts';
 import { contentOf } from './turn-kind.ts';
 
+/** The findings in one turn: everything but its vectors. */
 export type Finding = Omit<Enrichment, 'vector' | 'sentences' | 'gap'> & {
   readonly gap: MissingAbility | null;
   readonly sentences: readonly Omit<RequestSentence, 'vector'>[];
 };
 
-/** So many turns are read together, each by one reader after the other. */
+/** Number of turns that are read together, one reader after the other. */
 export const READ_TOGETHER = 1024;
 
-/** What may be known of a turn for finding something in it. */
+/** The part of a turn that findings may depend on. */
 export type ReadTurn = Pick<Turn, 'role' | 'content'>;
 
 const LATIN = LEXICON.please.all.filter((phrase) => /[a-z]/.test(phrase));
 const OTHERS = LEXICON.please.all.filter((phrase) => !LATIN.includes(phrase));
-/** Asks for something, however short it is. `\b` knows Latin letters only: other scripts go without it. */
+/**
+ * Matches what asks for something, however short it is. `\b` knows only Latin letters, so words of other scripts go
+ * without it.
+ */
 const ASKS = new RegExp(`${QUESTION_MARK}|\\b(?:${alternatives(LATIN)})\\b|${alternatives(OTHERS)}`, 'u');
 const SATISFIED: ReadonlySet<SignalKey> = new Set(
   SIGNALS.filter(({ type }) => type === 'SAT').map(({ key }) => key),
 );
 
-/** What rules and heads find in a turn. */
+/** Finds what one turn says. */
 export function findIn(turn: ReadTurn, heads: Heads): Finding {
   return findInEach([turn], heads)[0]!;
 }
 
 /**
- * What they find in each of several turns. One reader reads all of them before the next one does: in turn, each would
- * find that the others have taken its tables' place in the processor's cache. `onText`: told of a turn by its place.
+ * Finds what each of several turns says. One reader reads all turns before the next reader starts, so that its tables
+ * stay in the processor's cache. `onText` is called with the index of each turn.
  */
 export function findInEach(
   turns: readonly ReadTurn[],
@@ -85,12 +94,14 @@ function findingOfUser(text: string, signals: readonly SignalCandidate[]): Findi
   return { ...found, kind: 'request', request, sentences };
 }
 
-/** A satisfied turn that asks nothing and says no more than a word ("Found it. Cheers") creates no topic. */
+/**
+ * True for a satisfied turn that asks nothing and says no more than a word ("Found it. Cheers"): it creates no topic.
+ */
 function isContentedRemark(request: string, signals: readonly SignalCandidate[]): boolean {
   if (!signals.some(({ key }) => SATISFIED.has(key)) || ASKS.test(request.toLowerCase())) return false;
   const sentence = readSentence(request);
   if (contentOf(sentence) > 1 || wishesMore(sentence)) return false;
-  // "Great, make a reservation for four."
+  // An action on a thing is a request: "Great, make a reservation for four."
   const { action, thing } = requestParts(request);
   return action === null || thing.length === 0;
 }

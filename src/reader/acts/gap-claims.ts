@@ -1,23 +1,25 @@
 /**
- * What an assistant claims of itself: that it cannot do or does not know something. Whether a turn has a gap,
- * `gaps.ts` decides. Covered by test/reader/acts/gap-claims.test.ts.
+ * Finds the claims of an assistant that it cannot do or does not know something. `gaps.ts` decides whether the turn has
+ * a gap.
+ *
+ * Test: test/reader/acts/gap-claims.test.ts.
  */
 import type { MissingAbility } from '../../domain/facts.ts';
 import { claimActOf, ClaimRead } from './tables/claim.ts';
 import { gapMatcher, type GapMatch, type GapPhraseKind, type GapRead } from './gap-phrases.ts';
 import { isVerse, quotedSpans } from './quoted-text.ts';
 
-/** What a message says about abilities. */
+/** What a message says about the assistant's abilities. */
 export interface GapFinding {
   readonly missing: MissingAbility | null;
-  /** An inability was seen, but it is a refusal, a question back or the like. */
+  /** True if an inability was found, but only as a refusal, a question back or the like. */
   readonly isExcused: boolean;
 }
 
 const NOTHING: GapFinding = { missing: null, isExcused: false };
 const EXCUSED: GapFinding = { missing: null, isExcused: true };
 
-/** Weaker kinds count where no stronger one is found. */
+/** Strength of each kind of claim; a weaker one counts only if there is no stronger one. */
 const STRENGTH: Partial<Record<GapPhraseKind, number>> = {
   unseen: 4,
   unable: 3,
@@ -26,17 +28,17 @@ const STRENGTH: Partial<Record<GapPhraseKind, number>> = {
   'not-found': 1,
 };
 
-/** Whether a text holds a phrase that says that something is missing, however it is meant. */
+/** True if a text holds a phrase of an inability, whatever the phrase means there. */
 export function claimsIn(text: string): boolean {
   return gapMatcher()
     .match(text)
     .matches.some(({ kind }) => STRENGTH[kind] !== undefined);
 }
 
-/** UTF-16 units of a message that opens with what it is not, and answers all the same. */
+/** Least length of a message that opens with a disclaimer and answers all the same, UTF-16 units. */
 const LONG_BEHIND_DISCLAIMER = 220;
 
-/** Finds the first inability of the strongest kind. In linear time. */
+/** Finds the first inability of the strongest kind. Takes linear time. */
 export function findGap(text: string): GapFinding {
   const read = gapMatcher().match(text);
   const claims = claimsOf(read);
@@ -73,7 +75,7 @@ export function claimsOf(read: GapRead): ClaimRead[] {
   return longest(claims).map((claim) => new ClaimRead(claim, read, quoted));
 }
 
-/** Of phrases of one kind that share words the longest, in the order of the text. */
+/** Keeps, of overlapping phrases of one kind, the longest; in the order of the text. */
 function longest(claims: readonly GapMatch[]): GapMatch[] {
   const kept: GapMatch[] = [];
   for (const claim of claims.toSorted((a, b) => a.start - b.start || b.end - a.end)) {

@@ -1,59 +1,64 @@
-/** The phrases with which assistants say what they cannot do or do not know: `lexicon/<language>/gaps.json`. */
+/**
+ * The phrases with which assistants say what they cannot do or do not know: `lexicon/<language>/gaps.json`, loaded on
+ * first use.
+ *
+ * Test: test/reader/acts/gap-triggers.test.ts, test/reader/acts/tables/act-tables.test.ts.
+ */
 import { LANGUAGES } from '../document/lexicon.ts';
 import { once } from '../document/once.ts';
 import { loadPhraseFiles } from '../phrases/phrase-files.ts';
 import { PhraseMatcher, type Match, type MatchedText } from '../phrases/phrase-matcher.ts';
 import { phraseKey, readText } from '../phrases/read-text.ts';
 
-/** What a phrase of a gap says. */
+/** The kinds of phrases, by what each says. */
 export const GAP_PHRASE_KINDS = [
-  /** It cannot do something: TOOL. */
+  /** The assistant cannot do something: TOOL. */
   'unable',
-  /** It has no access to something, or cannot see it: TOOL. */
+  /** The assistant has no access to something, or cannot see it: TOOL. */
   'unseen',
-  /** It does not know something: KNOWLEDGE. */
+  /** The assistant does not know something: KNOWLEDGE. */
   'unknown',
   /** A search found nothing, or the thing is not on offer: KNOWLEDGE, unless it was a record of the user's. */
   'not-found',
   /** An action did not succeed: TOOL. */
   'failed',
-  /** What was looked for is a record of the user's. */
+  /** The search was for a record of the user's. */
   'lookup',
-  /** Behind "cannot": telling and finding, which makes it KNOWLEDGE. */
+  /** After "cannot": telling and finding, which makes it KNOWLEDGE. */
   'knowing',
-  /** Behind "cannot": advising, promising, feeling, which makes it no gap. */
+  /** After "cannot": advising, promising, feeling, which makes it no gap. */
   'refusing',
-  /** Behind "cannot": helping, which makes it no gap unless it is helping to do something known. */
+  /** After "cannot": helping, which makes it no gap unless it is help with something known. */
   'helping',
-  /** All that it can: what follows is no inability. */
+  /** All that the assistant can do: what follows is no inability. */
   'limit',
-  /** What it is or is not: a long answer behind it is an answer. */
+  /** What the assistant is or is not: a long message after it is an answer. */
   'disclaimer',
-  /** What a business rules: with "we cannot" it is no gap. */
+  /** A rule of a business: with "we cannot" it is no gap. */
   'rule',
   /** Principles, law and safety: the turn refuses. */
   'policy',
   /** The request was not understood. */
   'clarifying',
-  /** It could, if something were given: "without your number", "only the owner may". */
+  /** A condition under which the assistant could: "without your number", "only the owner may". */
   'condition',
-  /** What it does not know is what the user means, has or wants: with a question behind it, the turn asks back. */
+  /** What the user means, has or wants: with a question after it, the turn asks back. */
   'asking-back',
-  /** A question that offers something: it asks nothing back. */
+  /** A question that offers something, so it does not ask back. */
   'offering',
-  /** It may not: before telling, that refuses. */
+  /** The assistant is not allowed to: before telling, it refuses. */
   'forbidden',
-  /** Somebody else who could not. */
+  /** Somebody else could not. */
   'others',
-  /** Begins a clause that says what is not known: "whether", "when". */
+  /** Begins a clause that names what is not known: "whether", "when". */
   'asked',
   /** Begins a clause that states nothing: "if I cannot". */
   'hypothetical',
-  /** Says nothing about what is missing: "unfortunately", "from here". */
+  /** An aside that says nothing about what is missing: "unfortunately", "from here". */
   'aside',
-  /** Says nothing at the edge of what is missing: "about". */
+  /** A word at the edge of the missing thing that does not belong to it: "about". */
   'edge',
-  /** Begins a clause that says something else: "because". */
+  /** Begins a clause on something else: "because". */
   'divider',
 ] as const;
 
@@ -62,27 +67,27 @@ export type GapMatch = Match<GapPhraseKind>;
 /** A message with the phrases of gaps in it. */
 export type GapRead = MatchedText<GapPhraseKind>;
 
-/** Read when they are first needed, with what is worked out from them later. */
+/** Loaded on first use; the maps below are filled later. */
 const shipped = once(() => {
   const files = loadPhraseFiles({ purpose: 'gaps', kinds: GAP_PHRASE_KINDS, checked: false });
   return {
     matcher: new PhraseMatcher(files, { inOneLanguage: true }),
     files: new Map(files.map((file) => [file.language, file])),
-    /** By language: what says "we". */
+    /** Keys of the words for "we", by language. */
     we: new Map<string, ReadonlySet<string>>(),
-    /** By language: what stands for whatever may be known. */
+    /** Keys of the words for information in general, by language. */
     information: new Map<string, ReadonlySet<string>>(),
-    /** By language and phrase. */
+    /** Frames (`frameOf`), by language and phrase. */
     frames: new Map<string, readonly string[]>(),
   };
 });
 
-/** Throws SetupError when a file cannot be used. */
+/** The matcher of the shipped phrases. Throws SetupError if a file cannot be used. */
 export function gapMatcher(): PhraseMatcher<GapPhraseKind> {
   return shipped().matcher;
 }
 
-/** Whether a token of a language says "we". */
+/** True if a token of a language says "we". */
 export function saysWe(language: string, key: string): boolean {
   const { files, we } = shipped();
   let keys = we.get(language);
@@ -93,7 +98,7 @@ export function saysWe(language: string, key: string): boolean {
   return keys.has(key);
 }
 
-/** Whether a token of a language stands for whatever may be known: "information", "records". */
+/** True if a token of a language means information in general: "information", "records". */
 export function saysInformation(language: string, key: string): boolean {
   const { files, information } = shipped();
   let keys = information.get(language);
@@ -108,8 +113,8 @@ export function saysInformation(language: string, key: string): boolean {
 const SYNTAX = /…\d*|[\^$()|?]/gu;
 
 /**
- * The keys of the tokens that a phrase of the lexicon is made of, runs of characters in one: what else stands in a
- * match is a gap of the phrase, and tells what is missing.
+ * Keys of the tokens that a lexicon phrase consists of; a run of characters is one key. The other tokens of a match
+ * fill the phrase's gaps, and name what is missing.
  */
 export function frameOf(language: string, phrase: string): readonly string[] {
   const name = `${language} ${phrase}`;
@@ -132,7 +137,7 @@ export function frameOf(language: string, phrase: string): readonly string[] {
   return frame;
 }
 
-/** What one is unable to: right behind the phrase, or anywhere where verbs stand last. */
+/** True if a phrase is the object of a claim: directly after it, or anywhere in a verb-final language. */
 export function isObject({ start, end }: GapMatch, claim: GapMatch): boolean {
   if (isVerbFinal(claim.language))
     return end <= claim.start || start >= claim.end || (start > claim.start && end < claim.end);

@@ -1,6 +1,8 @@
 /**
- * Assistant turns that admit inability: TOOL, an action it cannot take, or KNOWLEDGE, information it
- * lacks. Refusals on principle, questions back and plain negative facts are neither.
+ * Finds assistant turns that admit inability: TOOL, an action that the assistant cannot take, or KNOWLEDGE, information
+ * that it lacks. Refusals on principle, questions back and plain negative facts are no gaps.
+ *
+ * Test: test/reader/acts/gaps.test.ts.
  */
 import type { MissingAbility } from '../../domain/facts.ts';
 import { QUESTION_ENDS } from '../document/question-marks.ts';
@@ -10,22 +12,22 @@ import { MAY_CLAIM } from './gap-triggers.ts';
 import { featuresOf, type Head } from './heads.ts';
 
 /**
- * Admissions open a message. In one heavier than this (a letter weighs 1, one of Chinese, Japanese or
- * Korean 4) only sentences that start within the opening are judged: the rest is an answer.
+ * Weights: a letter weighs 1, a Chinese, Japanese or Korean one 4. Admissions open a message, so in a message heavier
+ * than `LONG_ANSWER` only sentences that start within `OPENING` are judged: the rest is an answer.
  */
 const LONG_ANSWER = 700;
 const OPENING = 220;
 
-/** Log-odds from which the head alone sees an inability that no phrase names; tuned on the tune halves. */
+/** Log-odds from which the head alone finds an inability that no phrase names; tuned on the tune halves. */
 const SURE = 0.5;
-/** What a phrase and an excuse add to the log-odds of a message. */
+/** Log-odds that a phrase adds. */
 const PHRASE_LOGIT = 4;
-/** Less than a phrase weighs: who asks back or declines may still lack something. */
+/** Log-odds that an excuse subtracts. Less than a phrase adds: who asks back or declines may still lack something. */
 const EXCUSED_LOGIT = 2;
 
 /**
- * What an assistant's message says that it cannot do or does not know, by its phrases or, where they are silent, by a
- * head that is sure; null when nothing. `content` may be of any language and length.
+ * Returns what an assistant's message cannot do or does not know, by its phrases, or by the head if there is no phrase
+ * and the head is sure; null if nothing is missing. `content` may be of any language and length.
  */
 export function detectGap(content: string, head: Head): MissingAbility | null {
   const opening = openingOf(content);
@@ -35,12 +37,12 @@ export function detectGap(content: string, head: Head): MissingAbility | null {
   return { type: 'KNOWLEDGE', words: '', isUnseen: false, language: null };
 }
 
-/** What the phrases alone find in an assistant's message. */
+/** Returns the findings of the phrases alone. */
 export function findGapInOpening(content: string): GapFinding {
   return findGap(openingOf(content));
 }
 
-/** Log-odds that a message admits inability, phrases included: a measure for comparing. */
+/** Log-odds that a message admits inability, phrases included: a measure for evaluation. */
 export function gradeGap(content: string, head: Head): number {
   const opening = openingOf(content);
   const { missing, isExcused } = findGap(opening);
@@ -51,7 +53,7 @@ export function gradeGap(content: string, head: Head): number {
 const NOTHING: GapFinding = { missing: null, isExcused: false };
 const SENTENCE_END = new RegExp(`[.!。！\\n${QUESTION_ENDS}]`, 'u');
 
-/** Whether a sentence holds a phrase of a gap. Of most messages, few sentences need to be searched. */
+/** True if a sentence holds a gap phrase. Searches only sentences with a trigger: in most messages they are few. */
 function holdsClaim(opening: string): boolean {
   if (!MAY_CLAIM.test(opening)) return false;
   const sentences = opening.split(SENTENCE_END).filter((sentence) => MAY_CLAIM.test(sentence));
@@ -60,7 +62,9 @@ function holdsClaim(opening: string): boolean {
 
 const HEAVY = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
 
-/** What is judged: all of a short message, of a long one the sentences that start within the opening. */
+/**
+ * The part of a message that is judged: all of a short one; of a long one, the sentences that start within the opening.
+ */
 export function openingOf(content: string): string {
   if (content.length <= LONG_ANSWER && weightOf(content) <= LONG_ANSWER) return content;
   let start = 0;

@@ -1,6 +1,8 @@
 /**
- * A small linear head over hashed word n-grams: how unable a text sounds. It grades; what is decided is decided by
- * rules, and by the head only where it is sure.
+ * A small linear head over hashed word n-grams that scores how much a text admits inability. Rules decide; the head
+ * decides only where no rule applies and it is sure.
+ *
+ * Test: test/reader/acts/heads.test.ts.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -10,26 +12,26 @@ import { fold } from '../document/normalise.ts';
 import { holdsQuestionMark } from '../document/question-marks.ts';
 import { foldedWordsOf } from '../document/words.ts';
 
-/** Where the heads that ship lie. */
+/** Directory of the shipped heads. */
 export const HEADS_DIRECTORY = resolve(import.meta.dirname, '../../../models/heads');
 
-/** Features are hashed into this many places; a power of two. */
+/** Number of hash buckets; a power of two. */
 export const BUCKETS = 1 << 14;
-/** Only so many words are looked at. */
+/** Most words of a text that are read. */
 const MAX_WORDS = 64;
 const MAGIC = 'UTH1';
 
 /** A logistic head: the probability is 1 / (1 + e^-logit). */
 export interface Head {
-  /** The log-odds that the text is positive. `features` as `featuresOf` gives them. */
+  /** The log-odds that the text is positive. `features` must come from `featuresOf`. */
   logit(features: Uint16Array): number;
   /** SHA-256 of its file, in hexadecimal. */
   readonly digest: string;
 }
 
 /**
- * The places of a text's features, without doubles, ascending: words, pairs and triples with sentence ends, some
- * marks.
+ * The buckets of a text's features, ascending and without duplicates: words, pairs and triples with sentence ends, some
+ * marks, the length.
  */
 export function featuresOf(text: string): Uint16Array {
   const folded = fold(text);
@@ -71,7 +73,7 @@ function place(state: number): number {
   return ((mixed ^ (mixed >>> 13)) >>> 0) & (BUCKETS - 1);
 }
 
-/** Writes a head: magic, bias and scale as 32-bit floats, then one signed byte a place, little-endian. */
+/** Encodes a head: magic, bias and scale as 32-bit floats, then one signed byte per bucket, little-endian. */
 export function encodeHead(weights: Float32Array, bias: number): Buffer {
   let largest = 0;
   for (const weight of weights) largest = Math.max(largest, Math.abs(weight));
@@ -84,7 +86,7 @@ export function encodeHead(weights: Float32Array, bias: number): Buffer {
   return bytes;
 }
 
-/** Reads what `encodeHead` wrote. Throws when it is something else. */
+/** Decodes the output of `encodeHead`. Throws on anything else. */
 export function decodeHead(bytes: Buffer): Head {
   if (bytes.length !== MAGIC.length + 8 + BUCKETS || bytes.toString('latin1', 0, 4) !== MAGIC) {
     throw new Error('is no head of this version');
@@ -103,7 +105,7 @@ export function decodeHead(bytes: Buffer): Head {
   };
 }
 
-/** Loads `<directory>/<name>.bin`. Throws SetupError when it is absent or broken. */
+/** Loads `<directory>/<name>.bin`. Throws SetupError if it is absent or broken. */
 export function loadHead(name: 'gap', directory = HEADS_DIRECTORY): Head {
   const path = resolve(directory, `${name}.bin`);
   try {
@@ -120,7 +122,7 @@ export interface Heads {
   readonly gap: Head;
 }
 
-/** Loads the heads that ship. Throws SetupError when they are absent or broken. */
+/** Loads the shipped heads. Throws SetupError if they are absent or broken. */
 export function loadHeads(directory?: string): Heads {
   return { gap: loadHead('gap', directory) };
 }

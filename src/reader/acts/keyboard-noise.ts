@@ -1,6 +1,10 @@
-/** Tells words that are no words: "asdf", "hhhhh", "dfdfdf". Covered by test/reader/acts/keyboard-noise.test.ts. */
+/**
+ * Recognises words that are mere keyboard noise: "asdf", "hhhhh", "dfdfdf".
+ *
+ * Test: test/reader/acts/keyboard-noise.test.ts.
+ */
 
-/** Rows of letters of the keyboards of the world. */
+/** Rows of letters on common keyboards. */
 const ROWS = [
   'qwertyuiop',
   'asdfghjkl',
@@ -14,25 +18,25 @@ const ROWS = [
   'фывапролджэ',
   'ячсмитьбю',
 ];
-/** Letters in a row, from left to right or back. */
+/** Least letters in a row, from left to right or back. */
 const SHORTEST_STRETCH = 3;
-/** More words of Russian than of English look so. */
+/** Least letters of a word that is one stretch; Russian has more real words that look like one than English. */
 const SHORTEST_SINGLE = { latin: 4, other: 5 } as const;
 const LATIN = /^[a-z]/;
 const SHORTEST_WORD = 4;
 const LONGEST_WORD = 60;
-/** Such words stand in other languages and trades as well when they are shorter. */
+/** Least letters of noise without a vowel; shorter ones are real words in other languages and trades. */
 const SHORTEST_WITHOUT_VOWEL = 6;
 
 const NEIGHBOURS = new Set(
   ROWS.flatMap((row) => [...row].flatMap((letter, at) => (at === 0 ? [] : [row[at - 1]! + letter]))),
 );
-/** A letter, or two or three, over and over. */
+/** One, two or three letters, repeated. */
 const OVER_AND_OVER =
   /^(?:([\p{Script=Latin}\p{Script=Cyrillic}])\1{3,}|([a-zа-я]{2})\2{2,}|([a-zа-я]{3})\3{2,})$/u;
 const NO_VOWEL = /^[bcdfghjklmnpqstvwxz]+$/;
 
-/** Whether a word in small letters is only noise of the keyboard. */
+/** True if a lower-case word is only keyboard noise. */
 export function isKeyboardNoise(word: string): boolean {
   if (word.length < SHORTEST_WORD || word.length > LONGEST_WORD) return false;
   if (OVER_AND_OVER.test(word)) return true;
@@ -40,7 +44,7 @@ export function isKeyboardNoise(word: string): boolean {
   return isOfStretches(word);
 }
 
-/** Whether a word is made of stretches of letters that are neighbours in a row: one of four letters, or several. */
+/** True if a word consists of stretches of neighbouring keys: several, or one that is long enough. */
 function isOfStretches(word: string): boolean {
   const letters = [...word];
   if (letters.length < SHORTEST_SINGLE[LATIN.test(word) ? 'latin' : 'other']) return false;

@@ -1,6 +1,7 @@
 /**
- * The words of a message that say what is missing: of the clause that a claim stands in, all but the claim itself and
- * what stands aside. Covered by test/reader/acts/gap-claims.test.ts.
+ * Finds the words of a message that name what is missing: the clause of a claim, without the claim and its asides.
+ *
+ * Test: test/reader/acts/gap-claims.test.ts.
  */
 import { BREAK } from '../phrases/read-text.ts';
 import { frameOf, isObject, saysInformation, type GapMatch, type GapRead } from './gap-phrases.ts';
@@ -10,7 +11,7 @@ export interface Segment {
   readonly end: number;
 }
 
-/** The stretch of the sentence that a phrase stands in: up to commas, dashes and words such as "because". */
+/** The part of the sentence around a claim, bounded by commas, dashes and words such as "because". */
 export function segmentOf(claim: GapMatch, read: GapRead): Segment {
   const { tokens, matches } = read;
   const dividers = matches.filter(({ kind, language }) => kind === 'divider' && language === claim.language);
@@ -27,7 +28,7 @@ export function segmentOf(claim: GapMatch, read: GapRead): Segment {
 
 const JOINS = new Set(['-', '‐', '‑', '/', '&', ' & ', '+', '.', '’', "'"]);
 
-/** Whether a mark parts a token from the one before: "e-mail" is one piece. */
+/** True if a mark separates a token from the one before. "E-mail" is not separated. */
 function isParted({ text, tokens }: Pick<GapRead, 'text' | 'tokens'>, at: number): boolean {
   const { before, start } = tokens[at]!;
   return (
@@ -36,8 +37,8 @@ function isParted({ text, tokens }: Pick<GapRead, 'text' | 'tokens'>, at: number
 }
 
 /**
- * The question that a claim has no answer to: right behind it ("I don't know (when the ferry leaves)"), else the clause
- * before it ("(Wann die Fähre ablegt), weiß ich nicht"), in the same sentence.
+ * The question that a claim has no answer to: directly after it ("I don't know (when the ferry leaves)"), else the
+ * clause before it ("(Wann die Fähre ablegt), weiß ich nicht"), in the same sentence. Null if there is none.
  */
 export function questionOf(
   claim: GapMatch,
@@ -63,7 +64,7 @@ export function questionOf(
   return asks(start, start) === undefined ? null : { start, end: segment.start };
 }
 
-/** What a range says is missing. */
+/** The words of a range that name what is missing. */
 export function wordsOf(range: Segment, claim: GapMatch, read: GapRead): string {
   const within = read.matches.filter(
     ({ language, start, end }) => language === claim.language && start >= range.start && end <= range.end,
@@ -71,12 +72,12 @@ export function wordsOf(range: Segment, claim: GapMatch, read: GapRead): string 
   return objectOf(claim, range, read, within);
 }
 
-/** Whether a phrase shares a word with a claim, or follows it at once. */
+/** True if a phrase overlaps a claim or directly follows it. */
 export function isNear(one: Segment, claim: Segment): boolean {
   return one.start <= claim.end + 1 && one.end >= claim.start;
 }
 
-/** The words of a segment that say what is missing: all but the phrase and what stands aside. */
+/** The words of a segment that name what is missing: all but the claim and its asides. */
 export function objectOf(
   claim: GapMatch,
   { start, end }: Segment,
@@ -117,7 +118,7 @@ export function objectOf(
   return words;
 }
 
-/** Drops the words of the phrase, and keeps what stands in its gaps: "habe ich nichts zum (Herkunftsland) gefunden". */
+/** Drops the words of the phrase and keeps those that fill its gaps: "habe ich nichts zum (Herkunftsland) gefunden". */
 function dropFrame(
   { language, phrase, start, end }: GapMatch,
   tokens: GapRead['tokens'],

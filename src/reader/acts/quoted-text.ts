@@ -1,9 +1,11 @@
 /**
- * Tells where a message shows words that are not said in its own name: quotations, code, verse, drafts. It reads the
- * layout alone, so it knows every language. Covered by test/reader/acts/quoted-text.test.ts.
+ * Finds the parts of a message that its author does not say in their own name: quotations, code, verse, drafts. Reads
+ * only the layout, so it works in every language.
+ *
+ * Test: test/reader/acts/quoted-text.test.ts.
  */
 
-/** A stretch of UTF-16 units. */
+/** A span of UTF-16 units. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -20,10 +22,10 @@ const CLOSING: Readonly<Record<string, string>> = {
   '《': '》',
   '‟': '”',
 };
-/** A quotation is no longer than this, nor does it cross an empty line. */
+/** Longest quotation, UTF-16 units. A quotation does not cross an empty line. */
 const LONGEST_QUOTATION = 400;
 
-/** The stretches of a text that are quoted, ascending. */
+/** The quoted spans of a text, ascending. */
 export function quotedSpans(text: string): Span[] {
   const spans: Span[] = [];
   for (let at = 0; at < text.length; at++) {
@@ -42,7 +44,7 @@ function quotationEnd(text: string, at: number): number {
   return OPENING.includes(mark) ? closingOf(text, at, CLOSING[mark]!) : -1;
 }
 
-/** −1: nothing closes it near enough. */
+/** Index of the closing mark; −1 if none follows near enough. */
 function closingOf(text: string, at: number, marks: string): number {
   const last = Math.min(text.length, at + LONGEST_QUOTATION);
   for (let end = at + 1; end < last; end++) {
@@ -56,7 +58,10 @@ const LIST_ITEM = /^\s*(?:[-*•·–→]|\d{1,3}[.)]|[a-z][.)])\s/i;
 const LETTER_HEAD = /^[^\s:]{2,14}: \S/u;
 const MOST_HEAD_WORDS = 5;
 
-/** Where a text goes over into a draft: behind a line that ends in a colon and an empty one, or a letter's head. */
+/**
+ * Index at which a draft begins: after a line that ends in a colon and an empty line, or after a letter's head; −1 if
+ * there is none.
+ */
 function draftStart(text: string): number {
   const paragraphs = text.split(/\n[ \t]*\n/, 40);
   let start = 0;
@@ -82,7 +87,7 @@ function draftStart(text: string): number {
   return -1;
 }
 
-/** "Dear Ms Ford," and no more. */
+/** True for "Dear Ms Ford," alone. */
 function isSalutation(line: string): boolean {
   return /[,،，!]\s*$/u.test(line) && line.trim().split(/\s+/u).length <= MOST_HEAD_WORDS;
 }
@@ -97,7 +102,7 @@ const LEAST_WORDS = 4;
 const HEAVY = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const SPEAKER = /^\p{L}[\p{L}\p{N} ]{0,15}: \S/u;
 
-/** Whether a whole message is verse or a dialogue: short lines that end in no full stop, or speakers in turn. */
+/** True if a whole message is verse or a dialogue: short lines without full stops, or speakers in turn. */
 export function isVerse(text: string): boolean {
   const lines = text
     .trim()

@@ -1,6 +1,8 @@
 /**
- * A sentence of a user turn with the phrases in it that tell what it is, and what is left of it without them.
- * Covered by test/reader/acts/read-sentence.test.ts.
+ * A sentence of a user turn with its matched phrases, and its substance: the text without phrases that say nothing of
+ * what the turn is about.
+ *
+ * Test: test/reader/acts/read-sentence.test.ts.
  */
 import { fold } from '../document/normalise.ts';
 import type { Match, MatchedText } from '../phrases/phrase-matcher.ts';
@@ -10,20 +12,20 @@ import { isTypedTalk, turnMatcher, type TurnPhraseKind } from './turn-phrases.ts
 
 type TurnMatch = Match<TurnPhraseKind>;
 
-/** Tokens that a sentence is about (0), and those that say nothing of what it is about. */
+/** Mark of a token: 0 if it belongs to the substance, else why it does not. */
 const HELD = { none: 0, answer: 1, talk: 2 } as const;
 
 export interface ReadSentence {
-  /** As written. */
+  /** The text as written. */
   readonly text: string;
   readonly folded: string;
-  /** Without addresses of mail and pages, from which all below is read. */
+  /** The phrases, matched in the text without mail and page addresses. */
   readonly matched: MatchedText<TurnPhraseKind>;
-  /** Of each token, a value of HELD. */
+  /** The mark of each token, a value of HELD. */
   readonly held: Uint8Array;
 }
 
-/** Kinds that say nothing of what a turn is about, wherever they stand. */
+/** Kinds of phrases that never belong to the substance. */
 const TALK: ReadonlySet<TurnPhraseKind> = new Set([
   'courtesy',
   'filler',
@@ -31,7 +33,7 @@ const TALK: ReadonlySet<TurnPhraseKind> = new Set([
   'about-answer',
   'works-now',
 ] satisfies TurnPhraseKind[]);
-/** Words of a name, a number or an address. */
+/** Most words of a name, a number or an address. */
 const MOST_OF_VALUE = 6;
 const ADDRESS = /(?<!\S)[^\s@]{1,64}@[^\s@]{1,64}|(?<!\S)https?:\/\/\S{1,200}/gu;
 
@@ -49,7 +51,7 @@ function heldTokens(matched: MatchedText<TurnPhraseKind>): Uint8Array {
   const { tokens, matches } = matched;
   const held = new Uint8Array(tokens.length);
   let hasField = false;
-  // In the order of their ends: a tail comes after what it belongs to.
+  // Matches come in the order of their ends, so a tail comes after the phrase that it belongs to.
   for (const { kind, start, end } of matches) {
     if (kind === 'courtesy') held.fill(HELD.talk, start, end);
     else if (kind === 'courtesy-tail') extend(held, start, end);
@@ -71,7 +73,7 @@ function heldTokens(matched: MatchedText<TurnPhraseKind>): Uint8Array {
   return held;
 }
 
-/** Holds a tail that follows what is held. */
+/** Marks a tail that directly follows marked tokens. */
 function extend(held: Uint8Array, start: number, end: number): void {
   if (start > 0 && held[start - 1] === HELD.talk) held.fill(HELD.talk, start, end);
 }
@@ -80,7 +82,7 @@ export function ofKind({ matches }: MatchedText<TurnPhraseKind>, kind: TurnPhras
   return matches.filter((match) => match.kind === kind);
 }
 
-/** Where the value ends that a field announces: at a mark, or at a word that no value has. */
+/** Index of the token at which the value of a field ends: at a mark, or at a word that no value has. */
 function endOfValue({ end }: TurnMatch, matched: MatchedText<TurnPhraseKind>): number {
   const { tokens } = matched;
   const stops = new Set(ofKind(matched, 'no-value').map(({ start }) => start));
@@ -96,15 +98,15 @@ function endOfValue({ end }: TurnMatch, matched: MatchedText<TurnPhraseKind>): n
 }
 
 export interface LeftOut {
-  /** Numbers, dates and sizes are left out too. */
+  /** True: leaves out numbers, dates and sizes too. */
   readonly answers?: boolean;
-  /** Kinds that are left out too. */
+  /** Further kinds to leave out. */
   readonly also?: readonly TurnPhraseKind[];
-  /** The token from which the sentence is read. */
+  /** Index of the first token that is read. */
   readonly from?: number;
 }
 
-/** The sentence, folded, without what says nothing of what it is about. */
+/** The substance of a sentence, folded. */
 export function substanceOf(
   { folded, matched, held }: ReadSentence,
   { answers = false, also = [], from = 0 }: LeftOut = {},
@@ -133,18 +135,18 @@ function withKinds(
   return all;
 }
 
-/** Whether a phrase of a kind is there. */
+/** True if the sentence holds a phrase of the kind. */
 export function says({ matched }: ReadSentence, kind: TurnPhraseKind): boolean {
   return matched.matches.some((match) => match.kind === kind);
 }
 
-/** Whether a phrase of a kind is there that another word follows. */
+/** True if the sentence holds a phrase of the kind with another word after it. */
 export function saysBefore({ matched }: ReadSentence, kind: TurnPhraseKind): boolean {
   const { tokens } = matched;
   return ofKind(matched, kind).some(({ end }) => end < tokens.length && tokens[end]!.before < BREAK.mark);
 }
 
-/** Whether a word that says something stands behind a wish: "I'd like to book it", not "that is what I need". */
+/** True if a content word follows a wish: "I'd like to book it", not "that is what I need". */
 export function wishesMore({ matched, held }: ReadSentence): boolean {
   const { tokens } = matched;
   const idle = held.slice();

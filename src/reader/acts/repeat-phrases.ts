@@ -1,6 +1,8 @@
 /**
- * What users say when they ask again or go on, and how assistants answer: the phrases of `lexicon/<language>/repeats.json`.
- * Covered by test/reader/conversations/repeat-phrases.test.ts.
+ * The phrases with which users ask again or continue, and with which assistants answer:
+ * `lexicon/<language>/repeats.json`.
+ *
+ * Test: test/reader/acts/repeat-phrases.test.ts.
  */
 import { once } from '../document/once.ts';
 import { loadPhraseFiles } from '../phrases/phrase-files.ts';
@@ -8,12 +10,12 @@ import { PhraseMatcher } from '../phrases/phrase-matcher.ts';
 import { wordsOf, type Word } from '../document/words.ts';
 
 /**
- * Of users: `insists` says that it was asked before or that the answer misses it, `persists` that it is as it was,
- * `presses` comes back to it ("but when?", "so can you?"), `adds` goes on from the answer ("and for children?"),
- * `continues` names something else ("another one"), `accepts` takes the answer, `measures` asks for a number ("how
- * much", "when"), `wonders` for something else ("who", "why"), `polar` for yes or no, `denies` is any negation.
- * Of assistants: `settles` answers yes, no or done, `offers` offers further help, `misses` says that nothing was
- * understood, `evades` speaks in general ("our rooms …", "usually", "on our website").
+ * Kinds of phrases. Of users: `insists` says that it was asked before or that the answer misses it, `persists` that
+ * nothing has changed, `presses` comes back to it ("but when?", "so can you?"), `adds` continues from the answer ("and
+ * for children?"), `continues` names something else ("another one"), `accepts` takes the answer, `measures` asks for a
+ * number ("how much", "when"), `wonders` for something else ("who", "why"), `polar` for yes or no; `denies` is any
+ * negation. Of assistants: `settles` answers yes, no or done, `offers` offers further help, `misses` says that it
+ * understood nothing, `evades` speaks in general ("our rooms …", "usually", "on our website").
  */
 const REPEAT_PHRASES = [
   'insists',
@@ -32,7 +34,7 @@ const REPEAT_PHRASES = [
 ] as const;
 export type RepeatPhrase = (typeof REPEAT_PHRASES)[number];
 
-/** UTF-16 units of the beginning and the end of a turn together. */
+/** Length of a turn's beginning and end together, UTF-16 units. */
 export const EDGES = 320;
 
 const shipped = once(() => {
@@ -41,7 +43,7 @@ const shipped = once(() => {
   return { matcher: new PhraseMatcher(files), negations: new Set(negations) };
 });
 
-/** The beginning and the end of a turn, which say how it goes on from the turn before and how it closes. */
+/** The beginning and the end of a turn: how it picks up the turn before, and how it closes. */
 export function edgesOf(content: string): string {
   if (content.length <= EDGES) return content;
   return `${content.slice(0, EDGES / 2)}\n${content.slice(-EDGES / 2)}`;
@@ -49,13 +51,13 @@ export function edgesOf(content: string): string {
 
 export interface SaidPhrases {
   readonly kinds: ReadonlySet<RepeatPhrase>;
-  /** It holds a negation. */
+  /** True if the text holds a negation. */
   readonly denies: boolean;
 }
 
-/** A text as repeats are told by. What it says is read when it is first asked for. */
+/** A text for the detection of repeats. Its phrases and words are read on first use. */
 export class SaidText {
-  /** Of a long turn, `edgesOf` it. */
+  /** The text; `edgesOf` it for a long turn. */
   readonly text: string;
   #phrases: SaidPhrases | null = null;
   #words: readonly number[] | null = null;
@@ -68,16 +70,16 @@ export class SaidText {
     return (this.#phrases ??= phrasesIn(this.text));
   }
 
-  /** Hashes of its telling words, in order. */
+  /** Hashes of its content words, in order. */
   get words(): readonly number[] {
     return (this.#words ??= tellingWords(this.text).map(({ stem }) => hashOf(stem)));
   }
 }
 
-/** Words that are kept of a request, and read of an answer. */
+/** Most words that are kept of a request and read in an answer. */
 const MOST_WORDS = 24;
 
-/** The words that carry meaning, numbers and names, at most `MOST_WORDS`. */
+/** The content words, numbers and names, at most `MOST_WORDS`. */
 export function tellingWords(text: string): Word[] {
   return wordsOf(text)
     .filter((word) => word.content || isNumber(word))
@@ -96,7 +98,7 @@ export function hashOf(stem: string): number {
   return (hash ^ (hash >>> 16)) & 0xffff || 1;
 }
 
-/** The phrases in a text. Its cost is in proportion to its length: give `edgesOf` a long one. */
+/** The phrases in a text. Takes time linear in its length: pass `edgesOf` a long text. */
 export function phrasesIn(text: string): SaidPhrases {
   const { matcher, negations } = shipped();
   const { matches, tokens } = matcher.match(text);

@@ -1,7 +1,8 @@
 /**
- * Finds the part of a user turn that carries the request. Spoken and long turns open with greetings,
- * names and small talk, give numbers and addresses and end in politeness: what the turn is about stands in one or two
- * of its sentences.
+ * Finds the part of a user turn that carries the request. Spoken and long turns open with greetings, names and small
+ * talk, give numbers and addresses and end in politeness: one or two of their sentences say what the turn is about.
+ *
+ * Test: test/reader/acts/request-sentence.test.ts.
  */
 import type { RequestSentence } from '../../domain/facts.ts';
 import { chosenSentences, joinedSentences } from '../document/chosen-sentences.ts';
@@ -12,18 +13,18 @@ import { userActOf, UserSentence, type UserAct } from './tables/user-sentence.ts
 import { ofKind, type ReadSentence } from './read-sentence.ts';
 import { contentOf } from './turn-kind.ts';
 
-/** Sentences with more words than this are also looked at clause by clause. */
+/** Sentences with more words than this are weighed clause by clause. */
 const LONG_SENTENCE = 28;
-/** Content beyond this many words does not make a sentence more of a request. */
+/** Content words beyond this number do not raise the score. */
 const ENOUGH_CONTENT = 8;
-/** Of a sentence that stands for its turn only when no other says anything. */
+/** Score of a sentence that stands for its turn only if no other sentence says anything. */
 const LEAST_SCORE = 0.1;
-/** At most so many sentences are weighed: the first ones. */
+/** Most sentences that are weighed: the first ones. */
 const MAX_SENTENCES = 60;
-/** So many are told, the most request-like ones. */
+/** Most sentences that are returned: the ones with the highest scores. */
 const MOST_TOLD = 8;
 
-/** How much a sentence looks like the request of its turn; 0: what it does has no part in one. */
+/** Scores how much a sentence looks like the request of its turn; 0 if its act cannot belong to one. */
 function scoreOf(said: UserSentence, act: UserAct): number {
   if (act === 'about-assistant' || act === 'nothing' || act === 'complaint') return 0;
   if (act === 'give') return LEAST_SCORE;
@@ -35,13 +36,13 @@ function scoreOf(said: UserSentence, act: UserAct): number {
   );
 }
 
-/** The request in a user turn, and the sentences that it is chosen from. */
+/** The request in a user turn, and the sentences from which it is chosen. */
 export interface ReadRequest {
-  /** '' when the turn has none. */
+  /** '' if the turn has none. */
   readonly request: string;
-  /** The topic of a turn without a request that asks the assistant about itself; else null. */
+  /** The topic of a turn that only asks the assistant about itself; else null. */
   readonly aboutAssistant: string | null;
-  /** At most 8, in their order. */
+  /** At most 8, in the order of the turn. */
   readonly sentences: readonly ToldSentence[];
 }
 
@@ -52,10 +53,10 @@ interface WeighedSentence extends ToldSentence {
 }
 
 /**
- * The request in a user turn, without what leads up to it; none for thanks, greetings, confirmations, complaints
- * about the answer, bare numbers and names, small talk. Of a short turn all sentences that say something; of a longer
- * one the most request-like, in their order. What only gives data (names, numbers, addresses) or asks for help in
- * general stands for the turn only when nothing else does.
+ * Reads the request in a user turn, without what leads up to it; '' for thanks, greetings, confirmations, complaints
+ * about the answer, bare numbers and names, small talk. A short turn keeps all sentences that say something; a longer
+ * one the most request-like, in their order. Sentences that only give data (names, numbers, addresses) or ask for help
+ * in general stand for the turn only if there are no others.
  */
 export function readRequest(text: string, isComplaint = true): ReadRequest {
   const weighed: WeighedSentence[] = [];
@@ -99,12 +100,12 @@ function told(sentences: readonly ToldSentence[]): ToldSentence[] {
     .map((sentence) => ({ ...sentence, key: sentenceKey(sentence.text) }));
 }
 
-/** The request of `readRequest` alone. */
+/** Returns only the request of `readRequest`. */
 export function requestOf(text: string): string {
   return readRequest(text).request;
 }
 
-/** The sentence from where its leads end; all of it when nothing is said behind them. */
+/** The sentence after its leads; the whole sentence if nothing follows them. */
 function withoutLead(sentence: string, read: ReadSentence): string {
   const leads = ofKind(read.matched, 'lead');
   if (leads.length === 0) return sentence;

@@ -1,6 +1,7 @@
 /**
- * A sentence of an assistant by its phrases: what it does, and how much it says as an answer. Covered by
- * test/reader/acts/said-sentence.test.ts.
+ * A sentence of an assistant, read by its phrases: its acts, and its score as an answer.
+ *
+ * Test: test/reader/acts/said-sentence.test.ts.
  */
 import { endsInQuestionMark, QUESTION_MARK } from '../document/question-marks.ts';
 import { HIDDEN } from '../personal/redact.ts';
@@ -17,37 +18,37 @@ import {
   type TaskAct,
 } from './tables/assistant-sentence.ts';
 
-/** "To help you, I need …": it asks within so many words. */
+/** A request for data stands within the first words: "To help you, I need …". */
 const FIRST_WORDS = 4;
-/** So few words beside something hidden say nothing. */
+/** Most content words of a sentence that says nothing beside its redaction. */
 const LITTLE = 3;
-/** What is stated before a question at the end has so many words, or UTF-16 units. */
+/** Least words, or UTF-16 units in scripts without spaces, of a statement before a closing question. */
 const LEAST_WORDS = 4;
 const LEAST_FRONT = 7;
-/** What is to be confirmed behind a colon has so many words. */
+/** Least words after the colon of a lead to confirm. */
 const LEAST_BEHIND_LEAD = 7;
-/** UTF-16 units before the colon of what is to be confirmed. */
+/** Most UTF-16 units before the colon of a lead to confirm. */
 const MOST_OF_LEAD = 60;
 const LONG_SENTENCE = 200;
-/** Stands for code that was left out. */
+/** Stands for omitted code. */
 export const LEFT_OUT = '\u{fffc}';
 
-/** What is taken from the score of what manners say. */
+/** Deduction from the score for each kind of manners. */
 const MANNERS: Readonly<Record<MannersAct, number>> = { none: 0, opening: 0.15, all: 0.95, wait: 1.2 };
 
-/** What a sentence of an assistant is. */
+/** The acts and the score of an assistant's sentence. */
 export interface SaidSentence {
   readonly text: string;
   readonly act: TaskAct;
   readonly isListed: boolean;
-  /** It asks for what the assistant needs, as a question or not. */
+  /** True if it asks for something that the assistant needs, as a question or not. */
   readonly asksBack: boolean;
-  /** It asks to confirm what was said or follows: "is that correct?", "please confirm: …". */
+  /** True if it asks to confirm what was said or follows: "is that correct?", "please confirm: …". */
   readonly asksToConfirm: boolean;
   readonly manners: MannersAct;
-  /** It begins with "no". */
+  /** True if it begins with "no". */
   readonly denies: boolean;
-  /** 1 for a plain statement, below 0.6 for what is none, below 0 for a question that proposes nothing. */
+  /** 1 for a plain statement, below 0.6 for a weak one, below 0 for a question that proposes nothing. */
   readonly score: number;
   readonly stems: ReadonlySet<string>;
 }
@@ -79,9 +80,9 @@ export function readSentence(sentence: string): SaidSentence {
   };
 }
 
-/** "Is that correct?", or a lead with what is to be confirmed behind its colon. */
+/** True for "Is that correct?", and for a lead with the text to be confirmed after its colon. */
 function asksToConfirm(text: string, words: readonly ShownWord[], needs: number): boolean {
-  // No "… to confirm it" at the end of a statement.
+  // "… to confirm it" at the end of a statement does not count.
   const isQuestion = endsInQuestionMark(text);
   if (SHOWN.recaps.firstIn(text, isQuestion ? words : words.slice(0, FIRST_WORDS)) >= 0) return true;
   const colon = text.search(/[:：]\s*\S/u);
@@ -90,7 +91,7 @@ function asksToConfirm(text: string, words: readonly ShownWord[], needs: number)
   return isLead && shownWordsOf(text.slice(colon)).length >= LEAST_BEHIND_LEAD;
 }
 
-/** How much a sentence says by itself. */
+/** Scores how much a sentence says on its own. */
 function scoreOf(
   text: string,
   words: readonly ShownWord[],
@@ -102,7 +103,7 @@ function scoreOf(
   if (act === 'suggest') score -= 0.3;
   if (act === 'hand-over') score += 0.8;
   if (act === 'refuse') score += 0.2;
-  // "To help you, I need your name": nothing is stated before.
+  // "To help you, I need your name" states nothing before it asks.
   const isOnlyAsking =
     needs >= 0 && (needs < FIRST_WORDS || SHOWN.purposes.hasWord(words[0]!.key)) && !isUnspaced(text);
   if (needs >= 0) score -= 0.75;
@@ -117,7 +118,7 @@ function scoreOf(
   return /\p{N}/u.test(text) ? score + 0.1 : score;
 }
 
-/** "It has a pool, would you like it?": what is stated, and the question behind it. */
+/** Splits "It has a pool, would you like it?" into the statement and the question after it. */
 export function withoutTag(sentence: string): string[] {
   if (!endsInQuestionMark(sentence)) return [sentence];
   const comma = Math.max(sentence.lastIndexOf('，'), sentence.lastIndexOf(', '), sentence.lastIndexOf('、'));
@@ -133,13 +134,13 @@ export function withoutTag(sentence: string): string[] {
   return isTag && isStated ? [`${front}.`, tag] : [sentence];
 }
 
-/** Whether a text denies or refuses something. */
+/** True if a text denies or refuses something. */
 export function denies(text: string): boolean {
   const words = shownWordsOf(text);
   return words.some(({ key }) => SHOWN.negations.hasWord(key)) || SHOWN.refusals.firstIn(text, words) >= 0;
 }
 
-/** Says little beside what is hidden: "Reference number is •••". */
+/** True if a text says little beside its redaction: "Reference number is •••". */
 export function isHidden(text: string): boolean {
   return text.includes(HIDDEN) && contentCount(text) <= LITTLE;
 }

@@ -1,6 +1,8 @@
 /**
- * A user turn as it may be shown: without personal data. What a session shows or keeps for being shown is made of this
- * and never of the turn itself. Covered by test/reader/threads/personal-data.test.ts.
+ * A user turn without personal data. Keeps the invariant that whatever a session shows, or keeps to show, is made from
+ * this text and never from the turn itself.
+ *
+ * Test: test/reader/threads/personal-data.test.ts.
  */
 import type { Enrichment, Turn } from '../../domain/facts.ts';
 import { withKnown, wordsOfAnswer, wordsOfId, type KnownWords } from '../personal/known-words.ts';
@@ -8,42 +10,42 @@ import { HIDDEN, personalSpans, redact, type RedactedAhead } from '../personal/r
 import type { Span } from '../personal/spans.ts';
 import { holdsQuestion, isBare } from './answering-turns.ts';
 
-/** Of a longer turn only the beginning is shown. UTF-16 units. */
+/** Longest part of a turn that is shown, from its beginning, UTF-16 units. */
 export const SHOWN_LENGTH = 2000;
 
 export interface ShownTurn {
   readonly content: string;
-  /** The part of it that carries the request. */
+  /** The part that carries the request. */
   readonly request: string;
-  /** Those of the request. */
+  /** The sentences of the request. */
   readonly sentences: Enrichment['sentences'];
 }
 
-/** What was found in a turn. */
+/** The findings in a turn that are redacted. */
 type Found = Pick<Enrichment, 'kind' | 'request' | 'sentences'>;
 
-/** What a session knows of its persons. */
+/** What a session knows of its people. */
 interface Knowing {
   readonly askedForData: boolean;
   known: KnownWords;
 }
 
-/** A turn as it is read where nobody is known but whom it names itself: as most turns are, wherever they stand. */
+/** A turn, redacted with only the names that it introduces itself. Most turns read the same in their session. */
 export interface ShownAhead {
-  /** Its first `SHOWN_LENGTH` units. */
+  /** Its first `SHOWN_LENGTH` UTF-16 units, redacted. */
   readonly beginning: RedactedAhead;
-  /** Null: something was cut out of what was found in it, or it is longer than that. */
+  /** The redacted turn; null if boilerplate was cut out of its findings, or if it is longer than `SHOWN_LENGTH`. */
   readonly shown: ShownTurn | null;
 }
 
-/** Notes whom a user turn names, and gives what of it may be shown. */
+/** Redacts a user turn. Adds the people that it names to the session's known words. */
 export function shownTurn(turn: Turn, found: Found, session: Knowing, ahead: ShownAhead): ShownTurn {
   const { kind, sentences } = found;
   const { content, userId } = turn;
   if (userId !== undefined) session.known = withKnown(session.known, wordsOfId(userId));
   if (session.askedForData && isBare(content) && !holdsQuestion(content)) {
     session.known = withKnown(session.known, wordsOfAnswer(content));
-    // The answer is the name, number or address that was asked for.
+    // The turn is the name, number or address that was asked for.
     if (kind === 'request' && !sentences.some(({ asks }) => asks))
       return { content: '', request: '', sentences: [] };
   }
@@ -53,7 +55,7 @@ export function shownTurn(turn: Turn, found: Found, session: Knowing, ahead: Sho
   return shown ?? shownOf(content, found, redaction.text, session.known);
 }
 
-/** `text`: the beginning of the content without personal data; `known`: whom the session and the turn name. */
+/** `text`: the redacted beginning of `content`. `known`: the words that session and turn introduce. */
 export function shownOf(
   content: string,
   { request, sentences }: Pick<Found, 'request' | 'sentences'>,
@@ -71,7 +73,7 @@ export function shownOf(
   return { content: text, request: shown, sentences: told };
 }
 
-/** A part of a text without what is personal in the whole: "ul. Lipowa 3 m." alone is no address. */
+/** Redacts a part by the personal spans of the whole text: "ul. Lipowa 3 m." alone is no address. */
 function maskedPart(content: string, part: string, spans: readonly Span[]): string {
   const from = content.indexOf(part);
   if (from < 0 || part === '') return part;
@@ -85,7 +87,7 @@ function maskedPart(content: string, part: string, spans: readonly Span[]): stri
   return shown + content.slice(end, from + part.length);
 }
 
-/** A request is made of sentences. */
+/** Redacts a request sentence by sentence if it is no single part of the text. */
 function maskedRequest(
   request: string,
   sentences: Enrichment['sentences'],

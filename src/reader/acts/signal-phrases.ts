@@ -1,11 +1,16 @@
-/** The phrases of satisfaction and dissatisfaction in `lexicon/<language>/signals.json`, and what each kind means. */
+/**
+ * The phrases of satisfaction and dissatisfaction in `lexicon/<language>/signals.json`, and the signal of each kind.
+ * Each kind is declared once, in `SAID`.
+ *
+ * Test: test/reader/acts/signals.test.ts.
+ */
 import { STANCES, type Stance } from '../../domain/facts.ts';
 import type { SignalKey } from '../../domain/signal-kinds.ts';
 import { once } from '../document/once.ts';
 import { loadPhraseFiles, type PhraseFile } from '../phrases/phrase-files.ts';
 import { PhraseMatcher } from '../phrases/phrase-matcher.ts';
 
-/** Stances after which a word of courtesy speaks of an answer; after others it is polite, or answers a question. */
+/** Stances after which a courtesy speaks of an answer; after others it is mere politeness, or answers a question. */
 const ANSWERED: readonly Stance[] = ['answered', 'asked-if-helped', 'asked-for-more'];
 /** Stances after which a turn answers no question. */
 const NOT_ASKED = STANCES.filter((stance) => stance !== 'asked' && stance !== 'asked-about');
@@ -15,22 +20,23 @@ interface Meaning {
   readonly type: 'SAT' | 'DSAT';
   readonly keys: readonly SignalKey[];
   readonly needs: readonly Stance[];
-  /** Counts when nothing else is said, and not before a contrast. */
+  /** Counts only if the turn says nothing else, and not before a contrast. */
   readonly courtesy?: true;
-  /** Only when the turn says nothing besides. */
+  /** Counts only if the turn says nothing besides. */
   readonly alone?: true;
-  /** May be said of a thing as well as of the answer. */
+  /** May speak of a thing as well as of the answer. */
   readonly aboutThing?: true;
-  /** Also said in a question. */
+  /** Counts in a question too. */
   readonly inQuestions?: true;
-  /** Only in a turn without thanks or praise. */
+  /** Counts only in a turn without thanks or praise. */
   readonly unthanked?: true;
 }
 
 /**
- * What a user turn says. `warm`: thanks that are more than polite ("thank you so much"). `told`: the assistant asks for
- * what it was told before. `rejection`: "no, the other one", a correction after an answer and an answer after a
- * question. `leaves`: the user goes on without the assistant ("I'll call them"), which may be what it advised.
+ * The kinds of phrases of a user turn. `warm`: thanks that are more than polite ("thank you so much"). `told`: the
+ * assistant asks for something that it was told before. `rejection`: "no, the other one", a correction after an answer,
+ * and an answer after a question. `leaves`: the user goes on without the assistant ("I'll call them"), perhaps on its
+ * advice.
  */
 export const SAID = {
   thanks: { type: 'SAT', keys: ['gratitude'], needs: ANSWERED, courtesy: true },
@@ -89,10 +95,10 @@ export function meaningOf(said: Said): Meaning {
 
 /**
  * Further kinds. `earlier`: the turn speaks of an answer before its session. `task`: it gives or wants words to write,
- * translate or explain. `wants`: it asks for something. `polite`: greetings, farewells, and what else is said beside
- * praise without saying anything. `ends`: it wants nothing more ("that's all"). `agrees`: it takes what was said
- * ("sounds good"). `insists`: it speaks of the answer or of another try ("still", "tried that", "your"), so that what
- * failed is no answer to a question. `asks`: the assistant asks without a question mark.
+ * translate or explain. `wants`: it asks for something. `polite`: greetings, farewells, and other words beside praise
+ * that say nothing. `ends`: it wants nothing more ("that's all"). `agrees`: it accepts ("sounds good"). `insists`: it
+ * speaks of the answer or of another try ("still", "tried that", "your"), so that a reported failure is no answer to a
+ * question. `asks`: the assistant asks without a question mark.
  */
 const OF_USERS = ['earlier', 'task'] as const;
 const BESIDE = ['wants', 'polite', 'ends', 'agrees', 'insists'] as const;
@@ -106,7 +112,7 @@ export function isSaid(kind: UserPhrase): kind is Said {
   return kind in SAID;
 }
 
-/** The matchers of what users and assistants say. Throws SetupError at the first call when a file cannot be used. */
+/** The matchers for users and assistants. Throws SetupError at the first call if a file cannot be used. */
 export const signalPhrases = once(() => {
   const ofUsers: readonly UserPhrase[] = [...(Object.keys(SAID) as Said[]), ...OF_USERS];
   const kinds = [...ofUsers, ...BESIDE, ...OF_ASSISTANTS];
@@ -118,16 +124,16 @@ export const signalPhrases = once(() => {
     );
   return {
     user: matcherOf(ofUsers),
-    /** What stands beside something that is heard: most turns say nothing of that kind, and are not read for it. */
+    /** Phrases beside a hit; only turns with a hit are matched against them. */
     beside: matcherOf(BESIDE),
     assistant: matcherOf(OF_ASSISTANTS),
   };
 });
 
-/** In a longer text only so many UTF-16 units at each end are read: complaints and thanks open or close a turn. */
+/** UTF-16 units that are read at each end of a longer text: complaints and thanks open or close a turn. */
 const READ_AT_EACH_END = 600;
 
-/** Both ends of a long text. */
+/** Both ends of a long text; the whole of a short one. */
 export function endsOf(text: string): string {
   if (text.length <= 2 * READ_AT_EACH_END) return text;
   return `${text.slice(0, READ_AT_EACH_END)}\n${text.slice(-READ_AT_EACH_END)}`;

@@ -1,6 +1,8 @@
 /**
- * Satisfaction signals in a user turn, by phrases (`lexicon/<language>/signals.json`). Which of them count is decided
- * where the turn before is known (`conversations/signal-context.ts`).
+ * Finds satisfaction signals in a user turn, by phrases (`lexicon/<language>/signals.json`).
+ * `conversations/signal-context.ts` decides which of them count, because that needs the turn before.
+ *
+ * Test: test/reader/acts/signals.test.ts.
  */
 import type { SignalCandidate, Stance } from '../../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
@@ -19,26 +21,26 @@ import {
   type UserPhrase,
 } from './signal-phrases.ts';
 
-/** More words that say something make an approving word the opening of a next step. */
+/** With more content words beside it, an approving word only opens a next step. */
 const MOST_BESIDE_APPROVAL = 0;
-/** The same before thanks: "I need a taxi, thanks" is polite. */
+/** With more content words before them, thanks are mere politeness: "I need a taxi, thanks". */
 const MOST_BEFORE_THANKS = 5;
 
-/** Thanks and approval beside so many words speak of what is told, after these stances as well. */
+/** Beside this many content words, thanks and approval speak of what the turn tells, so they count after `TOLD` too. */
 const LEAST_TOLD = 3;
 const TOLD: readonly Stance[] = ['waiting', 'asked'];
 const ASKED: readonly Stance[] = ['asked', 'asked-about'];
 
-/** A turn of fewer words, without courtesies, has understood no more than that something was said. */
+/** A turn with fewer words, courtesies left out, understood only that something was said. */
 const LEAST_OF_INSIGHT = 4;
 
 /**
- * More words beside it make what failed or is wrong a part of a longer story, perhaps not about the answer; anger that
- * does not speak of the answer is about something else with fewer.
+ * With more content words beside it, a failure or an error belongs to a longer story, perhaps not about the answer. For
+ * anger that does not mention the answer, the bound is lower.
  */
 const MOST_BESIDE = { complaint: 10, anger: 2 } as const;
 
-/** Something that a turn says. */
+/** A phrase that counts, in words of the user. */
 interface Hit {
   readonly said: Said;
   readonly start: number;
@@ -46,7 +48,9 @@ interface Hit {
   readonly clause: number;
 }
 
-/** The signals that a user turn may give, in the order of SIGNALS, each at most once. Any language. */
+/**
+ * The candidate signals of a user turn, in the order of SIGNALS, each at most once. Works in any language with phrases.
+ */
 export function detectSignals(content: string): SignalCandidate[] {
   const text = signalPhrases().user.match(endsOf(content));
   const heard = heardIn(text);
@@ -76,11 +80,11 @@ export function detectSignals(content: string): SignalCandidate[] {
       said === 'closing'
         ? endings.some((end) => overlap(end, hit))
         : said === 'thanks' && isBare && endings.length > 0 && endsClause(hit.end, text);
-    // Who tells of something beside thanks or approval does not only wait with patience, or take an offer.
+    // A user who tells something beside thanks or approval neither just waits nor takes an offer.
     const isTold = (said === 'thanks' || said === 'approval') && beside >= LEAST_TOLD && asksNothing(heard);
     const muted = new Set(answersTo(hit, heard, isBare));
     if (declines) muted.add('asked-for-more');
-    // "Never mind then, thanks" takes a refusal as it is.
+    // "Never mind then, thanks" accepts a refusal.
     if (said === 'gives-up' && isThanked) muted.add('unable');
     const after = [...needs, ...(isTold ? TOLD : [])].filter((stance) => !muted.has(stance));
     for (const key of keys) add(key, after, first || (said === 'thanks' && isBare));
@@ -91,13 +95,13 @@ export function detectSignals(content: string): SignalCandidate[] {
 }
 
 /**
- * The stances after which a hit may be no more than an answer: "sounds good" takes an offer, "it is broken" tells what
- * is wrong. What insists ("still", "your tip") answers nothing.
+ * The stances after which a hit may be a mere answer: "sounds good" takes an offer, "it is broken" tells what is wrong.
+ * A phrase that insists ("still", "your tip") answers nothing.
  */
 function answersTo(hit: Hit, heard: Heard, isBare: boolean): readonly Stance[] {
   const { said } = hit;
   const { type, aboutThing } = meaningOf(said);
-  // "Got it" waits for what comes; "now it makes sense" has what it needs.
+  // "Got it" waits for more; "now it makes sense" has understood.
   if (said === 'acknowledgement' && wordsOf(heard) < LEAST_OF_INSIGHT) return [...ASKED, 'waiting'];
   const mayTell = said === 'praise' || said === 'solved';
   if (!mayTell && (type === 'SAT' || aboutThing !== true)) return [];
@@ -107,7 +111,7 @@ function answersTo(hit: Hit, heard: Heard, isBare: boolean): readonly Stance[] {
   return said === 'wrong' ? ASKED : ['asked-about'];
 }
 
-/** Words of a turn without thanks and what is said beside them. */
+/** Number of words in a turn, without thanks and polite words beside them. */
 function wordsOf({ text: { tokens }, hits, courtesies }: Heard): number {
   const polite = new Uint8Array(tokens.length);
   for (const { said, start, end } of hits) if (said === 'thanks') polite.fill(1, start, end);
@@ -116,7 +120,7 @@ function wordsOf({ text: { tokens }, hits, courtesies }: Heard): number {
   return weights.reduce<number>((sum, weight) => sum + weight, 0);
 }
 
-/** What is heard in a turn, and what stands beside it. */
+/** The hits in a turn, and the phrases beside them. */
 interface Heard {
   readonly text: MatchedText<UserPhrase>;
   readonly hits: readonly Hit[];
@@ -127,7 +131,7 @@ function says({ courtesies }: Heard, wanted: BesidePhrase): boolean {
   return courtesies.some(({ kind }) => kind === wanted);
 }
 
-/** What a turn says in its own words: not quoted, not to be written or translated, not denied. */
+/** The hits in the user's own words: neither quoted, nor given to write or translate, nor denied. */
 function heardIn(text: MatchedText<UserPhrase>): Heard {
   const { matches, tokens, clauses } = text;
   const nothing: Heard = { text, hits: [], courtesies: [] };
@@ -164,12 +168,15 @@ function overlap(one: Span, other: Span): boolean {
   return one.start < other.end && other.start < one.end;
 }
 
-/** Whether a mark, or nothing, stands before the token at `end`. */
+/** True if a mark, or nothing, stands before the token at `end`. */
 function endsClause(end: number, { tokens }: MatchedText<UserPhrase>): boolean {
   return end >= tokens.length || tokens[end]!.before >= BREAK.mark;
 }
 
-/** "Not helpful" is a complaint, "it did not work" a failure, "not wrong" nothing. */
+/**
+ * The kind that a denied phrase stands for: "not helpful" is a complaint, "it did not work" a failure, "not wrong"
+ * nothing.
+ */
 function deniedAs(said: Said): Said | null {
   if (said === 'praise' || said === 'approval') return 'bad-answer';
   return said === 'solved' ? 'failed' : null;
@@ -202,7 +209,7 @@ function withoutPoliteness(heard: Heard): Hit[] {
   });
 }
 
-/** "That sounds good, please book it" takes an offer, and judges nothing. */
+/** True for "That sounds good, please book it": it takes an offer and judges nothing. */
 function opensRequest(hit: Hit, { text: { closings }, courtesies }: Heard): boolean {
   if (!courtesies.some((match) => match.kind === 'agrees' && overlap(match, hit))) return false;
   return (
@@ -211,7 +218,7 @@ function opensRequest(hit: Hit, { text: { closings }, courtesies }: Heard): bool
   );
 }
 
-/** Whether something is asked for before thanks; in a sentence of their own they may follow a report. */
+/** True if something is asked for before the thanks. Thanks in their own sentence may follow a report. */
 function areThanksForRequest({ start, clause }: Hit, { text, courtesies }: Heard, held: Uint8Array): boolean {
   const { clauses, closings } = text;
   if (start === 0) return false;
@@ -223,19 +230,19 @@ function areThanksForRequest({ start, clause }: Hit, { text, courtesies }: Heard
   return !isOwnSentence && wordsBeside(text, held, 0, start) > MOST_BEFORE_THANKS;
 }
 
-/** Whether a turn wishes for nothing and holds no question. */
+/** True if a turn holds neither a wish nor a question. */
 function asksNothing(heard: Heard): boolean {
   return !says(heard, 'wants') && !heard.text.closings.includes('?');
 }
 
-/** The tokens of the sentence that a hit ends in: the first, and the one behind the last. */
+/** The token range of the sentence in which a hit ends, end exclusive. */
 function sentenceOf({ clause }: Hit, clauses: readonly Clause[]): [number, number] {
   const { sentence } = clauses[clause]!;
   const own = clauses.filter((one) => one.sentence === sentence);
   return [own[0]!.start, own.at(-1)!.end];
 }
 
-/** Tokens of what is heard, and of courtesies beside it. */
+/** Marks the tokens of hits, and of courtesies beside them. */
 function heldTokens({ text, hits, courtesies }: Heard): Uint8Array {
   const held = new Uint8Array(text.tokens.length);
   for (const { start, end } of hits) held.fill(1, start, end);
@@ -244,7 +251,7 @@ function heldTokens({ text, hits, courtesies }: Heard): Uint8Array {
   return held;
 }
 
-/** Words that say something and are no part of a hit; in a question every word counts. */
+/** Number of content words in no hit; in a question every word counts. */
 function wordsBeside(
   { tokens, closings }: MatchedText<UserPhrase>,
   held: Uint8Array,
@@ -263,8 +270,8 @@ function wordsBeside(
 }
 
 /**
- * What a turn says in the end. Praise and success after a complaint stand; thanks at the end of one are polite; a
- * clause that counters praise takes it back, whatever it says.
+ * The judgement of the whole turn. Praise and success after a complaint stand; thanks at the end of one are mere
+ * politeness; a contrasting clause after praise takes the praise back.
  */
 function typeOfTurn(hits: readonly Hit[], { clauses }: MatchedText<UserPhrase>): 'SAT' | 'DSAT' | null {
   const complaints = hits.filter(({ said }) => meaningOf(said).type === 'DSAT');
@@ -281,12 +288,12 @@ function typeOfTurn(hits: readonly Hit[], { clauses }: MatchedText<UserPhrase>):
   return isCountered(last, clauses) ? null : 'SAT';
 }
 
-/** Whether a clause of contrast follows. */
+/** True if a contrasting clause follows. */
 function isCountered(clause: number, clauses: readonly Clause[]): boolean {
   return clauses.slice(clause + 1).some(({ contrasts }) => contrasts);
 }
 
-/** Complaints that name no wish. */
+/** Complaints without a wish. */
 const WISHLESS: ReadonlySet<Said> = new Set<Said>([
   'failed',
   'bad-answer',
@@ -297,10 +304,10 @@ const WISHLESS: ReadonlySet<Said> = new Set<Said>([
   'irony',
 ]);
 
-/** Longer sentences say more than that. */
+/** Longest sentence that is nothing but a complaint, UTF-16 units. */
 const LONGEST_COMPLAINT = 300;
 
-/** Whether a sentence complains about the conversation and says nothing besides. */
+/** True if a sentence complains about the conversation and says nothing else. */
 export function isOnlyComplaint(sentence: string): boolean {
   if (sentence.length > LONGEST_COMPLAINT) return false;
   const text = signalPhrases().user.match(sentence);
@@ -312,7 +319,7 @@ export function isOnlyComplaint(sentence: string): boolean {
 
 const TYPE_OF = new Map<SignalKey, 'SAT' | 'DSAT'>(SIGNALS.map(({ key, type }) => [key, type]));
 
-/** What a signal stands for. */
+/** The type of a signal. */
 export function typeOf(key: SignalKey): 'SAT' | 'DSAT' {
   return TYPE_OF.get(key) ?? 'DSAT';
 }

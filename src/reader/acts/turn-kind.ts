@@ -1,7 +1,9 @@
 /**
- * Tells a sentence of a user turn that asks for or states something from one that only answers, thanks, greets,
- * complains about the answer or makes small talk, by what is left of it without its phrases of talk. A sentence with
- * content in a language without phrases asks for something. Covered by test/reader/acts/turn-kinds.test.ts.
+ * Predicates that tell what kind of sentence a user says: one that asks for or states something, or one that only
+ * answers, thanks, greets, complains about the answer or makes small talk. They look at what is left without phrases of
+ * talk. In a language without phrases, a sentence with content counts as a request.
+ *
+ * Test: test/reader/acts/turn-kinds.test.ts.
  */
 import { FoldedPhrases } from '../document/folded-phrases.ts';
 import { LEXICON } from '../document/lexicon.ts';
@@ -13,24 +15,24 @@ import { nameOfAboutAssistant } from './turn-phrases.ts';
 
 const NUMERIC = /^[.,:/\-+#]*\d[\p{L}\d.,:/\-+#]*$/u;
 const SIGN_OFFS = new FoldedPhrases(LEXICON.signOffs);
-/** The line that a program for mail adds. */
+/** The line that mail programs add. */
 const SENT_FROM = new RegExp(`^\\P{L}*(?:${alternatives(LEXICON.sentFrom.all.map(fold))})`, 'u');
 const SENT_FROM_WORDS = 10;
-/** UTF-16 units: what is longer is neither an id nor the end of a letter. */
+/** Longest id or sign-off line, UTF-16 units, and most words of a name after a sign-off. */
 const MOST_OF_LINE = 60;
 const MOST_OF_NAME = 4;
 
-/** Whether a folded sentence is an id. */
+/** True if a folded sentence is an id. */
 export function isId(folded: string): boolean {
   if (folded.length > MOST_OF_LINE) return false;
   const words = foldedWordsOf(folded);
-  // "ORD-5512-X" is one word to whoever writes it.
+  // "ORD-5512-X" counts as three words but is one to its author.
   const longest = folded.includes(' ') ? 2 : 3;
   const digits = words.join('').replace(/\P{N}+/gu, '').length;
   return digits > 2 && words.every((word) => /\p{N}/u.test(word) || word.length <= longest);
 }
 
-/** Whether a folded sentence is the line that a program for mail adds. */
+/** True if a folded sentence is the line that mail programs add. */
 export function isSentFrom(folded: string): boolean {
   return SENT_FROM.test(folded) && wordCount(folded) <= SENT_FROM_WORDS;
 }
@@ -40,8 +42,8 @@ const FILLERS: ReadonlySet<string> = new Set(LEXICON.reactionFillers.all.map(fol
 const UNSPACED_FILLERS = new RegExp(alternatives(LEXICON.reactionFillers.unspaced.map(fold)), 'gu');
 
 /**
- * Whether a folded sentence only says how something went or how one feels about it, and names nothing: "I already
- * tried that, still not working". "My router is still not working" names something.
+ * True if a folded sentence only says how something went or how the user feels about it, and names nothing: "I already
+ * tried that, still not working". False for "My router is still not working", which names something.
  */
 export function isReaction(folded: string, words: readonly string[] = foldedWordsOf(folded)): boolean {
   const rest = REACTIONS.without(folded, words);
@@ -52,7 +54,7 @@ export function isReaction(folded: string, words: readonly string[] = foldedWord
   );
 }
 
-/** What requests to the assistant about itself are called, of a sentence that is nothing else; or null. */
+/** The topic name of a sentence that only asks the assistant about itself; else null. */
 export function aboutAssistantTopic(sentence: ReadSentence): string | null {
   const [asked] = ofKind(sentence.matched, 'about-assistant');
   if (asked === undefined) return null;
@@ -60,7 +62,7 @@ export function aboutAssistantTopic(sentence: ReadSentence): string | null {
   return countIn(rest) === 0 ? nameOfAboutAssistant(asked.language) : null;
 }
 
-/** Whether a folded sentence closes a letter, with or without a name. */
+/** True if a folded sentence closes a letter, with or without a name. */
 export function isSignOff(folded: string, words: readonly string[] = foldedWordsOf(folded)): boolean {
   if (folded.length > MOST_OF_LINE) return false;
   const rest = SIGN_OFFS.without(folded, words);
@@ -69,7 +71,7 @@ export function isSignOff(folded: string, words: readonly string[] = foldedWords
 
 const NAME = /^\p{Lu}\p{Ll}+(?: (?:de |van |von |el |la )?\p{Lu}[\p{L}'’-]+){0,3}[.! ]*$/u;
 
-/** Whether a sentence only says who speaks: "I'm Priya". */
+/** True if a sentence only introduces the speaker: "I'm Priya". */
 export function isIntroduction({ matched }: ReadSentence): boolean {
   const { text, tokens } = matched;
   return ofKind(matched, 'introduction').some(
@@ -78,8 +80,8 @@ export function isIntroduction({ matched }: ReadSentence): boolean {
 }
 
 /**
- * How much a sentence says: the number of its words that are neither stop words, numbers, dates nor courtesies. Zero:
- * nothing that could have a topic. `from`: the token from which it is read.
+ * Number of content words in a sentence: neither stop words, numbers, dates nor courtesies. A sentence with 0 cannot
+ * have a topic. `from`: index of the first token that is read.
  */
 export function contentOf(sentence: ReadSentence, from = 0): number {
   return countIn(substanceOf(sentence, { answers: true, from }));

@@ -1,44 +1,48 @@
-/** The phrases that tell what a user turn is: `lexicon/<language>/turns.json`. */
+/**
+ * The phrases that tell what a user turn is: `lexicon/<language>/turns.json`, loaded on first use.
+ *
+ * Test: test/reader/acts/courtesy-words.test.ts, test/reader/acts/turn-kinds.test.ts.
+ */
 import { loadPhraseFiles, type PhraseFile } from '../phrases/phrase-files.ts';
 import { PhraseMatcher } from '../phrases/phrase-matcher.ts';
 import { CourtesyWords } from './courtesy-words.ts';
 import { isKeyboardNoise } from './keyboard-noise.ts';
 
-/** What a phrase says of the turn that it stands in. */
+/** The kinds of phrases, by what each says of its turn. */
 export const TURN_PHRASE_KINDS = [
   /** Greetings, thanks, farewells. */
   'courtesy',
-  /** Belongs to the courtesy, or to the other tail, that it follows: "(thanks) so much for your help". */
+  /** A tail that belongs to the courtesy or tail before it: "(thanks) so much for your help". */
   'courtesy-tail',
   /** Yes and no, praise, politeness, sounds. */
   'filler',
-  /** Looks like a courtesy with a slip of the hand, and is another word. */
+  /** Looks like a misspelt courtesy, and is another word. */
   'no-courtesy',
-  /** How one is, jokes, the meaning of life. */
+  /** Small talk: how one is, jokes, the meaning of life. */
   'small-talk',
-  /** What one thinks of the answer, and other talk about the talk. */
+  /** Judges the answer, or talks about the talk. */
   'about-answer',
-  /** "It works now", of what was discussed. */
+  /** "It works now", about the matter under discussion. */
   'works-now',
-  /** Announces who one is or how one can be reached: the words behind it are the value. */
+  /** Announces a name or contact data: the words after it are the value. */
   'field',
-  /** What such data is called: "account number". */
+  /** The name of such data: "account number". */
   'bare-field',
-  /** No value begins with it: "my email is wrong". */
+  /** Begins no value: "my email is wrong". */
   'no-value',
-  /** Numbers, dates, sizes: what answers a question back. */
+  /** Numbers, dates, sizes: answers to a question back. */
   'small-answer',
   /** A sentence that only gives data. */
   'data',
-  /** Says who speaks, before a name. */
+  /** Introduces the speaker, before a name. */
   'introduction',
   /** A wish, a question or a command. */
   'asking',
-  /** The same, when another word follows: "please". */
+  /** A wish, question or command if another word follows: "please". */
   'asks-for',
-  /** Something is wrong. */
+  /** Says that something is wrong. */
   'problem',
-  /** The same, when another word follows: "not". */
+  /** Says that something is wrong if another word follows: "not". */
   'denies',
   /** Asks for help and names nothing. */
   'general-help',
@@ -46,7 +50,7 @@ export const TURN_PHRASE_KINDS = [
   'lead',
   /** Asks the assistant about itself. */
   'about-assistant',
-  /** Belongs to such a question: "(are you a robot) or a real person". */
+  /** A tail that belongs to such a question: "(are you a robot) or a real person". */
   'about-tail',
 ] as const;
 
@@ -72,29 +76,29 @@ function load(): Loaded {
   return loaded;
 }
 
-/** `no-courtesy` is looked up and not matched. */
+/** Leaves out `no-courtesy`, which `CourtesyWords` looks up. */
 function withoutOthers(file: PhraseFile<TurnPhraseKind>): PhraseFile<TurnPhraseKind> {
   const kinds = Object.entries(file.kinds).filter(([kind]) => kind !== 'no-courtesy');
   return { ...file, kinds: Object.fromEntries(kinds) };
 }
 
-/** Made when it is first needed. Throws SetupError when a file cannot be used. */
+/** The matcher of all kinds, loaded on first use. Throws SetupError if a file cannot be used. */
 export function turnMatcher(): PhraseMatcher<TurnPhraseKind> {
   return load().matcher;
 }
 
-/** What requests to the assistant about itself are called in a language. */
+/** The name in a language of the topic of requests to the assistant about itself. */
 export function nameOfAboutAssistant(language: string): string {
   return load().names.get(language) ?? '';
 }
 
-/** Letters: of shorter words all that are talk stand in the lexicon as they are. */
+/** Least letters of a typed courtesy or noise: the lexicon lists all shorter words of talk. */
 const SHORTEST_TYPED = 4;
-/** So many words are remembered; how many, changes no result. */
+/** Size of the cache; it changes no result. */
 const REMEMBERED = 20_000;
 const typed = new Map<string, boolean>();
 
-/** Whether a word that no phrase holds is a courtesy, run together or with a slip, or noise of the keyboard. */
+/** True if a word in no phrase is a courtesy, run together or misspelt, or keyboard noise. */
 export function isTypedTalk(key: string): boolean {
   if (key.length < SHORTEST_TYPED) return false;
   let isTalk = typed.get(key);

@@ -4,7 +4,6 @@
  *
  * Test: test/reader/threads/pool.test.ts.
  */
-
 import { Worker } from 'node:worker_threads';
 import '../embedding/telemetry.ts';
 import { SetupError } from '../../errors.ts';

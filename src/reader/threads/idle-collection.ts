@@ -4,7 +4,6 @@
  *
  * Test: test/reader/threads/idle-collection.test.ts.
  */
-
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

@@ -4,7 +4,6 @@
  *
  * Test: test/reader/threads/pool.test.ts, test/reader/threads/determinism.test.ts.
  */
-
 import { join } from 'node:path';
 import type { Assignment, Enrichment, StateRow, Turn } from '../../domain/facts.ts';
 import type { Interlude } from '../../domain/curations.ts';

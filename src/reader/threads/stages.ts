@@ -3,7 +3,6 @@
  *
  * Test: test/reader/threads/pool.test.ts.
  */
-
 import type { Assignment, Enrichment, StateRow, Turn } from '../../domain/facts.ts';
 import type { Interlude } from '../../domain/curations.ts';
 import type { WriterReports } from '../../domain/writings.ts';

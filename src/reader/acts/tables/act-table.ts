@@ -1,19 +1,24 @@
 /**
- * Dialogue acts are read from tables: rules in order, of which the first that holds tells the act. Each rule has an
- * example, and test/reader/acts/tables/act-tables.test.ts tries every one of them against the whole table, so that no rule can
- * stand behind another that takes all that it is for. Names are those of ISO 24617-2 where it has one.
+ * Reads dialogue acts from tables: rules in order, the first that holds gives the act. Keeps the invariant that every
+ * rule is reachable: each has an example, and the test runs it against the whole table. Names follow ISO 24617-2 where
+ * it has one.
+ *
+ * Test: test/reader/acts/tables/act-tables.test.ts.
  */
 
-/** One rule of a table. `Example`: a text, or what a read holds beside what it holds mostly. */
+/** One rule of a table. `Example`: a text, or the properties in which a read differs from the default one. */
 export interface ActRule<Read, Act extends string, Example = string> {
   readonly act: Act;
-  /** Without: it holds for whatever no rule before it takes. */
+  /** The condition; a rule without one always holds. */
   readonly when?: (read: Read) => boolean;
-  /** Something for which this rule is the first that holds. */
+  /** An input for which this rule is the first that holds. */
   readonly example: Example;
 }
 
-/** The first rule that holds. Throws Error for a table whose last rule has a condition, when none holds. */
+/**
+ * Returns the first rule that holds. Throws Error if none does, which a table without a final unconditional rule
+ * allows.
+ */
 export function firstRule<Read, Act extends string, Example>(
   table: readonly ActRule<Read, Act, Example>[],
   read: Read,

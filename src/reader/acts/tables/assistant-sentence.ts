@@ -1,6 +1,8 @@
 /**
- * What a sentence of an assistant does: its act toward the task, and its act toward manners. A sentence has one of
- * each: "Is there anything else?" asks, and takes leave. Covered by test/reader/acts/tables/act-tables.test.ts.
+ * The two acts of an assistant's sentence: toward the task and toward manners. "Is there anything else?" asks, and
+ * takes leave.
+ *
+ * Test: test/reader/acts/tables/act-tables.test.ts.
  */
 import { LEXICON } from '../../document/lexicon.ts';
 import { QUESTION_MARK } from '../../document/question-marks.ts';
@@ -13,16 +15,16 @@ const AUXILIARIES: ReadonlySet<string> = new Set(LEXICON.auxiliaries.all.map(wor
 const SUBJECTS: ReadonlySet<string> = new Set(LEXICON.subjects.all.map(wordKey));
 const MARKED = new RegExp(`${QUESTION_MARK}["'”»)\\].]*$`, 'u');
 
-/** So many words before a handover or a report may deny it: "I am not able to transfer you". */
+/** Most words between a negation and the handover or report that it denies: "I am not able to transfer you". */
 const DENIAL = 6;
-/** "All right, now let me check": it begins within so many words. */
+/** A promise begins within this many words: "All right, now let me check". */
 const FIRST_WORDS = 4;
-/** A sentence goes on to say something when so many words follow what says nothing; fewer after a comma. */
+/** A sentence says something besides its pleasantry if this many words follow; fewer after a comma. */
 const WORDS_AFTER = { sentence: 7, comma: 4 } as const;
 const LONG_UNSPACED = 24;
 const LEAST_FRONT = 7;
 
-/** A sentence as its acts are told: places of phrases are looked up once. */
+/** A sentence for the rules below. Each phrase is looked up once. */
 export class SaidWords {
   readonly text: string;
   readonly words: readonly ShownWord[];
@@ -34,12 +36,15 @@ export class SaidWords {
     this.words = words;
   }
 
-  /** It ends in a question mark, or is built as a question. */
+  /** True if it ends in a question mark, or has the word order of a question. */
   get isQuestion(): boolean {
     return (this.#isQuestion ??= MARKED.test(this.text) || isUnmarkedQuestion(this.words));
   }
 
-  /** The word at which it hands over; -1: none, or only under a condition ("if that goes on, I can transfer you"). */
+  /**
+   * Index of the word at which it hands over; -1 if it does not, or only under a condition ("if that goes on, I can
+   * transfer you").
+   */
   get handover(): number {
     return (this.#handover ??=
       SHOWN.subordinates.endAt(this.words, 0) > 0 ? -1 : SHOWN.handovers.firstIn(this.text, this.words));
@@ -53,7 +58,7 @@ export class SaidWords {
     return set.firstIn(this.text, this.words);
   }
 
-  /** Whether a word of a set stands shortly before a place, in its clause. */
+  /** True if a word of a set stands shortly before `place`, in the same clause. */
   isPreceded(place: number, ...sets: readonly PhraseSet[]): boolean {
     const before = this.words.slice(Math.max(0, place - DENIAL), place);
     const word = before.findLast(({ key }) => sets.some((set) => set.hasWord(key)));
@@ -61,22 +66,25 @@ export class SaidWords {
   }
 }
 
-/** "When are you leaving." */
+/** True for "When are you leaving." */
 export function isUnmarkedQuestion(words: readonly ShownWord[]): boolean {
   const [first, second] = words;
   if (first === undefined || second === undefined || SHOWN.questionWords.endAt(words, 0) === 0) return false;
   return AUXILIARIES.has(first.key) ? SUBJECTS.has(second.key) : AUXILIARIES.has(second.key);
 }
 
-/** Holds a name within or a number, as scripts with capitals show; others show nothing of it. */
+/**
+ * True if the text holds a name inside it or a number. Always true for scripts without capitals, which do not show
+ * names.
+ */
 export function namesOne(text: string): boolean {
   return isUnspaced(text) || /\P{Lu}\p{Lu}\p{Ll}|\p{N}/u.test(text) || !/\p{Lu}|\p{Ll}/u.test(text);
 }
 
-/** What a sentence does toward the task. */
+/** Acts of a sentence toward the task. */
 export type TaskAct = 'answer' | 'ask' | 'suggest' | 'offer' | 'hand-over' | 'refuse' | 'done';
 
-/** Exported for its test: `taskActOf` reads it. */
+/** Exported for its test; use `taskActOf`. */
 export const TASK_ACTS: readonly ActRule<SaidWords, TaskAct>[] = [
   {
     act: 'suggest',
@@ -103,7 +111,7 @@ function handsOver(said: SaidWords): boolean {
   return said.handover >= 0 && !said.isPreceded(said.handover, SHOWN.negations);
 }
 
-/** Not "once it is done" or "it could not be done". */
+/** False for "once it is done" and "it could not be done". */
 function isReport(said: SaidWords): boolean {
   const { completions, negations, subordinates, offers } = SHOWN;
   const report = said.firstOf(completions);
@@ -111,10 +119,10 @@ function isReport(said: SaidWords): boolean {
   return !said.isPreceded(report, negations, subordinates, offers);
 }
 
-/** What a sentence does for the sake of manners: nothing, its opening, all of it; or it asks to wait. */
+/** The manners in a sentence: none, its opening, or all of it; or a request to wait. */
 export type MannersAct = 'none' | 'opening' | 'all' | 'wait';
 
-/** A sentence with the words of its first pleasantry, which is looked up only where it is asked for. */
+/** A sentence with its first pleasantry, which is looked up on first use. */
 class MannersRead {
   readonly said: SaidWords;
   #place: number | undefined;
@@ -124,17 +132,17 @@ class MannersRead {
     this.said = said;
   }
 
-  /** The word with which a pleasantry begins; -1: none does. */
+  /** Index of the word at which a pleasantry begins; -1 if there is none. */
   get place(): number {
     return (this.#place ??= this.said.firstOf(SHOWN.pleasantries));
   }
 
-  /** The last word of it; below `place` where no words are parted by spaces. */
+  /** Index of its last word; below `place` in scripts without spaces. */
   get last(): number {
     return (this.#last ??= SHOWN.pleasantries.endAt(this.said.words, this.place) - 1);
   }
 
-  /** Another pleasantry begins within three words behind it. */
+  /** True if another pleasantry begins within three words after it. */
   get isFollowed(): boolean {
     const { words } = this.said;
     return [1, 2, 3].some((more) => {
@@ -143,7 +151,7 @@ class MannersRead {
     });
   }
 
-  /** So many words follow that the sentence says something besides. */
+  /** True if enough words follow to say something besides. */
   get goesOn(): boolean {
     const { text, words } = this.said;
     const isParted = /^\s?[,;–—-]/u.test(text.slice(words[this.last]!.end));
@@ -151,7 +159,7 @@ class MannersRead {
   }
 }
 
-/** Exported for its test: `mannersActOf` reads it. */
+/** Exported for its test; use `mannersActOf`. */
 export const MANNERS_ACTS: readonly ActRule<MannersRead, MannersAct>[] = [
   {
     act: 'all',
@@ -201,14 +209,14 @@ export function mannersActOf(said: SaidWords): MannersAct {
   return firstRule(MANNERS_ACTS, new MannersRead(said)).act;
 }
 
-/** "好的，…": a courtesy and a comma before a statement. */
+/** True for "好的，…": a courtesy and a comma before a statement. */
 function goesOnUnspaced(text: string): boolean {
   const rest = text.slice(SHOWN.pleasantries.unspacedAt(text, 0));
   if (!/^.?[，,、]/u.test(rest)) return text.length > LONG_UNSPACED;
   return rest.length >= LEAST_FRONT && SHOWN.pleasantries.firstIn(rest, shownWordsOf(rest)) < 0;
 }
 
-/** The read that each table is asked with, for its test. */
+/** Builds the input of the manners table from a text, for its test. */
 export function mannersReadOf(text: string): MannersRead {
   return new MannersRead(saidWordsOf(text));
 }

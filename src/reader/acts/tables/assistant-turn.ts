@@ -1,26 +1,28 @@
 /**
- * What a turn of an assistant leaves the user to say: the act before, by which a user's act becomes a signal
- * (`SAID` in signal-phrases.ts). Covered by test/reader/acts/tables/act-tables.test.ts.
+ * The stance of an assistant turn: what it leaves the user to say. It decides whether a user's phrase becomes a signal
+ * (`SAID` in signal-phrases.ts).
+ *
+ * Test: test/reader/acts/tables/act-tables.test.ts.
  */
 import type { Stance } from '../../../domain/facts.ts';
 import { endsOf, signalPhrases, type AssistantPhrase } from '../signal-phrases.ts';
 import { firstRule, type ActRule } from './act-table.ts';
 
-/** Only the end of an assistant turn asks the user. */
+/** Number of tokens at the end of a turn in which a question asks the user. */
 const CLOSING_TOKENS = 60;
 
-/** What is read in both ends of a turn. */
+/** The properties of a turn, read from both of its ends. */
 export interface TurnRead {
-  /** It admits that it cannot or does not know something. */
+  /** True if it admits that it cannot do or does not know something. */
   readonly lacks: boolean;
   readonly said: ReadonlySet<AssistantPhrase>;
-  /** A question stands near its end. */
+  /** True if a question stands near its end. */
   readonly asks: boolean;
-  /** One of those asks how something is or went. */
+  /** True if one of those questions asks how something is or went. */
   readonly asksAbout: boolean;
 }
 
-/** Exported for its test: `stanceOf` reads it. */
+/** Exported for its test; use `stanceOf`. */
 export const TURN_ACTS: readonly ActRule<TurnRead, Stance>[] = [
   { act: 'asked-if-helped', when: ({ said }) => said.has('asks-if-helped'), example: 'Did that help?' },
   {
@@ -49,7 +51,7 @@ export const TURN_ACTS: readonly ActRule<TurnRead, Stance>[] = [
   { act: 'answered', example: 'The gate opens at nine.' },
 ];
 
-/** Both ends of a turn. `lacks`: it admits a gap. */
+/** Reads both ends of a turn. `lacks`: the turn has a gap. */
 export function readTurn(content: string, lacks: boolean): TurnRead {
   const { matches, tokens, closings } = signalPhrases().assistant.match(endsOf(content));
   const from = Math.max(0, tokens.length - CLOSING_TOKENS);
@@ -63,7 +65,7 @@ export function readTurn(content: string, lacks: boolean): TurnRead {
   };
 }
 
-/** What an assistant turn leaves the user to say. `lacks`: it admits a gap. */
+/** The stance of an assistant turn. `lacks`: the turn has a gap. */
 export function stanceOf(content: string, lacks: boolean): Stance {
   return firstRule(TURN_ACTS, readTurn(content, lacks)).act;
 }

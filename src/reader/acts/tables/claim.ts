@@ -1,6 +1,7 @@
 /**
- * What a claim of an assistant does: "I cannot …" may lack an ability or knowledge, refuse, or speak of somebody else.
- * Covered by test/reader/acts/tables/act-tables.test.ts and test/reader/acts/gap-claims.test.ts.
+ * The act of an assistant's claim: "I cannot …" may lack an ability or knowledge, refuse, or speak of somebody else.
+ *
+ * Test: test/reader/acts/tables/act-tables.test.ts, test/reader/acts/gap-claims.test.ts.
  */
 import { BREAK } from '../../phrases/read-text.ts';
 import { requestParts } from '../../document/request-parts.ts';
@@ -15,13 +16,13 @@ import {
 import { isNear, objectOf, questionOf, segmentOf, wordsOf, type Segment } from '../missing-words.ts';
 import { firstRule, type ActRule } from './act-table.ts';
 
-/** Words of a thing that it cannot help with; more say why it refuses. */
+/** Most words of a thing that the assistant cannot help with; a longer text gives the reason of a refusal. */
 const MOST_HELP_WORDS = 2;
 
-/** `unable` and `unknown`: an ability or knowledge is missing. `none`: it claims nothing of itself. */
+/** `unable` and `unknown`: an ability or knowledge is missing. `none`: the assistant claims nothing of itself. */
 export type ClaimAct = 'none' | 'refuse' | 'unknown' | 'unable';
 
-/** A claim in its message. What is read of it more than once is kept. */
+/** A claim within its message, for the rules below. Each property is computed once. */
 export class ClaimRead {
   readonly claim: GapMatch;
   readonly read: GapRead;
@@ -32,19 +33,19 @@ export class ClaimRead {
   #object: string | undefined;
   #candidates: readonly GapMatch[] | undefined;
 
-  /** `quoted`: UTF-16 units of the text that others say. */
+  /** `quoted`: spans of the text that others say, UTF-16 units. */
   constructor(claim: GapMatch, read: GapRead, quoted: readonly Span[]) {
     this.claim = claim;
     this.read = read;
     this.quoted = quoted;
   }
 
-  /** The stretch of its sentence that it stands in. */
+  /** The segment of the sentence around the claim. */
   get segment(): Segment {
     return (this.#segment ??= segmentOf(this.claim, this.read));
   }
 
-  /** The phrases of its language in its segment. */
+  /** The phrases of the claim's language in its segment. */
   get within(): readonly GapMatch[] {
     const { language } = this.claim;
     return (this.#within ??= this.read.matches.filter(
@@ -53,24 +54,24 @@ export class ClaimRead {
     ));
   }
 
-  /** UTF-16 units of the text before it. */
+  /** Index in the text at which the claim begins, UTF-16 units. */
   get from(): number {
     return this.read.tokens[this.claim.start]!.start;
   }
 
-  /** It is all that the assistant can: what follows is not missing. */
+  /** True if the claim states all that the assistant can do: what follows is not missing. */
   get isLimit(): boolean {
     return this.within.some((match) => match.kind === 'limit' && isNear(match, this.claim));
   }
 
-  /** The question that it has no answer to; null: none is there. */
+  /** The question that the claim has no answer to; null if there is none. */
   get question(): Segment | null {
     const { kind } = this.claim;
     if (kind !== 'unknown' && kind !== 'unable') return null;
     return (this.#question ??= questionOf(this.claim, this.segment, this.read));
   }
 
-  /** What is missing, '' where it is not said. */
+  /** The words that name what is missing; '' if there are none. */
   get object(): string {
     return (this.#object ??= this.#readObject());
   }
@@ -81,13 +82,13 @@ export class ClaimRead {
     return own === '' && this.question !== null ? wordsOf(this.question, this.claim, this.read) : own;
   }
 
-  /** Whether the claim is of knowing, by itself or by the verb behind it: "I cannot say". */
+  /** True if the claim is about knowing, by itself or by the verb after it: "I cannot say". */
   get isKnowledge(): boolean {
     const { kind } = this.claim;
     return kind === 'unknown' || kind === 'not-found' || (kind === 'unable' && this.governs('knowing'));
   }
 
-  /** It may not, rather than cannot. */
+  /** True if the assistant is not allowed to, rather than unable to. */
   get isForbidden(): boolean {
     const { claim } = this;
     return this.within.some(
@@ -95,27 +96,27 @@ export class ClaimRead {
     );
   }
 
-  /** A question is asked back behind it. */
+  /** True if a question back follows. */
   get asks(): boolean {
     return asksAfter(this.claim, this.read);
   }
 
-  /** Whether its clause holds a phrase of a kind. */
+  /** True if the claim's segment holds a phrase of the kind. */
   holds(kind: GapPhraseKind): boolean {
     return this.within.some((match) => match.kind === kind);
   }
 
-  /** Whether its sentence does: "I can't look that up (without your number)". */
+  /** True if the claim's sentence holds a phrase of the kind: "I can't look that up (without your number)". */
   sentenceHolds(kind: GapPhraseKind): boolean {
     return inSentence(kind, this.claim, this.read);
   }
 
-  /** Whether a phrase of a kind is what it is unable to do. */
+  /** True if a phrase of the kind is what the assistant is unable to do. */
   governs(kind: GapPhraseKind): boolean {
     return this.#near.some((match) => match.kind === kind && isObject(match, this.claim));
   }
 
-  /** Whether a phrase of a kind begins in it and goes on behind it. */
+  /** True if a phrase of the kind begins inside the claim and ends after it. */
   goesOnWith(kind: GapPhraseKind): boolean {
     const { start, end } = this.claim;
     return this.#near.some(
@@ -124,8 +125,8 @@ export class ClaimRead {
   }
 
   /**
-   * Where verbs stand last, any verb of the segment is the object's; else it stands behind the phrase, even if it opens
-   * another clause: "tell you (if she applied)".
+   * The phrases that may be the claim's object. In a verb-final language, all in the segment; else also those of a
+   * clause after it: "tell you (if she applied)".
    */
   get #near(): readonly GapMatch[] {
     const { language } = this.claim;
@@ -140,7 +141,7 @@ interface Span {
   readonly end: number;
 }
 
-/** Exported for its test: `claimActOf` reads it. */
+/** Exported for its test; use `claimActOf`. */
 export const CLAIM_ACTS: readonly ActRule<ClaimRead, ClaimAct>[] = [
   {
     act: 'none',
@@ -207,14 +208,14 @@ export function claimActOf(claimed: ClaimRead): ClaimAct {
   return firstRule(CLAIM_ACTS, claimed).act;
 }
 
-/** Whether a phrase takes what is said away from the assistant: "if I cannot", "your bank could not". */
+/** True if a phrase attributes the claim to somebody else or to a condition: "if I cannot", "your bank could not". */
 function isOfAnother({ kind, start, end }: GapMatch, claim: GapMatch): boolean {
   if (kind === 'others') return start < claim.end;
   if (kind !== 'hypothetical') return false;
   return end <= claim.start || (isVerbFinal(claim.language) && start >= claim.end);
 }
 
-/** Whether something is asked back in the sentence of a phrase or behind it: no question that offers something. */
+/** True if a question back, which offers nothing, stands in the claim's sentence or after it. */
 function asksAfter({ end, language }: GapMatch, read: GapRead): boolean {
   const { closings, matches } = read;
   const offers = matches.filter(({ kind, language: own }) => kind === 'offering' && own === language);
@@ -228,7 +229,7 @@ function asksAfter({ end, language }: GapMatch, read: GapRead): boolean {
   return false;
 }
 
-/** Whether the sentence of a claim holds a phrase of a kind: "I can't look that up (without your number)". */
+/** True if the sentence of a claim holds a phrase of the kind: "I can't look that up (without your number)". */
 function inSentence(kind: GapPhraseKind, claim: GapMatch, { tokens, matches }: GapRead): boolean {
   const { language } = claim;
   const sentenceOf = (at: number): number => {
@@ -242,7 +243,7 @@ function inSentence(kind: GapPhraseKind, claim: GapMatch, { tokens, matches }: G
   );
 }
 
-/** "We cannot (deliver to islands)": a rule of the business, not an ability. */
+/** True for "We cannot (deliver to islands)": a rule of the business, not an ability. */
 function isRule({ kind, language, start, end }: GapMatch, { tokens, matches, clauses }: GapRead): boolean {
   if (kind !== 'unable' || !tokens.slice(start, end).some(({ key }) => saysWe(language, key))) return false;
   const clause = clauses.find((one) => one.start <= start && start < one.end);
@@ -255,7 +256,7 @@ function isRule({ kind, language, start, end }: GapMatch, { tokens, matches, cla
   );
 }
 
-/** "Help with (refunds)": a few words of which the lexicon knows what they ask for. */
+/** True for "help with (refunds)": a few words whose action and thing the lexicon knows. */
 function namesKnownThing(words: string, language: string): boolean {
   if (words.split(' ').length > MOST_HELP_WORDS) return false;
   const { thing, action } = requestParts(words, language);

@@ -1,6 +1,8 @@
 /**
- * What a sentence of a user does: whether it asks for something, tells of something, only gives what a request needs,
- * or says nothing that a request could be about. Covered by test/reader/acts/tables/act-tables.test.ts.
+ * The act of a user's sentence: it asks for something, tells something, only gives what a request needs, or says
+ * nothing that a request could be about.
+ *
+ * Test: test/reader/acts/tables/act-tables.test.ts.
  */
 import { LEXICON, type Entries } from '../../document/lexicon.ts';
 import { fold } from '../../document/normalise.ts';
@@ -21,14 +23,14 @@ import {
 } from '../turn-kind.ts';
 import { firstRule, type ActRule } from './act-table.ts';
 
-/** A sentence of a user as its act is told: what is read more than once is kept. */
+/** A user's sentence for the rules below. Each property is computed once. */
 export class UserSentence {
   readonly read: ReadSentence;
-  /** Its turn complains about the conversation. */
+  /** True if the turn may complain about the conversation. */
   readonly mayComplain: boolean;
-  /** Words that say something. */
+  /** Number of content words. */
   readonly content: number;
-  /** What requests to the assistant about itself are called, if it is nothing else; or null. */
+  /** The topic name of a sentence that only asks the assistant about itself; else null. */
   readonly aboutAssistant: string | null;
   #words: readonly string[] | undefined;
   #gives: boolean | undefined;
@@ -48,7 +50,7 @@ export class UserSentence {
     return (this.#words ??= foldedWordsOf(this.folded));
   }
 
-  /** It wishes, asks or commands. */
+  /** True if it wishes, asks or commands. */
   get wishes(): boolean {
     return says(this.read, 'asking') || saysBefore(this.read, 'asks-for');
   }
@@ -57,20 +59,20 @@ export class UserSentence {
     return holdsQuestionMark(this.read.text);
   }
 
-  /** It says that something is wrong: a request without asking. */
+  /** True if it says that something is wrong: a request without a question. */
   get complains(): boolean {
     return says(this.read, 'problem') || saysBefore(this.read, 'denies');
   }
 
-  /** It asks for help and says no more, or says how the user can be reached and under which number. */
+  /** True if it asks for help without saying more, or gives contact data or a reference number. */
   get gives(): boolean {
     return (this.#gives ??= isGeneric(this.read) || (!this.wishes && !this.complains && isData(this.read)));
   }
 }
 
 /**
- * `about-assistant`: it asks the assistant about itself. `nothing`: manners, small talk, names, signatures, reactions.
- * `complaint`: about the conversation alone. `give`: help in general, or what a request needs.
+ * `about-assistant`: asks the assistant about itself. `nothing`: manners, small talk, names, signatures, reactions.
+ * `complaint`: about the conversation alone. `give`: asks for help in general, or gives what a request needs.
  */
 export type UserAct =
   | 'about-assistant'
@@ -82,7 +84,7 @@ export type UserAct =
   | 'give'
   | 'inform';
 
-/** Exported for its test: `userActOf` reads it. */
+/** Exported for its test; use `userActOf`. */
 export const USER_ACTS: readonly ActRule<UserSentence, UserAct>[] = [
   {
     act: 'about-assistant',
@@ -116,7 +118,7 @@ export function userActOf(said: UserSentence): UserAct {
   return firstRule(USER_ACTS, said).act;
 }
 
-/** Asks for help and says no more. */
+/** True if it asks for help and says no more. */
 function isGeneric(sentence: ReadSentence): boolean {
   if (!says(sentence, 'general-help')) return false;
   return foldedWordsOf(substanceOf(sentence, { answers: true, also: ['general-help'] })).every(
@@ -125,18 +127,20 @@ function isGeneric(sentence: ReadSentence): boolean {
 }
 
 const folded = ({ all }: Entries): string => alternatives(all.map(fold));
-/** Digits said one by one, and letters as names are spelled. */
+/** A digit as a word, or a single letter: names and numbers are spelled so. */
 const SPELLED = `(?:${folded(LEXICON.digits)}|[a-z])`;
-/** A number of five digits or more as accounts, policies and telephones have it (no time, no amount); a spelled one. */
+/**
+ * A number of five digits or more as accounts, policies and telephones have it (no time, no amount), or a spelled one.
+ */
 const IDENTIFIER =
   '(?:[+(#]?(?:[a-z]{0,3}\\d[\\s().-]{0,2}){4,40}\\d(?![:,]?\\d)' +
   `|(?:${SPELLED}[\\s,.-]+){3,40}${SPELLED}(?![\\p{L}]))`;
 const ADDRESS = '[^\\s@]@[^\\s@]{1,64}\\.\\p{L}{2}';
 const IS = `${folded(LEXICON.valueMarkers)}|[:=#]`;
-/** States how one can be reached, or under which number: what the request needs, not what it is. */
+/** Contact data or a reference number: what the request needs, not what it is. */
 const DATA = new RegExp(`(?<!\\p{L})(?:${IS})[\\s:#]{0,8}${IDENTIFIER}|${ADDRESS}`, 'u');
 
-/** Only gives data. */
+/** True if the sentence only gives data. */
 function isData(sentence: ReadSentence): boolean {
   return says(sentence, 'data') || DATA.test(sentence.folded);
 }
