@@ -1,25 +1,26 @@
 /**
- * How likely two groups of missing abilities are one. Wordings of one ability share hardly a word, and their vectors
- * lie little closer than those of two abilities, so what they are about is compared with the vectors: what is done, and
- * with what. Of which group how much is known, and what of it agrees, adds its log-odds. Covered by
- * test/reader/conversations/ability-match.test.ts.
+ * Estimates whether two groups of missing abilities are one, as log-odds. Wordings of one ability share hardly a word,
+ * and their vectors are little closer than those of two abilities. So the estimate adds keys to the vectors: what is to
+ * be done (act) and with what (thing). Each piece of evidence adds its log-odds.
+ *
+ * Test: test/reader/conversations/ability-match.test.ts.
  */
 import { GENERAL_THINGS, type AbilityKeys } from '../phrases/ability-keys.ts';
 import { ABILITY_PRIOR, ABILITY_WEIGHTS } from './ability-weights.ts';
 
-/** What the abilities of a group are about: how much speaks for each act and thing. */
+/** The acts and things of a group's abilities, each with its weight. */
 export interface GroupKeys {
   readonly acts: Map<string, number>;
   readonly things: Map<string, number>;
-  /** Lengths of `acts` and `things` as vectors. */
+  /** Euclidean lengths of `acts` and `things` as vectors. */
   actLength: number;
   thingLength: number;
-  /** The act, and the thing of the list, for which most speaks; null unless an assistant says it. */
+  /** The act, and the listed thing, of greatest weight; null if no assistant says one. */
   act: string | null;
   thing: string | null;
 }
 
-/** What speaks for a key: most is said by the assistant, and first. */
+/** Weights of a key. Words of the assistant weigh most, its first ones more than the others. */
 const MAIN = 10;
 const ALSO_SAID = 4;
 const NAMED = 3;
@@ -28,10 +29,10 @@ const ACT_ASKED = 5;
 const THING_ASKED = 4;
 const ALSO_ASKED = 1;
 
-/** More keys of a group make no difference. */
+/** Most keys that a group keeps; further ones make no difference. */
 const MOST_KEYS = 12;
 
-/** Acts that are said for each other, beside each: "send", "issue" and "make" a document. */
+/** Acts that stand for each other, by act: a document is "sent", "issued" or "made". */
 const NEAR_ACTS: Readonly<Record<string, readonly string[]>> = {
   send: ['issue', 'submit'],
   issue: ['send', 'make'],
@@ -44,7 +45,7 @@ const NEAR_ACTS: Readonly<Record<string, readonly string[]>> = {
 };
 const NEAR = 4;
 
-/** Things that make an ability by themselves, whatever is done with them: "remind me", "call the hotel". */
+/** Things that make an ability on their own, whatever is done with them: "remind me", "call the hotel". */
 const WITHOUT_ACTS: ReadonlySet<string> = new Set([
   'agent',
   'call',
@@ -60,7 +61,7 @@ const WITHOUT_ACTS: ReadonlySet<string> = new Set([
   'newsletter',
 ]);
 
-/** Taken off where two things of the list differ that assistants say, and where two acts do. */
+/** Deductions, log-odds, if assistants name two different listed things, or two different acts. */
 const OTHER_THING = 3;
 const OTHER_ACT = 6;
 
@@ -68,7 +69,7 @@ export function noGroupKeys(): GroupKeys {
   return { acts: new Map(), things: new Map(), actLength: 0, thingLength: 0, act: null, thing: null };
 }
 
-/** The keys of one ability, as of a group. */
+/** The keys of one ability, as a group of its own. */
 export function keysOfOne({ act, thing, isActAsked, isThingAsked, others }: AbilityKeys): GroupKeys {
   const keys = noGroupKeys();
   const isListed = isKnown(thing);
@@ -83,7 +84,7 @@ export function keysOfOne({ act, thing, isActAsked, isThingAsked, others }: Abil
   return settled(keys);
 }
 
-/** Adds what speaks for the keys of another group. */
+/** Adds the weights of another group's keys. */
 export function addKeys(keys: GroupKeys, others: GroupKeys): void {
   for (const [own, other] of [
     [keys.acts, others.acts],
@@ -101,7 +102,7 @@ function dropRare(counts: Map<string, number>): void {
   for (const [key, count] of kept) counts.set(key, count);
 }
 
-/** Keys with what follows from their counts. */
+/** Recomputes what follows from the weights: lengths, main act and main thing. */
 export function settled(keys: GroupKeys): GroupKeys {
   keys.actLength = lengthOf(keys.acts);
   keys.thingLength = lengthOf(keys.things);
@@ -110,7 +111,7 @@ export function settled(keys: GroupKeys): GroupKeys {
   return keys;
 }
 
-/** The key for which most speaks, the first by code point of several; null unless an assistant says one. */
+/** The key of greatest weight; of equal ones the first by code point. Null if no assistant says one. */
 function mainOf(counts: ReadonlyMap<string, number>, mayBe: (key: string) => boolean): string | null {
   let main: string | null = null;
   let most = MAIN;
@@ -128,36 +129,36 @@ function lengthOf(counts: ReadonlyMap<string, number>): number {
   return Math.sqrt(squares);
 }
 
-/** What speaks for two groups being one ability, 0 to 1 unless said otherwise. */
+/** Evidence that two groups are one ability, 0 to 1 unless noted. */
 export interface AbilityEvidence {
-  /** What is not known is compared, not what cannot be done. */
+  /** 1 if the groups lack knowledge, 0 if they lack an action. */
   readonly knowledge: number;
-  /** Cosine of the mean vectors. */
+  /** Cosine of the mean vectors, −1 to 1. */
   readonly meaning: number;
-  /** Cosine of what speaks for things, and that of knowledge alone. */
+  /** Cosine of the weights of things; the second is 0 unless knowledge is missing. */
   readonly things: number;
   readonly thingsKnown: number;
-  /** One side names no thing. */
+  /** 1 if one side names no thing. */
   readonly noThing: number;
-  /** Cosine of what speaks for acts; 0 where no act counts. */
+  /** Cosine of the weights of acts; 0 if acts do not count. */
   readonly acts: number;
-  /** One side names no act, or none counts. */
+  /** 1 if one side names no act, or acts do not count. */
   readonly noAct: number;
   readonly otherActs: number;
   readonly actsAndThings: number;
   readonly thingsAlone: number;
-  /** Binary logarithm of how many pairs of abilities are compared; that times `meaning`. */
+  /** Binary logarithm of the number of compared pairs of abilities, 0 or more; and that times `meaning`. */
   readonly pairs: number;
   readonly meaningOfPairs: number;
 }
 
-/** A group as it is compared. */
+/** A group in a comparison. */
 export interface KeyedGroup {
   readonly keys: GroupKeys;
   readonly count: number;
 }
 
-/** `cosine`: of their mean vectors. `withActs`: what is done counts (TOOL). */
+/** Returns the evidence for a pair of groups. `cosine`: of their mean vectors. `withActs`: acts count (TOOL). */
 export function abilityEvidence(
   one: KeyedGroup,
   other: KeyedGroup,
@@ -196,10 +197,10 @@ function evidenceOf(
   };
 }
 
-/** No evidence but meaning and shared things outweighs less than this cosine. */
+/** Least cosine at which groups without shared things are compared: below it no other evidence suffices. */
 const LEAST_MEANING = 0.25;
 
-/** Log-odds of two groups being one ability; less than any that count where nothing speaks for it. */
+/** Returns the log-odds that two groups are one ability; ABILITY_PRIOR if nothing speaks for it. */
 export function oddsOfOne(one: KeyedGroup, other: KeyedGroup, cosine: number, withActs: boolean): number {
   const things = thingsInCommon(one.keys, other.keys);
   if (things === 0 && cosine < LEAST_MEANING) return ABILITY_PRIOR;
@@ -211,12 +212,12 @@ export function oddsOfOne(one: KeyedGroup, other: KeyedGroup, cosine: number, wi
 
 const KINDS = Object.keys(ABILITY_WEIGHTS) as readonly (keyof AbilityEvidence)[];
 
-/** Cosine of what speaks for things. */
+/** Cosine of the weights of things. */
 function thingsInCommon(a: GroupKeys, b: GroupKeys): number {
   return cosineOf(a.things, a.thingLength, b.things, b.thingLength);
 }
 
-/** What assistants say of both, and what differs. Of things that say little, none differs. */
+/** The deduction for different main things and acts. Things that say little never differ. */
 function conflictOf(a: GroupKeys, b: GroupKeys, withActs: boolean): number {
   const isOther = (x: string | null, y: string | null): boolean => x !== null && y !== null && x !== y;
   const isOtherThing =
@@ -243,7 +244,7 @@ function cosineOf(
   return sum / (lengthOfA * lengthOfB);
 }
 
-/** Things of the lexicon of abilities; others are named by words. */
+/** True for a thing that the lexicon lists; "~" marks other things, named by their words. */
 function isKnown(thing: string | null): boolean {
   return thing !== null && !thing.startsWith('~');
 }

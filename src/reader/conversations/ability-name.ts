@@ -1,6 +1,8 @@
 /**
- * Names missing abilities in the assistant's words: "Change delivery address", "Access tracking data".
- * Covered by test/reader/conversations/ability-name.test.ts.
+ * Names missing abilities in the assistant's words: "Change delivery address", "Access tracking data". Keeps the
+ * promise that no name holds digits, addresses or redacted parts.
+ *
+ * Test: test/reader/conversations/ability-name.test.ts.
  */
 import type { MissingAbility } from '../../domain/facts.ts';
 import { accessPhrases } from '../phrases/ability-keys.ts';
@@ -11,7 +13,7 @@ import { isFragment } from './request-name.ts';
 import { isEvent, isVerb, isVerbForm, namingForm } from '../topics/naming/verb-forms.ts';
 
 const MOST_WORDS = 6;
-/** Languages in which a phrase without its small words is none: "composition du sac de couchage". */
+/** Languages whose phrases need their small words: "composition du sac de couchage". */
 const NEEDS_ALL_WORDS: ReadonlySet<string> = new Set(['de', 'es', 'fr', 'it', 'nl', 'pt']);
 const MOST_QUESTION_WORDS = 8;
 const LONGEST = 60;
@@ -20,10 +22,10 @@ const ENGLISH_OBJECT = /^\S+ (?:your|the|my|our|an?|this|that|these|those|their|
 const LEAST_NOUN = 3;
 /** Digits, addresses, placeholders of personal data. */
 const TELLS_TOO_MUCH = /[\p{N}@•/\\]/u;
-/** A capital where no name begins: a person or a product, but for abbreviations. German writes all nouns so. */
+/** A capital inside the text: a person or a product, abbreviations excepted. German capitalises all nouns. */
 const INNER_CAPITAL = /\s\p{Lu}\p{Ll}/u;
 
-/** A name for one missing ability; '' where its words make none. `words` and `question` hold no personal data. */
+/** Names one missing ability; '' if its words make no name. `words` and `question` must hold no personal data. */
 export function abilityName({ type, words, question, isUnseen, language }: MissingAbility): string {
   if (question !== undefined) return questionName(question, language);
   const told = language === 'en' ? words.replace(/^.* such as /u, '') : words;
@@ -53,7 +55,7 @@ function saidName(said: string, { type, isUnseen, language }: Said): string {
   return name[0]!.toUpperCase() + name.slice(1);
 }
 
-/** "When the ferry leaves": what is not known, asked as the assistant said it. */
+/** Names missing knowledge by the question that the assistant cannot answer: "When the ferry leaves". */
 function questionName(question: string, language: string | null): string {
   if (TELLS_TOO_MUCH.test(question) || !isFit(question, MOST_QUESTION_WORDS, language)) return '';
   const said = language === 'en' ? question.replace(/^if\b/iu, 'whether') : question;
@@ -65,18 +67,23 @@ function isFit(name: string, mostWords: number, language: string | null): boolea
   return language === 'de' || !INNER_CAPITAL.test(name);
 }
 
-/** "Access to (edit your profile)", but "access to (tracking data)" and "access to (order data)". */
+/**
+ * True for an infinitive: "access to (edit your profile)", not "access to (tracking data)" or "access to (order data)".
+ */
 function isInfinitive(verb: string, words: string, language: string | null): boolean {
   if (verb.endsWith('ing')) return false;
   return language !== 'en' || ENGLISH_OBJECT.test(words) || isVerbAlone(verb.toLowerCase());
 }
 
-/** A verb that is no thing as well: "edit", and not "order". */
+/** True for a verb that is no thing as well: "edit", not "order". */
 function isVerbAlone(verb: string): boolean {
   return isVerb(verb) && requestParts(verb, 'en').thing.length === 0;
 }
 
-/** "Changing the address" and "photos uploaded" as what is to be done: "change the address", "upload photos". */
+/**
+ * Puts the verb into its base form, first: "changing the address" to "change the address", "photos uploaded" to "upload
+ * photos".
+ */
 function inBaseForm(words: string): string {
   const all = words.split(' ');
   const [first, last] = [all[0]!.toLowerCase(), all.at(-1)!.toLowerCase()];
@@ -87,19 +94,19 @@ function inBaseForm(words: string): string {
   return words;
 }
 
-/** A bare verb says nothing of what is to be done; nor does one word for what is to be done with something. */
+/** True for a name that says too little: a bare verb, or for TOOL a single word. */
 function saysLittle(name: string, type: MissingAbility['type'], verb: string | null, noun: string): boolean {
   if (isUnspaced(name)) return false;
   if (name.includes(' ')) return type === 'TOOL' && noun.length < LEAST_NOUN && isFragment(name, 'en');
   return type === 'TOOL' || name.toLowerCase() === verb?.toLowerCase();
 }
 
-/** "Access to that function": any ability is one. */
+/** True for "access to that function", which could be any ability. */
 function isVague(words: string, language: string | null): boolean {
   return !words.includes(' ') && requestParts(words, language).thing.length === 0;
 }
 
-/** A name without the capital that naming gave it. */
+/** The name without the capital that naming gave it. */
 function asSaid(name: string, words: string): string {
   const lower = name.slice(0, 1).toLowerCase() + name.slice(1);
   return words.includes(lower) ? lower : name;
@@ -114,13 +121,13 @@ function withAccess(thing: string, language: string | null): string {
 export interface NamedAbility {
   readonly name: string;
   readonly language: string | null;
-  /** The words of the assistant name all of it. */
+  /** True if the assistant's words name all of the ability. */
   readonly isWhole: boolean;
 }
 
 /**
- * The best of the names of a group, best first: those in the language of most, the most frequent, the shortest.
- * `spoken`: the languages of all groups' names, which decide where a group has as many of two.
+ * Ranks the names of a group, best first: those in the most common language, the most frequent, the shortest. `spoken`:
+ * the languages of all groups' names; they decide a tie of two languages.
  */
 export function rankedAbilityNames(
   named: readonly NamedAbility[],

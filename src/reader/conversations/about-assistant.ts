@@ -1,10 +1,11 @@
 /**
- * A direction of meaning that no text has, for requests to the assistant about itself: as all of them share it, they
- * are one topic, and nothing else is near.
- * Covered by test/reader/threads/turn-kinds.test.ts.
+ * A vector that no text has, for requests to the assistant about itself. All of them share it, so they form one topic
+ * and nothing else comes near.
+ *
+ * Test: test/reader/threads/turn-kinds.test.ts.
  */
 
-/** Unit length, always the same for a number of dimensions. */
+/** Returns the vector: unit length, always the same for a number of dimensions. */
 export function assistantDirection(dimensions: number): Float32Array {
   let state = 0x0a55157a;
   const direction = Float32Array.from({ length: dimensions }, () => {

@@ -1,13 +1,14 @@
 /**
- * Whose message it is. A turn belongs to the end user of the latest user turn before it; the turns before a session's
- * first user turn belong to that turn's end user. Opening turns of the same batch are corrected in place, those of
- * earlier batches by an `OpeningAuthor`.
- * Covered by test/reader/threads/assigner.test.ts.
+ * Attributes messages to end users. A turn belongs to the end user of the latest user turn before it; turns before a
+ * session's first user turn belong to that turn's end user. Keeps the invariant that opening turns end up with an
+ * author: those of the same batch are corrected in place, those of earlier batches by an `OpeningAuthor`.
+ *
+ * Test: test/reader/threads/assigner.test.ts.
  */
 import type { OpeningAuthor, Turn } from '../../domain/facts.ts';
 import type { SessionState } from './session-state.ts';
 
-/** The end user of a turn, as far as it is known by then. */
+/** The end user of a turn, as far as it is known at that turn. */
 export function authorOf({ role, user }: Turn, session: SessionState): number | null {
   if (role !== 'user') return session.hasUserTurn ? session.author : null;
   session.author = user;
@@ -17,7 +18,7 @@ export function authorOf({ role, user }: Turn, session: SessionState): number | 
 /** The opening turns of one batch. */
 export class OpeningTurns {
   readonly #authors: OpeningAuthor[] = [];
-  /** Turns that wait for their session's first user turn. */
+  /** Messages that wait for their session's first user turn. */
   readonly #waiting = new Map<SessionState, { user: number | null }[]>();
 
   /** Call for every turn, in order. `message` gets its end user as soon as it is known. */
@@ -41,7 +42,7 @@ export class OpeningTurns {
     state.hasOpening = false;
   }
 
-  /** Ends the batch: the corrections of messages of earlier batches. */
+  /** Ends the batch and returns the corrections for messages of earlier batches. */
   finish(): OpeningAuthor[] {
     for (const state of this.#waiting.keys()) if (!state.hasUserTurn) state.hasOpening = true;
     return this.#authors;

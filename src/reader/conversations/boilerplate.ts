@@ -1,8 +1,10 @@
 /**
- * Sentences that come back in many sessions whatever was asked: signatures, "My workspace is …", disclaimers,
- * headers of forms. They are told by their spread: in several sessions, hardly ever alone, and beside other
- * sentences whose meanings are spread as those of all requests are. A request that many make in the same words
- * mostly stands alone, or beside sentences that are near to each other.
+ * Finds boilerplate: sentences that recur in many sessions whatever was asked, such as signatures, "My workspace is …",
+ * disclaimers, form headers. They differ from requests in their spread: they stand in several sessions, hardly ever
+ * alone, and beside sentences as varied as all requests. A request in common words mostly stands alone, or beside
+ * similar sentences.
+ *
+ * Test: test/reader/conversations/boilerplate.test.ts.
  */
 import type { Enrichment, RequestSentence, StateRow } from '../../domain/facts.ts';
 import { ByteWriter, readersOf, type ByteReader } from '../../domain/byte-codec.ts';
@@ -10,64 +12,67 @@ import { chosenSentences, joinedSentences } from '../document/chosen-sentences.t
 import { addTo, dotOf, normOf } from '../numeric/vectors.ts';
 
 const VERSION = 1;
-/** So many sentences are followed; the one with the fewest sessions of those not seen for longest makes room. */
+/**
+ * Most sentences that are tracked, and the number of least recently seen ones among which the one with the fewest
+ * sessions is dropped.
+ */
 const MOST_FOLLOWED = 1024;
 const CONSIDERED_TO_GO = 32;
-/** The latest sessions of a sentence, in which it does not count again. */
+/** Number of latest sessions that a sentence keeps; it does not count again in them. */
 const KEPT_SESSIONS = 8;
 
-/** What makes a sentence boilerplate. What asks could be the request itself, so more is asked of it. */
+/** A bound for boilerplate. It is stricter for a sentence that asks, which may be the request itself. */
 interface Criterion {
-  /** Sessions in which it stood beside others. */
+  /** Least sessions in which it stood beside others. */
   readonly least: number;
-  /** Sessions in which it stood alone, for one in which it did not. */
+  /** Most sessions in which it stood alone, per session in which it did not. */
   readonly alone: number;
 }
 const OF_STATEMENTS: Criterion = { least: 3, alone: 0.6 };
 const OF_REQUESTS: Criterion = { least: 12, alone: 0.1 };
-/** A turn that holds nothing else is no request from so many sessions on. */
+/** The bound at which a turn of boilerplate alone is no request. */
 const SURE: Criterion = { least: 10, alone: 0.6 };
 /**
- * How far the mean meaning beside a sentence may be from that of all requests, squared, free of the bias of small
- * samples: so far, and more the fewer sentences were beside it.
+ * Greatest squared distance between the mean meaning beside a sentence and that of all requests, free of small-sample
+ * bias: a base, and an allowance divided by the number of vectors beside it.
  */
 const FARTHEST = 0.05;
 const FARTHER_FOR_FEW = 0.35;
-/** A sentence with so large a part of another one's sessions may be boilerplate with it. */
+/** A sentence with at least this share of another one's sessions may be boilerplate together with it. */
 const SUSPECT = 1 / 1.5;
 
 interface Followed {
   /** Key of its state row. */
   readonly slot: number;
   readonly key: number;
-  /** Sessions in which it stood beside others, and in which it only stood alone. */
+  /** Sessions in which it stood beside others, and sessions in which it only stood alone. */
   beside: number;
   alone: number;
-  /** The latest of them, oldest first. */
+  /** Its latest sessions, oldest first. */
   readonly sessions: { readonly session: number; isAlone: boolean }[];
-  /** When it was seen last, counted in observations. */
+  /** Number of the observation at which it was last seen. */
   seen: number;
-  /** What stood beside it, from the second session on. */
+  /** The meanings beside it, from the third session on; null before. */
   besides: Meanings | null;
 }
 
-/** Vectors of unit length: how many, and their sum. */
+/** Number and sum of vectors of unit length. */
 interface Meanings {
   count: number;
   readonly sum: Float32Array;
 }
 
-/** About what following a sentence takes beside its vector. */
+/** Estimated memory of a tracked sentence without its vector, bytes. */
 const FOLLOWED_BYTES = 300;
 
 export class Boilerplate {
   readonly #instance: number;
   readonly #dimensions: number;
-  /** By key, the one seen last at the end. */
+  /** By key, in the order in which they were last seen. */
   readonly #followed = new Map<number, Followed>();
   readonly #unsaved = new Set<Followed>();
   #observations = 0;
-  /** Of all requests without what may be boilerplate, and of those that are the first of their session. */
+  /** Meanings of all requests without possible boilerplate, and of the first requests of sessions. */
   readonly #all: Meanings;
   readonly #first: Meanings;
   #savedRequests = 0;
@@ -80,8 +85,8 @@ export class Boilerplate {
   }
 
   /**
-   * Notes the sentences of a user turn, and gives what was found in it without boilerplate. `isFirst`: its session has
-   * no request yet.
+   * Tracks the sentences of a user turn and returns its findings without boilerplate. `isFirst`: the session has no
+   * request yet.
    */
   cut(session: number, isFirst: boolean, found: Enrichment): Enrichment {
     if (found.kind !== 'request' || found.vector === null) return found;
@@ -108,7 +113,7 @@ export class Boilerplate {
     return rows;
   }
 
-  /** Takes back all state rows, in any order, into a new object; ignores rows of other kinds. */
+  /** Restores a new object from its state rows, in any order; ignores rows of other kinds. */
   restore(rows: readonly StateRow[]): void {
     for (const { read } of readersOf(rows, 'sentences')) this.#readCounters(read);
     const followed = readersOf(rows, 'sentence').map(({ key, read }) =>
@@ -117,7 +122,7 @@ export class Boilerplate {
     for (const one of followed.sort((a, b) => a.seen - b.seen)) this.#followed.set(one.key, one);
   }
 
-  /** About how much memory it takes. */
+  /** Estimated memory, bytes. */
   get bytes(): number {
     let vectors = 2;
     for (const { besides } of this.#followed.values()) vectors += besides === null ? 0 : 1;
@@ -137,7 +142,7 @@ export class Boilerplate {
     return isSure ? { ...found, kind: 'reply', request: '', vector: null, sentences: [] } : found;
   }
 
-  /** `known`: those of the turn that were boilerplate before it. */
+  /** Counts one sentence. `known`: the sentences of the turn that were boilerplate before it. */
   #note(
     session: number,
     sentence: RequestSentence,
@@ -146,7 +151,7 @@ export class Boilerplate {
   ): void {
     const others = sentences.filter((other) => other !== sentence && !known.has(other));
     const before = this.#followed.get(sentence.key);
-    // Of what was never seen beside others, nothing is followed.
+    // A sentence is tracked only once it stood beside others.
     if (before === undefined && others.length === 0) return;
     const followed = before ?? this.#follow(sentence.key);
     this.#unsaved.add(followed);
@@ -161,7 +166,9 @@ export class Boilerplate {
     add(followed.besides, vector);
   }
 
-  /** Whether a sentence may be boilerplate: what is beside it says nothing of another one, nor of all requests. */
+  /**
+   * True if a sentence may be boilerplate. It then says nothing about the sentences beside it, nor about all requests.
+   */
   #isSuspect({ key }: RequestSentence, least: number): boolean {
     const followed = this.#followed.get(key);
     return followed !== undefined && followed.beside >= least && followed.alone * 4 <= followed.beside;
@@ -176,7 +183,7 @@ export class Boilerplate {
     return distance(besides, this.#all) <= farthest || distance(besides, this.#first) <= farthest;
   }
 
-  /** The sentences of a turn without those that come back more often than its rarest one. */
+  /** The sentences of a turn, without those that recur more often than its rarest one. */
   #rarest(sentences: readonly RequestSentence[]): RequestSentence[] {
     const least = Math.min(...sentences.map(({ key }) => this.#followed.get(key)?.beside ?? 0));
     return sentences.filter((sentence) => !this.#isSuspect(sentence, (least + 0.5) / SUSPECT));
@@ -187,7 +194,7 @@ export class Boilerplate {
     return { slot, key, beside: 0, alone: 0, sessions: [], seen: 0, besides: null };
   }
 
-  /** Drops a sentence, and returns its slot. */
+  /** Drops a sentence and returns its slot. */
   #makeRoom(): number {
     let gone: Followed | null = null;
     let considered = 0;
@@ -224,7 +231,7 @@ export class Boilerplate {
   }
 }
 
-/** Counts a session; false when it counted before, or holds the sentence alone so far. */
+/** Counts a session. Returns false if it counted before, or so far holds the sentence alone. */
 function isNewBeside(followed: Followed, session: number, isAlone: boolean): boolean {
   const before = followed.sessions.find((one) => one.session === session);
   if (before !== undefined && (isAlone || !before.isAlone)) return false;
@@ -246,18 +253,18 @@ function add(meanings: Meanings, vector: Float32Array): void {
 }
 
 /**
- * The squared distance of the mean meaning of a sample from that of all, free of what chance adds to it: means of few
- * vectors are far from everything. 0, or somewhat less, when the sample is drawn from all.
+ * Squared distance between the mean of a sample and the mean of all, without the share that chance adds: means of few
+ * vectors are far from everything. About 0 if the sample is drawn from all; may be slightly negative.
  */
 function distance(sample: Meanings, all: Meanings): number {
   if (all.count <= sample.count) return Infinity;
   const within = pairwise(sample);
-  // Each of the sample is among all too.
+  // Every vector of the sample is also in `all`.
   const between = (dotOf(sample.sum, all.sum) - sample.count) / (sample.count * (all.count - 1));
   return within - 2 * between + pairwise(all);
 }
 
-/** The mean cosine of two different ones. */
+/** Mean cosine of two different vectors. */
 function pairwise({ count, sum }: Meanings): number {
   return (dotOf(sum, sum) - count) / (count * (count - 1));
 }
@@ -271,7 +278,7 @@ function uniqueByKey(sentences: readonly RequestSentence[]): RequestSentence[] {
   return sentences.filter(({ key }) => !keys.has(key) && keys.add(key));
 }
 
-/** The mean meaning of sentences, each by its words: of unit length, or null when they have none. */
+/** Mean meaning of sentences, weighted by their words: unit length; null if no sentence has a vector. */
 function meaningOf(sentences: readonly RequestSentence[]): Float32Array | null {
   const [first] = sentences;
   if (first === undefined) return null;
@@ -280,7 +287,7 @@ function meaningOf(sentences: readonly RequestSentence[]): Float32Array | null {
   for (const { vector, words } of sentences) {
     if (vector === null) continue;
     sum ??= new Float32Array(vector.length);
-    // Rounded before it is added, as an array of such numbers holds it.
+    // Rounds to 32 bits before adding, as a Float32Array would store the product.
     for (let at = 0; at < vector.length; at++) sum[at]! += Math.fround(vector[at]! * words);
   }
   if (sum === null) return null;
@@ -296,7 +303,7 @@ function writeFollowed({ key, beside, alone, sessions, seen, besides }: Followed
   return writer.finish();
 }
 
-/** The row of a sentence without the vectors of what stood beside it, where these are fewer than `least`. */
+/** The row of a sentence, without the vectors beside it if they are fewer than `least`. */
 export function withoutFewBeside(
   slot: number,
   read: ByteReader,

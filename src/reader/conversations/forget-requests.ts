@@ -1,6 +1,8 @@
 /**
- * Takes out of the stored state of gaps, repeated requests and boilerplate what single requests said. Covered by
- * test/worker/erasure/forget-views.test.ts.
+ * Removes erased requests from the stored state of gaps, repeated requests and boilerplate. Keeps the invariant that no
+ * text of an erased request stays.
+ *
+ * Test: test/worker/erasure/forget-views.test.ts.
  */
 import { readersOf } from '../../domain/byte-codec.ts';
 import { forgottenName } from '../../domain/descriptions.ts';
@@ -12,7 +14,7 @@ import { readGroup, writeGroup, type Group } from './request-group.ts';
 
 const GROUPS = ['gap', 'repeated'] as const;
 
-/** The rows that change; `rows` are all of one instance, of any kinds. */
+/** Returns the rows that change. `rows` are all of one instance, of any kinds. */
 export function forgetRequestsOfGroups(
   rows: readonly StateRow[],
   { dimensions, isOld, isEmpty }: ForgottenRequests,
@@ -35,7 +37,7 @@ export function forgetRequestsOfGroups(
   return [...groups, ...sentences];
 }
 
-/** The positions at which groups began. */
+/** Returns the message positions at which groups began. */
 export function beginningsOfGroups(rows: readonly StateRow[], dimensions: number): number[] {
   return GROUPS.flatMap((kind) =>
     readersOf(rows, kind).map(({ key, read }) => readGroup(key, read, dimensions).position),
@@ -47,7 +49,7 @@ function withoutTexts(group: Group): Group {
   return group.count >= LEAST_TOGETHER ? left : hidden(left);
 }
 
-/** The next request that joins it names it. */
+/** Removes the name too; the next request that joins the group names it again. */
 function withoutName(group: Group): Group {
   const left: Group = { ...group, samples: [], example: '', named: [], namedAt: 0 };
   return { ...hidden(left), name: forgottenName(group.number) };

@@ -1,8 +1,10 @@
 /**
- * Groups of requests that mean the same, over all sessions of an instance: what assistants could not do (gaps), and
- * what users had to ask again (repeated requests). Leader clustering: a request joins the nearest group or creates one,
- * and stays there. Groups that have become one merge: the smaller one retires and notes its heir, which answers for its
- * id. No number is used again.
+ * Groups requests that mean the same, over all sessions of an instance: gaps (what assistants could not do) and
+ * repeated requests (what users had to ask again). Leader clustering: a request joins the nearest group or creates one,
+ * and stays there. Groups that grow together merge. Keeps the invariant that no number is used twice: the smaller group
+ * retires and notes its heir, which answers for its id.
+ *
+ * Test: test/reader/conversations/gap-and-repeat-groups.test.ts.
  */
 import type { StateRow } from '../../domain/facts.ts';
 import type { AbilityKeys } from '../phrases/ability-keys.ts';
@@ -31,14 +33,14 @@ import {
   type RequestGroup,
 } from './request-group.ts';
 
-/** A request that a group takes in. */
+/** A request to be grouped. */
 export interface GroupedRequest {
-  /** Of unit length; null when nothing had been asked. */
+  /** Vector of unit length; null if no request preceded. */
   readonly vector: Float32Array | null;
   readonly text: string;
   readonly label: number;
   readonly position: number;
-  /** Of a missing ability: what it is about, and how the assistant names it. */
+  /** For a missing ability: its keys, and its name in the assistant's words. */
   readonly ability?: AbilityKeys & NamedAbility;
   /** The micro-cluster under discussion. */
   readonly micro?: number | null;
@@ -48,33 +50,35 @@ export interface RequestGroupsOptions {
   readonly instance: number;
   /** Kind of the state rows. */
   readonly kind: string;
-  /** Only for missing abilities, which are compared by what they are about: labels in which what is done counts. */
+  /** Set for missing abilities only, which are compared by their keys too: the labels for which acts count. */
   readonly labelsWithActs?: readonly number[];
-  /** The topic of a micro-cluster, or −1: requests of one topic are one group. Default: topics do not matter. */
+  /**
+   * Returns the topic of a micro-cluster, or −1. Requests of one topic form one group. Default: topics do not matter.
+   */
   readonly topicOf?: (micro: number) => number;
-  /** The name of a topic: that of its group. */
+  /** Returns the name of a topic, which its group takes. */
   readonly topicName?: (topic: number) => string;
-  /** From the cosine `repeated` on, a request joins a group. */
+  /** Cosine at which a request joins a group, and the margin above it at which groups merge. */
   readonly thresholds: { readonly repeated: number; readonly hysteresis: number };
   /** Length of the vectors. */
   readonly dimensions: number;
-  /** Name of a group in which no request has a word. */
+  /** Name of a group whose requests have no words. */
   readonly unnamed: string;
   readonly arena: DotArena;
 }
 
-/** About what a group takes beside its vectors: most of it is samples of up to 160 characters. */
+/** Estimated memory of a group without its vectors, bytes: mostly samples of up to 160 characters. */
 const GROUP_BYTES = 2000;
-/** With this many groups, no request creates another: it joins the nearest of its label. */
+/** Most groups. Above it a request creates none and joins the nearest group of its label. */
 const MOST_GROUPS = 512;
-/** Abilities of so many wordings are compared with others after each, older ones after every so many. */
+/** Groups with up to YOUNG requests look for a merge after each request, larger ones after every MERGING_STEP-th. */
 const YOUNG = 8;
 const MERGING_STEP = 4;
 const SAMPLE_LENGTH = 160;
-/** A group gets a new name each time it has grown by this factor. */
+/** A group is named again each time it has grown by this factor. */
 const RENAMING_GROWTH = 3;
 
-/** The groups of one kind of an instance. */
+/** All groups of one kind in an instance. */
 export class RequestGroups {
   readonly #options: RequestGroupsOptions;
   readonly #table: VectorTable;
@@ -85,7 +89,7 @@ export class RequestGroups {
   readonly #rowOf = new Map<number, number>();
   readonly #groups: Group[] = [];
   readonly #changes = new ChangeTracker<string>();
-  /** Groups that have not merged into others. */
+  /** Number of groups that have not merged into others. */
   #live = 0;
   #cosines = new Float32Array(64);
 
@@ -118,7 +122,7 @@ export class RequestGroups {
     return group.number;
   }
 
-  /** Groups whose name, example or heir changed since the last call, ascending by number. */
+  /** Returns the groups whose name, example or heir changed since the last call, ascending by number. */
   drain(): RequestGroup[] {
     return this.#changes.drain().flatMap(([number, before]) => {
       const group = this.#groups[number]!;
@@ -126,7 +130,7 @@ export class RequestGroups {
     });
   }
 
-  /** All groups as they are now, by number, retired ones too, with how many requests they have and some of them. */
+  /** All groups by number, retired ones too, with their number of requests and some samples. */
   get groups(): readonly (RequestGroup & { readonly count: number; readonly samples: readonly string[] })[] {
     return this.#groups;
   }
@@ -139,19 +143,19 @@ export class RequestGroups {
       .map((number) => ({ instance, kind, key: number, value: writeGroup(this.#groups[number]!) }));
   }
 
-  /** Takes back all state rows, in any order, into a new object; ignores rows of other kinds. */
+  /** Restores a new object from its state rows, in any order; ignores rows of other kinds. */
   restore(rows: readonly StateRow[]): void {
     for (const { key, read } of readersOf(rows, this.#options.kind))
       this.#insert(readGroup(key, read, this.#options.dimensions));
   }
 
-  /** About how much memory it takes. */
+  /** Estimated memory, bytes. */
   get bytes(): number {
     const vectors = this.#groups.reduce((bytes, { sum }) => bytes + (sum?.byteLength ?? 0), 0);
     return this.#table.bytes + vectors + this.#groups.length * GROUP_BYTES;
   }
 
-  /** Gives the memory of the vectors back. The object is of no use afterwards. */
+  /** Frees the memory of the vectors. The object must not be used afterwards. */
   release(): void {
     this.#table.clear();
   }
@@ -182,7 +186,7 @@ export class RequestGroups {
     return micro < 0 ? -1 : (this.#options.topicOf?.(micro) ?? -1);
   }
 
-  /** Log-odds of being one ability, else the cosine. */
+  /** Log-odds that both are one ability, for abilities; else the cosine. */
   #similarity(one: { keys: GroupKeys; count: number }, group: Group, cosine: number): number {
     const { labelsWithActs } = this.#options;
     return labelsWithActs === undefined
@@ -190,7 +194,7 @@ export class RequestGroups {
       : oddsOfOne(one, group, cosine, labelsWithActs.includes(group.label));
   }
 
-  /** The similarity from which a request joins a group. */
+  /** Least similarity at which a request joins a group. */
   get #least(): number {
     return this.#options.labelsWithActs === undefined ? this.#options.thresholds.repeated : JOINS;
   }
@@ -201,12 +205,12 @@ export class RequestGroups {
     return group;
   }
 
-  /** One more wording of an ability of many hardly changes it, and comparing keys takes time. */
+  /** One more wording hardly changes a large group, and comparing keys takes time. */
   #mayMerge({ count }: Group): boolean {
     return this.#options.labelsWithActs === undefined || count <= YOUNG || count % MERGING_STEP === 0;
   }
 
-  /** Merges a group that has changed with those that it has become one with, the nearest first. */
+  /** Merges a changed group with those that it has become one with, nearest first. */
   #mergeAround(changed: Group, position: number): Group {
     let group = changed;
     for (let other = this.#oneWith(group); other !== null; other = this.#oneWith(group)) {
@@ -219,7 +223,10 @@ export class RequestGroups {
     return group;
   }
 
-  /** The group that is one with another: by the mean similarity of their requests, or as an ability. */
+  /**
+   * The nearest group that is one with another, by the mean similarity of their requests, or as an ability; null if
+   * there is none.
+   */
   #oneWith(group: Group): Group | null {
     if (group.sum === null) return null;
     const { thresholds, labelsWithActs } = this.#options;
@@ -239,7 +246,9 @@ export class RequestGroups {
     return nearest;
   }
 
-  /** Length of the mean vector of a group: what makes of the cosine of two groups the mean of their requests'. */
+  /**
+   * Length of a group's mean vector. The cosine of two groups times both lengths is the mean cosine of their requests.
+   */
   #coherence(row: number): number {
     return this.#lengths[row]! / this.#rows[row]!.count;
   }
@@ -284,7 +293,7 @@ export class RequestGroups {
     if (this.#cosines.length < this.#rows.length) this.#cosines = new Float32Array(this.#rows.length * 2);
   }
 
-  /** Gives a group a name that no other of its label has. */
+  /** Gives a group a name that no other group of its label has. */
   #name(group: Group, frequencies: DocumentFrequencies): void {
     const { samples } = group;
     const others = this.#groups.filter(

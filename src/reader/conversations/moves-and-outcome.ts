@@ -1,6 +1,8 @@
 /**
- * How a session goes on with each turn: what a user's turn moves, and the outcome so far, as a machine of two tables.
- * Covered by test/reader/acts/tables/act-tables.test.ts and test/reader/conversations/session-text.test.ts.
+ * A state machine over the turns of a session: the move of each user turn, and the session's outcome so far. Its
+ * transitions are tables of rules; the first that holds applies, and each is reachable.
+ *
+ * Test: test/reader/acts/tables/act-tables.test.ts, test/reader/conversations/session-text.test.ts.
  */
 import type { SessionOutcome } from '../../domain/session-outcomes.ts';
 import { SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
@@ -14,23 +16,23 @@ const signalsOf = (wanted: 'SAT' | 'DSAT'): ReadonlySet<SignalKey> =>
 const SAT = signalsOf('SAT');
 const DSAT = signalsOf('DSAT');
 
-/** What is known of a user's turn where its move is told. */
+/** The properties of a user turn that decide its move. */
 export interface MovingTurn {
-  /** It brings up a request of its own. */
+  /** True if it brings up a request of its own. */
   readonly bringsUp: boolean;
-  /** It can only answer the assistant's question. */
+  /** True if it can only answer the assistant's question. */
   readonly isAnswer: boolean;
-  /** It is another try at an earlier request. */
+  /** True if it is another try at an earlier request. */
   readonly isRepeated: boolean;
   readonly isReply: boolean;
   readonly asked: readonly Pick<AskedSentence, 'asks' | 'isInformation' | 'isAnother'>[];
   readonly signals: readonly SignalKey[];
   readonly awaited: Awaited;
-  /** What the assistant has asked to confirm; '' without. */
+  /** The text that the assistant asked to confirm; '' if none. */
   readonly recap: string;
 }
 
-/** Exported for its test: `moveOf` reads it. */
+/** Exported for its test; use `moveOf`. */
 export const MOVE_RULES: readonly ActRule<MovingTurn, Move, Partial<MovingTurn>>[] = [
   { act: 'asks', when: ({ bringsUp }) => bringsUp, example: { bringsUp: true, isAnswer: true } },
   {
@@ -62,7 +64,7 @@ export function moveOf(turn: MovingTurn): Move {
   return firstRule(MOVE_RULES, turn).act;
 }
 
-/** What is known where a turn changes the outcome. `isDone`: what was wished for is done, and nobody contradicts. */
+/** The state at a transition. `isDone`: the wish is fulfilled and nobody contradicts. */
 interface Ending {
   readonly outcome: SessionOutcome;
   readonly isDone: boolean;
@@ -73,16 +75,16 @@ export interface UserEnding extends Ending {
   readonly signals: readonly SignalKey[];
   readonly isRequest: boolean;
   readonly isRepeated: boolean;
-  /** It holds a question. */
+  /** True if the turn holds a question. */
   readonly asks: boolean;
-  /** The assistant has dealt with what is spoken of. */
+  /** True if the assistant has dealt with the current request. */
   readonly isAnswered: boolean;
 }
 
-/** `same`: the outcome stays as it is. */
+/** `same` keeps the outcome. */
 type Next = SessionOutcome | 'same';
 
-/** Exported for its test: `afterUser` reads it. `isDone`: before the turn. */
+/** Exported for its test; use `afterUser`. `isDone`: as before the turn. */
 export const AFTER_USER: readonly ActRule<UserEnding, Next, Partial<UserEnding>>[] = [
   // "Can I speak to a person?"
   {
@@ -90,7 +92,7 @@ export const AFTER_USER: readonly ActRule<UserEnding, Next, Partial<UserEnding>>
     when: ({ signals, isRequest, asks }) => signals.includes('gives-up') && isRequest && asks,
     example: { signals: ['gives-up'], isRequest: true, asks: true },
   },
-  // "Never mind then" takes a refusal as it is, "I'm done here" what was done.
+  // "Never mind then" accepts a refusal; "I'm done here" accepts what was done.
   {
     act: 'same',
     when: ({ signals, outcome, isDone }) =>
@@ -108,7 +110,7 @@ export const AFTER_USER: readonly ActRule<UserEnding, Next, Partial<UserEnding>>
     when: ({ signals }) => isSolved(signals),
     example: { signals: ['problem-solved'], outcome: 'not_possible' },
   },
-  // Thanks alone take a refusal as it is.
+  // Thanks alone accept a refusal.
   {
     act: 'same',
     when: (turn) =>
@@ -143,7 +145,7 @@ export const AFTER_USER: readonly ActRule<UserEnding, Next, Partial<UserEnding>>
   { act: 'same', example: { outcome: 'solved', isDone: true, move: 'asksBeside' } },
 ];
 
-/** The outcome, and whether it is still done, after a user's turn. */
+/** Returns the outcome after a user turn, and whether the wish is still fulfilled. */
 export function afterUser(turn: UserEnding): Pick<Ending, 'outcome' | 'isDone'> {
   const { act } = firstRule(AFTER_USER, turn);
   const isDone = turn.signals.includes('gives-up') ? turn.isDone : staysDone(turn) || isSolved(turn.signals);
@@ -162,7 +164,7 @@ function isLikedAnswer({ signals, isAnswered }: UserEnding): boolean {
   return isLiking(signals) && isAnswered;
 }
 
-/** What was done is not done where somebody tries again or is not content. */
+/** A wish is no longer fulfilled if the user tries again or is dissatisfied. */
 function staysDone({ isDone, isRepeated, signals }: UserEnding): boolean {
   return isDone && !isRepeated && !isDisliked(signals);
 }
@@ -171,7 +173,7 @@ function asksOn({ move, isRepeated, signals }: UserEnding): boolean {
   return move === 'asks' || move === 'asksBeside' || isRepeated || signals.length > 0;
 }
 
-/** Whether a turn says that something is liked, and nothing against it. */
+/** True if a turn is satisfied and not dissatisfied. */
 function isLiking(signals: readonly SignalKey[]): boolean {
   return signals.some((key) => SAT.has(key)) && !isDisliked(signals);
 }
@@ -184,11 +186,11 @@ export interface AssistantEnding extends Ending {
   readonly handsOver: boolean;
   readonly states: AssistantAnswer['states'];
   readonly isRefused: boolean;
-  /** Something was refused before. */
+  /** True if something was refused before. */
   readonly wasRefused: boolean;
 }
 
-/** Exported for its test: `afterAssistant` reads it. `isDone`: with what the turn reports. */
+/** Exported for its test; use `afterAssistant`. `isDone`: including what the turn reports. */
 export const AFTER_ASSISTANT: readonly ActRule<AssistantEnding, Next, Partial<AssistantEnding>>[] = [
   { act: 'handed_over', when: ({ handsOver }) => handsOver, example: { handsOver: true, isDone: true } },
   {
@@ -197,7 +199,7 @@ export const AFTER_ASSISTANT: readonly ActRule<AssistantEnding, Next, Partial<As
     example: { outcome: 'gave_up', isRefused: true },
   },
   { act: 'solved', when: ({ isDone }) => isDone, example: { isDone: true } },
-  // "No, only your own", after something was refused.
+  // "No, only your own", after a refusal.
   {
     act: 'not_possible',
     when: ({ isRefused, states, wasRefused }) => isRefused || (states === 'no' && wasRefused),
@@ -212,7 +214,7 @@ export const AFTER_ASSISTANT: readonly ActRule<AssistantEnding, Next, Partial<As
   { act: 'same', example: { outcome: 'thanked', states: 'something' } },
 ];
 
-/** The outcome after an assistant's turn. */
+/** Returns the outcome after an assistant turn. */
 export function afterAssistant(turn: AssistantEnding): SessionOutcome {
   const { act } = firstRule(AFTER_ASSISTANT, turn);
   return act === 'same' ? turn.outcome : act;

@@ -1,55 +1,56 @@
 /**
- * What speaks for and against a request being another try at an earlier one of its session: the two requests, the
- * turn, the answer in between, and how near the other requests are. Which of it counts how much is in
- * `repeat-weights.ts`.
- * Covered by test/reader/conversations/repeat-evidence.test.ts.
+ * Measures the evidence that a request is another try at an earlier one of its session: from the two requests, the
+ * turn, the answer in between, and the distance of the other requests. `repeat-weights.ts` weighs it.
+ *
+ * Test: test/reader/conversations/repeat-evidence.test.ts.
  */
 import { quantisedCosine } from '../numeric/quantised.ts';
 import { holdsQuestion } from '../acts/answering-turns.ts';
 import type { Compared } from '../acts/compared-request.ts';
 import { EDGES, SaidText, type RepeatPhrase } from '../acts/repeat-phrases.ts';
 
-/** A request as a session keeps it: enough to tell whether a later one asks for the same. */
+/** A request as a session keeps it: enough to tell whether a later one repeats it. */
 export interface KeptRequest extends Omit<Compared, 'values'> {
-  /** Its beginning, as it may be shown; may be ''. */
+  /** Its beginning, redacted; may be ''. */
   readonly text: string;
   readonly vector: Int8Array;
-  /** UTF-16 units of its turn, at most those of its edges. */
+  /** Length of its turn, UTF-16 units, at most that of its edges. */
   readonly length: number;
-  /** `text`, where it was read and what it was answered is not known yet; never written. */
+  /** The read text, until the answer is known; never stored. */
   said?: SaidText | undefined;
-  /** It says what is wished for with what, or asks about something, and neither complains nor asks again. */
+  /** True if it names an action and a thing, or asks about something, and neither complains nor repeats. */
   standsAlone: boolean;
-  /** What it was answered before the next request of the session, as `ANSWERED` bits; 0: nothing yet. */
+  /** `ANSWERED` bits of its answer before the session's next request; 0 if there is no answer yet. */
   answered: number;
 }
 
 /**
- * What a request was answered, one bit each; `read` is set of any answer. `met`, `unmet`: the request asks for a number
- * ("how much", "when"), and the answer holds one, or none. `open`: it asks for yes or no, and the answer says neither.
+ * Bits that describe the answer to a request; `read` is set for every answer. `met`, `unmet`: the request asks for a
+ * number ("how much", "when"), and the answer holds one, or none. `open`: the request asks for yes or no, and the
+ * answer says neither.
  */
 export const ANSWERED = { read: 1, asked: 2, long: 4, evades: 8, met: 16, unmet: 32, open: 64 } as const;
 
-/** A request that is being compared with earlier ones. */
+/** A request that is compared with earlier ones. */
 export interface NewRequest extends KeptRequest, Compared {}
 
-/** A request in its turn, as it is told whether it is a repeat. */
+/** A request within its turn, as input of the detection. */
 export interface AskedRequest {
   readonly request: NewRequest;
   /** The beginning and end of the turn. */
   readonly said: SaidText;
   /** The beginning and end of the assistant turn before it. */
   readonly answer: SaidText;
-  /** That turn asked the user something, not long ago. */
+  /** True if that turn asked the user something, not long ago. */
   readonly isAsked: boolean;
-  /** The turn says nothing by itself ("still not working", "but when?"): its vector means nothing. */
+  /** True if the turn has no content of its own ("still not working", "but when?"): its vector means nothing. */
   readonly isBare: boolean;
 }
 
-/** What a turn and the answer before it say, whatever was asked earlier; 0 or 1. */
+/** Evidence from the turn and the answer before it, independent of earlier requests; each 0 or 1. */
 export interface TurnEvidence {
   readonly short: number;
-  /** It says nothing by itself, so that only its phrases tell. */
+  /** The turn has no content of its own, so only its phrases count. */
   readonly bare: number;
   /** Phrases of the turn and of the answer (`repeat-phrases.ts`). */
   readonly insists: number;
@@ -65,85 +66,92 @@ export interface TurnEvidence {
   readonly evades: number;
   /** The answer holds a number: a price, a time. */
   readonly number: number;
-  /** The answer is longer than the start and end of it that are read. */
+  /** The answer is longer than its edges, which are all that is read. */
   readonly long: number;
-  /** The turn may answer a question of the assistant, other than an offer of help; or asks back. */
+  /** The turn may answer a question of the assistant, other than an offer of help; or it asks back. */
   readonly isAsked: number;
   readonly asksBack: number;
-  /** It has a word in capitals. */
+  /** The turn has a word in capitals. */
   readonly shouts: number;
-  /** It asks for a number. */
+  /** The turn asks for a number. */
   readonly measures: number;
 }
 
-/** What speaks for or against one earlier request being the one that is asked again, 0 to 1 unless said otherwise. */
+/** Evidence about one earlier request, 0 to 1 unless noted. */
 export interface PairEvidence {
-  /** Cosine of the requests over that of requests for the same, on a similarity scale of 1: −1.6 to 0.4. */
+  /**
+   * Cosine of the two requests minus the threshold for equal requests, in units of the similarity scale: −1.6 to 0.4.
+   */
   readonly meaning: number;
-  /** How much nearer it is than the median of the other earlier requests; 0 with fewer than two others. */
+  /**
+   * Lead of its cosine over the median of the other earlier requests, in units of the similarity scale; 0 with fewer
+   * than two others.
+   */
   readonly nearer: number;
-  /** No other earlier request is nearer. */
+  /** 1 if no other earlier request is nearer. */
   readonly nearest: number;
-  /** Binary logarithm of how many earlier requests there are, at most `MOST_EARLIER`: one may be near by chance. */
+  /**
+   * Binary logarithm of the number of earlier requests, at most `MOST_EARLIER`: among many, one may be near by chance.
+   */
   readonly earlier: number;
-  /** Whether the requests have anything to do with each other, by meaning or words; and that times other evidence. */
+  /** Relatedness of the two requests by meaning or words; below, its products with other evidence. */
   readonly related: number;
   readonly relatedPersists: number;
   readonly relatedPresses: number;
   readonly relatedNumber: number;
   readonly relatedShouts: number;
   readonly relatedAsked: number;
-  /** Share of the words of the request that the earlier one holds, and the reverse. */
+  /** Share of the request's words that the earlier one holds, and the reverse. */
   readonly known: number;
   readonly kept: number;
-  /** Both have the same words, and the turn asks for no other thing. */
+  /** 1 if both have the same words and the turn asks for no other thing. */
   readonly same: number;
   readonly sameAction: number;
   readonly otherThing: number;
   readonly otherLanguage: number;
-  /** A number or name that neither the earlier request nor the answer holds; 0 when the turn insists. */
+  /** 1 if it holds a number or name that neither the earlier request nor the answer holds; 0 if the turn insists. */
   readonly newValue: number;
-  /** It denies a word of the answer that the earlier request does not hold: "delete, not create". */
+  /** 1 if it denies a word of the answer that the earlier request lacks: "delete, not create". */
   readonly rejects: number;
-  /** Share of its words that the answer holds, and of those that the earlier request does not hold. */
+  /** Share of its words that the answer holds; the second counts only words that the earlier request lacks. */
   readonly fromAnswer: number;
   readonly onlyFromAnswer: number;
-  /** The answer begins with a word of the earlier request: "Quinoa is a seed from the Andes". */
+  /** 1 if the answer begins with a word of the earlier request: "Quinoa is a seed from the Andes". */
   readonly restates: number;
-  /** Binary logarithm of its length over that of the earlier one, −3 to 3. */
+  /** Binary logarithm of the ratio of its length to that of the earlier one, −3 to 3. */
   readonly longer: number;
-  /** How the earlier request was answered, before the next one came. */
+  /** The answer to the earlier request, before the next request came. */
   readonly firstAsked: number;
   readonly firstLong: number;
   readonly firstEvades: number;
   readonly relatedFirstEvades: number;
   readonly met: number;
   readonly unmet: number;
-  /** It asks for a number, or who and why, where the earlier one asked for something else: it goes on. */
+  /** 1 if it asks for a number and the earlier one asked for something else: the user continues. */
   readonly newQuestion: number;
-  /** It asks for yes or no, and was told neither. */
+  /** 1 if the earlier request asks for yes or no and was answered with neither. */
   readonly open: number;
   readonly relatedOpen: number;
 }
 
 export type Evidence = TurnEvidence & PairEvidence;
 
-/** More earlier requests than these make no difference. */
+/** Most earlier requests that make a difference. */
 const MOST_EARLIER = 8;
-/** Requests this much below the cosine of requests for the same have nothing to do with each other. */
+/** Requests this far below the threshold for equal requests are unrelated. */
 const UNRELATED = 0.4;
-/** UTF-16 units. */
+/** A shorter turn is short, UTF-16 units. */
 const SHORT = 24;
-/** Added to lengths before they are compared, so that one word more or less makes little difference. */
+/** Added to both lengths of a ratio, so that one word more or less makes little difference. */
 const LENGTH_MARGIN = 8;
 const MOST_LONGER = 3;
-/** Abbreviations have fewer letters. */
+/** A word in capitals; abbreviations have fewer letters. */
 const CAPITALS = /(?<!\p{L})\p{Lu}{5,}(?!\p{L})/u;
 
-/** A turn and the answer before it. */
+/** A turn, and the answer before it. */
 interface ReadTurn {
   readonly answerWords: readonly number[];
-  /** Of the answer, as it is kept with the requests before it. */
+  /** `ANSWERED` bits of the answer, kept with the requests before it. */
   readonly answered: number;
   readonly evidence: TurnEvidence;
 }
@@ -187,8 +195,8 @@ function readTurn({ said, answer, isAsked, isBare }: AskedRequest): ReadTurn {
 }
 
 /**
- * The evidence of a turn, and for each of some earlier requests, oldest first. `threshold`: the cosine of two requests
- * for the same; `scale`: the similarity scale. Requests without an answer so far get the one in between.
+ * Returns the evidence of a turn, and for each earlier request, oldest first. `threshold`: cosine of two equal
+ * requests. `scale`: the similarity scale. Marks earlier requests without an answer as answered by the one in between.
  */
 export function evidenceOf(
   asked: AskedRequest,
@@ -199,7 +207,7 @@ export function evidenceOf(
   const turn = readTurn(asked);
   for (const peer of earlier) {
     if (peer.answered === 0) peer.answered = turn.answered | metBy(peer, turn);
-    // Sessions stay in memory: what is not needed again does not.
+    // Sessions stay in memory, so the read text is dropped once its answer is known.
     peer.said = undefined;
   }
   const cosines = earlier.map(({ vector }) => quantisedCosine(asked.request.vector, vector));
@@ -216,7 +224,7 @@ export function evidenceOf(
   return { turn: turn.evidence, pairs };
 }
 
-/** Whether the answer of a turn is the number that an earlier request asks for; 0 if that asks for none. */
+/** `ANSWERED` bits that tell whether the answer meets a request for a number or for yes or no; 0 for other requests. */
 function metBy(peer: KeptRequest, { evidence }: ReadTurn): number {
   const { text } = peer;
   const { kinds } = (peer.said ?? new SaidText(text)).phrases;
@@ -225,7 +233,7 @@ function metBy(peer: KeptRequest, { evidence }: ReadTurn): number {
   return isPolar && evidence.settles === 0 ? ANSWERED.open : 0;
 }
 
-/** The median of ascending numbers without one of them; the greater one of two in the middle. */
+/** The median of ascending numbers without one of them; the greater of two middle ones. */
 function medianWithout(ascending: readonly number[], left: number): number {
   const middle = (ascending.length - 1) >> 1;
   return ascending[ascending.indexOf(left) <= middle ? middle + 1 : middle]!;

@@ -1,7 +1,8 @@
 /**
- * Whether a user asks the same thing again: another try, after an assistant turn, at something that the session asked
- * before. Each piece of evidence adds its log-odds.
- * Covered by test/reader/conversations/repeated-requests.test.ts.
+ * Detects repeats: after an assistant turn, the user tries again to get what the session asked before. Each piece of
+ * evidence adds its log-odds.
+ *
+ * Test: test/reader/conversations/repeated-requests.test.ts.
  */
 import type { Enrichment } from '../../domain/facts.ts';
 import { quantise } from '../numeric/quantised.ts';
@@ -19,12 +20,12 @@ import { comparedBy, keptText, type Compared } from '../acts/compared-request.ts
 import { EDGES, type SaidText } from '../acts/repeat-phrases.ts';
 import { LIKELY, PRIOR, SURE, WEIGHTS } from './repeat-weights.ts';
 
-/** Requests that a session keeps. */
+/** Most requests that a session keeps. */
 export const KEPT_REQUESTS = 32;
 
 /**
- * A request that is compared. `shown`: its text as it may be shown; `length`: UTF-16 units of its turn; `said`:
- * `keptText` of `shown`, where it was read.
+ * Makes a request for comparison. `shown`: its redacted text. `length`: length of its turn, UTF-16 units. `said`:
+ * `keptText` of `shown`, if it was read already.
  */
 export function newRequest(
   text: string,
@@ -44,21 +45,23 @@ export function newRequest(
   };
 }
 
-/** Whether a reply, which says nothing by itself, may ask again: it holds a question. A complaint alone asks nothing. */
+/**
+ * True if a reply without content of its own may repeat a request: it holds a question. A mere complaint asks nothing.
+ */
 export function mayAskAgain({ kind }: Pick<Enrichment, 'kind'>, said: SaidText): boolean {
   return kind === 'reply' && said.text.length <= EDGES && holdsQuestion(said.text);
 }
 
-/** A request that is asked again. */
+/** A request and how sure it is that it is repeated. */
 export interface Repeat {
   readonly of: KeptRequest;
-  /** Sure enough to be dissatisfaction: at least four of five such are repeats. */
+  /** True if it is sure enough to count as dissatisfaction: at least four of five such are repeats. */
   readonly isSure: boolean;
 }
 
 /**
- * Which of some answered requests, oldest first, a request most likely asks again; null when none is likely enough.
- * `threshold`: the cosine of two requests for the same; `scale`: the similarity scale.
+ * Returns the answered request that a request most likely repeats, or null if none is likely enough. `earlier`: oldest
+ * first. `threshold`: cosine of two equal requests. `scale`: the similarity scale.
  */
 export function repeatIn(
   asked: AskedRequest,

@@ -1,6 +1,8 @@
 /**
- * One group of requests that mean the same, and its state row. Covered by
- * test/reader/conversations/gap-and-repeat-groups.test.ts.
+ * One group of requests that mean the same, and the codec of its state row. Keeps the invariant that `readGroup`
+ * restores what `writeGroup` wrote.
+ *
+ * Test: test/reader/conversations/gap-and-repeat-groups.test.ts.
  */
 import { ByteWriter, type ByteReader } from '../../domain/byte-codec.ts';
 import { noGroupKeys, settled, type GroupKeys } from './ability-match.ts';
@@ -9,20 +11,20 @@ import type { NamedAbility } from './ability-name.ts';
 /** Requests that mean the same. */
 export interface RequestGroup {
   readonly number: number;
-  /** Message position of the first request: the group's identity. */
+  /** Message position of its first request: the group's identity. */
   readonly position: number;
   /** Groups of different labels never mix. */
   readonly label: number;
   readonly name: string;
-  /** The request that the group began with, as it was said. */
+  /** Its first request, in the user's words. */
   readonly example: string;
-  /** Number of the group that it merged into, which lives; −1 while it lives itself. */
+  /** Number of the live group that it merged into; −1 while it is live itself. */
   readonly heir: number;
-  /** Message position of the request at whose arrival it merged, or −1. */
+  /** Message position of the request at which it merged; −1 if it has not. */
   readonly since: number;
 }
 
-/** A group as its owner changes it. */
+/** A group, writable for its owner. */
 export interface Group extends RequestGroup {
   name: string;
   example: string;
@@ -30,16 +32,16 @@ export interface Group extends RequestGroup {
   since: number;
   count: number;
   namedAt: number;
-  /** Sum of the requests' vectors; null for a group of requests without one (nothing had been asked). */
+  /** Sum of the requests' vectors; null in the group of requests without one. */
   sum: Float32Array | null;
   samples: string[];
   keys: GroupKeys;
   named: NamedAbility[];
-  /** The micro-cluster of the request that it began with, whose topic is the group's; −1: none. */
+  /** The micro-cluster of its first request, whose topic is the group's; −1 if there is none. */
   readonly micro: number;
 }
 
-/** The layout of a row. */
+/** Version of the row's layout. */
 const VERSION = 4;
 
 export const MOST_SAMPLES = 8;
@@ -93,7 +95,9 @@ export function writeGroup(group: Group): Uint8Array {
   return writer.link(micro).finish();
 }
 
-/** Properties are read in the order in which `writeGroup` writes them. Throws when another version wrote them. */
+/**
+ * Decodes a row; reads properties in the order in which `writeGroup` writes them. Throws if another version wrote it.
+ */
 export function readGroup(number: number, read: ByteReader, dimensions: number): Group {
   if (read.byte() !== VERSION)
     throw new Error('the state of a group was written by another version: rebuild the views');
@@ -123,7 +127,7 @@ function readCounts(read: ByteReader): Map<string, number> {
   return new Map(read.list(() => [read.text(), read.count()] as const));
 }
 
-/** Differs when the row that readers see differs. */
+/** A key that differs if the published row differs. */
 export function rowKeyOf({ name, example, heir }: RequestGroup): string {
   return `${heir}\n${name}\n${example}`;
 }

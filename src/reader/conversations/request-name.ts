@@ -1,6 +1,7 @@
 /**
- * The name of what was asked once: a phrase of its own words, else the thing that it is about, else its shortest
- * sentence. Covered by test/reader/conversations/request-name.test.ts.
+ * Names a single request: by a phrase of its own words, else by its thing, else by its shortest sentence.
+ *
+ * Test: test/reader/conversations/request-name.test.ts.
  */
 import { LANGUAGES, LEXICON } from '../document/lexicon.ts';
 import { requestParts } from '../document/request-parts.ts';
@@ -12,21 +13,23 @@ import { isVerb, isVerbForm } from '../topics/naming/verb-forms.ts';
 import { capitalised, withoutMarks } from './title-and-summary.ts';
 
 const LONGEST = 60;
-/** Fewer characters of a script without spaces are no phrase. */
+/** Least characters of a phrase in a script without spaces. */
 const LEAST_UNSPACED = 3;
 const LEAST_NOUN = 3;
-/** So many words that end in what somebody did are a clause: "Zip on jacket broke". "Payment failed" is a name. */
+/**
+ * A phrase of this many words that ends in a past form is a clause: "Zip on jacket broke". "Payment failed" is a name.
+ */
 const CLAUSE = 4;
 const NUMBER = /\p{N}/u;
 const CONNECTORS: ReadonlySet<string> = new Set(LEXICON.connectors.all);
-/** "Find out", "want that back": they say nothing without what it is done with. */
+/** Particles: "find out", "want that back" say nothing without their object. */
 const PARTICLES: ReadonlySet<string> = new Set([...LANGUAGES.get('en')!.particles, 'in']);
-/** Words that only a sentence holds: its subject, its auxiliary. By language. */
+/** Words that only sentences have, subjects and auxiliaries, by language. */
 const OF_SENTENCES: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   [...LANGUAGES].map(([code, { subjects, auxiliaries }]) => [code, new Set([...subjects, ...auxiliaries])]),
 );
 
-/** '' for a text that names nothing. */
+/** Returns the name; '' for a text that names nothing. */
 export function nameOfRequest(text: string): string {
   const isThing = (noun: string): boolean =>
     noun.length >= LEAST_NOUN && !NUMBER.test(noun) && !PARTICLES.has(noun);
@@ -48,7 +51,7 @@ export function nameOfRequest(text: string): string {
   return capitalised(shortest);
 }
 
-/** How the infinitives of a language end, where they tell what is wished for. */
+/** Endings of infinitives by language, for languages in which they mark the wish. */
 const INFINITIVES: Readonly<Record<string, RegExp>> = {
   de: /(?:en|ern|eln)$/u,
   es: /[aei]r(?:me|te|se|lo|la)?$/u,
@@ -59,7 +62,9 @@ const INFINITIVES: Readonly<Record<string, RegExp>> = {
 };
 const MOST_WORDS = 5;
 
-/** What is to be done with what: "Send invoice", "alterar a morada", "Adresse ändern"; '' where the text does not say. */
+/**
+ * The wish as action and thing: "Send invoice", "alterar a morada", "Adresse ändern"; '' if the text does not say it.
+ */
 function wishOf(verb: string, noun: string, text: string, language: string | null): string {
   if (language === 'en') {
     const [first = ''] = verb.toLowerCase().split(' ');
@@ -73,7 +78,7 @@ function wishOf(verb: string, noun: string, text: string, language: string | nul
   return between.split(' ').length <= MOST_WORDS && !/[.!?,;:]/u.test(between) ? between : '';
 }
 
-/** Whether a phrase is torn from a sentence: "Paid 19.90 for express", "Try it's really just house". */
+/** True if a phrase is torn out of a sentence: "Paid 19.90 for express", "Try it's really just house". */
 export function isFragment(phrase: string, language: string | null = 'en'): boolean {
   if (NUMBER.test(phrase)) return true;
   if (isUnspaced(phrase)) return Array.from(phrase).length < LEAST_UNSPACED;
@@ -89,14 +94,14 @@ export function isFragment(phrase: string, language: string | null = 'en'): bool
   );
 }
 
-/** "Damaged goods form": what a thing has become is a part of its name. */
+/** Adds the participle before a noun, which is part of the name: "Damaged goods form". */
 function withParticiple(noun: string, text: string): string {
   const front = text.slice(0, Math.max(0, text.indexOf(noun))).trimEnd();
   const before = front.slice(front.lastIndexOf(' ') + 1).toLowerCase();
   return before.endsWith('ed') && isVerbForm(before) ? `${before} ${noun}` : noun;
 }
 
-/** "Sleeping bag for minus 10": what leads up to a number that no name holds goes with it. */
+/** Drops the connector before an omitted number: "Sleeping bag for minus 10" becomes "Sleeping bag". */
 function beforeNumber(phrase: string, text: string): string {
   const behind = text.toLowerCase().split(phrase.toLowerCase())[1] ?? '';
   if (!/^\s\p{N}/u.test(behind)) return phrase;
@@ -105,7 +110,7 @@ function beforeNumber(phrase: string, text: string): string {
   return at > 0 ? words.slice(0, at).join(' ') : phrase;
 }
 
-/** "Payment failed but money left": what comes first stands by itself. */
+/** The phrase up to a contrast: "Payment failed but money left" becomes "Payment failed". */
 function upToContrast(phrase: string): string {
   const words = phrase.split(' ');
   const at = words.findIndex((word) => SHOWN.contrasts.hasWord(word.toLowerCase()));

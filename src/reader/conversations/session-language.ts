@@ -1,17 +1,22 @@
-/** The language of a session, told from what its user says first. Covered by test/reader/conversations/session-text.test.ts. */
+/**
+ * The language of a session, detected in the user's first turns. Keeps the invariant that the answer does not depend on
+ * when it is asked for.
+ *
+ * Test: test/reader/conversations/session-text.test.ts.
+ */
 import { FLAG, LINK, listOf, record, TEXT } from '../../domain/record-codec.ts';
 import { truncate } from '../../domain/truncate.ts';
 import type { DetectLanguage } from '../document/detect.ts';
 
-/** User text that language is told from, UTF-16 units; past it the answer stands. */
+/** Length of the user's text in which language is detected, UTF-16 units; beyond it the answer is final. */
 const SAMPLE = 240;
 
 export interface LanguageSample {
   text: string;
   isFull: boolean;
-  /** ISO 639-1; '' while there is none. */
+  /** ISO 639-1; '' while it is unknown. */
   language: string;
-  /** Where the turns end that language was not told from yet. */
+  /** Ends of turns in the sample in which language is not yet detected. */
   untold: number[];
 }
 
@@ -30,7 +35,10 @@ export function addToSample(sample: LanguageSample, content: string): void {
   sample.untold.push(sample.text.length);
 }
 
-/** `detect` is asked turn by turn, so that the answer does not depend on when this is called. */
+/**
+ * Returns the language, or null while it is unknown. Calls `detect` turn by turn, so the answer does not depend on when
+ * this is called.
+ */
 export function languageOf(sample: LanguageSample, detect: DetectLanguage): string | null {
   for (const end of sample.untold)
     sample.language = detect(sample.text.slice(0, end), sample.language || null) ?? '';

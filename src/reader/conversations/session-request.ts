@@ -1,6 +1,7 @@
 /**
- * A request of a session and what came of it: its weight, and when an assistant turn changes its answer.
- * Covered by test/reader/conversations/session-request.test.ts.
+ * One request of a session with its answer: its weight, and the rules by which an assistant turn replaces its answer.
+ *
+ * Test: test/reader/conversations/session-request.test.ts.
  */
 import { FLAG, listOf, LINK, oneOf, record, TEXT } from '../../domain/record-codec.ts';
 import { contentCount, stemsOf } from '../shortening/phrase-set.ts';
@@ -13,23 +14,23 @@ import { kept, titleOf } from './title-and-summary.ts';
 
 const ASKED_LENGTH = 140;
 export const ANSWER_LENGTH = 180;
-/** It is told whole beside two others. */
+/** Longest answer that a summary quotes whole beside two others, UTF-16 units. */
 const SHORT_ANSWER = 120;
-/** Sentences of one turn that are told. */
+/** Most sentences of one turn that are told. */
 const MOST_ASKED = 2;
 const MOST_TURNS = 20;
-/** What counts beside how much a request says, which is at most 15. */
+/** Weights beside `telling`, which is at most 15. */
 const WEIGHT = { turn: 4, first: 10, done: 16, beside: 12, unanswered: 14 } as const;
-/** What says no more than "I have a question" gains nothing by coming first. */
+/** A vague request ("I have a question") gains nothing by coming first. */
 const VAGUE = 5;
-/** What a report names with so few words, the answer before it tells; it must state something, in hundredths. */
+/**
+ * A report with at most THIN content words is told after the answer before it, if that answer states something (score
+ * of at least PLAIN, hundredths).
+ */
 const THIN = 5;
 const PLAIN = 48;
 
-/**
- * What the assistant made of it: nothing yet, something that cannot be shown, a statement, that it cannot be done, a
- * report that it is done.
- */
+/** The result so far: nothing yet, an answer that cannot be shown, a statement, a refusal, a report that it is done. */
 export const OUTCOMES = ['open', 'spent', 'answered', 'refused', 'done'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
@@ -38,18 +39,18 @@ export interface SessionRequest {
   title: string;
   /** Its sentences. */
   asked: string[];
-  /** 0 to 15: how well it says by itself what is wanted. */
+  /** How well it says on its own what is wanted, 0 to 15. */
   telling: number;
-  /** It came in the first turn that asked. */
+  /** True if it came in the first turn that asked. */
   isFirst: boolean;
-  /** It only asks to be told something: nothing is to be done. */
+  /** True if it only asks for information: nothing is to be done. */
   isInformation: boolean;
-  /** Assistant turns that dealt with it. */
+  /** Number of assistant turns that dealt with it. */
   turns: number;
   outcome: Outcome;
-  /** '' without. */
+  /** '' if there is none. */
   answer: string;
-  /** Hundredths. */
+  /** Score of the answer, hundredths. */
   score: number;
 }
 
@@ -65,11 +66,13 @@ export const SESSION_REQUEST = record<SessionRequest>({
   score: LINK,
 });
 
-/** What the user's latest turn did, to which the assistant's next one speaks. */
+/** The move of the user's latest turn; the assistant's next turn responds to it. */
 export const MOVES = ['asks', 'answers', 'confirms', 'asksBeside', 'goesOn', 'says', 'closes'] as const;
 export type Move = (typeof MOVES)[number];
 
-/** By how many hundredths a later answer must be better: after an answer of the user it may be worse. */
+/**
+ * Lead, in hundredths, that a later answer needs to replace an earlier one. After a user's answer it may even be worse.
+ */
 const MARGINS: Readonly<Record<Move, number>> = {
   asks: 6,
   answers: -15,
@@ -99,36 +102,36 @@ export function newRequest(sentences: readonly AskedSentence[], isFirst: boolean
   };
 }
 
-/** The heaviest request is the title; the heaviest three are told. */
+/** Weight of a request. The heaviest one gives the title; the three heaviest are told. */
 export function weightOf({ telling, turns, isFirst, isInformation, outcome }: SessionRequest): number {
   const isBeside = isInformation && !isFirst;
   const first = isFirst && telling > VAGUE ? WEIGHT.first + (outcome === 'done' ? WEIGHT.done : 0) : 0;
   return telling + WEIGHT.turn * (isBeside ? Math.min(turns, 1) : turns) + first;
 }
 
-/** What is told first: what has an answer, and what was done. */
+/** Rank of a request in the summary; prefers requests with an answer, and those that were done. */
 export function rankOf(request: SessionRequest): number {
   const { outcome, answer, isInformation, isFirst } = request;
   const done = outcome === 'done' ? WEIGHT.done : answer === '' ? -WEIGHT.unanswered : 0;
   return weightOf(request) + done - (isInformation && !isFirst ? WEIGHT.beside : 0);
 }
 
-/** What was answered is none. */
+/** Discards a statement as answer; the request is open again. */
 export function forget(request: SessionRequest): void {
   if (request.outcome === 'answered') Object.assign(request, { answer: '', score: 0, outcome: 'open' });
 }
 
-/** An assistant turn, as it speaks to a request. */
+/** An assistant turn in relation to a request. */
 export interface Reply {
   readonly answer: AssistantAnswer;
   readonly move: Move;
   readonly isRefused: boolean;
-  /** What the assistant had asked to confirm; '' without. */
+  /** The text that the assistant had asked to confirm; '' if none. */
   readonly recap: string;
   readonly redact: (text: string) => string;
 }
 
-/** The assistant deals with a request. */
+/** Applies an assistant turn to a request: counts it, and takes its answer if that is better. */
 export function answerRequest(request: SessionRequest, reply: Reply): void {
   request.turns = Math.min(request.turns + (reply.move === 'asksBeside' ? 0 : 1), MOST_TURNS);
   const isConfirmed = !request.isInformation && ['answers', 'confirms', 'closes'].includes(reply.move);
@@ -140,11 +143,11 @@ export function answerRequest(request: SessionRequest, reply: Reply): void {
       }) ?? [],
   );
   if (found.length === 0) {
-    // What could not be had is found after all, in words that are not shown.
+    // The refused wish was met after all, in words that are not shown.
     const isOvercome = reply.answer.states !== 'nothing' && !reply.isRefused && reply.move !== 'closes';
     if (request.outcome === 'refused' && isOvercome)
       Object.assign(request, { answer: '', score: 0, outcome: 'spent' });
-    // "Is there a train at noon?" – "From where?": there is something to be done.
+    // "Is there a train at noon?" – "From where?": there is something to do.
     if (reply.answer.asksBack && request.isFirst) request.isInformation = false;
     else if (request.outcome === 'open' && (!reply.answer.asksBack || reply.answer.states !== 'nothing'))
       request.outcome = 'spent';
@@ -161,7 +164,7 @@ export function answerRequest(request: SessionRequest, reply: Reply): void {
   request.score = hundredths(best);
 }
 
-/** A report that names little tells as well what was found before it: "The pizzeria Etna has a table. It is booked." */
+/** Puts the earlier finding before a thin report: "The pizzeria Etna has a table. It is booked." */
 function withFound(request: SessionRequest, report: string, { recap, redact }: Reply): string {
   const text = redact(report);
   const found =

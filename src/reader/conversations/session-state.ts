@@ -1,3 +1,9 @@
+/**
+ * The state of one session: what its later turns need, and the sentences for its title and summary. Keeps the invariant
+ * that `read` restores what `write` wrote, and that every text in it is redacted.
+ *
+ * Test: test/reader/conversations/session-state.test.ts.
+ */
 import { ByteReader, ByteWriter } from '../../domain/byte-codec.ts';
 import type { Stance } from '../../domain/facts.ts';
 import { stanceNumber, stanceOfNumber } from './signal-context.ts';
@@ -8,43 +14,43 @@ import { KEPT_REQUESTS } from './repeated-requests.ts';
 import type { KnownWords } from '../personal/known-words.ts';
 import { SessionText } from './session-text.ts';
 
-/** Raised with each change of what `write` writes. */
+/** Version of the layout that `write` writes; raise it with each change. */
 const FORMAT = 13;
 
-/** What is kept of one session: what its next turns need, and the sentences that its title and summary are made of. */
+/** The state of one session. */
 export class SessionState {
   readonly instance: number;
   readonly session: number;
-  /** The end user who started it: the first user turn's; null when there is none or no user turn yet. */
+  /** End user of the first user turn, who started the session; null if there is none. */
   user: number | null = null;
   hasUserTurn = false;
-  /** There is no user turn yet, but an earlier batch held other turns. */
+  /** True if there is no user turn yet, but an earlier batch held other turns. */
   hasOpening = false;
-  /** The latest user turn's end user. */
+  /** End user of the latest user turn. */
   author: number | null = null;
   /** The micro-cluster under discussion. */
   micro: number | null = null;
-  /** The last requests, oldest first, at most 32. */
+  /** The latest requests, oldest first, at most 32. */
   readonly requests: KeptRequest[] = [];
-  /** How many of `requests` an assistant turn has followed. */
+  /** Number of `requests` that an assistant turn has followed. */
   answered = 0;
-  /** Event time of the latest assistant turn if it asked and nothing was brought up since; else null. */
+  /** Event time of the latest assistant turn if it asked and the user brought up nothing since; else null. */
   askedAt: number | null = null;
-  /** Event time of the latest user turn while no assistant turn has followed; else null. */
+  /** Event time of the latest user turn until an assistant turn follows; else null. */
   waitingSince: number | null = null;
-  /** Step of the latest wait for a reply (domain/waits.ts); 0: none. */
+  /** Step of the latest wait for a reply (domain/waits.ts); 0 if there is none. */
   waited = NO_WAIT;
-  /** The latest assistant turn asked who the user is, how to reach him, for a number and the like. */
+  /** True if the latest assistant turn asked for the user's name, contact data, a number or the like. */
   askedForData = false;
-  /** The latest user turn that says something asks for something, or may: what it tells needs no answer. */
+  /** True if the latest user turn with content asks for something, or may. A mere statement needs no answer. */
   wantsAnswer = true;
-  /** Turns that it has. */
+  /** Number of turns. */
   turns = 0;
-  /** Words that stand for its persons, as hashes: they are not to be shown. */
+  /** Words for the people in it, as hashes: they are redacted. */
   known: KnownWords = [];
   /** The beginning and end of the latest assistant turn. */
   answer = new SaidText('');
-  /** What the latest assistant turn left the user to say; null: there is none yet. */
+  /** Stance of the latest assistant turn; null if there is none yet. */
   stance: Stance | null = null;
   text = new SessionText();
 
@@ -54,15 +60,15 @@ export class SessionState {
   }
 
   /**
-   * The request that is spoken of, as a gap is named after it: the latest that says what is wished for with what, or
-   * asks about something, and neither complains nor asks again; null without.
+   * The request under discussion, which names a gap: the latest that names an action and a thing, or asks about
+   * something, and neither complains nor repeats; null if there is none.
    */
   get subject(): KeptRequest | null {
     const shown = this.requests.filter(({ text }) => text !== '');
     return shown.findLast(({ standsAlone }) => standsAlone) ?? shown[0] ?? null;
   }
 
-  /** Keeps a request in place of the oldest, when there is no room. */
+  /** Keeps a request; drops the oldest if there is no room. */
   addRequest(request: KeptRequest): void {
     this.requests.push(request);
     if (this.requests.length <= KEPT_REQUESTS) return;

@@ -1,10 +1,12 @@
 /**
- * What title, summary and language of a session are made of: a few sentences, never the conversation. Everything that
- * it gives depends only on the turns so far, not on when it is asked.
+ * The texts behind a session's title, summary, outcome and language: a few sentences, never the conversation. Keeps the
+ * invariant that its results depend only on the turns so far, not on when they are asked for.
  *
- * The title is the heaviest request. The summary is the heaviest three, each with the answer that stands, and how the
- * session ended. A user turn asks anew, or moves on what was asked (`Move`); an assistant turn answers the request that
- * is spoken of (`answerRequest`). Covered by test/reader/conversations/session-text.test.ts.
+ * The title is the heaviest request. The summary is the three heaviest, each with its current answer, and the outcome.
+ * A user turn adds a request or makes a move on the present ones (`Move`); an assistant turn answers the current
+ * request (`answerRequest`).
+ *
+ * Test: test/reader/conversations/session-text.test.ts.
  */
 import type { ByteReader, ByteWriter } from '../../domain/byte-codec.ts';
 import type { Enrichment, GapType, Stance } from '../../domain/facts.ts';
@@ -39,29 +41,29 @@ import { kept, summaryOf } from './title-and-summary.ts';
 
 /** Requests that a summary tells. */
 const TOLD = 3;
-/** Some more, so that a new one may come to weigh more than those that are told. */
+/** Requests that are kept: some more, because a kept one may come to outweigh those that are told. */
 const KEPT = TOLD + 2;
-/** So many words a later sentence names to be a request of its own. */
+/** Least content words of a later sentence that is a request of its own. */
 const NAMED = { referring: 5, statement: 5, complaint: 3, question: 2, afterAll: 1 } as const;
-/** It shares no more than this part with what was asked before, less of it where it may be another try. */
+/** Greatest share of its words that may have been asked before; smaller if it may be another try. */
 const SHARED = { wish: 0.67, again: 0.5, question: 0.99 } as const;
-/** Words of a turn that say whether what was proposed is taken. */
+/** Number of words at the start of a turn that may accept or reject a proposal. */
 const TAKING_WORDS = 24;
 
 interface State {
   sample: LanguageSample;
   requests: SessionRequest[];
-  /** The one that is spoken of; -1: none that is kept. */
+  /** Index of the current request; -1 if it is none of the kept ones. */
   current: number;
-  /** Requests that are kept no more. */
+  /** Number of requests that were dropped. */
   dropped: number;
   /** What the assistant's latest turn leaves the user to say. */
   awaited: Awaited;
   move: Move;
-  /** What the assistant has asked to confirm; '' without. */
+  /** The text that the assistant asked to confirm; '' if none. */
   recap: string;
   outcome: SessionOutcome;
-  /** The assistant has reported what was wished for as done, or the user that it works, and nobody contradicts. */
+  /** True if the assistant reported the wish as done, or the user says that it works, and nobody contradicts. */
   isDone: boolean;
 }
 
@@ -77,17 +79,17 @@ const STATE = record<State>({
   isDone: FLAG,
 });
 
-/** How a user turn stands to the turns before it. */
+/** A user turn in relation to the turns before it. */
 export interface TurnPlace {
-  /** It can only answer the assistant's question. */
+  /** True if it can only answer the assistant's question. */
   readonly isAnswer: boolean;
-  /** It is another try at an earlier request. */
+  /** True if it is another try at an earlier request. */
   readonly isRepeated: boolean;
-  /** `askedSentences` of it, where they were read. */
+  /** `askedSentences` of the turn, if they were read already. */
   readonly asked?: readonly AskedSentence[];
 }
 
-/** What was found in a user turn. */
+/** The findings of a user turn. */
 type TurnFindings = Pick<Enrichment, 'kind' | 'request' | 'sentences' | 'signals'>;
 
 interface UserTurn extends Pick<TurnPlace, 'isAnswer' | 'isRepeated'> {
@@ -113,7 +115,7 @@ export class SessionText {
     isDone: false,
   };
 
-  /** `content`, and the sentences of `found`: without personal data. */
+  /** Adds a user turn. `content` and the sentences of `found` must be redacted. */
   addUserTurn(content: string, found: TurnFindings, place: TurnPlace = OPENS): void {
     const state = this.#state;
     addToSample(state.sample, content);
@@ -146,18 +148,18 @@ export class SessionText {
     return this.#state.requests[this.#state.current];
   }
 
-  /** Nothing was asked yet. */
+  /** True if nothing was asked yet. */
   get #opens(): boolean {
     return this.#state.requests.every(({ telling }) => telling === 0);
   }
 
-  /** The user answers what the assistant has asked. */
+  /** True if the user answers the assistant's question. */
   #isAnswered(content: string, { isAnswer }: TurnPlace): boolean {
     const { awaited } = this.#state;
     return awaited !== 'more' && (isAnswer || (awaited !== 'nothing' && !holdsQuestion(content)));
   }
 
-  /** The user says "no" to what was proposed or to be confirmed, or asks for another one. */
+  /** True if the user rejects what was proposed or to be confirmed, or asks for an alternative. */
   #isTurnedDown({ content, asked }: UserTurn): boolean {
     const { awaited } = this.#state;
     const asks = awaited === 'choice' || awaited === 'confirmation';
@@ -170,15 +172,14 @@ export class SessionText {
   }
 
   /**
-   * The sentences that bring up a request of their own: they name enough that was not asked before, and do not only
-   * answer or react.
+   * The sentences that bring up a request of their own: they name enough new things, and do not only answer or react.
    */
   #ownSentences({ content, asked, signals, isAnswer, isRepeated }: UserTurn): readonly AskedSentence[] {
     if (signals.includes('gives-up')) return [];
     const { awaited } = this.#state;
     const isReaction =
       signals.length > 0 || (awaited !== 'more' && beginsWithReply(content, awaited === 'nothing'));
-    // "No. I need a house" is another matter, "No, I need two" is not.
+    // "No. I need a house" is a new matter; "No, I need two" is not.
     const isDenial = awaited !== 'confirmation' && beginsWithReply(content, true);
     return asked.filter((sentence) => {
       const { text, asks, content: named, adds, isInformation, isAnother } = sentence;
@@ -189,7 +190,7 @@ export class SessionText {
     });
   }
 
-  /** The greatest part of what a sentence names that one request names. */
+  /** Greatest share of a sentence's words that one request names. */
   #shareOf(text: string): number {
     const named = [...stemsOf(text)];
     return Math.max(
@@ -220,7 +221,7 @@ export class SessionText {
     if (stated !== null) this.#add([{ ...stated, telling: 0 }]);
   }
 
-  /** The user goes on: after a question beside it with what is wanted done. */
+  /** Returns to the task after a question beside it. */
   #resume(): void {
     const state = this.#state;
     const task = state.requests.findLastIndex(({ isInformation }) => !isInformation);
@@ -229,7 +230,10 @@ export class SessionText {
       state.current = task;
   }
 
-  /** `redact`: takes personal data out of a sentence that is kept. `answer`: `readAnswer` of it. */
+  /**
+   * Adds an assistant turn. `redact` removes personal data from a sentence that is kept. `answer`: `readAnswer` of the
+   * content.
+   */
   addAssistantTurn(
     content: string,
     redact: (text: string) => string,
@@ -246,7 +250,7 @@ export class SessionText {
     if (answer.recap !== '') state.recap = kept(redact(answer.recap), ANSWER_LENGTH);
     else if (answer.reports || isRefused) state.recap = '';
     state.awaited = stance === 'asked-for-more' ? 'more' : answer.awaits;
-    // What stands as done already is not done anew.
+    // A request that was done already is not done anew.
     const isNew = current?.outcome === 'done' && !current.isInformation && !wasDone;
     if (answer.reports || isNew) state.isDone = !isRefused;
     const wasRefused = state.requests.some(({ outcome }) => outcome === 'refused');
@@ -263,19 +267,18 @@ export class SessionText {
       : requests.reduce((one, other) => (weightOf(other) > weightOf(one) ? other : one));
   }
 
-  /** The main request, at most 60 characters; null before the user has said anything that names a matter. */
+  /** The main request, at most 60 characters; null until the user names a matter. */
   get title(): string | null {
     return this.#main?.title ?? null;
   }
 
   /**
-   * What was asked, what was answered to it and how it ended; null as `title`. `language`: ISO 639-1, of the closing
-   * words.
+   * The requests with their answers, and the outcome; null like `title`. `language`: ISO 639-1, of the closing words.
    */
   summary(language: string | null): string | null {
     const { requests, dropped, outcome } = this.#state;
     if (requests.length === 0) return null;
-    // How it ended is how the latest request did.
+    // The outcome belongs to the latest request, so that one is told.
     const latest = outcome !== 'solved' && outcome !== 'thanked' ? this.#current : undefined;
     const rank = (request: SessionRequest): number => (request === latest ? Infinity : rankOf(request));
     const heaviest = requests.toSorted((one, other) => rank(other) - rank(one)).slice(0, TOLD);
@@ -283,7 +286,7 @@ export class SessionText {
     return summaryOf({ requests: told, further: dropped + requests.length - told.length, outcome }, language);
   }
 
-  /** How it ended so far; null as `title`. */
+  /** The outcome so far; null like `title`. */
   get outcome(): SessionOutcome | null {
     return this.#state.requests.length === 0 ? null : this.#state.outcome;
   }
@@ -293,7 +296,7 @@ export class SessionText {
     return languageOf(this.#state.sample, detect);
   }
 
-  /** Call after `language`: what is not needed for it any more is not written. */
+  /** Writes the state. Call it after `language`, which drops what it no longer needs. */
   write(writer: ByteWriter): void {
     STATE.write(writer, this.#state);
   }
@@ -305,7 +308,7 @@ export class SessionText {
   }
 }
 
-/** How much a sentence must name; after "anything else?" a wish needs little. */
+/** Least content words of a request of its own; few suffice for a wish after "anything else?". */
 function leastOf({ asks, refers, adds, isInformation }: AskedSentence, awaited: Awaited): number {
   if (refers && !adds && !isInformation) return NAMED.referring;
   if (asks !== 'question') return asks === 'complaint' ? NAMED.complaint : NAMED.statement;

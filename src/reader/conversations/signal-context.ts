@@ -1,21 +1,23 @@
 /**
- * Which of the signals in a user turn count, by what the assistant said before. "No" to a question is an answer, "no"
- * to a statement a correction; thanks after "I cannot do that" are polite.
+ * Decides which signals of a user turn count, by the assistant turn before it. "No" to a question is an answer, "no" to
+ * a statement a correction; thanks after "I cannot do that" are mere politeness.
+ *
+ * Test: test/reader/conversations/signal-context.test.ts.
  */
 import { STANCES, type SignalCandidate, type Stance } from '../../domain/facts.ts';
 import type { SignalKey } from '../../domain/signal-kinds.ts';
 
-/** What a session has said so far. */
+/** The context of a user turn. */
 export interface SignalContext {
-  /** Of the latest assistant turn; null: none yet. */
+  /** Stance of the latest assistant turn; null if there is none yet. */
   stance: Stance | null;
-  /** A user turn precedes. */
+  /** True if an earlier turn is a user's. */
   hasUserTurn: boolean;
 }
 
 /**
- * The signals that count. The turn that opens a session cannot judge an assistant that has not spoken, unless it
- * speaks of an earlier conversation; where only users' turns are kept, later ones can.
+ * Returns the signals that count. A turn that opens a session cannot judge an assistant that has not spoken, unless it
+ * speaks of an earlier conversation. In a session of user turns alone, later ones can.
  */
 export function signalsInContext(
   candidates: readonly SignalCandidate[],

@@ -1,6 +1,7 @@
 /**
- * Title and summary of a session, out of its requests, their answers and how it ended.
- * Covered by test/reader/conversations/session-text.test.ts.
+ * Composes title and summary of a session from its requests, their answers and the outcome.
+ *
+ * Test: test/reader/conversations/session-text.test.ts.
  */
 import { capitalOf } from '../document/capital.ts';
 import { QUESTION_ENDS } from '../document/question-marks.ts';
@@ -11,27 +12,27 @@ import { withoutOpenings } from '../shortening/trimming.ts';
 import { isUnspaced } from '../document/words.ts';
 import type { SessionRequest } from './session-request.ts';
 
-/** UTF-16 units. */
+/** Longest title, UTF-16 units. */
 const TITLE_LENGTH = 60;
-/** Of each sentence, where a summary tells several. */
+/** Longest sentence of a request, if a summary tells several; and length of all answers together, UTF-16 units. */
 const TOLD_LENGTH = 110;
 const ANSWERS_LENGTH = 360;
-/** Scripts without spaces say in a character what others say in two, and take three bytes for it. */
+/** Factor on lengths for scripts without spaces: a character says as much as two of others, and takes three bytes. */
 const DENSE = 0.6;
-/** Between what was asked, what was answered and how it ended. */
+/** Separates request, answer and outcome. */
 const PART = ' – ';
-/** Between one request with its answer and the next. */
+/** Separates a request with its answer from the next. */
 const PAIR = ' · ';
 
-/** A sentence as it is kept and shown: at most `length` UTF-16 units, fewer of scripts without spaces. */
+/** A sentence as it is kept and shown: at most `length` UTF-16 units, fewer in scripts without spaces. */
 export function kept(sentence: string, length: number): string {
   const line = sentence.replace(/\s+/gu, ' ');
   return shortened(line, isUnspaced(line) ? Math.floor(length * DENSE) : length);
 }
 
-/** A request in at most 60 characters. */
+/** A request as a title of at most 60 characters. */
 export function titleOf(text: string): string {
-  // "I wanted to pay, but it failed" is not "Pay, but it failed".
+  // A contrast needs its opening: "I wanted to pay, but it failed", not "Pay, but it failed".
   const short = withoutMarks(isContrasted(text) ? text : withoutOpenings(wishIn(text)));
   if (short.length <= TITLE_LENGTH) return capitalised(short);
   const clause = shortenedAtClause(short, TITLE_LENGTH, short.length < text.length - 2);
@@ -44,17 +45,17 @@ export function titleOf(text: string): string {
   );
 }
 
-/** What a summary tells. */
+/** The input of a summary. */
 interface Told {
   readonly requests: readonly SessionRequest[];
-  /** Requests besides those. */
+  /** Number of requests that are not told. */
   readonly further: number;
   readonly outcome: SessionOutcome;
 }
 
 /**
- * What was asked with what was answered to it, how many requests are not told, and how the session ended. `language`:
- * ISO 639-1, of what is said beside the quotations; null: that is left out.
+ * The requests with their answers, the number of further requests, and the outcome. `language`: ISO 639-1, of the words
+ * beside the quotations; null omits them.
  */
 export function summaryOf({ requests, further, outcome }: Told, language: string | null): string {
   const words = language === null ? undefined : TEXT_LANGUAGES.get(language);
@@ -66,7 +67,7 @@ export function summaryOf({ requests, further, outcome }: Told, language: string
       : `${wanted}${PART}${sentenceOf(shortened(answer, Math.floor(ANSWERS_LENGTH / requests.length)))}`;
   });
   if (words !== undefined && further > 0) pairs.push(words.further.replace('{count}', String(further)));
-  // What is open is what was asked last.
+  // The closing "open" speaks of the latest request, so it is said only if that one is open.
   const isTold = outcome !== 'open' || requests.at(-1)?.outcome === 'open';
   const closing = isTold ? words?.endings[outcome] : undefined;
   return pairs.join(PAIR) + (closing === undefined ? '' : `${PART}${closing}`);
@@ -74,7 +75,7 @@ export function summaryOf({ requests, further, outcome }: Told, language: string
 
 const LAST_MARK = new RegExp(`[\\s.!。！;,:，、；：।${QUESTION_ENDS}]`, 'u');
 
-/** Without spaces and marks at its end. */
+/** The text without spaces and marks at its end. */
 export function withoutMarks(text: string): string {
   let end = text.length;
   while (end > 0 && LAST_MARK.test(text[end - 1]!)) end -= 1;
@@ -85,7 +86,7 @@ function sentenceOf(text: string): string {
   return ended(capitalised(text.trim()));
 }
 
-/** With a capital, unless the first word has one somewhere: "iPhone". */
+/** The text with a capital first letter, unless its first word already has a capital: "iPhone". */
 export function capitalised(text: string): string {
   const first = /^\S*/u.exec(text)?.[0] ?? '';
   if (first !== first.toLowerCase()) return text;
