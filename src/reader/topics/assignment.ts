@@ -1,8 +1,9 @@
 /**
- * Who decides that a request joins a topic: online, request by request, in stream order. A request joins the nearest
- * micro-cluster and is in that one's topic; if none is near enough, it becomes a micro-cluster of its own, whose place
- * `placeOf` decides. Nothing is moved here that an earlier request decided, and regrouping applies the same test.
- * Covered by test/reader/topics/topics.test.ts.
+ * Assigns a request to a topic online, in stream order. A request joins the nearest micro-cluster and thereby its
+ * topic; if none is near enough, it becomes a micro-cluster of its own, which `placeOf` places. Keeps the invariant
+ * that it never moves an earlier request; regrouping places by the same test.
+ *
+ * Test: test/reader/topics/topics.test.ts.
  */
 import { LEAST_OWN_SHARE } from './centroid-similarity.ts';
 import type { MicroCluster } from './micro-cluster.ts';
@@ -13,10 +14,10 @@ import type { ReadRequest } from './read-request.ts';
 import type { InstanceThresholds } from './instance-thresholds.ts';
 import type { Topic, TopicState } from './topic-state.ts';
 
-/** From this share of the topic threshold on, above the similarity floor, a request is loose in the nearest topic. */
+/** Share of the topic threshold, above the similarity floor, from which a request is loosely in the nearest topic. */
 const LOOSE_SHARE = 0.67;
 
-/** Adds a request to the micro-cluster that it joins, which can be a new one. */
+/** Adds a request to the micro-cluster that it joins, or to a new one, and returns that. */
 export function assignRequest(
   state: TopicState,
   vector: Float32Array,
@@ -27,7 +28,7 @@ export function assignRequest(
   micros.measure(vector);
   const keys = request.keys();
   const claim = own.claimOf(vector, keys, thresholds);
-  // What a topic of a person's making claims, and what it does not, never share a micro-cluster.
+  // Requests that an own topic claims never share a micro-cluster with unclaimed ones.
   const isAlike = own.size === 0 ? undefined : (micro: MicroCluster): boolean => micro.claim === claim;
   let nearest = micros.nearest(thresholds.micro, isAlike);
   let place: Place | null = null;
@@ -45,16 +46,18 @@ export function assignRequest(
   return micro;
 }
 
-/** The micro-cluster of a topic that a request with this vector would join, or null. Changes nothing. */
+/**
+ * The micro-cluster with a topic that a request with this vector would join; null if there is none. Changes nothing.
+ */
 export function nearestTopicalMicro(state: TopicState, vector: Float32Array): MicroCluster | null {
   state.micros.measure(vector);
   return state.micros.nearest(joiningThreshold(state), ({ topic }) => topic >= 0)?.micro ?? null;
 }
 
 /**
- * Where requests with these similarities to the groups belong. They join the core of the topic that they are most
- * similar to on average, from the topic threshold on and unless a waiting group is nearer. Otherwise they wait with the
- * nearest waiting group, loosely in the topic whose centroid is nearest, or in none. Ties go to the earlier group.
+ * Places requests by their similarities to the groups. They join the core of the topic with the greatest mean
+ * similarity, if it reaches the topic threshold and no waiting group is nearer. Otherwise they wait with the nearest
+ * waiting group, loosely in the topic with the nearest centroid, or in none. Ties go to the earlier group.
  */
 export function placeOf(
   { topics, thresholds }: TopicState,
@@ -82,7 +85,7 @@ export function placeOf(
 }
 
 /**
- * The cosine of requests with the centroid of a topic's core, without what all requests have in common. `similarity`:
+ * Cosine of requests with the centroid of a topic's core, without the part that all requests share. `similarity`: their
  * mean similarity to the core.
  */
 export function cosineWithCore(
@@ -94,7 +97,7 @@ export function cosineWithCore(
   return (similarity - floor) / Math.sqrt(scale * Math.max(length * length - floor, LEAST_OWN_SHARE * scale));
 }
 
-/** The cosine with a centroid from which a request joins the micro-cluster. */
+/** Least cosine with the centroid of a micro-cluster at which a request joins it. */
 function joiningThreshold({ thresholds: { micro, topic, scale }, relaxation }: TopicState): number {
   return Math.max((micro + topic) / 2, micro - relaxation * scale);
 }

@@ -1,6 +1,8 @@
 /**
- * How similar two topics are: the cosine of their centroids, corrected for what all requests have in common. Most
- * centroids stay the same between two regroupings, so their cosines are cached.
+ * The similarity of two topics: the cosine of their centroids, corrected for what all requests share. Caches the
+ * cosines, because most centroids stay the same between two regroupings.
+ *
+ * Test: test/reader/topics/centroid-similarity.test.ts.
  */
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { startOfRow } from '../numeric/lower-triangle.ts';
@@ -8,18 +10,18 @@ import { VectorTable } from '../numeric/vector-table.ts';
 import type { RequestSums } from './micro-cluster.ts';
 import type { Topic } from './topic-state.ts';
 
-/** A topic's requests, added up. `sum` is another object when the sum is another. */
+/** Sum of a topic's requests. A changed sum must be a new object, because the cache compares identities. */
 export interface TopicSum extends RequestSums {
   readonly topic: Topic;
 }
 
-/** Share of a squared centroid length, above the similarity floor, that counts as the topic's own at least. */
+/** Least share of a squared centroid length, above the similarity floor, that counts as the topic's own. */
 export const LEAST_OWN_SHARE = 0.05;
 
-/** Cosines between the centroids of topics. Those of topics that are the same as in the last call are cached. */
+/** Cosines between the centroids of topics. Keeps those between topics that have not changed since the last call. */
 export class CentroidCosines {
   readonly #arena: DotArena;
-  /** The topics of the last call, as far as their rows have stayed. */
+  /** The topics of the last call, up to the first whose row has changed. */
   #topics: readonly TopicSum[] = [];
   #cosines = new Float32Array(0);
 
@@ -27,12 +29,14 @@ export class CentroidCosines {
     this.#arena = arena;
   }
 
-  /** About how much memory it takes. */
+  /** Estimated memory, bytes. */
   get bytes(): number {
     return this.#cosines.byteLength + this.#topics.reduce((bytes, { sum }) => bytes + sum.byteLength, 0);
   }
 
-  /** A lower triangle, with unused room behind it; valid until the next call. */
+  /**
+   * Returns a lower triangle (row by row, without the diagonal), with unused room after it. Valid until the next call.
+   */
   of(topics: readonly TopicSum[]): Float32Array {
     const cosines = this.#cached(topics);
     const table = new VectorTable(this.#arena);
@@ -51,7 +55,7 @@ export class CentroidCosines {
     return cosines;
   }
 
-  /** A triangle with what is cached. A topic that is gone moves the rows behind it, so the cache ends there. */
+  /** A triangle with the cached cosines. A removed topic shifts the rows after it, so the cache ends there. */
   #cached(topics: readonly TopicSum[]): Float32Array<ArrayBuffer> {
     const changed = this.#topics.findIndex(({ topic }, row) => topic !== topics[row]?.topic);
     if (changed >= 0) this.#topics = this.#topics.slice(0, changed);
@@ -64,12 +68,12 @@ export class CentroidCosines {
 }
 
 /**
- * Similarity of two topics: the cosine of their centroids without what all requests have in common. That is a larger
- * part of a centroid than of a request, because what tells requests apart cancels out in their mean. `normA` and
- * `normB` are the lengths of the centroids; with a similarity floor of 0 they do not matter.
+ * Similarity of two topics: the cosine of their centroids without the part that all requests share. That part is larger
+ * in a centroid than in a request, because the differences between requests cancel out in their mean. `normA` and
+ * `normB` are the lengths of the centroids; they do not matter if `floor` is 0.
  */
 export function centroidSimilarity(cosine: number, normA: number, normB: number, floor: number): number {
-  // What nothing is known of any more is like nothing.
+  // An erased topic has a zero centroid, which is similar to nothing.
   if (normA === 0 || normB === 0) return 0;
   if (floor === 0) return cosine;
   const own = (norm: number): number => Math.max(norm * norm - floor, LEAST_OWN_SHARE * (1 - floor));

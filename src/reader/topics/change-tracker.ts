@@ -1,6 +1,8 @@
 /**
- * What changed among the numbered entities of one kind. `drain` answers for readers: what each entity was when it
- * first changed. `takeUnsaved` answers for the state that is stored. Each forgets what it has answered.
+ * Tracks changes of numbered entities. `drain` serves readers: it returns each changed entity with its value before the
+ * first change. `takeUnsaved` serves the stored state. Each returns a change once.
+ *
+ * Test: test/reader/topics/change-tracker.test.ts.
  */
 export class ChangeTracker<Before> {
   readonly #before = new Map<number, Before>();
@@ -11,12 +13,12 @@ export class ChangeTracker<Before> {
     if (!this.#before.has(number)) this.#before.set(number, before);
   }
 
-  /** Call at each change of what is stored. */
+  /** Call at each change of the stored state. */
   markUnsaved(number: number): void {
     this.#unsaved.add(number);
   }
 
-  /** Ascending by number. An entity may be again what it was. */
+  /** Returns changes, ascending by number. An entity may be back at its earlier value. */
   drain(): [number: number, before: Before][] {
     const changed = [...this.#before].sort(([x], [y]) => x - y);
     this.#before.clear();

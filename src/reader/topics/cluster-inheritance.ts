@@ -1,18 +1,21 @@
 /**
- * Which new topic cluster keeps which id. Regrouping forms clusters anew; each inherits the id of the old one that gave
- * most of its weight, and no id is inherited twice. Topics inherit none: their ids are in `topic-ids.ts`.
+ * Decides which new topic cluster keeps which id. Regrouping forms clusters anew; each inherits the id of the old
+ * cluster that gave most of its weight. Keeps the invariant that no id is inherited twice. Topics do not inherit: see
+ * `topic-ids.ts`.
+ *
+ * Test: test/reader/topics/cluster-inheritance.test.ts.
  */
 
-/** A member of a new group: the group that holds it so far (−1: none), and its weight. */
+/** A member of a new group: the old group that holds it (−1 if none), and its weight. */
 export interface Holding {
   readonly holder: number;
   readonly weight: number;
 }
 
 /**
- * For each new group the existing group whose identity it inherits, or −1. A group can inherit from the holder of most
- * of its weight only. If several groups can inherit from one holder, the group with most of its weight does. Ties go to
- * the lower holder and to the earlier group.
+ * Returns for each new group the old group whose identity it inherits, or −1. A group can inherit only from the holder
+ * of most of its weight. If several groups can inherit from one holder, the one with most of the holder's weight does.
+ * Ties go to the lower holder and to the earlier group.
  */
 export function inherit(groups: readonly (readonly Holding[])[]): number[] {
   const claims = groups
@@ -31,7 +34,7 @@ export function inherit(groups: readonly (readonly Holding[])[]): number[] {
   return inherited;
 }
 
-/** The holder of most of a group's weight, with that weight; null when there is no holder. */
+/** The holder of most of a group's weight, with that weight; null if there is no holder. */
 export function largestShare(holdings: readonly Holding[]): Holding | null {
   const weights = new Map<number, number>();
   for (const { holder, weight } of holdings)

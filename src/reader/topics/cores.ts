@@ -1,7 +1,8 @@
 /**
- * The cores of an instance's topics during one regrouping, each added up: which of them have become one, and how near
- * what waits is to each.
- * Covered by test/reader/topics/regrouping.test.ts.
+ * The cores of an instance's topics during one regrouping, each as a sum: merges cores that have grown together, and
+ * measures how near the waiting micro-clusters are.
+ *
+ * Test: test/reader/topics/regrouping.test.ts.
  */
 import { averageLinkage } from '../numeric/linkage.ts';
 import { startOfRow } from '../numeric/lower-triangle.ts';
@@ -19,7 +20,7 @@ export interface Core {
   weight: number;
 }
 
-/** By topic, ascending. */
+/** Returns the cores, ascending by topic. */
 export function coresOf({ micros }: TopicState): Core[] {
   const members = Map.groupBy(
     micros.live.filter(({ core }) => core),
@@ -31,9 +32,8 @@ export function coresOf({ micros }: TopicState): Core[] {
 }
 
 /**
- * Merges the cores whose requests are most similar on average, and goes on while two are as similar as `least`: the
- * larger one takes in the other. Those that a person decided about stay. `onMerge` is told the topics. Returns what is
- * left.
+ * Merges the cores with the greatest mean similarity, as long as it is at least `least`; the larger core absorbs the
+ * smaller. Cores that a person decided on stay. Calls `onMerge` with the two topics. Returns the remaining cores.
  */
 export function mergeCores(
   cores: readonly Core[],
@@ -56,7 +56,7 @@ export function mergeCores(
   return [...left];
 }
 
-/** Sums of similarities over all pairs of requests of two cores, as `averageLinkage` takes them. */
+/** Sums of similarities over all pairs of requests of two cores, in the layout of `averageLinkage`. */
 function pairTotals(cores: readonly Core[], scale: number): Float64Array {
   const totals = new Float64Array(startOfRow(cores.length));
   const sums = cores.map(({ sum }) => sum);
@@ -69,7 +69,7 @@ function pairTotals(cores: readonly Core[], scale: number): Float64Array {
   return totals;
 }
 
-/** The cores of topics as lists, for comparing one micro-cluster after the other with all of them. */
+/** The cores of topics as lists, to compare many micro-clusters with all of them. */
 export class CoreIndex {
   readonly #cores: readonly Core[];
   readonly #scale: number;
@@ -89,7 +89,10 @@ export class CoreIndex {
     this.#weights = Float64Array.from(cores, ({ weight }) => weight);
   }
 
-  /** As `MicroClusters.similaritiesByGroup`, for a request like those of the micro-cluster, and for topics only. */
+  /**
+   * The similarities of a micro-cluster to the topics, in the form of `MicroClusters.similaritiesByGroup` (per request,
+   * topics only).
+   */
   similaritiesTo({ sum, keys, weight }: MicroCluster): GroupSimilarities {
     const [totals, bonuses] = [this.#totals, this.#keys.bonuses(keys)];
     dotsOf(sum, this.#sums, totals);
@@ -109,7 +112,7 @@ export class CoreIndex {
   }
 }
 
-/** Notes the length of each mean vector, for requests that arrive until the next regrouping. */
+/** Stores the length of each mean vector for the requests that arrive until the next regrouping. */
 export function saveLengths(cores: readonly Core[], state: TopicState): void {
   for (const { topic, sum, weight } of cores) {
     const length = normOf(sum) / weight;

@@ -1,19 +1,19 @@
 /**
- * What people decided about topics, laid over what was found: topics are found as if nobody had decided anything, but
- * that those somebody decided about no longer merge. So an undo gives back what was found, and a replay ends in the
- * same rows.
- * Covered by test/reader/threads/curations.test.ts.
+ * Applies people's decisions on top of the topics that were found. Keeps the invariant that finding ignores decisions,
+ * except that topics under one no longer merge: so an undo restores what was found, and a replay gives the same rows.
+ *
+ * Test: test/reader/threads/curations.test.ts.
  */
 import type { MicroCluster } from './micro-cluster.ts';
 import type { OwnTopics } from './own-topics.ts';
 
 export interface TopicCuration {
-  /** Topic → the one that it counts as, and the message position from which it does. Holds no cycle. */
+  /** Topic → the topic that it counts as, and the message position from which it does. Acyclic. */
   readonly merges: ReadonlyMap<number, { readonly into: number; readonly since: number }>;
   /** Topic → its topic cluster. */
   readonly moves: ReadonlyMap<number, number>;
   readonly hidden: ReadonlySet<number>;
-  /** Topics that somebody decided about. */
+  /** Topics that a person decided on. */
   readonly held: ReadonlySet<number>;
 }
 
@@ -36,7 +36,7 @@ export function shownTopicOf(
   return curation.hidden.has(shown) ? -1 : shown;
 }
 
-/** The topic that one counts as: itself unless somebody merged it. */
+/** The topic that a topic counts as: itself, unless a person merged it. */
 export function heirOf(topic: number, { merges }: TopicCuration, own: OwnTopics): number {
   let heir = topic;
   for (let merge = merges.get(heir); merge !== undefined; merge = merges.get(heir)) {

@@ -1,6 +1,8 @@
 /**
- * Takes out of the stored state of topics what single requests said: their texts, their words, their vectors. What many
- * have in common stays, so that later requests find the same topics. Covered by test/worker/erasure/forget-views.test.ts.
+ * Removes erased requests from the stored state of topics: their texts, words and vectors. Keeps what many requests
+ * share, so that later requests find the same topics.
+ *
+ * Test: test/worker/erasure/forget-views.test.ts.
  */
 import { forgottenName } from '../../domain/descriptions.ts';
 import type { StateRow } from '../../domain/facts.ts';
@@ -11,22 +13,22 @@ import type { MicroCluster } from './micro-cluster.ts';
 import { keysFrom, noKeys, type RequestKeys } from './request-keys.ts';
 import { microOf, TOPIC } from './state-codec.ts';
 
-/** What is known of fewer requests than this tells of each of them. */
+/** Least number of requests whose common data does not reveal one of them. */
 export const LEAST_TOGETHER = 3;
 
-/** What is to be forgotten. */
+/** Describes what to forget. */
 export interface ForgottenRequests {
   /** Length of the embedding vectors. */
   readonly dimensions: number;
-  /** Whether what began with the request at a position is to be forgotten. */
+  /** True if the entity that began with the request at this message position must be forgotten. */
   readonly isOld: (position: number) => boolean;
-  /** Whether no message counts for it any more. */
+  /** True if the entity has no messages left. */
   readonly isEmpty: (entity: 'micro' | 'topic' | 'gap' | 'repeated', number: number) => boolean;
 }
 
 type Micro = Omit<MicroCluster, 'norm'>;
 
-/** The rows that change; `rows` are all of one instance, of any kinds. */
+/** Returns the rows that change. `rows` are all of one instance, of any kinds. */
 export function forgetRequestsOfTopics(
   rows: readonly StateRow[],
   { dimensions, isOld, isEmpty }: ForgottenRequests,
@@ -56,13 +58,13 @@ export function forgetRequestsOfTopics(
   return [...changed, ...unnamed];
 }
 
-/** The positions at which micro-clusters began. */
+/** Returns the message positions at which micro-clusters began. */
 export function beginningsOfTopics(rows: readonly StateRow[], dimensions: number): number[] {
   const codec = microOf(dimensions);
   return readersOf(rows, 'micro').map(({ read }) => codec.read(read).position);
 }
 
-/** The mean vector of the requests of each topic. */
+/** The mean vector of each topic's requests. */
 function meansOf(micros: readonly Micro[]): Map<number, Float32Array> {
   const means = new Map<number, Float32Array>();
   for (const [topic, members] of Map.groupBy(micros, (micro) => micro.topic)) {
@@ -78,7 +80,7 @@ function meansOf(micros: readonly Micro[]): Map<number, Float32Array> {
   return means;
 }
 
-/** Of few requests nothing stays but that they belong to their topic: where its mean is, or nowhere. */
+/** Keeps of few requests only that they belong to their topic: puts them at its mean, or at zero. */
 function hidden(micro: Micro, mean: Float32Array | undefined): Micro {
   const sum =
     mean === undefined
@@ -106,7 +108,7 @@ function manyOf({ actions, things, uses }: RequestKeys): RequestKeys {
   });
 }
 
-/** What was counted often enough to say nothing of one request. */
+/** The entries that were counted often enough not to reveal one request. */
 export function manyIn<Key>(counts: ReadonlyMap<Key, number>): Map<Key, number> {
   return new Map([...counts].filter(([, count]) => count >= LEAST_TOGETHER));
 }

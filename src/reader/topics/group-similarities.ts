@@ -1,43 +1,45 @@
 /**
- * The similarities of one request to the requests of each group, added up. Micro-clusters seldom change their group, so
- * the place of each in the sums is kept. Covered by test/reader/topics/micro-clusters.test.ts.
+ * Sums the similarities of one request to the requests of each group. Caches the group of each micro-cluster, because
+ * it seldom changes.
+ *
+ * Test: test/reader/topics/micro-clusters.test.ts.
  */
 import { groupOf, type MicroCluster } from './micro-cluster.ts';
 
-/** Parallel lists, by the first micro-cluster of each group. Valid until the next request. */
+/** Parallel lists, in the order of each group's first micro-cluster. Valid until the next request. */
 export interface GroupSimilarities {
-  /** As `groupOf` gives them. */
+  /** The groups, as `groupOf` numbers them. */
   readonly groups: readonly number[];
-  /** Similarities, added up over the group's requests; may be longer. */
+  /** Sums of similarities over each group's requests; may be longer than `groups`. */
   readonly totals: Float64Array;
-  /** Numbers of requests; may be longer. */
+  /** Numbers of requests; may be longer than `groups`. */
   readonly weights: Float64Array;
 }
 
 export class GroupSums {
   readonly #groups: number[] = [];
   readonly #places = new Map<number, number>();
-  /** By row of the micro-clusters: place of the group, weight and norm, as far as `#rows`. */
+  /** By row of the micro-clusters: index of the group, weight and norm; filled up to `#rows`. */
   #columns = columnsOf(64);
   #rows = 0;
   #totals = new Float64Array(64);
   #weights = new Float64Array(64);
 
-  /** Call when a micro-cluster has changed its group or its row. */
+  /** Call after a micro-cluster has changed its group or its row. */
   forget(): void {
     this.#groups.length = 0;
     this.#places.clear();
     this.#rows = 0;
   }
 
-  /** Call when a micro-cluster has grown. */
+  /** Call after a micro-cluster has grown. */
   update(row: number, { weight, norm }: MicroCluster): void {
     if (row >= this.#rows) return;
     this.#columns.weights[row] = weight;
     this.#columns.norms[row] = norm;
   }
 
-  /** `cosines` and `bonuses`: of a request, with each micro-cluster. */
+  /** Sums by group. `cosines` and `bonuses` are those of a request with each micro-cluster. */
   sum(
     live: readonly MicroCluster[],
     cosines: Float32Array,
@@ -57,7 +59,7 @@ export class GroupSums {
     return { groups, totals, weights };
   }
 
-  /** Reads the rows that have come since the last call. */
+  /** Reads the rows that were added since the last call. */
   #read(live: readonly MicroCluster[]): void {
     if (this.#columns.places.length < live.length) {
       this.#columns = columnsOf(live.length * 2);

@@ -1,29 +1,30 @@
 /**
- * What a writer is told of topics and topic clusters whose names it may write: which they are, how many requests they
- * have and what these say. Covered by test/reader/threads/written-names.test.ts.
+ * Collects the topics and topic clusters that a writer may name, with their number of requests and sample texts.
+ *
+ * Test: test/reader/threads/written-names.test.ts.
  */
 import { samplesOf } from './naming/wording.ts';
 import type { MicroCluster } from './micro-cluster.ts';
 import type { Topic, TopicState } from './topic-state.ts';
 import { clusterId, topicId } from './topic-ids.ts';
 
-/** A topic, cluster or group of requests that has a name. */
+/** A topic, cluster or group of requests to be named. */
 export interface GroupToName {
   readonly number: number;
   readonly id: string;
   readonly name: string;
-  /** Requests that it has. */
+  /** Number of its requests. */
   readonly requests: number;
-  /** What they say, what most say first. */
+  /** Texts of its requests, most common first. */
   readonly texts: readonly string[];
 }
 
 const MOST_TEXTS = 12;
-/** Of a cluster, the topics with most requests, and texts of each. */
+/** Topics of a cluster that are reported, those with most requests first, and texts of each. */
 const MOST_TOPICS = 8;
 const TEXTS_OF_TOPIC = 2;
 
-/** `asks`: whether the name of a topic with so many requests is asked for. */
+/** Returns the topics to name. `asks` tells whether to ask for the name of a topic with this many requests. */
 export function topicsToName(
   state: TopicState,
   asks: (number: number, requests: number) => boolean,
@@ -41,7 +42,7 @@ export function topicsToName(
   });
 }
 
-/** As `topicsToName`; `nameOf` gives the name under which a topic is shown. */
+/** Returns the clusters to name, like `topicsToName`. `nameOf` returns the name under which a topic is shown. */
 export function clustersToName(
   state: TopicState,
   asks: (number: number, requests: number) => boolean,

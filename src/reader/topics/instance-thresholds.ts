@@ -1,45 +1,48 @@
 /**
  * The similarity thresholds of one instance: those of the model, or a first guess that is corrected while requests
- * arrive. The correction looks at cosines of random pairs only, because nothing says which requests belong together.
- * The low percentiles show where unrelated pairs lie and how far they spread, for two topics as for two hundred.
+ * arrive. The correction uses cosines of random pairs only, because no labels exist. Their low percentiles show where
+ * unrelated pairs lie and how far they spread, for two topics as for two hundred. Keeps the invariant that the
+ * thresholds are fixed after 2,000 requests.
+ *
+ * Test: test/reader/topics/instance-thresholds.test.ts.
  */
 import type { StateRow } from '../../domain/facts.ts';
 import { ByteWriter, readersOf } from '../../domain/byte-codec.ts';
 import type { Thresholds } from '../../domain/model-thresholds.ts';
 import { quantise, quantisedCosine } from '../numeric/quantised.ts';
 
-/** About what a typed array takes beside its content. */
+/** Estimated overhead of a typed array, bytes. */
 const SAMPLE_BYTES = 150;
-/** Requests that are kept for comparison: 8,128 pairs. */
+/** Requests in the sample, for 8,128 pairs. */
 const SAMPLES = 128;
-/** From this request on the thresholds stay as they are, so that topics keep their meaning. */
+/** Number of the request after which thresholds stay fixed, so that topics keep their meaning. */
 const LAST_REQUEST = 2000;
 /**
- * The topic threshold of the first request is this much lower, on a similarity scale of 1, and rises over so many
- * requests: a small shop's topics show sooner, and a large one's stay apart. Decision 0082 has what was measured.
+ * The topic threshold starts lower by `least` (on a similarity scale of 1) and rises over the first `requests`: topics
+ * of a small shop appear sooner, those of a large one stay apart. Decision 0082 has the measurements.
  */
 const SLACK = { least: 0.12, requests: 100 } as const;
-/** The first guess counts as much as this many pairs. */
+/** Weight of the first guess, as a number of pairs. */
 const GUESS_PAIRS = 10;
-/** With fewer requests, micro-clusters are kept small, because they are never split. */
+/** Below this number of requests, micro-clusters are kept small, because they never split. */
 const FEW_REQUESTS = 28;
-/** With few requests, the largest distance from a centroid shrinks by this factor. */
+/** Factor on the largest distance from a centroid while requests are few. */
 const CAUTION = 0.5;
 /**
- * Median and standard deviation of unrelated pairs, in distances between the 5th and the 25th percentile of all pairs,
- * the median counted from the 25th. Hardly any related pair lies that low. Six sets of labelled requests gave medians
- * from 0.74 to 0.83; a normal distribution gives 0.69.
+ * Median (measured from the 25th percentile) and standard deviation of unrelated pairs, in units of the distance
+ * between the 5th and 25th percentile of all pairs. Hardly any related pair lies that low. Six labelled sets of
+ * requests gave medians from 0.74 to 0.83; a normal distribution gives 0.69.
  */
 const TO_MEDIAN = 0.75;
 const TO_DEVIATION = 1.03;
-/** A threshold is at least this many standard deviations of unrelated pairs above the similarity floor. */
+/** Least distance of a threshold from the similarity floor, in standard deviations of unrelated pairs. */
 const LEAST_DEVIATIONS = { topic: 0.75, repeated: 1, micro: 1.25 } as const;
 /**
- * Hysteresis on a similarity scale of 1: two items of one group count as this much more similar, two of different
- * groups as this much less. So groups split or merge only when the change is clear.
+ * Hysteresis on a similarity scale of 1. Two items of one group count as this much more similar, two of different
+ * groups as this much less, so groups split or merge only on a clear change.
  */
 export const HYSTERESIS = 0.04;
-/** At most this share of all pairs is below a threshold. */
+/** Greatest share of all pairs below a threshold. */
 const MOST_BELOW = { topic: 0.99, repeated: 0.995, micro: 0.999 } as const;
 
 export class InstanceThresholds implements Thresholds {
@@ -63,12 +66,12 @@ export class InstanceThresholds implements Thresholds {
   get micro(): number {
     return this.#corrected.micro;
   }
-  /** Of topics that are found: lower at first. */
+  /** Threshold of found topics: lower at first. */
   get topic(): number {
     const left = Math.max(0, 1 - this.#requests / SLACK.requests);
     return this.settledTopic - SLACK.least * this.scale * left;
   }
-  /** Of topics that people make, which claim what is near from the first request on. */
+  /** Threshold of own topics, which claim near requests from the first one on. */
   get settledTopic(): number {
     return this.#corrected.topic;
   }
@@ -78,26 +81,26 @@ export class InstanceThresholds implements Thresholds {
   get repeated(): number {
     return this.#corrected.repeated;
   }
-  /** Similarity floor: cosine of requests that have nothing in common. 0 when the thresholds belong to the model. */
+  /** Similarity floor: cosine of requests that share nothing. 0 if the thresholds belong to the model. */
   get floor(): number {
     return this.#floor;
   }
-  /** Similarity scale: distance from the floor to 1. Constants that are meant for a floor of 0 are multiplied by it. */
+  /** Similarity scale: distance from the floor to 1. Constants for a floor of 0 are multiplied by it. */
   get scale(): number {
     return 1 - this.#floor;
   }
 
-  /** `HYSTERESIS` for cosines. */
+  /** `HYSTERESIS` in units of cosines. */
   get hysteresis(): number {
     return HYSTERESIS * this.scale;
   }
 
-  /** About how much memory it takes. */
+  /** Estimated memory, bytes. */
   get bytes(): number {
     return this.#samples.reduce((bytes, sample) => bytes + sample.byteLength + SAMPLE_BYTES, 0);
   }
 
-  /** Takes a request's vector into account. Returns true when the thresholds have changed. */
+  /** Takes a request's vector into account. Returns true if the thresholds changed. */
   add(vector: Float32Array): boolean {
     const isGiven = this.#given.background === undefined;
     if (this.#requests >= (isGiven ? SLACK.requests : LAST_REQUEST)) return false;
@@ -114,7 +117,7 @@ export class InstanceThresholds implements Thresholds {
     return true;
   }
 
-  /** State rows that changed since the last call, of kinds `calibration` and `sample`. */
+  /** Returns the state rows that changed since the last call, of kinds `calibration` and `sample`. */
   takeState(): StateRow[] {
     const rows: StateRow[] = [];
     const put = (kind: string, key: number, value: Uint8Array | null): void => {
@@ -140,7 +143,7 @@ export class InstanceThresholds implements Thresholds {
     return rows;
   }
 
-  /** Takes back all state rows, in any order, into a new object; ignores rows of other kinds. */
+  /** Restores a new object from its state rows, in any order; ignores rows of other kinds. */
   restore(rows: readonly StateRow[]): void {
     for (const { key, read } of readersOf(rows, 'sample'))
       this.#samples[key] = new Int8Array(read.raw(read.count()));
@@ -179,7 +182,7 @@ export class InstanceThresholds implements Thresholds {
     };
   }
 
-  /** Cosines of all pairs of samples, ascending. */
+  /** Cosines of all pairs in the sample, ascending. */
   #pairCosines(): Float64Array {
     const samples = this.#samples;
     const pairs = samples.flatMap((sample, row) =>
@@ -190,25 +193,25 @@ export class InstanceThresholds implements Thresholds {
 }
 
 /**
- * Where the `request`-th request (from 1) is kept; from `SAMPLES` on it is not kept. All requests are equally likely
- * to be kept.
+ * Slot of the `request`-th request (from 1) in the sample; a slot from `SAMPLES` on means that it is not kept. All
+ * requests are equally likely to be kept.
  */
 function slotOf(request: number): number {
   if (request <= SAMPLES) return request - 1;
-  // The last step of murmur3 in place of chance, so that a replay keeps the same requests.
+  // Uses the last step of murmur3 as the random source, so that a replay keeps the same requests.
   let mixed = Math.imul(request ^ (request >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return ((mixed ^ (mixed >>> 16)) >>> 0) % request;
 }
 
-/** At 3, 4, 6, 9, 13, … requests, when topics are regrouped too, and at the last one. */
+/** True at 3, 4, 6, 9, 13, … requests, when topics are regrouped too, and at the last one. */
 function isDue(requests: number): boolean {
   let due = 3;
   while (due < requests) due = Math.floor(due * 1.5);
   return due === requests || requests === LAST_REQUEST;
 }
 
-/** Median and standard deviation of unrelated pairs, from the cosines of all pairs, ascending. */
+/** Median and standard deviation of unrelated pairs. `cosines`: of all pairs, ascending. */
 function unrelatedIn(cosines: Float64Array): { median: number; deviation: number } {
   if (cosines.length === 0) return { median: 0, deviation: 0 };
   const low = percentile(cosines, 0.25);

@@ -1,11 +1,13 @@
 /**
- * The keys of many groups of requests, found by their actions and things: most groups share neither with a request, so
- * their totals alone give the bonus. Covered by test/reader/topics/key-index.test.ts.
+ * An index of the keys of many groups by action and thing. It computes `keyBonus` with all groups at once: most groups
+ * share no key with a request, so their totals alone give the bonus.
+ *
+ * Test: test/reader/topics/key-index.test.ts.
  */
 import { bonusOfPairs, languageBonus, type RequestKeys } from './request-keys.ts';
 
 export class KeyIndex {
-  /** By row; `acting` and `having` of each lie beside it, for the loop over all. */
+  /** By row. The arrays below hold `acting` and `having` of each group, for the loop over all. */
   readonly #groups: RequestKeys[] = [];
   #acting = new Float64Array(64);
   #having = new Float64Array(64);
@@ -21,7 +23,7 @@ export class KeyIndex {
     this.hold(this.#groups.length - 1, keys);
   }
 
-  /** Call when the group in a row has taken in the requests of `keys`. */
+  /** Call after the group of a row has taken in the requests of `keys`. */
   hold(row: number, { actions, things }: RequestKeys): void {
     const { acting, having } = this.#groups[row]!;
     this.#acting[row] = acting;
@@ -30,7 +32,7 @@ export class KeyIndex {
     for (const thing of things.keys()) addRow(this.#byThing, thing, row);
   }
 
-  /** `keyBonus` of a group with each row. Valid until the next call. */
+  /** Returns the `keyBonus` of a group with each row. Valid until the next call. */
   bonuses(keys: RequestKeys): Float64Array {
     const [groups, bonuses] = [this.#groups, this.#bonuses.fill(0, 0, this.#groups.length)];
     for (const [action, count] of keys.actions)

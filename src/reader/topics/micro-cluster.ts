@@ -1,4 +1,8 @@
-/** One micro-cluster, as data. Covered by test/reader/topics/micro-clusters.test.ts. */
+/**
+ * One micro-cluster as data, and sums over several.
+ *
+ * Test: test/reader/topics/micro-clusters.test.ts.
+ */
 import { addTo, normOf } from '../numeric/vectors.ts';
 import { addCounts, addKeys, noKeys, type RequestKeys } from './request-keys.ts';
 import type { Wording } from './naming/wording.ts';
@@ -16,13 +20,13 @@ export interface MicroCluster extends Wording {
   norm: number;
   /** Number of its topic, or −1. */
   topic: number;
-  /** Whether it shapes its topic. One that does not is loose: it counts there, and may become a topic with others. */
+  /** True if it shapes its topic. A loose one only counts there, and may form a topic with others. */
   core: boolean;
-  /** Loose or without a topic: the number of the first micro-cluster in the group that waits to become a topic. */
+  /** Loose or without a topic: number of the first micro-cluster in the group that waits to become a topic. */
   waitingGroup: number;
-  /** Number of the topic of a person's making that claimed its requests, or −1. */
+  /** Number of the own topic that claims its requests, or −1. */
   claim: number;
-  /** What its requests ask to do, and with what. */
+  /** Actions and things of its requests. */
   readonly keys: RequestKeys;
 }
 
@@ -36,7 +40,7 @@ export function sumOf(members: readonly MicroCluster[]): Float32Array {
   return sum;
 }
 
-/** A key of its topic (the number itself) if it is core, else of its waiting group (negative). */
+/** The group's key: the topic's number if it is core, else a negative number for its waiting group. */
 export function groupOf({ topic, core, waitingGroup }: MicroCluster): number {
   return core ? topic : -1 - waitingGroup;
 }
@@ -47,14 +51,14 @@ export function keysOfAll(members: readonly MicroCluster[]): RequestKeys {
   return keys;
 }
 
-/** Requests, added up. */
+/** Sums over requests. */
 export interface RequestSums {
   /** Number of the requests. */
   readonly weight: number;
   /** Sum of their vectors, and its length. */
   readonly sum: Float32Array;
   readonly norm: number;
-  /** How many name each thing. */
+  /** Number of requests that name each thing. */
   readonly things: ReadonlyMap<string, number>;
 }
 

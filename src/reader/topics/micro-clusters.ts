@@ -1,7 +1,9 @@
 /**
- * The micro-clusters of one instance: finds the nearest one to a request, and changes them. They are the grain of
- * topics: a request never leaves its micro-cluster, and micro-clusters only merge, so a message refers to one by its
- * number for good.
+ * The micro-clusters of one instance: finds the nearest one to a request, and changes them. Keeps the invariant that a
+ * request never leaves its micro-cluster and micro-clusters only merge, so that a message can refer to one by number
+ * for good.
+ *
+ * Test: test/reader/topics/micro-clusters.test.ts.
  */
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { startOfRow } from '../numeric/lower-triangle.ts';
@@ -21,19 +23,19 @@ export interface Nearest {
   readonly cosine: number;
 }
 
-/** Where a new micro-cluster belongs. */
+/** The group of a new micro-cluster. */
 export interface Place {
   /** Number of the topic, or −1. */
   readonly topic: number;
   readonly core: boolean;
-  /** Unless core: the waiting group that it joins; null: one of its own. */
+  /** Number of the waiting group that it joins, unless it is core; null for a group of its own. */
   readonly waitingGroup: number | null;
 }
 
-/** Number of the topic under which a micro-cluster is shown, or −1. */
+/** Returns the number of the topic under which a micro-cluster is shown, or −1. */
 export type ShownTopic = (micro: Pick<MicroCluster, 'topic' | 'claim'>) => number;
 
-/** About what samples, words and indexes of a micro-cluster take, and the trace of a merged one. */
+/** Estimated memory of the samples, words and index entries of a micro-cluster, and of a merged one, bytes. */
 const MICRO_BYTES = 4000;
 const MERGED_BYTES = 200;
 
@@ -41,9 +43,9 @@ export class MicroClusters {
   /** By row of the vector table; numbers ascend. */
   readonly live: MicroCluster[] = [];
   readonly words = new WordIndex();
-  /** The topic under which each micro-cluster was shown before it changed; undefined when it is new. */
+  /** The topic under which each changed micro-cluster was shown; undefined if it is new. */
   readonly changes = new ChangeTracker<number | undefined>();
-  /** The number of the next micro-cluster. */
+  /** Number of the next micro-cluster. */
   next = 0;
   readonly #arena: DotArena;
   readonly #table: VectorTable;
@@ -52,12 +54,12 @@ export class MicroClusters {
   readonly #mergedInto = new Map<number, number>();
   /** Live micro-cluster → all that merged into it, directly or not. */
   readonly #absorbed = new Map<number, number[]>();
-  /** Sums over topics; those that changed are missing. */
+  /** Cached sums by topic; an entry is dropped when it changes. */
   readonly #topicSums = new Map<number, RequestSums>();
-  /** By row, as `live`. */
+  /** Keys by row, parallel to `live`. */
   readonly #keys = new KeyIndex();
   readonly #groupSums = new GroupSums();
-  /** Cosine of each row with the vector last measured. */
+  /** Cosine of each row with the last measured vector. */
   #cosines = new Float32Array(64);
 
   readonly #shown: ShownTopic;
@@ -68,13 +70,16 @@ export class MicroClusters {
     this.#table = new VectorTable(arena);
   }
 
-  /** Computes the cosines that `nearest` and `nearestGroup` compare. */
+  /** Computes the cosines of a vector for `nearest` and `similaritiesByGroup`. */
   measure(vector: Float32Array): void {
     if (this.#cosines.length < this.live.length) this.#cosines = new Float32Array(this.live.length * 2);
     this.#table.cosines(vector, this.#cosines);
   }
 
-  /** The micro-cluster with the highest cosine from `threshold` on; of equal ones the earliest. */
+  /**
+   * The micro-cluster with the greatest cosine that is at least `threshold`; of equal ones the earliest. Null if there
+   * is none.
+   */
   nearest(threshold: number, mayJoin?: (micro: MicroCluster) => boolean): Nearest | null {
     let best = -1;
     let bestCosine = threshold;
@@ -88,14 +93,17 @@ export class MicroClusters {
     return best < 0 ? null : { row: best, micro: this.live[best]!, cosine: bestCosine };
   }
 
-  /** Of the measured request to the requests of each group. `keys`: of the request. `scale`: similarity scale. */
+  /**
+   * Similarities of the measured request to the requests of each group. `keys`: of the request. `scale`: similarity
+   * scale.
+   */
   similaritiesByGroup(keys: RequestKeys, scale: number): GroupSimilarities {
     return this.#groupSums.sum(this.live, this.#cosines, this.#keys.bonuses(keys), scale);
   }
 
   /**
-   * Sums of similarities over all pairs of requests of two of some micro-clusters, as `averageLinkage` takes them.
-   * `keyScale`: what the keys of requests add is multiplied by it; 0: only their vectors count.
+   * Sums of similarities over all pairs of requests of two micro-clusters, in the layout of `averageLinkage`.
+   * `keyScale`: factor on the bonus of keys; 0 compares vectors only.
    */
   pairTotals(members: readonly MicroCluster[], keyScale: number): Float64Array {
     const table = new VectorTable(this.#arena);
@@ -131,7 +139,7 @@ export class MicroClusters {
     return members;
   }
 
-  /** A topic's requests, added up: the same object as long as it is the same sum. */
+  /** The sums over a topic's requests. Returns the same object while the sums are the same. */
   sumsOfTopic(topic: number, members: readonly MicroCluster[]): RequestSums {
     const known = this.#topicSums.get(topic);
     if (known !== undefined) return known;
@@ -140,7 +148,7 @@ export class MicroClusters {
     return sums;
   }
 
-  /** The live micro-cluster with this number; undefined when it has merged into another. */
+  /** The live micro-cluster with this number; undefined if it has merged. */
   get(number: number): MicroCluster | undefined {
     return this.#byNumber.get(number);
   }
@@ -150,7 +158,7 @@ export class MicroClusters {
     return this.#mergedInto.get(number);
   }
 
-  /** The live micro-cluster that holds the requests of this one now. */
+  /** The live micro-cluster that now holds the requests of this one. */
   resolve(number: number): MicroCluster {
     let live = number;
     for (let into = this.#mergedInto.get(live); into !== undefined; into = this.#mergedInto.get(live)) {
@@ -159,7 +167,7 @@ export class MicroClusters {
     return this.#byNumber.get(live)!;
   }
 
-  /** Adds a request's vector. */
+  /** Adds a request to a micro-cluster. */
   join({ row, micro }: Nearest, vector: Float32Array, keys: RequestKeys): void {
     addTo(micro.sum, vector);
     micro.weight += 1;
@@ -172,7 +180,7 @@ export class MicroClusters {
     this.changes.markUnsaved(micro.number);
   }
 
-  /** A micro-cluster of one request. */
+  /** Creates a micro-cluster of one request. */
   create(
     vector: Float32Array,
     keys: RequestKeys,
@@ -204,7 +212,7 @@ export class MicroClusters {
     return micro;
   }
 
-  /** A core micro-cluster waits for nothing; a loose one stays in its waiting group. */
+  /** Moves a micro-cluster to a topic. A core one leaves its waiting group; a loose one stays in it. */
   moveToTopic(micro: MicroCluster, topic: number, core: boolean): void {
     if (micro.topic === topic && micro.core === core) return;
     this.#note(micro);
@@ -217,7 +225,7 @@ export class MicroClusters {
     this.changes.markUnsaved(micro.number);
   }
 
-  /** The topic that it is found in stays; what it shows may change. */
+  /** Sets the own topic that claims a micro-cluster. Its found topic stays; the topic that is shown may change. */
   claim(micro: MicroCluster, topic: number): void {
     if (micro.claim === topic) return;
     this.#note(micro);
@@ -226,7 +234,7 @@ export class MicroClusters {
     this.changes.markUnsaved(micro.number);
   }
 
-  /** Call before what is shown of any micro-cluster changes. */
+  /** Call before a change of which topics are shown. */
   noteAll(): void {
     for (const micro of this.live) this.#note(micro);
     this.#topicSums.clear();
@@ -240,8 +248,7 @@ export class MicroClusters {
   }
 
   /**
-   * Merges one micro-cluster into another of the same topic that is core or loose as well. Call `compact` after the
-   * last merge.
+   * Merges `gone` into `kept`, which must have the same topic and the same `core`. Call `compact` after the last merge.
    */
   merge(kept: MicroCluster, gone: MicroCluster): void {
     this.#note(gone);
@@ -270,7 +277,7 @@ export class MicroClusters {
     for (const micro of left) this.#insert(micro);
   }
 
-  /** Takes back what was stored; numbers ascend. `mergedInto`: merged micro-clusters, each with its successor. */
+  /** Restores stored micro-clusters, ascending by number. `mergedInto`: merged ones, each with its successor. */
   restore(
     live: readonly MicroCluster[],
     mergedInto: readonly (readonly [number: number, into: number])[],
@@ -280,7 +287,7 @@ export class MicroClusters {
     for (const [number] of mergedInto) this.#absorb(this.resolve(number).number, [number]);
   }
 
-  /** About how much memory it takes. */
+  /** Estimated memory, bytes. */
   get bytes(): number {
     const vectors = this.live.reduce((bytes, { sum }) => bytes + sum.byteLength, 0);
     return (
@@ -288,7 +295,7 @@ export class MicroClusters {
     );
   }
 
-  /** Gives the memory of the vectors back. The object is of no use afterwards. */
+  /** Frees the memory of the vectors. The object must not be used afterwards. */
   release(): void {
     this.#table.clear();
   }
@@ -308,7 +315,7 @@ export class MicroClusters {
     else absorbed.push(...gone);
   }
 
-  /** Notes the topic that is shown before it changes, also for the micro-clusters that merged into this one. */
+  /** Records the shown topic before it changes, for all that merged into this micro-cluster too. */
   #note(micro: MicroCluster): void {
     const shown = this.#shown(micro);
     for (const changed of [micro.number, ...(this.#absorbed.get(micro.number) ?? [])])

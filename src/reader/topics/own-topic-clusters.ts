@@ -1,13 +1,14 @@
 /**
- * Topics of people's making stand in the topic cluster of most of what they claim; those that claim nothing yet, in
- * that of the topic nearest to their examples.
- * Covered by test/reader/topics/own-topics.test.ts.
+ * Places own topics: each stands in the topic cluster of most of its claimed requests. One that claims nothing yet
+ * stands in that of the topic nearest to its examples.
+ *
+ * Test: test/reader/topics/own-topics.test.ts.
  */
 import { addTo, dotOf, normOf } from '../numeric/vectors.ts';
 import { largestShare } from './cluster-inheritance.ts';
 import type { Topic, TopicState } from './topic-state.ts';
 
-/** Moves each topic of a person's making to its topic cluster. */
+/** Moves each own topic to its topic cluster. */
 export function placeOwnTopics(state: TopicState): void {
   if (state.own.size === 0) return;
   for (const topic of state.topics) {

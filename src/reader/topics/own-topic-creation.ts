@@ -1,4 +1,8 @@
-/** A topic of a person's making begins. Covered by test/reader/topics/own-topics.test.ts. */
+/**
+ * Creates an own topic.
+ *
+ * Test: test/reader/topics/own-topics.test.ts.
+ */
 import type { MicroCluster } from './micro-cluster.ts';
 import { placeOwnTopics } from './own-topic-clusters.ts';
 import type { TopicState } from './topic-state.ts';
@@ -6,14 +10,14 @@ import type { TopicState } from './topic-state.ts';
 export interface NewTopic {
   /** UUID. */
   readonly id: string;
-  /** Where in the stream it was made. */
+  /** Message position at which it was made. */
   readonly position: number;
   readonly name: string;
   readonly description: string;
   /** Its examples, and their vectors of unit length. */
   readonly texts: readonly string[];
   readonly vectors: readonly Float32Array[];
-  /** It claims earlier requests, too: micro-cluster by micro-cluster. */
+  /** True if it also claims earlier requests, by whole micro-clusters. */
   readonly fromBeginning: boolean;
 }
 
@@ -30,7 +34,7 @@ export function createOwnTopic(state: TopicState, made: NewTopic): number {
   return number;
 }
 
-/** The topic that claims what a micro-cluster says on average, or −1. */
+/** The topic that claims the mean request of a micro-cluster, or −1. */
 function claimOf({ own, thresholds }: TopicState, { sum, norm, keys, weight }: MicroCluster): number {
   const mean = sum.map((component) => component / norm);
   return own.claimOf(mean, keys, thresholds, weight);

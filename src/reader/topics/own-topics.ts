@@ -1,36 +1,37 @@
 /**
- * Topics that people made: each claims the requests that are near one of its examples, whatever topic is found for
- * them beneath.
- * Covered by test/reader/topics/own-topics.test.ts.
+ * Own topics, which people made: each claims the requests near its examples. Keeps the invariant that a claim never
+ * changes the topic that is found beneath.
+ *
+ * Test: test/reader/topics/own-topics.test.ts.
  */
 import { ByteWriter, type ByteReader } from '../../domain/byte-codec.ts';
 import { dotOf } from '../numeric/vectors.ts';
 import { keyBonus, keysOf, type RequestKeys } from './request-keys.ts';
 import type { InstanceThresholds } from './instance-thresholds.ts';
 
-/** What a topic's requests are compared with. */
+/** An example to compare requests with. */
 interface Example {
   readonly text: string;
-  /** Of unit length. */
+  /** Vector of unit length. */
   readonly vector: Float32Array;
   readonly keys: RequestKeys;
 }
 
 /**
- * From the topic threshold (0) to the cosine at which requests join one micro-cluster (1). On six sets of requests with
- * 3, 6 and 10 examples, 62 to 87 % of what is claimed was right, and 36 to 73 % of what should be was claimed.
+ * Position of the claim threshold between the topic threshold (0) and the threshold of micro-clusters (1). On six sets
+ * of requests with 3, 6 and 10 examples, precision was 62 to 87 % and recall 36 to 73 %.
  */
 const CLAIM_SHARE = 0.5;
-/** About what an example takes beside its vector. */
+/** Estimated memory of an example besides its vector, bytes. */
 const EXAMPLE_BYTES = 1500;
 
 export class OwnTopics {
   /** By number of the topic, ascending. */
   readonly #examples = new Map<number, readonly Example[]>();
-  /** Topics whose making was undone. */
+  /** Topics whose creation was undone. */
   readonly #retired = new Set<number>();
 
-  /** Numbers ascend from call to call. Examples of which the model knows no word claim nothing. */
+  /** Adds a topic. Numbers must ascend from call to call. Examples of which the model knows no word claim nothing. */
   add(topic: number, texts: readonly string[], vectors: readonly Float32Array[]): void {
     const examples = texts.map((text, index) => ({ text, vector: vectors[index]!, keys: keysOf(text) }));
     this.#examples.set(
@@ -51,19 +52,19 @@ export class OwnTopics {
     return this.#examples.has(topic) && !this.#retired.has(topic);
   }
 
-  /** How many claim requests now. */
+  /** Number of topics that claim requests now. */
   get active(): number {
     return this.#examples.size - this.#retired.size;
   }
 
-  /** How many there have ever been. */
+  /** Number of topics ever made. */
   get size(): number {
     return this.#examples.size;
   }
 
   /**
-   * The topic whose nearest examples are nearest to a request, or to the mean of `weight` requests with these keys; −1
-   * when none are near enough. Ties go to the earlier topic.
+   * Returns the topic whose nearest examples are nearest to a request, or to the mean of `weight` requests with these
+   * keys; −1 if none are near enough. Ties go to the earlier topic.
    */
   claimOf(vector: Float32Array, keys: RequestKeys, thresholds: InstanceThresholds, weight = 1): number {
     if (this.active === 0) return -1;
@@ -95,7 +96,7 @@ export class OwnTopics {
     return writer.finish();
   }
 
-  /** Takes back what `write` gave. */
+  /** Restores a topic from the output of `write`. */
   read(topic: number, read: ByteReader, dimensions: number): void {
     if (read.byte() === 1) this.#retired.add(topic);
     const examples = read.list(() => {
@@ -105,7 +106,7 @@ export class OwnTopics {
     this.#examples.set(topic, examples);
   }
 
-  /** About how much memory it takes. */
+  /** Estimated memory, bytes. */
   get bytes(): number {
     let bytes = 0;
     for (const examples of this.#examples.values())
@@ -114,7 +115,7 @@ export class OwnTopics {
   }
 }
 
-/** Of one example alone, chance would decide; of all, the breadth of what a person means. */
+/** Mean of the highest values: less noisy than the highest alone, less strict than the mean of all. */
 function meanOfHighest(values: Float64Array, count: number): number {
   const highest = values.sort().subarray(-count);
   return highest.reduce((sum, value) => sum + value, 0) / highest.length;

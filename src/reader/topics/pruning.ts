@@ -1,18 +1,20 @@
 /**
- * Pruning keeps an instance's micro-clusters within bounds, however different its requests are. It merges the most
- * similar ones, never across topics and claims, and lets later requests join micro-clusters more easily.
+ * Keeps an instance's micro-clusters within bounds, however different its requests are. Merges the most similar ones,
+ * never across topics and claims, and lowers the threshold for later requests to join one.
+ *
+ * Test: test/reader/topics/pruning.test.ts.
  */
 import { averageLinkage } from '../numeric/linkage.ts';
 import type { MicroCluster } from './micro-cluster.ts';
 import { createTopicIfDue } from './topic-creation.ts';
 import type { TopicState } from './topic-state.ts';
 
-/** More micro-clusters than this are pruned to `KEPT_MICROS`. */
+/** Above this number, micro-clusters are pruned to `KEPT_MICROS`. */
 const MOST_MICROS = 1000;
 const KEPT_MICROS = 700;
-/** Each pruning lowers by this the cosine from which a request joins a micro-cluster. */
+/** Each pruning lowers the threshold to join a micro-cluster by this cosine (on a similarity scale of 1). */
 const RELAXATION = 0.02;
-/** Prunes when there are more than `MOST_MICROS` micro-clusters. */
+/** Prunes if there are more than `MOST_MICROS` micro-clusters. */
 export function pruneIfDue(state: TopicState): void {
   if (state.micros.live.length <= MOST_MICROS) return;
   const { micros, thresholds } = state;
@@ -20,7 +22,7 @@ export function pruneIfDue(state: TopicState): void {
     ...Map.groupBy(micros.live, ({ topic, core, claim }) => `${topic} ${core} ${claim}`).values(),
   ];
   const surplus = micros.live.length - KEPT_MICROS;
-  // The most similar pairs come first whatever the threshold is. A high one is faster and most often gives enough.
+  // The threshold does not change the order of merges. A high one is faster and mostly yields enough.
   let merges = groups.flatMap((group) => mergesIn(state, group, thresholds.topic));
   if (merges.length < surplus) merges = groups.flatMap((group) => mergesIn(state, group, -1));
   merges.sort((x, y) => y.similarity - x.similarity);
@@ -41,7 +43,7 @@ interface MicroMerge {
   readonly similarity: number;
 }
 
-/** The most similar first. */
+/** The possible merges within a group, most similar first. */
 function mergesIn({ micros }: TopicState, group: readonly MicroCluster[], least: number): MicroMerge[] {
   const weights = group.map(({ weight }) => weight);
   return averageLinkage(micros.pairTotals(group, 0), weights, least).map(({ a, b, similarity }) => ({

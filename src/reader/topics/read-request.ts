@@ -1,4 +1,9 @@
-/** A request as topics take it. What its text says is read when it is first asked for, and once. */
+/**
+ * A request as topics read it. Keeps the invariant that each property of its text is computed at most once, on first
+ * use.
+ *
+ * Test: test/reader/topics/naming/wording.test.ts.
+ */
 import { requestParts, type RequestParts } from '../document/request-parts.ts';
 import { phraseUsesOf, type PhraseUse } from './naming/phrases.ts';
 import { stemsIn, tokensOf, type Tokens } from './naming/tokens.ts';
@@ -20,7 +25,7 @@ export class ReadRequest {
     return (this.#parts ??= requestParts(this.text));
   }
 
-  /** Its words, by what they can be in a name. */
+  /** Its words, by the part that each can play in a name. */
   get tokens(): Tokens {
     return (this.#tokens ??= tokensOf(this.text));
   }
@@ -30,7 +35,7 @@ export class ReadRequest {
     return (this.#phrases ??= phraseUsesOf(this.tokens));
   }
 
-  /** Stems of the words that say its action, and of those that say its thing. */
+  /** Stems of the words for its action, and of those for its thing. */
   get verbStems(): readonly string[] {
     return (this.#verbStems ??= stemsIn(this.parts.verb ?? ''));
   }
@@ -38,7 +43,7 @@ export class ReadRequest {
     return (this.#nounStems ??= stemsIn(this.parts.noun));
   }
 
-  /** New ones at each call: who takes them adds to them. */
+  /** Returns a new object at each call, because callers add to it. */
   keys(): RequestKeys {
     return keysOf(this.text, this.parts);
   }

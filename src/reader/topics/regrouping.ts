@@ -1,8 +1,10 @@
 /**
- * Who decides regrouping, the periodic step in which history may move. A topic is a commitment, so its core moves for a
- * clear gain only: two topics merge when they are as similar as one topic is, unless a person decided about one of
- * them, and a part that clearly is another matter leaves. What waits is grouped again and placed by the test of
- * arrival. Names and topic clusters follow.
+ * Regroups topics: the periodic step that may change earlier assignments. Keeps the invariant that cores move only for
+ * a clear gain, since a topic is a commitment: two topics merge only if they are as similar as the requests of one and
+ * no person decided on either; a part leaves only if it is clearly another matter. Waiting requests are grouped again
+ * and placed by the test of arrival. Names and topic clusters follow.
+ *
+ * Test: test/reader/topics/regrouping.test.ts.
  */
 import { averageLinkage, groupsAfter } from '../numeric/linkage.ts';
 import { cosineWithCore, placeOf } from './assignment.ts';
@@ -14,19 +16,19 @@ import { recluster } from './topic-clusters.ts';
 import { createTopicOf } from './topic-creation.ts';
 import type { TopicState } from './topic-state.ts';
 
-/** For this much, on a similarity scale of 1, a part leaves its core, and what is loose changes its topic. */
+/** Gain, on a similarity scale of 1, at which a part leaves its core and a loose micro-cluster changes its topic. */
 const CLEAR_GAIN = 0.1;
 
 /**
- * At 3, 4, 6, 9, … requests; then every 500 and gradually less often, down to every 5,000, as new requests change less
- * and less.
+ * Number of requests at which to regroup next: at 3, 4, 6, 9, …, then every 500 and gradually less often, down to every
+ * 5,000, because new requests change less and less.
  */
 export function nextRegroupingAfter(requests: number): number {
   if (requests < 1000) return Math.min(Math.floor(requests * 1.5), requests + 500);
   return requests + Math.min(5000, Math.max(500, Math.floor(requests / 10)));
 }
 
-/** Regroups when enough requests have come since the last time. */
+/** Regroups if enough requests have come since the last time. */
 export function regroupIfDue(state: TopicState): void {
   if (state.requests < state.nextRegrouping) return;
   regroup(state);
@@ -46,8 +48,8 @@ function regroup(state: TopicState): void {
 }
 
 /**
- * Divides the core of each topic by average linkage, where it clearly is no longer one. The largest part keeps the
- * topic and its id; what is released stays loose in the topic until it has a better place.
+ * Splits the core of each topic by average linkage if it clearly is no longer one. The largest part keeps the topic and
+ * its id; the others stay loose in the topic until they find a better place.
  */
 function releaseStrangers({ micros, thresholds }: TopicState): void {
   const { topic: least, scale } = thresholds;
@@ -63,7 +65,7 @@ function releaseStrangers({ micros, thresholds }: TopicState): void {
   }
 }
 
-/** Groups all that waits, by average linkage; groups with enough requests become topics. */
+/** Groups all waiting micro-clusters by average linkage; groups with enough requests become topics. */
 function createTopicsOfWaiting(state: TopicState): void {
   const { micros, thresholds } = state;
   const waiting = micros.live.filter(({ core }) => !core);
@@ -75,7 +77,7 @@ function createTopicsOfWaiting(state: TopicState): void {
   }
 }
 
-/** Merges topics that are as similar as the requests of one, and returns the cores that are left. */
+/** Merges topics that are as similar as the requests of one. Returns the remaining cores. */
 function mergeTopics(state: TopicState): Core[] {
   const least = state.thresholds.topic + state.thresholds.hysteresis;
   return mergeCores(coresOf(state), state, least, (larger, smaller) => {
@@ -85,7 +87,7 @@ function mergeTopics(state: TopicState): Core[] {
   });
 }
 
-/** Places what waits by the test of arrival. What is loose changes its topic for a clear gain only. */
+/** Places waiting micro-clusters by the test of arrival. A loose one changes its topic only for a clear gain. */
 function placeWaiting(state: TopicState, cores: CoreIndex): void {
   const { micros, topics, thresholds } = state;
   for (const micro of micros.live) {

@@ -1,46 +1,47 @@
 /**
- * What requests ask to do, and with which thing, beside their vectors. Vectors hear the thing more than the action, so
- * "cancel order" and "track order" lie close together. Two requests that agree in their action or in their thing count
- * as more similar, two that differ as less; where one says neither, nothing is added.
- * The same request in another language counts as more similar still.
- * Covered by test/reader/topics/request-keys.test.ts.
+ * The actions and things of requests, which complement their vectors. Vectors reflect the thing more than the action,
+ * so "cancel order" and "track order" lie close together. Two requests with the same action or thing count as more
+ * similar, two with different ones as less; if one names neither, nothing changes. The same request in another language
+ * counts as more similar still.
+ *
+ * Test: test/reader/topics/request-keys.test.ts.
  */
 import { requestParts, type RequestParts } from '../document/request-parts.ts';
 
-/** Added to the similarity of two requests for the same action, and for the same thing, on a similarity scale of 1. */
+/** Bonus for the same action, and for the same thing, on a similarity scale of 1. */
 const AGREEMENT = 0.08;
-/** Taken off the similarity of two requests for different actions, and for different things. */
+/** Deduction for different actions, and for different things. */
 const CONFLICT = 0.07;
 /**
- * Added for a request in another language: with the same action and thing, and with the same one of them where the
- * other is not said. Vectors hear the language, too.
+ * Bonus for a request in another language: with the same action and thing, and with one of them if the other is not
+ * named. Vectors reflect the language too.
  */
 const OTHER_LANGUAGE = { both: 0.3, one: 0.15 } as const;
-/** Things that a micro-cluster remembers; the rarest is dropped. */
+/** Most things of a micro-cluster; the rarest is dropped. */
 const MOST_THINGS = 12;
 
-/** How many requests name an action or thing. */
+/** Number of requests that name each action and thing. */
 export interface RequestKeys {
   readonly actions: Map<string, number>;
-  /** Heads only: what describes a thing says little. */
+  /** Only heads: the words that describe a thing say little. */
   readonly things: Map<string, number>;
-  /** By thing: how many requests name it in a language and with an action, by `language action`. */
+  /** Thing → number of requests that name it, by `language action`. */
   readonly uses: Map<string, Map<string, number>>;
-  /** The counts of `actions` and of `things`, added up. */
+  /** The totals of `actions` and of `things`. */
   acting: number;
   having: number;
-  /** Of all that `uses` has held: '' before there is any. */
+  /** The language of all entries ever in `uses`: a code, SEVERAL, or '' if there were none. */
   language: string;
 }
 
-/** The language of requests in several languages. */
+/** Stands for several languages. */
 const SEVERAL = '*';
 
 export function noKeys(): RequestKeys {
   return { actions: new Map(), things: new Map(), uses: new Map(), acting: 0, having: 0, language: '' };
 }
 
-/** `uses`: with what is counted, as `RequestKeys` holds it. */
+/** Builds keys from their counts. `uses` has the form of `RequestKeys`. */
 export function keysFrom({
   actions,
   things,
@@ -52,7 +53,7 @@ export function keysFrom({
   return { actions, things, uses, acting: totalOf(actions), having: totalOf(things), language };
 }
 
-/** Of one request. `parts`: of the same text. */
+/** The keys of one request. `parts` must be of the same text. */
 export function keysOf(
   request: string,
   { action, thing: [thing], language }: RequestParts = requestParts(request),
@@ -86,7 +87,7 @@ export function addKeys(into: RequestKeys, from: RequestKeys): void {
   }
 }
 
-/** Drops the rarest things of many; of equal ones the last by code point. */
+/** Drops the rarest things above the bound; of equal ones the last by code point. */
 export function boundKeys(keys: RequestKeys): void {
   const { things, uses } = keys;
   if (things.size <= MOST_THINGS) return;
@@ -98,7 +99,7 @@ export function boundKeys(keys: RequestKeys): void {
   }
 }
 
-/** Added to the sum of the similarities over all pairs of requests of two groups, on a similarity scale of 1. */
+/** The bonus on the sum of similarities over all pairs of requests of two groups, on a similarity scale of 1. */
 export function keyBonus(a: RequestKeys, b: RequestKeys): number {
   const same = sharedPairs(a.actions, b.actions) + sharedPairs(a.things, b.things);
   const bonus = bonusOfPairs(same, a.acting * b.acting + a.having * b.having);
@@ -106,8 +107,8 @@ export function keyBonus(a: RequestKeys, b: RequestKeys): number {
 }
 
 /**
- * Of pairs of one language. `same`: how many have the same action, and how many the same thing, added up; `both`: in
- * how many both name an action, and in how many both name a thing.
+ * The bonus of pairs in one language. `same`: number of pairs with the same action plus that with the same thing.
+ * `both`: number of pairs in which both name an action, plus that in which both name a thing.
  */
 export function bonusOfPairs(same: number, both: number): number {
   return AGREEMENT * same - CONFLICT * (both - same);
@@ -118,10 +119,7 @@ function languageOfBoth(a: string, b: string): string {
   return a === '' ? b : SEVERAL;
 }
 
-/**
- * Added for pairs of requests that may ask for the same in two languages: none, where no action and no thing is the
- * same.
- */
+/** The bonus of pairs of requests for the same in two languages; 0 if no action and no thing is the same. */
 export function languageBonus(a: RequestKeys, b: RequestKeys): number {
   if (a.language === b.language && a.language !== SEVERAL) return 0;
   let bonus = 0;
@@ -136,26 +134,26 @@ export function languageBonus(a: RequestKeys, b: RequestKeys): number {
   return bonus;
 }
 
-/** Compares the codes that two uses begin with, without copies of them. */
+/** Compares the language codes of two uses without copying them. */
 function areOfOneLanguage(use: string, other: string): boolean {
   return use.charCodeAt(0) === other.charCodeAt(0) && use.charCodeAt(1) === other.charCodeAt(1);
 }
 
-/** Of requests in two languages, for the same thing ('': none) and these actions ('': none). */
+/** The bonus of two requests in two languages for the same thing with these actions; '' means none. */
 function sharedUse(thing: string, action: string, other: string): number {
   if (action === other && action !== '' && thing !== '') return OTHER_LANGUAGE.both;
   const mayBe = action === other || (thing !== '' && (action === '' || other === ''));
   return mayBe ? OTHER_LANGUAGE.one : 0;
 }
 
-/** The action and thing that most requests of a micro-cluster name, and their language, as numbers; −1: none. */
+/** The most common action, thing and language of a micro-cluster, as numbers; −1 if there is none. */
 export interface MainKeys {
   readonly action: number;
   readonly thing: number;
   readonly language: number;
 }
 
-/** The main keys of some micro-clusters, made for comparing each with each. */
+/** Computes the main keys of some micro-clusters, to compare each with each. */
 export function mainKeysOf(all: readonly RequestKeys[]): MainKeys[] {
   const numbers = new Map<string, number>();
   const numberOf = (kind: string, key: string | null): number => {
@@ -175,7 +173,7 @@ export function mainKeysOf(all: readonly RequestKeys[]): MainKeys[] {
   });
 }
 
-/** `keyBonus` of two requests with these keys. */
+/** The `keyBonus` of two requests with these keys. */
 export function mainKeyBonus(a: MainKeys, b: MainKeys): number {
   const bonus = bonusOf(a.action, b.action) + bonusOf(a.thing, b.thing);
   if (a.language === b.language || a.language < 0 || b.language < 0 || a.thing !== b.thing) return bonus;
@@ -192,7 +190,7 @@ export function addCounts(into: Map<string, number>, from: ReadonlyMap<string, n
   for (const [key, count] of from) into.set(key, (into.get(key) ?? 0) + count);
 }
 
-/** Pairs of one of each of two groups that have the same key. */
+/** Number of pairs, one from each group, with the same key. */
 export function sharedPairs(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
   if (a.size === 0 || b.size === 0) return 0;
   const [few, many] = a.size <= b.size ? [a, b] : [b, a];
@@ -201,14 +199,14 @@ export function sharedPairs(a: ReadonlyMap<string, number>, b: ReadonlyMap<strin
   return pairs;
 }
 
-/** The counts of a map, added up. */
+/** The sum of the counts. */
 function totalOf(counts: ReadonlyMap<string, number>): number {
   let total = 0;
   for (const count of counts.values()) total += count;
   return total;
 }
 
-/** The key of the highest count; null: there is none. Ties go to the first by code point. */
+/** The key of the highest count; null if there is none. Ties go to the first by code point. */
 function mostFrequent(counts: ReadonlyMap<string, number>): string | null {
   let best: string | null = null;
   let most = 0;

@@ -1,6 +1,8 @@
 /**
- * The bytes in which topics are stored: one row for each micro-cluster, topic and topic cluster, and one for the
- * counters. Only what changed is written.
+ * Encodes the state of topics: one row per micro-cluster, topic and topic cluster, and one for the counters. Keeps the
+ * invariant that only changed rows are written, and that `restoreState` of all rows yields an equal state.
+ *
+ * Test: test/reader/topics/state-codec.test.ts.
  */
 import type { StateRow } from '../../domain/facts.ts';
 import { ByteWriter, readersOf, type ByteReader } from '../../domain/byte-codec.ts';
@@ -27,8 +29,8 @@ import type { Topic, TopicCluster, TopicState } from './topic-state.ts';
 const VERSION = 7;
 
 /**
- * Rows that changed since the last call. Kinds: `topics` (the counters), `micro`, `merged`, `topic`, `cluster`,
- * `own-topic`.
+ * Returns the rows that changed since the last call. Kinds: `topics` (the counters), `micro`, `merged`, `topic`,
+ * `cluster`, `own-topic`.
  */
 export function takeState(state: TopicState): StateRow[] {
   const { instance, micros, topics, clusters } = state;
@@ -54,8 +56,8 @@ export function takeState(state: TopicState): StateRow[] {
 }
 
 /**
- * Takes back all rows that `takeState` gave, in any order, into a new `TopicState`. Ignores rows of other kinds. Throws
- * when another version or another embedding model wrote them.
+ * Restores a new `TopicState` from all rows that `takeState` returned, in any order. Ignores rows of other kinds.
+ * Throws if another version or another embedding model wrote them.
  */
 export function restoreState(state: TopicState, rows: readonly StateRow[]): void {
   for (const { read } of readersOf(rows, 'topics')) readCounters(state, read);

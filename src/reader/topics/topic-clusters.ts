@@ -1,7 +1,9 @@
 /**
- * Topic clusters: topics with similar centroids. With few topics, all clusters are formed again whenever a topic is
- * created; with many, a new topic joins one, and all are formed again at the next regrouping. Which of them
- * keeps which id is in `cluster-inheritance.ts`.
+ * Groups topics with similar centroids into topic clusters. While topics are few, all clusters are formed again at each
+ * new topic; later a new topic joins one, and all are formed again at the next regrouping. `cluster-inheritance.ts`
+ * decides which cluster keeps which id.
+ *
+ * Test: test/reader/topics/topic-clusters.test.ts.
  */
 import { averageLinkage, groupsAfter } from '../numeric/linkage.ts';
 import { startOfRow } from '../numeric/lower-triangle.ts';
@@ -13,15 +15,15 @@ import { sharedPairs } from './request-keys.ts';
 import { HYSTERESIS, type InstanceThresholds } from './instance-thresholds.ts';
 import type { Overview, Topic, TopicCluster, TopicState } from './topic-state.ts';
 
-/** Added to the similarity of topics whose requests all name the same thing: topics of one thing are a cluster. */
+/** Bonus on the similarity of topics whose requests all name the same thing, so that they form a cluster. */
 const THING_BONUS = 0.2;
 /**
- * A topic on its own joins the nearest cluster from this share of the threshold on, once there are so many topics. With
+ * A single topic joins the nearest cluster from this share of the threshold on, once there are this many topics. With
  * fewer, the nearest may be about something else.
  */
 const LONELY = { share: 0.5, topics: 30 };
 
-/** Clusters all topics again by average linkage of their centroids. Every topic counts the same, whatever its size. */
+/** Clusters all topics anew by average linkage of their centroids. Every topic counts the same, whatever its size. */
 export function recluster(state: TopicState, overview: Overview): void {
   const groups = linkedTopics(state, topicSums(state, overview));
   const inherited = inherit(
@@ -44,7 +46,7 @@ export function recluster(state: TopicState, overview: Overview): void {
   }
 }
 
-/** Moves a topic into the cluster whose topics have the highest mean similarity to it, or into one of its own. */
+/** Moves a topic into the cluster with the greatest mean similarity to it, or into a new one. */
 export function joinCluster(state: TopicState, topic: Topic, overview: Overview): void {
   const clusters = similaritiesToClusters(state, topic, overview);
   let nearest: TopicCluster | null = null;
@@ -69,7 +71,7 @@ function topicSums({ topics, micros }: TopicState, { members }: Overview): Topic
     .map(([number, own]) => ({ topic: topics[number]!, ...micros.sumsOfTopic(number, own) }));
 }
 
-/** Topics and groups ascend by number. */
+/** Groups topics by average linkage. Topics and groups ascend by number. */
 function linkedTopics({ thresholds, centroids }: TopicState, topics: readonly TopicSum[]): TopicSum[][] {
   const { floor } = thresholds;
   const cosines = centroids.of(topics);
@@ -94,7 +96,10 @@ function linkedTopics({ thresholds, centroids }: TopicState, topics: readonly To
     : withoutLonely(topics, groups, totals, threshold * LONELY.share);
 }
 
-/** Joins each group of one topic to the group of several that is most similar to it on average, from `least` on. */
+/**
+ * Joins each group of one topic to the larger group with the greatest mean similarity to it, if that is at least
+ * `least`.
+ */
 function withoutLonely(
   topics: readonly TopicSum[],
   groups: readonly TopicSum[][],
@@ -126,7 +131,7 @@ function thingBonus(a: TopicSum, b: TopicSum): number {
   return THING_BONUS * (sharedPairs(a.things, b.things) / (a.weight * b.weight));
 }
 
-/** By cluster, or −1: similarities of a topic to the cluster's topics, added up. */
+/** Sums of similarities between a topic and each cluster's topics; −1 stands for no cluster. */
 function similaritiesToClusters(
   state: TopicState,
   topic: Topic,
@@ -158,7 +163,7 @@ function similaritiesToClusters(
   return clusters;
 }
 
-/** The value of `centroidSimilarity` down to which topics form one cluster. */
+/** The least `centroidSimilarity` at which topics form one cluster. */
 function clusterThreshold({ cluster, floor, scale }: InstanceThresholds): number {
   return (cluster - floor) / scale;
 }
@@ -167,7 +172,7 @@ function moveToCluster(state: TopicState, topic: Topic, cluster: TopicCluster): 
   if (topic.cluster !== cluster.number) state.changeTopic(topic, { cluster: cluster.number });
 }
 
-/** A cluster with the identity of its first topic. One that had this identity before and is not in use comes back. */
+/** A cluster with the identity of its first topic. An unused cluster of that identity is reused. */
 function createCluster(
   { clusters }: TopicState,
   topics: readonly Topic[],

@@ -1,8 +1,9 @@
 /**
- * A new topic: a waiting group becomes one as soon as it has enough requests. Three are enough for a group that no
- * topic holds. One whose requests are loose in topics must be large for its instance and clearly more similar to
- * itself than to any topic, so that topics do not crumble.
- * Covered by test/reader/topics/topics.test.ts.
+ * Creates topics: a waiting group becomes one once it has enough requests. Three are enough for a group outside all
+ * topics. A group of requests that are loose in topics must be large for its instance and clearly more similar to
+ * itself than to any topic. Keeps the invariant that topics do not crumble.
+ *
+ * Test: test/reader/topics/topics.test.ts.
  */
 import { dotOf } from '../numeric/vectors.ts';
 import { joinCluster, recluster } from './topic-clusters.ts';
@@ -10,23 +11,20 @@ import { sumOf, weightOf, type MicroCluster } from './micro-cluster.ts';
 import { nameTopic } from './naming/topic-names.ts';
 import type { Topic, TopicState } from './topic-state.ts';
 
-/** A waiting group becomes a topic when it has this many requests. */
+/** Least requests of a waiting group that becomes a topic. */
 export const LEAST_REQUESTS = 3;
 
-/**
- * With more topics than this, a new one joins a topic cluster; the clusters are formed again at the next
- * regrouping.
- */
+/** Above this number of topics, a new one joins a topic cluster; clusters are formed again at the next regrouping. */
 const FEW_TOPICS = 100;
 /**
- * A group becomes a topic from this many times the square root of the instance's requests on: one that no topic holds,
- * and one of loose requests.
+ * Least requests of a group, as a multiple of the square root of the instance's requests: outside all topics, and loose
+ * in topics.
  */
 const LEAST_ROOT = { free: 0.1, loose: 0.25 };
-/** Its requests are more similar to one another than to those of any topic by this much, on a similarity scale of 1. */
+/** Least lead of the similarity within the group over that to any topic, on a similarity scale of 1. */
 const CLEAR_GAIN = 0.1;
 
-/** Makes a waiting group a topic when it has enough requests. */
+/** Turns a waiting group into a topic if it has enough requests. */
 export function createTopicIfDue(state: TopicState, members: readonly MicroCluster[]): void {
   const topic = createTopicOf(state, members);
   if (topic === null) return;
@@ -36,7 +34,7 @@ export function createTopicIfDue(state: TopicState, members: readonly MicroClust
   else joinCluster(state, topic, overview);
 }
 
-/** A topic of these micro-clusters, without a name; null when they are not due to become one. */
+/** Creates a topic of these micro-clusters, without a name; null if they are not enough. */
 export function createTopicOf(state: TopicState, members: readonly MicroCluster[]): Topic | null {
   const weight = weightOf(members);
   const root = Math.sqrt(state.requests);
@@ -45,7 +43,7 @@ export function createTopicOf(state: TopicState, members: readonly MicroCluster[
   return isHeld && !leavesTopics(state, members, weight) ? null : state.createTopic(members);
 }
 
-/** Whether a group of loose requests is large enough, and different enough from all topics, to leave them. */
+/** True if a group of loose requests is large enough, and different enough from all topics, to leave them. */
 function leavesTopics(
   { micros, requests, thresholds }: TopicState,
   members: readonly MicroCluster[],

@@ -1,6 +1,8 @@
 /**
- * The ids of topics and topic clusters. That of a topic follows from the message that it was found in, so a replay gives
- * the same; that of a cluster from the topic that it began with. Covered by test/reader/topics/topics.test.ts.
+ * The ids of topics and topic clusters. Keeps the invariant that a replay yields the same ids: a topic's id follows
+ * from the message that it was found in, a cluster's from its first topic.
+ *
+ * Test: test/reader/topics/topics.test.ts.
  */
 
 import { derivedId } from '../../domain/ids.ts';

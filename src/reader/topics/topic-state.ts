@@ -1,7 +1,8 @@
 /**
- * What the topics of one instance consist of, and the few changes that every step makes. Each change is noted, for the
- * rows that readers see and for the state that is stored.
- * Covered by test/reader/topics/topics.test.ts.
+ * The topics of one instance as data, and the few changes that all steps share. Keeps the invariant that every change
+ * is recorded, for the published rows and for the stored state.
+ *
+ * Test: test/reader/topics/topics.test.ts.
  */
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { normOf } from '../numeric/vectors.ts';
@@ -21,7 +22,7 @@ export interface Topic {
   /** Message position of the micro-cluster that it was created for: the topic's identity. */
   readonly position: number;
   name: string;
-  /** Requests that it had when it got its name. */
+  /** Number of its requests when it got its name. */
   namedAt: number;
   /** Number of its topic cluster, or −1. */
   cluster: number;
@@ -29,29 +30,29 @@ export interface Topic {
   length: number;
   /** Number of the topic that it merged into, or −1. */
   heir: number;
-  /** Message position of the request at whose arrival it merged, or −1. */
+  /** Message position of the request at which it merged, or −1. */
   since: number;
-  /** What a person who made it said of it; null for a topic that was found. */
+  /** Id and description that its author gave; null for a found topic. */
   readonly own: { readonly id: string; readonly description: string } | null;
 }
 
 export interface TopicCluster {
   readonly number: number;
   /**
-   * The position of the topic that it was created for, with a counter from the second such cluster on; the UUID of one
-   * that a person made.
+   * Position of the topic that it was created for, with a counter from the second such cluster on; the UUID if a person
+   * made it.
    */
   readonly origin: string;
   readonly isOwn: boolean;
   name: string;
-  /** Requests that it had when it got its name; 0 before. */
+  /** Number of its requests when it got its name; 0 before. */
   namedAt: number;
 }
 
-/** What forms each topic and what its requests say: valid until a micro-cluster changes. */
+/** The members and wording of each topic. Valid until a micro-cluster changes. */
 export class Overview {
   readonly members: ReadonlyMap<number, readonly MicroCluster[]>;
-  /** How common words are among topics. */
+  /** Document frequencies of words among topics. */
   readonly frequencies: DocumentFrequencies;
   readonly #words = new Map<number, WordsOfMicros>();
 
@@ -86,23 +87,23 @@ export class TopicState {
   readonly dimensions: number;
   readonly micros: MicroClusters;
   readonly centroids: CentroidCosines;
-  /** By number. */
+  /** Index = number. */
   readonly topics: Topic[] = [];
-  /** By number. */
+  /** Index = number. */
   readonly clusters: TopicCluster[] = [];
   readonly own = new OwnTopics();
   readonly topicChanges = new ChangeTracker<string>();
   readonly clusterChanges = new ChangeTracker<string>();
-  /** Which topics of people's making are to be stored. */
+  /** Own topics that have to be stored. */
   readonly ownChanges = new ChangeTracker<never>();
-  /** Requests that have arrived, and the same when the state was last taken. */
+  /** Number of requests so far; `savedRequests` is its value when the state was last taken. */
   requests = 0;
-  /** Message position of the last one. */
+  /** Message position of the last request. */
   position = 0;
   savedRequests = 0;
-  /** Requests at which topics are regrouped next. */
+  /** Number of requests at which topics are regrouped next. */
   nextRegrouping = LEAST_REQUESTS;
-  /** How far pruning has lowered the cosine from which a request joins a micro-cluster, on a scale of 1. */
+  /** Amount by which pruning has lowered the threshold to join a micro-cluster, on a similarity scale of 1. */
   relaxation = 0;
   readonly #topicAt = new Map<number, Topic>();
   #curation: TopicCuration = NOTHING_CURATED;
@@ -116,7 +117,10 @@ export class TopicState {
     this.centroids = new CentroidCosines(arena);
   }
 
-  /** What a claim took from a topic neither names it nor shapes its cluster, unless nothing is left. */
+  /**
+   * Returns the overview. Claimed requests neither name the topic beneath nor shape its cluster, unless nothing else is
+   * left of it.
+   */
   overview(): Overview {
     const members = this.micros.byTopic();
     if (this.own.active === 0) return new Overview(members, this.frequencies());
@@ -132,24 +136,24 @@ export class TopicState {
     return shownTopicOf(micro, this.#curation, this.own);
   }
 
-  /** What people decided, as it applies now. */
+  /** The decisions of people that are in effect. */
   get curation(): TopicCuration {
     return this.#curation;
   }
 
-  /** As `Topics.curate`. */
+  /** Applies decisions; see `Topics.curate`. */
   curate(decide: () => TopicCuration | null): void {
     this.micros.noteAll();
     for (const topic of this.topics) this.topicChanges.note(topic.number, this.rowKeyOf(topic));
     this.#curation = decide() ?? this.#curation;
   }
 
-  /** Takes back what applied when the state was taken. */
+  /** Restores the decisions that were in effect when the state was taken. */
   restoreCuration(curation: TopicCuration): void {
     this.#curation = curation;
   }
 
-  /** The topic cluster, heir and place of merging that are shown of a topic; −1: none. */
+  /** The topic cluster, heir and message position of the merge that are shown for a topic; −1 if there is none. */
   shownLinks(topic: Topic): { readonly cluster: number; readonly heir: number; readonly since: number } {
     const { number } = topic;
     const { merges, moves } = this.#curation;
@@ -161,7 +165,7 @@ export class TopicState {
       : { cluster, heir, since: merge.since };
   }
 
-  /** Differs when the row that readers see differs. */
+  /** A key that differs if the published row differs. */
   rowKeyOf(topic: Topic): string {
     const { cluster, heir } = this.shownLinks(topic);
     return `${cluster}:${heir}:${this.#curation.hidden.has(topic.number)}:${topic.name}`;
@@ -183,8 +187,8 @@ export class TopicState {
   }
 
   /**
-   * Moves micro-clusters into a topic of their own, as its core. Returns null when topics were created for all of them
-   * before: an id never gets another meaning.
+   * Moves micro-clusters into a new topic, as its core. Returns null if topics were created for all of them before,
+   * because an id never changes its meaning.
    */
   createTopic(members: readonly MicroCluster[]): Topic | null {
     const first = members.find(({ position }) => !this.#topicAt.has(position));
@@ -195,7 +199,7 @@ export class TopicState {
     return topic;
   }
 
-  /** A topic of a person's making; it holds what it claims. */
+  /** Creates an own topic; it holds what it claims. */
   createOwnTopic(topic: Pick<Topic, 'position' | 'name' | 'own'>): Topic {
     return this.#newTopic(topic);
   }

@@ -1,7 +1,9 @@
 /**
- * The topics of one instance, found online: in stream order, without being told how many there are. Requests form
- * micro-clusters, micro-clusters form topics, topics form topic clusters. `Topics` is the only door of this room; its
- * `add` shows the steps, and each step has a file that decides it.
+ * Finds the topics of one instance online: in stream order, without knowing their number. Requests form micro-clusters,
+ * micro-clusters form topics, topics form topic clusters. `Topics` is the only entrance to this room; `add` shows the
+ * steps, and each step has its own file.
+ *
+ * Test: test/reader/topics/topics.test.ts.
  */
 import type { ClusterRow, MicroTopic, StateRow, TopicRow } from '../../domain/facts.ts';
 import { assignRequest, nearestTopicalMicro } from './assignment.ts';
@@ -17,7 +19,7 @@ import { createTopicIfDue } from './topic-creation.ts';
 import { TopicState, type Topic, type TopicCluster, type TopicOptions } from './topic-state.ts';
 import { clusterId, topicId } from './topic-ids.ts';
 
-/** About what a topic or a cluster takes, beside its micro-clusters. */
+/** Estimated memory of a topic or cluster besides its micro-clusters, bytes. */
 const TOPIC_BYTES = 500;
 
 export class Topics {
@@ -40,14 +42,14 @@ export class Topics {
   }
 
   /**
-   * The micro-cluster of a topic that a request with this vector would join, or null. Changes nothing: the answer to a
-   * question can belong to a topic, but it neither creates a topic nor shapes one.
+   * The micro-cluster with a topic that a request with this vector would join; null if there is none. Changes nothing:
+   * the answer to a question may belong to a topic, but neither creates nor shapes one.
    */
   topicalMicro(vector: Float32Array): number | null {
     return nearestTopicalMicro(this.#state, vector)?.number ?? null;
   }
 
-  /** Whether a topic that a person made claims a request. */
+  /** True if an own topic claims a request. */
   claims(vector: Float32Array, request: ReadRequest): boolean {
     const { own, thresholds } = this.#state;
     return own.active > 0 && own.claimOf(vector, request.keys(), thresholds) >= 0;
@@ -58,19 +60,19 @@ export class Topics {
     return this.#state.shownTopic(this.#state.micros.resolve(micro));
   }
 
-  /** Whether a topic was found for a micro-cluster, or claims it; null: none. */
+  /** True if a micro-cluster has a found topic or an own topic claims it; false for null. */
   hasTopic(micro: number | null): boolean {
     if (micro === null) return false;
     const { topic, claim } = this.#state.micros.resolve(micro);
     return topic >= 0 || this.#state.own.isActive(claim);
   }
 
-  /** The number of the micro-cluster that holds the requests of `micro` now. */
+  /** Number of the micro-cluster that now holds the requests of `micro`. */
   resolve(micro: number): number {
     return this.#state.micros.resolve(micro).number;
   }
 
-  /** How common words are among the instance's topics: valid until the next request. */
+  /** Document frequencies of words among the instance's topics. Valid until the next request. */
   frequencies(): DocumentFrequencies {
     return this.#state.frequencies();
   }
@@ -94,12 +96,12 @@ export class Topics {
     };
   }
 
-  /** The row of one topic as it is now. */
+  /** The current row of one topic. */
   row(topic: number): TopicRow {
     return this.#topicRow(this.#state.topics[topic]!);
   }
 
-  /** The rows of all topics and topic clusters as they are now, by number. */
+  /** The current rows of all topics and topic clusters, by number. */
   rows(): { topics: TopicRow[]; clusters: ClusterRow[] } {
     const { topics, clusters } = this.#state;
     return {
@@ -109,24 +111,24 @@ export class Topics {
   }
 
   /**
-   * Takes what people decided: `decide` may make or retire topics and clusters, and returns what applies then; null:
-   * what applied before.
+   * Applies people's decisions. `decide` may make or retire topics and clusters. It returns the decisions then in
+   * effect, or null if they have not changed.
    */
   curate(decide: () => TopicCuration | null): void {
     this.#state.curate(decide);
   }
 
-  /** Topics of people's making that claim requests. */
+  /** Number of own topics that claim requests. */
   get ownTopics(): number {
     return this.#state.own.active;
   }
 
-  /** Makes a topic that claims requests, and returns its number. Call it in `curate`, as the next two. */
+  /** Makes an own topic and returns its number. Call this and the next two methods inside `curate`. */
   createTopic(made: NewTopic): number {
     return createOwnTopic(this.#state, made);
   }
 
-  /** The topic claims nothing any more: what it held shows the topic that was found. */
+  /** Retires an own topic: its requests appear under the found topics again. */
   retire(topic: number): void {
     this.#state.own.retire(topic);
     this.#state.ownChanges.markUnsaved(topic);
@@ -142,12 +144,12 @@ export class Topics {
     return number;
   }
 
-  /** Topics whose names a writer may write; `asks` says of which with how many requests. */
+  /** Topics that a writer may name. `asks` tells whether to ask for the name of a topic with this many requests. */
   topicsToName(asks: (number: number, requests: number) => boolean): GroupToName[] {
     return topicsToName(this.#state, asks);
   }
 
-  /** As `topicsToName`; `nameOf` gives the name under which a topic is shown. */
+  /** Clusters that a writer may name, like `topicsToName`. `nameOf` returns the name under which a topic is shown. */
   clustersToName(
     asks: (number: number, requests: number) => boolean,
     nameOf: (number: number, ours: string) => string,
@@ -161,21 +163,21 @@ export class Topics {
   }
 
   /**
-   * Takes back all state rows, in any order, into a new object; ignores rows of other kinds. `curation`: what people
-   * decided, as it applied then.
+   * Restores a new object from its state rows, in any order; ignores rows of other kinds. `curation`: the decisions
+   * that were in effect.
    */
   restore(rows: readonly StateRow[], curation: TopicCuration = NOTHING_CURATED): void {
     restoreState(this.#state, rows);
     this.#state.restoreCuration(curation);
   }
 
-  /** About how much memory it takes. */
+  /** Estimated memory, bytes. */
   get bytes(): number {
     const { micros, centroids, own, topics, clusters } = this.#state;
     return micros.bytes + centroids.bytes + own.bytes + (topics.length + clusters.length) * TOPIC_BYTES;
   }
 
-  /** Gives the memory of the vectors back. The object is of no use afterwards. */
+  /** Frees the memory of the vectors. The object must not be used afterwards. */
   release(): void {
     this.#state.micros.release();
   }

@@ -1,8 +1,9 @@
 /**
- * Names of topic clusters: what their topics share. That is the thing ("Orders"), two words of it ("Card payments"),
- * or the action; if most topics share nothing, the two heaviest things ("Orders and refunds"). A cluster with one topic
- * has its name.
- * Covered by test/reader/topics/naming/cluster-names.test.ts.
+ * Names topic clusters by what their topics share: the thing ("Orders"), two words of it ("Card payments"), or the
+ * action. If most topics share nothing, the name joins the two heaviest things ("Orders and refunds"). A cluster of one
+ * topic takes its name.
+ *
+ * Test: test/reader/topics/naming/cluster-names.test.ts.
  */
 import { LEXICON } from '../../document/lexicon.ts';
 import { stemOf } from '../../document/stem.ts';
@@ -16,20 +17,20 @@ import { tokensOf, type Token } from './tokens.ts';
 import { isVerb } from './verb-forms.ts';
 import { WordsOfMicros } from './wording.ts';
 
-/** A word names a cluster alone when topics of this share of its requests say it. */
+/** Least share of requests in topics that say a word, for the word to name the cluster alone. */
 const ENOUGH = 0.6;
-/** A second word says the same as the first when this share of the first's requests are in topics that say both. */
+/** A second word goes with the first if topics that say both have this share of the first's requests. */
 const SAME = 0.8;
-/** A name stays while topics of this share of the requests say one of its words. */
+/** A name stays while topics with this share of the requests say one of its words. */
 const STILL_ENOUGH = 0.45;
-/** Words that name no thing. */
+/** Stems of words that name no thing. */
 const LIGHT: ReadonlySet<string> = new Set(LEXICON.lightWords.all.map(stemOf));
-/** A topic says a word when this share of its requests hold it. */
+/** A topic says a word if this share of its requests hold it. */
 const SAID_BY = 0.4;
-/** Pairs of things that a cluster may be named after. */
+/** Most pairs of things that are considered as names. */
 const MOST_JOINED = 4;
 const AND: ReadonlySet<string> = new Set(LEXICON.and.all);
-/** The heaviest topics of a cluster give samples for its name. */
+/** Most topics of a cluster that give samples for its name: the heaviest. */
 const TOPICS_READ = 12;
 
 /** One topic of a cluster. */
@@ -40,7 +41,7 @@ interface Part {
   readonly words: WordsOfMicros;
 }
 
-/** Whether a topic cluster may need a (new) name: `nameCluster` decides. */
+/** True if a topic cluster may need a (new) name; `nameCluster` decides. */
 export function isOutgrown({ namedAt }: TopicCluster, weight: number): boolean {
   return namedAt === 0 || weight !== namedAt;
 }
@@ -67,7 +68,7 @@ export function nameCluster(
   cluster.namedAt = parts.reduce((sum, { weight }) => sum + weight, 0);
 }
 
-/** A name stays while enough topics share it, and another cluster does not have it. */
+/** True while enough topics share the name and no other cluster has it. */
 function isStillRight(cluster: TopicCluster, parts: readonly Part[], taken: ReadonlySet<string>): boolean {
   if (cluster.name === '' || taken.has(cluster.name)) return false;
   if (parts.length === 1) return cluster.name === parts[0]!.topic.name;
@@ -85,7 +86,7 @@ function isStillRight(cluster: TopicCluster, parts: readonly Part[], taken: Read
   );
 }
 
-/** "Orders" and "refunds" of "Orders and refunds"; other names whole. */
+/** The halves of a joined name: "Orders" and "refunds" of "Orders and refunds". Other names stay whole. */
 function halvesOf(name: string): string[] {
   const words = name.split(/(?<=,)| /);
   const at = words.findIndex((word, place) => place > 0 && (AND.has(word) || word.endsWith(',')));
@@ -93,7 +94,7 @@ function halvesOf(name: string): string[] {
   return [words.slice(0, at).join(' '), words.slice(at + 1).join(' ')];
 }
 
-/** The share of the requests of `all` that some of its topics have. */
+/** Share of the requests of `all` that lie in `parts`. */
 function shareOf(parts: readonly Part[], all: readonly Part[]): number {
   const weight = (own: readonly Part[]): number => own.reduce((sum, part) => sum + part.weight, 0);
   return weight(parts) / weight(all);
@@ -103,7 +104,7 @@ function says({ name, words }: Part, stem: string): boolean {
   return name.stems.includes(stem) || (words.shares.get(stem) ?? 0) >= SAID_BY;
 }
 
-/** A stem that topics say, and those topics. */
+/** A stem, and the topics that say it. */
 interface Shared {
   readonly stem: string;
   readonly parts: readonly Part[];
@@ -111,7 +112,7 @@ interface Shared {
   readonly share: number;
 }
 
-/** The stems of the topics' names but the light ones, those first that topics with most requests say. */
+/** The stems of the topics' names without light words; those of most requests first. */
 function sharedStems(parts: readonly Part[]): Shared[] {
   const stems = new Set(parts.flatMap(({ name }) => name.stems).filter((stem) => !LIGHT.has(stem)));
   const saidBy = (stem: string): number =>
@@ -154,7 +155,7 @@ function namesOfCluster(parts: readonly Part[]): string[] {
   return [...pair, ...singles(things, words), ...joint, last];
 }
 
-/** "Charged": no heading. */
+/** True for "Charged", which makes no heading. */
 function isVerbal(stem: string, words: SampleWords): boolean {
   return /(?:ed|ing)$/.test(words.headingOf(stem) ?? '');
 }
@@ -163,7 +164,7 @@ function singles(things: readonly Shared[], words: SampleWords): string[] {
   return things.filter(({ parts }) => parts.length > 1).flatMap(({ stem }) => words.headingOf(stem) ?? []);
 }
 
-/** Whether a stem is the verb of half of the names that hold it. */
+/** True if a stem is the verb in half of the names that hold it. */
 function isAction(stem: string, parts: readonly Part[], words: SampleWords): boolean {
   if (words.mayBeNoun(stem)) return false;
   const holding = parts.filter(({ name }) => name.stems.includes(stem));
@@ -171,7 +172,7 @@ function isAction(stem: string, parts: readonly Part[], words: SampleWords): boo
   return verbs.length > 0 && verbs.length * 2 >= holding.length;
 }
 
-/** The phrase that two shared stems form, in the order that most requests use. */
+/** The phrase that two shared stems form, in the more common order; empty if there is none. */
 function pairName(
   parts: readonly Part[],
   [first, second]: readonly [string, string],
@@ -193,8 +194,8 @@ function pairName(
 }
 
 /**
- * Two things that topics of most requests say together: "Orders and refunds", or "Change address and plan" where all
- * share the action.
+ * Names of two things that most topics say together: "Orders and refunds", or "Change address and plan" if all share
+ * the action.
  */
 function joinedThings(
   parts: readonly Part[],
@@ -221,12 +222,12 @@ function joinedThings(
   return [...led, ...names].filter((both) => both.split(' ').length <= MOST_WORDS);
 }
 
-/** The place of the heaviest topic that says a word. */
+/** Index of the heaviest topic that says a word. */
 function firstPlace({ parts: [first] }: Shared, all: readonly Part[]): number {
   return all.indexOf(first!);
 }
 
-/** A shared word as part of a name; what a single topic says, as that one's name says it. */
+/** A shared word as part of a name. If only one topic says it, in that topic's words. */
 function nameOfShared({ stem, parts }: Shared, words: SampleWords): string {
   const [only] = parts;
   if (parts.length === 1 && only !== undefined) {
@@ -236,7 +237,7 @@ function nameOfShared({ stem, parts }: Shared, words: SampleWords): string {
   return words.headingOf(stem) ?? parts[0]!.topic.name;
 }
 
-/** What a topic's name is about, without the action: "Card payments" of "Stop card payment". */
+/** The thing of a topic's name without the action: "Card payments" of "Stop card payment". */
 function thingName(name: NameWords, thing: readonly Token[], words: SampleWords): string {
   if (name.action === null && thing.length === name.stems.length) return name.name;
   const plural = thing.length === 1 ? words.headingOf(thing[0]!.stem) : null;
@@ -253,7 +254,7 @@ function joined(first: string, second: string, and: string): string {
   return isWord ? `${first} ${and} ${lower}` : `${first}${and}${lower}`;
 }
 
-/** `word` without its capital, where `like` begins with none and only the first letter is one. */
+/** `word` without its capital first letter if `like` begins without one; words with further capitals stay. */
 function lowerLike(like: string, word: string): string {
   const isPlain = /^\p{Lu}[^\p{Lu}]*$/u.test(word) && !/^\p{Lu}/u.test(like);
   return isPlain ? word[0]!.toLowerCase() + word.slice(1) : word;

@@ -1,7 +1,8 @@
 /**
- * Names that no single request need hold: the verb that most requests use for their action, with the words that most
- * use for their thing. English alone has base forms to write them with.
- * Covered by test/reader/topics/naming/composed-names.test.ts.
+ * Composes names that no single request need contain: the most common verb for the action with the most common words
+ * for the thing. English only, because only English has base forms here.
+ *
+ * Test: test/reader/topics/naming/composed-names.test.ts.
  */
 import { LANGUAGES } from '../../document/lexicon.ts';
 import { nameFrom } from './phrases.ts';
@@ -10,16 +11,16 @@ import type { Sample } from './sample-words.ts';
 import { stemsIn, TRACKED, type Token } from './tokens.ts';
 import { isVerb, isVerbForm, namingForm } from './verb-forms.ts';
 
-/** An action or a trouble names a group from this share of its samples on. */
+/** Least share of samples with an action or trouble that names a group. */
 const LEAST_ACTION = 0.25;
-/** The pair of both from this share on. */
+/** Least share of samples with both the action and the thing. */
 const LEAST_PAIR = 0.15;
 const ENGLISH = 'en';
 const MOST_NOUNS = 6;
 const MOST_NOUN_WORDS = 3;
 const TROUBLE_NOUN = /^(?:problem|issue|trouble|error)s?$/;
 const NEGATIVE = /^(?:not|never|no)$|n['’]t$/;
-/** The verb for a question after something on its way. */
+/** The verb for a question about something on its way. */
 const TRACK = LANGUAGES.get(ENGLISH)!.tracking[0] ?? null;
 const PROPER = /[\p{N}@_]/u;
 
@@ -28,7 +29,7 @@ export interface ComposedName {
   readonly stems: readonly string[];
   /** Share of the samples that name both. */
   readonly pair: number;
-  /** Requests of its meaning need not hold one of its words: "where is my parcel" holds no "track". */
+  /** True if requests of this meaning need not contain its words: "where is my parcel" lacks "track". */
   readonly isMeant: boolean;
 }
 
@@ -37,11 +38,11 @@ interface Noun {
   readonly stems: readonly string[];
   /** Its key in the lexicon, or its stem. */
   readonly thing: string;
-  /** Of the samples that name it. */
+  /** Weight of the samples that name it. */
   weight: number;
 }
 
-/** The names that pairs of action and thing give, in no order. */
+/** Returns the names that pairs of action and thing give, unordered. */
 export function composedNames(samples: readonly Sample[]): ComposedName[] {
   const total = samples.reduce((sum, { weight }) => sum + weight, 0);
   const byAction = Map.groupBy(
@@ -66,7 +67,7 @@ export function composedNames(samples: readonly Sample[]): ComposedName[] {
           pair,
           isMeant,
         });
-      // A refund of a refund: whoever asks for the action means the thing.
+      // Action and thing are the same ("refund"): a request for the action means the thing.
       if (thing === action)
         names.push({ name: nameFrom(words, false), stems, pair: weightOf(own) / total, isMeant: true });
       for (const behind of [trouble, price]) {
@@ -89,7 +90,7 @@ function stemOfVerb(verb: string): string {
   return particle === undefined ? stem : `${stem}-${particle}`;
 }
 
-/** The form that most samples, by weight, have; of equal ones the first by code point. */
+/** The form with the greatest weight of samples; of equal ones the first by code point. Null if there is none. */
 function mostUsed(
   samples: readonly Sample[],
   formOf: (request: ReadRequest) => string | null,
@@ -103,7 +104,7 @@ function mostUsed(
   return best?.[0] ?? null;
 }
 
-/** The verb of a request in its base form, if the thing follows it. */
+/** The verb of a request in its base form, if the thing follows it; else null. */
 function verbOf({ text, parts, tokens, verbStems }: ReadRequest): string | null {
   if (parts.language !== ENGLISH || parts.verb === null) return null;
   if (text.indexOf(parts.noun) < text.indexOf(parts.verb)) return null;
@@ -116,7 +117,7 @@ function verbOf({ text, parts, tokens, verbStems }: ReadRequest): string | null 
   return isVerb(base) ? [base, ...particles].join(' ') : null;
 }
 
-/** How a request says that something fails, as a name says it. */
+/** The trouble that a request reports, in the words of a name; null if there is none. */
 function troubleOf({ parts }: ReadRequest): string | null {
   if (parts.verb === null || parts.language !== ENGLISH) return null;
   const { action } = parts;
@@ -129,13 +130,13 @@ function troubleOf({ parts }: ReadRequest): string | null {
   return words.length === 1 && isVerbForm(last) && last.endsWith('ed') ? last : null;
 }
 
-/** The word with which a request asks for a price, if it is a noun as well: "what does shipping cost". */
+/** The word with which a request asks for a price, if it is a noun as well: "what does shipping cost". Else null. */
 function priceOf({ parts }: ReadRequest): string | null {
   if (parts.language !== ENGLISH || parts.verb === null) return null;
   return /\b(?:cost|price|fee|charge)(?=s?$)/.exec(parts.verb.toLowerCase())?.[0] ?? null;
 }
 
-/** The nouns of the things, each with fewer and fewer of the words before its last. */
+/** The nouns of the things, each with ever fewer of the words before the last. */
 function nounsOf(samples: readonly Sample[]): Noun[] {
   const nouns = new Map<string, Noun>();
   const byThing = new Map<string, number>();
@@ -145,7 +146,7 @@ function nounsOf(samples: readonly Sample[]): Noun[] {
   }
   for (const { request, weight } of samples) {
     const { parts, tokens } = request;
-    // A name is in one language, and verbs are English here.
+    // A name is in one language, and verbs here are English.
     if (parts.language !== ENGLISH) continue;
     const plain = (word: string): string => shownAs(word, tokens.tokens);
     const words = parts.noun.split(/\s+/).filter((word) => word !== '');
@@ -155,7 +156,7 @@ function nounsOf(samples: readonly Sample[]): Noun[] {
       const stems = stemsIn(own.join(' '));
       const key = own.map(plain).join(' ');
       const known = nouns.get(key);
-      // Another word for the same thing counts, too.
+      // Other words for the same thing count too.
       const thing = own.length === 1 ? (byThing.get(parts.thing[0] ?? '') ?? 0) : 0;
       if (known === undefined)
         nouns.set(key, {
@@ -173,7 +174,7 @@ function nounsOf(samples: readonly Sample[]): Noun[] {
     .slice(0, MOST_NOUNS);
 }
 
-/** A word as names write it: without the capital that only begins a sentence. */
+/** A word as names write it: without a capital that only opens a sentence. */
 function shownAs(word: string, tokens: readonly Token[]): string {
   const lower = word.toLowerCase();
   return tokens.find(({ shown }) => shown.toLowerCase() === lower)?.shown ?? lower;

@@ -1,6 +1,8 @@
 /**
- * Which parts words can play in a name, by language: "i" is an article in Italian and a subject in English. Function
- * words tell the language of a request, however short it is. Covered by test/reader/topics/naming/grammar.test.ts.
+ * The roles that words can play in a name, by language: "i" is an article in Italian and a subject in English. Function
+ * words also tell the language of a request, however short it is.
+ *
+ * Test: test/reader/topics/naming/grammar.test.ts.
  */
 import { LANGUAGES, type Language } from '../../document/lexicon.ts';
 
@@ -20,14 +22,14 @@ const SECTIONS = {
 type Role = keyof typeof SECTIONS;
 const NAMES = Object.keys(SECTIONS) as Role[];
 
-/** The bit of each role that a word can play. */
+/** The bit of each role. */
 export const ROLE = Object.fromEntries(NAMES.map((role, bit) => [role, 1 << bit])) as Readonly<
   Record<Role, number>
 >;
 
-/** The function words of one language, or of all: the bits of their roles. */
+/** The function words of one language, or of all: word → bits of its roles. */
 export interface RequestGrammar {
-  /** ISO 639-1; null for that of all languages. */
+  /** ISO 639-1; null for all languages together. */
   readonly language: string | null;
   readonly roles: ReadonlyMap<string, number>;
 }
@@ -40,13 +42,13 @@ function grammarOf(languages: readonly Language[], language: string | null): Req
   return { language, roles };
 }
 
-/** English first: where the words do not decide, it is the likeliest. */
+/** Codes of languages, English first: it is the likeliest where words do not decide. */
 const CODES = ['en', ...[...LANGUAGES.keys()].filter((code) => code !== 'en')];
 const GRAMMARS = CODES.map((code) => grammarOf([LANGUAGES.get(code)!], code));
 const OF_ALL = grammarOf([...LANGUAGES.values()], null);
 const LANGUAGES_OF_WORD = languagesOfWords();
 
-/** Function word → the places in `CODES` of the languages that use it. */
+/** Function word → indices in `CODES` of the languages that use it. */
 function languagesOfWords(): ReadonlyMap<string, readonly number[]> {
   const places = new Map<string, number[]>();
   for (const [place, { roles }] of GRAMMARS.entries())
@@ -59,8 +61,8 @@ function languagesOfWords(): ReadonlyMap<string, readonly number[]> {
 }
 
 /**
- * The grammar of the language whose function words a request uses most, in lower case; of all when it uses none. A word
- * of several languages counts less.
+ * The grammar of the language of most function words in a request; that of all languages if it has none. Words must be
+ * in lower case. A word of several languages counts less.
  */
 export function grammarOfWords(lowers: readonly string[]): RequestGrammar {
   const counts = new Float64Array(CODES.length);
@@ -71,7 +73,7 @@ export function grammarOfWords(lowers: readonly string[]): RequestGrammar {
   return GRAMMARS[mostUsed(counts)] ?? OF_ALL;
 }
 
-/** Of the languages of some texts, null for those that are not known, the most frequent one. */
+/** The most frequent of some languages; null stands for an unknown one. */
 export function mostOften(languages: readonly (string | null)[]): string | null {
   const votes = new Float64Array(CODES.length);
   for (const language of languages) if (language !== null) votes[CODES.indexOf(language)]! += 1;
@@ -86,7 +88,7 @@ function mostUsed(counts: Float64Array): number {
   return best;
 }
 
-/** What joins two names: a word of the language, or a comma. */
+/** The joint between two names: a word of the language, or a comma. */
 export function wordForAnd(language: string | null): string {
   return (language === null ? undefined : LANGUAGES.get(language)?.and[0]) ?? ', ';
 }

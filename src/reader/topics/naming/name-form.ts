@@ -1,7 +1,9 @@
 /**
- * Whether words in a row make a name, and of which form: "Cancel order" is an action, "Funds come" is none. English
- * alone is judged, by its verbs and connectors; requests in other languages use infinitives and nouns already.
- * Covered by test/reader/topics/naming/name-form.test.ts.
+ * Judges whether a sequence of words is a name, and of which form: "Cancel order" is an action, "Funds come" is no
+ * name. Judges English only, by its verbs and connectors; requests in other languages mostly use infinitives and nouns
+ * already.
+ *
+ * Test: test/reader/topics/naming/name-form.test.ts.
  */
 import { LANGUAGES, LEXICON } from '../../document/lexicon.ts';
 import { stemOf } from '../../document/stem.ts';
@@ -15,7 +17,7 @@ const { negations: NEGATIONS, emptyVerbs: EMPTY_VERBS, vagueNouns: VAGUE } = NAM
 const PARTICIPLE = /(?:ed|ing)$/;
 const ADJECTIVE = /(?:able|ible|ous|ful|less|est|ive|ly)$/;
 
-/** What a name of each form is worth, when it is true. */
+/** Worth of a true name by its form, 0 to 1. */
 const WORTH = {
   action: 1,
   indirect: 0.92,
@@ -26,26 +28,26 @@ const WORTH = {
   word: 0.62,
   lightAction: 0.62,
   light: 0.3,
-  /** "Cost", "Mail": of what, the word does not say. */
+  /** "Cost", "Mail": the word lacks its object. */
   vague: 0.4,
   bareWord: 0.55,
   verb: 0.2,
   none: 0,
 } as const;
-/** What is left of "Where available": of what, the words do not say. */
+/** Factor for "Where available": the words lack their object. */
 const OF_ADJECTIVE = 0.75;
 
-/** Whether the samples use a stem as a noun. */
+/** Tells whether the samples use a stem as a noun. */
 export type IsNoun = (stem: string) => boolean;
 
-/** "Funds come", "ride arrives": a verb that agrees with the noun before it; "shopping list" is a thing. */
+/** True for a verb that agrees with the noun before it: "Funds come", "ride arrives". False for "shopping list". */
 export function isClause(noun: string, word: string, asks: boolean): boolean {
   if (!isVerbForm(word)) return ADJECTIVE.test(word);
   if (asks) return true;
   return isVerb(word) ? noun.endsWith('s') : !word.endsWith('s') || !noun.endsWith('s');
 }
 
-/** What the form of a name in English is worth: 0 where it is no name. */
+/** Worth of an English name by its form; 0 if it is no name. */
 export function worthOf(name: string, isNoun: IsNoun): number {
   if (/^\p{Lu}{2,5}s?$/u.test(name)) return WORTH.word;
   const words = name.toLowerCase().split(' ');
@@ -59,12 +61,12 @@ export function worthOf(name: string, isNoun: IsNoun): number {
   if (rest.every((word) => LIGHT.has(word)))
     return isAction || LIGHT.has(first) ? WORTH.lightAction : WORTH.thing;
   if (isAction) {
-    // "Add to account", "Cancel for card": what is added or cancelled was left out.
+    // "Add to account", "Cancel for card" lack the object.
     if (CONNECTORS.has(words[1] ?? '') && content.length === 2)
       return words[1] === 'for' ? WORTH.lightAction : WORTH.indirect;
     const last = words.at(-1)!;
     if (EMPTY_VERBS.has(first)) return WORTH.lightAction;
-    // "Find available": what of, the words do not say.
+    // "Find available" lacks the object.
     return ADJECTIVE.test(last) && !isNoun(stemOfForm(last)) ? WORTH.lightAction : WORTH.action;
   }
   if (ADJECTIVE.test(words.at(-1)!) && !isNoun(stemOfForm(words.at(-1)!))) return OF_ADJECTIVE * WORTH.thing;
@@ -88,7 +90,7 @@ function stemOfForm(word: string): string {
   return verbStemOf(word) ?? stemOf(word);
 }
 
-/** Whether nothing is cut off or joined that does not belong together. */
+/** True if no word is cut off and no words are joined that do not belong together. */
 function isWhole(words: readonly string[], isNoun: IsNoun): boolean {
   const last = words.at(-1)!;
   const before = words.at(-2)!;
@@ -105,12 +107,12 @@ function isWhole(words: readonly string[], isNoun: IsNoun): boolean {
     const lead = words[at - 1]!;
     if (lead === 'to' && at === 2 && isVerb(words[0]!) && isVerbal(word)) return false;
     if (!isVerbal(word) || lead === 'cannot' || lead === 'to') return true;
-    // "Cancel order": what follows a command is a noun, whatever else it may be.
+    // "Cancel order": a noun follows a command, even if it can be a verb.
     if (at === 1 && isVerb(lead) && (isVerb(word) || isVerb(word.replace(/e?s$/, '')))) return true;
     // "Jump start car": a verb of two words.
     if (at === 1 && isVerb(word) && next !== undefined && !isVerbForm(lead) && isNoun(stemOfForm(next)))
       return true;
-    // "funds come", "gas car uses": a statement of its own; "card declined" is one too, but a good name.
+    // "funds come", "gas car uses" are statements of their own. "card declined" is one too, but a good name.
     if (!PARTICIPLE.test(word) && !isEvent(word)) return false;
     return !isVerbal(lead) || (next !== undefined && isVerb(lead));
   });

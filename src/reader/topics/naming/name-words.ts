@@ -1,6 +1,8 @@
 /**
- * What a name says: the stems of its content words, and which of them is the action. Two names with the same stems do
- * not tell their topics apart. Covered by test/reader/topics/naming/topic-names.test.ts.
+ * The words of a name: the stems of its content words, and its action. Two names with equal keys do not tell their
+ * topics apart.
+ *
+ * Test: test/reader/topics/naming/topic-names.test.ts.
  */
 import { tokensOf, type Token } from './tokens.ts';
 
@@ -10,16 +12,16 @@ export interface NameWords {
   readonly stems: readonly string[];
   /** The stems, sorted and joined with a space. */
   readonly key: string;
-  /** The content words behind the verb, or all when it begins with none. */
+  /** The content words after the verb, or all of them if the name begins with none. */
   readonly thing: readonly Token[];
-  /** The verb that the name begins with. */
+  /** The verb that the name begins with; null if there is none. */
   readonly action: Token | null;
 }
 
-/** Read once for each topic or cluster and name: the same names are asked for at every regrouping. */
+/** Caches the words by owner: every regrouping asks for the same names. */
 const known = new WeakMap<object, NameWords>();
 
-/** The words of the name that `owner` has now. */
+/** The words of the owner's current name. */
 export function nameWordsOf(owner: { readonly name: string }): NameWords {
   const words = known.get(owner);
   if (words !== undefined && words.name === owner.name) return words;

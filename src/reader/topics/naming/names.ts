@@ -1,6 +1,8 @@
 /**
- * Names for groups of requests, as good intent labels are: phrases of two to five words that the requests share and
- * that set the group apart. A name is made of the requests' own words, in their language, and of nothing else.
+ * Names groups of requests like good intent labels: phrases of two to five words that the requests share and that set
+ * the group apart. Keeps the promise that a name consists of words of the requests, in their language.
+ *
+ * Test: test/reader/topics/naming/names.test.ts.
  */
 import { coreWords } from '../../document/core-words.ts';
 import { isUnspaced, type Word } from '../../document/words.ts';
@@ -9,19 +11,22 @@ import type { Sample } from './sample-words.ts';
 import { scoredNames, type DocumentFrequencies, type ScoredName } from './scores.ts';
 import type { GroupWords } from './wording.ts';
 
-/** A longer name goes before one that it holds when it is true of this share of the same requests. */
+/**
+ * A longer name precedes one that it contains if it is true of this share of the same requests and scores this share as
+ * high.
+ */
 const NEARLY_ALL = 0.75;
 const AS_GOOD = 0.6;
 const MOST_NAMES = 12;
 
-/** Names for a group, best first. At least one, unless no sample has a word. */
+/** Returns names for a group, best first. At least one, unless no sample has a word. */
 export function namesOf(group: GroupWords, frequencies: DocumentFrequencies): string[] {
   return rankedNames(group, frequencies)
     .slice(0, MOST_NAMES)
     .map(({ name }) => name);
 }
 
-/** As `namesOf`, all of them and with what is known of each. */
+/** Returns all names of `namesOf`, with their scores. */
 export function rankedNames(group: GroupWords, frequencies: DocumentFrequencies): ScoredName[] {
   const scored = scoredNames(group, frequencies);
   scored.sort((x, y) => y.score - x.score || (x.key < y.key ? -1 : 1));
@@ -29,7 +34,7 @@ export function rankedNames(group: GroupWords, frequencies: DocumentFrequencies)
   return scored.length > 0 ? scored : firstWords(group.samples);
 }
 
-/** "Sea salt cookie" instead of "Sea cookie" goes first, where nearly all that are true of one are true of both. */
+/** Moves "Sea salt cookie" before "Sea cookie" if it is true of nearly all the same requests. */
 function preferWhole(scored: ScoredName[]): void {
   for (let best = scored[0]; best !== undefined; best = scored[0]) {
     const { stems, share, score } = best;
@@ -46,7 +51,7 @@ function preferWhole(scored: ScoredName[]): void {
   }
 }
 
-/** Where requests share no word: each of them, the shortest first. */
+/** Names for requests without a common word: one from each, shortest first. */
 function firstWords(samples: readonly Sample[]): ScoredName[] {
   const names = new Set(
     samples.map(({ request }) => requestName(request.text)).filter((name) => name !== ''),
@@ -56,7 +61,7 @@ function firstWords(samples: readonly Sample[]): ScoredName[] {
     .map((name) => ({ name, score: 0, stems: [], key: name, share: 0 }));
 }
 
-/** A short name for one request: its first five words from the first content word on. '' when it has no word. */
+/** A short name for one request: its first five words from the first content word on; '' if it has no word. */
 function phraseOf(words: readonly Word[], text: string): string {
   const kept: Word[] = [];
   const hasContent = words.some((word) => word.content);
@@ -75,12 +80,12 @@ function phraseOf(words: readonly Word[], text: string): string {
   );
 }
 
-/** A short name for one request as it was made. '' when it has no word. */
+/** A short name for one request in its own words; '' if it has no word. */
 export function requestName(text: string): string {
   return phraseOf(coreWords(text), text);
 }
 
-/** The first name not in `taken`; else the first with a number. */
+/** The first name that is not in `taken`; else the first one with a number. */
 export function uniqueName(names: readonly string[], taken: ReadonlySet<string>): string {
   const base = names[0] ?? 'Unnamed';
   const free = [...names, base].find((name) => !taken.has(name));

@@ -1,4 +1,8 @@
-/** Reads `lexicon/lists/naming.json`: words that decide in English whether words in a row make a name. */
+/**
+ * Reads `lexicon/lists/naming.json`: the English words that decide whether a sequence of words is a name.
+ *
+ * Test: test/reader/topics/naming/name-form.test.ts.
+ */
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readLexiconFile } from '../../document/lexicon-file.ts';
@@ -11,11 +15,11 @@ const words = z
 
 const schema = z.strictObject({
   negations: words,
-  /** Behind these, a verb follows its subject: "where does the money come from". */
+  /** Words after which a verb follows its subject: "where does the money come from". */
   asking: words,
   /** Verbs that do not say what is wanted: "get card". */
   emptyVerbs: words,
-  /** Nouns that say too little alone: "cost" of what? */
+  /** Nouns that say too little alone: "cost". */
   vagueNouns: words,
 });
 

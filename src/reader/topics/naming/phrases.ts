@@ -1,9 +1,9 @@
 /**
- * The phrases of one request that could name it: an action and its thing ("cancel order"), or a thing with what is
- * said of it ("opening hours", "card not working"). A phrase is known by the stems of its content words. How many
- * requests of a micro-cluster use one, and in which form, tells what all requests share, where the few samples that are
- * kept tell only of themselves.
- * Covered by test/reader/topics/naming/phrases.test.ts.
+ * The phrases of one request that could name it: an action and its thing ("cancel order"), or a thing with its
+ * attributes ("opening hours", "card not working"). The stems of its content words identify a phrase. Counting phrases
+ * per micro-cluster tells what all its requests share; the few kept samples speak only for themselves.
+ *
+ * Test: test/reader/topics/naming/phrases.test.ts.
  */
 import { capitalOf } from '../../document/capital.ts';
 import { LEXICON } from '../../document/lexicon.ts';
@@ -13,34 +13,34 @@ import type { Token, Tokens } from './tokens.ts';
 const LONGEST_NAME = 60;
 const PARTICLES: ReadonlySet<string> = new Set(LEXICON.particles.all);
 const GENITIVES: ReadonlySet<string> = new Set(LEXICON.genitives.all);
-/** Words that a name has at most. */
+/** Most words of a name. */
 export const MOST_WORDS = 5;
-/** Content words that a phrase has at least. */
+/** Least content words of a phrase. */
 const FEWEST_CONTENT = 2;
-/** Phrases that are kept of one request. */
+/** Most phrases that are kept per request. */
 const PHRASES_PER_REQUEST = 14;
-/** Votes of a form whose words stand together, beside the one of a form with words left out. */
+/** Votes of a form whose words are adjacent; a form with omitted words has one. */
 const TIGHT_VOTES = 4;
 
 /** A phrase of a request. */
 export interface Phrase {
   readonly stems: readonly string[];
-  /** As a name writes it. */
+  /** Its text, as a name writes it. */
   readonly surface: string;
-  /** The request begins with it. */
+  /** True if the request begins with it. */
   readonly leading: boolean;
-  /** Its last word ends a thing: no further noun follows, as in "change shipping | address". */
+  /** True if no further noun follows its last word, unlike "change shipping | address". */
   readonly closed: boolean;
-  /** Its first word is the verb of a command. */
+  /** True if its first word is the verb of a command. */
   readonly action: boolean;
-  /** The words stand together in the request, but for what names leave out. */
+  /** True if its words are adjacent in the request, apart from words that names omit. */
   readonly tight: boolean;
 }
 
 interface Kept extends Token {
-  /** It is the first content word of the request. */
+  /** True for the first content word of the request. */
   readonly isFirst: boolean;
-  /** A number or the like, which a name leaves out, stands before it. */
+  /** True if a number or the like, which a name omits, stands before it. */
   readonly afterSlot: boolean;
 }
 
@@ -49,7 +49,7 @@ interface Found extends Omit<Phrase, 'surface'> {
   readonly words: readonly Kept[];
 }
 
-/** The phrases of a request, each once: the whole ones first, of these the leading and the shorter. */
+/** Returns the phrases of a request, each once: closed ones first, of these the leading and the shorter. */
 export function phrasesOf(request: Tokens): Phrase[] {
   const phrases = new Map<string, Found>();
   const add: Add = (words, closed, tight) => {
@@ -81,13 +81,13 @@ export function phrasesOf(request: Tokens): Phrase[] {
 function surfaceOf(words: readonly Kept[], unspaced: boolean): string {
   const shown = words.map((word, place) => {
     if (word.part === 'negation' && place > 0 && word.shown === 'cannot') return 'not';
-    // "how long do transfers take": the thing before "time" is one.
+    // "how long do transfers take": the noun before "time" is singular.
     return words[place + 1]?.stem === 'time' && word.shown === `${word.stem}s` ? word.stem : word.shown;
   });
   return nameFrom(shown, unspaced);
 }
 
-/** Runs of words that may stand together in a name: content, with connectors and negations between. */
+/** Sequences of words that may stand together in a name: content words with connectors and negations between. */
 function segmentsOf({ tokens, first }: Tokens): Kept[][] {
   const segments: Kept[][] = [];
   let segment: Kept[] = [];
@@ -106,7 +106,7 @@ function segmentsOf({ tokens, first }: Tokens): Kept[][] {
       segment.pop();
       close();
     }
-    // "reservation for 2 at noon": the connector of a number that was left out goes with it.
+    // "reservation for 2 at noon": an omitted number takes its connector with it.
     if (token.part === 'connector' && segment.at(-1)?.part === 'connector') segment.pop();
     const afterSlot = /\p{N}/u.test(tokens[place - 1]?.shown ?? '');
     segment.push({ ...token, isFirst: place === first, afterSlot });
@@ -115,12 +115,12 @@ function segmentsOf({ tokens, first }: Tokens): Kept[][] {
   return segments;
 }
 
-/** "time to cook", "unable to pay"; elsewhere a verb behind "to" begins a phrase of its own. */
+/** True for "time to cook", "unable to pay". Elsewhere a verb after "to" begins a phrase of its own. */
 function takesVerb(word: Token | undefined): boolean {
   return word !== undefined && (word.stem === 'time' || word.stem === 'unable');
 }
 
-/** "payment was declined", "card is not working"; but not "what is the fee", where another thing begins. */
+/** True for "payment was declined", "card is not working"; false for "what is the fee", where a new thing begins. */
 function isPredicateAfter(tokens: readonly Token[], place: number): boolean {
   let at = place + 1;
   while (tokens[at]?.part === 'auxiliary' || tokens[at]?.part === 'dropped') at += 1;
@@ -149,7 +149,10 @@ function addPhrases(segment: readonly Kept[], add: Add): void {
   }
 }
 
-/** A phrase begins with content that is no particle, nor negated, or with a negation other than "not". */
+/**
+ * True if a phrase can begin here: with a content word that is neither particle nor negated, or with a negation other
+ * than "not".
+ */
 function canBegin(segment: readonly Kept[], place: number): boolean {
   const { part, shown } = segment[place]!;
   if (part === 'negation') return shown !== 'not' && segment[place + 1]?.part === 'content';
@@ -157,7 +160,7 @@ function canBegin(segment: readonly Kept[], place: number): boolean {
   return !isLooseParticiple(segment, place);
 }
 
-/** "made on my card", "showing up": what it is said of stands elsewhere. */
+/** True for "made on my card", "showing up": their subject stands elsewhere. */
 function isLooseParticiple(segment: readonly Kept[], place: number): boolean {
   const { shown, verb } = segment[place]!;
   const [word = '', particle] = shown.toLowerCase().split(' ');
@@ -165,19 +168,19 @@ function isLooseParticiple(segment: readonly Kept[], place: number): boolean {
   return particle !== undefined || segment[place + 1]?.part === 'connector';
 }
 
-/** "geht nicht": a negation that ends a statement belongs to it. */
+/** A negation that ends a statement belongs to it: "geht nicht". */
 function negationAtEnd(segment: readonly Kept[], end: number): Kept | null {
   const next = segment[end + 1];
   return next?.part === 'negation' && segment[end + 2]?.part !== 'content' ? next : null;
 }
 
-/** Whether a thing or statement may end at this word: what follows is no noun that it belongs to. */
+/** True if a thing or statement may end at this word: no noun follows that it belongs to. */
 function isClosedAt(segment: readonly Kept[], end: number): boolean {
   const next = segment[end + 1];
   return next === undefined || next.part !== 'content' || next.afterDeterminer || next.verb;
 }
 
-/** The first and the last word of a run, and what binds them: "book table" of "book Italian table". */
+/** Adds the first and last word of a run with their connector: "book table" from "book Italian table". */
 function addReduced(run: readonly Kept[], add: Add): void {
   const first = run[0]!;
   const last = run.at(-1)!;
@@ -188,17 +191,17 @@ function addReduced(run: readonly Kept[], add: Add): void {
     add([first, last], true, false);
     return;
   }
-  // The words behind the last connector; the connector binds them to a verb, and not to what stands between.
+  // The words after the last connector: it binds them to a verb, but not to the words between.
   if (connectorAt < 1 || !first.verb || first === run[connectorAt - 1]) return;
   const connector = run[connectorAt]!;
   if (GENITIVES.has(connector.shown)) return;
   add([first, connector, last], true, false);
 }
 
-/** How requests use a phrase. The last three count the uses that are so. */
+/** Counts of how requests use a phrase. The last three count the uses with that property. */
 export interface PhraseUse {
   readonly count: number;
-  /** The form that most of them use, by a running majority vote. */
+  /** The most common form, by a running majority vote. */
   readonly surface: string;
   readonly votes: number;
   readonly leading: number;
@@ -219,7 +222,7 @@ export function combinedUse(first: PhraseUse, second: PhraseUse): PhraseUse {
   };
 }
 
-/** The phrases of a request by their keys. */
+/** The uses of a request's phrases, by key. */
 export function phraseUsesOf(request: Tokens): Map<string, PhraseUse> {
   return new Map(
     phrasesOf(request).map((phrase) => [
@@ -236,7 +239,7 @@ export function phraseUsesOf(request: Tokens): Map<string, PhraseUse> {
   );
 }
 
-/** Joins words into a name: the first letter is a capital; at most 60 characters, cut at a word. */
+/** Joins words into a name: with a capital first letter, at most 60 characters, cut at a word. */
 export function nameFrom(words: readonly string[], unspaced: boolean): string {
   let name = '';
   for (const word of words) {

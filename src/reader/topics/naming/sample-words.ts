@@ -1,7 +1,8 @@
 /**
- * How the samples of a group use each word, from one pass over them: as a noun or a verb, in the singular or plural, at
- * the end of a thing or before it.
- * Covered by test/reader/topics/naming/sample-words.test.ts.
+ * Counts how the samples of a group use each word, in one pass: as noun or verb, singular or plural, at the end of a
+ * thing or before it.
+ *
+ * Test: test/reader/topics/naming/sample-words.test.ts.
  */
 import { LEXICON } from '../../document/lexicon.ts';
 import type { ReadRequest } from '../read-request.ts';
@@ -11,49 +12,49 @@ import { NAMING_WORDS } from './naming-words.ts';
 import { nameFrom } from './phrases.ts';
 import { isVerbForm } from './verb-forms.ts';
 
-/** A request of a group, and how much it counts. */
+/** A request of a group, and its weight. */
 export interface Sample {
   readonly request: ReadRequest;
   readonly weight: number;
 }
 
-/** A word is a noun when its uses as one are more than this share of its uses as a verb. */
+/** A word is a noun if its uses as one exceed this share of its uses as a verb. */
 const VERB_USES = 0.7;
-/** A word that can be a verb is a thing when this share of its uses are one. */
+/** A possible verb is a thing if this share of its uses are one. */
 const NOUN_USES = 0.2;
 const PARTICLES: ReadonlySet<string> = new Set(LEXICON.particles.all);
 const PARTICIPLE = /^[a-z]+(?:ed|ing)$/;
 
-/** A word as most write it, particles apart. */
+/** A word in its most common form, without particles. */
 export interface SingleWord {
   readonly stem: string;
   readonly name: string;
-  /** Share of its uses that end a thing, as a noun does and an adjective before it does not. */
+  /** Share of its uses that end a thing, as nouns do and adjectives before them do not. */
   readonly closed: number;
-  /** Share of its uses as a verb or participle: alone, those name nothing. */
+  /** Share of its uses as a verb or participle; alone, those name nothing. */
   readonly verbal: number;
 }
 
 interface Uses {
-  /** Which samples hold the word. */
+  /** 1 for each sample that holds the word. */
   readonly holders: Uint8Array;
-  /** Number of the uses, and of those as a noun behind an article. */
+  /** Number of uses, and of uses as a noun after an article. */
   count: number;
   nouns: number;
-  /** Weight of the uses as a noun, less that of those as a verb. */
+  /** Weight of the uses as a noun minus that of the uses as a verb. */
   noun: number;
   /** Weights without particles. */
   weight: number;
   closed: number;
   verbal: number;
-  /** By form. */
+  /** Uses by form. */
   readonly forms: Map<string, { count: number; weight: number }>;
 }
 
 export class SampleWords {
   readonly #samples: number;
   readonly #uses = new Map<string, Uses>();
-  /** ISO 639-1 code of the language that most samples are in; null when no function word tells. */
+  /** ISO 639-1 code of the language of most samples; null if no function word tells it. */
   readonly language: string | null;
 
   constructor(samples: readonly Sample[]) {
@@ -107,23 +108,28 @@ export class SampleWords {
     return uses;
   }
 
-  /** Which samples hold a stem, 1 each; null when none does. */
+  /** 1 for each sample that holds a stem; null if none does. */
   holdersOf(stem: string): Readonly<Uint8Array> | null {
     return this.#uses.get(stem)?.holders ?? null;
   }
 
-  /** Whether a stem is a noun: behind an article or another noun, where a thing ends. */
+  /** True if a stem is a noun: after an article or another noun, where a thing ends. */
   isNoun(stem: string): boolean {
     return (this.#uses.get(stem)?.noun ?? 0) > 0;
   }
 
-  /** Whether many use a word as a noun, whatever else it is: behind an article, and as the last word of its thing. */
+  /**
+   * True if many samples use a word as a noun, after an article and as the last word of its thing, even if it is more
+   * often a verb.
+   */
   mayBeNoun(stem: string): boolean {
     const { count, nouns } = this.#uses.get(stem) ?? { count: 0, nouns: 0 };
     return nouns >= NOUN_USES * count;
   }
 
-  /** As most write it; of equal forms the shorter, then the first by code point. null for a particle alone. */
+  /**
+   * A word in its most common form; of equal forms the shorter, then the first by code point. Null for a mere particle.
+   */
   wordOf(stem: string): SingleWord | null {
     const uses = this.#uses.get(stem);
     if (uses === undefined || uses.weight === 0) return null;
@@ -138,8 +144,8 @@ export class SampleWords {
   }
 
   /**
-   * A word as a heading: the plural, where the samples use it often enough to show that it has one; else its usual
-   * form. null when no sample holds it: a stem is no word.
+   * A word as a heading: the plural if the samples use it, else the most common form. Null if no sample holds it, since
+   * a stem is no word.
    */
   headingOf(stem: string): string | null {
     const uses = this.#uses.get(stem);

@@ -1,7 +1,8 @@
 /**
- * How well each phrase names a group: by the share of requests that hold it, by how much its words set the group apart
- * (inverse document frequency; a document is a topic or waiting group), and by its shape.
- * Covered by test/reader/topics/naming/names.test.ts.
+ * Scores how well each phrase names a group: by the share of requests that it is true of (coverage), by how well its
+ * words set the group apart (inverse document frequency; a document is a topic or waiting group), and by its shape.
+ *
+ * Test: test/reader/topics/naming/names.test.ts.
  */
 import { composedNames } from './composed-names.ts';
 import { worthOf } from './name-form.ts';
@@ -10,43 +11,49 @@ import { Truth } from './truth.ts';
 import { isVerbForm, namingForm } from './verb-forms.ts';
 import type { GroupWords } from './wording.ts';
 
-/** In how many groups of the instance a stem occurs. */
+/** Number of groups in which a stem occurs, and of all groups of the instance. */
 export interface DocumentFrequencies {
   readonly groupsWith: (stem: string) => number;
   readonly groups: number;
 }
 
-/** What a name of so many content words is worth. */
+/** Factor by number of content words. */
 const LENGTH_FACTORS = [0, 1, 1, 1, 0.8] as const;
-/** In a group of this size, a phrase that one request forms is a name if most requests hold its words. */
+/**
+ * In a group of up to this many requests, a phrase that one request uses may be a name if this share of the requests
+ * hold its words; its score gets the factor.
+ */
 const FEW_REQUESTS = 24;
 const HELD_BY_MOST = 0.6;
 const SINGLE_USE_FACTOR = 0.6;
-/** What a phrase gains that every request begins with. */
+/** Gain of a phrase with which every request begins. */
 const LEADING_GAIN = 0.1;
-/** What a phrase gains that every request uses as a command. */
+/** Gain of a phrase that every request uses as a command. */
 const ACTION_GAIN = 0.1;
-/** What is left of a phrase that goes on with one word ("change shipping | address"), and with many (a title). */
+/**
+ * Factor for a phrase that continues with one word ("change shipping | address"), and with many different ones (a
+ * title).
+ */
 const OPEN_FACTOR = 0.1;
 const TITLED_FACTOR = 0.75;
-/** A phrase goes on with one word when this share of its uses do. */
+/** A phrase continues with one word if this share of its uses do. */
 const GOES_ON = 0.35;
-/** A name that only those say who speak another language than most counts as true of this much of what it is. */
+/** Factor on the coverage of a name that only requests in a minority language use. */
 const FOREIGN = 0.4;
-/** What a composed name is worth beside one that requests hold. */
+/** Factor for a composed name, beside one that requests contain. */
 const COMPOSED_FACTOR = 0.97;
-/** What is left of a name in words that hardly any request uses for what it means. */
+/** Factor at worst for words that hardly any request uses for their meaning. */
 const UNUSUAL_FACTOR = 0.65;
-/** What a name is worth whose words all groups share. */
+/** Factor for words that occur in all groups. */
 const COMMON_FACTOR = 0.65;
-/** What a request counts that names the thing of an action, but no action. */
+/** Weight of a request that names the thing of an action but no action. */
 const UNDECIDED = 0.5;
-/** From this share of the requests on a name is true; below, the share counts twice. */
+/** Coverage from which a name counts as true; below it, the share counts twice. */
 const TRUE_OF_MOST = 0.45;
 const SINGLE_WORD = 0.74;
-/** A name is true of this share of the requests at least. */
+/** Least coverage of a name. */
 const LEAST_SHARE = 0.04;
-/** What a single word loses that can be a verb or participle. */
+/** Loss of a single word that can be a verb or participle. */
 const VERBAL_LOSS = 0.7;
 
 export interface ScoredName {
@@ -55,11 +62,11 @@ export interface ScoredName {
   readonly stems: readonly string[];
   /** The stems, joined with a space. */
   readonly key: string;
-  /** Share of the requests that it is true of. */
+  /** Coverage: share of the requests that it is true of. */
   readonly share: number;
 }
 
-/** The phrases and words that could name a group, in no order. */
+/** Returns the phrases and words that could name a group, unordered. */
 export function scoredNames(group: GroupWords, frequencies: DocumentFrequencies): ScoredName[] {
   const candidates = new Candidates(group, frequencies);
   candidates.addPhrases();
@@ -68,7 +75,7 @@ export function scoredNames(group: GroupWords, frequencies: DocumentFrequencies)
   return candidates.all();
 }
 
-/** Names of one group; of those with the same stems in the same order, the best. */
+/** The candidates of one group: the best of each sequence of stems. */
 class Candidates {
   readonly #group: GroupWords;
   readonly #frequencies: DocumentFrequencies;
@@ -89,20 +96,21 @@ class Candidates {
     return [...this.#best.values()];
   }
 
-  /** What requests say in a row. */
+  /** Adds phrases that requests contain. */
   addPhrases(): void {
     const { uses, requests } = this.#group.phrases;
     for (const [key, use] of uses) {
       const stems = key.split(' ');
       const isSingle = use.count < 2 && requests > 1;
       if (isSingle && !(requests <= FEW_REQUESTS && this.#truth.inSamples(stems) >= HELD_BY_MOST)) continue;
-      // Full micro-clusters drop rare phrases, and samples say only what is most central: the truth lies between.
+      // Full micro-clusters drop rare phrases, and samples are only the most central requests: the coverage lies
+      // between both estimates.
       const share = Math.max(use.count / requests, this.#truth.of(stems)) + this.#undecided(use, stems);
       this.#add(surfaceOf(use), stems, share, (isSingle ? SINGLE_USE_FACTOR : 1) * shapeOf(key, use, uses));
     }
   }
 
-  /** Actions with things, where no request need say both in a row. */
+  /** Adds actions with things that no request need contain in a row. */
   addPairs(): void {
     if (!this.#isEnglish) return;
     for (const { name, stems, pair, isMeant } of composedNames(this.#group.samples)) {
@@ -141,7 +149,7 @@ class Candidates {
     this.#best.set(key, { name, score, stems, key, share });
   }
 
-  /** By the rarest of some stems among the groups: 1 where no other group holds it. */
+  /** How rare the rarest of some stems is among the groups: 1 if no other group holds it. */
   #distinctnessOf(stems: readonly string[]): number {
     const { groups, groupsWith } = this.#frequencies;
     if (groups === 0) return 1;
@@ -172,7 +180,7 @@ function openFactorOf(key: string, { count }: PhraseUse, uses: ReadonlyMap<strin
   return most > 1 && most >= GOES_ON * count ? OPEN_FACTOR : TITLED_FACTOR;
 }
 
-/** As most requests write it; what many of them use as a command begins with the base of its verb. */
+/** The most common form of a phrase; a frequent command begins with the base form of its verb. */
 function surfaceOf({ surface, action, count }: PhraseUse): string {
   const [first = '', ...rest] = surface.split(' ');
   const lower = first.toLowerCase();

@@ -1,6 +1,7 @@
 /**
- * The words of a request by the part that they can play in a name. Which word plays which part is in `lexicon/`.
- * Covered by test/reader/topics/naming/phrases.test.ts.
+ * The words of a request by the part that each can play in a name. The lexicon says which word plays which part.
+ *
+ * Test: test/reader/topics/naming/phrases.test.ts.
  */
 import { coreStart } from '../../document/core-words.ts';
 import { grammarOfWords, ROLE } from './grammar.ts';
@@ -8,44 +9,42 @@ import { LEXICON } from '../../document/lexicon.ts';
 import { isUnspaced, wordsOf, type Word } from '../../document/words.ts';
 import { isVerb, isVerbForm, namingForm, verbStemOf } from './verb-forms.ts';
 
-/** Only this many words of a request are read. */
+/** Most words of a request that are read. */
 const WORDS_READ = 40;
 
-/**
- * `dropped`: a name goes on without it (article, adverb, number). `end`: no phrase goes beyond it.
- */
+/** `dropped`: a name omits it and goes on (article, adverb, number). `end`: no phrase crosses it. */
 export type Part = 'content' | 'connector' | 'negation' | 'auxiliary' | 'dropped' | 'end';
 
 export interface Token {
   readonly part: Part;
-  /** As a name writes it. */
+  /** Its text, as a name writes it. */
   readonly shown: string;
   readonly stem: string;
-  /** Stands where a verb stands: at the start of a command, after "to" or "I". */
+  /** True if it stands in the place of a verb: at the start of a command, after "to" or "I". */
   readonly verb: boolean;
-  /** Punctuation stands before it. */
+  /** True if punctuation stands before it. */
   readonly afterBreak: boolean;
-  /** An article or possessive stands before it: a thing begins here. */
+  /** True if an article or possessive stands before it: a thing begins here. */
   readonly afterDeterminer: boolean;
 }
 
-/** What a request says, from its first word behind the opening on. */
+/** The words of a request, from the first one after its opening. */
 export interface Tokens {
   readonly tokens: readonly Token[];
-  /** Place of the first content word; −1 when there is none. */
+  /** Index of the first content word; −1 if there is none. */
   readonly first: number;
-  /** Of the content words. */
+  /** Stems of the content words. */
   readonly stems: ReadonlySet<string>;
-  /** No spaces stand between its words. */
+  /** True if no spaces separate its words. */
   readonly unspaced: boolean;
-  /** ISO 639-1 code of the language that its function words tell; null when none does. */
+  /** ISO 639-1 code of the language, by its function words; null if there are none. */
   readonly language: string | null;
 }
 
 const setOf = (entries: readonly string[]): ReadonlySet<string> => new Set(entries);
 const PARTICLES = setOf(LEXICON.particles.all);
 const PLEASE = setOf(LEXICON.please.all);
-/** Things on their way, by the keys of the lexicon. */
+/** Things on their way, by their keys in the lexicon. */
 export const TRACKED: ReadonlySet<string> = new Set([
   'application',
   'card',
@@ -67,7 +66,7 @@ const ALL_CAPITALS = /^\p{Lu}{2,5}s?$/u;
 const HIRAGANA = /^\p{Script=Hiragana}+$/u;
 const NO_LETTER_CASE = /^[^\p{Ll}]*$/u;
 
-/** The words of a request, from the core on. */
+/** The words of a request, from its core on. */
 export function tokensOf(text: string): Tokens {
   const words = wordsOf(text).slice(0, WORDS_READ);
   const reader = new Reader(words);
@@ -93,7 +92,7 @@ export function tokensOf(text: string): Tokens {
   };
 }
 
-/** "Turn the light off": the particle that ends a clause belongs to the verb that begins it. */
+/** Joins a particle at the end of a clause to the verb that begins it: "Turn the light off". */
 function joinParticles(tokens: Token[]): void {
   let lead = -1;
   for (const [place, token] of tokens.entries()) {
@@ -103,7 +102,7 @@ function joinParticles(tokens: Token[]): void {
     const isLast = tokens[place + 1]?.afterBreak ?? true;
     if (PARTICLES.has(shown) && isLast && lead >= 0 && lead < place - 1) {
       const own = tokens[lead]!;
-      // As for "turn off the light", where only a preposition stays a word of its own.
+      // Like "turn off the light", where only a preposition stays a word of its own.
       const stem = part === 'content' ? `${own.stem}-${shown}` : own.stem;
       tokens[lead] = { ...own, shown: `${own.shown} ${shown}`, stem };
       tokens[place] = { ...token, part: 'dropped' };
@@ -113,11 +112,11 @@ function joinParticles(tokens: Token[]): void {
 
 /** Reads the words of one request, one by one. */
 class Reader {
-  /** Lower case, with straight apostrophes. */
+  /** The words in lower case, with straight apostrophes. */
   readonly lowers: readonly string[];
   readonly language: string | null;
   readonly #words: readonly Word[];
-  /** What each word can be, as bits of `ROLE`, and what it is. */
+  /** The possible roles of each word, as bits of `ROLE`, and its part. */
   readonly #roles: readonly number[];
   readonly #parts: readonly Part[];
   readonly #casing: Casing;
@@ -152,7 +151,7 @@ class Reader {
     };
   }
 
-  /** "top up", "log in": the particle belongs to the verb before it. A preposition has a noun behind it. */
+  /** True if the word is a particle of the verb before it: "top up", "log in". A preposition has a noun after it. */
   isParticle(place: number): boolean {
     const word = this.#words[place];
     if (word === undefined || !this.#can(place, ROLE.particles) || word.afterBreak) return false;
@@ -162,12 +161,12 @@ class Reader {
     return !this.#isDeterminer(place + 1) && this.#parts[place + 1] !== 'content';
   }
 
-  /** Whether a word can play one of some roles. */
+  /** True if a word can play one of these roles. */
   #can(place: number, roles: number): boolean {
     return ((this.#roles[place] ?? 0) & roles) !== 0;
   }
 
-  /** "not" for "isn't", "cannot" for "can't"; other languages write their negation as a word of its own. */
+  /** "not" for "isn't", "cannot" for "can't"; other languages write their negation as a separate word. */
   #negationAt(place: number): string {
     if (this.#can(place, ROLE.inabilities)) return 'cannot';
     const lower = this.lowers[place]!;
@@ -178,7 +177,7 @@ class Reader {
     return this.#can(place, ROLE.determiners) && !this.#can(place, ROLE.subjects);
   }
 
-  /** Whether the word at `place` stands where a verb stands. */
+  /** True if the word at `place` stands in the place of a verb. */
   #isVerb(place: number): boolean {
     if (this.#isDeterminer(place - 1)) return false;
     let before = place - 1;
@@ -204,7 +203,7 @@ class Reader {
     return this.#parts[place] === 'content' && !this.#breaksBefore(place + 1);
   }
 
-  /** "how long does delivery take" asks for the delivery time. */
+  /** True for "how long does delivery take", which asks for the delivery time. */
   #asksHowLong(place: number): boolean {
     if (!DURATION_VERBS.has(this.lowers[place]!)) return false;
     const how = this.lowers.indexOf('how');
@@ -226,14 +225,14 @@ function partOf(lower: string, roles: number): Part {
 
 type Casing = 'mixed' | 'none';
 
-/** 'none' where the text writes all letters, or the start of nearly every word, as capitals. */
+/** 'none' for a text in capitals, or with a capital at nearly every word. */
 function casingOf(words: readonly Word[]): Casing {
   const cased = words.filter(({ text }) => /^\p{L}{2}/u.test(text));
   const capital = cased.filter(({ text }) => /^\p{Lu}/u.test(text)).length;
   return cased.length > 2 && capital * 4 > cased.length * 3 ? 'none' : 'mixed';
 }
 
-/** A word as a name writes it: a verb in its base form, without the capital that only begins a sentence. */
+/** A word as a name writes it: a verb in its base form, without a capital that only opens a sentence. */
 function shownOf(text: string, starts: boolean, casing: Casing, verb: boolean): string {
   const lower = text.toLowerCase();
   if (verb) return namingForm(lower);
@@ -242,7 +241,7 @@ function shownOf(text: string, starts: boolean, casing: Casing, verb: boolean): 
   return starts && CAPITAL_START.test(text) ? lower : text;
 }
 
-/** The stems of the words of a text; all forms of a verb have one. */
+/** The stems of the words of a text; all forms of a verb share one. */
 export function stemsIn(text: string): string[] {
   return wordsOf(text).map(({ text: word, stem }) => verbStemOf(word.toLowerCase()) ?? stem);
 }

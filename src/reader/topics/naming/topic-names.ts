@@ -1,7 +1,9 @@
 /**
- * Who names: when a topic gets a (new) name, and from which words. A name is a promise to those who have linked to the
- * topic, so it stays as long as it is right for most requests. It changes when too few of them hold its words and
+ * Decides when a topic gets a (new) name, and from which words. Keeps the promise to those who linked to a topic that
+ * its name stays as long as it is right for most requests. It changes only when too few requests hold its words and
  * clearly more hold those of another name.
+ *
+ * Test: test/reader/topics/naming/topic-names.test.ts.
  */
 import type { Overview, Topic, TopicState } from '../topic-state.ts';
 import { nameKey, nameWordsOf } from './name-words.ts';
@@ -12,27 +14,27 @@ import type { WordsOfMicros } from './wording.ts';
 
 export { isOutgrown, nameCluster } from './cluster-names.ts';
 
-/** A topic's name is examined when the topic has this many times the requests of the last time, or as much fewer. */
+/** A topic's name is examined after the number of its requests has grown or shrunk by this factor. */
 const TOPIC_GROWTH = 1.2;
 /** A name stays while it is true of this share of the requests. */
 const RIGHT_FOR_MOST = 0.4;
-/** A phrase takes the place of a single word when this share of the requests hold it. */
+/** A phrase replaces a single word if this share of the requests hold it. */
 const RIGHT_FOR_PHRASE = 0.5;
-/** So does one that says too little, before a phrase that scores this many times as high: "Interesting". */
+/** A phrase that scores this many times as high also replaces a single word: "Interesting". */
 const PHRASE_GAIN = 2;
-/** Otherwise another name takes its place when that one is held this many times as much. */
+/** Otherwise another name replaces it if this many times as many requests hold that one. */
 const RENAMING_GAIN = 3;
-/** A topic of so few requests gets its name from one or two of them: it gives way sooner. */
+/** Up to this many requests, a topic's name rests on one or two of them, so it gives way sooner. */
 const NEW_TOPIC = 12;
 const NEW_TOPIC_GAIN = 1.5;
-/** The same words in another order take its place when they score this many times as high: "Set alarm", "Alarm set". */
+/** Another form of the same words replaces a name if it scores this many times as high: "Set alarm", "Alarm set". */
 const FORM_GAIN = 2;
-/** Requests of a topic up to which the form of its name is examined though its words are right. */
+/** Up to this many requests, the form of a name is examined even if its words are right. */
 const FIRST_FORMS = 20;
-/** A name tells two topics apart by a word that this share more of the requests of one topic hold. */
+/** Least difference in the shares of requests that hold a word, for the word to tell two topics apart. */
 const LEAST_CONTRAST = 0.15;
 
-/** Failing that, another phrase of this share of the requests is its name. */
+/** Otherwise another phrase of this share of the requests becomes the name. */
 const LEAST_SHARE = 0.1;
 
 /** Gives a topic a name that no other topic with requests has. */
@@ -42,14 +44,14 @@ export function nameTopic(state: TopicState, topic: Topic, overview: Overview): 
   state.changeTopic(topic, { name, namedAt: words.weight });
 }
 
-/** Examines the names of the topics that have grown or shrunk, and changes those that are wrong. */
+/** Examines the names of topics that have grown or shrunk, and changes those that are wrong. */
 export function renameChangedTopics(state: TopicState, overview: Overview): void {
   const taken = new Set<string>();
   for (const number of [...overview.members.keys()].sort((x, y) => x - y)) {
     const topic = state.topics[number]!;
     const words = overview.wordsOf(topic);
     const { weight } = words;
-    // A topic that comes back keeps its name, unless another has it by now.
+    // A topic that returns keeps its name unless another topic has taken it.
     if (topic.name === '' || taken.has(topic.name)) nameTopic(state, topic, overview);
     taken.add(topic.name);
     if (topic.namedAt > 0 && weight < topic.namedAt * TOPIC_GROWTH && topic.namedAt < weight * TOPIC_GROWTH)
@@ -67,8 +69,7 @@ export function renameChangedTopics(state: TopicState, overview: Overview): void
 }
 
 /**
- * Whether there is a clearly better name: of the same words in a better form, or one that clearly more requests
- * hold.
+ * True if there is a clearly better name: a better form of the same words, or words that clearly more requests hold.
  */
 function isWrong(topic: Topic, { shares, weight }: WordsOfMicros, ranked: readonly ScoredName[]): boolean {
   const best = ranked[0];
@@ -93,14 +94,14 @@ function isWrong(topic: Topic, { shares, weight }: WordsOfMicros, ranked: readon
   return current === undefined ? best.share > gain * held : best.score > gain * current.score;
 }
 
-/** How many of the requests hold a name's words, at most: the share of the rarest. */
+/** Upper bound on the share of requests that hold a name's words: the share of the rarest. */
 function heldBy(stems: readonly string[], shares: ReadonlyMap<string, number>): number {
   return stems.length === 0 ? 0 : Math.min(1, ...stems.map((stem) => shares.get(stem) ?? 0));
 }
 
 /**
- * The best name that no other topic has. Where another has the same words, the name of the topic must hold a word that
- * sets it apart from that one.
+ * The best name that no other topic has. If another topic has the same words, the name must hold a word that sets the
+ * two apart.
  */
 function distinctName(
   state: TopicState,

@@ -1,8 +1,9 @@
 /**
- * Of how many requests a name is true. A request need not hold a name's own words: "modify my address" is about
- * changing an address, and a parcel is a delivery. Which words mean the same is read from the samples, by their
- * actions and things.
- * Covered by test/reader/topics/naming/truth.test.ts.
+ * Estimates the coverage of a name: the share of requests that it is true of. A request need not contain the name's
+ * words: "modify my address" is about changing an address, and a parcel is a delivery. The samples' actions and things
+ * show which words mean the same.
+ *
+ * Test: test/reader/topics/naming/truth.test.ts.
  */
 import type { ReadRequest } from '../read-request.ts';
 import type { Sample } from './sample-words.ts';
@@ -11,27 +12,27 @@ import type { GroupWords } from './wording.ts';
 /** An action (`@cancel`) or thing (`#order`). */
 type Meaning = `@${string}` | `#${string}`;
 
-/** A word stands for an action or thing when this share of its samples use it so. */
+/** A word means an action or thing if this share of its samples use it so. */
 const MEANS_IT = 0.5;
 
-/** An action stands for those who name none when this share of the others, and of all, name it. */
+/** Requests without an action are taken for one that this share of the others, and of all, name. */
 const CLEAR = 0.6;
 const LEAST_CLEAR = 0.25;
 
 type Facts = Pick<GroupWords, 'samples' | 'sampleWords' | 'shares' | 'keys'>;
 
-/** The share of the samples, and of all requests, that words are true of. */
+/** Coverage of words, in the samples and in all requests. */
 export class Truth {
   readonly #group: Facts;
   /** Number of all requests. */
   readonly #requests: number;
-  /** Stem and meaning → which samples hold one of them. */
+  /** Stem and meaning → 1 for each sample that holds one of them. */
   readonly #holders = new Map<string, Uint8Array>();
   readonly #meanings: ReadonlyMap<string, Meaning>;
   /** Meaning → the share of its most frequent stem. */
   readonly #usual = new Map<Meaning, number>();
   readonly #total: number;
-  /** Whether samples are in several languages. */
+  /** True if the samples are in several languages; null before it is computed. */
   #isMixed: boolean | null = null;
 
   constructor(group: Facts, requests: number) {
@@ -49,7 +50,7 @@ export class Truth {
       this.#usual.set(meaning, Math.max(this.#usual.get(meaning) ?? 0, shares.get(stem) ?? 0));
   }
 
-  /** Share of the samples, by weight, that all of some stems are true of. */
+  /** Share of the samples, by weight, that all of the stems are true of. */
   inSamples(stems: readonly string[]): number {
     let held = 0;
     for (const { weight } of this.#holding(stems, this.#meant(stems))) held += weight;
@@ -57,8 +58,8 @@ export class Truth {
   }
 
   /**
-   * Share of the samples that name the thing of an action, and no action: most of them mean the same one, where nearly
-   * all others name it. The first stem is the action's.
+   * Share of the samples that name the thing but no action: they probably mean the action that nearly all others name.
+   * The first stem is the action's. 0 if no action is clear.
    */
   undecided([verb, ...thing]: readonly string[]): number {
     const action = this.#meanings.get(verb!);
@@ -74,7 +75,7 @@ export class Truth {
     return isClear ? open / this.#total : 0;
   }
 
-  /** 0 to 1: how usual the words are among those that mean the same. */
+  /** How usual the words are among those of the same meaning, 0 to 1. */
   usualness(stems: readonly string[]): number {
     const meanings = this.#meant(stems);
     return stems.reduce((product, stem, at) => {
@@ -84,7 +85,7 @@ export class Truth {
     }, 1);
   }
 
-  /** Whether those who say all of some stems speak another language than most. */
+  /** True if only requests in a minority language hold all of the stems. */
   isForeign(stems: readonly string[], language: string): boolean {
     this.#isMixed ??= this.#group.samples.some(({ request }) => isOther(request, language));
     if (!this.#isMixed) return false;
@@ -98,7 +99,10 @@ export class Truth {
     );
   }
 
-  /** Samples are the most central requests, and the shares of words know no phrases: the truth lies between. */
+  /**
+   * Coverage in all requests: the mean of two bounds, since samples are only the most central requests and shares of
+   * words know no phrases.
+   */
   of(stems: readonly string[]): number {
     if (stems.length === 0) return 0;
     const meanings = this.#meant(stems);
@@ -115,7 +119,7 @@ export class Truth {
     return Math.min(1, Math.max(share, (counts.get(meaning.slice(1)) ?? 0) / this.#requests));
   }
 
-  /** The meaning that each of some stems is taken for: of two with the same one, the more frequent stem has it. */
+  /** The meaning of each stem. If two stems share one, only the more frequent keeps it. */
   #meant(stems: readonly string[]): (Meaning | null)[] {
     const meanings = stems.map((stem) => this.#meanings.get(stem) ?? null);
     return meanings.map((meaning, at) => {
@@ -146,7 +150,7 @@ export class Truth {
     return holders;
   }
 
-  /** The samples that all of some stems are true of; `meant`: what each is taken for. */
+  /** The samples that all of the stems are true of. `meant`: the meaning of each. */
   #holding(stems: readonly string[], meant: readonly (Meaning | null)[]): Sample[] {
     const sets = stems.map((stem, at) => this.#holdersOf(stem, meant[at]!));
     const { samples } = this.#group;
@@ -165,18 +169,18 @@ function isMeant({ parts: { action, thing } }: ReadRequest, meaning: Meaning): b
   return meaning === `@${action ?? ''}` || meaning === `#${thing[0] ?? ''}`;
 }
 
-/** The stems of the words that say the action of a request. */
+/** Stems of the words for a request's action. */
 function verbStemsOf({ verbStems, tokens }: ReadRequest): string[] {
   return verbStems.filter((stem) => tokens.stems.has(stem));
 }
 
-/** The stem of the last word of the thing: what stands before it describes it. */
+/** Stem of the last word of the thing; the words before describe it. */
 function headStemsOf({ nounStems, tokens }: ReadRequest): string[] {
   const last = nounStems.at(-1);
   return last !== undefined && tokens.stems.has(last) ? [last] : [];
 }
 
-/** The meaning that most samples with a stem give it. */
+/** The meaning of each stem in most of its samples. */
 function meaningsOf(
   { samples, sampleWords }: Facts,
   stemsOf: (request: ReadRequest) => readonly string[],

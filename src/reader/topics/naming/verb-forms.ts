@@ -1,18 +1,19 @@
 /**
- * Base forms of verbs, for names such as "Cancel order". English makes its forms by rule, or the lexicon lists them;
- * a language whose requests use the infinitive already needs none.
- * Covered by test/reader/topics/naming/verb-forms.test.ts.
+ * Base forms of verbs for names such as "Cancel order". English forms follow by rule or are listed in the lexicon; a
+ * language whose requests use the infinitive needs none.
+ *
+ * Test: test/reader/topics/naming/verb-forms.test.ts.
  */
 import { LEXICON } from '../../document/lexicon.ts';
 import { stemOf } from '../../document/stem.ts';
 
 interface Verb {
   readonly base: string;
-  /** Of the base form. */
+  /** Stem of the base form. */
   readonly stem: string;
-  /** As in "not received". */
+  /** The form in "not received". */
   readonly participle: string;
-  /** What happens to people and is not what they ask for keeps its past in a name: "Lost card". */
+  /** True for an event, which happens to people without their asking. A name keeps its past form: "Lost card". */
   readonly isEvent: boolean;
 }
 
@@ -45,23 +46,22 @@ function regularForms(verb: string): string[] {
   return [third, `${verb}ed`, `${verb}ing`, `${doubled}ed`, `${doubled}ing`];
 }
 
-/** Whether a word in lower case is the base form of a verb that people ask with. */
+/** True if a lower-case word is the base form of a verb. */
 export function isVerb(lower: string): boolean {
   return VERB_BY_FORM.get(lower)?.base === lower;
 }
 
-/** Whether a word in lower case is a verb of the lexicon, in any form. */
+/** True if a lower-case word is a verb of the lexicon, in any form. */
 export function isVerbForm(lower: string): boolean {
   return VERB_BY_FORM.has(lower);
 }
 
-/** The stem of a verb's base form, which all its forms share; null when the lexicon does not know the word. */
+/** The stem that all forms of a verb share; null if the lexicon does not know the word. */
 export function verbStemOf(lower: string): string | null {
   return VERB_BY_FORM.get(lower)?.stem ?? null;
 }
 
-/** The form that a name uses where the verb is what is asked for: its base, but
- * "lost" of what happens to people. */
+/** The form of a verb in a name: its base, or the past form of an event ("lost"). */
 export function namingForm(lower: string): string {
   const verb = VERB_BY_FORM.get(lower);
   if (verb === undefined) return lower;
@@ -69,7 +69,7 @@ export function namingForm(lower: string): string {
   return lower === verb.base ? verb.participle : lower;
 }
 
-/** Whether a word in lower case is a form of what happens to people: "declined", "lost". */
+/** True if a lower-case word is a form of an event: "declined", "lost". */
 export function isEvent(lower: string): boolean {
   return VERB_BY_FORM.get(lower)?.isEvent ?? false;
 }

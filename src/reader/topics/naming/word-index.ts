@@ -1,12 +1,14 @@
 /**
- * The words of an instance's micro-clusters: counts them, and knows which micro-clusters hold a word. That gives the
- * document frequencies that names need.
+ * Counts the words of an instance's micro-clusters and indexes which ones hold a word: the source of the document
+ * frequencies for names.
+ *
+ * Test: test/reader/topics/naming/word-index.test.ts.
  */
 import { groupOf, type MicroCluster } from '../micro-cluster.ts';
 import type { DocumentFrequencies } from './scores.ts';
 import { firstKey } from './wording.ts';
 
-/** Words that are counted of one micro-cluster. */
+/** Most words that are counted per micro-cluster. */
 const MOST_WORDS = 16;
 
 export class WordIndex {
@@ -16,7 +18,7 @@ export class WordIndex {
     for (const stem of micro.words.keys()) this.#hold(stem, micro);
   }
 
-  /** Adds to a stem's count. Without room, a new stem replaces one that was counted once, or is left out. */
+  /** Adds to a stem's count. If there is no room, a new stem replaces one that was counted once, or is ignored. */
   count(micro: MicroCluster, stem: string, count: number): void {
     const { words } = micro;
     const known = words.get(stem);
@@ -39,7 +41,9 @@ export class WordIndex {
     }
   }
 
-  /** How many topics and waiting groups use a word. Valid until a request arrives or a micro-cluster moves. */
+  /**
+   * The number of topics and waiting groups that use a word. Valid until a request arrives or a micro-cluster moves.
+   */
   frequencies(live: readonly MicroCluster[]): DocumentFrequencies {
     const cached = new Map<string, number>();
     return {

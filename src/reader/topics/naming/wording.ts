@@ -1,7 +1,8 @@
 /**
- * What requests say, in bounded memory: each micro-cluster keeps a few samples and counts its words and phrases. Names
- * of topics and topic clusters are made of this alone, so what is dropped here decides nothing else.
- * Covered by test/reader/topics/naming/wording.test.ts.
+ * The wording of requests in bounded memory: each micro-cluster keeps a few samples and counts its words and phrases.
+ * Keeps the invariant that only names depend on it, so what is dropped here changes no assignment.
+ *
+ * Test: test/reader/topics/naming/wording.test.ts.
  */
 import { truncate } from '../../../domain/truncate.ts';
 import { keysOfAll, weightOf, type MicroCluster } from '../micro-cluster.ts';
@@ -13,18 +14,18 @@ import { SampleWords, type Sample } from './sample-words.ts';
 const MOST_SAMPLES = 4;
 const SAMPLE_LENGTH = 120;
 const MOST_PHRASES = 32;
-/** Samples that a name is made from. */
+/** Most samples that a name is made from. */
 const SAMPLES_PER_NAME = 48;
-/** This many characters count as much against a sample as a cosine lower by 1. */
+/** A sample's score is its cosine minus its length divided by this number of characters. */
 const CHARACTERS_PER_COSINE = 300;
 
-/** What the requests of a micro-cluster say: a few of them, and how many hold a word or a phrase. */
+/** Samples of a micro-cluster's requests, and counts of their words and phrases. */
 export interface Wording {
-  /** The most central and shortest requests, each text once, with what was read of them. */
+  /** The most central and shortest requests, each text once, as read requests. */
   readonly samples: ScoredSample[];
-  /** By stem; `WordIndex` counts them. */
+  /** Counts by stem; `WordIndex` maintains them. */
   readonly words: Map<string, number>;
-  /** By key. */
+  /** Uses by key. */
   readonly phrases: Map<string, PhraseUse>;
 }
 
@@ -34,8 +35,8 @@ export interface ScoredSample {
 }
 
 /**
- * Adds a request's text and phrases, and returns the stems of its content words, each once. `cosine`: of the request
- * with the centroid of its micro-cluster.
+ * Adds a request's text and phrases. Returns the stems of its content words, each once. `cosine`: of the request with
+ * the centroid of its micro-cluster.
  */
 export function addRequest(wording: Wording, request: ReadRequest, cosine: number): ReadonlySet<string> {
   const text = truncate(request.text, SAMPLE_LENGTH);
@@ -64,7 +65,7 @@ function addSample({ samples }: Wording, sample: ScoredSample): void {
   );
 }
 
-/** When there is no room, a new phrase replaces one that was used once; else it is left out. */
+/** Adds a phrase. If there is no room, it replaces one that was used once, or is ignored. */
 function addPhrase({ phrases }: Wording, key: string, use: PhraseUse): void {
   const known = phrases.get(key);
   if (known === undefined && phrases.size >= MOST_PHRASES) {
@@ -83,24 +84,24 @@ export function firstKey<Value>(
   return undefined;
 }
 
-/** How all requests of a group use phrases, and how many requests those are. */
+/** The uses of phrases in all requests of a group, and the number of requests. */
 export interface GroupPhrases {
   readonly uses: ReadonlyMap<string, PhraseUse>;
   readonly requests: number;
 }
 
-/** What the requests of a group say. */
+/** The wording of a group's requests. */
 export interface GroupWords {
   readonly samples: readonly Sample[];
   readonly sampleWords: SampleWords;
   /** Share of all requests, not only of the samples, that hold a stem. */
   readonly shares: ReadonlyMap<string, number>;
   readonly phrases: GroupPhrases;
-  /** Which actions and things all requests name; undefined where only the samples are known. */
+  /** Actions and things of all requests; undefined if only the samples are known. */
   readonly keys: RequestKeys | undefined;
 }
 
-/** What the requests of some micro-clusters say together: each part is made when it is first asked for. */
+/** The joint wording of some micro-clusters; each part is computed on first use. */
 export class WordsOfMicros implements GroupWords {
   readonly members: readonly MicroCluster[];
   readonly weight: number;
@@ -136,7 +137,7 @@ export class WordsOfMicros implements GroupWords {
   }
 }
 
-/** What requests say that are all there are of their group. */
+/** The wording of requests that form a whole group. */
 export function wordsOfRequests(requests: readonly ReadRequest[]): GroupWords {
   const shares = new Map<string, number>();
   for (const { tokens } of requests)
@@ -168,7 +169,7 @@ function sharesOf({ members, weight }: WordsOfMicros): Map<string, number> {
   return shares;
 }
 
-/** How all of some requests or micro-clusters use phrases. */
+/** The joint uses of phrases in some requests or micro-clusters. */
 function usesOf(
   all: readonly { readonly phrases: ReadonlyMap<string, PhraseUse> }[],
 ): Map<string, PhraseUse> {
