@@ -1,6 +1,8 @@
 /**
- * What an ability is about, the same in all languages: what is done ("change"), and with what ("address"). The phrases
- * are in `lexicon/<language>/abilities.json`. Covered by test/reader/document/ability-keys.test.ts.
+ * The keys of an ability, equal in all languages: the act ("change") and the thing ("address"). The phrases are in
+ * `lexicon/<language>/abilities.json`.
+ *
+ * Test: test/reader/phrases/ability-keys.test.ts.
  */
 import type { GapType } from '../../domain/facts.ts';
 import { ABILITY_KINDS, type AbilityKind } from '../document/ability-kinds.ts';
@@ -10,20 +12,20 @@ import { loadPhraseFiles } from './phrase-files.ts';
 import { PhraseMatcher, type Match } from './phrase-matcher.ts';
 import { requestParts } from '../document/request-parts.ts';
 
-/** `null`: the words do not say. */
+/** An act and a thing; null if the words do not say it. */
 export interface AbilityKeys {
-  /** What is done. */
+  /** The act: what is to be done. */
   readonly act: string | null;
-  /** With what. */
+  /** The thing that it is done with. */
   readonly thing: string | null;
-  /** The request alone says it: the assistant may mean another. */
+  /** True if only the request names it, so the assistant may mean another. */
   readonly isActAsked?: boolean;
   readonly isThingAsked?: boolean;
-  /** What else is named: by the assistant, and by the request alone. */
+  /** Further keys, named by the assistant (`acts`, `said`) or by the request alone (`asked`). */
   readonly others?: OtherKeys;
 }
 
-/** Acts, things of the list, and `~` things that the list does not hold. */
+/** Acts and things of the list; `~` marks things that the list lacks. */
 export interface OtherKeys {
   readonly acts: readonly string[];
   readonly said: readonly string[];
@@ -34,21 +36,21 @@ const abilityMatcher = once(
   () => new PhraseMatcher(loadPhraseFiles({ purpose: 'abilities', kinds: ABILITY_KINDS, checked: false })),
 );
 
-/** A missing ability as it is said, and the request that it was missing for. */
+/** A missing ability in words, and the request that it was missing for. */
 export interface SaidAbility {
   readonly type: GapType;
-  /** Of the assistant; '' when it names nothing. */
+  /** The assistant's words; '' if it names nothing. */
   readonly words: string;
-  /** The phrase that says so, where it may hold the verb. */
+  /** The phrase of the claim, which may hold the verb. */
   readonly claim?: string;
-  /** It cannot see `words`, whatever is to be done with it. */
+  /** True if the assistant cannot see `words`, whatever should be done with it. */
   readonly isUnseen: boolean;
   readonly request: string;
-  /** Of `words`: ISO 639-1; null when it is not known. */
+  /** Language of `words`, ISO 639-1; null if it is unknown. */
   readonly language: string | null;
 }
 
-/** Things that say little: what the request names tells more. */
+/** Things that say little; a thing in the request says more. */
 export const GENERAL_THINGS: ReadonlySet<string> = new Set([
   'account',
   'availability',
@@ -59,7 +61,9 @@ export const GENERAL_THINGS: ReadonlySet<string> = new Set([
   'price',
   'web',
 ]);
-/** What people buy, wear and go to: in a request it says what an order holds, not what is to be done with it. */
+/**
+ * Goods, which people buy, wear and go to. In a request they say what an order holds, not what should be done with it.
+ */
 const GOODS: ReadonlySet<string> = new Set([
   'baggage',
   'breakfast',
@@ -78,7 +82,7 @@ const GOODS: ReadonlySet<string> = new Set([
   'sport',
   'vehicle',
 ]);
-/** What is done with a refund, a payment back or a credit is one: to refund. */
+/** Acts on a refund, a returned payment or a credit that all mean: to refund. */
 const REFUNDING: ReadonlySet<string | null> = new Set([
   null,
   'issue',
@@ -89,7 +93,7 @@ const REFUNDING: ReadonlySet<string | null> = new Set([
   'submit',
 ]);
 
-/** The keys of an ability: from the words of the assistant, and what they do not say from the request. */
+/** Returns the keys of an ability, from the assistant's words, and from the request where those are silent. */
 export function abilityKeysOf(ability: SaidAbility): SaidKeys {
   const { words, claim = '', request, language } = ability;
   const object = keysIn(words, language);
@@ -134,11 +138,11 @@ function mainKeysOf(
   const isActAsked = !isSeen && said.act === null && act !== null;
   if (act === 'call' && !isActAsked && (thing === null || thing === 'phone' || isThingAsked))
     return { act, thing: 'call', isWhole };
-  // What is to be done with a delivery is done with the order; only when it comes is a matter of its own.
+  // An act on a delivery is one on the order; only the time of a delivery is a matter of its own.
   return { act, thing: thing === 'delivery' ? 'order' : thing, isActAsked, isThingAsked, isWhole };
 }
 
-/** Keys, and whether the words of the assistant alone say both. */
+/** Keys, and whether the assistant's words alone give both. */
 export interface SaidKeys extends AbilityKeys {
   readonly isWhole: boolean;
 }
@@ -150,15 +154,15 @@ function thingOf(said: string | null, asked: string | null): string | null {
     : said;
 }
 
-/** All that a text names, by first mention. */
+/** All keys of a text, by first mention. */
 interface KeysInText extends AbilityKeys {
   readonly acts: readonly string[];
   readonly things: readonly string[];
 }
 
 /**
- * The first act (the last one where verbs stand last), and the first thing of the list. A refund is an act where
- * nothing else is done with it.
+ * Reads the first act (the last one in a verb-final language) and the first thing of the list. "Refund" counts as an
+ * act only if there is no other.
  */
 function keysIn(text: string, language: string | null): KeysInText {
   const matches = (text === '' ? [] : abilityMatcher().match(text, language ?? '').matches).toSorted(
@@ -166,7 +170,7 @@ function keysIn(text: string, language: string | null): KeysInText {
   );
   const found = matches.filter((match) => !isWithinThing(match, matches));
   const things = uniqueKeys(found.filter(isThing));
-  // "File a complaint" files it: of several things, one that is said as an act does not count.
+  // "File a complaint" files it: among several things, one that is also an act does not count.
   const sure = uniqueKeys(found.filter((match) => isThing(match) && !isAct(match, found)));
   const acts = uniqueKeys(found.filter((match) => !isThing(match)));
   const isVerbFinal = language !== null && (LANGUAGES.get(language)?.verbFinal ?? false);
@@ -191,12 +195,15 @@ function isThing({ kind }: Match<AbilityKind>): boolean {
   return kind.startsWith('of-');
 }
 
-/** Whether the words of a thing are an act, too. */
+/** True if the words of a thing are an act as well. */
 function isAct({ start, end }: Match<AbilityKind>, matches: readonly Match<AbilityKind>[]): boolean {
   return matches.some((act) => !isThing(act) && act.start === start && act.end === end);
 }
 
-/** "Bestellung" orders nothing; of 订单 "order", 订 does not book; "public holiday" is no holiday to be taken. */
+/**
+ * True for a key inside a longer thing: "Bestellung" orders nothing; 订 in 订单 ("order") books nothing; "public holiday"
+ * is no leave.
+ */
 function isWithinThing(match: Match<AbilityKind>, matches: readonly Match<AbilityKind>[]): boolean {
   const { kind, phrase, start, end } = match;
   return matches.some((thing) => {
@@ -206,13 +213,13 @@ function isWithinThing(match: Match<AbilityKind>, matches: readonly Match<Abilit
   });
 }
 
-/** A thing that the list does not hold, as requests name it. */
+/** A thing that the list lacks, as `requestParts` names it. */
 function thingIn(text: string): string | null {
   const [thing] = text === '' ? [] : requestParts(text).thing;
   return thing === undefined ? null : `~${thing}`;
 }
 
-/** What stands around a thing that one has no access to, in a language; in English where the language has none. */
+/** The words around an inaccessible thing in a language; English if the language has none. */
 export function accessPhrases(language: string | null): { readonly before: string; readonly after: string } {
   return ACCESS[language ?? 'en'] ?? ACCESS['en']!;
 }

@@ -1,13 +1,15 @@
 /**
- * Where clauses and the turn begin and end, for phrases with anchors. Emoji beside a word do not count: "great 👍" ends
- * with "great". Covered by test/reader/acts/signals.test.ts.
+ * Tells where clauses and the turn begin and end, for phrases with anchors. Emoji beside a word do not count: "great
+ * 👍" ends with "great".
+ *
+ * Test: test/reader/acts/signals.test.ts.
  */
 import { BREAK, isEmoji, type Token } from './read-text.ts';
 
-/** Bits of a token: what precedes, or follows, it in the clause or turn is nothing, or emoji. */
+/** Bits of a token: before or after it, the clause or turn holds nothing but emoji. */
 const EDGE = { clauseStart: 1, turnStart: 2, clauseEnd: 4, turnEnd: 8 } as const;
 
-/** Looked at when a phrase with an anchor is found: few texts hold one. */
+/** The edges of a text, computed when the first phrase with an anchor is found: few texts hold one. */
 export class Anchors {
   readonly #tokens: readonly Token[];
   #edges: Uint8Array | null = null;
@@ -37,7 +39,7 @@ export class Anchors {
   }
 }
 
-/** Takes time in proportion to the text, however many emoji stand in a row. */
+/** Takes linear time, however many emoji stand in a row. */
 function edgesOf(tokens: readonly Token[]): Uint8Array {
   const last = tokens.length - 1;
   const edges = new Uint8Array(tokens.length);

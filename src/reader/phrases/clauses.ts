@@ -1,19 +1,24 @@
-/** Cuts a text at the ends of sentences and at words of contrast. Covered by test/reader/document/clauses.test.ts. */
+/**
+ * Cuts a text into clauses, at sentence ends and at words of contrast. Keeps the invariant that every token is in
+ * exactly one clause.
+ *
+ * Test: test/reader/phrases/clauses.test.ts.
+ */
 import { BREAK, type ReadText } from './read-text.ts';
 
-/** A stretch of tokens that says one thing. */
+/** A span of tokens that says one thing. */
 export interface Clause {
-  /** Its first token, and the one behind its last. */
+  /** Index of its first token, and of the one after its last. */
   readonly start: number;
   readonly end: number;
-  /** Place of its sentence in the text. */
+  /** Index of its sentence in the text. */
   readonly sentence: number;
-  /** It counters the clause before: "thanks, but …". */
+  /** True if it contrasts with the clause before: "thanks, but …". */
   readonly contrasts: boolean;
   readonly isQuestion: boolean;
 }
 
-/** `contrasts`: tokens of words such as "but", which begin a clause where more follows in the sentence. */
+/** Cuts a text. `contrasts`: spans of tokens such as "but", which begin a clause unless they end the sentence. */
 export function cutIntoClauses(
   { tokens, closings }: ReadText,
   contrasts: readonly { readonly start: number; readonly end: number }[],

@@ -1,6 +1,7 @@
 /**
- * Reads `lexicon/<language>/grammar.json`: what all phrases of a language share. Covered by
- * test/reader/phrases/phrase-files.test.ts.
+ * Reads `lexicon/<language>/grammar.json`: the rules that all phrases of a language share.
+ *
+ * Test: test/reader/phrases/phrase-files.test.ts.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ import { addKeys } from './read-text.ts';
 
 const name = z.string().regex(/^[a-z]+(?:-[a-z]+)*$/, 'is not kebab-case');
 
-/** Phrases as a file lists them: in lower case, with single spaces between words, each once. */
+/** Schema of a list of phrases: lower case, single spaces between words, no duplicates. `least`: fewest entries. */
 export function listOfPhrases(least: number): z.ZodType<readonly string[]> {
   return listOf((list, tell) => {
     const seen = new Set<string>();
@@ -37,39 +38,39 @@ const phrase = z.string().superRefine((text, context) => {
   if (fault !== null) context.addIssue({ code: 'custom', message: fault });
 });
 
-/** Words by what they do in phrases. */
+/** Schema of word classes by name. */
 export const classesOfPhrases = z.record(name, listOfPhrases(1));
 
 const grammarSchema = z.strictObject({
-  /** In English, for readers. */
+  /** Name of the language in English, for people. */
   name: z.string().min(1),
-  /** Most words in a gap that gives no number; characters, where spaces part no words. */
+  /** Most words in a gap without a number; most characters, in a script without spaces. */
   gap: z.int().min(1).max(12),
-  /** Words that may stand anywhere within a phrase: "that did (really) not help". */
+  /** Words that may stand anywhere inside a phrase: "that did (really) not help". */
   skipped: listOfPhrases(0),
   negation: z.strictObject({
-    /** Words that deny what follows in the clause, and how many words further they reach. */
+    /** Words that deny the rest of the clause, and the number of words that they reach over. */
     before: listOfPhrases(0),
     reachAfter: z.int().min(0).max(12),
-    /** Phrases that deny what precedes them, and how many words back they reach. */
+    /** Phrases that deny the words before them, and the number of words that they reach back over. */
     after: listOfPhrases(0),
     reachBefore: z.int().min(0).max(12),
     /** Phrases whose negations deny nothing: "no thanks", "no, it is". */
     except: listOfPhrases(0).default([]),
   }),
-  /** Phrases with which a clause begins that counters what precedes it: "but". */
+  /** Phrases that begin a contrasting clause: "but". */
   contrast: listOfPhrases(0),
-  /** How people spell several words as one: "dont". */
+  /** Spellings of several words as one: "dont". */
   spellings: z.record(phrase, phrase),
   classes: classesOfPhrases,
 });
 
 export interface Grammar extends z.infer<typeof grammarSchema> {
-  /** Keys of words that texts of the language have, whatever they are about. */
+  /** Returns the keys of words that texts of the language contain on any subject. */
   readonly words: () => ReadonlySet<string>;
 }
 
-/** The grammars of a directory. */
+/** The grammars of a directory, each read once. */
 export class Grammars {
   readonly #directory: string;
   readonly #read = new Map<string, Grammar>();
@@ -78,7 +79,7 @@ export class Grammars {
     this.#directory = directory;
   }
 
-  /** Reads it at the first call. Throws SetupError when the language has none, or one that cannot be used. */
+  /** Reads a grammar on first use. Throws SetupError if it is missing or faulty. */
   of(language: string): Grammar {
     const known = this.#read.get(language);
     if (known !== undefined) return known;
@@ -110,7 +111,7 @@ function wordsOf(code: string, grammar: z.infer<typeof grammarSchema>): Readonly
   return wordsIn([...own, ...negation.before, ...negation.after, ...listed.flat()]);
 }
 
-/** The keys of the words of phrases; a number, which is no word of a language, is left out. */
+/** The keys of the words in phrases, without numbers, which belong to no language. */
 export function wordsIn(phrases: readonly string[]): Set<string> {
   const words = new Set<string>();
   addKeys(phrases.join('\n'), words);

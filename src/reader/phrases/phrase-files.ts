@@ -1,6 +1,8 @@
 /**
- * Reads the files of phrases of each language, such as `lexicon/<language>/signals.json`. How to add a language or a
- * phrase is in `lexicon/README.md`. Covered by test/reader/phrases/phrase-files.test.ts.
+ * Reads the phrase files of each language, such as `lexicon/<language>/signals.json`. `lexicon/README.md` explains how
+ * to add a language or a phrase.
+ *
+ * Test: test/reader/phrases/phrase-files.test.ts.
  */
 import { z } from 'zod';
 import { SetupError } from '../../errors.ts';
@@ -11,43 +13,48 @@ import { memberItems, PhraseFault, PhraseSyntax, type ReadPhrase } from './synta
 
 const kindSchema = z.strictObject({
   phrases: listOfPhrases(1),
-  /** A phrase that shares a word with one of these says nothing: "thanks", but not "thanks for nothing". */
+  /**
+   * Phrases that veto: a phrase that shares a word with one of them does not count. "Thanks" in "thanks for nothing".
+   */
   unless: listOfPhrases(0).optional(),
-  /** Whole turns: in each of the first the kind is found, in none of the second. */
+  /** Whole turns: the kind is found in each of the first and in none of the second. */
   examples: z.strictObject({ fires: listOf(undefined, 1), silent: listOf() }),
 });
 
 export type KindOfPhrases = z.infer<typeof kindSchema>;
 
-/** The phrases of one language and one purpose. */
+/** The phrases of one language for one purpose. */
 export interface PhraseFile<Kind extends string> {
   /** ISO 639-1. */
   readonly language: string;
   readonly path: string;
   readonly grammar: Grammar;
-  /** Those of the grammar and those of the file. */
+  /** Classes of the grammar and of the file. */
   readonly classes: ReadonlyMap<string, readonly string[]>;
   readonly kinds: Readonly<Partial<Record<Kind, KindOfPhrases>>>;
-  /** What users read for a kind, in the language of the file. */
+  /** Names of kinds that users see, in the file's language. */
   readonly names: Readonly<Record<string, string>>;
-  /** What a phrase of the file or the grammar stands for. Throws SetupError, naming the file, for a faulty one. */
+  /** Parses a phrase of the file or its grammar. Throws SetupError, naming the file, if it is faulty. */
   read(phrase: string): ReadPhrase;
 }
 
 export interface PhraseFilesOptions<Kind extends string> {
-  /** What the files are for: their names before `.json`. */
+  /** The purpose: the files' name before `.json`. */
   readonly purpose: string;
   /** The kinds of phrases that a file may have. */
   readonly kinds: readonly Kind[];
   readonly directory?: string;
-  /** Each phrase is read once now, to name all faults, and not only when a text of its language is met first. */
+  /**
+   * True parses every phrase now, to report all faults; false parses one when a text first needs its language. Default
+   * true.
+   */
   readonly checked?: boolean;
 }
 
-/** The grammars of the files that ship are read once for all purposes. */
+/** The shipped grammars, read once for all purposes. */
 const SHIPPED_GRAMMARS = new Grammars(LEXICON_DIRECTORY);
 
-/** The files of a purpose, by language. Throws SetupError, naming file and place, when one cannot be used. */
+/** Loads the files of a purpose, one per language. Throws SetupError, naming file and place, if one is faulty. */
 export function loadPhraseFiles<Kind extends string>({
   purpose,
   kinds,
@@ -89,7 +96,7 @@ function unusable(path: string, faults: readonly string[]): SetupError {
   return new SetupError(`${path} is not usable (${faults.join('; ')}): correct it`);
 }
 
-/** Throws SetupError when a phrase cannot be read. */
+/** Throws SetupError if a phrase cannot be parsed. */
 function check(file: PhraseFile<string>, syntax: PhraseSyntax): void {
   const faults: string[] = [];
   const tryTo = (place: string, read: () => unknown): void => {

@@ -1,6 +1,7 @@
 /**
- * Finds the phrases of all languages in a text, in one pass and in time in proportion to its length (the trie of each
- * language says why). Covered by test/reader/phrases/phrase-matcher.test.ts.
+ * Finds the phrases of all languages in a text, in one pass. Keeps the promise of linear time (`PhraseWalk` says why).
+ *
+ * Test: test/reader/phrases/phrase-matcher.test.ts.
  */
 import { cutIntoClauses, type Clause } from './clauses.ts';
 import { once } from '../document/once.ts';
@@ -18,22 +19,22 @@ export interface Match<Kind extends string> {
   readonly kind: Kind;
   /** ISO 639-1. */
   readonly language: string;
-  /** As the lexicon has it. */
+  /** The phrase, as the lexicon writes it. */
   readonly phrase: string;
-  /** Its tokens: the first, and the one behind the last. */
+  /** Index of its first token, and of the one after its last. */
   readonly start: number;
   readonly end: number;
-  /** A word outside of it denies it: "not helpful". */
+  /** True if a word outside denies it: "not helpful". */
   readonly negated: boolean;
-  /** It holds a negation itself: "did not help". */
+  /** True if it contains a negation: "did not help". */
   readonly denies: boolean;
 }
 
-/** A text with all that was found in it. */
+/** A text with its matches. */
 export class MatchedText<Kind extends string> {
-  /** By their ends; nested ones too. */
+  /** Matches in the order of their ends; nested ones too. */
   readonly matches: readonly Match<Kind>[];
-  /** What finding them cost: in proportion to the text. */
+  /** Number of steps that the search took: linear in the text. */
   readonly steps: number;
   readonly #read: ReadText;
   readonly #contrasts: readonly Stretch[];
@@ -46,7 +47,7 @@ export class MatchedText<Kind extends string> {
     this.steps = steps;
   }
 
-  /** As in `ReadText`. */
+  /** See `ReadText`. */
   get text(): string {
     return this.#read.text;
   }
@@ -64,13 +65,13 @@ export class MatchedText<Kind extends string> {
   }
 }
 
-/** Kinds of phrases that every file has by its grammar. */
+/** The function of a phrase; all but 'phrase' and 'unless' come from the grammar. */
 type Role = 'phrase' | 'unless' | 'contrast' | 'negation' | 'negation-after' | 'no-negation';
 
 interface Phrase<Kind extends string> {
   readonly text: string;
   readonly role: Role;
-  /** null unless it is a phrase of the file. */
+  /** Its kind; null for phrases of the grammar. */
   readonly kind: Kind | null;
 }
 
@@ -81,9 +82,9 @@ interface Compiled<Kind extends string> {
   readonly phrases: readonly Phrase<Kind>[];
 }
 
-/** What is remembered of a token; how much, changes no result. */
+/** Cached facts about a token. The size of the cache changes no result. */
 interface KnownToken extends TokenLanguages {
-  /** What it may be, by place of the language and by `GLUE`. */
+  /** Its readings, by language and by `GLUE`; null if no phrase holds it, undefined if it is not computed yet. */
   readonly readings: (Reading | null | undefined)[];
 }
 
@@ -92,13 +93,16 @@ interface InLanguage<Kind extends string> {
   readonly bit: number;
   readonly reachAfter: number;
   readonly reachBefore: number;
-  /** Words that tell the language from others: those of its phrases, and those of all its texts. */
+  /**
+   * Words that identify the language: those of its phrases (`ownWords`), and those of its texts on any subject
+   * (`words`).
+   */
   readonly ownWords: ReadonlySet<string>;
   readonly words: ReadonlySet<string>;
   compiled(): Compiled<Kind>;
 }
 
-/** What one language walks over. */
+/** The input of one language's search. */
 interface Ground {
   readonly place: number;
   readonly read: ReadText;
@@ -106,7 +110,7 @@ interface Ground {
   readonly anchors: Anchors;
 }
 
-/** Tokens: the first, and the one behind the last. */
+/** Index of the first token, and of the one after the last. */
 interface Stretch {
   readonly start: number;
   readonly end: number;
@@ -119,25 +123,25 @@ interface Found extends Stretch {
 
 const NONE: readonly never[] = [];
 
-/** So many different tokens are remembered. */
+/** Most different tokens in the cache. */
 const REMEMBERED = 20_000;
-/** How a token stands to the one before it. */
+/** A token's relation to the one before it; null for a word. */
 const GLUE = [null, 'glued', 'first'] as const;
 
 export class PhraseMatcher<Kind extends string> {
   readonly #languages: readonly InLanguage<Kind>[];
   readonly #known = new Map<string, KnownToken>();
-  /** Of the text in work. */
+  /** The tokens of the current text. */
   readonly #tokens: KnownToken[] = [];
-  /** Of each language the words of a text that it knows. */
+  /** Number of words of the current text that each language knows. */
   readonly #counts: Uint8Array;
   readonly #inOneLanguage: boolean;
   readonly #isStrict: boolean;
 
   /**
-   * At most 30 files, each of another language. `inOneLanguage`: nothing is found of a language that the text is not
-   * likely to be in, which takes a fraction of the time. `strict`: fewer languages are likely, for phrases that mean
-   * something else in the next language ("sei" is "you are" in Italian and "sure" in Portuguese).
+   * Takes at most 30 files, each of another language. `inOneLanguage`: finds phrases of likely languages of the text
+   * only, in a fraction of the time. `strict`: fewer languages are likely, for phrases that mean something else in
+   * another language ("sei" is "you are" in Italian and "sure" in Portuguese).
    */
   constructor(files: readonly PhraseFile<Kind>[], { inOneLanguage = false, strict = false } = {}) {
     this.#languages = files.map(inLanguage);
@@ -146,12 +150,12 @@ export class PhraseMatcher<Kind extends string> {
     this.#isStrict = strict;
   }
 
-  /** How many nodes the tries have together. */
+  /** Number of nodes in all tries together. */
   get size(): number {
     return this.#languages.reduce((sum, language) => sum + language.compiled().trie.size, 0);
   }
 
-  /** `only`: the language that the text is in, where it is known; '' otherwise. */
+  /** Matches a text. `only`: the text's language if it is known, else ''. */
   match(content: string, only = ''): MatchedText<Kind> {
     const read = readText(content);
     const { tokens } = read;
@@ -170,7 +174,7 @@ export class PhraseMatcher<Kind extends string> {
       steps += this.#walk({ place, read, known, anchors }, found);
     }
     if (found.length === 0) return new MatchedText<Kind>(read, NONE, NONE, steps);
-    // A phrase of another language counts where a word of it is of no likely one.
+    // A phrase of an unlikely language counts only if one of its words is in no likely one.
     const isSaid = ({ language, start, end }: Found): boolean => {
       if ((likely & this.#languages[language]!.bit) !== 0) return true;
       for (let at = start; at < end; at++) if ((known[at]!.languages & mask & likely) === 0) return true;
@@ -187,7 +191,7 @@ export class PhraseMatcher<Kind extends string> {
     return this.#languages[language]!.compiled().phrases[phrase]!;
   }
 
-  /** Whether a token is a word of negation of the language at `place`. */
+  /** True if a token is a negating word of the language at `place`. */
   #denies(place: number, at: number, { tokens }: ReadText): boolean {
     const { trie } = this.#languages[place]!.compiled();
     return (
@@ -195,7 +199,7 @@ export class PhraseMatcher<Kind extends string> {
     );
   }
 
-  /** Adds what one language finds, and returns what it cost. */
+  /** Adds the matches of one language; returns the number of steps. */
   #walk({ place, read: { tokens }, known, anchors }: Ground, found: Found[]): number {
     const { trie, walk } = this.#languages[place]!.compiled();
     walk.begin();
@@ -214,7 +218,10 @@ export class PhraseMatcher<Kind extends string> {
     return walk.steps;
   }
 
-  /** A word of no likely language comes from another, unless the matcher is strict: "merci" in an English turn. */
+  /**
+   * The unlikely languages that know a word which no likely one knows, as bits: "merci" in an English turn. None in
+   * strict mode.
+   */
   #foreignTo(likely: number, known: readonly KnownToken[], mask: number): number {
     let foreign = 0;
     if (this.#inOneLanguage || this.#isStrict) return foreign;
@@ -225,7 +232,7 @@ export class PhraseMatcher<Kind extends string> {
     return foreign;
   }
 
-  /** The languages that letters of a text rule out, one bit each. */
+  /** The languages that the text's letters rule out, as bits. */
   #excludedBy({ text }: ReadText): number {
     const codes = languagesRuledOut(text);
     let excluded = 0;
@@ -279,12 +286,12 @@ export class PhraseMatcher<Kind extends string> {
   }
 }
 
-/** How a token stands to the one before it: place in `GLUE`. */
+/** A token's relation to the one before it, as an index in `GLUE`. */
 function glueAt(tokens: readonly Token[], at: number): number {
   return !tokens[at]!.isCharacter ? 0 : isGlued(tokens, at) ? 1 : 2;
 }
 
-/** What a token may be in the language at `place`; `glue`: place in `GLUE`. */
+/** The reading of a token in the language at `place`. `glue`: index in `GLUE`. */
 function readingOf(
   key: string,
   { readings }: KnownToken,
@@ -301,7 +308,10 @@ function readingOf(
   return reading;
 }
 
-/** "Soooo" is "soo" or "so"; an Arabic word may bear "the", "and" or "for"; 0 in a phrase is any number. */
+/**
+ * The keys under which a token is looked up: "soooo" as "soo" and "so", an Arabic word without "the", "and" or "for", a
+ * number as 0.
+ */
 function keysOf(key: string): string[] {
   const keys = [key, ...arabicBases(key)];
   if (/^\p{N}/u.test(key)) keys.push('0');
@@ -337,21 +347,21 @@ function compile<Kind extends string>(file: PhraseFile<Kind>): Compiled<Kind> {
     add(file.kinds[kind]!.unless ?? [], 'unless', kind);
   }
   add(contrast, 'contrast');
-  // A single word is seen by its token.
+  // Negations of a single word are found by their tokens too.
   add(negation.before, 'negation');
   add(negation.after, 'negation-after');
   add(negation.except ?? [], 'no-negation');
   return { trie, walk: new PhraseWalk(trie), phrases };
 }
 
-/** Words of its phrases and classes that `grammar.words` does not give. */
+/** Words of the file's phrases and classes that `grammar.words` lacks. */
 function ownWordsOf({ grammar, classes, kinds }: PhraseFile<string>): ReadonlySet<string> {
   const phrases = Object.values(kinds).flatMap((kind) => kind!.phrases);
   const own = [...classes].filter(([name, members]) => grammar.classes[name] !== members);
   return wordsIn([...phrases, ...own.flatMap(([, members]) => members)]);
 }
 
-/** Tokens that phrases under `unless` hold, by kind. */
+/** Tokens covered by `unless` phrases, by kind. */
 class Vetoes<Kind extends string> {
   readonly #count: number;
   readonly #of = new Map<Kind, Uint8Array>();
@@ -372,13 +382,13 @@ class Vetoes<Kind extends string> {
   }
 }
 
-/** What negations deny. */
+/** The negations of a text, and what they deny. */
 class Denials {
   readonly #languages: readonly Pick<InLanguage<string>, 'reachAfter' | 'reachBefore'>[];
   readonly #tokens: readonly Token[];
-  /** Whether a token by itself is a negation of a language. */
+  /** True if a token alone is a negation in a language. */
   readonly #isNegation: (language: number, at: number) => boolean;
-  /** Of each language and token: a negation ends here, or begins. */
+  /** 1 for each token at which a negation ends, or begins; by language. */
   readonly #ends: (Uint8Array | undefined)[] = [];
   readonly #starts: (Uint8Array | undefined)[] = [];
 
@@ -405,7 +415,7 @@ class Denials {
     this.#starts[language]?.fill(0, start, end);
   }
 
-  /** At first those of single words. */
+  /** Marks the negations of single words on first use. */
   #endsOf(language: number): Uint8Array {
     const known = this.#ends[language];
     if (known !== undefined) return known;
@@ -420,7 +430,7 @@ class Denials {
     return false;
   }
 
-  /** Whether a negation reaches a phrase without crossing a mark. */
+  /** True if a negation reaches a phrase without crossing a mark. */
   deny({ language, start, end }: Found): boolean {
     const { reachAfter, reachBefore } = this.#languages[language]!;
     const ends = this.#endsOf(language);

@@ -1,6 +1,8 @@
 /**
- * The phrases of one language as a trie over symbols: words, stems and classes. Covered by
- * test/reader/phrases/phrase-matcher.test.ts.
+ * The phrases of one language as a trie over symbols (words, stems, classes). Expands lazily and keeps the invariant
+ * that a node is complete before a walk reads it: most nodes are never reached.
+ *
+ * Test: test/reader/phrases/phrase-matcher.test.ts.
  */
 import { memberItems, nameOf, type Anchor, type Item, type Part, type ReadPhrase } from './syntax.ts';
 
@@ -8,18 +10,18 @@ const SHORTEST_STEM = 2;
 const LONGEST_KEY = 40;
 
 export interface TrieNode {
-  /** Its edges: a symbol, and the node behind it at the same place. */
+  /** Its edges: symbols, and the target nodes at the same indices. */
   symbols: number[];
   nexts: TrieNode[];
-  /** The same edges by symbol where they are many. */
+  /** The same edges by symbol, if there are many. */
   edges: Map<number, TrieNode> | null;
-  /** Where a gap begins: tokens pass without leaving that node, at most `gap` of them. */
+  /** The node of a gap that begins here: it lets up to `gap` tokens pass without leaving it. */
   gapNode: TrieNode | null;
   readonly gap: number;
   ends: End[] | null;
-  /** What the node's edges, gaps and ends are made from; null once they are. */
+  /** The phrases from which its edges, gaps and ends are yet to be made; null once they are. */
   pending: Pending[] | null;
-  /** The walk that reached the node last, and the thread with which. */
+  /** Number of the walk's step that last reached the node, and its thread then. */
   mark: number;
   thread: Thread | null;
 }
@@ -36,25 +38,25 @@ export interface Thread {
   start: number;
   gapLeft: number;
   skipsLeft: number;
-  /** The last token led here, and was not passed over. */
+  /** True if the last token led here, rather than being passed over. */
   arrived: boolean;
 }
 
-/** What a token may be in one language. */
+/** The possible symbols of a token in one language. */
 export interface Reading {
-  /** Of the token; of a spelling such as "dont" those of each of its words. */
+  /** One step per word: several for a spelling such as "dont". */
   readonly steps: readonly Step[];
   readonly isSkipped: boolean;
-  /** It denies what follows it, so no gap holds it. */
+  /** True if the token negates what follows, so that no gap contains it. */
   readonly isNegation: boolean;
 }
 
-/** What one word may be. */
+/** The possible symbols of one word. */
 export interface Step {
   readonly symbols: readonly number[];
-  /** The same. */
+  /** The same symbols, as a set. */
   readonly has: ReadonlySet<number>;
-  /** Where phrases have come that begin with it. */
+  /** Nodes behind the root for phrases that begin with it. */
   readonly starts: readonly TrieNode[];
 }
 
@@ -64,13 +66,13 @@ export interface TrieOptions {
   readonly spellings: Readonly<Record<string, string>>;
 }
 
-/** What is left of a phrase behind a node. Nodes behind it are made when a walk comes there: texts reach few. */
+/** The rest of a phrase after a node. Its nodes are made when a walk comes there: texts reach few. */
 interface Rest {
   readonly parts: readonly Part[];
-  /** The next part, and the next item in it. */
+  /** Index of the next part, and of the next item in it. */
   readonly at: number;
   readonly item: number;
-  /** What follows the parts; null: nothing. */
+  /** The rest after these parts; null if there is none. */
   readonly after: Rest | null;
 }
 
@@ -99,10 +101,10 @@ function newNode(gap = 0): TrieNode {
   };
 }
 
-/** What most nodes have: their arrays are made with the first edge. */
+/** Shared empty arrays of most nodes, replaced at the first edge. */
 const NO_SYMBOLS: number[] = [];
 const NO_NODES: TrieNode[] = [];
-/** Of so many edges, one is found as fast in a row. */
+/** Up to this many edges, a linear search is as fast as a map. */
 const FEW_EDGES = 8;
 const NO_SETS: readonly number[] = [];
 
@@ -111,7 +113,7 @@ function addEnd(node: TrieNode, { number, start, end }: Added): void {
   if (ends.at(-1)?.phrase !== number) ends.push({ phrase: number, from: start, to: end });
 }
 
-/** The node behind an edge. */
+/** The target of an edge. */
 export function nextOf({ symbols, nexts, edges }: TrieNode, symbol: number): TrieNode | undefined {
   if (edges !== null) return edges.get(symbol);
   const at = symbols.indexOf(symbol);
@@ -122,7 +124,7 @@ export class PhraseTrie {
   readonly #root = newNode();
   readonly #symbols = new Map<string, number>();
   readonly #setsOf = new Map<number, number[]>();
-  /** The symbols of items, as the first of a phrase and later in one. */
+  /** The symbols of each item: as the first of a phrase, and later in one. */
   readonly #items = new Map<Item, { readonly first: number; readonly later: number }>();
   readonly #skipped: ReadonlySet<string>;
   readonly #negations: ReadonlySet<string>;
@@ -142,7 +144,7 @@ export class PhraseTrie {
     );
   }
 
-  /** How many nodes it has when all are made. */
+  /** Number of nodes after full expansion. */
   get size(): number {
     const nodes = [this.#root];
     for (const node of nodes) {
@@ -168,8 +170,8 @@ export class PhraseTrie {
   }
 
   /**
-   * Adds to a node what a phrase may go on with. A gap leads nowhere by itself, and of several in a row the longest
-   * counts; none opens a phrase.
+   * Adds the continuations of a phrase to a node. A gap alone leads nowhere, the longest of adjacent gaps counts, and
+   * none opens a phrase.
    */
   #advance(node: TrieNode, gap: number, rest: Rest | null, phrase: Added): void {
     if (rest === null) return addEnd(node, phrase);
@@ -192,7 +194,7 @@ export class PhraseTrie {
   }
 
   #gapOf(node: TrieNode, most: number): TrieNode {
-    // Gaps of several lengths at one place share none: each is a node of its own behind an edge that no token takes.
+    // Gaps of different lengths at one place get different nodes, chained without symbols.
     let at = node;
     while (at.gapNode !== null && at.gapNode.gap !== most) at = at.gapNode;
     at.gapNode ??= newNode(most);
@@ -216,7 +218,7 @@ export class PhraseTrie {
     return next;
   }
 
-  /** Numbers the symbols of parts: what a token may be is told before a walk comes to them. */
+  /** Numbers the symbols of parts ahead of expansion, because the readings of tokens need them. */
   #register(parts: readonly Part[]): void {
     for (const part of parts) {
       if (part.kind === 'either') for (const way of part.of) this.#register(way);
@@ -233,7 +235,7 @@ export class PhraseTrie {
     }
   }
 
-  /** Only the first word of a phrase must begin where a word does: endings follow it. */
+  /** Only the first word of a phrase must begin at a word boundary: endings follow it. */
   #symbolOf(item: Item, isFirst: boolean): number {
     const { first, later } = this.#items.get(item)!;
     return isFirst ? first : later;
@@ -258,7 +260,10 @@ export class PhraseTrie {
     return number;
   }
 
-  /** What a token may be; null: no phrase holds it. `keys`: how it may be written. `glue` of a character. */
+  /**
+   * The reading of a token; null if no phrase holds it. `keys`: its possible spellings. `glue`: relation of a character
+   * to the one before it; null for a word.
+   */
   readingOf(keys: readonly string[], glue: 'glued' | 'first' | null): Reading | null {
     const spelling = this.#spellings.get(keys[0]!);
     const steps =
@@ -298,13 +303,13 @@ export class PhraseTrie {
     return { symbols, has: found, starts: symbols.flatMap((symbol) => nextOf(this.#root, symbol) ?? []) };
   }
 
-  /** Told from all before by whoever marks nodes with it. */
+  /** A fresh mark for this step of a walk. */
   newMark(): number {
     return (this.#marks += 1);
   }
 }
 
-/** "don't" as a phrase has it is two words; to look up one, its last. */
+/** The lookup key of a grammar word; '' if it is several words, as "don't". */
 function keyOf(phrase: string): string {
   const items = memberItems(phrase);
   const item = items[0]!;

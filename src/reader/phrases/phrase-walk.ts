@@ -1,7 +1,8 @@
 /**
- * A text walks a trie of phrases once, in every place that a phrase may have reached; two ways to one place of the trie
- * are one, so that their number is bounded by the trie and not by the text. Covered by
- * test/reader/phrases/phrase-matcher.test.ts.
+ * Walks a trie of phrases along a text, on all possible paths at once. Keeps the invariant that paths to one node
+ * merge, so their number is bounded by the trie and the walk takes linear time.
+ *
+ * Test: test/reader/phrases/phrase-matcher.test.ts.
  */
 import {
   nextOf,
@@ -14,19 +15,19 @@ import {
 import type { Anchors } from './anchors.ts';
 import { ANCHOR, type Anchor } from './syntax.ts';
 
-/** Words skipped in a row. */
+/** Most words that are skipped in a row. */
 const MOST_SKIPPED = 3;
 const NO_STEPS: readonly Step[] = [{ symbols: [], has: new Set(), starts: [] }];
 
-/** Texts on their way through a trie, one after the other. */
+/** A walk that serves one text after the other. */
 export class PhraseWalk {
   readonly #trie: PhraseTrie;
-  /** The first `count` are on their way; the others, of earlier tokens, are used again. */
+  /** The first `count` threads are active; the rest are kept for reuse. */
   #threads: Thread[] = [];
   #count = 0;
   #next: Thread[] = [];
   #nextCount = 0;
-  /** Of the nodes that this move has reached. */
+  /** Mark of the nodes that the current step has reached. */
   #mark = 0;
   #steps = 0;
 
@@ -34,7 +35,7 @@ export class PhraseWalk {
     this.#trie = trie;
   }
 
-  /** How often a thread was moved since the text began: what the walk costs. */
+  /** Number of thread moves since the text began: the cost of the walk. */
   get steps(): number {
     return this.#steps;
   }
@@ -49,14 +50,14 @@ export class PhraseWalk {
     this.#steps = 0;
   }
 
-  /** Forgets what it has reached: a sentence ends. */
+  /** Drops all threads, at the end of a sentence. */
   stop(): void {
     this.#count = 0;
   }
 
   /**
-   * Takes a token; null: one that no phrase holds. `marked`: a mark stands before it, at which gaps end. Tells of each
-   * phrase that ends there.
+   * Takes a token; null if no phrase holds it. `marked`: a mark stands before it, which ends gaps. Calls `found` for
+   * each phrase that ends here.
    */
   take(
     reading: Reading | null,
@@ -99,7 +100,7 @@ export class PhraseWalk {
     }
   }
 
-  /** Of a node's edges and a word's symbols, the fewer are looked up among the others. */
+  /** Follows the edges that match a word; iterates over the smaller of edges and symbols. */
   #follow(node: TrieNode, { symbols, has }: Step, start: number): void {
     if (node.symbols.length > symbols.length) {
       for (let at = 0; at < symbols.length; at++) {
@@ -112,7 +113,7 @@ export class PhraseWalk {
       if (has.has(node.symbols[at]!)) this.#reach(node.nexts[at]!, start);
   }
 
-  /** Of two ways to a node, the one stays that began later: the shorter phrase. */
+  /** Puts a thread on a node. Of two paths to a node, the one with the later start stays: the shorter phrase. */
   #reach(node: TrieNode, start: number): void {
     if (node.pending !== null) this.#trie.expand(node);
     this.#put(node, start, 0, MOST_SKIPPED, true);

@@ -1,7 +1,9 @@
 /**
- * Cuts text into the tokens that phrases are made of. A word is a token where spaces part words. Where they do not
- * (Chinese, Japanese, Thai), and in Korean, whose endings vary, each character is one, with its combining marks.
- * Emoji and emoticons are tokens too. Covered by test/reader/phrases/read-text.test.ts.
+ * Cuts text into the tokens of phrases. A token is a word where spaces separate words. It is a character with its
+ * combining marks where they do not (Chinese, Japanese, Thai), and in Korean, whose endings vary. Emoji and emoticons
+ * are tokens too.
+ *
+ * Test: test/reader/phrases/read-text.test.ts.
  */
 import { composed } from '../document/normalise.ts';
 import { holdsQuestionMarkIn, QUESTION_ENDS } from '../document/question-marks.ts';
@@ -13,22 +15,22 @@ export const BREAK = { none: 0, space: 1, mark: 2, end: 3 } as const;
 export type Break = (typeof BREAK)[keyof typeof BREAK];
 
 export interface Token {
-  /** How it is looked up. */
+  /** Its lookup key. */
   readonly key: string;
-  /** Place in the text that was read. */
+  /** Its range in the read text, UTF-16 units. */
   readonly start: number;
   readonly end: number;
   readonly before: Break;
-  /** A character of a script in which a word takes several tokens. */
+  /** True for a character of a script in which a word takes several tokens. */
   readonly isCharacter: boolean;
 }
 
-/** What closes a sentence; "": any other mark, or none. */
+/** The mark that closes a sentence; '' for any other mark or none. */
 export type Closing = '?' | '!' | '';
 
 /** A text with its tokens. */
 export class ReadText {
-  /** Composed: a letter and its marks are one character where there is one. */
+  /** The text in NFC: a letter and its marks are one character if there is one. */
   readonly text: string;
   readonly tokens: readonly Token[];
   #closings: readonly Closing[] | null = null;
@@ -38,7 +40,7 @@ export class ReadText {
     this.tokens = tokens;
   }
 
-  /** Of each token the mark that closes its sentence. */
+  /** The mark that closes each token's sentence. */
   get closings(): readonly Closing[] {
     return (this.#closings ??= closingsOf(this.text, this.tokens));
   }
@@ -58,7 +60,7 @@ const RUN = String.raw`${PART}\u30fc]*(?:['’‘ʼ´\u0060]${PART}]*)*`;
 const TOKENS = new RegExp(`${RUN}|${EMOJI}|${EMOTICON}`, 'gu');
 const TOKENS_OF_ASCII = /[a-z0-9]+(?:['`][a-z0-9]+)*|[:;=]'?-?[()D[\]|](?![a-z0-9])|<\/?3(?!\d)/gi;
 
-/** Reads a text of any language. */
+/** Cuts a text of any language. */
 export function readText(content: string): ReadText {
   const isAscii = !NOT_ASCII.test(content);
   const text = isAscii ? content : composed(content);
@@ -76,14 +78,14 @@ export function readText(content: string): ReadText {
 
 const LETTER = 1;
 const BEGINS_EMOTICON = 2;
-/** What the characters of ASCII are in `TOKENS_OF_ASCII`. */
+/** The class of each ASCII character in `TOKENS_OF_ASCII`. */
 const ASCII = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
   return /[a-z0-9]/i.test(character) ? LETTER : /[:;=<]/.test(character) ? BEGINS_EMOTICON : 0;
 });
 const EMOTICON_OF_ASCII = /[:;=]'?-?[()D[\]|](?![a-z0-9])|<\/?3(?!\d)/iy;
 
-/** The same as `TOKENS_OF_ASCII` finds, in less time: most texts are ASCII. */
+/** Finds the same runs as `TOKENS_OF_ASCII`, faster: most texts are ASCII. */
 function addRunsOfAscii(tokens: Token[], text: string): void {
   let end = 0;
   for (let at = 0; at < text.length;) {
@@ -118,14 +120,17 @@ function addRunsOfAscii(tokens: Token[], text: string): void {
   }
 }
 
-/** What stands between the end of a run and the next one. `count`: of the tokens before; nothing precedes the first. */
+/**
+ * The break between the end of a run and the next one. `count`: number of tokens before; the first token follows a
+ * sentence end.
+ */
 function breakAt(text: string, end: number, start: number, count: number): Break {
   if (count === 0) return BREAK.end;
   if (start === end) return BREAK.none;
   return start === end + 1 && text.charCodeAt(end) === 0x20 ? BREAK.space : breakOf(text.slice(end, start));
 }
 
-/** Adds the keys of the tokens of a text. */
+/** Adds the keys of a text's tokens to `keys`. */
 export function addKeys(content: string, keys: Set<string>): void {
   const runs = NOT_ASCII.test(content) ? composed(content).match(TOKENS) : content.match(TOKENS_OF_ASCII);
   const tokens: Token[] = [];
@@ -141,10 +146,10 @@ const ENDS = `!。！；｡।;\n\u2028\u2029${QUESTION_ENDS}`;
 const STOPS = '.…';
 const CLOSERS = `"'”’)]`;
 const SPACES = /\s/;
-/** Written around words and not between them. */
+/** Marks around words rather than between them. */
 const AROUND = `"'“”„«»‘’*_~#\u200d\ufe0e\ufe0f`;
 
-/** A full stop ends a sentence before a space, and where it is not one of several: "so ... thanks". */
+/** A full stop ends a sentence before a space, unless it is one of several: "so ... thanks". */
 function breakOf(between: string): Break {
   let found: Break = BREAK.space;
   let stops = 0;
@@ -180,7 +185,7 @@ function addRun(tokens: Token[], run: string, index: number, before: Break): voi
   }
 }
 
-/** A run of letters in which characters are tokens; letters of other scripts in it make words. */
+/** Cuts a run that contains characters as tokens; letters of other scripts in it form words. */
 function addCharacters(tokens: Token[], run: string, index: number, before: Break): void {
   let start = -1;
   let at = 0;
@@ -210,17 +215,17 @@ function addCharacters(tokens: Token[], run: string, index: number, before: Brea
   close(at);
 }
 
-/** French and Italian write a short word and an apostrophe before a vowel: "l'aide", "dell'ordine". */
+/** A short word with an apostrophe before a vowel, in French and Italian: "l'aide", "dell'ordine". */
 const ELISION =
   /^(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu|quelqu|un|gl|quest|quell|(?:d|n|s|c)?(?:e|a|o|u)ll|bell)$/i;
 /** "don't", "that's", "I'm". */
 const CONTRACTION = /^(?:s|re|ve|ll|d|m|t)$/i;
 
-/** UTF-16 units: of what is longer, no parts are told apart, and nothing is looked up. */
+/** Longest word that is split and looked up, UTF-16 units. */
 const LONGEST_WORD = 60;
 const APOSTROPHE = /['’‘ʼ´`]/;
 
-/** Where the parts of a word with apostrophes end: "do" and "n't", "that" and "'s", "l'" and "aide". */
+/** Ends of the parts of a word with apostrophes: "do" and "n't", "that" and "'s", "l'" and "aide". */
 function cutsOf(run: string): number[] {
   let last = run.length - 1;
   while (last >= 0 && !APOSTROPHE.test(run[last]!)) last -= 1;
@@ -231,17 +236,17 @@ function cutsOf(run: string): number[] {
   return head.length > 1 && head.at(-1)!.toLowerCase() === 'n' ? [last - 1, run.length] : [run.length];
 }
 
-/** A whole token, and its own key. */
+/** A run that is one token and its own key. */
 const SMALL = /^[a-zа-я]{1,60}$/;
-/** Each is a token, and its own key. */
+/** A run whose characters are each a token and its own key. */
 const CHARACTERS = /^[ぁ-ゖァ-ヺー一-龥가-힣]+$/;
-/** Folding leaves these as they are. */
+/** A token that folding does not change. */
 const PLAIN = /^[a-z0-9а-яぁ-ゖァ-ヺー一-鿿가-힣]+$/;
 const SELDOM = /\u0451|\u0901|\u093c|\ufe0e|\ufe0f|\p{Emoji_Modifier}/gu;
 
 /**
- * How a token is looked up: folded, and letters that are typed for one another are one. "Ещё" is "еще", a thumb has
- * no colour, an emoticon no nose.
+ * The lookup key of a token: folded, with interchangeable letters unified. "Ещё" gives "еще", a thumb loses its colour,
+ * an emoticon its nose. '' for an overlong token.
  */
 export function phraseKey(token: string): string {
   if (token.length > LONGEST_WORD) return '';
@@ -253,20 +258,20 @@ export function phraseKey(token: string): string {
     .replace(SELDOM, (letter) => (letter === 'ё' ? 'е' : letter === '\u0901' ? '\u0902' : ''));
 }
 
-/** Whether a word is one token, and its own key. */
+/** True if a word is one token and its own key. */
 export function isPlainWord(word: string): boolean {
   return SMALL.test(word);
 }
 
-/** Whether a token of characters begins where another one ends. */
+/** True if a character token directly follows another one. */
 export function isGlued(tokens: readonly Token[], at: number): boolean {
   return at > 0 && tokens[at]!.before === BREAK.none && tokens[at - 1]!.isCharacter;
 }
 
-/** An emoji or emoticon. */
+/** True for an emoji or emoticon. */
 export function isEmoji({ key }: Token): boolean {
   const first = key.charCodeAt(0);
-  // The commonest first: a Latin letter in lower case.
+  // Fast path for the most common case, a lower-case Latin letter.
   if (first >= 97 && first <= 122) return false;
   return key !== '' && (/^[:;=<]/.test(key) || !LETTER_OR_DIGIT.test(key));
 }
@@ -275,7 +280,7 @@ export function isHangul(key: string): boolean {
   return HANGUL.test(key);
 }
 
-/** For each token what closes its sentence. */
+/** The mark that closes the sentence of each token. */
 function closingsOf(text: string, tokens: readonly Token[]): Closing[] {
   const closings = tokens.map((): Closing => '');
   for (let at = tokens.length - 1; at >= 0; at--) {
@@ -286,7 +291,7 @@ function closingsOf(text: string, tokens: readonly Token[]): Closing[] {
   return closings;
 }
 
-/** Of the marks from `from` up to `to`. */
+/** The closing mark among the characters from `from` to `to`. */
 function closingOf(text: string, from: number, to: number): Closing {
   const marks = text.slice(from, to);
   if (marks === '' || marks === '.') return '';

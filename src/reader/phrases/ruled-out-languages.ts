@@ -1,10 +1,11 @@
 /**
- * Tells languages apart that share most of their words, by letters that only one of them has. Covered by
- * test/reader/acts/signals.test.ts.
+ * Rules out languages by letters that only a related language has, where both share most of their words.
+ *
+ * Test: test/reader/acts/signals.test.ts.
  */
 const NOT_ASCII = /[^\0-\x7f]/;
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
-/** A Japanese text of so many characters has kana among them. */
+/** A Han character with four more characters after it: a Japanese text of that length holds kana. */
 const FIVE_FROM_HAN = /\p{Script=Han}.{4}/su;
 
 const RULED_OUT: readonly (readonly [language: string, by: (text: string) => boolean])[] = [
@@ -15,7 +16,7 @@ const RULED_OUT: readonly (readonly [language: string, by: (text: string) => boo
 ];
 const NONE: readonly string[] = [];
 
-/** The codes of languages that a text is not in, whatever its words. */
+/** Codes of the languages that a text is not in, whatever its words. */
 export function languagesRuledOut(text: string): readonly string[] {
   if (!NOT_ASCII.test(text)) return NONE;
   return RULED_OUT.filter(([, by]) => by(text)).map(([language]) => language);

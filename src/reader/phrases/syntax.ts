@@ -1,17 +1,17 @@
 /**
- * Reads one phrase as the lexicon writes it.
+ * Parses one phrase in the notation of the lexicon. Throws PhraseFault on any fault.
  *
- *     that {be} {very?} helpful     words; a class of the file; a class or nothing
- *     not … what i (asked|wanted)   a gap of at most three words of the clause; alternatives
- *     no …5 thank-                  a gap of at most five; a word that begins so; "-karte": one that ends so
- *     ^ no thanks? $                the start of the clause; a word or nothing; the end of the clause
- *     ^^ no $$                      the start and end of the turn
+ * | that {be} {very?} helpful words; a class of the file; a class or nothing
+ * | not … what i (asked|wanted) a gap of at most three words of the clause; alternatives
+ * | no …5 thank- a gap of at most five; a prefix; "-karte" is a suffix
+ * | ^ no thanks? $ the start of the clause; a word or nothing; the end of the clause
+ * | ^^ no $$ the start and end of the turn
  *
- * Covered by test/reader/phrases/syntax.test.ts.
+ * Test: test/reader/phrases/syntax.test.ts.
  */
 import { BREAK, isHangul, isPlainWord, readText, type Token } from './read-text.ts';
 
-/** What must stand before the first token, or behind the last: anything, a mark, or the start or end of the turn. */
+/** The requirement before the first token or after the last: none, a mark, or the start or end of the turn. */
 export const ANCHOR = { none: 0, clause: 1, turn: 2 } as const;
 export type Anchor = (typeof ANCHOR)[keyof typeof ANCHOR];
 
@@ -25,15 +25,15 @@ export type Item =
 /** Any one of several words: those of a class, or of alternatives in a phrase. */
 export interface SymbolSet {
   readonly kind: 'set';
-  /** "{very}", or "(it|that)": equal for equal sets. */
+  /** "{very}" or "(it|that)"; equal for equal sets. */
   readonly name: string;
   readonly members: readonly Item[];
 }
 
-/** Of a character: it may stand anywhere, follows the one before without a space, or begins a word. */
+/** Condition on a character: none, directly after the one before, or at the beginning of a word. */
 export type Glue = 'free' | 'glued' | 'first';
 
-/** Parts of a phrase that follow each other: some words and gaps, or one of several ways. */
+/** A part of a phrase: words and gaps in a row, or one of several ways. */
 export type Part =
   | { readonly kind: 'items'; readonly items: readonly Item[] }
   | { readonly kind: 'either'; readonly of: readonly (readonly Part[])[] };
@@ -45,22 +45,22 @@ export interface ReadPhrase {
 }
 
 export interface SyntaxOptions {
-  /** The words of each class. */
+  /** Words by class. */
   readonly classes: ReadonlyMap<string, readonly string[]>;
-  /** Most words in a gap that gives no number. */
+  /** Most words in a gap without a number. */
   readonly gap: number;
 }
 
-/** A phrase stands for more sequences than these only by mistake. */
+/** Most word sequences that a phrase may stand for; more are a mistake. */
 const MOST_SEQUENCES = 3000;
 const MOST_IN_GAP = 12;
 
-/** Where a phrase cannot be read. */
+/** A phrase that cannot be parsed. */
 export class PhraseFault extends Error {}
 
 const SIGNS = /[:;=]-?[()](?= |$)|\^\^|\$\$|[\^$]|…\d*|[(|)]\??|\{[a-z][a-z-]*\??\}|[^\s^$…(){}|]+/gu;
 
-/** Reads the phrases of one file. What classes and words stand for is worked out once. */
+/** Parses the phrases of one file. Expands each class and word once. */
 export class PhraseSyntax {
   readonly #options: SyntaxOptions;
   readonly #classes = new Map<string, Part>();
@@ -70,7 +70,7 @@ export class PhraseSyntax {
     this.#options = options;
   }
 
-  /** Throws PhraseFault. */
+  /** Parses a phrase. Throws PhraseFault. */
   read(phrase: string): ReadPhrase {
     const signs = phrase.match(SIGNS) ?? [];
     if (signs.join('') !== phrase.replaceAll(' ', '')) throw new PhraseFault(`"${phrase}" cannot be read`);
@@ -89,7 +89,7 @@ export class PhraseSyntax {
     return { start, end, parts };
   }
 
-  /** `sign`: "…", or "…" and a number. */
+  /** Parses a gap. `sign`: "…", or "…" and a number. */
   gapOf(sign: string, phrase: string): Item {
     const most = sign === '…' ? this.#options.gap : Number(sign.slice(1));
     if (most < 1 || most > MOST_IN_GAP)
@@ -121,7 +121,7 @@ function isGap(sign: string | undefined): boolean {
   return sign?.startsWith('…') === true;
 }
 
-/** How many sequences of words parts stand for. */
+/** Number of word sequences that parts stand for. */
 function countOf(parts: readonly Part[]): number {
   let count = 1;
   for (const part of parts)
@@ -190,7 +190,7 @@ class PhraseReader {
   }
 }
 
-/** Ways of one word each are one set; every longer one is a way of its own. */
+/** Joins ways of one word into a set; each longer way stays separate. */
 function eitherOf(ways: readonly (readonly Part[])[], name?: string): Part {
   const single: Item[] = [];
   const of: (readonly Part[])[] = [];
@@ -209,7 +209,7 @@ function nameOfSet(members: readonly Item[]): string {
   return `(${[...new Set(members.map(nameOf))].sort().join('|')})`;
 }
 
-/** The words that a part stands for, and its longer ways. */
+/** Splits a part into single words and longer ways. */
 function wordsOf(part: Part): { single: readonly Item[]; others: readonly (readonly Part[])[] } {
   if (part.kind === 'either') {
     const ways = part.of.map((way) => (way.length === 1 ? wordsOf(way[0]!) : { single: [], others: [way] }));
@@ -221,7 +221,7 @@ function wordsOf(part: Part): { single: readonly Item[]; others: readonly (reado
   return isOneSymbol(item) ? { single: [item], others: [] } : { single: [], others: [[part]] };
 }
 
-/** What tells a symbol from others. */
+/** A name that is unique per symbol. */
 export function nameOf(item: Item): string {
   switch (item.kind) {
     case 'word':
@@ -237,12 +237,12 @@ export function nameOf(item: Item): string {
   }
 }
 
-/** In a set, a character is no symbol where it depends on what precedes it. */
+/** True if the item can be in a set; a character that depends on the one before it cannot. */
 function isOneSymbol(item: Item): boolean {
   return item.kind === 'stem' || item.kind === 'ending' || (item.kind === 'word' && item.glue === 'free');
 }
 
-/** The items of a member of a class: words with spaces between them. */
+/** The items of a class member: words with spaces between them. */
 export function memberItems(member: string): Item[] {
   return member.split(' ').flatMap((word) => wordItems(word, member));
 }
@@ -267,7 +267,7 @@ function stem(kind: 'stem' | 'ending', { key }: Token): Item {
   return { kind, text: key };
 }
 
-/** A short Korean word begins where a word does: a syllable or two stand within many others. */
+/** A short Korean word must begin at a word boundary, because one or two syllables occur inside many other words. */
 function glueOf(tokens: readonly Token[], at: number, isEnding: boolean): Glue {
   const { isCharacter, key, before } = tokens[at]!;
   if (!isCharacter) return 'free';

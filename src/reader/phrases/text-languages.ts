@@ -1,27 +1,28 @@
 /**
- * Which languages a text is likely to be in, by the words that they know; a language is one bit. Covered by
- * test/reader/phrases/phrase-matcher.test.ts.
+ * Estimates the languages of a text by the number of its words that each language knows. A language is one bit.
+ *
+ * Test: test/reader/phrases/phrase-matcher.test.ts.
  */
 
-/** The languages of a token, one bit each. */
+/** The languages of a token, as bits. */
 export interface TokenLanguages {
-  /** Those that know it. */
+  /** Languages that know it. */
   readonly languages: number;
-  /** Those of whose texts it is a word, whatever they are about. */
+  /** Languages whose texts contain it on any subject. */
   readonly common: number;
 }
 
-/** Of a long text, the words of its beginning and of its end tell its language. */
+/** Number of words, half from the beginning and half from the end, that are counted in a long text. */
 const TELLING_WORDS = 80;
-/** A language with so large a share of the words that the likeliest one knows is likely too. */
+/** Share of the likeliest language's count from which a language is likely too. */
 const LIKELY_SHARE = 0.8;
-/** The same where fewer are. */
+/** The share in strict mode, for several words and for a single one. */
 const STRICT_SHARE = 0.9;
 const SINGLE_SHARE = 0.5;
 
 /**
- * The languages that know the most words of a text. `counts`: zeros, one a language. `isStrict`: words that a language
- * has in any text count twice, and fewer languages are likely.
+ * Returns the languages that know the most words of a text, as bits. `counts`: zeros, one per language; they are
+ * changed. `isStrict`: words common in any text of a language count twice, and fewer languages are likely.
  */
 export function likelyLanguages(
   known: readonly TokenLanguages[],
@@ -37,7 +38,7 @@ export function likelyLanguages(
   }
   let most = 0;
   for (const count of counts) if (count > most) most = count;
-  // A word alone may be of any language that has it.
+  // A single word may be of any language that has it.
   const share = !isStrict ? LIKELY_SHARE : known.length > 1 ? STRICT_SHARE : SINGLE_SHARE;
   const least = most * share;
   let likely = 0;
