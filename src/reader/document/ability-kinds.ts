@@ -1,8 +1,12 @@
 /**
- * The acts and things that abilities are about. Their phrases are in `lexicon/<language>/abilities.json`.
- * Covered by test/reader/document/ability-keys.test.ts.
+ * The acts and things of abilities. Their phrases are in `lexicon/<language>/abilities.json`.
+ *
+ * Test: test/reader/phrases/ability-keys.test.ts.
  */
-/** Acts in no order; of several things the first of this list counts: "the e-mail about my order" is an e-mail. */
+/**
+ * Acts, unordered, then things by priority: among several things of a text the first in this list counts ("the e-mail
+ * about my order" is an e-mail).
+ */
 export const ABILITY_KINDS = [
   'act-change',
   'act-send',

@@ -1,23 +1,27 @@
-/** Which sentences of a turn stand for it. Covered by test/reader/document/chosen-sentences.test.ts. */
+/**
+ * Chooses the sentences that stand for a turn, best first, within a bound of words. Keeps their order in the turn.
+ *
+ * Test: test/reader/document/chosen-sentences.test.ts.
+ */
 
-/** Sentences are kept, best first, up to this many words. */
+/** Most words of the chosen sentences together. */
 const ENOUGH_WORDS = 60;
-/** A request longer than this many UTF-16 units is cut at a word: more says no more about its topic. */
+/** Longest request, UTF-16 units; a longer one is cut at a word, because the rest hardly changes its topic. */
 const MAX_REQUEST = 400;
 
-/** A sentence that says something, or a clause of a long one. */
+/** A sentence, or a clause of a long one, with its score. */
 export interface WeighedSentence {
   readonly text: string;
-  /** How much it looks like the request of its turn: above 0. */
+  /** How much it looks like the request of its turn; above 0. */
   readonly score: number;
   readonly words: number;
 }
 
-/** The most request-like sentences, in their order. */
+/** Returns the most request-like sentences, in their order. Keeps at least one. */
 export function chosenSentences<Sentence extends WeighedSentence>(
   sentences: readonly Sentence[],
 ): Sentence[] {
-  // The first of equals: people say what they want before they explain it.
+  // A stable sort puts the earlier of equals first: people say what they want before they explain it.
   const byScore = sentences.toSorted((a, b) => b.score - a.score);
   const kept = new Set<Sentence>();
   let words = 0;
@@ -29,7 +33,7 @@ export function chosenSentences<Sentence extends WeighedSentence>(
   return sentences.filter((sentence) => kept.has(sentence));
 }
 
-/** The chosen sentences as one text, cut at a word when it is longer than 400 UTF-16 units. */
+/** The chosen sentences as one text, cut at a word if it is longer than 400 UTF-16 units. */
 export function joinedSentences(chosen: readonly WeighedSentence[]): string {
   const text = chosen.map((sentence) => sentence.text).join(' ');
   if (text.length <= MAX_REQUEST) return text;

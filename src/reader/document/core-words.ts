@@ -1,13 +1,17 @@
-/** What of a request is the matter itself. Covered by test/reader/topics/naming/names.test.ts. */
+/**
+ * Finds the core of a request: its words without openings such as "I would like to".
+ *
+ * Test: test/reader/topics/naming/names.test.ts.
+ */
 import { LEXICON } from './lexicon.ts';
 import { wordsOf, type Word } from './words.ts';
 
-/** Only this many words of a request are read. */
+/** Most words of a request that are read. */
 const WORDS_READ = 40;
 
 type Openings = ReadonlyMap<string, readonly (readonly string[])[]>;
 
-/** Openings by their first word, the longest first. */
+/** Openings by their first word, longest first. */
 function byFirstWord(openings: readonly string[]): Openings {
   const split = openings.map((opening) => opening.split(' ')).sort((x, y) => y.length - x.length);
   return Map.groupBy(split, (opening) => opening[0]!);
@@ -15,17 +19,17 @@ function byFirstWord(openings: readonly string[]): Openings {
 
 const OPENINGS = byFirstWord([...LEXICON.politeOpenings.all, ...LEXICON.questionOpenings.all]);
 
-/** The words of a request without what merely introduces it, and without the function words at its end. */
+/** The words of a request without its opening and without the function words at its end. */
 export function coreWords(text: string): readonly Word[] {
   return trimmedEnd(withoutOpenings(wordsOf(text).slice(0, WORDS_READ)));
 }
 
-/** How many of these words, the first of a request, merely introduce it. */
+/** Number of words in the opening of a request. */
 export function coreStart(words: readonly Word[]): number {
   return words.length - withoutOpenings(words).length;
 }
 
-/** Cuts openings from the front, the longest first, as long as a content word is left. */
+/** Cuts openings from the front, longest first, as long as a content word remains. */
 function withoutOpenings(all: readonly Word[]): readonly Word[] {
   let words = all;
   for (;;) {

@@ -1,15 +1,19 @@
-/** Which language a text is in: by its script, and within a script by n-grams. The only door to that. */
+/**
+ * Detects the language of a text: by its script, and within a script by n-grams. Nothing else detects languages.
+ *
+ * Test: test/reader/document/detect.test.ts.
+ */
 import { languageModel } from './language-model.ts';
 import { lettersOf, weightOf, type Script, type ScriptWords } from './letters.ts';
 
-/** More than this decides nothing and costs time. UTF-16 units. */
+/** Longest part of a text that is read, UTF-16 units: more decides nothing and costs time. */
 const MAX_LENGTH = 1000;
-/** Fewer letters tell no script; a Latin text also needs this many different words. */
+/** Least letters of a script; a Latin text also needs this many different words. */
 const LEAST = 2;
-/** A script that has fewer than one letter in this many is only quoted. */
+/** A script with fewer than one letter in this many of the main one is only quoted. */
 const QUOTED = 4;
 
-/** Scripts of one language, as far as we tell any. */
+/** Scripts of one language, among the languages that are detected. */
 const ONE_LANGUAGE: Partial<Record<Script, string>> = {
   Armenian: 'hy',
   Bengali: 'bn',
@@ -31,15 +35,14 @@ const ONE_LANGUAGE: Partial<Record<Script, string>> = {
   Thai: 'th',
 };
 
-/** Letters of languages that we do not tell, by their script: Assamese; Pashto, Sorani, Sindhi, Uyghur. */
+/** Letters of languages that are not detected, by script: Assamese; Pashto, Sorani, Sindhi, Uyghur. */
 const FOREIGN_LETTERS: Partial<Record<Script, RegExp>> = {
   Bengali: /[ৰৱ]/,
   Arabic: /[ټډړږښڼۍڵێۆڕڤڪڏٻڄڃڇڙڳڱۈۋې]/,
 };
 
 /**
- * The least probability of an answer, by `weightOf` the text: the less, the higher. docs/decisions/0049 has the
- * figures.
+ * Least probability of an answer, by `weightOf` the text: the shorter, the higher. docs/decisions/0049 has the figures.
  */
 const LEAST_PROBABILITY: readonly (readonly [end: number, probability: number])[] = [
   [6, 0.75],
@@ -47,18 +50,18 @@ const LEAST_PROBABILITY: readonly (readonly [end: number, probability: number])[
   [24, 0.6],
   [Infinity, 0.5],
 ];
-/** From this probability, times the script's share of the text, an earlier answer is given up. */
+/** Probability times the script's share of the text from which an earlier answer is replaced. */
 const CLEAR = 0.9;
 
-/** As `detectLanguage`. */
+/** See `detectLanguage`. */
 export type DetectLanguage = (text: string, before: string | null) => string | null;
 
-/** ISO 639-1 codes of the languages that can be told. */
+/** ISO 639-1 codes of the languages that are detected. */
 export function toldLanguages(): ReadonlySet<string> {
   return new Set([...languageModel().languages, ...Object.values(ONE_LANGUAGE)]);
 }
 
-/** A language, how likely it is within its script, and the share of the script in the text. */
+/** A language, its probability within its script, and the script's share of the text. */
 interface Finding {
   readonly language: string;
   readonly probability: number;
@@ -66,10 +69,10 @@ interface Finding {
 }
 
 /**
- * ISO 639-1 code of the text's language; null when too little speaks for one. Links, addresses, numbers, code and
- * emoji are no evidence; neither is a single word in Latin letters, nor a name.
+ * Returns the ISO 639-1 code of the text's language; null if the evidence is too weak. Links, addresses, numbers, code
+ * and emoji are no evidence; neither is a single word in Latin letters, nor a name.
  *
- * `before` is what was told of the beginning of the text. It stands unless another language is clear.
+ * `before`: the answer for the beginning of the text. It stands unless another language is clear.
  */
 export function detectLanguage(text: string, before: string | null = null): string | null {
   const found = findingOf(text.slice(0, MAX_LENGTH));
@@ -90,7 +93,7 @@ function findingOf(text: string): Finding | null {
   return null;
 }
 
-/** Japanese writes Chinese characters beside its kana. A lone kana stands in Chinese names too. */
+/** Adds Han characters to kana, because Japanese mixes both. A single kana also occurs in Chinese names. */
 function withKana(scripts: ScriptWords[]): ScriptWords[] {
   const kana = scripts.find(({ script }) => script === 'Kana');
   const han = scripts.find(({ script }) => script === 'Han');

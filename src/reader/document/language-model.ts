@@ -1,4 +1,8 @@
-/** Linear model over hashed character n-grams and words: which of the languages of one script a text is in. */
+/**
+ * A linear model over hashed character n-grams and words. It tells in which language of a script a text is written.
+ *
+ * Test: test/reader/document/language-model.test.ts.
+ */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { once } from './once.ts';
@@ -8,7 +12,7 @@ export const MODEL_PATH = resolve(import.meta.dirname, '../../../models/language
 const BUCKET_BITS = 17;
 export const BUCKETS = 2 ** BUCKET_BITS;
 const LONGEST_GRAM = 5;
-/** A text longer than this has more features than are of use. */
+/** Most features of a text; further ones do not help. */
 export const MAX_FEATURES = 1200;
 
 const PRIME = 0x01000193;
@@ -34,8 +38,8 @@ function bucketOfPair(before: number, whole: number): number {
 }
 
 /**
- * Writes the buckets of a text's features to `into` and gives their number: 1- to 5-grams of each word with its
- * edges, the words, and pairs of neighbours; `titled` for a text whose words all begin with a capital.
+ * Writes the buckets of a text's features to `into` and returns their number: 1- to 5-grams of each word with its
+ * edges, the words, and pairs of neighbours. `titled`: all words of the text begin with a capital.
  */
 export function featuresOf(words: readonly string[], titled: boolean, into: Uint32Array): number {
   let count = 0;
@@ -61,7 +65,7 @@ export function featuresOf(words: readonly string[], titled: boolean, into: Uint
   return count;
 }
 
-/** Languages that share a script and are told apart. '' stands for what no request is in: names, other languages. */
+/** Languages of one script. '' stands for text in no request language: names, other languages. */
 export interface LanguageGroup {
   readonly script: string;
   readonly languages: readonly string[];
@@ -69,33 +73,33 @@ export interface LanguageGroup {
 
 export interface ModelHeader {
   readonly groups: readonly LanguageGroup[];
-  /** What one step of a stored weight is worth. */
+  /** Value of one step of a stored weight. */
   readonly scale: number;
   readonly bias: readonly number[];
 }
 
-/** Weight of a language in a bucket, `weight` in steps from -127 to 127. */
+/** Weight of a language in a bucket, in steps from -127 to 127. */
 export interface Posting {
   readonly language: number;
   readonly weight: number;
 }
 
 export interface Likeliest {
-  /** '' when that is no language that we tell. */
+  /** '' if the text is in none of the detected languages. */
   readonly language: string;
   readonly probability: number;
 }
 
 const counting = new Uint32Array(MAX_FEATURES);
 
-/** What a word alone adds to the scores. */
+/** The contribution of a single word to the scores. */
 interface WordScores {
   readonly scores: Int32Array;
   readonly features: number;
   readonly whole: number;
 }
 
-/** So many words are remembered, and none that is longer; which, changes no result. */
+/** Bounds of the cache: number of words, and longest word, UTF-16 units. They change no result. */
 const REMEMBERED = 10_000;
 const LONGEST_REMEMBERED = 24;
 
@@ -128,7 +132,7 @@ export class LanguageModel {
     return this.#header.groups.flatMap(({ languages }) => languages).filter((language) => language !== '');
   }
 
-  /** The likeliest language of the script, of equal ones the first; null for a script of which we tell none. */
+  /** The likeliest language of the script, of equal ones the first; null if no language of the script is detected. */
   likeliest(script: string, words: readonly string[], titled: boolean): Likeliest | null {
     const group = this.#groups.get(script);
     if (group === undefined) return null;
@@ -136,7 +140,9 @@ export class LanguageModel {
     return this.#softmax(group, this.#header.scale / Math.sqrt(Math.max(1, count)));
   }
 
-  /** Sets the scores of a text from those of its words, and gives the number of features; null: there are too many. */
+  /**
+   * Sets the scores of a text from those of its words, and returns the number of features; null if there are too many.
+   */
   #addWords(words: readonly string[], titled: boolean): number | null {
     const scores = this.#scores.fill(0);
     let count = 0;
@@ -199,7 +205,10 @@ export class LanguageModel {
   }
 }
 
-/** The file: a length, the header as JSON, a count for each bucket, and the postings (language, weight + 128). */
+/**
+ * Encodes a model: length of the header, the header as JSON, one count per bucket, and the postings (language, weight +
+ * 128).
+ */
 export function encodeModel(header: ModelHeader, postings: readonly (readonly Posting[])[]): Uint8Array {
   const json = new TextEncoder().encode(JSON.stringify(header));
   const total = postings.reduce((sum, list) => sum + list.length, 0);
@@ -224,5 +233,5 @@ export function decodeModel(bytes: Uint8Array): LanguageModel {
   return new LanguageModel(header, counts, bytes.subarray(4 + size + BUCKETS));
 }
 
-/** The model that ships, read on first use. */
+/** The shipped model, loaded on first use. */
 export const languageModel = once(() => decodeModel(readFileSync(MODEL_PATH)));

@@ -1,6 +1,10 @@
-/** The words of a text that tell its language, by script: without links, addresses, code, numbers and emoji. */
+/**
+ * The words of a text that are evidence of its language, by script: without links, addresses, code, numbers and emoji.
+ *
+ * Test: test/reader/document/letters.test.ts.
+ */
 
-/** Scripts that hold a language we tell. The order is that of `SCRIPTS`. */
+/** Scripts with a language that is detected, in the order of `SCRIPTS`. */
 export type Script = (typeof SCRIPTS)[number][0];
 
 const SCRIPTS = [
@@ -36,19 +40,19 @@ export interface ScriptWords {
   readonly script: Script;
   /** Lower case, NFC, without the vowel signs of Arabic and Hebrew; a letter at most twice in a row. */
   readonly words: string[];
-  /** UTF-16 units of the words. */
+  /** Total length of the words, UTF-16 units. */
   letters: number;
-  /** Whether each word begins with a capital, in a text that also has small letters. */
+  /** True if each word begins with a capital, in a text that also has small letters. */
   titled: boolean;
 }
 
-/** Signs that write a syllable or a word, and say as much as several letters. */
+/** Scripts whose signs are syllables or words, and say as much as several letters. */
 const DENSE: ReadonlySet<Script> = new Set(['Han', 'Kana', 'Hangul']);
 const DENSITY = 3;
 
 const known = new Map<string, Script | null>();
 
-/** Null for marks, which belong to the letter before them, and for scripts that we do not tell. */
+/** The script of a letter; null for marks, which belong to the letter before, and for other scripts. */
 function scriptOf(letter: string): Script | null {
   let script = known.get(letter);
   if (script === undefined) {
@@ -58,7 +62,7 @@ function scriptOf(letter: string): Script | null {
   return script;
 }
 
-/** Of a token that is wholly ASCII: signs and spellings of code, names of files and brands, ids. */
+/** Evidence of code in an ASCII token: signs and spellings of code, names of files and brands, ids. */
 const CODE = /[0-9_{}<>=\\|$#[\]]|[a-z][A-Z]|[a-zA-Z]\.[a-zA-Z]|::|\(\)/;
 const LINK = /^\W{0,3}(?:[a-zA-Z]{2,9}:\/\/|www\.)|@/;
 const ASCII = /^[\x20-\x7e]*$/;
@@ -70,12 +74,12 @@ const SMALL = /[a-z]/;
 
 const FENCE = '```';
 
-/** A run without blanks, as it is read alone. */
+/** A run without blanks, read on its own. */
 interface ReadToken {
-  /** Code, a link or an address. */
+  /** True for code, a link or an address. */
   readonly isNoText: boolean;
   readonly isShouted: boolean;
-  /** Capitals and no small letters. */
+  /** True for a token with capitals and no small letters. */
   readonly isAbbreviation: boolean;
   readonly parts: readonly Part[];
 }
@@ -86,12 +90,12 @@ interface Part {
   readonly isTitled: boolean;
 }
 
-/** So many tokens are remembered, and none that is longer; which, changes no result. */
+/** Bounds of the cache: number of tokens, and longest token, UTF-16 units. They change no result. */
 const REMEMBERED = 10_000;
 const LONGEST_REMEMBERED = 24;
 const TOKENS = new Map<string, ReadToken>();
 
-/** Words of `text`, one entry a script, the script with most to say first. */
+/** The words of `text`, one entry per script, the script of greatest weight first. */
 export function lettersOf(text: string): ScriptWords[] {
   const found = new Map<Script, ScriptWords>();
   const tokens = withoutCode(text).normalize('NFC').split(/\s+/u).map(readToken);
@@ -120,7 +124,7 @@ function readToken(token: string): ReadToken {
   return read;
 }
 
-/** Every second part between fences is code, the last one too where its fence is not closed. */
+/** Removes every second part between fences: it is code, also the last one if its fence is not closed. */
 function withoutCode(text: string): string {
   if (!text.includes(FENCE)) return text;
   return text
@@ -129,7 +133,7 @@ function withoutCode(text: string): string {
     .join(' ');
 }
 
-/** How much a script says: a sign of some scripts is a syllable or a word. */
+/** The weight of a script's words; a sign that is a syllable or a word counts several times. */
 export function weightOf({ script, letters }: ScriptWords): number {
   return DENSE.has(script) ? letters * DENSITY : letters;
 }
@@ -170,7 +174,7 @@ function addPart(found: Map<Script, ScriptWords>, { script, word, isTitled }: Pa
   entry.titled &&= !shouted && isTitled;
 }
 
-/** "haha", "jajaja": four or more letters, of which no more than two differ. */
+/** True for "haha", "jajaja": four or more letters with at most two different ones. */
 function isLaughter(word: string): boolean {
   return word.length >= 4 && /^[a-z]+$/.test(word) && new Set(word).size <= 2;
 }

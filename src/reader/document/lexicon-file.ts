@@ -1,10 +1,14 @@
-/** Reads one file of `lexicon/`. Covered by test/reader/document/lexicon.test.ts. */
+/**
+ * Reads one file of `lexicon/` against its schema. Promises that a fault names its file and place.
+ *
+ * Test: test/reader/document/lexicon.test.ts.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { SetupError } from '../../errors.ts';
 
-/** ISO 639-1 or 639-3: folders with longer names hold what belongs to no one language. */
+/** Folder name of a language, ISO 639-1 or 639-3; longer names hold files of no single language. */
 const LANGUAGE = /^[a-z]{2,3}$/;
 
 /** The files `<language>/<purpose>.json` of a directory, by language. */
@@ -19,7 +23,7 @@ export function languageFiles(
     .filter(({ path }) => existsSync(path));
 }
 
-/** What a file holds. Throws SetupError, naming file and place, when it is not as its schema says. */
+/** Returns the content of a file. Throws SetupError, naming file and place, if it does not match its schema. */
 export function readLexiconFile<Schema extends z.ZodType>(path: string, schema: Schema): z.infer<Schema> {
   try {
     return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -32,15 +36,15 @@ export function readLexiconFile<Schema extends z.ZodType>(path: string, schema: 
   }
 }
 
-/** Tells of a fault in the entry at a place of a list. */
+/** Reports a fault in one entry of a list. */
 type Tell = (place: number, fault: string) => void;
 
-/** A list of at least so many texts, none of them empty; `check` tells of their faults. */
+/** Schema of a list of non-empty texts. `check` reports their faults; `least` is the fewest entries. */
 export function listOf(
   check: (list: readonly string[], tell: Tell) => void = () => undefined,
   least = 0,
 ): z.ZodType<readonly string[]> {
-  // The lists are long: an entry that is checked by a schema of its own takes ten times as long.
+  // Checks the list as a whole: lists are long, and one schema per entry takes ten times as long.
   return z
     .custom<readonly string[]>((value) => Array.isArray(value), 'is no list')
     .superRefine((list, context) => {

@@ -1,14 +1,18 @@
-/** All words of `lexicon/<language>/words.json`, whatever they mean there. Covered by test/reader/document/lexicon-words.test.ts. */
+/**
+ * All words of `lexicon/<language>/words.json`, whatever they mean there.
+ *
+ * Test: test/reader/document/lexicon-words.test.ts.
+ */
 import { LANGUAGES, type Language } from './lexicon.ts';
 import { fold } from './normalise.ts';
 
-/** Letters: shorter stems, and those before longer endings, begin other words as well. */
+/** Least letters of a stem and most letters of an ending; others begin unrelated words as well. */
 const SHORTEST_STEM = 4;
 const LONGEST_ENDING = 5;
 
 interface Words {
   readonly whole: ReadonlySet<string>;
-  /** "kündig-". */
+  /** Stems such as "kündig-", without the hyphen. */
   readonly stems: ReadonlySet<string>;
   readonly longestStem: number;
 }
@@ -37,13 +41,13 @@ function phrasesOf(value: Language | object | string): string[] {
   );
 }
 
-/** Whether a folded word stands in the lexicon of any language. */
+/** True if a folded word is in the lexicon of any language. */
 export function isLexiconWord(word: string): boolean {
   words ??= read();
   return words.whole.has(word);
 }
 
-/** Whether a folded word stands in the lexicon of any language, or begins as one of its stems. */
+/** True if a folded word is in the lexicon of any language, or begins with one of its stems. */
 export function mayBeLexiconWord(word: string): boolean {
   words ??= read();
   if (words.whole.has(word)) return true;

@@ -1,12 +1,16 @@
-/** Reads `lexicon/`: what we know of each language, as data. */
+/**
+ * Reads `lexicon/<language>/words.json`: our knowledge of each language, as data.
+ *
+ * Test: test/reader/document/lexicon.test.ts.
+ */
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { languageFiles, listOf, readLexiconFile } from './lexicon-file.ts';
 
-/** Where the files that ship lie: a folder for each language, named by its ISO 639-1 code. */
+/** Directory of the shipped files: one folder per language, named by its ISO 639-1 code. */
 export const LEXICON_DIRECTORY = resolve(import.meta.dirname, '../../../lexicon');
 
-/** Words or phrases as people write them, in lower case, each once, sorted by code point. */
+/** Schema of words or phrases as people write them: lower case, no duplicates, sorted by code point. */
 const entries = listOf((list, tell) => {
   list.forEach((entry, place) => {
     const fault = faultOf(entry, list[place - 1]);
@@ -27,43 +31,43 @@ function faultOf(entry: string, before: string | undefined): string | null {
 }
 
 const sections = {
-  /** Articles and possessives, which a name leaves out. */
+  /** Articles and possessives, which names omit. */
   determiners: entries,
   /** Prepositions and "not", which may stand between the words of a name: "proof of insurance". */
   connectors: entries,
-  /** Words without a meaning of their own. */
+  /** Words without meaning of their own. */
   stopWords: entries,
-  /** Further stop words of names: days and months, courtesies. When something is wanted is not what is wanted. */
+  /** Further stop words of names: days and months, courtesies. The time of a wish is not the wish. */
   stopWordsInNames: entries,
-  /** Further stop words where it is decided whether a turn says anything. */
+  /** Further stop words for deciding whether a turn says anything. */
   stopWordsInTurns: entries,
-  /** Openings that ask without saying what for. */
+  /** Openings that ask without naming the matter. */
   politeOpenings: entries,
-  /** Openings that only say what kind of answer is wanted. */
+  /** Openings that only tell the expected kind of answer. */
   questionOpenings: entries,
-  /** What precedes the request within a long turn; a title begins at such a sentence. */
+  /** Phrases before the request in a long turn; a title begins at such a sentence. */
   requestLeads: entries,
-  /** Please, anywhere in a turn. */
+  /** Words for "please", anywhere in a turn. */
   please: entries,
-  /** Adverbs and courtesies, which a name leaves out: "order still not delivered". */
+  /** Adverbs and courtesies, which names omit: "order still not delivered". */
   adverbs: entries,
-  /** Forms of be, have and do, which a name leaves out: "payment was declined". */
+  /** Forms of be, have and do, which names omit: "payment was declined". */
   auxiliaries: entries,
-  /** Say that somebody is not able to do something. */
+  /** Phrases for not being able to. */
   inabilities: entries,
-  /** Subject pronouns: a verb follows, or precedes them. */
+  /** Subject pronouns; a verb follows or precedes them. */
   subjects: entries,
-  /** Words that tell nothing of what is wanted, whatever stands beside them. */
+  /** Words that never tell what is wanted. */
   fillers: entries,
-  /** Verbs that people ask with: the base form, and behind it the forms that no rule makes. */
+  /** Verbs of requests: the base form, then its irregular forms. */
   verbs: entries,
-  /** Verbs of what happens to people, in the same way. */
+  /** Verbs of events that happen to people, in the same form. */
   eventVerbs: entries,
   /** Words that count or place units of time: "few days ago". */
   quantifiers: entries,
   /** Prepositions that belong to the noun before them: "status of order". */
   genitives: entries,
-  /** The verb for a question after something that is on its way: "where is my parcel". */
+  /** The verb of a question about something on its way: "where is my parcel". */
   tracking: entries,
   /** The word that joins two names: "orders and refunds". */
   and: entries,
@@ -71,40 +75,40 @@ const sections = {
   announcements: entries,
   /** Conjunctions at which a long sentence is cut into clauses. */
   conjunctions: entries,
-  /** Digits, and what stands for them, as people spell numbers. */
+  /** Digits as words, as people spell numbers. */
   digits: entries,
-  /** What stands between the name of a value and the value: "my number is 12345". */
+  /** Words between the name of a value and the value: "my number is 12345". */
   valueMarkers: entries,
-  /** Words that name neither what to do nor the thing: light verbs, vague nouns, "new", "last". */
+  /** Words that name neither action nor thing: light verbs, vague nouns, "new", "last". */
   lightWords: entries,
-  /** "Not" and its like. In `troubles` each of them stands for all: "not work" finds "doesn't work". */
+  /** Words for "not". In `troubles` each of them stands for all: "not work" finds "doesn't work". */
   negations: entries,
-  /** The last word of a verb that may stand apart from it: "turn the light off". */
+  /** The last word of a verb, which may stand apart: "turn the light off". */
   particles: entries,
-  /** The verb after these was tried or done: "I tried to pay". It is not what the user asks for. */
+  /** Words after which a verb names a past act or a try, not the wish: "I tried to pay". */
   pastSigns: entries,
-  /** A word after these is a verb, where nouns and verbs look alike: "to order", "my order". */
+  /** Words after which a word is a verb, where nouns and verbs look alike: "to order", not "my order". */
   verbLeads: entries,
-  /** What closes a letter: "kind regards". */
+  /** Phrases that close a letter: "kind regards". */
   signOffs: entries,
-  /** How programs that send mail begin the line that they add: "sent from my". */
+  /** Beginnings of the line that mail programs add: "sent from my". */
   sentFrom: entries,
-  /** What says how something went or how one feels, of whatever it is about: "still not working", "ridiculous". */
+  /** Reactions: how something went or how one feels, on any matter ("still not working", "ridiculous"). */
   reactions: entries,
-  /** Words that name nothing beside a reaction: "for three days", "the same error again". */
+  /** Words beside a reaction that name nothing: "for three days", "the same error again". */
   reactionFillers: entries,
 };
 
-/** What a request asks to do, in words that every support desk knows. */
+/** The actions that a request may ask for, in words of every support desk. */
 export const ACTION_CLASSES = [
   'cancel',
   'change',
   'create',
   'delete',
-  /** To track a state, or check one. */
+  /** To track or check a state. */
   'track',
   'pay',
-  /** Money or goods back. */
+  /** To get money or goods back. */
   'refund',
   'complain',
   /** To reach a person. */
@@ -113,12 +117,12 @@ export const ACTION_CLASSES = [
   'find',
   /** To buy, book, rent or reserve. */
   'order',
-  /** Something does not work. */
+  /** To get something working again. */
   'fix',
   /** To get access, or a lost document, back. */
   'recover',
   'subscribe',
-  /** To send money, or take a number along. */
+  /** To send money, or keep a number at a move. */
   'transfer',
   /** To get a document or a copy. */
   'document',
@@ -126,12 +130,12 @@ export const ACTION_CLASSES = [
   'activate',
   /** To turn off. */
   'deactivate',
-  /** To block what was lost, stolen or abused. */
+  /** To block something lost, stolen or abused. */
   'block',
   'ask-price',
   'apply',
   'renew',
-  /** To confirm, or prove who one is. */
+  /** To confirm, or prove an identity. */
   'verify',
   'top-up',
   'withdraw',
@@ -146,31 +150,28 @@ const perAction = Object.fromEntries(ACTION_CLASSES.map((name) => [name, entries
   typeof entries
 >;
 
-/**
- * Words by what they mean. As in a dictionary, "kündig-" stands for any word that begins so, "-karte" for any
- * that ends so.
- */
+/** Phrases by meaning. "kündig-" is a prefix, "-karte" a suffix, as in a dictionary. */
 const meanings = {
   /** Verbs, and nouns made of them. */
   actions: z.strictObject(perAction),
-  /** How a question after a state, a place or a price begins or says it. */
+  /** Phrases of questions about a state, a place or a price. */
   questions: z.strictObject(perAction).partial(),
-  /** What went wrong, by what it asks for. */
+  /** Phrases for what went wrong, by the action that they ask for. */
   troubles: z.strictObject(perAction).partial(),
-  /** Says an action where the request names no other: "I need a" an order, "problem" that something is to be fixed. */
+  /** Phrases that stand for an action if the request names no other: "I need a" for order, "problem" for fix. */
   hints: z.strictObject(perAction).partial(),
-  /** The same key in every language. */
+  /** Things by key, which is equal in every language. */
   things: z.record(z.string().regex(/^[a-z]+(?:-[a-z]+)*$/, 'is not kebab-case'), entries),
 };
 
 const languageSchema = z.strictObject({
-  /** In English, for readers. */
+  /** Name of the language in English, for people. */
   name: z.string().min(1),
-  /** Spaces stand between words. Where they do not, as in Chinese, a phrase may begin anywhere. */
+  /** True if spaces separate words. If not, as in Chinese, a phrase may begin anywhere. */
   spaced: z.boolean(),
-  /** The noun precedes what describes it: "dirección de envío". */
+  /** True if the noun precedes its modifiers: "dirección de envío". */
   headFirst: z.boolean(),
-  /** The verb follows its object, always or in part: "meine Bestellung stornieren". */
+  /** True if the verb may follow its object: "meine Bestellung stornieren". */
   verbFinal: z.boolean(),
   ...sections,
   ...meanings,
@@ -179,19 +180,17 @@ const languageSchema = z.strictObject({
 export type Language = z.infer<typeof languageSchema>;
 export type Section = keyof typeof sections;
 
-/** A section, of all languages together. */
+/** A section of all languages together. */
 export interface Entries {
   readonly all: readonly string[];
-  /** Those of languages with spaces between words. */
+  /** Entries of languages with spaces between words. */
   readonly spaced: readonly string[];
   readonly unspaced: readonly string[];
 }
 
 export type Lexicon = Readonly<Record<Section, Entries>>;
 
-/**
- * The languages of a directory, by code. Throws SetupError, naming file and place, when a file cannot be used.
- */
+/** Loads the languages of a directory, by code. Throws SetupError, naming file and place, if a file is faulty. */
 export function loadLanguages(directory = LEXICON_DIRECTORY): ReadonlyMap<string, Language> {
   return new Map(
     languageFiles(directory, 'words').map(({ language, path }) => [
@@ -201,7 +200,7 @@ export function loadLanguages(directory = LEXICON_DIRECTORY): ReadonlyMap<string
   );
 }
 
-/** The sections of all languages together. */
+/** Merges the sections of all languages. */
 export function lexiconOf(all: ReadonlyMap<string, Language>): Lexicon {
   const languages = [...all.values()];
   const gather = (section: Section): Entries => {
@@ -214,6 +213,6 @@ export function lexiconOf(all: ReadonlyMap<string, Language>): Lexicon {
   return Object.fromEntries(names.map((section) => [section, gather(section)])) as Record<Section, Entries>;
 }
 
-/** The files that ship. */
+/** The shipped languages. */
 export const LANGUAGES: ReadonlyMap<string, Language> = loadLanguages();
 export const LEXICON: Lexicon = lexiconOf(LANGUAGES);

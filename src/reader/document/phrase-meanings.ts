@@ -1,16 +1,20 @@
-/** What the phrases of a language's lexicon mean. Covered by test/reader/document/request-parts.test.ts. */
+/**
+ * The meanings of the phrases in a language's lexicon.
+ *
+ * Test: test/reader/document/request-parts.test.ts.
+ */
 import { ACTION_CLASSES, type ActionClass, type Language } from './lexicon.ts';
 
 /**
- * How a phrase says its action: a verb or its noun, a question after a state, something that went wrong, or a
- * hint that counts where nothing else is said.
+ * The way in which a phrase names its action: a verb or its noun, a question about a state, a trouble, or a hint that
+ * counts only if nothing else names one.
  */
 export type Manner = 'action' | 'question' | 'trouble' | 'hint';
 
-/** What a phrase of the lexicon says; a word such as "order" names an action and a thing. */
+/** The meaning of a phrase; a word such as "order" names an action and a thing. */
 export interface Meaning {
   readonly action: ActionClass | null;
-  /** null without an action. */
+  /** Null if there is no action. */
   readonly manner: Manner | null;
   /** A key of `things`. */
   readonly thing: string | null;
@@ -19,7 +23,7 @@ export interface Meaning {
 /** Neither action nor thing: "find out". */
 export const LIGHT: Meaning = { action: null, manner: null, thing: null };
 
-/** The phrases of a language as the lexicon writes them, each once. */
+/** The phrases of a language as the lexicon writes them, each once, with their meanings. */
 export function meaningsOf(language: Language): ReadonlyMap<string, Meaning> {
   const meanings = new Map<string, Meaning>();
   const add = (phrases: readonly string[], said: Partial<Meaning>): void => {
@@ -41,23 +45,23 @@ export function meaningsOf(language: Language): ReadonlyMap<string, Meaning> {
   return meanings;
 }
 
-/** What stands at a place of a request. */
+/** The kind of a piece of a request. */
 export type PieceKind = 'phrase' | 'determiner' | 'connector' | 'stop' | 'value' | 'word';
 
-/** A phrase of the lexicon, or a word that it does not hold. */
+/** A phrase of the lexicon, or a word that the lexicon lacks. */
 export interface Piece {
-  /** As written. */
+  /** Its text, as written. */
   readonly text: string;
-  /** Those of its words that name the thing: "account" of "close my account". */
+  /** Its words that name the thing: "account" of "close my account". */
   readonly noun: string;
   readonly kind: PieceKind;
   /** `LIGHT` unless the piece is a phrase. */
   readonly meaning: Meaning;
-  /** Place in the request, and the place after it: in words, or in letters where no spaces part words. */
+  /** Its range in the request: in words, or in letters where no spaces separate words. The end is exclusive. */
   readonly start: number;
   readonly end: number;
-  /** A comma or the like stands before it. */
+  /** True if a comma or the like stands before it. */
   readonly afterBreak: boolean;
-  /** Of a word that the lexicon does not hold; else ''. */
+  /** Stem of a word that the lexicon lacks; else ''. */
   readonly stem: string;
 }

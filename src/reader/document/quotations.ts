@@ -1,4 +1,8 @@
-/** Words that a text quotes are not its writer's. Covered by test/reader/document/quotations.test.ts. */
+/**
+ * Finds quotations, whose words are not the writer's. Takes linear time.
+ *
+ * Test: test/reader/document/quotations.test.ts.
+ */
 
 const CLOSING: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
@@ -11,16 +15,19 @@ const CLOSING: ReadonlyMap<string, string> = new Map([
   ['`', '`'],
 ]);
 
-/** A stretch of a text, in UTF-16 units. */
+/** A span of a text, UTF-16 units, end exclusive. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** What stands between quotation marks or backquotes, in order. A mark without its partner quotes nothing. */
+/**
+ * Returns the spans between quotation marks or backquotes, marks included, in order. A mark without its partner quotes
+ * nothing.
+ */
 export function quotationsOf(text: string): Span[] {
   const spans: Span[] = [];
-  // For each kind of closing mark, where the next one is: a mark that none follows is looked for once.
+  // Index of the next closing mark of each kind, so that a missing one is searched for only once.
   const next = new Map<string, number>();
   for (let at = 0; at < text.length; at++) {
     const closing = CLOSING.get(text[at]!);

@@ -1,13 +1,14 @@
 /**
- * Whose words a request uses: short texts too, which `detect.ts` leaves open. Covered by
- * test/reader/document/request-parts.test.ts.
+ * Tells the possible languages of a request by its words, for short texts too, which `detect.ts` leaves undecided.
+ *
+ * Test: test/reader/document/request-parts.test.ts.
  */
 import { LANGUAGES, type Language } from './lexicon.ts';
 import { once } from './once.ts';
 import { meaningsOf } from './phrase-meanings.ts';
 import { wordKey } from './spaced-phrases.ts';
 
-/** The most telling first: Japanese also writes Chinese characters. */
+/** Scripts, the most specific first: Japanese also uses Chinese characters. */
 const SCRIPTS: readonly RegExp[] = [
   /[\p{Script=Hiragana}\p{Script=Katakana}]/u,
   /\p{Script=Hangul}/u,
@@ -16,12 +17,12 @@ const SCRIPTS: readonly RegExp[] = [
   /\p{Script=Arabic}/u,
   /\p{Script=Latin}/u,
 ];
-/** English first: where the words do not decide, it is the likeliest. */
+/** Codes of languages, English first: it is the likeliest where words do not decide. */
 const CODES = ['en', ...[...LANGUAGES.keys()].filter((code) => code !== 'en')];
 
 const LATIN = SCRIPTS.length - 1;
 const NOT_ASCII = /[^\0-\x7f]/;
-/** Places in `CODES`. */
+/** Indices in `CODES`, by script. */
 const BY_SCRIPT = Map.groupBy(CODES.keys(), (index) =>
   scriptOf(Object.values(LANGUAGES.get(CODES[index]!)!.things).flat().join(' ')),
 );
@@ -31,7 +32,7 @@ function scriptOf(text: string): number {
   return SCRIPTS.findIndex((script) => script.test(text));
 }
 
-/** The languages of each word that some lexicon holds, one bit each. */
+/** The languages of each lexicon word, as bits. */
 const languagesOfWords = once((): ReadonlyMap<string, number> => {
   const languages = new Map<string, number>();
   for (const [index, code] of CODES.entries()) {
@@ -50,8 +51,8 @@ function wordsIn(language: Language): string[] {
 }
 
 /**
- * The languages that a request may be in: those of its script that hold as many of its words (as `wordKey` gives
- * them) as any other, or one fewer. English is first, the others follow by code.
+ * Returns the possible languages of a request: those of its script whose lexicons hold the most of its words, or one
+ * fewer. `keys`: the words, by `wordKey`. English comes first, the others follow by code.
  */
 export function languagesOfRequest(text: string, keys: readonly string[]): readonly string[] {
   const indexes = BY_SCRIPT.get(scriptOf(text)) ?? [];

@@ -1,6 +1,8 @@
 /**
- * What a request asks to do, and with which thing: "cancel order", "where is my parcel". Reads the lexicon; no
- * grammar beyond the order of words.
+ * Reads the action of a request and its thing: "cancel order", "where is my parcel". Uses the lexicon, and no grammar
+ * beyond word order.
+ *
+ * Test: test/reader/document/request-parts.test.ts.
  */
 import { LANGUAGES, type ActionClass } from './lexicon.ts';
 import type { Piece } from './phrase-meanings.ts';
@@ -13,31 +15,31 @@ import { UnspacedPhrases } from './unspaced-phrases.ts';
 export type { ActionClass } from './lexicon.ts';
 
 export interface RequestParts {
-  /** What the user wants done; null when the text names none that is known. */
+  /** The action that the user wants; null if the text names none that is known. */
   readonly action: ActionClass | null;
-  /** The words that say it, as written: "cancel", "where is", "charged twice". null without an action. */
+  /** The words of the action, as written: "cancel", "where is", "charged twice". Null if there is no action. */
   readonly verb: string | null;
   /**
-   * The thing, its head first: keys of `things` in the lexicon, the same in all languages, then stems of words
-   * that describe it. [] when none stands out.
+   * The thing, head first: keys of `things` in the lexicon, equal in all languages, then stems of words that describe
+   * it. [] if there is none.
    */
   readonly thing: readonly string[];
-  /** The thing as written, without articles: "shipping address". '' without. */
+  /** The thing as written, without articles: "shipping address". '' if there is none. */
   readonly noun: string;
-  /** ISO 639-1 code of the lexicon that read the request; null when none holds any of it. */
+  /** ISO 639-1 code of the lexicon that read the request; null if no lexicon knows any of it. */
   readonly language: string | null;
 }
 
-/** The one language whose endings the stemmer knows; the lexicon lists forms and stems of the others. */
+/** The only language with a stemmer; the lexicon lists forms and stems of the others. */
 const ENGLISH = 'en';
-/** Only the start of a longer text is read. UTF-16 units. */
+/** Longest part of a text that is read, UTF-16 units. */
 const READ = 2000;
 const NOTHING: RequestParts = { action: null, verb: null, thing: [], noun: '', language: null };
 
-/** The action of a word that is also a thing counts after an article, too: "a refund", "the price". */
+/** Actions of words that are also things; they count even after an article: "a refund", "the price". */
 const ACTIONS_OF_NOUNS: ReadonlySet<ActionClass> = new Set(['refund', 'ask-price', 'document']);
 
-/** What one needs, of these, is a copy: "I need an invoice". */
+/** Things of which a user needs a copy: "I need an invoice". */
 const DOCUMENTS: ReadonlySet<string> = new Set([
   'account-statement',
   'contract',
@@ -59,7 +61,7 @@ interface Reader {
 
 const READERS = new Map<string, Reader>();
 
-/** Phrases are put in order when a language is first met. */
+/** The reader of a language; prepares its phrases on first use. */
 function readerOf(code: string): Reader | null {
   const known = READERS.get(code);
   const language = LANGUAGES.get(code);
@@ -78,8 +80,8 @@ function readerOf(code: string): Reader | null {
 }
 
 /**
- * The parts of a request. Without a language (ISO 639-1), or with one that has no lexicon, its words tell the
- * language; a request in a language that no lexicon knows has no parts.
+ * Returns the parts of a request. Without a language (ISO 639-1), or with one that has no lexicon, the words decide the
+ * language. A request in a language without a lexicon has no parts.
  */
 export function requestParts(request: string, language?: string | null): RequestParts {
   const text = request.length > READ ? request.slice(0, READ) : request;
@@ -103,7 +105,7 @@ export function requestParts(request: string, language?: string | null): Request
   };
 }
 
-/** Whether a request names both its action and, in a word of the lexicon, its thing. */
+/** True if a request names both its action and a thing of the lexicon. */
 export function namesActionAndThing(request: string): boolean {
   const { action, thing, language } = requestParts(request);
   const things = LANGUAGES.get(language ?? '')?.things ?? {};
@@ -116,7 +118,7 @@ interface Reading {
   readonly reader: Reader;
 }
 
-/** Of several languages, the one whose lexicon holds most of the request; the first of equals. */
+/** Reads the request in the language whose lexicon covers most of it; the first of equals. */
 function bestReading(text: string, tokens: readonly Token[], codes: readonly string[]): Reading | null {
   let best: Reading | null = null;
   let most = codes.length === 1 ? -1 : 0;
@@ -132,15 +134,15 @@ function bestReading(text: string, tokens: readonly Token[], codes: readonly str
 }
 
 interface Acting {
-  /** The place of the piece that says the action. */
+  /** Index of the piece that names the action; null if there is none. */
   readonly acting: number | null;
-  /** It may be a noun: "payment methods". */
+  /** True if it may be a noun: "payment methods". */
   readonly isNoun: boolean;
 }
 
 /**
- * The piece that says the action: the first one that surely does, else the first that may. A noun, or what was
- * only tried or done before, may. A hint does where nothing else may.
+ * Finds the piece that names the action: the first sure one, else the first possible one, else a hint. A noun, and an
+ * act that was only tried or done before, is merely possible.
  */
 function actionIn(pieces: readonly Piece[], reader: Reader): Acting {
   let possible: number | null = null;
@@ -175,14 +177,14 @@ function certaintyOf(pieces: readonly Piece[], at: number, reader: Reader): Cert
   return isNamed && !ACTIONS_OF_NOUNS.has(meaning.action!) ? 'none' : 'possible';
 }
 
-/** "I need two pizzas" says what to order, "I need to pay" and "I need my money" do not. */
+/** True for "I need two pizzas", which says what to order; false for "I need to pay" and "I need my money". */
 function isHint(pieces: readonly Piece[], at: number): boolean {
   if (pieces[at]!.meaning.action !== 'order') return true;
   const next = pieces.slice(at + 1).find(({ kind }) => kind !== 'value');
   return next !== undefined && (next.kind === 'word' || next.meaning.thing !== null);
 }
 
-/** "I already paid", "I tried to pay". */
+/** True for "I already paid", "I tried to pay". */
 function wasTried(pieces: readonly Piece[], at: number, { pastSigns }: Reader): boolean {
   const [second, last] = [pieces[at - 2], pieces[at - 1]];
   if (last === undefined) return false;
@@ -191,12 +193,12 @@ function wasTried(pieces: readonly Piece[], at: number, { pastSigns }: Reader): 
   return isPassed && second !== undefined && pastSigns.has(second.text.toLowerCase());
 }
 
-/** English: "I cancelled" tells, "I want it cancelled" and "to be cancelled" ask. */
+/** English: "I cancelled" reports; "I want it cancelled" and "to be cancelled" ask. */
 function isPast(verb: string, lead: string): boolean {
   return /ed$/i.test(verb) && lead !== 'to';
 }
 
-/** English: a verb opens the request or a clause of it, and what it acts on follows. */
+/** English: true if a verb opens the request or a clause and its object follows. */
 function isImperative(pieces: readonly Piece[], at: number): boolean {
   const next = pieces[at + 1];
   const opens = at === 0 || pieces[at]!.afterBreak;

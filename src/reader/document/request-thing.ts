@@ -1,26 +1,33 @@
-/** The thing of a request, once its action is known. Covered by test/reader/document/request-parts.test.ts. */
+/**
+ * Finds the thing of a request, given its action.
+ *
+ * Test: test/reader/document/request-parts.test.ts.
+ */
 import type { ActionClass } from './lexicon.ts';
 import type { Piece } from './phrase-meanings.ts';
 
-/** How a language orders its words, and whether the action may be said by a noun. */
+/** The word order of a language, and whether the action may be a noun. */
 export interface WordOrder {
   readonly verbFinal: boolean;
   readonly headFirst: boolean;
   readonly isNoun: boolean;
-  /** A noun after an article is told from a verb after a pronoun ("das ist") without an action, too. */
+  /**
+   * True if the language tells a noun after an article from a verb after a pronoun ("das ist"), so that things count
+   * without an action.
+   */
   readonly nounsAlone: boolean;
 }
 
 export interface Thing {
-  /** Head first. */
+  /** Keys, head first. */
   readonly keys: readonly string[];
-  /** In order, as written. */
+  /** Its pieces, in order, as written. */
   readonly words: readonly Piece[];
 }
 
-/** More words in a row than this are no name of a thing. */
+/** Most words of a thing's name. */
 const MOST_WORDS = 3;
-/** What the action is about where the request names nothing but money: "I want my money back" asks for a refund. */
+/** Things that an action implies if the request names only money: "I want my money back" asks for a refund. */
 const IMPLIED_THINGS: Partial<Record<ActionClass, string>> = {
   refund: 'refund',
   transfer: 'transfer',
@@ -28,7 +35,7 @@ const IMPLIED_THINGS: Partial<Record<ActionClass, string>> = {
 };
 const NONE: Thing = { keys: [], words: [] };
 
-/** The thing that a request is about. `acting` is the place of the piece that says the action, or null. */
+/** Returns the thing of a request. `acting`: index of the piece that names the action, or null. */
 export function thingIn(pieces: readonly Piece[], acting: number | null, order: WordOrder): Thing {
   const thing = namedThing(pieces, acting, order);
   const action = acting === null ? null : pieces[acting]!.meaning.action;
@@ -54,12 +61,12 @@ function ownThing(acting: Piece): Thing {
   return acting.meaning.thing === null ? NONE : { keys: [acting.meaning.thing], words: [acting] };
 }
 
-/** The action and its thing in one: "close my account", "receipt". */
+/** True for a piece that names action and thing in one: "close my account", "receipt". */
 function saysWhole({ text, meaning }: Piece): boolean {
   return meaning.action === 'document' || text.includes(' ');
 }
 
-/** Of several things, the object: the next after the verb, or the nearest where verbs stand last. */
+/** Chooses the object among several things: the next after the verb, or the nearest in a verb-final language. */
 function chosenOf(
   pieces: readonly Piece[],
   named: readonly number[],
@@ -78,7 +85,7 @@ function chosenOf(
   return distanceBefore <= distanceAfter ? before : after;
 }
 
-/** "Name" of "name on the ticket". */
+/** The head of joined things: "name" of "name on the ticket". */
 function headOf(pieces: readonly Piece[], named: readonly number[], last: number): number {
   let head = last;
   for (const at of named.toReversed()) {
@@ -91,7 +98,7 @@ function headOf(pieces: readonly Piece[], named: readonly number[], last: number
   return head;
 }
 
-/** The things, and the words that describe them, around a thing. */
+/** The noun phrase around a thing: adjacent things and the words that describe them. */
 function nounPhrase(
   pieces: readonly Piece[],
   chosen: number,
@@ -117,7 +124,7 @@ function nounPhrase(
   return { keys: [...new Set([...(headFirst ? things : things.reverse()), ...stems])], words };
 }
 
-/** The words before a thing belong to it when an article or the verb stands before them: "my gym membership". */
+/** Extends a thing to the words before it if an article or the verb stands before those: "my gym membership". */
 function withDescription(pieces: readonly Piece[], first: number, acting: number | null): number {
   let start = first;
   while (first - start < MOST_WORDS - 1 && pieces[start - 1]?.kind === 'word') {
@@ -129,7 +136,7 @@ function withDescription(pieces: readonly Piece[], first: number, acting: number
   return isOpened && start > 0 ? start : first;
 }
 
-/** A thing that the lexicon does not hold: a word or a few after an article, or after the verb. */
+/** A thing that the lexicon lacks: one or a few words after an article or the verb. */
 function unnamedThing(pieces: readonly Piece[], acting: number | null, order: WordOrder): Thing {
   const { verbFinal, nounsAlone } = order;
   if (acting === null && !nounsAlone) return NONE;

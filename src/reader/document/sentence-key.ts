@@ -1,6 +1,8 @@
 /**
- * What two sentences have in common that say the same with other numbers, ids and names: "My workspace is Falcon 7"
- * and "my workspace is Orion".
+ * Computes a key of a sentence that ignores numbers, ids and names: "My workspace is Falcon 7" and "my workspace is
+ * Orion" have equal keys.
+ *
+ * Test: test/reader/document/sentence-key.test.ts.
  */
 import { LEXICON } from './lexicon.ts';
 import { fold } from './normalise.ts';
@@ -14,19 +16,19 @@ const NUMBER = '0';
 const NAME = '*';
 
 const ENGLISH: ReadonlySet<string> = new Set(LEXICON.stopWords.all.filter((word) => /^[a-z']+$/.test(word)));
-/** Words by which German is told from languages that write only names with a capital. */
+/** Words that identify German, among languages that capitalise only names. */
 const GERMAN: ReadonlySet<string> = new Set(
   [
     'ich und ist nicht mein meine meinen meinem meiner das der den dem ein eine einen einem einer sie ihr ihre',
     'mit auf für von zu zum zur wie wo wann kann habe haben bitte noch auch',
   ].flatMap((line) => line.split(' ')),
 );
-/** What stands between the name of a value and the value: "mein Workspace ist Falcon". */
+/** Words between the name of a value and the value: "mein Workspace ist Falcon". */
 const MARKERS: ReadonlySet<string> = new Set(LEXICON.valueMarkers.all.map(fold));
 
 /**
- * A number of 53 bits, equal for sentences that differ only in numbers, ids and names. A name is written with a
- * capital where no sentence begins; in German, where all nouns are, only what follows "ist" and the like.
+ * Returns a number of 53 bits, equal for sentences that differ only in numbers, ids and names. A name has a capital
+ * inside a sentence; in German, which capitalises all nouns, only after "ist" and the like.
  */
 export function sentenceKey(sentence: string): number {
   const tokens = sentence.match(TOKEN) ?? [];
@@ -37,7 +39,7 @@ export function sentenceKey(sentence: string): number {
   };
   const hasDigits = DIGIT.test(sentence);
   const german = lower.some((word) => GERMAN.has(word) && !ENGLISH.has(word));
-  // "Karen Smith", "Northwind Ltd": a line of names has no first word.
+  // In a line of names the first word is a name too: "Karen Smith", "Northwind Ltd".
   const onlyNames = tokens.length > 1 && !german && tokens.every((_, place) => isName(place));
   let afterMarker = false;
   const parts: string[] = [];

@@ -1,22 +1,28 @@
+/**
+ * Cuts a text into sentences and clauses. Keeps the invariant that sentences come in the order of the text and lose
+ * nothing but the blanks between them.
+ *
+ * Test: test/reader/document/sentences.test.ts.
+ */
 import { LEXICON } from './lexicon.ts';
 import { alternatives } from './patterns.ts';
 import { QUESTION_ENDS } from './question-marks.ts';
 import { TEXT_LANGUAGES } from './text-lexicon.ts';
 
-/** Where a sentence ends: a line end, CJK full stops, or marks of other scripts before a space or the end. */
+/** End of a sentence: a line end, CJK full stops, or marks of other scripts before a space or the end. */
 const MARK = `[.!…।۔${QUESTION_ENDS}]`;
 const SENTENCE_END = new RegExp(
   String.raw`(?<!${MARK})${MARK}+["'”»)\]]*(?=\s|$)|(?<=\p{Ll}{2})[.!?](?=\p{Lu}\p{Ll}{0,16}\s)|[。！？；]+|\n`,
   'gu',
 );
-/** As the end of a sentence that is shown. */
+/** A complete end of a sentence that is shown. */
 const WHOLE = new RegExp(String.raw`[.!…。！।${QUESTION_ENDS}]["'”»)\]]*$`, 'u');
 const ABBREVIATION = /(?<![^\s(])(?:mr|mrs|ms|dr|prof|st|no|nr|vs|etc|e\.g|i\.e|z\.b|sr|sra|bzw|ca)\.$/iu;
 /** "104 N. Main Street", "J. Smith"; not "I". */
 const INITIAL = /(?:^|[\s(])(?!I\.)\p{Lu}\.$/u;
-/** UTF-16 units at the end of a sentence that hold an abbreviation, or a number and what is before it. */
+/** Length of a sentence's end that holds an abbreviation, or a number and the word before it, UTF-16 units. */
 const LAST_LENGTH = 24;
-/** A number with the dot that makes it an ordinal in some languages, and the word before it. */
+/** A number with a dot, which makes it an ordinal in some languages, and the word before it. */
 const ORDINAL = /(?:^|[\s(])(?:(\p{L}{2,10})\s)?\d{1,2}\.$/u;
 const NEXT_WORD = /^[ \t]{1,3}(\p{L}{2,16})/u;
 
@@ -26,14 +32,14 @@ const ABBREVIATIONS = listed('abbreviations');
 const ORDINAL_NOUNS = listed('ordinalNouns');
 const ORDINAL_LEADS = listed('ordinalLeads');
 
-/** Whether a sentence has a mark at its end, so that none is to be added. */
+/** True if a sentence ends in a mark, so that none must be added. */
 export function endsSentence(text: string): boolean {
   return WHOLE.test(text);
 }
 
 /**
- * Sentences in order, trimmed, with their closing marks. Dots inside numbers, names and addresses do not split, nor do
- * those of abbreviations, of ordinal numbers ("am 3. Mai") and of numbered lists.
+ * Returns the sentences in order, trimmed, with their closing marks. Dots do not split numbers, names, addresses,
+ * abbreviations, ordinal numbers ("am 3. Mai") and numbered lists.
  */
 export function sentencesOf(text: string): string[] {
   const sentences: string[] = [];
@@ -54,7 +60,7 @@ export function sentencesOf(text: string): string[] {
   return sentences;
 }
 
-/** Whether the dot at `end` belongs to a word or number, so that the sentence goes on. */
+/** True if the dot at `end` belongs to a word or number, so that the sentence goes on. */
 function isOpen(text: string, start: number, end: number): boolean {
   if (text[end - 1] !== '.') return false;
   const last = text.slice(Math.max(start, end - LAST_LENGTH), end);
@@ -69,7 +75,7 @@ function isOpen(text: string, start: number, end: number): boolean {
   return ORDINAL_NOUNS.has(next.toLowerCase()) || ORDINAL_LEADS.has(ordinal[1]?.toLowerCase() ?? '');
 }
 
-/** Behind the next mark that may end a sentence. */
+/** Index after the next mark that may end a sentence. */
 function endFrom(text: string, from: number): number {
   SENTENCE_END.lastIndex = from;
   return SENTENCE_END.test(text) ? SENTENCE_END.lastIndex : text.length;
@@ -80,7 +86,7 @@ const CLAUSE_END = new RegExp(
   'iu',
 );
 
-/** The clauses of a sentence: what commas, colons, dashes and conjunctions part. */
+/** The clauses of a sentence, separated by commas, colons, dashes and conjunctions. */
 export function clausesOf(sentence: string): string[] {
   return sentence.split(CLAUSE_END);
 }

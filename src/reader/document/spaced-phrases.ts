@@ -1,14 +1,18 @@
-/** Finds the phrases of a language with spaces between words. Covered by test/reader/document/request-parts.test.ts. */
+/**
+ * Finds the lexicon's phrases in a request in a language with spaces. Longest match; each word belongs to one piece.
+ *
+ * Test: test/reader/document/request-parts.test.ts.
+ */
 import type { Language } from './lexicon.ts';
 import { fold } from './normalise.ts';
 import { LIGHT, meaningsOf, type Meaning, type Piece, type PieceKind } from './phrase-meanings.ts';
 import { toldOnce } from './word-cache.ts';
 import { WordScan } from './word-scan.ts';
 
-/** Only this many words of a request are read, and of a longer word nothing is looked up. */
+/** Most words of a request that are read, and longest word that is looked up, UTF-16 units. */
 const WORDS_READ = 48;
 const LONGEST_WORD = 40;
-/** Words between a verb and its particle or a "not" that ends it, and between "not" and what is not. */
+/** Most words between a verb and its particle or final "not", and between "not" and the word that it denies. */
 const PARTICLE_GAP = 5;
 const NEGATION_GAP = 2;
 const SHORTEST_STEM = 2;
@@ -16,13 +20,16 @@ const SHORTEST_STEM = 2;
 const SCAN = new WordScan({ signs: true, joiner: true });
 const ARABIC = /\p{Script=Arabic}/u;
 const VALUE = /^\p{N}/u;
-/** Closes what is written for the eye, not for the meaning: vowel signs, lengthening, the joiner of Persian. */
+/** Signs without meaning: vowel signs, lengthening, the joiner of Persian. */
 const NOT_SPELLED = /[\p{M}\u0640\u200c]/gu;
-/** "The", with "and", "in", "for" or without, as Arabic writes it before a word; and these alone. */
+/**
+ * Arabic words that are written as one with the next word: "the", with or without "and", "in", "for"; and those without
+ * "the".
+ */
 const ARABIC_ARTICLE = /^(?:[وفبكل]?ال|لل)(?=..)/u;
 const ARABIC_PREFIX = /^[وفبل](?=..)/u;
 
-/** How a word is looked up: folded; Arabic letters that are typed for one another are one. */
+/** The lookup key of a word: folded, with interchangeable Arabic letters unified. */
 export function wordKey(word: string): string {
   const folded = fold(word);
   if (!ARABIC.test(folded)) return folded;
@@ -34,7 +41,7 @@ export function wordKey(word: string): string {
     .replaceAll('ک', 'ك');
 }
 
-/** An Arabic word, as `wordKey` gives it, without what is written before it as one word; of any other word none. */
+/** The forms of an Arabic word (by `wordKey`) without the words written as one with it; none for other words. */
 export function arabicBases(key: string): string[] {
   if (!ARABIC.test(key)) return [];
   return [key.replace(ARABIC_ARTICLE, ''), key.replace(ARABIC_PREFIX, '')].filter((base) => base !== key);
@@ -67,27 +74,27 @@ const keyOf = toldOnce(wordKey);
 interface Phrase {
   /** Numbers of its words. */
   readonly parts: readonly number[];
-  /** Most words that may stand before its second, and before its last. */
+  /** Most words that may stand before its second word, and before its last. */
   readonly gapAfterFirst: number;
   readonly gapBeforeLast: number;
   readonly meaning: Meaning;
-  /** Which of its words name the thing. */
+  /** Indices of its words that name the thing. */
   readonly nouns: readonly number[];
 }
 
-/** What a language knows of a word by itself. */
+/** Facts about a word on its own, in one language. */
 interface KnownWord {
-  /** Numbers of the words of the lexicon that it may be, the closest first; a stop word is only itself. */
+  /** Numbers of the lexicon words that it may be, the closest first. A stop word is only itself. */
   readonly numbers: readonly number[];
-  /** That of its stem, where the lexicon writes this form of it, too. */
+  /** Number of its stem, if the lexicon lists this very form too. */
   readonly inflected: number | undefined;
   readonly kind: PieceKind;
-  /** Of a word that is no more than that. */
+  /** Stem of a mere word; else ''. */
   readonly stem: string;
 }
 
 interface Match {
-  /** Places of its words, ascending. */
+  /** Indices of its words, ascending. */
   readonly places: readonly number[];
   readonly nouns: readonly number[];
   readonly meaning: Meaning;
@@ -106,7 +113,7 @@ export class SpacedPhrases {
   #longestOpen = 0;
   #count = 1;
 
-  /** `inflected`: gives the stem of a word; forms of one stem are one word. */
+  /** `inflected` returns the stem of a word; forms of one stem count as one word. */
   constructor(language: Language, inflected: (word: string) => string) {
     this.#stemOf = inflected;
     for (const negation of language.negations) this.#words.set(wordKey(negation), 0);
@@ -125,7 +132,7 @@ export class SpacedPhrases {
     this.#kinds = kinds;
   }
 
-  /** The pieces of a request in order. A verb and its particle are one, where the verb stands. */
+  /** The pieces of a request, in order. A verb and its particle form one piece, at the verb. */
   piecesOf(tokens: readonly Token[]): Piece[] {
     const words = tokens.map(({ key }) => this.#known(key));
     const taken = new Set<number>();
@@ -187,7 +194,7 @@ export class SpacedPhrases {
     else list.push(phrase);
   }
 
-  /** The number of a word of the lexicon, a new one for a new word. */
+  /** The number of a lexicon word; a new one for a new word. */
   #numberFor(word: string): number {
     const [open, end] = [word.endsWith('-'), word.startsWith('-')];
     const key = wordKey(word.replace(/^-|-$/g, ''));
@@ -231,8 +238,8 @@ export class SpacedPhrases {
   }
 
   /**
-   * The longest phrase that begins at a place. Two of equal length say together what each says; but "booking" as the
-   * lexicon writes it is not also a form of "book".
+   * The longest phrase that begins at a place. Two of equal length combine their meanings. "Booking", if the lexicon
+   * lists it, is not also a form of "book".
    */
   #longestAt(place: number, tokens: readonly Token[], words: readonly KnownWord[]): Match | null {
     let best = null as Match | null;
@@ -282,7 +289,7 @@ function both(first: Meaning, second: Meaning): Meaning {
   return { action, manner, thing: first.thing ?? second.thing };
 }
 
-/** "ordine" of "dell'ordine". */
+/** The word after an elided one: "ordine" of "dell'ordine". */
 export function withoutElision(word: string): string {
   return word.replace(/^\p{L}{1,5}['’](?=\p{L}{3})/u, '');
 }

@@ -1,6 +1,8 @@
 /**
- * Cuts the endings that most often separate forms of one English word; other languages mostly keep theirs.
- * `lower` is a word in lower case.
+ * Stems English: cuts the endings that most often separate forms of one word. Words of other languages mostly stay as
+ * they are. `lower` is a word in lower case.
+ *
+ * Test: test/reader/document/stem.test.ts.
  */
 export function stemOf(lower: string): string {
   let stem = lower.replace(/'s$/, '');

@@ -1,16 +1,17 @@
 /**
- * Reads `lexicon/<language>/texts.json`: what titles and summaries know of each language, as data. Covered by
- * test/reader/document/text-lexicon.test.ts.
+ * Reads `lexicon/<language>/texts.json`: the phrases of each language for titles and summaries, as data.
+ *
+ * Test: test/reader/document/text-lexicon.test.ts.
  */
 import { z } from 'zod';
 import { SESSION_OUTCOMES, type SessionOutcome } from '../../domain/session-outcomes.ts';
 import { LEXICON_DIRECTORY } from './lexicon.ts';
 import { languageFiles, listOf, readLexiconFile } from './lexicon-file.ts';
 
-/** Words with single spaces; `*` ends a word that may go on, `…` stands for up to four words. */
+/** Words with single spaces; `*` ends a prefix, `…` stands for up to four words. */
 const PHRASE = /^(?:[\p{L}\p{M}\p{N}'.\u200c-]+\*?|…)(?: (?:[\p{L}\p{M}\p{N}'.\u200c-]+\*?|…))*$/u;
 
-/** Phrases in lower case, each once, sorted by code point. */
+/** Schema of phrases: lower case, no duplicates, sorted by code point. */
 const phrases = listOf((list, tell) => {
   list.forEach((phrase, place) => {
     const before = list[place - 1];
@@ -21,86 +22,86 @@ const phrases = listOf((list, tell) => {
 });
 
 const sections = {
-  /** Cut from the front, with the name of the person greeted. */
+  /** Greetings; cut from the front, with the name of the person greeted. */
   greetings: phrases,
-  /** Cut from both ends: please, thanks. */
+  /** Please, thanks; cut from both ends. */
   courtesies: phrases,
-  /** Cut from the front: "so", "ok". Never a "no" in any language. */
+  /** "so", "ok"; cut from the front. Never a "no" in any language. */
   leads: phrases,
-  /** Cut from both ends where a comma or the like parts them from the rest: "great, …". */
+  /** "great, …"; cut from both ends where a comma or the like separates them. */
   asides: phrases,
-  /** Sounds of one who looks for words, cut wherever they stand: "uh". */
+  /** Sounds of hesitation ("uh"); cut anywhere. */
   hesitations: phrases,
-  /** What precedes the name of the user: "my name is". */
+  /** Phrases before the user's name: "my name is". */
   introductions: phrases,
-  /** Cut from the front of a title, as what follows stands by itself: "I would like to". */
+  /** "I would like to"; cut from the front of a title, because the rest stands alone. */
   openings: phrases,
-  /** Further ones, of a title that is too long. */
+  /** Further openings; cut from a title that is too long. */
   longOpenings: phrases,
-  /** Begin a question that asks to act: "can you". */
+  /** Beginnings of a question that asks to act: "can you". */
   directives: phrases,
-  /** Words of an opening that asks to be told something: "know". */
+  /** Words of an opening that asks for information: "know". */
   inquiries: phrases,
-  /** Begin a question that has no mark. */
+  /** Beginnings of a question without a mark. */
   questionWords: phrases,
-  /** Say at the start of a sentence that it brings up something else: "also". */
+  /** Words at the start of a sentence that add a further matter: "also". */
   additions: phrases,
-  /** Words that stand for what was said before: a sentence with one does not stand for a whole conversation. */
+  /** Words that refer to something said before. A sentence with one cannot stand for a whole conversation. */
   references: phrases,
-  /** What cannot open a title: an opening before it stays. */
+  /** Words that cannot open a title; an opening before one stays. */
   weakStarts: phrases,
-  /** Words that what is cut cannot end with: articles, prepositions, auxiliaries, "not". */
+  /** Words that cannot end a cut text: articles, prepositions, auxiliaries, "not". */
   weakEnds: phrases,
-  /** A user asks for another one than what was proposed: "any others". */
+  /** Phrases of a user who asks for an alternative to a proposal: "any others". */
   alternatives: phrases,
-  /** A user says that what was proposed or understood is not it: "too expensive". */
+  /** Phrases of a user who rejects a proposal or an understanding: "too expensive". */
   rejections: phrases,
   negations: phrases,
-  /** Begin a clause that says otherwise: what is before it does not stand alone. */
+  /** Beginnings of a contrasting clause; the clause before it does not stand alone. */
   contrasts: phrases,
-  /** Begin a clause that gives a reason or a circumstance: what is before it stands alone. */
+  /** Beginnings of a clause of reason or circumstance; the clause before it stands alone. */
   reasons: phrases,
-  /** Begin a clause that does not stand alone. */
+  /** Beginnings of a clause that does not stand alone. */
   subordinates: phrases,
-  /** Begin an answer to a question: yes, no. */
+  /** Beginnings of an answer to a question: yes, no. */
   replies: phrases,
-  /** What an assistant says without content: "happy to help". */
+  /** Phrases of an assistant without content: "happy to help". */
   pleasantries: phrases,
-  /** An assistant says what it is about to do: "let me check". */
+  /** Phrases with which an assistant announces its next act: "let me check". */
   promises: phrases,
-  /** An assistant asks for what it needs, without a question mark: "please provide". */
+  /** Phrases with which an assistant asks for data, without a question mark: "please provide". */
   asksBack: phrases,
-  /** Begin a sentence that says what something is needed for: "to". */
+  /** Beginnings of a sentence that says what something is needed for: "to". */
   purposes: phrases,
-  /** An assistant asks whether this may be it: "how about". */
+  /** Phrases with which an assistant proposes something: "how about". */
   proposals: phrases,
-  /** An assistant says what it is about to do, to have it confirmed: "is that correct". */
+  /** Phrases with which an assistant asks to confirm what it is about to do: "is that correct". */
   recaps: phrases,
-  /** An assistant reports that something is done. */
+  /** Phrases with which an assistant reports that something is done. */
   completions: phrases,
-  /** An assistant says that something is not possible. */
+  /** Phrases with which an assistant says that something is impossible. */
   refusals: phrases,
-  /** An assistant says that people take over. */
+  /** Phrases with which an assistant says that people take over. */
   handovers: phrases,
-  /** Before a handover these make it an offer: "I can transfer you". */
+  /** Words before a handover that make it an offer: "I can transfer you". */
   offers: phrases,
-  /** Their dot ends no sentence. */
+  /** Abbreviations; their dot ends no sentence. */
   abbreviations: phrases,
   /** Nouns after an ordinal number with a dot: "3. Mai". */
   ordinalNouns: phrases,
-  /** Words before one: "am 3. …". */
+  /** Words before an ordinal number with a dot: "am 3. …". */
   ordinalLeads: phrases,
 };
 
 const languageSchema = z.strictObject({
-  /** In English, for readers. */
+  /** Name of the language in English, for people. */
   name: z.string().min(1),
-  /** Spaces stand between words, and a phrase is whole words. */
+  /** True if spaces separate words, so that a phrase is whole words. */
   spaced: z.boolean(),
   ...sections,
-  /** Says how many requests a summary does not tell: `{count}` stands for the number. */
+  /** The phrase for further requests in a summary; `{count}` stands for their number. */
   further: z.string().regex(/\{count\}/u),
-  /** The closing sentence of a summary. */
+  /** Closing phrases of a summary, by outcome. */
   endings: z.strictObject(
     Object.fromEntries(SESSION_OUTCOMES.map((name) => [name, z.string().min(1)])) as Record<
       SessionOutcome,
@@ -113,7 +114,7 @@ export type TextLanguage = z.infer<typeof languageSchema>;
 export type TextSection = keyof typeof sections;
 export const TEXT_SECTIONS = Object.keys(sections) as readonly TextSection[];
 
-/** The languages of a directory, by code. Throws SetupError, naming file and place, when a file cannot be used. */
+/** Loads the languages of a directory, by code. Throws SetupError, naming file and place, if a file is faulty. */
 export function loadTextLanguages(directory = LEXICON_DIRECTORY): ReadonlyMap<string, TextLanguage> {
   return new Map(
     languageFiles(directory, 'texts').map(({ language, path }) => [
@@ -123,5 +124,5 @@ export function loadTextLanguages(directory = LEXICON_DIRECTORY): ReadonlyMap<st
   );
 }
 
-/** The files that ship. */
+/** The shipped languages. */
 export const TEXT_LANGUAGES: ReadonlyMap<string, TextLanguage> = loadTextLanguages();

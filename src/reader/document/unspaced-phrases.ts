@@ -1,24 +1,28 @@
-/** Finds the phrases of a language without spaces. Covered by test/reader/document/request-parts.test.ts. */
+/**
+ * Finds the lexicon's phrases in a request in a language without spaces. Longest match from left to right.
+ *
+ * Test: test/reader/document/request-parts.test.ts.
+ */
 import type { Language } from './lexicon.ts';
 import { meaningsOf, type Meaning, type Piece } from './phrase-meanings.ts';
 
-/** Only this many letters of a request are read. */
+/** Most letters of a request that are read. */
 const LETTERS_READ = 200;
 const LATIN = /^[a-z0-9]$/;
 const BREAK = /[\p{P}\n]/u;
 
-/** Syllables of Korean, which does write spaces, if not always: a word as short as this begins where one may. */
+/** A short word of Korean, which writes spaces, if not always: it must begin at a possible word boundary. */
 const HANGUL = /^\p{Script=Hangul}{1,2}$/u;
 
 interface Phrase {
-  /** Without spaces. */
+  /** The phrase without spaces. */
   readonly text: string;
-  /** Where spaces may stand in it. */
+  /** Indices in it at which a space may stand. */
   readonly spaces: readonly number[];
   readonly meaning: Meaning;
 }
 
-/** The phrases of one language. The longest that begins at a letter is taken. */
+/** The phrases of one language. */
 export class UnspacedPhrases {
   readonly #byFirst: ReadonlyMap<string, readonly Phrase[]>;
 
@@ -28,7 +32,7 @@ export class UnspacedPhrases {
     this.#byFirst = Map.groupBy(phrases, ({ text }) => text[0]!);
   }
 
-  /** The phrases of a text in order; what stands between them is left out. */
+  /** The phrases of a text in order, without the text between them. */
   piecesOf(text: string): Piece[] {
     const { written, letters, places } = withoutSpaces(text);
     const pieces: Piece[] = [];
@@ -55,7 +59,7 @@ export class UnspacedPhrases {
   }
 }
 
-/** The letters of a text, and where each is written. */
+/** The letters of a text without spaces, and the index of each in the text. */
 function withoutSpaces(text: string): { written: string; letters: string; places: number[] } {
   const normal = text.normalize('NFKC');
   const lower = normal.toLowerCase();
@@ -81,9 +85,8 @@ function phraseOf(phrase: string, meaning: Meaning): Phrase {
 }
 
 /**
- * Whether a phrase found at a letter stands there by itself: not inside a longer word in Latin letters, not over a
- * space that it does not have, and, when it is a short Korean one, not inside a word. `last` is the end of the phrase
- * before.
+ * True if a phrase found at a letter stands alone: neither inside a longer word in Latin letters, nor across a space
+ * that it lacks, nor, for a short Korean one, inside a word. `last`: end of the phrase before.
  */
 function isWhole(
   at: number,

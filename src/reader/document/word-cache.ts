@@ -1,14 +1,16 @@
 /**
- * What is told of a word by itself, kept for the next time: few words make most of what people write. Covered by
- * test/reader/document/word-cache.test.ts.
+ * Caches facts about single words: few words make up most texts. Keeps the invariant that the cache changes no result,
+ * since a fact depends on the word alone.
+ *
+ * Test: test/reader/document/word-cache.test.ts.
  */
 
-/** Words that are kept of each question; then it starts over. */
+/** Most words per cache; a full cache is emptied. */
 const MOST_WORDS = 4096;
-/** UTF-16 units. A longer word can hold the whole text that it was cut from in memory. */
+/** Longest cached word, UTF-16 units. A longer one may keep the whole text that it was cut from in memory. */
 const LONGEST = 12;
 
-/** `tell`, which depends on the word alone, asked once for a word that comes again. */
+/** Wraps `tell`, which must depend on the word alone, in a cache. */
 export function toldOnce<Told extends object | string>(tell: (word: string) => Told): (word: string) => Told {
   const known = new Map<string, Told>();
   return (word) => {

@@ -1,6 +1,8 @@
 /**
- * Finds the words of a text one after the other, without an object for each: letters and digits with their marks, and
- * signs between two of them. Covered by test/reader/document/word-scan.test.ts.
+ * Finds the words of a text one after the other, without an object per word. A word is letters and digits with their
+ * marks, and signs between two of them.
+ *
+ * Test: test/reader/document/word-scan.test.ts.
  */
 
 /** Bits of a UTF-16 unit. */
@@ -23,14 +25,14 @@ function tell(unit: number): number {
 }
 
 export interface WordScanOptions {
-  /** Hyphens, dots, @ and _ between letters belong to a word, too: "e-mail", "a.b@c.de". */
+  /** True if hyphens, dots, @ and _ between letters belong to a word: "e-mail", "a.b@c.de". */
   readonly signs: boolean;
-  /** So does the joiner of Persian. */
+  /** True if the joiner of Persian belongs to a word. */
   readonly joiner: boolean;
 }
 
 export class WordScan {
-  /** Of the word that was found last, UTF-16 units. */
+  /** Range of the last word found, UTF-16 units. */
   start = 0;
   end = 0;
   readonly #joins: number;
@@ -50,7 +52,7 @@ export class WordScan {
     return this;
   }
 
-  /** False where no further word follows. */
+  /** Moves to the next word; false if there is none. */
   next(): boolean {
     const text = this.#text;
     const { length } = text;
@@ -70,7 +72,7 @@ export class WordScan {
     return true;
   }
 
-  /** UTF-16 units of the character at a place, if it is one of these; else 0. */
+  /** Length of the character at an index, UTF-16 units, if it is of a wanted class; else 0. */
   #widthAt(at: number, wanted: number): number {
     const bits = bitsAt(this.#text, at);
     if ((bits & wanted) !== 0) return 1;
@@ -83,6 +85,6 @@ export class WordScan {
 
 function bitsAt(text: string, at: number): number {
   const unit = text.charCodeAt(at);
-  // Behind the end it is no number.
+  // `charCodeAt` after the end is NaN.
   return unit >= 0 ? BITS[unit]! || tell(unit) : 0;
 }

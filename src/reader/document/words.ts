@@ -1,4 +1,8 @@
-/** Cuts text into words. */
+/**
+ * Cuts text into words, and tells stop words from content words.
+ *
+ * Test: test/reader/document/words.test.ts.
+ */
 import { fold } from './normalise.ts';
 import { LEXICON } from './lexicon.ts';
 import { once } from './once.ts';
@@ -9,19 +13,19 @@ import { WordScan } from './word-scan.ts';
 
 const UNSPACED = new RegExp(`[${UNSPACED_SCRIPTS}]`, 'u');
 
-/** True where words follow each other without spaces, so that a phrase is joined without them too. */
+/** True if the text is in a script without spaces, so that its words are joined without them too. */
 export function isUnspaced(text: string): boolean {
   return UNSPACED.test(text);
 }
 
 const FOLDED_WORD = /[\p{L}\p{N}]+(?:['’][\p{L}]+)*/gu;
 
-/** Words of a folded text, for rules and heads; of scripts written without spaces, whole runs. */
+/** Words of a folded text, for rules and heads; in scripts without spaces, whole runs. */
 export function foldedWordsOf(folded: string): string[] {
   return folded.match(FOLDED_WORD) ?? [];
 }
 
-/** How many words a folded text holds; two letters count as a word in scripts written without spaces. */
+/** Number of words in a folded text; in scripts without spaces, two letters count as one. */
 export function wordCount(folded: string): number {
   let count = 0;
   for (const word of foldedWordsOf(folded)) count += isUnspaced(word) ? Math.ceil(word.length / 2) : 1;
@@ -38,33 +42,33 @@ const STOP_WORDS: ReadonlySet<string> = new Set([
 ]);
 const FOLDED_STOP_WORDS: ReadonlySet<string> = new Set([...stopWords.all, ...stopWordsInTurns.all].map(fold));
 
-/** Whether a folded word says nothing about what a turn wants. */
+/** True if a folded word says nothing about what a turn wants. */
 export function isFoldedStopWord(word: string): boolean {
   return FOLDED_STOP_WORDS.has(word);
 }
 
-/** A word, with what naming needs to know about it. */
+/** A word, with the facts that naming needs. */
 export interface Word {
-  /** As written. */
+  /** Its text, as written. */
   readonly text: string;
-  /** Where it begins, in UTF-16 units. */
+  /** Index at which it begins, UTF-16 units. */
   readonly start: number;
-  /** Lower case, without the most common endings: what makes two words the same. */
+  /** Its lower-case stem, equal for forms of one word. */
   readonly stem: string;
-  /** Carries meaning of its own (no article, pronoun, auxiliary, preposition, filler). */
+  /** True if it has meaning of its own (no article, pronoun, auxiliary, preposition, filler). */
   readonly content: boolean;
-  /** May stand between two content words of a name: "proof of insurance", "order not delivered". */
+  /** True if it may stand between two content words of a name: "proof of insurance", "order not delivered". */
   readonly connector: boolean;
-  /** An article or possessive, which a name leaves out. */
+  /** True for an article or possessive, which names omit. */
   readonly determiner: boolean;
-  /** Punctuation stands between the word before and this one; quotes and # are none. */
+  /** True if punctuation stands between it and the word before; quotes and # do not count. */
   readonly afterBreak: boolean;
 }
 
 const SCAN = new WordScan({ signs: true, joiner: false });
 const unspacedWords = once(() => new Intl.Segmenter('zh', { granularity: 'word' }));
 
-/** The words of a text as written, names, addresses and hyphenated words whole. */
+/** The words of a text as written; names, addresses and hyphenated words stay whole. */
 export function wordsOf(text: string): Word[] {
   const words: Word[] = [];
   let end = -1;
@@ -84,14 +88,14 @@ export function wordsOf(text: string): Word[] {
   return words;
 }
 
-/** Whether punctuation stands between two places. */
+/** True if punctuation stands between two indices. */
 function parts(text: string, from: number, to: number): boolean {
   const isSpace = to === from + 1 && text.charCodeAt(from) === SPACE;
   return !isSpace && /[^\s#"“”„«»]/u.test(text.slice(from, to));
 }
 
 const SPACE = 32;
-/** What a word says wherever it stands. */
+/** The facts about a word that do not depend on its place. */
 const toldOf = toldOnce((word: string): Pick<Word, 'stem' | 'content' | 'connector' | 'determiner'> => {
   const lower = word.toLowerCase().replaceAll('’', "'");
   return {
@@ -102,7 +106,7 @@ const toldOf = toldOnce((word: string): Pick<Word, 'stem' | 'content' | 'connect
   };
 });
 
-/** Numbers, dates and times, and words in hiragana alone (particles, endings), say nothing by themselves. */
+/** False for numbers, dates, times and words in hiragana alone (particles, endings): they say nothing on their own. */
 function isContent(lower: string): boolean {
   return !STOP_WORDS.has(lower) && !/^(?:\p{N}.*|\p{Script=Hiragana}+)$/u.test(lower);
 }
