@@ -1,9 +1,16 @@
-/** Longer messages are judged by this many UTF-16 units of their start and a quarter as many of their end. */
+/**
+ * Normalises text: the part that is analysed, its composed form, its folded form. Keeps the invariant that equal texts
+ * give equal results and `fold(fold(x))` equals `fold(x)`.
+ *
+ * Test: test/reader/document/normalise.test.ts.
+ */
+
+/** Length of the beginning of a long message that is analysed, UTF-16 units; a quarter as much of its end is too. */
 const ANALYSED_LENGTH = 6000;
 
 /**
- * The part of a message that is analysed: all of it up to 7,500 UTF-16 units, else its start and its end.
- * The same message always gives the same part; lone surrogates become U+FFFD.
+ * The part of a message that is analysed: all of it up to 7,500 UTF-16 units, else its beginning and its end. Lone
+ * surrogates become U+FFFD.
  */
 export function analysedPart(content: string): string {
   const limit = ANALYSED_LENGTH + ANALYSED_LENGTH / 4;
@@ -15,26 +22,26 @@ export function analysedPart(content: string): string {
 
 const NOT_ASCII = /[^ -~\s]/u;
 /**
- * More marks on one letter than any script has (the Stream-Safe Text Format of UAX #15 knows 30): to put them in
- * order takes time with the square of their number.
+ * More marks on one letter than any script has (the Stream-Safe Text Format of UAX #15 allows 30). Sorting them takes
+ * quadratic time.
  */
 const TOO_MANY_MARKS = /(\p{M}{30})\p{M}+/gu;
 
-/** Composed: a letter and its marks are one character where there is one (NFC). */
+/** The text in NFC: a letter and its marks are one character if there is one. */
 export function composed(text: string): string {
   return NOT_ASCII.test(text) ? text.replace(TOO_MANY_MARKS, '$1').normalize('NFC') : text;
 }
 
 /**
- * Letters of Latin with their accents, and of Russian: none changes the one beside it, so each is folded by itself.
- * What else is not ASCII goes the long way.
+ * Texts of Latin letters with accents and of Russian: each letter folds independently of its neighbours. Other
+ * non-ASCII texts fold as a whole.
  */
 const SEPARATE = /^[\0-\u024f\u0400-\u045f‘’“”„–—…]*$/;
 const TO_FOLD = /[^\0-\x7f]|`/g;
 const SEPARATELY = new Map<string, string>();
 
 /**
- * Lower case, compatibility forms unified, Latin letters without accents, ß as ss, one kind of
+ * The folded text: lower case, compatibility forms unified, Latin letters without accents, ß as ss, one kind of
  * apostrophe, single spaces. Rules are written in this form.
  */
 export function fold(text: string): string {
@@ -44,7 +51,7 @@ export function fold(text: string): string {
   return (UNEVEN.test(folded) ? folded.replace(/\s+/g, ' ') : folded).trim();
 }
 
-/** A space beside another one, or one of another kind. */
+/** Two spaces in a row, or a space other than U+0020. */
 const UNEVEN = / \s|[^\S ]/;
 
 function foldedSeparately(letter: string): string {

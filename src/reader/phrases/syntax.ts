@@ -1,11 +1,11 @@
 /**
  * Parses one phrase in the notation of the lexicon. Throws PhraseFault on any fault.
  *
- * | that {be} {very?} helpful words; a class of the file; a class or nothing
- * | not … what i (asked|wanted) a gap of at most three words of the clause; alternatives
- * | no …5 thank- a gap of at most five; a prefix; "-karte" is a suffix
- * | ^ no thanks? $ the start of the clause; a word or nothing; the end of the clause
- * | ^^ no $$ the start and end of the turn
+ *     that {be} {very?} helpful     words; a class of the file; a class or nothing
+ *     not … what i (asked|wanted)   a gap of at most three words of the clause; alternatives
+ *     no …5 thank-                  a gap of at most five; a prefix; "-karte" is a suffix
+ *     ^ no thanks? $                the start of the clause; a word or nothing; the end of the clause
+ *     ^^ no $$                      the start and end of the turn
  *
  * Test: test/reader/phrases/syntax.test.ts.
  */
