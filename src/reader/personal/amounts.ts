@@ -1,6 +1,8 @@
 /**
- * Tells amounts and quantities from numbers that are dialled. Words for units are words of other languages as well:
- * "601 234 567 w sprawie", "0171 234 567 am Abend". Covered by test/reader/personal/redact.test.ts.
+ * Tells amounts and quantities from dialled numbers. Some words for units mean something else in other languages: "601
+ * 234 567 w sprawie", "0171 234 567 am Abend".
+ *
+ * Test: test/reader/personal/redact.test.ts.
  */
 import { QUESTION_ENDS } from '../document/question-marks.ts';
 import { CUE } from './cues.ts';
@@ -13,18 +15,18 @@ const CURRENCY = /^\p{Sc}$/u;
 const AFTER_AMOUNT = /^[\p{Sc}%‰°]$/u;
 const CURRENCY_CODES = PERSONAL_WORDS.currencyCodes;
 const YEAR = /^(?:19|20)\d{2}$/u;
-/** Digits of a phone number with its area. */
+/** Number of digits in a phone number with its area code. */
 const DIALLED = { least: 7, most: 15 };
-/** Of two groups, so many digits are no quantity behind something else. */
+/** Least digits of two groups that are surely no quantity. */
 const SURELY_DIALLED = 10;
-/** Units that are words of other languages have at most so many letters. */
+/** Longest unit, UTF-16 units, that may be a word of another language. */
 const SHORT = 3;
-/** German has "am" before days. */
+/** Words for halves of a day. German also has "am" before days. */
 const HALVES_OF_DAY = PERSONAL_WORDS.halvesOfDay;
-/** Pieces between the word for calling and the number: "call me back on". */
+/** Most pieces between the word for calling and the number: "call me back on". */
 const CALLED_WITHIN = 5;
 
-/** The pieces from `from` up to `to` are a price, a quantity or a share. */
+/** True if the pieces from `from` to `to` (exclusive) are a price, a quantity or a share. */
 export function isAmount(reading: Reading, from: number, to: number): boolean {
   if (isPriced(reading, from, to)) return true;
   const after = reading.pieces[to];
@@ -33,7 +35,7 @@ export function isAmount(reading: Reading, from: number, to: number): boolean {
   return isUnit(after, reading.pieces[to - 1]!);
 }
 
-/** A sign or code of a currency, or a percent sign, stands beside it. */
+/** True if a currency sign, currency code or percent sign stands beside the number. */
 export function isPriced({ pieces }: Reading, from: number, to: number): boolean {
   const [before, after] = [pieces[from - 1], pieces[to]];
   if (before !== undefined && (CURRENCY.test(before.text) || CURRENCY_CODES.has(before.text))) return true;
@@ -41,14 +43,14 @@ export function isPriced({ pieces }: Reading, from: number, to: number): boolean
   return AFTER_AMOUNT.test(after.text) || CURRENCY_CODES.has(after.text);
 }
 
-/** Behind a number of which the last group is `group`. */
+/** True if the piece is a unit after a number whose last group is `group`. */
 function isUnit({ kind, lower, text }: Piece, group: Piece): boolean {
   if (kind !== 'word' || !UNITS.has(lower)) return false;
   if (HALVES_OF_DAY.has(lower)) return group.text.length < 3;
   return text !== lower || lower.length > SHORT || !(STOP_WORDS.has(lower) || NOT_NAMES.has(lower));
 }
 
-/** "in 2023 15 units": the number at `at` begins a quantity, and does not go on with the groups before it. */
+/** True if the number at `at` begins a quantity of its own: "in 2023 15 units". */
 export function belongsElsewhere(pieces: readonly Piece[], at: number, groups: readonly Piece[]): boolean {
   const after = pieces[at + 1];
   if (after === undefined || after.line) return false;
@@ -60,8 +62,8 @@ export function belongsElsewhere(pieces: readonly Piece[], at: number, groups: r
 }
 
 /**
- * Grouped as phone numbers are and amounts are not: "06 12 34 56 78", "0171 234567", "22 123 45 67". `called`: a word for
- * calling stands before it.
+ * True if a number is grouped like phone numbers and unlike amounts: "06 12 34 56 78", "0171 234567", "22 123 45 67".
+ * `called`: a word for calling stands before it.
  */
 export function isDialled(groups: readonly Piece[], called = false): boolean {
   const [first] = groups;
@@ -75,12 +77,12 @@ export function isDialled(groups: readonly Piece[], called = false): boolean {
   return groups.every(({ text }) => text.length < 5) && !groups.every(({ text }) => text.length === 2);
 }
 
-/** "601 234 567" may be an amount. */
+/** True for "601 234 567", which may be an amount. */
 function isByThousands(groups: readonly Piece[]): boolean {
   return groups[0]!.text.length < 4 && groups.slice(1).every(({ text }) => text.length === 3);
 }
 
-/** Behind a word for calling, in one clause: "call me on", "dzwonić pod". */
+/** True if a word for calling stands before the number in the same clause: "call me on", "dzwonić pod". */
 export function isCalled(reading: Reading, place: number): boolean {
   if ((reading.kinds & CUE.calls) === 0) return false;
   for (let at = place; at >= 0 && place - at <= CALLED_WITHIN; at -= 1) {

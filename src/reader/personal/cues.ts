@@ -1,4 +1,9 @@
-/** The phrases of `lexicon/<language>/personal.json` of all languages: one trie over words. */
+/**
+ * The cues: phrases of `lexicon/<language>/personal.json` beside which personal data stands, of all languages in one
+ * trie over words.
+ *
+ * Test: test/reader/personal/redact.test.ts.
+ */
 import { once } from '../document/once.ts';
 import { FIGURES } from './figures.ts';
 import { everyPhrase, everyWord, PERSONAL_LANGUAGES, type PersonalSection } from './personal-lexicon.ts';
@@ -28,26 +33,26 @@ const SECTIONS = [
 
 export type CueKind = (typeof SECTIONS)[number];
 
-/** Of each kind, one bit. */
+/** One bit per kind. */
 export const CUE = Object.fromEntries(SECTIONS.map((section, place) => [section, 1 << place])) as Readonly<
   Record<CueKind, number>
 >;
-/** A noun may follow as well as a name. */
+/** Kinds after which a noun may follow as well as a name. */
 const NOUNS_FOLLOW = ['presentations', 'persons', 'roles', 'heldUnder'] as const;
-/** Said in a language that writes every noun with a capital. */
+/** Bit of a cue in a language that capitalises every noun. */
 export const NOUN_CAPITALS = 1 << SECTIONS.length;
 
 export interface Cue {
-  /** Of the first piece, and behind the last. */
+  /** Index of its first piece, and of the one after its last. */
   readonly from: number;
   readonly to: number;
-  /** The kinds that the phrase has. */
+  /** Bits of the phrase's kinds. */
   readonly kinds: number;
 }
 
 /**
- * What a word may be by itself, one bit each. `smallName`: a name of the lists, written small. `mayName`: a name may
- * begin with it. `given`: a given name that is no word of another meaning, written as names are.
+ * Bits of a word on its own. `smallName`: a listed name in lower case. `mayName`: a name may begin with it. `given`: a
+ * given name without another meaning, written as names are.
  */
 export const WORD = {
   at: 1,
@@ -60,11 +65,11 @@ export const WORD = {
   given: 128,
 } as const;
 
-/** The phrases that go on with a word. */
+/** A node of the trie: the phrases that continue with a word. */
 export interface Node {
   kinds: number;
   next: Map<string, Node> | null;
-  /** Of a first word: bits of `WORD`. */
+  /** Bits of `WORD`, for a first word. */
   words: number;
 }
 
@@ -82,7 +87,7 @@ function insert(root: Level, phrase: string, kinds: number): void {
   }
 }
 
-/** The first words of all phrases. */
+/** The root of the trie: the first words of all phrases. */
 export const firstWords = once((): ReadonlyMap<string, Node> => {
   const root: Level = new Map();
   for (const [code, language] of PERSONAL_LANGUAGES) {
@@ -93,7 +98,7 @@ export const firstWords = once((): ReadonlyMap<string, Node> => {
       for (const phrase of language[section]) insert(root, phrase, CUE[section]);
     }
   }
-  // A word of another language outweighs the German one: "man", "die".
+  // If a word is a cue in another language too, German's capitals do not matter: "man", "die".
   for (const section of NOUNS_FOLLOW) {
     const others = new Set(everyPhrase(section).filter((phrase) => !isGermanOnly(section, phrase)));
     for (const phrase of PERSONAL_LANGUAGES.get('de')?.[section] ?? [])

@@ -1,4 +1,8 @@
-/** Addresses of mail, of the web and of machines, handles and keys. */
+/**
+ * Finds mail addresses, links, addresses of machines, handles and keys.
+ *
+ * Test: test/reader/personal/redact.test.ts.
+ */
 import { WORD } from './cues.ts';
 import type { Piece } from './pieces.ts';
 import type { Reading } from './reading.ts';
@@ -7,7 +11,7 @@ import { PERSONAL_WORDS } from './personal-words.ts';
 import { STOP_WORDS, TECHNICAL } from './vocabulary.ts';
 
 const DOT_WORDS = everyWord('dot');
-/** Rules of style sheets and groups that chats address: no person. */
+/** Rules of style sheets and groups in chats: "@" before them marks no person. */
 const NO_HANDLES = PERSONAL_WORDS.noHandles;
 const SPELLED_MARKS = PERSONAL_WORDS.spelledMarks;
 const BEFORE_HOSTS = PERSONAL_WORDS.beforeHosts;
@@ -15,7 +19,7 @@ const LONGEST_LOCAL = 64;
 const LONGEST_DOMAIN = 120;
 const LOCAL = /[\p{L}\p{M}\p{N}._%+'’*~&$!#/=?^{|}-]/u;
 const DOMAIN = /[\p{L}\p{M}\p{N}._-]/u;
-/** "anna at gmail.com" is an address; "available at booking.com" is none. */
+/** Hosts of mail: "anna at gmail.com" is an address; "available at booking.com" is none. */
 const MAIL_HOSTS = PERSONAL_WORDS.mailHosts;
 
 export function findElectronic(reading: Reading): void {
@@ -36,7 +40,7 @@ function findAtSigns({ text, spans }: Reading): void {
     if (start === at && end === at + 1) [start, end] = aroundSpaces(text, at);
     while (start < at && /[.'’!?#/=&]/u.test(text[start]!)) start += 1;
     const domain = text.slice(at + 1, end);
-    // "react@18.2.0", "@types/node", "git@github.com".
+    // Excludes "react@18.2.0", "@types/node", "git@github.com".
     if (/^[\d.]+$/u.test(domain) || (start === at && text[end] === '/')) continue;
     if (text.slice(start, at) === 'git') continue;
     if (start === at && NO_HANDLES.has(domain.toLowerCase())) continue;
@@ -48,7 +52,7 @@ function findAtSigns({ text, spans }: Reading): void {
 const BEFORE_SPACED_AT = /[\p{L}\p{N}._%+-]{1,64} {0,3}$/u;
 const AFTER_SPACED_AT = /^ {0,3}[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,4}/u;
 
-/** "anna @ example.com". */
+/** The range of "anna @ example.com" around the sign. */
 function aroundSpaces(text: string, at: number): [number, number] {
   const before = BEFORE_SPACED_AT.exec(text.slice(Math.max(0, at - 68), at));
   const after = AFTER_SPACED_AT.exec(text.slice(at + 1, at + 200));
@@ -56,7 +60,7 @@ function aroundSpaces(text: string, at: number): [number, number] {
   return [at - before[0].length, at + 1 + after[0].length];
 }
 
-/** "anna at example dot com", "anna (at) example.com". */
+/** Finds "anna at example dot com", "anna (at) example.com". */
 function findSpokenAddresses(reading: Reading): void {
   const { pieces } = reading;
   for (const [place, piece] of pieces.entries()) {
@@ -81,8 +85,8 @@ function findSpokenAddresses(reading: Reading): void {
 }
 
 /**
- * "garden-corner dot example", "example [dot] net": how far the host goes, and how its dots are said. Around "@", what is
- * said stands in brackets: "in this period anna@example.com".
+ * The end of a host ("garden-corner dot example", "example [dot] net") and how its dots are written. Beside "@", spoken
+ * dots must be in brackets: "in this period anna@example.com".
  */
 function hostEnd(
   { pieces }: Reading,
@@ -105,7 +109,7 @@ function hostEnd(
   return { end, dots, spoken };
 }
 
-/** "anna dot smith", "anna(dot)smith": what is spoken before the at. */
+/** The start of the part before the sign: "anna dot smith", "anna(dot)smith". */
 function localStart(
   { pieces }: Reading,
   left: number,
@@ -140,7 +144,7 @@ const HOME = /[\\/](?:users|home|benutzer|utilisateurs|usuarios)[\\/]([^\\/\s:*?
 const LONGEST_HOST = 100;
 const HOST_BEFORE = /(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,12}$/iu;
 
-/** A link shows its host: paths and queries hold ids, names and tokens. */
+/** Hides all of a link but its host: paths and queries hold ids, names and tokens. */
 function findLinks({ text, spans }: Reading): void {
   for (const { 0: link, index } of text.matchAll(LINK)) {
     const scheme = link.indexOf('://');
@@ -168,7 +172,7 @@ function findLinks({ text, spans }: Reading): void {
 }
 
 const IPV4 = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![.\d]{0,3}\d)/gu;
-/** Addresses that many home routers have: they tell of no one. */
+/** Addresses of many home routers, which identify nobody. */
 const ROUTERS = /^(?:192\.168\.[012]\.(?:1|254)|127\.0\.0\.1|10\.0\.0\.1|0\.0\.0\.0)$/u;
 const IPV6 = /(?<![\p{L}\p{N}:])(?:[0-9a-f]{0,4}:){3,7}[0-9a-f]{0,4}(?![\p{L}\p{N}:])/giu;
 const MAC = /(?<![\p{L}\p{N}])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\p{L}\p{N}])/giu;
@@ -202,7 +206,7 @@ function countIn(text: string, mark: string): number {
   return count;
 }
 
-/** "version 1.2.3.4", "v1.2.3.4". */
+/** True for "version 1.2.3.4", "v1.2.3.4". */
 function followsVersion(text: string, index: number): boolean {
   const words =
     text

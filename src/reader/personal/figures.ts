@@ -1,4 +1,8 @@
-/** Names that stand for public figures and brands: what is asked about, not who asks. */
+/**
+ * Names of public figures and brands, which stay visible: people ask about them, not as them.
+ *
+ * Test: test/reader/personal/redact.test.ts.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -9,13 +13,13 @@ const file = z
   .strictObject({ figures: z.array(z.string()), questions: z.array(z.string()) })
   .parse(JSON.parse(readFileSync(join(LEXICON_DIRECTORY, 'figures', 'public.json'), 'utf8')));
 
-/** In lower case. */
+/** Names in lower case. */
 export const FIGURES: ReadonlySet<string> = new Set(file.figures);
-/** How a question about a public figure opens: "who was". */
+/** Openings of a question about a public figure: "who was". */
 const OPENINGS: ReadonlySet<string> = new Set(file.questions);
 const LONGEST_OPENING = 4;
 
-/** "Who was Konrad Adenauer?" asks about a figure that no list needs to know. */
+/** True for "Who was Konrad Adenauer?": such a question names a figure, even if no list has it. */
 export function isAboutFigure(pieces: readonly Piece[]): boolean {
   let words = '';
   for (const { lower, kind } of pieces.slice(0, LONGEST_OPENING + 1)) {

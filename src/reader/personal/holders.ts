@@ -1,6 +1,7 @@
 /**
- * Names of those whose booking, order or case something is: "booking KL4471 under Achterberg". Covered by
- * test/reader/personal/redact.test.ts.
+ * Finds names under which a booking, order or case runs: "booking KL4471 under Achterberg".
+ *
+ * Test: test/reader/personal/redact.test.ts.
  */
 import { LEXICON } from '../document/lexicon.ts';
 import { QUESTION_ENDS } from '../document/question-marks.ts';
@@ -15,20 +16,20 @@ import { STOP_WORDS, isDemonym, isFamilyName, isGivenName } from './vocabulary.t
 
 const THINGS = PERSONAL_WORDS.heldThings;
 const SECTIONS = PERSONAL_WORDS.sections;
-/** Behind a name, they say when: "under Achterberg last week". */
+/** Words of time after a name: "under Achterberg last week". */
 const TIMES: ReadonlySet<string> = new Set([...LEXICON.adverbs.all, ...LEXICON.quantifiers.all]);
 const SENTENCE_END = new RegExp(`^[.!;。！${QUESTION_ENDS}]$`, 'u');
-/** Pieces between the name and what it holds, before it and behind it. */
+/** Most pieces between the name and what it holds, before it and after it. */
 const [WITHIN_BEFORE, WITHIN_BEHIND] = [5, 4];
 
-/** Numbers have been looked for before. */
+/** Finds the names. Call it after numbers were found. */
 export function findHolders(reading: Reading): void {
   if ((reading.kinds & CUE.heldUnder) === 0) return;
   const numbers = numberPlaces(reading);
   for (const cue of reading.cues) if ((cue.kinds & CUE.heldUnder) !== 0) hideHolder(reading, cue, numbers);
 }
 
-/** The pieces that are hidden numbers. */
+/** Indices of the pieces that are hidden as numbers. */
 function numberPlaces({ pieces, spans }: Reading): ReadonlySet<number> {
   const places = new Set<number>();
   const numbers = spans.filter(({ kind }) => kind === 'number').toSorted((x, y) => x.start - y.start);
@@ -45,12 +46,13 @@ function hideHolder(reading: Reading, { from, to, kinds }: Cue, numbers: Readonl
   const { pieces } = reading;
   const first = pieces[to];
   if (first === undefined || first.line || first.kind !== 'word') return;
-  // "under mark hamil".
+  // A name in lower case: "under mark hamil".
   const named = nameEnd(reading, to, !first.capital && isGivenName(first));
   const end = named > to ? named : to + 1;
   const words = pieces.slice(to, end).filter(({ kind }) => kind === 'word');
   const isKnown = words.some((word) => isGivenName(word) || isFamilyName(word));
-  // "under review"; where each noun has a capital, only a number tells "unter Achterberg" from "unter Freunden".
+  // "under review" is no name. With every noun capitalised, only a number tells "unter Achterberg" from "unter
+  // Freunden".
   if (!isKnown && (named === to || reading.flat)) return;
   const mustBeNumbered = !isKnown && (kinds & NOUN_CAPITALS) !== 0;
   if (words.some((word) => isThing(word) || SECTIONS.has(word.lower)) || isDemonym(first)) return;
@@ -59,7 +61,7 @@ function hideHolder(reading: Reading, { from, to, kinds }: Cue, numbers: Readonl
   if (holds(reading, from, end, numbers, mustBeNumbered)) hideName(reading, to, end);
 }
 
-/** What is held, or its number, stands beside the name in the same sentence. */
+/** True if the held thing, or its number, stands beside the name in the same sentence. */
 function holds(
   { pieces }: Reading,
   from: number,
@@ -82,7 +84,7 @@ function endsSentence({ text, line }: Piece): boolean {
   return line || SENTENCE_END.test(text);
 }
 
-/** No noun follows that the name could describe: "under Dutch law". */
+/** True if no noun follows that the name could modify, as in "under Dutch law". */
 function closes(reading: Reading, at: number): boolean {
   if (reading.endsAt(at)) return true;
   const { lower } = reading.pieces[at]!;

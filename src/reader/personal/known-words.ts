@@ -1,10 +1,15 @@
-/** What is known of the persons of a session: their ids and the names that they gave, kept as hashes. */
+/**
+ * Words known of the people in a session: of their ids and the names that they gave. Keeps the invariant that a session
+ * stores hashes, never the words.
+ *
+ * Test: test/reader/personal/redact.test.ts.
+ */
 import type { Reading } from './reading.ts';
 import { piecesOf, type Piece } from './pieces.ts';
 import { PERSONAL_WORDS } from './personal-words.ts';
 import { NOT_NAMES, STOP_WORDS } from './vocabulary.ts';
 
-/** Labels that callers send as ids, and that name no person. */
+/** Labels that callers send as ids and that name no person. */
 const LABELS = PERSONAL_WORDS.labels;
 const MOST = 32;
 const SHORTEST = 3;
@@ -12,7 +17,7 @@ const SHORTEST = 3;
 /** Hashes of words, 32 bits each, oldest first; at most 32. */
 export type KnownWords = readonly number[];
 
-/** The words of an id that may stand in a text and would tell who it is. */
+/** Hashes of the words of an id that would identify its owner in a text. */
 export function wordsOfId(id: string): number[] {
   const pieces = piecesOf(id.slice(0, 200));
   const hashes = pieces.filter((piece) => isTelling(piece)).map(({ lower }) => hashOf(lower));
@@ -25,8 +30,8 @@ function isTelling({ kind, lower }: Piece): boolean {
 }
 
 /**
- * The words of a bare answer to a question for a name, an address or the like: those that are written as names are, and
- * numbers.
+ * Hashes of the words of a bare answer to a question for a name, an address or the like: words written as names are,
+ * and numbers.
  */
 export function wordsOfAnswer(answer: string): number[] {
   const pieces = piecesOf(answer).filter(
@@ -35,13 +40,13 @@ export function wordsOfAnswer(answer: string): number[] {
   return [...new Set(pieces.map(({ lower }) => hashOf(lower)))];
 }
 
-/** Adds words to those that are known; the oldest make room. */
+/** Adds words to the known ones; drops the oldest above the bound. */
 export function withKnown(known: KnownWords, more: readonly number[]): KnownWords {
   const fresh = more.filter((word) => !known.includes(word));
   return fresh.length === 0 ? known : [...known, ...fresh].slice(-MOST);
 }
 
-/** Words of names that a text gives, to be known from now on. */
+/** Hashes of the words of names in a text, to be known from now on. */
 export function namesIn(reading: Reading): number[] {
   const names: number[] = [];
   for (const { start, end, kind } of reading.spans) {
@@ -52,7 +57,7 @@ export function namesIn(reading: Reading): number[] {
   return names;
 }
 
-/** Hides the words that are known. A word of small letters alone is hidden when the text writes it as a name. */
+/** Hides the known words in a text. */
 export function findKnown(reading: Reading, known: KnownWords): void {
   if (known.length === 0) return;
   const words = new Set(known);
@@ -61,7 +66,7 @@ export function findKnown(reading: Reading, known: KnownWords): void {
   }
 }
 
-/** Of the words of a text that could be known. */
+/** Hashes of the words of a text that could be known. */
 export function wordHashes({ pieces }: Reading): number[] {
   return pieces.filter(mayBeKnown).map(hashOfBare);
 }

@@ -1,6 +1,7 @@
 /**
- * Reads `lexicon/names/`: names of persons by region, and words that look like them. Covered by
- * test/reader/personal/names-lexicon.test.ts.
+ * Reads `lexicon/names/`: names of people by region, and words that look like names.
+ *
+ * Test: test/reader/personal/names-lexicon.test.ts.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,9 +10,9 @@ import { LEXICON_DIRECTORY } from '../document/lexicon.ts';
 import { once } from '../document/once.ts';
 
 /**
- * `given`: given names that are no words of another meaning. `family`: names of families, which a given name or a word
- * such as "for" announces. `words`: names of both kinds that are words or places as well. `things`: brands, places and
- * products.
+ * Sections of a file. `given`: given names without another meaning. `family`: family names, which count after a given
+ * name or a word such as "for". `words`: names of both kinds that are words or places as well. `things`: brands, places
+ * and products.
  */
 const SECTIONS = ['given', 'family', 'words', 'things'] as const;
 export type NameSection = (typeof SECTIONS)[number];
@@ -19,8 +20,8 @@ export type NameSection = (typeof SECTIONS)[number];
 const DIRECTORY = join(LEXICON_DIRECTORY, 'names');
 
 /**
- * Of all regions together, in lower case; read when a text first asks. Files are text: ten thousand entries are long as
- * JSON.
+ * Names of all regions, in lower case, loaded on first use. The files are plain text, because ten thousand entries make
+ * a long JSON file. Throws SetupError if a file is faulty.
  */
 export const personNames = once((): Readonly<Record<NameSection, ReadonlySet<string>>> => readNames());
 

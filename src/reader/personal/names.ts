@@ -1,4 +1,8 @@
-/** Reads how far a person's name goes. Covered by test/reader/personal/redact.test.ts. */
+/**
+ * Finds the end of a person's name, given its start.
+ *
+ * Test: test/reader/personal/redact.test.ts.
+ */
 import { everyPhrase } from './personal-lexicon.ts';
 import { PERSONAL_WORDS } from './personal-words.ts';
 import type { Piece } from './pieces.ts';
@@ -6,9 +10,9 @@ import type { Reading } from './reading.ts';
 import { isListedName, isSmallName, STOP_WORDS } from './vocabulary.ts';
 
 const TITLES: ReadonlySet<string> = new Set(everyPhrase('titles'));
-/** Parts of names that begin with a small letter. */
+/** Parts of names in lower case. */
 const PARTICLES = PERSONAL_WORDS.nameParticles;
-/** Arabic, make a name with the word behind them. */
+/** Arabic words that form a name with the next word. */
 const COMPOUND_NAMES = PERSONAL_WORDS.nameHeads;
 const MOST_WORDS = 5;
 
@@ -17,7 +21,8 @@ export function isNameLike(piece: Piece | undefined): boolean {
 }
 
 /**
- * Where the name that begins at `from` ends; `from` itself when none does. `small`: it may begin with a small letter.
+ * Index of the piece after the name that begins at `from`; `from` itself if there is none. `small`: the name may begin
+ * in lower case.
  */
 export function nameEnd(reading: Reading, from: number, small: boolean): number {
   const { pieces } = reading;
@@ -36,7 +41,7 @@ export function nameEnd(reading: Reading, from: number, small: boolean): number 
   return first.cased ? capitalsEnd(reading, from) : uncasedEnd(reading, from);
 }
 
-/** "van der Berg": the place of the first word that is no particle, if a name follows. */
+/** Index of the first word after particles ("van der Berg"), if a name follows; else `from`. */
 function behindParticles(pieces: readonly Piece[], from: number): number {
   let at = from;
   while (at < from + 3 && PARTICLES.has(pieces[at]?.lower ?? '') && !pieces[at]!.capital) at += 1;
@@ -74,7 +79,7 @@ function afterParticles(pieces: readonly Piece[], at: number): Piece | undefined
   return next !== undefined && PARTICLES.has(next.lower) ? pieces[at + 2] : next;
 }
 
-/** Scripts without capitals: two words at most, and none that begins with "and". */
+/** The end of a name in a script without capitals: at most two words, none of which begins with "and". */
 function uncasedEnd({ pieces }: Reading, from: number): number {
   const second = pieces[from + 1];
   if (second === undefined || second.line || second.kind !== 'word' || !isNameLike(second)) return from + 1;

@@ -1,6 +1,8 @@
 /**
- * What the words before a number say that it numbers: a phone, a card, a thing such as an order, or something of a
- * person such as a passport. Covered by test/reader/personal/personal-values.test.ts.
+ * Tells from the words before a number what it belongs to: a phone, a card, a thing such as an order, or a person's
+ * document such as a passport.
+ *
+ * Test: test/reader/personal/personal-values.test.ts.
  */
 import { once } from '../document/once.ts';
 import { UNSPACED_SCRIPTS } from '../document/unspaced-scripts.ts';
@@ -10,10 +12,10 @@ import { COPULAS, lowerOf, NUMBER_WORDS } from './vocabulary.ts';
 
 export type NumberCue = 'phone' | 'card' | 'thing' | 'person';
 
-/** UTF-16 units before the number that are read, and words among them that may stand between cue and number. */
+/** UTF-16 units before the number that are read, and most words between cue and number. */
 const WINDOW = 64;
 const WORDS_BETWEEN = 3;
-/** Letters of a run without spaces in which a cue may stand. */
+/** Letters at the end of an unspaced run in which a cue may stand. */
 const RUN_LETTERS = 12;
 
 const cues = once((): ReadonlyMap<string, NumberCue> => {
@@ -30,7 +32,7 @@ const CLAUSE_END = /^[\p{N},;!?。！？，、；]$/u;
 const UNSPACED_RUN = new RegExp(String.raw`[${UNSPACED_SCRIPTS}\p{Script=Hangul}ー々]`, 'u');
 const COMPOUND = /\p{L}{3}(?:nummer|numret|nummeret|nr|number|szám|numero)$/u;
 
-/** What is said of the number that begins at `start`; null: nothing. */
+/** The cue of the number that begins at `start`; null if there is none. */
 export function cueBefore(text: string, start: number): NumberCue | null {
   const before = text.slice(Math.max(0, start - WINDOW), start);
   const tokens = before.match(TOKEN) ?? [];
@@ -59,7 +61,7 @@ function cueOfWord(word: string, before: string | undefined): NumberCue | null {
   return cue ?? (COMPOUND.test(word) ? 'person' : null);
 }
 
-/** The last cue in the end of a run that no spaces part; of those that end together, the longest. */
+/** The last cue in an unspaced run; of those that end together, the longest. */
 function cueInRun(run: string): NumberCue | null {
   const known = cues();
   const end = run.slice(-RUN_LETTERS);

@@ -1,5 +1,7 @@
 /**
- * Numbers behind the word for what they number: from two digits on. Covered by test/reader/personal/planted.test.ts.
+ * Finds numbers after the word for what they number, from two digits on.
+ *
+ * Test: test/reader/personal/planted.test.ts.
  */
 import { isAmount } from './amounts.ts';
 import { CUE, WORD } from './cues.ts';
@@ -24,7 +26,7 @@ const numberedWords = everyWord('numbered');
 /** "Vorgangsnummer", "boknr". */
 const NUMBER_COMPOUND = /\p{L}{3}(?:nummer|numret|nummeret|nr|number|szám|numero)$/u;
 
-/** "order 4471", "policy no. AB-12", "card ending in 9921". */
+/** Finds "order 4471", "policy no. AB-12", "card ending in 9921". */
 export function findNumbered(reading: Reading): void {
   const { pieces } = reading;
   for (const { from, to, kinds } of (reading.kinds & CUE.numbered) === 0 ? [] : reading.cues) {
@@ -59,7 +61,10 @@ export function findNumbered(reading: Reading): void {
   }
 }
 
-/** `sure`: "number", a colon or a number sign stands before the value. */
+/**
+ * Hides the value if it looks like a number of its own. `sure`: "number", a colon or a number sign stands before it.
+ * `told`: a word does.
+ */
 function judgeNumbered(reading: Reading, at: number, sure: boolean, told: boolean): void {
   const { pieces } = reading;
   const value = pieces[at];
@@ -85,14 +90,14 @@ function judgeNumbered(reading: Reading, at: number, sure: boolean, told: boolea
   if (isMixed || run !== null) hideTail(reading, end, sure);
 }
 
-/** "order 4471 is late", but not "order 100 flyers" nor "transfer 1500". */
+/** True for "order 4471 is late"; false for "order 100 flyers" and "transfer 1500". */
 function isBareNumber(reading: Reading, number: string, end: number, told: boolean): boolean {
   const round = /(?<!0)0+$/u.exec(number)?.[0].length ?? 0;
   if (number.length === 3 && (told || !closes(reading, end))) return false;
   return round === 0 || (round === 1 && closes(reading, end));
 }
 
-/** Groups of capitals and digits that follow: "AB12 CDE", "1234 BCD". */
+/** Hides groups of capitals and digits that follow: "AB12 CDE", "1234 BCD". */
 function hideTail(reading: Reading, end: number, sure: boolean): void {
   const { pieces } = reading;
   let to = end;
@@ -105,7 +110,7 @@ function hideTail(reading: Reading, end: number, sure: boolean): void {
   reading.hide(end, to, 'number');
 }
 
-/** "رقم اللوحة ح ب د 4821". */
+/** Hides "رقم اللوحة ح ب د 4821". */
 function hideSpacedLetters(reading: Reading, at: number): boolean {
   const { pieces } = reading;
   let to = at;
@@ -115,7 +120,7 @@ function hideSpacedLetters(reading: Reading, at: number): boolean {
   return true;
 }
 
-/** "PNR: KXQWZT", "plate is B AB 123". */
+/** Hides "PNR: KXQWZT", "plate is B AB 123". */
 function judgeLetters(reading: Reading, at: number, sure: boolean): void {
   const { pieces, flat } = reading;
   const value = pieces[at]!;

@@ -1,7 +1,9 @@
 /**
- * Numbers and codes that stand for a person, an order or a document. What is not an amount, a date, a quantity, a year,
- * a version or the name of a product is one from five digits on; behind the word for what it numbers, from two on.
- * Whether a card or an account number is valid does not matter: a mistyped one is as personal.
+ * Finds numbers and codes that identify a person, an order or a document: from five digits on, unless they are an
+ * amount, a date, a quantity, a year, a version or a product name (`numbered.ts` finds shorter ones after a cue).
+ * Validity of cards and accounts does not matter: a mistyped number is as personal.
+ *
+ * Test: test/reader/personal/redact.test.ts.
  */
 import { CUE, WORD } from './cues.ts';
 import { belongsElsewhere, isAmount, isCalled, isDialled, isPriced } from './amounts.ts';
@@ -14,18 +16,18 @@ import { COPULAS, DIGIT_WORDS, NOT_NAMES, NUMBER_WORDS, TECHNICAL } from './voca
 const LONG_CAPITALS = /[A-Z]{4}\w{12}/u;
 const JOINTS: ReadonlySet<string> = new Set(['-', '–', '.', '/', '(', ')', '+', '·', '‑']);
 const CHUNK_JOINTS: ReadonlySet<string> = new Set(['-', '_', '/', '.', ':', '#', '–', '‑', '~', '+', '=']);
-/** A number with fewer digits is one only beside what it numbers. */
+/** Least digits of a number without a cue. */
 const LONG = 5;
 const SURELY_LONG = 7;
 const MOST_GROUPS = 14;
 
-/** Groups of digits that may be one number. */
+/** Groups of digits that may form one number. */
 interface Run {
   readonly from: number;
   to: number;
   readonly groups: Piece[];
   digits: number;
-  /** Begins with "+" or "00", as a phone number does. */
+  /** True if it begins with "+", like a phone number. */
   readonly plus: boolean;
 }
 
@@ -53,7 +55,7 @@ export function findNumbers(reading: Reading): void {
   }
 }
 
-/** Whether letters belong to the run without blanks that holds the piece. */
+/** True if letters belong to the run without blanks around the piece. */
 function isCode({ pieces }: Reading, place: number): boolean {
   if (pieces[place]!.kind === 'mixed') return true;
   const before = pieces[place - 1];
@@ -105,7 +107,7 @@ export const QUANTITY = new RegExp(
   String.raw`^\d{1,6}(?:[.,]\d{1,4})?${anyWordOf(PERSONAL_WORDS.units)}$`,
   'iu',
 );
-/** Numbered by the makers of programs, machines and standards: "KB5034441", "ISO 9001", "error 404". */
+/** Numbers of programs, machines and standards: "KB5034441", "ISO 9001", "error 404". */
 const NAMED = new RegExp(
   [
     String.raw`^(?:kb\d{6,8}|cve-\d{4}-\d{4,7}|0x[0-9a-f]{1,16}`,
@@ -117,7 +119,7 @@ const NAMED = new RegExp(
 export const INSTANT = /^\d{4}-\d{2}-\d{2}t\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:z|\+\d{2}:?\d{2})?$/iu;
 const IDENTIFIER_PREFIX = new RegExp(`^${anyWordOf(PERSONAL_WORDS.identifierPrefixes)}$`, 'iu');
 
-/** Judges a run of letters and digits; returns the place behind it. */
+/** Judges a run of letters and digits; returns the index after it. */
 function judgeCode(reading: Reading, place: number): number {
   const code = codeAt(reading, place);
   const { from, to, text } = code;
@@ -126,7 +128,7 @@ function judgeCode(reading: Reading, place: number): number {
 }
 
 function isCodePersonal(reading: Reading, { from, to, text }: Code): boolean {
-  // A link is judged as such; what is left of it is its host.
+  // `electronic.ts` judges links; only their host is left.
   if (/^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,12}(?:[/:]|$)/u.test(text)) return false;
   const digits = countOf(text, /\p{N}/gu);
   const length = countOf(text, /[\p{L}\p{N}]/gu);
@@ -152,7 +154,7 @@ function transitionsIn(text: string): number {
   return text.match(/\p{L}(?=\p{N})|\p{N}(?=\p{L})/gu)?.length ?? 0;
 }
 
-/** "error 0x12", "version 10": what these words tell of is no person. */
+/** True after words that speak of no person: "error 0x12", "version 10". */
 export function isTechnical({ pieces }: Reading, from: number): boolean {
   for (let at = from - 1, words = 0; at >= 0 && words < 2 && from - at < 6; at -= 1) {
     const { kind, lower, text } = pieces[at]!;
@@ -209,7 +211,7 @@ export function runAt(reading: Reading, place: number): Run {
   return run;
 }
 
-/** Keys that can do without digits. */
+/** Prefixes of keys, which may lack digits. */
 const KEY = /^(?:AKIA|ASIA|AIza|eyJ)/u;
 export const DATE =
   /^(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:\d{2}|\d{4}))(?: \d{1,2})?$/u;
@@ -219,7 +221,7 @@ const DECIMAL = /^\d{1,6}\.\d{1,6}$/u;
 const THOUSANDS = /^[1-9]\d{0,2}(?:\.000){1,3}$/u;
 /** "250 000 000". */
 const ROUND = /^[1-9]\d{0,2}(?: \d{3})* 000$/u;
-/** What a number of any length names after these is sold to everyone. */
+/** Words before the numbers of goods, which everyone can buy. */
 const GOODS = PERSONAL_WORDS.goodsNumbers;
 const ROUND_RANGE = /^([1-9]\d{0,3}0)[-–]([1-9]\d{0,4}0)$/u;
 
@@ -247,17 +249,17 @@ function isRunPersonal(reading: Reading, run: Run): boolean {
   if (digits < 10 && isQuantity) return false;
   if (groups.length === 1 && /^[1-9]\d{0,6}000?$/u.test(shown) && /000$|00$/u.test(shown) && digits < 8)
     return false;
-  // Groups that only blanks part may be two numbers, but for postcodes of three and two digits.
+  // Groups separated by blanks may be two numbers, except postcodes of three and two digits.
   const isParted = groups.length > 1 && groups.slice(1).every(({ spaced }) => spaced);
   return digits >= SURELY_LONG || !isParted || /^\p{N}{3} \p{N}{2}$/u.test(shown);
 }
 
-/** "call 712 345", but not "call about pages 247-249". */
+/** True for "call 712 345"; false for "call about pages 247-249". */
 function isShortCall(reading: Reading, { from, groups }: Run): boolean {
   return groups.slice(1).every(({ spaced }) => spaced) && !isTechnical(reading, from);
 }
 
-/** "1,250,000": an amount. */
+/** True for "1,250,000", an amount. */
 function isGroupedByComma({ pieces }: Reading, { from, to }: Run): boolean {
   const after = pieces[to];
   const next = pieces[to + 1];
@@ -267,7 +269,7 @@ function isGroupedByComma({ pieces }: Reading, { from, to }: Run): boolean {
   return isBefore || isAfter;
 }
 
-/** "10115 Berlin". */
+/** Hides the town after a postcode: "10115 Berlin". */
 function hideCity(reading: Reading, { to, groups, digits }: Run): void {
   const { pieces, flat } = reading;
   if (digits !== 5 || groups.length > 2 || flat) return;
@@ -281,7 +283,7 @@ function hideCity(reading: Reading, { to, groups, digits }: Run): void {
   reading.hide(to, end, 'address');
 }
 
-/** "four one two five nine". */
+/** Hides a spelled number: "four one two five nine". */
 function judgeSpelled(reading: Reading, place: number): number {
   const { pieces } = reading;
   let to = place;
@@ -297,7 +299,7 @@ function judgeSpelled(reading: Reading, place: number): number {
   return Math.max(to, place + 1);
 }
 
-/** Documents, plates and postcodes whose groups have letters and blanks: read from a capital or a digit on. */
+/** Documents, plates and postcodes with letters and blanks; a match begins at a capital or a digit. */
 const SHAPES: readonly RegExp[] = [
   /[A-Z]{2}\d{2}(?:[ -]?[A-Z\d]{4}){2,7}(?:[ -]?[A-Z\d]{1,4})?(?![\p{L}\p{N}])/iuy,
   /[A-Z]{2}[ -]?\d{2}[ -]?\d{2}[ -]?\d{2}[ -]?[A-D](?![\p{L}\p{N}])/iuy,

@@ -1,6 +1,8 @@
 /**
- * Names that no list needs to know, by what stands beside them: what only persons do ("Thandiwe promised"), a family's
- * name, a possession, another name.
+ * Finds names that no list has, by the words beside them: acts of people ("Thandiwe promised"), a family name, a
+ * possession, another name.
+ *
+ * Test: test/reader/personal/people-by-role.test.ts.
  */
 import { CUE, WORD } from './cues.ts';
 import { isNameLike, nameEnd } from './names.ts';
@@ -15,9 +17,9 @@ import { STOP_WORDS, isFamilyName, isGivenName } from './vocabulary.ts';
 
 const LINKS = everyWord('links');
 const WORKS = everyWord('works');
-/** What joins persons. */
+/** Words between the names of several people. */
 const COORDINATORS = PERSONAL_WORDS.joinsPersons;
-/** What a person has. */
+/** Things that people own. */
 const POSSESSIONS = PERSONAL_WORDS.possessions;
 const NOUN_ENDING = new RegExp(`${anyWordOf(PERSONAL_WORDS.nounEndings)}$`, 'u');
 const PRONOUNS = PERSONAL_WORDS.personPronouns;
@@ -25,11 +27,11 @@ const GIVINGS = PERSONAL_WORDS.givings;
 const ENGLISH_GIVINGS = PERSONAL_WORDS.englishGivings;
 const GIVEN_TO = PERSONAL_WORDS.givenTo;
 const RATINGS = PERSONAL_WORDS.ratings;
-/** Words of what is given. */
+/** Most words of a given thing. */
 const GIVEN_WITHIN = 5;
 const PRONOUN_WITHIN = 3;
 const MOST_BACK = 4;
-/** Names beside which others are looked for, two numbers each. */
+/** Bound on the names whose companions are looked for; each name takes two numbers. */
 const MOST_NAMES = 64;
 
 export function findPeopleByRole(reading: Reading): void {
@@ -39,7 +41,7 @@ export function findPeopleByRole(reading: Reading): void {
   hideCompanions(reading);
 }
 
-/** "Thandiwe promised", "अनसूया ने कहा". */
+/** Hides "Thandiwe promised", "अनसूया ने कहा". */
 function hideDoer(reading: Reading, deed: number): void {
   const { pieces, flat } = reading;
   const last = pieces[deed - 1];
@@ -78,14 +80,14 @@ function hideUncasedDoer(reading: Reading, at: number): void {
   const { pieces } = reading;
   const name = pieces[at]!;
   if (!mayName(name) || name.text.length < 3 || /^ال|(?:ों|ें|ने)$/u.test(name.lower)) return;
-  // Hebrew, with the article.
+  // A Hebrew word with the article.
   if (name.lower.startsWith('ה') && !isGivenName(name)) return;
   const first = pieces[at - 1];
   const isFamily = first !== undefined && !name.line && isGivenName(first) && mayName(first);
   if (!isNameOfThing(reading, at, at + 1)) hideName(reading, isFamily ? at - 1 : at, at + 1);
 }
 
-/** "for Fatoumata Diarra", "Hyacinth Bucketsworth's name", "with priyanka". */
+/** Finds "for Fatoumata Diarra", "Hyacinth Bucketsworth's name", "with priyanka". */
 function findLinked(reading: Reading): void {
   const { pieces, flat } = reading;
   if (flat) return;
@@ -139,14 +141,14 @@ function hideIfPerson(reading: Reading, from: number, to: number): void {
     hideName(reading, from, to);
 }
 
-/** "Obadiah, he can open the door". */
+/** True for "Obadiah, he can open the door". */
 function precedesPronoun({ pieces }: Reading, from: number): boolean {
   for (let at = from; at < from + PRONOUN_WITHIN && at < pieces.length; at += 1)
     if (PRONOUNS.has(pieces[at]!.lower)) return true;
   return false;
 }
 
-/** "give the second voucher to Thistlewood". */
+/** True for "give the second voucher to Thistlewood". */
 function receives({ pieces }: Reading, from: number): boolean {
   const to = pieces[from - 1]!;
   const givings = to.lower === 'to' ? ENGLISH_GIVINGS : GIVEN_TO.has(to.lower) ? GIVINGS : null;
@@ -159,7 +161,7 @@ function receives({ pieces }: Reading, from: number): boolean {
   return false;
 }
 
-/** "Hyacinth's account". */
+/** True for "Hyacinth's account". */
 function owns(pieces: readonly Piece[], at: number): boolean {
   return pieces[at]!.lower.endsWith("'s") && POSSESSIONS.has(pieces[at + 1]?.lower ?? '');
 }
@@ -169,7 +171,7 @@ function holdsGivenName({ pieces }: Reading, from: number, to: number): boolean 
   return false;
 }
 
-/** "Ingeborg, Rashid and Mei": what stands beside a name as one of several. */
+/** Hides the other names of a list: "Ingeborg, Rashid and Mei". */
 function hideCompanions(reading: Reading): void {
   const { pieces, flat } = reading;
   if (flat) return;
@@ -187,7 +189,7 @@ function hideCompanions(reading: Reading): void {
   }
 }
 
-/** Behind a comma, a name is one of several when another joint or the end follows it. */
+/** True if a name after a comma is one of several: another joint or the end follows it. */
 function continues(reading: Reading, at: number): boolean {
   const end = nameEnd(reading, at, false);
   const after = reading.pieces[end];

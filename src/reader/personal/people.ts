@@ -1,4 +1,8 @@
-/** Names of persons in scripts with spaces: behind what announces them, and given names wherever they stand. */
+/**
+ * Finds names of people in scripts with spaces: after cues, and given names anywhere.
+ *
+ * Test: test/reader/personal/redact.test.ts.
+ */
 import { LEXICON } from '../document/lexicon.ts';
 import { CUE, NOUN_CAPITALS, WORD, type Cue } from './cues.ts';
 import { isAboutFigure } from './figures.ts';
@@ -10,7 +14,7 @@ import { PERSONAL_WORDS } from './personal-words.ts';
 import { isNameOfThing, isThing } from './things.ts';
 import { isDemonym, isFamilyName, isGivenName, isSureName } from './vocabulary.ts';
 
-/** Titles that nothing but a name follows, however it is written. */
+/** Titles that only a name follows, however it is written. */
 const SURE_TITLES = PERSONAL_WORDS.sureTitles;
 const CLOSINGS: ReadonlySet<string> = new Set(
   [...LEXICON.signOffs.all, ...everyPhrase('greetings'), ...PERSONAL_WORDS.shortClosings].map((phrase) =>
@@ -21,7 +25,7 @@ const CLOSINGS: ReadonlySet<string> = new Set(
 );
 const LONGEST_CLOSING = 5;
 
-/** The kinds of what stands beside a name. */
+/** Kinds of cues beside a name. */
 const ANNOUNCES =
   CUE.introductions |
   CUE.nameFields |
@@ -59,7 +63,7 @@ function hideIntroduced(reading: Reading, to: number): void {
   reading.hide(at, nameEnd(reading, at, true), 'name');
 }
 
-/** "Full name: Ana Ruiz", "last name is Ruiz". */
+/** Hides "Full name: Ana Ruiz", "last name is Ruiz". */
 function hideField(reading: Reading, { to }: Cue): void {
   const { at, marked, told } = reading.valueAt(to);
   const piece = reading.pieces[at];
@@ -95,7 +99,7 @@ function hideTitled(reading: Reading, { from, to }: Cue): void {
   hideName(reading, at, nameEnd(reading, at, isSure && !reading.flat));
 }
 
-/** "la doctora Etxebarria", but not "don't miss Black Friday". */
+/** True for "la doctora Etxebarria"; false for "don't miss Black Friday". */
 function isTitledSmall({ flat }: Reading, title: Piece, next: Piece): boolean {
   return (
     !flat &&
@@ -118,7 +122,7 @@ function hidePresented(reading: Reading, { from, to, kinds }: Cue): void {
   if (!isNameLike(first)) return;
   const end = nameEnd(reading, to, false);
   const isKnown = isGivenName(first);
-  // German "im Kino", which English writes for "I'm".
+  // German "im Kino"; in English, "im" is written for "I'm".
   if (pieces[from]!.lower === 'im' && !isKnown) return;
   const isDouble = end - to > 1 && !isDemonym(first);
   const isAlone =
@@ -129,7 +133,7 @@ function hidePresented(reading: Reading, { from, to, kinds }: Cue): void {
 const SPEAKERS = PERSONAL_WORDS.speakers;
 const BEHIND_SPEAKER = PERSONAL_WORDS.behindSpeaker;
 
-/** "I'm Oluwaseun, …", "this is Temperance from …"; `cue`: the place of what presents it. */
+/** True if a presentation ends: "I'm Oluwaseun, …", "this is Temperance from …". `cue`: index of its first piece. */
 function closes({ pieces }: Reading, at: number, cue: number): boolean {
   const piece = pieces[at];
   if (piece === undefined || piece.line || /^[.!;:]$/u.test(piece.text) || BEHIND_SPEAKER.has(piece.lower))
@@ -168,7 +172,7 @@ function hideRelated(reading: Reading, { from, to, kinds }: Cue): void {
     return;
   }
   const end = nameEnd(reading, at, false);
-  // "meine Tochter Mila": a possessive leaves no room for another noun.
+  // "meine Tochter Mila": after a possessive, no other noun fits.
   const isOwn = POSSESSIVES.has(pieces[from - 1]?.lower ?? '');
   const isSure = (kinds & CUE.persons) !== 0 && ((kinds & NOUN_CAPITALS) === 0 || isOwn) && at === to;
   if (!first.cased) {
@@ -184,7 +188,7 @@ function hideRelated(reading: Reading, { from, to, kinds }: Cue): void {
   if (isKnown || end - at > 1 || isSure) hideName(reading, at, end);
 }
 
-/** "Kind regards, R. Delacroix": a name to the end of the line or sentence. */
+/** Hides a name up to the end of its line or sentence: "Kind regards, R. Delacroix". */
 function hideSigned(reading: Reading, { from, to }: Cue): void {
   const { pieces } = reading;
   const cue = pieces[from]!;
@@ -199,7 +203,7 @@ function hideSigned(reading: Reading, { from, to }: Cue): void {
   if (end > at && end - at < 5 && reading.endsAt(end)) hideName(reading, at, end);
 }
 
-/** "Chidinma here", "Yuki Tan speaking": a name at the start of a sentence. */
+/** Hides a name at the start of a sentence: "Chidinma here", "Yuki Tan speaking". */
 function hideSpeaking(reading: Reading, { from, to }: Cue): void {
   const { pieces, flat } = reading;
   let start = from;
@@ -213,7 +217,7 @@ function hideSpeaking(reading: Reading, { from, to }: Cue): void {
   if (from - start > 1 || isGivenName(pieces[start]!) || reading.endsAt(to)) hideName(reading, start, from);
 }
 
-/** "Kind regards, R. Delacroix", a last line of a name alone, "– Anna". */
+/** Finds "Kind regards, R. Delacroix", a last line with only a name, "– Anna". */
 function findSignatures(reading: Reading): void {
   const { pieces } = reading;
   for (let at = Math.max(1, pieces.length - 60); at < pieces.length; at += 1) {
@@ -249,7 +253,7 @@ function followsClosing(pieces: readonly Piece[], at: number): boolean {
   return false;
 }
 
-/** A line of two or three names at the end, below other lines. */
+/** True for a last line of two or three names, below other lines. */
 function isLastLine({ pieces, flat }: Reading, at: number, end: number): boolean {
   if (!pieces[at]!.line || flat || at < 4 || end !== pieces.length) return false;
   return end - at === 1 ? isGivenName(pieces[at]!) : end - at < 5;
@@ -258,7 +262,7 @@ function isLastLine({ pieces, flat }: Reading, at: number, end: number): boolean
 const BEHIND_UNCASED = PERSONAL_WORDS.behindUncasedNames;
 const SURE_HEADS = PERSONAL_WORDS.sureNameHeads;
 
-/** Given names without any cue, with what follows them as a family name. Public figures stay. */
+/** Finds given names without a cue, with the family name that follows. Public figures stay visible. */
 function findGivenNames(reading: Reading): void {
   const { pieces, flat } = reading;
   let about: boolean | null = null;
@@ -268,7 +272,7 @@ function findGivenNames(reading: Reading): void {
     if (!piece.cased && SURE_HEADS.has(piece.lower) && pieces[at + 1]?.lower.startsWith('ال') === true)
       hideName(reading, at, at + 2);
     if ((piece.bits & WORD.given) === 0) continue;
-    // Without capitals, one name alone may be a word.
+    // Without capitals, a single name may be a word.
     if (
       !piece.cased &&
       !isSureName(piece) &&
@@ -291,12 +295,12 @@ function findGivenNames(reading: Reading): void {
 
 const PLACE_HEADS = PERSONAL_WORDS.placeHeads;
 
-/** "TED", in a text of small letters. */
+/** True for "TED" in a text of small letters. */
 function isAcronym({ text }: Piece): boolean {
   return text.length > 1 && text.length < 4 && text === text.toUpperCase() && text !== text.toLowerCase();
 }
 
-/** "San José", "Santa Cruz": a place. */
+/** True for the first word of a place: "San José", "Santa Cruz". */
 export function isPlace(piece: Piece | undefined): boolean {
   if (piece === undefined) return false;
   const { lower, text, capital } = piece;

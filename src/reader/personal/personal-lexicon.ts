@@ -1,4 +1,8 @@
-/** Reads `lexicon/<language>/personal.json`: the words of each language beside which personal data stands. */
+/**
+ * Reads `lexicon/<language>/personal.json`: the words of each language beside which personal data stands.
+ *
+ * Test: test/reader/personal/redact.test.ts.
+ */
 import { z } from 'zod';
 import { LEXICON_DIRECTORY } from '../document/lexicon.ts';
 import { languageFiles, listOf, readLexiconFile } from '../document/lexicon-file.ts';
@@ -6,70 +10,70 @@ import { languageFiles, listOf, readLexiconFile } from '../document/lexicon-file
 const phrases = listOf();
 
 const sections = {
-  /** A name follows, however it is written: "my name is". */
+  /** Phrases that a name follows, however it is written: "my name is". */
   introductions: phrases,
-  /** A name follows behind a colon or "is": "full name". */
+  /** Phrases that a name follows after a colon or "is": "full name". */
   nameFields: phrases,
-  /** A name or something else follows: "I am". */
+  /** Phrases that a name or something else follows: "I am". */
   presentations: phrases,
-  /** What opens or closes a letter, before a name. */
+  /** Openings and closings of a letter, before a name. */
   greetings: phrases,
   /** Mr, Mrs and the like. */
   titles: phrases,
-  /** Persons that are named after the word: "my wife Maria". */
+  /** Words for people with their name after them: "my wife Maria". */
   persons: phrases,
-  /** The same where a noun may follow as well: "customer". */
+  /** Words for people after which a noun may follow as well: "customer". */
   roles: phrases,
-  /** The name of whose booking it is follows, where that or its number stands beside it: "booking KL4471 under". */
+  /** Phrases before the holder's name, which count beside the held thing or its number: "booking KL4471 under". */
   heldUnder: phrases,
-  /** What closes a letter, before a name. */
+  /** Closings of a letter, before a name. */
   signOffs: phrases,
-  /** Says who speaks, behind a name: "Anna here". */
+  /** Words after the speaker's name: "Anna here". */
   here: phrases,
-  /** Words that follow one of these and are no name: "my name is misspelled". */
+  /** Words after one of these that are no name: "my name is misspelled". */
   notNames: phrases,
-  /** Stand between the name of a value and the value. */
+  /** Words between the name of a value and the value. */
   copulas: phrases,
-  /** What has a number: order, passport, phone. */
+  /** Things with a number: order, passport, phone. */
   numbered: phrases,
-  /** Words of things whose numbers stand for no person: order, parcel, ticket. Masking keeps them. */
+  /** Things whose numbers identify no person: order, parcel, ticket. Masking keeps those numbers. */
   numberedThings: phrases,
-  /** "Number" and its like, between the thing and its number. */
+  /** Words for "number", between a thing and its number. */
   numberWords: phrases,
-  /** A phone number follows, a few words later: "call", "dzwonić". */
+  /** Words that a phone number follows, a few words later: "call", "dzwonić". */
   calls: phrases,
-  /** Values that are secret: password, PIN. */
+  /** Words for secret values: password, PIN. */
   secrets: phrases,
-  /** What a person is called in a system. */
+  /** Words for user names. */
   userNames: phrases,
-  /** A date of birth follows. */
+  /** Phrases that a date of birth follows. */
   births: phrases,
-  /** An address follows. */
+  /** Phrases that an address follows. */
   addressCues: phrases,
-  /** Kinds of streets, by where they stand: before the name, after it, at its end. */
+  /** Kinds of streets, by their place: before the name, after it, at its end. */
   streetsBefore: phrases,
   streetsAfter: phrases,
   streetEndings: phrases,
-  /** A number after these tells about a thing, not about a person: error, version, model, "about". */
+  /** Words before a number of a thing, not of a person: error, version, model, "about". */
   technical: phrases,
-  /** A number before these is a quantity. */
+  /** Words after a quantity. */
   units: phrases,
-  /** How "@" and "." are said. */
+  /** Words for "@" and ".". */
   at: phrases,
   dot: phrases,
-  /** Names that are no words of another meaning. */
+  /** Names without another meaning. */
   givenNames: phrases,
   /** Names that are words or places as well. */
   wordNames: phrases,
-  /** Words that are no names of persons, and may be part of an address: "bank". */
+  /** Words that are no names of people but may be part of an address: "bank". */
   notPersons: phrases,
-  /** Behind a name: what only persons do. "said", "called me". */
+  /** Acts of people, after a name: "said", "called me". */
   deeds: phrases,
-  /** Before a name, and before much else: "for", "with", "and". */
+  /** Words before a name, and before much else: "for", "with", "and". */
   links: phrases,
   /** Kinds of venues: a name beside one is that of a place. */
   venues: phrases,
-  /** Kinds of works, and what is done with them: a name beside one is a title. */
+  /** Kinds of works, and words for using them: a name beside one is a title. */
   works: phrases,
   tickets: phrases,
 };
@@ -79,9 +83,9 @@ const schema = z.strictObject({
   spaced: z.boolean(),
   ...sections,
   examples: z.strictObject({
-    /** A text, and the parts of it that must not be shown. */
+    /** A text, then the parts of it that must be hidden. */
     hidden: z.array(z.array(z.string().min(1)).min(2)),
-    /** Texts that hold no personal data. */
+    /** Texts without personal data. */
     kept: z.array(z.string().min(1)),
   }),
 });
@@ -89,7 +93,7 @@ const schema = z.strictObject({
 export type PersonalLanguage = z.infer<typeof schema>;
 export type PersonalSection = keyof typeof sections;
 
-/** The files that ship, by ISO 639-1 code. */
+/** The shipped files, by ISO 639-1 code. */
 export const PERSONAL_LANGUAGES: ReadonlyMap<string, PersonalLanguage> = new Map(
   languageFiles(LEXICON_DIRECTORY, 'personal').map(({ language, path }) => [
     language,
@@ -97,12 +101,12 @@ export const PERSONAL_LANGUAGES: ReadonlyMap<string, PersonalLanguage> = new Map
   ]),
 );
 
-/** A section of all languages together. */
+/** The entries of a section in all languages. */
 export function everyPhrase(section: PersonalSection): string[] {
   return [...PERSONAL_LANGUAGES.values()].flatMap((language) => language[section]);
 }
 
-/** The same as a set of words. */
+/** The entries of a section in all languages, as a set. */
 export function everyWord(section: PersonalSection): ReadonlySet<string> {
   return new Set(everyPhrase(section));
 }

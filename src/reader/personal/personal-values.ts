@@ -1,7 +1,9 @@
 /**
- * The personal values of a text, each with its kind: what is masked before a text is stored. The same rules find them
- * that hide personal data where texts are shown; numbers of things, such as orders and parcels, are left, because they
- * tell of nobody and questions are about them. Covered by test/reader/personal/personal-values.test.ts.
+ * Lists the personal values of a text with their kinds: what is masked before a text is stored. The rules are those of
+ * redaction. Numbers of things, such as orders and parcels, stay, because they identify nobody and people ask about
+ * them.
+ *
+ * Test: test/reader/personal/personal-values.test.ts.
  */
 import {
   placeholdersIn,
@@ -14,7 +16,7 @@ import { cueBefore } from './number-cues.ts';
 import { personalParts } from './redact.ts';
 import { mergedSpans, type Span } from './spans.ts';
 
-/** Linear in the text. `known`: those of `withKnown`. */
+/** Takes linear time. `known`: the result of `withKnown`. `persons`: places of names that a model found. */
 export const personalValues: ReadPersonalValues = (text, known, persons = []) => {
   const { spans: ruled, names } = personalParts(text, known);
   const spans = [...ruled, ...persons.map(({ start, end }): Span => ({ start, end, kind: 'name' }))];
@@ -24,7 +26,7 @@ export const personalValues: ReadPersonalValues = (text, known, persons = []) =>
   return { values, names };
 };
 
-/** What of the spans lies outside the places: who masks beforehand leaves placeholders in what is still to be hidden. */
+/** The parts of the spans outside `places`: earlier masking leaves placeholders inside spans. */
 function outside(
   places: readonly { readonly start: number; readonly end: number }[],
   spans: readonly Span[],
@@ -43,7 +45,7 @@ function outside(
   return left;
 }
 
-/** Parts of one value stand beside each other: first and last name, the groups of a number, a postcode and its town. */
+/** Joins the adjacent parts of one value: first and last name, the groups of a number, a postcode and its town. */
 function joined(text: string, spans: readonly Span[]): Span[] {
   const values: Span[] = [];
   for (const span of spans) {
@@ -80,7 +82,7 @@ function valuesIn(text: string, span: Span): PersonalValue[] {
       return found === null ? [] : one(found);
     }
     case 'known':
-      // A word that the session knows as a name, written small, is mostly a word: "rose".
+      // A known word in lower case is mostly an ordinary word: "rose".
       return /^\p{Ll}/u.test(value) ? [] : one('NAME');
     case 'name':
       return one('NAME');
@@ -93,7 +95,7 @@ function valuesIn(text: string, span: Span): PersonalValue[] {
   }
 }
 
-/** An address of mail in letters that most have, where letters without spaces stand beside it: "邮箱是anna@example.cn". */
+/** A mail address of common letters, among letters without spaces: "邮箱是anna@example.cn". */
 const PLAIN_MAIL = /[\w.%+'&-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,6}/giu;
 const UNSPACED = new RegExp(String.raw`[${UNSPACED_SCRIPTS}\p{Script=Hangul}]`, 'u');
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/iu;
@@ -118,18 +120,18 @@ function contactsIn(text: string, { start, end }: Span): PersonalValue[] {
 
 const CARD_DIGITS = { least: 13, most: 19 };
 const PHONE_DIGITS = { least: 7, most: 15 };
-/** Groups of cards. */
+/** Groups of digits on cards. */
 const CARD_GROUPS = /^\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}$|^\d{4}([ -])\d{6}\2\d{5}$/u;
 const IBAN_GROUPS = /^[A-Z]{2}\d{2}(?: [A-Z0-9]{4}){3,7}(?: [A-Z0-9]{1,3})?$/u;
-/** Chinese mobile numbers have no groups, and no zero before them. */
+/** Chinese mobile numbers have neither groups nor a leading zero. */
 const CHINESE_MOBILE = /^1[3-9]\d{9}$/u;
-/** "18:30 12.01.2025", of which the rules for numbers read groups. */
+/** "18:30 12.01.2025", in which the rules for numbers find groups. */
 const TIMES = /^\d{1,2} \d{1,2}[./-]\d{1,2}[./-]\d{2,4}$/u;
 const ISBN = /^97[89]\d{10}$/u;
-/** A number without a word for it may be a count up to so many digits. */
+/** Most digits of a number without a cue that may be a count. */
 const COUNT_DIGITS = 6;
 
-/** What a number is; null: that of a thing, or none that tells of somebody. */
+/** The kind of a number; null if it is a thing's or identifies nobody. */
 function numberKind(text: string, { start, end }: Span): MaskedKind | null {
   const value = text.slice(start, end).normalize('NFKC');
   const compact = compactOf(value);
@@ -150,7 +152,7 @@ function numberKind(text: string, { start, end }: Span): MaskedKind | null {
   return isPlain && digits.length <= COUNT_DIGITS ? null : 'ID';
 }
 
-/** ISO 13616: the remainder of 97 is 1. */
+/** ISO 13616: the remainder modulo 97 is 1. */
 function isIban(compact: string): boolean {
   if (!/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/u.test(compact)) return false;
   let rest = 0;
@@ -161,7 +163,7 @@ function isIban(compact: string): boolean {
   return rest === 1;
 }
 
-/** ISO/IEC 7812-1: the sum of Luhn. */
+/** ISO/IEC 7812-1: the Luhn sum. */
 function hasCheckDigit(digits: string): boolean {
   let sum = 0;
   for (let at = digits.length - 1, isDoubled = false; at >= 0; at -= 1, isDoubled = !isDoubled) {

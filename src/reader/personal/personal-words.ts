@@ -1,4 +1,8 @@
-/** Reads `lexicon/lists/personal.json`: words that the rules for personal data need of no one language. */
+/**
+ * Reads `lexicon/lists/personal.json`: words for the rules of redaction that belong to no single language.
+ *
+ * Test: test/reader/personal/redact.test.ts.
+ */
 import { join } from 'node:path';
 import { z } from 'zod';
 import { LEXICON_DIRECTORY } from '../document/lexicon.ts';
@@ -8,170 +12,170 @@ import { alternatives } from '../document/patterns.ts';
 const words = z.array(z.string().min(1)).transform((list): ReadonlySet<string> => new Set(list));
 
 const schema = z.strictObject({
-  /** Labels that callers send as ids, and that name no person. */
+  /** Labels that callers send as ids and that name no person. */
   labels: words,
   streetParticles: words,
-  /** Stand between a street and its number, and between number and flat. */
+  /** Words between a street and its number, and between number and flat. */
   houseWords: words,
-  /** Mean a street wherever they stand. */
+  /** Words that always mean a street. */
   sureStreets: words,
-  /** German, before a street and its article: "in der Lindenstrasse". */
+  /** German words before a street and its article: "in der Lindenstrasse". */
   streetLeads: words,
   streetArticles: words,
-  /** As written. */
+  /** Currency codes, as written. */
   currencyCodes: words,
-  /** Numbers of goods, which stand for no person. */
+  /** Words before the numbers of goods, which identify nobody. */
   goodsNumbers: words,
-  /** Rules of style sheets and groups that chats address behind "@": no person. */
+  /** Rules of style sheets and groups in chats: "@" before them marks no person. */
   noHandles: words,
-  /** Before "at" and a host: "look at example dot com" is no address. */
+  /** Words before "at" and a host that make no address: "look at example dot com". */
   beforeHosts: words,
-  /** "anna at gmail.com" is an address; "available at booking.com" is none. */
+  /** Hosts of mail: "anna at gmail.com" is an address; "available at booking.com" is none. */
   mailHosts: words,
-  /** Titles that nothing but a name follows, however it is written. */
+  /** Titles that only a name follows, however it is written. */
   sureTitles: words,
   germanPossessives: words,
-  /** Parts of names that begin with a small letter. */
+  /** Parts of names in lower case. */
   nameParticles: words,
-  /** One character each. */
+  /** Surnames of one character. */
   chineseSurnames: words,
   chineseDoubleSurnames: words,
-  /** Characters that no given name holds. */
+  /** Characters that occur in no given name. */
   noChineseGivenNames: words,
   japaneseSurnames: words,
   koreanSurnames: words,
   koreanDoubleSurnames: words,
-  /** Begin words as well. */
+  /** Surnames that also begin words. */
   unsureChineseSurnames: words,
-  /** One character each; two of them make a given name behind a word for a relative. */
+  /** Single characters; two of them form a given name after a word for a relative. */
   chineseGivenCharacters: words,
-  /** Arabic, make a name with the word behind them: "عبد". */
+  /** Arabic words that form a name with the next word: "عبد". */
   nameHeads: words,
-  /** Stand between the names of several persons. */
+  /** Words between the names of several people. */
   joinsPersons: words,
-  /** What a person has: "Hyacinth's account". */
+  /** Things that people own: "Hyacinth's account". */
   possessions: words,
-  /** Stand between a kind of thing and the name in it: "Trattoria da Enzo". */
+  /** Words between a kind of thing and the name in it: "Trattoria da Enzo". */
   thingJoints: words,
-  /** Words for a user name that are nothing else. */
+  /** Words for a user name without another meaning. */
   sureUserNames: words,
-  /** Speak of a person: "she". */
+  /** Pronouns for people: "she". */
   personPronouns: words,
   articles: words,
-  /** What a family's name and "the" stand before: "the Okafor party". */
+  /** Words after "the" and a family name: "the Okafor party". */
   households: words,
-  /** Between a ticket and what is shown. */
+  /** Words between a ticket and the show. */
   showJoints: words,
-  /** What passes a thing from one to another, and what stands before the other: "give the voucher to". */
+  /** Verbs of giving, and words before the receiver: "give the voucher to". */
   givings: words,
   givenTo: words,
-  /** The same before "to". */
+  /** Verbs of giving before English "to". */
   englishGivings: words,
-  /** Given to works and places. */
+  /** Words for ratings, which works and places get. */
   ratings: words,
-  /** Before the place that a journey goes to. */
+  /** Words before the destination of a journey. */
   towards: words,
-  /** Begin as a surname does, and are no name. */
+  /** Words that begin like a surname and are no name. */
   noKoreanNames: words,
-  /** Endings that families' names have and few other words. */
+  /** Endings of family names that few other words have. */
   familyEndings: words,
-  /** Endings of nouns for services and acts, which German writes with a capital and all languages at a start. */
+  /** Endings of nouns for services and acts, which German capitalises, and every language does at a start. */
   nounEndings: words,
-  /** Begin names of places: "San José". */
+  /** Beginnings of place names: "San José". */
   placeHeads: words,
-  /** How names of months begin. */
+  /** Beginnings of names of months. */
   monthBeginnings: words,
-  /** Speak of oneself, before one's name: "I am". */
+  /** Words for oneself, before one's name: "I am". */
   speakers: words,
-  /** Behind the name of who speaks: "this is Temperance from …". */
+  /** Words after the speaker's name: "this is Temperance from …". */
   behindSpeaker: words,
-  /** Of `nameHeads`, those that nothing but a name follows. */
+  /** The `nameHeads` that only a name follows. */
   sureNameHeads: words,
-  /** Hindi, behind a given name of the lists. */
+  /** Hindi words after a listed given name. */
   behindUncasedNames: words,
   chineseTitles: words,
-  /** What persons do, behind their name. */
+  /** Acts of people, after their name. */
   chineseDeeds: words,
-  /** Before the name of whom one deals with; the sure ones before a person alone. */
+  /** Words before a person whom one deals with; only people follow the sure ones. */
   chineseDealings: words,
   chineseSureDealings: words,
-  /** Before a name, in one run of letters with it. */
+  /** Beginnings of a run before a name. */
   chineseBeginnings: words,
   japaneseHonorifics: words,
   japaneseBeginnings: words,
-  /** End words for persons that stand before an honorific and are no names. */
+  /** Endings of words for people that stand before an honorific and are no names. */
   noJapaneseNameEnds: words,
-  /** What somebody is at work, behind a name. */
+  /** Posts at work, after a name. */
   koreanPosts: words,
-  /** Behind a name that a word announced. */
+  /** Words after a name with a cue. */
   thaiNameEnds: words,
-  /** Before names, and before much else. */
+  /** Words before names, and before much else. */
   thaiHonorifics: words,
-  /** Behind a number with no blank: "40cm", "2nd". */
+  /** Units directly after a number: "40cm", "2nd". */
   units: words,
-  /** Before the number of a standard, as in "ISO 9001". */
+  /** Words before the number of a standard: "ISO 9001". */
   standards: words,
-  /** What has a phone number, and what has the number of a card for payments: of `numbered`, in all languages. */
+  /** Words of `numbered` for things with a phone number, and with a card number; all languages. */
   phoneThings: words,
   cardThings: words,
-  /** What stands under somebody's name: "table", "booking". */
+  /** Things under somebody's name: "table", "booking". */
   heldThings: words,
-  /** What pages and their parts are called, and statuses: "under Settings". */
+  /** Names of pages, their parts and statuses: "under Settings". */
   sections: words,
-  /** Before a number that stands for no person: "utf-8", "covid-19". */
+  /** Prefixes of numbers that identify nobody: "utf-8", "covid-19". */
   technicalPrefixes: words,
-  /** Begin numbers of orders, customers and documents: "INV-20391". */
+  /** Prefixes of numbers of orders, customers and documents: "INV-20391". */
   identifierPrefixes: words,
-  /** Behind a house number, before its street: "12 bis rue des Tilleuls". */
+  /** Words between a house number and its street: "12 bis rue des Tilleuls". */
   houseOrdinals: words,
-  /** Behind an hour; German has "am" before days. */
+  /** Words after an hour. German also has "am" before days. */
   halvesOfDay: words,
-  /** Close a letter, and mean more elsewhere. */
+  /** Closings of a letter that also mean something else. */
   shortClosings: words,
-  /** Said among spelled digits. */
+  /** Words among spelled digits. */
   digitRepeats: words,
-  /** Before a code that everyone is given. */
+  /** Words before a code that everyone gets. */
   offerWords: words,
-  /** Marks of an address, as they are said. */
+  /** Words for the marks in an address. */
   spelledMarks: words,
-  /** End streets and quarters, before a number. */
+  /** Endings of streets and quarters, before a number. */
   hanStreetEnds: words,
-  /** Follow the numbers of houses and flats. */
+  /** Words after the numbers of houses and flats. */
   hanHouseUnits: words,
-  /** In the name of a Japanese quarter. */
+  /** Words in the name of a Japanese quarter. */
   hanDistricts: words,
-  /** End the names of provinces, cities and prefectures. */
+  /** Endings of provinces, cities and prefectures. */
   hanRegions: words,
-  /** Before an address, in one run with it. */
+  /** Words before an address, in one run with it. */
   hanAddressCues: words,
   koreanStreetEnds: words,
   koreanRoads: words,
   koreanHouseUnits: words,
   koreanTowns: words,
   koreanVillages: words,
-  /** Between the word for a name and the name. */
+  /** Words between the word for a name and the name. */
   chineseCopulas: words,
-  /** In what "I am" introduces, and no name holds. */
+  /** Words that occur after "I am" and in no name. */
   chineseNoNames: words,
-  /** Between the word for a name and the name. */
+  /** Words between the word for a name and the name. */
   japaneseFieldParticles: words,
-  /** Behind a name that a word announced. */
+  /** Words after a name with a cue. */
   japaneseNameEnds: words,
-  /** Say what one is called, behind the name. */
+  /** Words for being called, after the name. */
   japaneseSayings: words,
-  /** Behind the name of a relative. */
+  /** Words after the name of a relative. */
   japanesePersonEnds: words,
-  /** Between the word for a name and the name. */
+  /** Words between the word for a name and the name. */
   thaiCopulas: words,
-  /** Begin what is no name, behind the word for one. */
+  /** Beginnings of text after the word for a name that is no name. */
   thaiNoNames: words,
-  /** Between the word for a value and the value, in one run. */
+  /** Words between the word for a value and the value, in one run. */
   unspacedBetween: words,
-  /** Behind the numbers of a date. */
+  /** Units after the numbers of a date. */
   dateUnits: words,
 });
 
-/** The source of a pattern for any of some words as written. */
+/** The pattern source for any of some words, as written. */
 export function anyWordOf(list: ReadonlySet<string>): string {
   return `(?:${alternatives([...list])})`;
 }

@@ -1,6 +1,7 @@
 /**
- * The pieces of a text, each with what its word is by itself, which is told once for a word that comes again. Covered by
- * test/reader/personal/redact.test.ts.
+ * Cuts a text into pieces, each with the facts about its word on its own. Caches those facts by word.
+ *
+ * Test: test/reader/personal/redact.test.ts.
  */
 import { toldOnce } from '../document/word-cache.ts';
 import { firstWords, WORD, type Node } from './cues.ts';
@@ -14,9 +15,9 @@ import {
   type Spelling,
 } from './vocabulary.ts';
 
-/** A run with what it is by itself, wherever it stands. */
+/** A run with the facts that do not depend on its place. */
 interface Word extends Spelling {
-  /** May be part of a name by how it is written. */
+  /** True if its spelling allows it to be part of a name. */
   readonly nameLike: boolean;
   /** Bits of `WORD`. */
   readonly bits: number;
@@ -27,9 +28,9 @@ interface Word extends Spelling {
 export class Piece implements Word {
   readonly start: number;
   readonly end: number;
-  /** Blanks stand before it, or it begins the text. */
+  /** True if blanks stand before it, or it begins the text. */
   readonly spaced: boolean;
-  /** A line begins with it. */
+  /** True if it begins a line. */
   readonly line: boolean;
   readonly text: string;
   readonly lower: string;
@@ -85,7 +86,7 @@ function wordOf(text: string, kind: RunKind): Word {
   return word;
 }
 
-/** A mark, a number, or a run of letters without spaces. */
+/** The facts about a mark, a number, or a run of letters without spaces. */
 function uncasedOf(text: string, kind: RunKind): Word {
   const phrases = kind === 'unspaced' || text === '@' ? firstWords().get(text) : undefined;
   const bits = phrases?.words ?? 0;
@@ -100,7 +101,7 @@ function wordAs(text: string, kind: RunKind): Word {
   return kind === 'mixed' ? wordOf(text, kind) : uncasedOf(text, kind);
 }
 
-/** The pieces of a text, in order. */
+/** Returns the pieces of a text, in order. */
 export function piecesOf(text: string): Piece[] {
   const pieces: Piece[] = [];
   eachRun(text, (start, end, kind, spaced, line) => {

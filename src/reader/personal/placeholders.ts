@@ -1,8 +1,12 @@
-/** Placeholders of masked values count as hidden where a text is shown, so that they name no topic and no session. */
+/**
+ * Hides placeholders of masked values, so that they appear in no topic name and no session text.
+ *
+ * Test: test/reader/personal/redact.test.ts.
+ */
 import { placeholdersIn } from '../../domain/placeholders.ts';
 import type { Reading } from './reading.ts';
 
-/** Marks placeholders as personal. */
+/** Adds the spans of placeholders. */
 export function findPlaceholders({ text, spans }: Reading): void {
   for (const place of placeholdersIn(text)) spans.push({ ...place, kind: 'known' });
 }

@@ -1,4 +1,9 @@
-/** Addresses: a street with a number, in the orders and words of many languages, and what follows it. */
+/**
+ * Finds addresses in scripts with spaces: a street with a number, in the word orders of many languages, and what
+ * follows it.
+ *
+ * Test: test/reader/personal/redact.test.ts.
+ */
 import { CUE, WORD } from './cues.ts';
 import { everyPhrase, everyWord } from './personal-lexicon.ts';
 import type { Piece } from './pieces.ts';
@@ -8,17 +13,17 @@ import { NOT_NAMES, STOP_WORDS, UNITS } from './vocabulary.ts';
 
 const BEFORE = everyWord('streetsBefore');
 const AFTER = everyWord('streetsAfter');
-/** The longest first. */
+/** Endings of streets, longest first. */
 const ENDINGS = everyPhrase('streetEndings').toSorted((x, y) => y.length - x.length);
 const LONGEST_ENDING = Math.max(...ENDINGS.map(({ length }) => length));
 const ENDING_SET: ReadonlySet<string> = new Set(ENDINGS);
 const STREET_PARTICLES = PERSONAL_WORDS.streetParticles;
-/** Between a street and its number, and between number and flat. */
+/** Words between a street and its number, and between number and flat. */
 const FILLERS = PERSONAL_WORDS.houseWords;
 const NUMBER = /^\p{N}{1,5}\p{L}{0,2}$/u;
 const HOUSE = /^\p{N}{1,5}(?:\p{L}|bis|ter|st|nd|rd|th)?$/u;
 const HOUSE_ORDINALS = PERSONAL_WORDS.houseOrdinals;
-/** Of the words of a street's name. */
+/** Most words of a street's name. */
 const MOST_NAME_WORDS = 4;
 const MOST_TAIL = 14;
 
@@ -46,7 +51,7 @@ export function findPlaces(reading: Reading): void {
   for (const { to, kinds } of reading.cues) if ((kinds & CUE.addressCues) !== 0) hideAddress(reading, to);
 }
 
-/** Pieces behind a street within which its number begins. */
+/** Most pieces between a street and its number. */
 const NUMBER_WITHIN = 6;
 
 function nextNumber(pieces: readonly Piece[], from: number): number {
@@ -61,10 +66,10 @@ function hasStreetEnding({ lower }: Piece): boolean {
   return false;
 }
 
-/** Words that mean a street wherever they stand. */
+/** Words that always mean a street. */
 const SURE_STREETS = PERSONAL_WORDS.sureStreets;
 
-/** "33 Canal Row", "1200 N 5th St", "221b baker street". */
+/** Hides "33 Canal Row", "1200 N 5th St", "221b baker street". */
 function hideNumberFirst(reading: Reading, street: number): void {
   const { pieces } = reading;
   let from = street;
@@ -98,10 +103,10 @@ function hideNumberFirst(reading: Reading, street: number): void {
   reading.hide(start, tailEnd(reading, street + 1), 'address');
 }
 
-/** Behind a number they tell the hour: "10 AM. Can you …". */
+/** Words after a number that make it an hour: "10 AM. Can you …". */
 const HOURS = PERSONAL_WORDS.halvesOfDay;
 
-/** "rue des Tilleuls 12", "ul. Długa 5", "12 bis rue des Tilleuls", "Av. dos Jacarandás, 1520". */
+/** Hides "rue des Tilleuls 12", "ul. Długa 5", "12 bis rue des Tilleuls", "Av. dos Jacarandás, 1520". */
 function hideStreetFirst(reading: Reading, street: number): void {
   const { pieces } = reading;
   let at = street + 1;
@@ -142,7 +147,7 @@ function hideStreetFirst(reading: Reading, street: number): void {
   if (number > 0) reading.hide(street, tailEnd(reading, number + 1), 'address');
 }
 
-/** The place of the house number behind a street, or −1. */
+/** Index of the house number after a street, or −1. */
 function numberAt({ pieces }: Reading, from: number): number {
   for (let at = from; at < from + 5; at += 1) {
     const piece = pieces[at];
@@ -153,13 +158,13 @@ function numberAt({ pieces }: Reading, from: number): number {
   return -1;
 }
 
-/** A unit follows, and no flat: "15 km", not "15 m. 4". */
+/** True if a unit follows and no flat: "15 km", not "15 m. 4". */
 function isQuantity(pieces: readonly Piece[], number: number): boolean {
   const unit = pieces[number + 1];
   if (unit === undefined || !UNITS.has(unit.lower)) return false;
   const next = pieces[pieces[number + 2]?.text === '.' ? number + 3 : number + 2];
   if (!FILLERS.has(unit.lower)) return true;
-  // "15 m. 4", of which a sentence may hold "15 m".
+  // "15 m. 4" is a flat; a sentence may contain "15 m".
   return next !== undefined && !NUMBER.test(next.text);
 }
 
@@ -167,7 +172,7 @@ function isQuantity(pieces: readonly Piece[], number: number): boolean {
 const LEADS = PERSONAL_WORDS.streetLeads;
 const ARTICLES = PERSONAL_WORDS.streetArticles;
 
-/** "Vinohradská 112, 130 00 Praha": what a postcode and a town follow is a street, whatever it is called. */
+/** Hides any street before a postcode and a town, whatever its name: "Vinohradská 112, 130 00 Praha". */
 function hideBeforePostcode(reading: Reading, street: number): void {
   const { pieces } = reading;
   const [name, house, comma, code] = [
@@ -185,7 +190,7 @@ function hideBeforePostcode(reading: Reading, street: number): void {
   if (isWhole || isSplit) reading.hide(street, tailEnd(reading, street + 2), 'address');
 }
 
-/** "Hauptstraße 12", "Lange Straße 5", "Çınar Sokak No:18". */
+/** Hides "Hauptstraße 12", "Lange Straße 5", "Çınar Sokak No:18". */
 function hideCompound(reading: Reading, street: number): void {
   const { pieces } = reading;
   let at = street + 1;
@@ -208,7 +213,7 @@ function hideCompound(reading: Reading, street: number): void {
   reading.hide(Math.max(0, from), tailEnd(reading, number + 1), 'address');
 }
 
-/** What belongs to an address behind its street: flat, postcode, town. */
+/** The end of the address after its street: flat, postcode, town. */
 function tailEnd({ pieces }: Reading, from: number): number {
   let end = from;
   for (let at = from; at < from + MOST_TAIL && at < pieces.length; at += 1) {
@@ -237,14 +242,14 @@ function tailEnd({ pieces }: Reading, from: number): number {
   return end;
 }
 
-/** A town is named behind a postcode, or behind a comma. */
+/** True if the word follows a postcode or a comma, where towns stand. */
 function followsNumber(pieces: readonly Piece[], at: number): boolean {
   const before = pieces[at - 1]!;
   if (before.kind === 'number' && before.text.length > 3) return true;
   return before.text === ',' && pieces[at + 1]?.kind !== 'word';
 }
 
-/** Pieces behind "my address is" that may belong to it. */
+/** Most pieces of an address after "my address is". */
 const MOST_ADDRESS = 16;
 
 function hideAddress(reading: Reading, to: number): void {

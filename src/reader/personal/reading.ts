@@ -1,11 +1,15 @@
-/** A text as the rules of redaction read it, and what they ask of a place in it. */
+/**
+ * A text as the rules of redaction read it: its pieces, its cues, and the spans that the rules have found so far.
+ *
+ * Test: test/reader/personal/redact.test.ts.
+ */
 import { CUE, type Cue } from './cues.ts';
 import { piecesOf, type Piece } from './pieces.ts';
 import type { PersonalKind, Span } from './spans.ts';
 import { COPULAS, NUMBER_WORDS } from './vocabulary.ts';
 
 const MARKERS: ReadonlySet<string> = new Set(':：=#№-–"“„«\'(‘`');
-/** Longest phrases have so many pieces; the search from one word ends there. */
+/** Most pieces of a phrase; bounds the search from each word. */
 const LONGEST = 8;
 
 const NO_NAMES: number[] = [];
@@ -13,21 +17,21 @@ const NO_NAMES: number[] = [];
 export class Reading {
   readonly text: string;
   readonly pieces: readonly Piece[];
-  /** Every phrase that stands in the pieces, in order of its first piece, the longer one last. */
+  /** All cues in the text, in order of their first piece, longer ones last. */
   readonly cues: readonly Cue[];
-  /** Most of its words begin with a capital, or all letters are capitals: capitals tell nothing. */
+  /** True if most words begin with a capital, so that capitals mean nothing. */
   readonly flat: boolean;
-  /** Holds a digit. */
+  /** True if the text contains a digit. */
   readonly numbers: boolean;
-  /** Holds letters of a script without spaces. */
+  /** True if the text contains letters of a script without spaces. */
   readonly unspaced: boolean;
-  /** Bits of `WORD`, of all pieces together. */
+  /** Bits of `WORD` of all pieces together. */
   readonly words: number;
-  /** The kinds of all cues together. */
+  /** Bits of all cues together. */
   readonly kinds: number;
   #callEnds: ReadonlySet<number> | null = null;
   readonly spans: Span[] = [];
-  /** The places of names that are hidden: from, to, from, to. */
+  /** Ranges of the hidden names, flat: from, to, from, to. */
   names: number[] = NO_NAMES;
 
   constructor(text: string) {
@@ -56,18 +60,18 @@ export class Reading {
     this.numbers = numbers;
   }
 
-  /** Places behind words for calling. */
+  /** Indices of the pieces after words for calling. */
   get callEnds(): ReadonlySet<number> {
     this.#callEnds ??= new Set(this.cues.flatMap(({ kinds, to }) => ((kinds & CUE.calls) === 0 ? [] : [to])));
     return this.#callEnds;
   }
 
-  /** Whether a piece is a word of `WORD`. */
+  /** True if a piece has a bit of `WORD`. */
   isWord(place: number, bit: number): boolean {
     return (this.words & bit) !== 0 && (this.pieces[place]!.bits & bit) !== 0;
   }
 
-  /** Marks the pieces from `from` up to `to` as personal. */
+  /** Marks the pieces from `from` to `to` (exclusive) as personal. */
   hide(from: number, to: number, kind: PersonalKind): void {
     const [first, last] = [this.pieces[from], this.pieces[to - 1]];
     if (first === undefined || last === undefined || to <= from) return;
@@ -78,8 +82,8 @@ export class Reading {
   }
 
   /**
-   * The place behind what may stand between the name of a value and the value: "number", "is", ":". `marked`: a colon,
-   * number sign or quote was among it; `told`: a word was.
+   * Skips what may stand between the name of a value and the value ("number", "is", ":") and returns the index after
+   * it. `marked`: a colon, number sign or quote was among it. `told`: a word was. `numbered`: a word for "number" was.
    */
   valueAt(from: number): { at: number; marked: boolean; told: boolean; numbered: boolean } {
     let [marked, told, numbered] = [false, false, false];
@@ -98,13 +102,13 @@ export class Reading {
     return { at, marked, told, numbered };
   }
 
-  /** "no" is a number word before a number or a mark alone. */
+  /** True if "no" means "number": only before a number or a mark. */
   #leadsNumber(at: number): boolean {
     const next = this.pieces[at];
     return next !== undefined && (next.kind !== 'word' || /^\p{Lu}{2}/u.test(next.text));
   }
 
-  /** The end of a run of pieces without blanks between them, quotes and closing marks left out. */
+  /** The end of a run of pieces without blanks, without trailing quotes and marks. */
   chunkEnd(at: number): number {
     let end = at + 1;
     for (let next = at + 1; next < this.pieces.length && next < at + 40; next += 1) {
@@ -115,14 +119,14 @@ export class Reading {
     return end;
   }
 
-  /** No further word of a name or number can follow here: a mark, a new line or the end. */
+  /** True if no further word of a name or number can follow: at a mark, a new line or the end. */
   endsAt(at: number): boolean {
     const piece = this.pieces[at];
     return piece === undefined || piece.line || piece.kind === 'mark';
   }
 }
 
-/** Adds the phrases that begin at a place; returns their kinds together. */
+/** Adds the cues that begin at a piece; returns their kinds together. */
 function addCues(cues: Cue[], pieces: readonly Piece[], from: number): number {
   let kinds = 0;
   let node = pieces[from]!.phrases;

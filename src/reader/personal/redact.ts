@@ -1,6 +1,8 @@
 /**
- * The one door for personal data: every text that is shown or kept for being shown passes it. Rules find the parts of a
- * text that name a person or what belongs to one, in time proportional to its length.
+ * The only entrance to redaction: every text that is shown, or kept to be shown, passes it. Rules find the parts of a
+ * text that identify a person. Takes linear time.
+ *
+ * Test: test/reader/personal/redact.test.ts.
  */
 import { findElectronic } from './electronic.ts';
 import { findHolders } from './holders.ts';
@@ -17,26 +19,26 @@ import { mergedSpans, type Span } from './spans.ts';
 import { findUnspaced } from './unspaced.ts';
 import { findUnspacedPlaces } from './unspaced-places.ts';
 
-/** Stands where personal data was: no word of any language, and no end of a sentence. */
+/** Replaces personal data. It is a word of no language and ends no sentence. */
 export const HIDDEN = '•••';
 
 export interface RedactOptions {
-  /** Words that stand for a person of the session, as `wordsOfId` and `Redacted.names` give them. */
+  /** Words for people of the session, from `wordsOfId` and `Redacted.names`. */
   readonly known?: KnownWords;
 }
 
 export interface Redacted {
   readonly text: string;
-  /** Words of the names that were found, for `known` of later texts of the session. */
+  /** Hashes of the words of names found, for `known` of later texts of the session. */
   readonly names: readonly number[];
 }
 
-/** The parts of a text that hold personal data, in order, none of which overlap. */
+/** Returns the spans of personal data, in order, without overlaps. */
 export function personalSpans(text: string, { known = [] }: RedactOptions = {}): Span[] {
   return mergedSpans(readPersonal(text, known).spans);
 }
 
-/** The parts of a text that hold personal data, as the rules find them: in any order, and they may overlap. */
+/** Returns the spans of personal data as the rules found them, unordered and perhaps overlapping, and the names. */
 export function personalParts(
   text: string,
   known: KnownWords,
@@ -45,17 +47,19 @@ export function personalParts(
   return { spans: reading.spans, names: namesIn(reading) };
 }
 
-/** A text without personal data. Texts without any are given back as they are. */
+/** Replaces personal data in a text. Returns a text without any unchanged. */
 export function redact(text: string, options: RedactOptions = {}): string {
   return redacted(text, options).text;
 }
 
-/** As `redact`, with the names that were found. */
+/** Like `redact`, with the names found. */
 export function redacted(text: string, { known = [] }: RedactOptions = {}): Redacted {
   return redactedBy(readPersonal(text, known));
 }
 
-/** A text redacted before it is known what is known: of all but a few, known words change nothing. */
+/**
+ * A text redacted before its session's known words are available. They change few texts, so the result is mostly final.
+ */
 export class RedactedAhead implements Redacted {
   readonly text: string;
   readonly names: readonly number[];
@@ -69,7 +73,7 @@ export class RedactedAhead implements Redacted {
     this.#words = wordHashes(reading);
   }
 
-  /** The same as `redacted` of the text gives, with what is known now. */
+  /** Returns the same as `redacted` with these known words. */
   with(known: KnownWords): Redacted {
     const isHeld = known.length > 0 && this.#words.some((word) => known.includes(word));
     return isHeld ? redacted(this.#original, { known }) : this;
@@ -83,7 +87,7 @@ function redactedBy(reading: Reading): Redacted {
   let end = 0;
   for (const span of mergedSpans(reading.spans)) {
     const between = text.slice(end, span.start);
-    // Parts of one value, such as first and last name, are shown as one.
+    // Adjacent parts of one value, such as first and last name, get one placeholder.
     shown += end > 0 && /^[\s,.-]{0,2}$/u.test(between) ? '' : `${between}${HIDDEN}`;
     end = span.end;
   }

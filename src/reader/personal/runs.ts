@@ -1,16 +1,19 @@
 /**
- * Cuts a text into runs of letters and digits and single marks, in one pass. Covered by
- * test/reader/personal/redact.test.ts.
+ * Cuts a text into runs of letters and digits and single marks, in one pass.
+ *
+ * Test: test/reader/personal/redact.test.ts.
  */
 import { UNSPACED_SCRIPTS } from '../document/unspaced-scripts.ts';
 
 /**
- * `mixed`: letters and digits in one run, as in "AB12". `unspaced`: a run of letters of Han, kana, Hangul, Thai and the
- * like. `mark`: one character that is none.
+ * `mixed`: letters and digits in one run, as in "AB12". `unspaced`: letters of Han, kana, Hangul, Thai and the like.
+ * `mark`: one other character.
  */
 export type RunKind = 'word' | 'number' | 'mixed' | 'unspaced' | 'mark';
 
-/** From `start` up to `end`; `spaced`: blanks stand before it, or it begins the text; `line`: a line begins with it. */
+/**
+ * Takes a run. `end` is exclusive. `spaced`: blanks stand before it, or it begins the text. `line`: it begins a line.
+ */
 export type TakeRun = (start: number, end: number, kind: RunKind, spaced: boolean, line: boolean) => void;
 
 const UNKNOWN = 0;
@@ -19,12 +22,12 @@ const DIGIT = 2;
 const SPACE = 3;
 const NEWLINE = 4;
 const MARK = 5;
-/** A letter of a script that is written without spaces, or with endings behind numbers: Han, kana, Hangul, Thai. */
+/** A letter of a script without spaces, or with endings after numbers: Han, kana, Hangul, Thai. */
 const UNSPACED_LETTER = 6;
 
 const UNSPACED = new RegExp(String.raw`[${UNSPACED_SCRIPTS}\p{Script=Hangul}ー々〇]`, 'u');
 
-/** By UTF-16 unit, filled as units are met. */
+/** Class of each UTF-16 unit, computed on first use. */
 const CLASSES = new Uint8Array(0x10000);
 const ZERO_WIDTH_NON_JOINER = 0x200c;
 
@@ -47,7 +50,7 @@ function isApostrophe(unit: number): boolean {
   return unit === 0x27 || unit === 0x2019 || unit === 0x02bc;
 }
 
-/** Hands the runs of a text over, in order. */
+/** Calls `take` with each run of a text, in order. */
 export function eachRun(text: string, take: TakeRun): void {
   let spaced = true;
   let line = true;

@@ -1,4 +1,8 @@
-/** Passwords, codes, user names and dates of birth: values behind the word for them. */
+/**
+ * Finds passwords, codes, user names and dates of birth: values after the word for them.
+ *
+ * Test: test/reader/personal/redact.test.ts.
+ */
 import { CUE } from './cues.ts';
 import { anyWordOf, PERSONAL_WORDS } from './personal-words.ts';
 import type { Reading } from './reading.ts';
@@ -30,7 +34,7 @@ function followsTechnical({ pieces }: Reading, from: number): boolean {
   return before !== undefined && (TECHNICAL.has(before.lower) || OFFER_WORDS.has(before.lower));
 }
 
-/** `secret`: else it is a user name. */
+/** Hides the value of a secret (`secret`) or of a user name. */
 function hideValue(reading: Reading, from: number, secret: boolean): void {
   const { text, pieces } = reading;
   const { at, marked, told } = reading.valueAt(from);
@@ -74,7 +78,7 @@ function hideValue(reading: Reading, from: number, secret: boolean): void {
   reading.spans.push({ start: value.start, end, kind: secret ? 'secret' : 'name' });
 }
 
-/** Up to the next blank, without the marks that end a sentence. */
+/** The end of the value: the next blank, without marks that end a sentence. */
 function valueEnd(text: string, start: number): number {
   let end = start;
   while (end < text.length && end - start < LONGEST_VALUE && !/[\s,;，。、；"”»]/u.test(text[end]!)) {
@@ -90,7 +94,7 @@ function valueEnd(text: string, start: number): number {
   return end;
 }
 
-/** Pieces behind a cue in which a date of birth may begin, and that it may have. */
+/** Most pieces between a cue and a date of birth, and most pieces of the date. */
 const BIRTH_WITHIN = 5;
 const BIRTH_PIECES = 9;
 const YEAR = /^(?:19|20)\d{2}$/u;
@@ -104,7 +108,7 @@ function hideBirth(reading: Reading, from: number): void {
   for (let at = first, gap = 0; at < first + BIRTH_PIECES && at < pieces.length && gap < 4; at += 1) {
     const { kind, text, line } = pieces[at]!;
     if (line && at > first) break;
-    // What follows is of something else: "born on 14 March 1981, passport 533401287".
+    // The rest belongs to something else: "born on 14 March 1981, passport 533401287".
     if (text === ',' && YEAR.test(pieces[at - 1]?.text ?? '')) break;
     if (kind === 'number' || kind === 'mixed') [last, gap] = [at, 0];
     else if (!/^[./,-]$/u.test(text) && !DATE_UNIT.test(text)) gap += 1;

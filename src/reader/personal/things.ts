@@ -1,6 +1,7 @@
 /**
- * Names of persons that stand for a thing: a venue, a work, a brand. Covered by
- * test/reader/personal/people-by-role.test.ts.
+ * Tells names of people from equal names of things: a venue, a work, a brand.
+ *
+ * Test: test/reader/personal/people-by-role.test.ts.
  */
 import { personNames } from './names-lexicon.ts';
 import { everyWord } from './personal-lexicon.ts';
@@ -13,11 +14,11 @@ import { STOP_WORDS, bare, isGivenName } from './vocabulary.ts';
 const VENUES = everyWord('venues');
 const WORKS = everyWord('works');
 const TICKETS = everyWord('tickets');
-/** Parts of works and venues that a name may follow or precede without a capital. */
+/** Venues in scripts other than Latin and Cyrillic, which count without a capital. */
 const UNCASED_VENUES = new Set(
   [...VENUES].filter((word) => !/^[\p{Script=Latin}\p{Script=Cyrillic}]/u.test(word)),
 );
-/** Between a venue or work and the name in it. */
+/** Words between a venue or work and the name in it. */
 const JOINTS = PERSONAL_WORDS.thingJoints;
 const ARTICLES = PERSONAL_WORDS.articles;
 const HOUSEHOLDS = PERSONAL_WORDS.households;
@@ -25,14 +26,14 @@ const SHOW_JOINTS = PERSONAL_WORDS.showJoints;
 const MEDIUM_WITHIN = 5;
 const TICKET_WITHIN = 6;
 
-/** A brand, place or product by itself. */
+/** True for a brand, place or product. */
 export function isThing({ lower, text }: Piece): boolean {
   const thing = bare(lower);
   if (personNames().things.has(thing) || VENUES.has(thing)) return true;
   return text.length > 1 && text.length < 5 && text === text.toUpperCase() && text !== text.toLowerCase();
 }
 
-/** A word for a kind of venue, written as a part of a name. */
+/** True for a word for a kind of venue, written as part of a name. */
 function isVenue(piece: Piece | undefined, small: boolean): boolean {
   if (piece === undefined || piece.kind !== 'word') return false;
   const lower = bare(piece.lower);
@@ -40,7 +41,7 @@ function isVenue(piece: Piece | undefined, small: boolean): boolean {
   return piece.capital || small || UNCASED_VENUES.has(lower);
 }
 
-/** The name from `from` up to `to` is that of a venue or a work: "Harry's Bar", "the film Amélie". */
+/** True if the name from `from` to `to` (exclusive) is that of a venue or a work: "Harry's Bar", "the film Amélie". */
 export function isNameOfThing(reading: Reading, from: number, to: number): boolean {
   const { pieces } = reading;
   if (isVenue(pieces[from], false) && pieces[from - 1]?.capital === true && !pieces[from]!.line) return true;
@@ -57,7 +58,7 @@ export function isNameOfThing(reading: Reading, from: number, to: number): boole
   if (follows !== undefined && !follows.line) {
     const isArticled = ARTICLES.has(pieces[from - 1]?.lower ?? '');
     if (isVenue(follows, isArticled)) return true;
-    // "Tom's chair" is a person's.
+    // "Tom's chair" belongs to a person.
     const isOwned = pieces[to - 1]!.lower.endsWith("'s") && !follows.capital;
     if (WORKS.has(follows.lower) && !reading.flat && !isOwned) return true;
     // "Karl-Marx-Platz", "Jean-Paul-Museum".
@@ -67,32 +68,32 @@ export function isNameOfThing(reading: Reading, from: number, to: number): boole
   return isCompound(pieces, from, to) || isOnStage(reading, from, to);
 }
 
-/** "the Oliver desk lamp": English has "the" before no given name, but before a family's. */
+/** True for "the Oliver desk lamp": English puts "the" before family names, never before given names. */
 function isArticledThing({ pieces }: Reading, from: number, to: number): boolean {
   const next = pieces[to];
   if (to - from > 1 || pieces[from - 1]?.lower !== 'the' || next?.kind !== 'word' || next.line) return false;
   return next.cased && !next.capital && !STOP_WORDS.has(next.lower) && !HOUSEHOLDS.has(next.lower);
 }
 
-/** "Emma by Jane Austen". */
+/** True for "Emma by Jane Austen". */
 function isBySomebody({ pieces, cues, kinds }: Reading, to: number): boolean {
   if ((kinds & CUE.figures) === 0 || pieces[to]?.lower !== 'by') return false;
   return cues.some((cue) => cue.from === to + 1 && (cue.kinds & CUE.figures) !== 0);
 }
 
-/** "Maria-Stuart-Inszenierung": of three words, the last is what it is. */
+/** True for "Maria-Stuart-Inszenierung": the last of three words is the thing. */
 function isCompound(pieces: readonly Piece[], from: number, to: number): boolean {
   const isJoint = (at: number): boolean => /^[-‑]$/u.test(pieces[at]?.text ?? '') && !pieces[at]!.spaced;
   return to - from > 4 && isJoint(from + 1) && isJoint(from + 3) && !isGivenName(pieces[from + 4]!);
 }
 
-/** "hotel Anna", "film Amélie"; `linked`: an article or preposition stands between. */
+/** True for "hotel Anna", "film Amélie". `linked`: an article or preposition stands between. */
 function leads(lead: Piece, linked: boolean): boolean {
   if (WORKS.has(lead.lower)) return true;
   return VENUES.has(lead.lower) && (!linked || lead.capital || !lead.cased);
 }
 
-/** "tickets for Carmen at the Teatro Real", "билет до Владимира". */
+/** True for "tickets for Carmen at the Teatro Real", "билет до Владимира". */
 function isOnStage({ pieces }: Reading, from: number, to: number): boolean {
   let ticket = false;
   for (let at = from - 1; at >= 0 && at >= from - TICKET_WITHIN; at -= 1)
@@ -107,5 +108,5 @@ function isOnStage({ pieces }: Reading, from: number, to: number): boolean {
   return false;
 }
 
-/** Before the place that a journey goes to. */
+/** Words before the destination of a journey. */
 const TOWARDS = PERSONAL_WORDS.towards;

@@ -1,4 +1,8 @@
-/** Cues at the end of a run of letters that no space parts: "我的订单号是", "주문번호는". */
+/**
+ * Finds cues at the end of an unspaced run: "我的订单号是", "주문번호는".
+ *
+ * Test: test/reader/personal/redact.test.ts.
+ */
 import { everyPhrase, PERSONAL_LANGUAGES, type PersonalSection } from './personal-lexicon.ts';
 import { anyWordOf, PERSONAL_WORDS } from './personal-words.ts';
 
@@ -11,7 +15,7 @@ function setOf(section: PersonalSection): ReadonlySet<string> {
   );
 }
 
-/** What the end of a run names. */
+/** What the cue at the end of a run announces. */
 export interface SuffixCue {
   readonly numbered: boolean;
   readonly technical: boolean;
@@ -22,7 +26,7 @@ export interface SuffixCue {
 
 const NONE: SuffixCue = { numbered: false, technical: false, secret: false, userName: false, birth: false };
 
-/** By phrase. */
+/** Cues by phrase. */
 const CUES = new Map<string, SuffixCue>();
 for (const [kind, section] of [
   ['numbered', 'numbered'],
@@ -33,7 +37,7 @@ for (const [kind, section] of [
 ] as const) {
   for (const phrase of setOf(section)) CUES.set(phrase, { ...(CUES.get(phrase) ?? NONE), [kind]: true });
 }
-/** What stands between a cue and its value. */
+/** Words between a cue and its value. */
 const BETWEEN = new RegExp(`${anyWordOf(PERSONAL_WORDS.unspacedBetween)}$`, 'u');
 const LONGEST = 16;
 
@@ -62,5 +66,5 @@ function cueAtEnd(run: string): SuffixCue {
   return NONE;
 }
 
-/** The languages that are read in runs. */
+/** The languages with unspaced runs. */
 export const RUN_LANGUAGES = ['zh', 'ja', 'ko', 'th'].map((code) => PERSONAL_LANGUAGES.get(code)!);

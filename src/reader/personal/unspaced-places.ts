@@ -1,4 +1,8 @@
-/** Addresses in Chinese, Japanese and Korean: a street or quarter, and the numbers behind it. */
+/**
+ * Finds addresses in Chinese, Japanese and Korean: a street or quarter, and the numbers after it.
+ *
+ * Test: test/reader/personal/redact.test.ts.
+ */
 import { anyWordOf, PERSONAL_WORDS } from './personal-words.ts';
 import type { Reading } from './reading.ts';
 
@@ -15,12 +19,12 @@ const HANGUL_STREET = ends(PERSONAL_WORDS.koreanStreetEnds);
 const HANGUL_ROAD = ends(PERSONAL_WORDS.koreanRoads);
 const HANGUL_UNIT = begins(PERSONAL_WORDS.koreanHouseUnits);
 const HANGUL_TOWN = ends(PERSONAL_WORDS.koreanTowns);
-/** Of an address: its towns, quarters and streets. */
+/** Endings of the parts of a Korean address: towns, quarters, streets. */
 const HANGUL_PART = ends(
   new Set([...PERSONAL_WORDS.koreanTowns, ...PERSONAL_WORDS.koreanVillages, ...PERSONAL_WORDS.koreanRoads]),
 );
 
-/** A street, or the quarter of a Japanese town before its numbers: "北区梅田" before "1-2-3". */
+/** True for a street, or a Japanese quarter before its numbers: "北区梅田" before "1-2-3". */
 function isHanStreet({ pieces }: Reading, place: number): boolean {
   const { text } = pieces[place]!;
   if (HAN_STREET.test(text)) return true;
@@ -31,7 +35,7 @@ function isHanStreet({ pieces }: Reading, place: number): boolean {
   );
 }
 
-/** "建国路88号", "桜木町3-15-8", "은행나무로 27길 14, 301호". */
+/** Finds "建国路88号", "桜木町3-15-8", "은행나무로 27길 14, 301호". */
 function findAddress(reading: Reading, place: number): void {
   const { pieces, spans } = reading;
   const piece = pieces[place]!;

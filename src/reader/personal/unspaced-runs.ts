@@ -1,8 +1,12 @@
-/** What the rules for scripts without spaces share. Covered by test/reader/personal/redact.test.ts. */
+/**
+ * Functions that the rules for scripts without spaces share.
+ *
+ * Test: test/reader/personal/redact.test.ts.
+ */
 import type { Piece } from './pieces.ts';
 import type { Reading } from './reading.ts';
 
-/** Marks a part of a piece as a name. */
+/** Marks a part of a piece as a name; offsets in UTF-16 units. */
 export function hideIn({ spans }: Reading, piece: Piece, from: number, to: number): void {
   if (to > from) spans.push({ start: piece.start + from, end: piece.start + to, kind: 'name' });
 }
@@ -15,7 +19,10 @@ function firstLetters(phrases: ReadonlySet<string>): ReadonlySet<number> {
   return known;
 }
 
-/** The places in a run behind any of some phrases. */
+/**
+ * Yields each index in a run after one of the phrases; the longest phrase at each place. `longest`: length of the
+ * longest phrase.
+ */
 export function* behind(
   run: string,
   phrases: ReadonlySet<string>,

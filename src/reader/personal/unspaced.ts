@@ -1,4 +1,8 @@
-/** Names and addresses in Chinese, Japanese, Korean and Thai, where no spaces part the words. */
+/**
+ * Finds names in Chinese, Japanese, Korean and Thai, where no spaces separate words.
+ *
+ * Test: test/reader/personal/redact.test.ts.
+ */
 import { personNames } from './names-lexicon.ts';
 import { nameEnd } from './names.ts';
 import type { Piece } from './pieces.ts';
@@ -46,7 +50,7 @@ const ZH_NO_NAME = new RegExp(anyWordOf(PERSONAL_WORDS.chineseNoNames), 'u');
 const ZH_PERSONS = new Set(ZH.persons);
 const ZH_TITLES = new RegExp(anyWordOf(PERSONAL_WORDS.chineseTitles), 'gu');
 
-/** The length of the Chinese name that a run begins with, or 0. */
+/** Length of the Chinese name at the start of a run, or 0. */
 function chineseName(rest: string): number {
   const surname = DOUBLE_SURNAMES.has(rest.slice(0, 2)) ? 2 : SURNAMES.has(rest[0] ?? '') ? 1 : 0;
   if (surname === 0) return 0;
@@ -101,16 +105,16 @@ function findChinese(reading: Reading, place: number): void {
   }
 }
 
-/** What persons do, behind their name. */
+/** Acts of people, after their name. */
 const ZH_DEEDS = new RegExp(`^${anyWordOf(PERSONAL_WORDS.chineseDeeds)}`, 'u');
-/** Before the name of whom one deals with. */
+/** Words before a person whom one deals with. */
 const ZH_DEALINGS = new RegExp(anyWordOf(PERSONAL_WORDS.chineseDealings), 'gu');
 const ZH_SURE_DEALINGS = PERSONAL_WORDS.chineseSureDealings;
-/** Characters that given names are made of. */
+/** Characters of given names. */
 const ZH_GIVEN = PERSONAL_WORDS.chineseGivenCharacters;
 const ZH_BEGINNINGS = new RegExp(`^${anyWordOf(PERSONAL_WORDS.chineseBeginnings)}`, 'u');
 
-/** "欧阳静雯说过了", "请抄送给司徒浩": a name that what is done tells. */
+/** Finds names beside acts: "欧阳静雯说过了", "请抄送给司徒浩". */
 function findChineseDoers(reading: Reading, piece: Piece): void {
   const run = piece.text;
   const start = ZH_BEGINNINGS.exec(run)?.[0].length ?? 0;
@@ -124,11 +128,12 @@ function mayBeGiven(run: string, from: number, to: number): boolean {
   return true;
 }
 
-/** Surnames that begin words as well. */
+/** Surnames that also begin words. */
 const ZH_NO_DOUBLE = PERSONAL_WORDS.unsureChineseSurnames;
 
 /**
- * `told`: what stands before announces a person, so that the name may end the run; `sure`: "了" may follow as well.
+ * Hides a name at `from`. `told`: the words before announce a person, so the name may end the run. `sure`: "了" may
+ * follow too.
  */
 function hideChineseDoer(reading: Reading, piece: Piece, from: number, told: boolean, sure = false): void {
   const run = piece.text;
@@ -146,7 +151,7 @@ function hideChineseDoer(reading: Reading, piece: Piece, from: number, told: boo
   }
 }
 
-/** "姓名：王芳", "名前：田中", "我叫 Anna". */
+/** Hides the name in the next piece: "姓名：王芳", "名前：田中", "我叫 Anna". */
 function hideNext(reading: Reading, place: number): void {
   const { pieces } = reading;
   let at = place + 1;
@@ -172,12 +177,12 @@ const JA_NAME_END = beginning(PERSONAL_WORDS.japaneseNameEnds);
 const JA_PERSON_END = beginning(PERSONAL_WORDS.japanesePersonEnds);
 const JA_SAYING = new RegExp(anyWordOf(PERSONAL_WORDS.japaneseSayings), 'u');
 const JA_HONORIFIC = new RegExp(anyWordOf(PERSONAL_WORDS.japaneseHonorifics), 'gu');
-/** Before a name in one run of letters. */
+/** Words before a name, in one run. */
 const JA_BEGINNINGS = new RegExp(`^${anyWordOf(PERSONAL_WORDS.japaneseBeginnings)}{1,4}`, 'u');
 const JA_NO_NAME = new RegExp(`${anyWordOf(PERSONAL_WORDS.noJapaneseNameEnds)}$`, 'u');
 const NAME_CHARACTER = /[\p{Script=Han}\p{Script=Katakana}ー々]/u;
 
-/** The length of the name that a run begins with: up to eight characters of Han or katakana, or a few of hiragana. */
+/** Length of the Japanese name at the start of a run: up to eight characters of Han or katakana. */
 function japaneseName(rest: string): number {
   let length = 0;
   while (length < 8 && length < rest.length && NAME_CHARACTER.test(rest[length]!)) length += 1;
@@ -226,7 +231,7 @@ function findJapanese(reading: Reading, place: number): void {
     hideIn(reading, piece, 0, first);
 }
 
-/** The name that ends at a place. */
+/** Hides the name that ends at an index. */
 function hideBackwards(reading: Reading, place: number, end: number, honorific: boolean): void {
   const piece = reading.pieces[place]!;
   const run = piece.text;
@@ -241,7 +246,7 @@ function hideBackwards(reading: Reading, place: number, end: number, honorific: 
   hideIn(reading, piece, from, end);
 }
 
-/** A family's name that a blank parts from the given name. */
+/** Hides a family name that a blank separates from the given name. */
 function hideFamilyBefore(reading: Reading, place: number): void {
   const piece = reading.pieces[place]!;
   const before = reading.pieces[place - 1];
@@ -264,27 +269,27 @@ const KO_NAME =
   /^([\p{Script=Hangul}]{2,4}?)(?:입니다|이에요|예요|이고|라고|이라고|인데|이며|이야|이요|의|은|는|이|가|을|를|에게|한테|님|씨|와|과|랑|$)/u;
 const KO_HONORIFIC = /^([\p{Script=Hangul}]{3,4})(?:님|씨)(?:$|[은는이가을를의께에과와도한])/u;
 const KO_DOUBLE_SURNAMES = PERSONAL_WORDS.koreanDoubleSurnames;
-/** What somebody is at work, behind a name. */
+/** Posts at work, after a name. */
 const KO_POSTS = new RegExp(`^${anyWordOf(PERSONAL_WORDS.koreanPosts)}`, 'u');
-/** What follows a given name. */
+/** Endings after a given name. */
 const KO_BEHIND_GIVEN =
   /^(?:이?가|이?는|이?랑|이?한테|에게|이?를|이?의|이?도|님.{0,3}|씨.{0,2}|이?와|과|이|아|야|입니다|이에요|예요)?$/u;
 const KO_NO_NAME = PERSONAL_WORDS.noKoreanNames;
 
-/** The length of the Korean name that a piece begins with, or 0. */
+/** Length of the Korean name at the start of a piece, or 0. */
 function koreanName(text: string): number {
   const name = KO_NAME.exec(text)?.[1] ?? '';
   if (KO_NO_NAME.has(name) || KO_NO_NAME.has(text)) return 0;
   return KO_SURNAMES.has(name[0] ?? '') && name.length > 1 ? name.length : 0;
 }
 
-/** A family's name with a given name, by how it begins. */
+/** True if a name begins like a family name with a given name. */
 function mayBeKorean(name: string): boolean {
   if (KO_NO_NAME.has(name)) return false;
   return KO_DOUBLE_SURNAMES.has(name.slice(0, 2)) || (name.length === 3 && KO_SURNAMES.has(name[0]!));
 }
 
-/** The length of the given name, with or without a family's name, that a piece begins with, or 0. */
+/** Length of the given name, with or without a family name, at the start of a piece, or 0. */
 function koreanGiven(text: string): number {
   for (const family of [0, 1, 2]) {
     const own = text.slice(family, family + 2);
@@ -389,7 +394,7 @@ function findThai(reading: Reading, place: number): void {
   hideThaiGiven(reading, piece);
 }
 
-/** "คุณสมศักดิ์โทรมา": a given name of the list behind what may stand before one. */
+/** Hides a listed given name after an honorific: "คุณสมศักดิ์โทรมา". */
 function hideThaiGiven(reading: Reading, piece: Piece): void {
   for (const { at } of behind(piece.text, TH_HONORIFICS, 6)) {
     for (let end = Math.min(at + LONGEST_THAI_GIVEN, piece.text.length); end > at + 2; end -= 1) {

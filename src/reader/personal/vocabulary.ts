@@ -1,6 +1,7 @@
 /**
- * What a word is by itself: of the lists for all languages, a given name, a family's name, or written as names are.
- * Covered by test/reader/personal/redact.test.ts.
+ * Facts about a word on its own: whether it is a given name or a family name by the lists, or is spelled like a name.
+ *
+ * Test: test/reader/personal/redact.test.ts.
  */
 import { LEXICON } from '../document/lexicon.ts';
 import { once } from '../document/once.ts';
@@ -15,22 +16,22 @@ export const TECHNICAL = everyWord('technical');
 export const UNITS = everyWord('units');
 export const NOT_NAMES: ReadonlySet<string> = everyWord('notNames');
 export const STOP_WORDS: ReadonlySet<string> = new Set(LEXICON.stopWords.all);
-/** Digits as people spell numbers, and what repeats one. */
+/** Digits as words, and words that repeat one. */
 export const DIGIT_WORDS: ReadonlySet<string> = new Set(
   [...LEXICON.digits.all, ...PERSONAL_WORDS.digitRepeats].filter(
     (word) => word.length > 1 && !word.includes(' '),
   ),
 );
 
-/** A word as written, before anything is looked up for it. */
+/** A word as written, before any look-up. */
 export interface Spelling {
   readonly kind: RunKind;
   readonly text: string;
   /** In lower case, with straight apostrophes. */
   readonly lower: string;
-  /** Begins with a capital. */
+  /** True if it begins with a capital. */
   readonly capital: boolean;
-  /** Belongs to a script with two cases. */
+  /** True if its script has two cases. */
   readonly cased: boolean;
 }
 
@@ -51,12 +52,12 @@ const givenNames = once((): ReadonlySet<string> => {
 const DEMONYM = /(?:ian|ish|ese|ean|ist|tarian)$/u;
 
 const NOT_PERSONS: ReadonlySet<string> = new Set(everyPhrase('notPersons'));
-/** With the apostrophe. */
+/** Length of the longest suffix, with its apostrophe. */
 const LONGEST_SUFFIX = 4;
 const SHORTEST_STEM = 2;
 const APOSTROPHE = 0x27;
 
-/** Without a possessive "'s" or what Turkish sets behind the apostrophe of a name: "Tuğrul'u". */
+/** The word without a possessive "'s" or a Turkish suffix after the apostrophe of a name: "Tuğrul'u". */
 export function bare(lower: string): string {
   const first = Math.max(lower.length - LONGEST_SUFFIX, SHORTEST_STEM);
   for (let at = lower.length - 1; at >= first; at -= 1)
@@ -68,7 +69,7 @@ export function bare(lower: string): string {
 /** "dov'è" holds no name. */
 const ROMANCE_VERB = /[àèìòù]/u;
 
-/** Inflected as Slavic, Finnish or Turkish names are: by one to three letters. */
+/** True if the word is a listed name, perhaps with a Slavic, Finnish or Turkish ending of one to three letters. */
 function isKnownIn(names: ReadonlySet<string>, lower: string): boolean {
   if (names.has(lower)) return true;
   if (lower.length < 5 || !/[\u0400-\u04ffąćęłńóśźżčďěňřšťůžğış]|(?:em|owi|ą|ę|om|ova|ové)$/u.test(lower))
@@ -82,12 +83,12 @@ function isKnownIn(names: ReadonlySet<string>, lower: string): boolean {
   return false;
 }
 
-/** A given name, of a word in lower case. */
+/** True for a given name. `lower`: a word in lower case. */
 export function isGiven(lower: string): boolean {
   return isKnownIn(givenNames(), bare(lower));
 }
 
-/** A given name; `words`: also one that is a word or place as well. */
+/** True for a given name. `words`: also for one that is a word or place as well. */
 export function isGivenName({ lower, kind }: Spelling, words = true): boolean {
   return kind === 'word' && (isGiven(lower) || (words && wordNames().has(bare(lower))));
 }
@@ -97,24 +98,24 @@ const FAMILY_ENDING = new RegExp(
   'u',
 );
 
-/** A family's name: "Okonkwo", "Papanikolaou". */
+/** True for a family name: "Okonkwo", "Papanikolaou". */
 export function isFamilyName({ lower, kind }: Spelling): boolean {
   if (kind !== 'word') return false;
   const name = bare(lower);
   return isKnownIn(personNames().family, name) || FAMILY_ENDING.test(name);
 }
 
-/** A given name as the lists write it, without any ending. */
+/** True for a given name in the exact form of the lists. */
 export function isListedName(lower: string): boolean {
   return givenNames().has(lower);
 }
 
-/** A name that no word is spelled like, so that it needs no cue in scripts without capitals. */
+/** True for a name that no word is spelled like; it needs no cue in scripts without capitals. */
 export function isSureName({ lower }: Spelling): boolean {
   return personNames().given.has(lower);
 }
 
-/** May be part of a name by how it is written. */
+/** True if its spelling allows a word to be part of a name. */
 export function isSpelledAsName({ text, lower, kind, cased, capital }: Spelling): boolean {
   if (kind !== 'word' || (cased && !capital) || text.includes('_')) return false;
   const name = bare(lower);
@@ -122,19 +123,19 @@ export function isSpelledAsName({ text, lower, kind, cased, capital }: Spelling)
   return cased ? !isOther || givenNames().has(name) : !isOther && !STOP_WORDS.has(name);
 }
 
-/** A name of the lists, of a word that is written small. */
+/** True if a lower-case word is a listed name. */
 export function isSmallPerson({ lower, text }: Spelling): boolean {
   if (text.length < 4 || !(personNames().given.has(lower) || (text.length > 4 && isListedName(lower))))
     return false;
   return !STOP_WORDS.has(lower) && !NOT_NAMES.has(lower);
 }
 
-/** Makes a name with the word behind it: "عبد". */
+/** True if a word forms a name with the next word: "عبد". */
 export function mayHeadName(lower: string): boolean {
   return PERSONAL_WORDS.sureNameHeads.has(lower);
 }
 
-/** May be a name in a text that writes names small. */
+/** True if a word may be a name in a text that writes names in lower case. */
 export function isSmallName({ lower, kind, cased, capital, text }: Spelling): boolean {
   return (
     kind === 'word' &&
