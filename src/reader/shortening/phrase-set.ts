@@ -1,6 +1,7 @@
 /**
- * Looks for phrases in texts that are shown, in time linear in the text: each word is looked up once, for the phrases
- * of all sections. Covered by test/reader/shortening/phrase-set.test.ts.
+ * Finds phrases in texts that are shown. Takes linear time: each word is looked up once, for the phrases of all sets.
+ *
+ * Test: test/reader/shortening/phrase-set.test.ts.
  */
 import { LANGUAGES, LEXICON } from '../document/lexicon.ts';
 import { alternatives } from '../document/patterns.ts';
@@ -11,9 +12,9 @@ import { TEXT_LANGUAGES, TEXT_SECTIONS, type TextSection } from '../document/tex
 
 /** A word of a text that is shown. */
 export class ShownWord {
-  /** Folded: how phrases are looked up. */
+  /** Its folded form, the lookup key of phrases. */
   readonly key: string;
-  /** UTF-16 units. */
+  /** Its range in the text, UTF-16 units. */
   readonly start: number;
   readonly end: number;
   /** The phrases that begin with it. */
@@ -30,19 +31,19 @@ export class ShownWord {
     this.#place = place;
   }
 
-  /** Words of the longest phrase of a set that begins here; 0: none does. */
+  /** Number of words of the set's longest phrase that begins here; 0 if there is none. */
   lengthOf(set: PhraseSet): number {
     return this.#text.lengthAt(this.#place, set);
   }
 }
 
 const SCAN = new WordScan({ signs: false, joiner: true });
-/** Of scripts that write no spaces between words, and of Korean, whose words take endings. */
+/** Letters of scripts without spaces between words, and of Korean, whose words take endings. */
 const UNSPACED =
   /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]/u;
 const keyOf = toldOnce(wordKey);
 
-/** A word as phrases are looked up by it, told once. */
+/** A word with its lookup key; cached. */
 interface Opener {
   readonly key: string;
   /** The phrases that begin with it. */
@@ -54,13 +55,13 @@ const tellOpener = (word: string): Opener => {
   const opens = [BY_WORD.get(key), BY_BEGINNING.get(key.charCodeAt(0))].filter((one) => one !== undefined);
   return { key, opens };
 };
-/** Told anew when a set is made. */
+/** The cache of openers, emptied whenever a set is made. */
 let openerOf = toldOnce(tellOpener);
 
-/** The words of a text, and how long the phrases are that begin at each. */
+/** The words of a text, and the lengths of the phrases that begin at each. */
 class ShownText {
   readonly words: ShownWord[] = [];
-  /** By word and by the number of the set; null before anybody asks. */
+  /** Lengths by word and by number of the set; null before the first use. */
   #lengths: Uint8Array | null = null;
   #sets = 0;
 
@@ -101,7 +102,7 @@ class ShownText {
   }
 }
 
-/** The first words of a text; hyphens part words here. */
+/** The first words of a text; hyphens separate words here. */
 export function shownWordsOf(text: string, most = 80): readonly ShownWord[] {
   const shown = new ShownText();
   SCAN.begin(text);
@@ -109,10 +110,10 @@ export function shownWordsOf(text: string, most = 80): readonly ShownWord[] {
   return shown.words;
 }
 
-/** `…` stands for up to so many words. */
+/** Most words that `…` stands for. */
 const GAP = 4;
 
-/** A part of a phrase: a word, the beginning of one, or a gap. */
+/** A part of a phrase: a word, a prefix, or a gap. */
 interface PhrasePart {
   readonly text: string;
   readonly kind: 'word' | 'beginning' | 'gap';
@@ -125,17 +126,17 @@ interface Phrase {
 
 /** Phrases with the same first word. */
 interface Opened {
-  /** By the second; many phrases begin with "I". */
+  /** Phrases by second word, because many begin with "I". */
   readonly bySecond: Map<string, Phrase[]>;
-  /** Those without a second, or with one that is no whole word. */
+  /** Phrases without a second word, or whose second part is not a whole word. */
   readonly others: Phrase[];
 }
 
-/** By the first word, and by the first UTF-16 unit of a beginning. */
+/** Phrases by first word, and by the first UTF-16 unit of a prefix. */
 const BY_WORD = new Map<string, Opened>();
 const BY_BEGINNING = new Map<number, Opened>();
 
-/** How many words from `at` on are the parts of a phrase; 0: they are not. */
+/** Number of words from `at` on that match the parts of a phrase; 0 if they do not. */
 function matchedWords(parts: readonly PhrasePart[], words: readonly ShownWord[], at: number): number {
   let place = at;
   let skip = 0;
@@ -159,7 +160,7 @@ function isWord({ text, kind }: PhrasePart, word: ShownWord | undefined): boolea
   return kind === 'beginning' ? word.key.startsWith(text) : word.key === text;
 }
 
-/** `part`: as the lexicon has it; what ends in `*` stands for all that begin so. */
+/** Parses a part of a phrase in the lexicon's notation; `*` ends a prefix. */
 function partOf(part: string): PhrasePart {
   if (part === '…') return { text: part, kind: 'gap' };
   const isBeginning = part.endsWith('*');
@@ -167,11 +168,11 @@ function partOf(part: string): PhrasePart {
 }
 
 /**
- * Phrases of languages with spaces, which are looked for by word, and of others, by text. Made before the texts are cut
- * in which it is looked for.
+ * A set of phrases: those of languages with spaces match by word, others by text. Make every set before any text is
+ * cut, because cut texts know only the sets made before them.
  */
 export class PhraseSet {
-  /** How many sets there are. */
+  /** Number of sets. */
   static count = 0;
   readonly number: number;
   readonly #words = new Set<string>();
@@ -208,36 +209,38 @@ export class PhraseSet {
     else opened.bySecond.set(second!.text, [entry]);
   }
 
-  /** The place after the longest phrase that begins at word `at`; `at` itself when none does. */
+  /** Index after the longest phrase that begins at word `at`; `at` itself if there is none. */
   endAt(words: readonly ShownWord[], at: number): number {
     return Math.min(at + (words[at]?.lengthOf(this) ?? 0), words.length);
   }
 
-  /** Whether a word is a phrase by itself. */
+  /** True if a word alone is a phrase. */
   hasWord(key: string): boolean {
     return this.#words.has(key);
   }
 
-  /** How many of the last words are a phrase. */
+  /** Number of the last words that form a phrase; 0 if they do not. */
   lengthAtEnd(words: readonly ShownWord[]): number {
     for (let length = Math.min(6, words.length); length > 0; length -= 1)
       if (words.at(-length)!.lengthOf(this) === length) return length;
     return 0;
   }
 
-  /** The word at which the first phrase begins; in a text without spaces between words 0; -1: there is none. */
+  /**
+   * Index of the word at which the first phrase begins; 0 for a match in a text without spaces; -1 if there is none.
+   */
   firstIn(text: string, words: readonly ShownWord[]): number {
     const place = words.findIndex((word) => word.lengthOf(this) > 0);
     return place < 0 && UNSPACED.test(text) && this.#anywhere.test(text) ? 0 : place;
   }
 
-  /** UTF-16 units of a phrase of a language without spaces that stands at `at`; 0: none. */
+  /** Length of a phrase of a language without spaces at index `at`, UTF-16 units; 0 if there is none. */
   unspacedAt(text: string, at: number): number {
     this.#atStart.lastIndex = at;
     return UNSPACED.test(text.charAt(at)) ? (this.#atStart.exec(text)?.[0].length ?? 0) : 0;
   }
 
-  /** The same at the end of a text. */
+  /** Length of such a phrase at the end of a text, UTF-16 units; 0 if there is none. */
   unspacedAtEnd(text: string): number {
     return UNSPACED.test(text.slice(-1)) ? (this.#atEnd.exec(text.slice(-24))?.[0].length ?? 0) : 0;
   }
@@ -253,15 +256,12 @@ const { determiners, stopWords, stopWordsInNames } = LEXICON;
 const STOP_WORDS: ReadonlySet<string> = new Set(
   [...determiners.all, ...stopWords.all, ...stopWordsInNames.all].map((word) => wordKey(word)),
 );
-/** What stands for a word in languages that inflect. */
+/** Length of the prefix that stands for a word, because words inflect. */
 const STEM_LENGTH = 4;
-/** Hiragana alone are particles and endings. */
+/** Particles and endings, which are hiragana alone. */
 const SAYS_NOTHING = /^\p{Script=Hiragana}+$/u;
 
-/**
- * What a word is compared by: its beginning, if it says something; of a run of a script without spaces the pairs of its
- * characters.
- */
+/** The stems of a word: its prefix, if it has meaning; for a run of a script without spaces, its character pairs. */
 const stemsOfKey = toldOnce((key: string): readonly string[] => {
   if (!UNSPACED.test(key))
     return STOP_WORDS.has(key) ? [] : [/^\p{N}/u.test(key) ? key : key.slice(0, STEM_LENGTH)];
@@ -276,17 +276,17 @@ function keysIn(text: string, most = 80): string[] {
   return keys;
 }
 
-/** What the words of a text are compared by, numbers among them. */
+/** The stems of a text's words, numbers included. */
 export function stemsOf(text: string): ReadonlySet<string> {
   return new Set(keysIn(text).flatMap(stemsOfKey));
 }
 
-/** Whether a text holds a word that says something. */
+/** True if a text contains a word with meaning. */
 export function saysSomething(text: string): boolean {
   return keysIn(text, 40).some((key) => !/^\p{N}/u.test(key) && stemsOfKey(key).length > 0);
 }
 
-/** About how many words of a text say something, numbers left out; `besides`: keys of words that do not count. */
+/** Approximate number of content words in a text, without numbers. `besides`: keys of words that do not count. */
 export function contentCount(text: string, besides?: ReadonlySet<string>): number {
   let pairs = 0;
   let count = 0;
@@ -305,7 +305,7 @@ const inAll = (section: TextSection, isSpaced: boolean): string[] =>
 export const SHOWN = Object.fromEntries(
   TEXT_SECTIONS.map((section) => [section, new PhraseSet(inAll(section, true), inAll(section, false))]),
 ) as Readonly<Record<TextSection, PhraseSet>>;
-/** What went wrong, without stems. */
+/** The phrases for troubles in `lexicon/<language>/words.json`, without those that hold a prefix or suffix. */
 export const TROUBLES = new PhraseSet(troublesOf(true), troublesOf(false));
 
 function troublesOf(isSpaced: boolean): string[] {

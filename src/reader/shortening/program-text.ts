@@ -1,9 +1,13 @@
-/** Tells lines of a program from sentences. */
+/**
+ * Tells lines of a program from sentences.
+ *
+ * Test: test/reader/shortening/program-text.test.ts.
+ */
 
-/** So many characters for one sign of a program. */
+/** Most characters per sign of a program. */
 const CHARACTERS_OF_SIGN = 14;
 
-/** Whether a sentence is a line of a program. */
+/** True if a sentence is a line of a program. */
 export function isCode(sentence: string): boolean {
   const signs = sentence.match(/[{}=;<>\\|]|_\w|\w\(/gu)?.length ?? 0;
   return signs >= 3 && signs * CHARACTERS_OF_SIGN > sentence.length;

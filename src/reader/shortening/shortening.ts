@@ -1,6 +1,8 @@
 /**
- * Shortens a sentence at a clause, else at a word with an ellipsis, so that it never says the opposite. Covered by
- * test/reader/shortening/shortening.test.ts.
+ * Shortens a sentence at a clause, else at a word with an ellipsis. Keeps the promise that a shortened sentence never
+ * says the opposite.
+ *
+ * Test: test/reader/shortening/shortening.test.ts.
  */
 import { truncate } from '../../domain/truncate.ts';
 import { LEXICON } from '../document/lexicon.ts';
@@ -17,9 +19,9 @@ const { subjects, auxiliaries, determiners, connectors, conjunctions, negations,
 const SUBJECTS = keysOf(subjects);
 const AUXILIARIES = keysOf(auxiliaries);
 const FUNCTION_WORDS = keysOf(determiners, connectors, conjunctions, negations, auxiliaries);
-/** "I" and "a" are words of English before they are the "and" of Polish. */
+/** Excludes "I" and "a", which are English words, and "and" in Polish. */
 const CONJUNCTIONS = new Set([...keysOf(conjunctions, and)].filter((key) => !/^[aio]$/.test(key)));
-/** What follows "and" where it joins clauses, not things: a subject, an auxiliary or a question word. */
+/** Words after an "and" that joins clauses, not things: a subject, an auxiliary or a question word. */
 const CLAUSE_STARTS = new Set([
   ...SUBJECTS,
   ...AUXILIARIES,
@@ -27,50 +29,53 @@ const CLAUSE_STARTS = new Set([
 ]);
 const UNSPACED_NEGATION_AT_END = /[不没无未别非勿沒無]$/u;
 
-/** Where a clause ends: marks, spaced dashes and brackets. */
+/** Ends of clauses: marks, spaced dashes and brackets. */
 const CLAUSE_MARK = new RegExp(
   String.raw`[,;，、；](?!\d)\s*(?=\S)|:\s+(?=\S)|：|\s[–—-]\s|\s\(|(?<=[${QUESTION_ENDS}!！。])\s*(?=\S)`,
   'gu',
 );
-/** A clause that ends without a mark has so many words before it. */
+/** Least words of a clause that ends without a mark. */
 const LEAST_WORDS = 4;
-/** Fewer content words, or UTF-16 units, are no clause to stand by itself. */
+/** Least content words, and UTF-16 units, of a clause that stands alone. */
 const LEAST_CONTENT = 2;
 const LEAST_LENGTH = 8;
-/** UTF-16 units of a clause that say how it begins. */
+/** Length of the beginning of a clause that is read, UTF-16 units. */
 const CLAUSE_HEAD = 60;
-/** So few words may lead up to a wish without a comma. */
+/** Most words before a wish without a comma between. */
 const MOST_BEFORE = 6;
 
-/** At most `length` UTF-16 units of a sentence. */
+/** Shortens a sentence to at most `length` UTF-16 units. */
 export function shortened(sentence: string, length: number): string {
   return shortenedAtClause(sentence, length) ?? cutAtWord(sentence.trim(), length);
 }
 
-/** The same at a clause only; null when no clause of that length stands by itself. `isWish`: "I want to" is cut off. */
+/**
+ * Shortens a sentence at a clause; null if no clause within `length` UTF-16 units stands alone. `isWish`: an opening
+ * such as "I want to" was cut off.
+ */
 export function shortenedAtClause(sentence: string, length: number, isWish = false): string | null {
   const text = sentence.trim();
   if (text.length <= length) return text;
-  // Without a comma or the like at its end, which announces more.
+  // Removes a comma or the like at the end, which announces more.
   return (
     clauseWithin(text, length, isWish)?.replace(/(?<![\s,;:，、；：–—-])[\s,;:，、；：–—-]+$/u, '') ?? null
   );
 }
 
-/** With a mark at its end, and none that announces more. */
+/** The sentence with a mark at its end, which does not announce more. */
 export function ended(sentence: string): string {
   const whole = sentence.replace(/(?<!\s)\s*[:：]$/u, '');
   return endsSentence(whole) ? whole : `${whole}${isUnspaced(whole) ? '。' : '.'}`;
 }
 
-/** Whether a later clause of a sentence says otherwise than the first: "…, but …". */
+/** True if a later clause contrasts with the first: "…, but …". */
 export function isContrasted(sentence: string): boolean {
   return clauseEnds(sentence).some(({ next }) => opensWith(SHOWN.contrasts, sentence.slice(next)));
 }
 
 /**
- * The clause of a sentence that says what is wanted, where what is before it only leads up to it: "I am on a trip and I
- * need a hotel". The whole sentence where there is none.
+ * The clause with the wish, if the text before only leads up to it: "I am on a trip and I need a hotel". Otherwise the
+ * whole sentence.
  */
 export function wishIn(sentence: string): string {
   if (isUnspaced(sentence) || saysWhatIsWanted(sentence) || isContrasted(sentence)) return sentence;
@@ -89,12 +94,12 @@ export function wishIn(sentence: string): string {
 }
 
 /**
- * The longest run of clauses from the front that stands by itself; where it does not, or says not what is wanted or
- * wrong, a later clause that does. Where a clause says otherwise ("but"), only such a later one.
+ * Finds the longest run of clauses from the front that stands alone. If there is none, or it names neither wish nor
+ * trouble, a later clause that does. In a contrasted sentence ("but"), only a later clause.
  */
 function clauseWithin(text: string, length: number, isWish: boolean): string | null {
   const isSafe = !isContrasted(text);
-  // "I need to exchange the hose, but I have no number": neither part alone, and the wish is no reason to drop.
+  // "I need to exchange the hose, but I have no number": neither part stands alone, and a wish must not be dropped.
   if (!isSafe && (isWish || wishes(text))) return null;
   const ends = clauseEnds(text);
   const leans = leansOn(text);
@@ -109,14 +114,14 @@ function clauseWithin(text: string, length: number, isWish: boolean): string | n
   if (front === undefined && isSafe && !leans) return null;
   for (const { next } of ends) {
     const rest = withoutContrast(text.slice(next).trim());
-    // "As a tourist, what …": the main clause stands by itself.
+    // The main clause stands alone: "As a tourist, what …".
     const isTelling = front === undefined ? (leans && isSafe) || saysWhatIsWanted(rest) : wishes(rest);
     if (isTelling && stands(rest) && !refersBack(rest)) return rest;
   }
   return front ?? null;
 }
 
-/** A wish, or that something is not as it should be. */
+/** True if a clause names a wish, or that something is wrong. */
 function saysWhatIsWanted(clause: string): boolean {
   const words = shownWordsOf(clause);
   return (
@@ -126,13 +131,13 @@ function saysWhatIsWanted(clause: string): boolean {
   );
 }
 
-/** Begins with "I would like to", "can you" and the like. */
+/** True if a clause begins with "I would like to", "can you" and the like. */
 function wishes(clause: string): boolean {
   const words = shownWordsOf(clause, 12);
   return SHOWN.openings.endAt(words, 0) > 0 || SHOWN.directives.endAt(words, 0) > 0;
 }
 
-/** "It shows complete": of what, the clause before says. */
+/** True for "It shows complete": the clause before names the subject. */
 function refersBack(clause: string): boolean {
   return SHOWN.references.firstIn(clause, shownWordsOf(clause)) >= 0;
 }
@@ -143,7 +148,7 @@ interface ClauseEnd {
 }
 
 /**
- * Where clauses end outside quotes and brackets: at marks, before reasons, and before "and" with a new subject or verb.
+ * Ends of clauses outside quotes and brackets: at marks, before reasons, and before "and" with a new subject or verb.
  */
 function clauseEnds(text: string): ClauseEnd[] {
   const ends: ClauseEnd[] = [...text.matchAll(CLAUSE_MARK)].map(({ 0: mark, index }) => ({
@@ -162,7 +167,7 @@ function clauseEnds(text: string): ClauseEnd[] {
     .sort((one, other) => one.end - other.end);
 }
 
-/** "A free, child friendly, quiet place": what follows a comma begins no clause. */
+/** True for "A free, child friendly, quiet place": no clause begins after the comma. */
 function isBetweenThings(text: string, comma: number, next: number): boolean {
   if (text[comma] !== ',') return false;
   const words = shownWordsOf(text.slice(next, next + CLAUSE_HEAD), 4);
@@ -175,7 +180,7 @@ function isBetweenThings(text: string, comma: number, next: number): boolean {
   );
 }
 
-/** No quote or bracket is open. */
+/** True if no quote or bracket is open. */
 function isBalanced(front: string): boolean {
   const count = (mark: RegExp): number => front.match(mark)?.length ?? 0;
   return count(/"/gu) % 2 === 0 && count(/[([“„«「『（]/gu) <= count(/[)\]”»」』）]/gu);
@@ -185,10 +190,10 @@ function opensWith(phrases: PhraseSet, clause: string): boolean {
   return phrases.endAt(shownWordsOf(clause, 6), 0) > 0 || phrases.unspacedAt(clause, 0) > 0;
 }
 
-/** It begins like "because …", "if …", "when …" and is no question: not a sentence of its own. */
+/** True if a clause begins with "because", "if", "when" and the like and is no question: it does not stand alone. */
 function leansOn(clause: string): boolean {
   if (endsInQuestionMark(clause)) return false;
-  // "When does it open"
+  // "When does it open" is a question.
   if (AUXILIARIES.has(shownWordsOf(clause, 2)[1]?.key ?? '')) return false;
   return [SHOWN.subordinates, SHOWN.reasons, SHOWN.purposes].some((phrases) => opensWith(phrases, clause));
 }
@@ -204,7 +209,7 @@ function isWeakEnd(key: string): boolean {
   return SHOWN.weakEnds.hasWord(key) || SHOWN.negations.hasWord(key) || FUNCTION_WORDS.has(key);
 }
 
-/** Cut at a word, never after an article, a preposition or "not", with an ellipsis. */
+/** Cuts at a word and adds an ellipsis; never cuts after an article, a preposition or "not". */
 function cutAtWord(text: string, length: number): string {
   const room = truncate(text, length - 1);
   if (isUnspaced(room) && !/\s/u.test(room.slice(length >> 1)))
@@ -217,7 +222,7 @@ function cutAtWord(text: string, length: number): string {
   return `${cut.slice(0, end)}…`;
 }
 
-/** Without articles, prepositions and the like at its end. */
+/** The text without articles, prepositions and the like at its end. */
 export function withoutWeakEnd(text: string): string {
   const words = shownWordsOf(text, 200);
   const last = words.findLastIndex(({ key }, place) => place < 2 || !isWeakEnd(key));

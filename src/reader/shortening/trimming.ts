@@ -1,6 +1,8 @@
 /**
- * Cuts courtesies and what only leads up to a request from the ends of a sentence, so that a whole piece is left.
- * Covered by test/reader/shortening/trimming.test.ts.
+ * Trims courtesies and openings from both ends of a sentence. Keeps the invariant that the rest is a whole piece that
+ * still says something.
+ *
+ * Test: test/reader/shortening/trimming.test.ts.
  */
 import { LEXICON } from '../document/lexicon.ts';
 import { endsInQuestionMark, QUESTION_ENDS } from '../document/question-marks.ts';
@@ -12,12 +14,12 @@ import { type PhraseSet, saysSomething, SHOWN, shownWordsOf, stemsOf, type Shown
 const CONJUNCTIONS: ReadonlySet<string> = new Set(
   [...LEXICON.and.all, ...LEXICON.conjunctions.all].map(wordKey),
 );
-/** Phrases are cut from the front and the end so many times. */
+/** Most phrases that are cut from the front, and from the end. */
 const ROUNDS = 8;
-/** A name after a greeting or "my name is" has so many words. */
+/** Most words of a name after a greeting or "my name is". */
 const MOST_OF_NAME = 3;
 
-/** Marks, spaces and pictures before the first word; quotes, brackets and signs of money belong to the text. */
+/** Marks, spaces and pictures before the first word. Quotes, brackets and currency signs belong to the text. */
 const BEFORE = new RegExp(
   String.raw`^(?:[\s,.;:!…。！、，；：~*#>|·${QUESTION_ENDS}-]|\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u200d|\ufe0f|–|—)+`,
   'u',
@@ -33,7 +35,9 @@ const ANY_MARK_AT_END = new RegExp(String.raw`[\s.!…。！;,:，、；：–�
 const BEFORE_ASIDE = new RegExp(String.raw`[,.;:!…–—${QUESTION_ENDS}-]\s{0,3}$`, 'u');
 const PICTURE_AT_END = /(?:\p{Extended_Pictographic}|\u200d|\ufe0f|\p{Emoji_Modifier})$/u;
 
-/** Without "uh" and the like; what is a word as well ("um" in German) only goes with the comma after it. */
+/**
+ * The text without "uh" and the like. A sound that is also a word ("um" in German) goes only with the comma after it.
+ */
 export function withoutHesitations(text: string): string {
   let kept = '';
   let from = 0;
@@ -47,20 +51,20 @@ export function withoutHesitations(text: string): string {
   return from === 0 ? text : (kept + text.slice(from)).trimStart();
 }
 
-/** Without greetings, names of who writes or is greeted, thanks and "please" at its ends. Capitals stay as they are. */
+/**
+ * The sentence without greetings, names of its author or addressee, thanks and "please" at its ends. Capitals stay as
+ * they are.
+ */
 export function withoutCourtesies(sentence: string): string {
   return withoutCourtesyAtEnd(withoutStarts(withoutMarksBefore(sentence), courtesyEnd));
 }
 
-/**
- * Without a greeting, and who is greeted, at its start: as answers are shown, in which "yes" and "please" say
- * something.
- */
+/** The sentence without a greeting and its addressee. For answers, in which "yes" and "please" have meaning. */
 export function withoutGreeting(sentence: string): string {
   return withoutStarts(withoutMarksBefore(sentence), greetingEnd);
 }
 
-/** Without "I would like to", "could you tell me" and the like, as far as what is left stands by itself. */
+/** The sentence without "I would like to", "could you tell me" and the like, as far as the rest stands alone. */
 export function withoutOpenings(sentence: string, isLong = false): string {
   const sets = isLong ? [SHOWN.openings, SHOWN.longOpenings] : [SHOWN.openings];
   return withoutStarts(
@@ -79,7 +83,9 @@ export function withoutOpenings(sentence: string, isLong = false): string {
   );
 }
 
-/** Without what `endOf` finds at the start, again and again, as long as something is said; `clean`: of what is left. */
+/**
+ * Cuts what `endOf` finds at the start, repeatedly, as long as the rest says something. `clean` is applied to the rest.
+ */
 function withoutStarts(
   sentence: string,
   endOf: (text: string, words: readonly ShownWord[]) => number,
@@ -118,14 +124,14 @@ function courtesyEnd(text: string, words: readonly ShownWord[]): number {
   );
 }
 
-/** Of a greeting, with a name between it and a comma. */
+/** End of a greeting, including a name between it and a comma; 0 if there is none. */
 function greetingEnd(text: string, words: readonly ShownWord[]): number {
   const { greetings } = SHOWN;
   const end = wordEnd(text, words, greetings);
   return greetings.unspacedAt(text, 0) || (end > 0 && nameEnd(text, words, greetings.endAt(words, 0))) || end;
 }
 
-/** The end of the phrase that a text begins with, and not in front of a hyphen or apostrophe: "so-called"; else 0. */
+/** End of the phrase at the start of a text; 0 if there is none, or a hyphen or apostrophe follows ("so-called"). */
 function wordEnd(text: string, words: readonly ShownWord[], phrases: PhraseSet): number {
   const end = words[phrases.endAt(words, 0) - 1]?.end ?? 0;
   return isWhole(text, end) ? end : 0;
@@ -135,7 +141,7 @@ function isWhole(text: string, end: number): boolean {
   return !/^[-'’&/@][\p{L}\p{N}]/u.test(text.slice(end, end + 3));
 }
 
-/** The end of a name, hidden or with capitals, that stands before the word `place`, when it ends there; else 0. */
+/** End of a name, redacted or with capitals, that begins at word `place`; 0 if it does not end there. */
 function nameEnd(text: string, words: readonly ShownWord[], place: number): number {
   const before = words[place - 1]!.end;
   const hidden = /^\s{0,2}•••/u.exec(text.slice(before, before + HIDDEN.length + 2))?.[0].length ?? 0;
@@ -164,7 +170,7 @@ function withoutCourtesyAtEnd(sentence: string): string {
   return text;
 }
 
-/** Without pictures, spaces and these marks at its end. */
+/** The text without pictures, spaces and the given marks at its end. */
 function withoutMarksAtEnd(text: string, marks: RegExp): string {
   let end = text.length;
   while (end > 0) {
@@ -176,7 +182,7 @@ function withoutMarksAtEnd(text: string, marks: RegExp): string {
   return text.slice(0, end);
 }
 
-/** Where the courtesy at the end begins; the length of the text without one. */
+/** Start of the courtesy at the end; the length of the text if there is none. */
 function courtesyStart(bare: string): number {
   const unspaced = SHOWN.courtesies.unspacedAtEnd(bare);
   if (unspaced > 0) return bare.length - unspaced;
@@ -193,12 +199,12 @@ function courtesyStart(bare: string): number {
 }
 
 const CLAUSE_MARK = /[,;，、；|]\s*|\s[–—-]\s/gu;
-/** So many digits are an account or a telephone, not an amount. */
+/** Least digits of an account or a phone number, rather than an amount. */
 const DIGITS_OF_DATA = 6;
 const WORDS_OF_DATA = 4;
 const CHARACTERS_OF_DATA = 5;
 
-/** Without clauses at its ends that only give numbers or addresses: ", account 55667788". */
+/** The sentence without clauses at its ends that only give numbers or addresses: ", account 55667788". */
 export function withoutData(sentence: string): string {
   if (!/\d|@|•/u.test(sentence)) return sentence;
   const marks = [...sentence.matchAll(CLAUSE_MARK)];
