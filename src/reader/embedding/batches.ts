@@ -1,18 +1,20 @@
 /**
- * Runs texts through a model in batches, so that a text's vector never depends on its neighbours.
- * Covered by test/reader/embedding/embedder.test.ts.
+ * Runs texts through a model in batches. Keeps the invariant that a text's vector never depends on its neighbours: only
+ * texts of equal length run together.
+ *
+ * Test: test/reader/embedding/embedder.test.ts.
  */
 import type { StepListener } from './step-listener.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
-/** Runs token ids, all of the same length, through the model: one vector each, of unit length. */
+/** Runs token ids of equal length through the model; returns one vector of unit length per text. */
 export type Runner = (batch: readonly (readonly number[])[]) => Promise<Float32Array[]>;
 
 /** Most texts in one run of the model. */
 export const MAX_BATCH = 64;
 /** Most tokens in one run of the model, which bounds its memory. */
 const MAX_BATCH_TOKENS = 4096;
-/** Texts and tokens of the batches by which it is seen whether neighbours matter. */
+/** Sizes and length of the trial batches that show whether neighbours matter. */
 const TRIAL_BATCHES = [MAX_BATCH, 7, 2] as const;
 const TRIAL_TOKENS = 12;
 
@@ -22,7 +24,7 @@ export interface Embedded {
   readonly vector: Float32Array | null;
 }
 
-/** In the order of the texts. Texts of one length run together. */
+/** Embeds texts, in their order. Texts of equal length run together. */
 export async function embedInBatches(
   texts: readonly string[],
   tokenizer: Tokenizer,
@@ -53,7 +55,7 @@ export async function embedInBatches(
   return tokensOf.map((tokens, place) => ({ tokens, vector: vectors[place]! }));
 }
 
-/** Whether rows of a full, a small and the smallest batch get the vectors, to the bit, that they get alone. */
+/** True if rows of a full, a small and the smallest batch get the same vectors, to the bit, as alone. */
 export async function ignoresNeighbours(
   run: Runner,
   tokens: readonly number[],
@@ -71,7 +73,7 @@ export async function ignoresNeighbours(
   return true;
 }
 
-/** Whether two lists of vectors are equal to the bit. */
+/** True if two lists of vectors are equal to the bit. */
 export function sameBits(a: readonly Float32Array[], b: readonly Float32Array[]): boolean {
   return a.length === b.length && a.every((vector, i) => bytesOf(vector).equals(bytesOf(b[i]!)));
 }

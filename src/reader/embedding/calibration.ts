@@ -1,10 +1,12 @@
 /**
- * For a model that brings no thresholds: its vectors freed of what all texts have in common, and a first guess at
- * thresholds, which each instance's own messages correct later.
+ * Calibrates a model without thresholds: removes the common part from its vectors, and guesses thresholds, which each
+ * instance's own messages correct later.
+ *
+ * Test: test/reader/embedding/embedder.test.ts.
  */
 import type { Thresholds } from '../../domain/model-thresholds.ts';
 
-/** Ten requests in two wordings each: neighbours (0 and 1, 2 and 3, …) mean the same. */
+/** Ten requests in two wordings each; neighbours (0 and 1, 2 and 3, …) mean the same. */
 export const PROBES: readonly string[] = [
   'I want to cancel my hotel booking',
   'please cancel the reservation of my room',
@@ -83,21 +85,24 @@ export const REQUESTS: Readonly<Record<string, readonly [string, string, string,
 };
 
 /**
- * Mean similarity of the probes of one meaning and of different meanings, under the default model
+ * Mean similarity of probes with the same meaning, and with different ones, under the default model
  * (`undertone-small`).
  */
 const REFERENCE = { same: 0.627, different: -0.019 };
 const REFERENCE_THRESHOLDS: Thresholds = { micro: 0.66, topic: 0.42, cluster: 0.26, repeated: 0.6 };
 /**
- * Median cosine of random pairs of an instance's requests under the model before the default one; 0.00 to 0.08 on
- * six sets.
+ * Median cosine of random pairs of an instance's requests, under the model before the default one; 0.00 to 0.08 on six
+ * sets.
  */
 const BACKGROUND = 0.035;
-/** A model for which two wordings are hardly alike knows no English, or nothing: the guess says no more then. */
+/**
+ * Bounds of the stretch. A model that finds two wordings hardly alike knows no English, or nothing: the guess is then
+ * worthless.
+ */
 const STRETCH = [0.8, 1.25] as const;
 const MOST = 0.95;
 
-/** Mean cosine of probe pairs of one meaning and of different meanings; `vectors` as `PROBES`, unit length. */
+/** Mean cosine of probe pairs with the same meaning, and with different ones. `vectors`: of `PROBES`, unit length. */
 function probeSimilarities(vectors: readonly Float32Array[]): { same: number; different: number } {
   let same = 0;
   let sameCount = 0;
@@ -119,9 +124,9 @@ function probeSimilarities(vectors: readonly Float32Array[]): { same: number; di
 }
 
 /**
- * What all texts have in common to a model: the mean vector of texts of many kinds and languages. Vectors of most
- * transformers share a large one, so that all cosines are near 1; without it, texts that have nothing to do with
- * each other have a cosine near 0 (Mu & Viswanath 2018, "All-but-the-Top").
+ * The mean vector of texts of many kinds and languages: the part that all texts share. In most transformers it is
+ * large, so that all cosines are near 1; without it, unrelated texts have a cosine near 0 (Mu & Viswanath 2018,
+ * "All-but-the-Top").
  */
 export function commonPart(vectors: readonly Float32Array[]): Float32Array {
   const sum = new Float64Array(vectors[0]?.length ?? 0);
@@ -131,8 +136,8 @@ export function commonPart(vectors: readonly Float32Array[]): Float32Array {
 }
 
 /**
- * A first guess: the default thresholds, stretched to how similar this model finds two wordings of one request, as far
- * as that can be believed. `vectors` as `PROBES`, freed of the common part.
+ * Guesses thresholds: the default ones, stretched by how similar this model finds two wordings of one request, within
+ * bounds. `vectors`: of `PROBES`, without the common part.
  */
 export function calibrate(vectors: readonly Float32Array[]): Thresholds {
   const own = probeSimilarities(vectors);

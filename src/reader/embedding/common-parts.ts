@@ -1,30 +1,31 @@
 /**
- * What all texts of a script have in common, where a model does not know its words: there, pieces are single letters,
- * so unrelated texts look alike. A model's `common-parts.json` names such groups of texts with the mean of their
- * vectors. Covered by test/reader/embedding/common-parts.test.ts.
+ * Common parts of the vectors of one script, for models that do not know its words. There, tokens are single letters,
+ * so unrelated texts look alike. A model's `common-parts.json` lists groups of texts with the mean of their vectors.
+ *
+ * Test: test/reader/embedding/common-parts.test.ts.
  */
 import { z } from 'zod';
 
 const groupSchema = z.strictObject({
-  /** Name of a Unicode script: texts of which at least half of the letters are of it. */
+  /** Name of a Unicode script: the group of texts with at least half of their letters in it. */
   script: z
     .string()
     .regex(/^[A-Z][a-z]+$/)
     .optional(),
-  /** Letters that no other language has: texts with one of them. */
+  /** Letters of a single language: the group of texts with one of them. */
   letters: z.string().min(1).optional(),
   vector: z.array(z.number()),
 });
 
 export const commonPartsSchema = z.array(groupSchema);
 export type CommonPart = z.infer<typeof groupSchema>;
-/** Which texts belong to a group. */
+/** The definition of a group of texts. */
 export type TextGroup = Pick<CommonPart, 'script' | 'letters'>;
 
-/** Only the beginning of a text is looked at. UTF-16 units. */
+/** Length of the beginning of a text that is read, UTF-16 units. */
 const READ = 200;
 const LETTER = /\p{L}/gu;
-/** Tells the group of a text: its place in the list, or −1. The first that fits. */
+/** Returns a function that gives the index of a text's group, the first that fits, or −1. */
 export function groupFinder(groups: readonly TextGroup[]): (text: string) => number {
   const tests = groups.map(({ script, letters }) => {
     const isOne = script === undefined ? null : new RegExp(`\\p{Script=${script}}`, 'gu');
@@ -35,7 +36,7 @@ export function groupFinder(groups: readonly TextGroup[]): (text: string) => num
       return false;
     };
   });
-  // Most texts have no such letter, and belong to no group.
+  // Most texts have no such letter and belong to no group, so this test comes first.
   const telling = groups.map(({ script, letters }) =>
     script === undefined ? letters : `\\p{Script=${script}}`,
   );

@@ -1,9 +1,11 @@
 /**
- * Turns texts into vectors with a local model. A text's vector depends on the text alone: texts of one length run
- * together, so neighbours in a batch never change the padding, and a model whose arithmetic still depends on the
- * batch size runs one text at a time. Vectors of a model without thresholds of its own are freed of what all texts
- * have in common (`calibration.ts`); those of scripts that a model hardly knows, of what these have in common
- * (`common-parts.ts`). Beside its vector, a text gets whether the model knows its words (`familiarity.ts`).
+ * Embeds texts with a local model. Keeps the invariant that a text's vector depends on the text alone: texts of equal
+ * length run together, so that neighbours never change the padding, and a model whose arithmetic still depends on the
+ * batch size runs one text at a time. Vectors of a model without thresholds lose the part that all texts share
+ * (`calibration.ts`); those of scripts that a model hardly knows, the part that these share (`common-parts.ts`). A text
+ * also gets a flag whether the model knows its words (`familiarity.ts`).
+ *
+ * Test: test/reader/embedding/embedder.test.ts.
  */
 import { UNWATCHED, type StepListener } from './step-listener.ts';
 import type { Thresholds } from '../../domain/model-thresholds.ts';
@@ -19,26 +21,26 @@ import { openModel, type OnnxModel } from './onnx-model.ts';
 import { pool, withoutCommon } from './pooling.ts';
 import { createTokenizer } from './tokenizer.ts';
 
-/** What a model makes of a text. */
+/** A model's reading of a text. */
 export interface TextReading {
-  /** Unit length; all zeros for a text without a known token. */
+  /** The vector, of unit length; all zeros for a text without a known token. */
   readonly vector: Float32Array;
-  /** False: the model knows too few of its words to tell what it is about. */
+  /** False if the model knows too few of its words to tell what it is about. */
   readonly isFamiliar: boolean;
 }
 
 export interface Embedder {
-  /** Name and digest of the model: another id means other vectors, so everything derived must be rebuilt. */
+  /** Name and digest of the model. Another id means other vectors, so everything derived must be rebuilt. */
   readonly id: string;
   /** Length of each vector. */
   readonly dimensions: number;
   readonly thresholds: Thresholds;
   /**
-   * One reading a text, in order. A text longer than the model takes is cut at its limit. `steps` is told of each text
-   * and of each run of the model.
+   * Returns one reading per text, in order. Cuts a text at the model's limit. Notifies `steps` of each text and each
+   * run of the model.
    */
   read(texts: readonly string[], steps?: StepListener): Promise<TextReading[]>;
-  /** The vectors of `read`. */
+  /** Returns only the vectors of `read`. */
   embed(texts: readonly string[], steps?: StepListener): Promise<Float32Array[]>;
   close(): Promise<void>;
 }
@@ -46,16 +48,16 @@ export interface Embedder {
 /** An embedder over a model's folder. */
 export interface LoadedEmbedder extends Embedder {
   readonly folder: ModelFolder;
-  /** Most texts in one run of the model; 1 when a text's vector would depend on its neighbours otherwise. */
+  /** Most texts in one run of the model; 1 if a text's vector would otherwise depend on its neighbours. */
   readonly batchSize: number;
 }
 
 export interface EmbedderOptions extends ModelLocation {
-  /** Threads inside the model; 1 is fastest for small models and leaves the cores to the rest. */
+  /** Threads inside the model. 1 is fastest for small models and leaves the cores to others. */
   readonly threads?: number;
 }
 
-/** Loads a model. Throws SetupError, in one line, when it is absent or cannot be used. */
+/** Loads a model. Throws SetupError, in one line, if it is absent or unusable. */
 export async function loadEmbedder(options: EmbedderOptions): Promise<LoadedEmbedder> {
   const path = findModel(options);
   const folder = readModelFolder(path);
@@ -68,7 +70,7 @@ export async function loadEmbedder(options: EmbedderOptions): Promise<LoadedEmbe
   }
 }
 
-/** Tries the model on a few texts: how long its vectors are, and whether it may run texts together. */
+/** Tries the model on a few texts, to learn the length of its vectors and whether it may run texts together. */
 async function embedderOver(
   model: OnnxModel,
   folder: ModelFolder,

@@ -1,20 +1,21 @@
 /**
- * Whether a model knows enough of a text's words to tell what it is about. A model's `familiarity.json` has a weight
- * for each of its tokens: above zero those that texts in languages that it knows hold more often than others. Covered
- * by test/reader/embedding/familiarity.test.ts.
+ * Tells whether a model knows enough of a text's words. A model's `familiarity.json` holds a weight per token: above
+ * zero for tokens that are more frequent in the languages that it knows.
+ *
+ * Test: test/reader/embedding/familiarity.test.ts.
  */
 import { z } from 'zod';
 
 export const familiaritySchema = z.strictObject({
   bias: z.number(),
-  /** What a weight of 1 counts. */
+  /** Value of one step of a weight. */
   scale: z.number().positive(),
-  /** One signed byte a token. */
+  /** One signed byte per token, in base64. */
   weights: z.base64(),
 });
 export type Familiarity = z.infer<typeof familiaritySchema>;
 
-/** From the tokens of a text: whether it is familiar. Nothing is unfamiliar to a model without the file. */
+/** Returns a test that tells from a text's tokens whether it is familiar. Without the file, every text is. */
 export function familiarityTest(familiarity: Familiarity | null): (tokens: readonly number[]) => boolean {
   if (familiarity === null) return () => true;
   const weights = new Int8Array(Buffer.from(familiarity.weights, 'base64'));

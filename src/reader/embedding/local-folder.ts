@@ -1,13 +1,14 @@
 /**
- * The folder of a model that a setting names, in the layout of the hub. Nothing is ever fetched. Covered by
- * test/doors/writer/local-model.test.ts and test/reader/embedding/name-finder.test.ts.
+ * Finds the folder of a model that a setting names, in the layout of the hub. Never fetches anything.
+ *
+ * Test: test/doors/writer/local-model.test.ts, test/reader/embedding/name-finder.test.ts.
  */
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { SetupError } from '../../errors.ts';
 import { NEEDED_FILES } from './model-files.ts';
 
-/** Weights by preference: small first. The suffixes are the hub's. */
+/** Files of weights by preference, small ones first. The suffixes are the hub's. */
 export const WEIGHTS = [
   { file: 'model_q4.onnx', dtype: 'q4' },
   { file: 'model_quantized.onnx', dtype: 'q8' },
@@ -16,16 +17,16 @@ export const WEIGHTS = [
   { file: 'model_fp16.onnx', dtype: 'fp16' },
 ] as const;
 
-/** A setting that names a model, such as `WRITER_MODEL`, its value, and what the model has to be for. */
+/** A setting that names a model, such as `WRITER_MODEL`, with its value and the model's task. */
 export interface NamedModel {
   readonly setting: string;
   /** A path, or a name in `modelsDirectory`. */
   readonly model: string;
-  /** `text-generation`. */
+  /** Task of the model, such as `text-generation`. */
   readonly task: string;
 }
 
-/** The folder of a model. Throws SetupError, naming the setting, when it holds no model. */
+/** Returns the folder of a model. Throws SetupError, naming the setting, if it holds no model. */
 export function findLocalFolder({ setting, model, task }: NamedModel, modelsDirectory: string): string {
   const candidates = isAbsolute(model) ? [model] : [resolve(modelsDirectory, model), resolve(model)];
   const folder = candidates.find((path) => existsSync(join(path, 'config.json')));
@@ -40,7 +41,7 @@ export function findLocalFolder({ setting, model, task }: NamedModel, modelsDire
   return folder;
 }
 
-/** The weights of a folder that a model is loaded with; undefined: it has none. */
+/** The file of weights to load from a folder; undefined if there is none. */
 export function weightsOf(folder: string): (typeof WEIGHTS)[number] | undefined {
   return WEIGHTS.find(({ file }) => existsSync(join(folder, 'onnx', file)));
 }

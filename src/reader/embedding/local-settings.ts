@@ -1,11 +1,15 @@
-/** How transformers.js loads the model of a folder. Covered by test/reader/embedding/name-finder.test.ts. */
+/**
+ * The settings with which transformers.js loads a model from a folder. Never fetches anything.
+ *
+ * Test: test/reader/embedding/name-finder.test.ts.
+ */
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { WEIGHTS, weightsOf } from './local-folder.ts';
 import { isPartOf } from './model-files.ts';
 import { env } from './transformers.ts';
 
-/** What transformers.js loads a folder's model by: its name, and settings for `from_pretrained`. */
+/** Returns the model's name and the settings for `from_pretrained`. Also sets the library's paths, which are global. */
 export function localSettings(folder: string) {
   env.allowRemoteModels = false;
   env.allowLocalModels = true;

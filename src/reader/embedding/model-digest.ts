@@ -1,3 +1,8 @@
+/**
+ * Computes a model's digest. Keeps the invariant that it changes whenever vectors or their meaning may change.
+ *
+ * Test: test/reader/embedding/model-folder.test.ts.
+ */
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -5,10 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { PROBES, REQUESTS } from './calibration.ts';
 import type { ModelFolder } from './model-folder.ts';
 
-/**
- * 12 hex digits over everything that decides the vectors and what they mean.
- * Covered by test/reader/embedding/model-folder.test.ts.
- */
+/** Returns 12 hex digits over everything that decides the vectors and their meaning. */
 export async function modelDigest(folder: ModelFolder): Promise<string> {
   const { path, weights, parts, pooling, prefix, thresholds, commonParts, familiarity } = folder;
   const hash = createHash('sha256');

@@ -1,6 +1,8 @@
 /**
- * A folder with an embedding model in the layout of the hub: which file holds the weights, how token states become
- * one vector, what is put before each text, how long a text may be. Read without loading the weights.
+ * Describes the folder of an embedding model in the layout of the hub: the file of its weights, how token states become
+ * one vector, the prefix of each text, the longest text. Does not load the weights.
+ *
+ * Test: test/reader/embedding/model-folder.test.ts.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -15,24 +17,24 @@ import { readTraining, type Training } from './model-training.ts';
 export interface ModelFolder extends Training {
   /** Absolute path. */
   readonly path: string;
-  /** The folder's own name. */
+  /** Name of the folder itself. */
   readonly name: string;
   readonly weights: Weights;
-  /** Files with more of the weights (`model.onnx_data`, …), beside them. */
+  /** Files that continue the weights (`model.onnx_data`, …), beside them. */
   readonly parts: readonly string[];
-  /** Length of the vectors as `config.json` has it; null when it does not say. */
+  /** Length of the vectors according to `config.json`; null if it does not say. */
   readonly hiddenSize: number | null;
-  /** A longer text is cut here. */
+  /** Most tokens of a text; a longer one is cut. */
   readonly maxTokens: number;
-  /** From its `common-parts.json`; [] without. */
+  /** Content of its `common-parts.json`; [] if there is none. */
   readonly commonParts: readonly CommonPart[];
-  /** From its `familiarity.json`; null without. */
+  /** Content of its `familiarity.json`; null if there is none. */
   readonly familiarity: Familiarity | null;
-  /** From its `thresholds.json`; null: they have to be calibrated. */
+  /** Content of its `thresholds.json`; null if they must be calibrated. */
   readonly thresholds: Thresholds | null;
 }
 
-/** Token limit where the model's own files name none; longer texts cost more than they tell. */
+/** Token limit if the model's files name none; longer texts cost more than they tell. */
 const MOST_TOKENS = 512;
 
 const thresholdsSchema = z.strictObject({
@@ -45,7 +47,7 @@ const thresholdsSchema = z.strictObject({
 const configSchema = z.looseObject({
   max_position_embeddings: z.number().int().positive().optional(),
   hidden_size: z.number().int().positive().optional(),
-  /** DistilBERT's names. */
+  /** DistilBERT's name for the hidden size. */
   dim: z.number().int().positive().optional(),
   _name_or_path: z.string().optional(),
   model_type: z.string().optional(),
@@ -54,7 +56,7 @@ const tokenizerConfigSchema = z.looseObject({ model_max_length: z.number().posit
 const sentenceConfigSchema = z.looseObject({
   max_seq_length: z.number().int().positive().nullable().optional(),
 });
-/** Reads a model's folder. Throws SetupError, in one line, when a file is missing or says nothing that can be used. */
+/** Reads a model's folder. Throws SetupError, in one line, if a file is missing or unusable. */
 export function readModelFolder(path: string): ModelFolder {
   const name = basename(path);
   const weights = WEIGHTS.find(({ file }) => existsSync(join(path, 'onnx', file)));
@@ -89,7 +91,7 @@ function thresholdsOf({ micro, topic, cluster, repeated }: z.infer<typeof thresh
 function tokenLimit(path: string, config: z.infer<typeof configSchema> | null): number {
   const positions = config?.max_position_embeddings ?? MOST_TOKENS;
   const limits = [
-    // RoBERTa and its kin keep the first two positions for themselves.
+    // RoBERTa and its kin reserve the first two positions.
     /roberta|camembert/i.test(config?.model_type ?? '') ? positions - 2 : positions,
     readOptional(join(path, 'tokenizer_config.json'), tokenizerConfigSchema)?.model_max_length,
     readOptional(join(path, 'sentence_bert_config.json'), sentenceConfigSchema)?.max_seq_length,

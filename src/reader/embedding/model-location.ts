@@ -1,4 +1,8 @@
-/** Finds the folders with embedding models. Covered by test/reader/embedding/model-folder.test.ts. */
+/**
+ * Finds the folders of embedding models.
+ *
+ * Test: test/reader/embedding/model-folder.test.ts.
+ */
 import { existsSync, readdirSync, type Dirent } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { SetupError } from '../../errors.ts';
@@ -11,7 +15,7 @@ export interface ModelLocation {
   readonly modelsDirectory: string;
 }
 
-/** The model's folder. Throws SetupError, naming what there is, when it is absent or not whole. */
+/** Returns the model's folder. Throws SetupError, naming the available models, if it is absent or incomplete. */
 export function findModel({ model, modelsDirectory }: ModelLocation): string {
   const candidates = isAbsolute(model) ? [model] : [resolve(modelsDirectory, model), resolve(model)];
   const found = candidates.find((folder) => existsSync(join(folder, 'config.json')));
@@ -31,7 +35,7 @@ export function findModel({ model, modelsDirectory }: ModelLocation): string {
   );
 }
 
-/** Names of the models in a directory, in order: folders of it, and of its folders (`Xenova/all-MiniLM-L6-v2`). */
+/** Names of the models in a directory, sorted: its folders, and their folders (`Xenova/all-MiniLM-L6-v2`). */
 export function modelNames(modelsDirectory: string): string[] {
   const folders = (path: string): Dirent[] =>
     existsSync(path)
@@ -51,7 +55,7 @@ export function modelNames(modelsDirectory: string): string[] {
   return names.toSorted();
 }
 
-/** What `EMBEDDING_MODEL` has to say to mean a folder: its name in `modelsDirectory`, else its path. */
+/** The value of `EMBEDDING_MODEL` for a folder: its name in `modelsDirectory`, else its path. */
 export function modelName(folder: string, modelsDirectory: string): string {
   const inside = relative(modelsDirectory, folder);
   return inside === '' || inside.startsWith('..') || isAbsolute(inside)

@@ -1,6 +1,7 @@
 /**
- * How a model was trained to make vectors, and so has to be used.
- * Covered by test/reader/embedding/hub-layouts.test.ts.
+ * How a model was trained to make vectors, and so must be used: its pooling and its prefix.
+ *
+ * Test: test/reader/embedding/hub-layouts.test.ts.
  */
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -11,10 +12,10 @@ import { readOptional } from './model-files.ts';
 export type Pooling = 'mean' | 'max' | 'cls' | 'last';
 
 /**
- * Well-known families, for models whose files leave out how they were trained (conversions to ONNX often do).
- * The first that fits the folder's name, or the name of the model that it was converted from, counts.
+ * Well-known families, for models whose files do not say how they were trained (conversions to ONNX often do not). The
+ * first that fits the folder's name, or the name of the model that it was converted from, counts.
  */
-/** Models that speak for a text through its first token. */
+/** Names of models that represent a text by its first token. */
 const FIRST_TOKEN = [
   '(?:^|[-_/])bge[-_]',
   'arctic-embed',
@@ -26,7 +27,7 @@ const FIRST_TOKEN = [
 ];
 
 const FAMILIES: readonly { readonly name: RegExp; readonly pooling: Pooling; readonly prefix: string }[] = [
-  // Instructions for queries only: what is like each other goes without.
+  // Its instructions are for queries only; texts that are compared with each other take none.
   { name: /(?:^|[-_/])e5[-_].{0,64}instruct/i, pooling: 'mean', prefix: '' },
   { name: /(?:^|[-_/])e5(?:[-_]|$)/i, pooling: 'mean', prefix: 'query: ' },
   { name: /nomic-embed-text/i, pooling: 'mean', prefix: 'clustering: ' },
@@ -37,15 +38,18 @@ const FAMILIES: readonly { readonly name: RegExp; readonly pooling: Pooling; rea
 const modulesSchema = z.array(z.looseObject({ type: z.string() }));
 
 export interface Training {
-  /** Unused when the model gives a `sentence_embedding` itself. */
+  /** Unused if the model itself returns a `sentence_embedding`. */
   readonly pooling: Pooling;
-  /** Put before every text; models such as E5 are trained with one. */
+  /** Prefix of every text; models such as E5 are trained with one. */
   readonly prefix: string;
-  /** A layer after pooling that only a `sentence_embedding` of the model itself can contain. */
+  /** True if a layer follows the pooling, which only the model's own `sentence_embedding` can contain. */
   readonly needsSentenceOutput: boolean;
 }
 
-/** What the files of a folder say, else what is known of its family by one of its `names`. Throws SetupError. */
+/**
+ * Reads the training from the files of a folder, else from the family of one of its `names`. Throws SetupError if a
+ * file is unusable.
+ */
 export function readTraining(path: string, names: readonly string[]): Training {
   const family = FAMILIES.find(({ name }) => names.some((known) => name.test(known)));
   const modules = readOptional(join(path, 'modules.json'), modulesSchema) ?? [];
@@ -56,7 +60,7 @@ export function readTraining(path: string, names: readonly string[]): Training {
   };
 }
 
-/** What sentence-transformers calls each way of pooling. Scaling by the length leaves the direction as it is. */
+/** Names of sentence-transformers for each pooling. Scaling by the length does not change the direction. */
 const POOLING_MODES: Readonly<Record<string, Pooling>> = {
   pooling_mode_mean_tokens: 'mean',
   pooling_mode_mean_sqrt_len_tokens: 'mean',
@@ -67,7 +71,7 @@ const POOLING_MODES: Readonly<Record<string, Pooling>> = {
 
 const poolingSchema = z.record(z.string(), z.unknown());
 
-/** What `1_Pooling/config.json` says; null without it. Throws SetupError when it asks for what is not known. */
+/** The pooling in `1_Pooling/config.json`; null without the file. Throws SetupError if it is not supported. */
 function poolingOf(path: string): Pooling | null {
   const file = join(path, '1_Pooling/config.json');
   const said = readOptional(file, poolingSchema);
@@ -95,8 +99,9 @@ const promptsSchema = z.looseObject({
 });
 
 /**
- * The prompt for texts that are compared with each other: the one for clustering or for similarity; the default one;
- * the one for queries of a model that gives its documents a prompt, too, so that it has seen no text without one.
+ * The prompt for texts that are compared with each other: the one for clustering or similarity; else the default one;
+ * else the one for queries if documents have a prompt too, because the model then saw no text without one. Null if the
+ * model has no prompts.
  */
 function promptOf(path: string): string | null {
   const said = readOptional(join(path, 'config_sentence_transformers.json'), promptsSchema);

@@ -1,31 +1,33 @@
 /**
- * Finds names of persons in texts with a token-classification model of this machine. The same text gives the same
- * places. Covered by test/reader/embedding/name-finder.test.ts.
+ * Finds names of people in texts with a local token-classification model. Keeps the invariant that the same text gives
+ * the same places.
+ *
+ * Test: test/reader/embedding/name-finder.test.ts.
  */
 import { z } from 'zod';
 import { SetupError } from '../../errors.ts';
 import { localSettings } from './local-settings.ts';
 import { AutoModelForTokenClassification, AutoTokenizer, Tensor } from './transformers.ts';
 
-/** From `start` up to `end`, UTF-16 units. */
+/** A range of UTF-16 units, `end` exclusive. */
 export interface NamePlace {
   readonly start: number;
   readonly end: number;
 }
 
 export interface NameFinder {
-  /** Where names of persons stand in a text: in order, none of which overlap. */
+  /** Returns the places of people's names in a text, in order, without overlaps. */
   find(text: string): Promise<readonly NamePlace[]>;
 }
 
-/** Words as models of names are trained on them; letters of scripts without spaces stand alone. */
+/** Words as models of names are trained on them; each letter of a script without spaces is one. */
 const WORDS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{M}\p{N}]+|[^\s\p{L}\p{M}\p{N}]/gu;
-/** What may stand between the words of one name: "Ana-María", "J. Smith", "O’Brien". */
+/** Marks between the words of one name: "Ana-María", "J. Smith", "O’Brien". */
 const WITHIN_NAME = /^[\s.'’-]{0,2}$/u;
-/** "B-PER", "I-PERSON", "PER". */
+/** Labels of people: "B-PER", "I-PERSON", "PER". */
 const PERSON = /(?:^|[-_])PER(?:SON)?$/iu;
-/** Pieces that one call reads at most: what nearly all such models take. */
+/** Most tokens in one call: the limit of nearly all such models. */
 const MOST_PIECES = 384;
 
 const configSchema = z.looseObject({ id2label: z.record(z.string(), z.string()) });
@@ -34,7 +36,7 @@ interface Word extends NamePlace {
   readonly pieces: readonly number[];
 }
 
-/** Loads a model. Throws SetupError when it knows no label for persons, and what the library throws. */
+/** Loads a model. Throws SetupError if it has no label for people; passes on the library's errors. */
 export async function openNameFinder(folder: string): Promise<NameFinder> {
   const { name, settings } = localSettings(folder);
   const tokenizer = await AutoTokenizer.from_pretrained(name, { local_files_only: true });
@@ -47,7 +49,7 @@ export async function openNameFinder(folder: string): Promise<NameFinder> {
   );
   if (persons.size === 0)
     throw new SetupError(`MASK_NAMES_MODEL: the labels of ${folder} name no persons (B-PER, I-PER).`);
-  // What a model wants before and behind a text.
+  // The tokens that the model expects before and after a text.
   const frame = tokenizer.encode('');
   const [before, behind] = [frame.slice(0, frame.length / 2), frame.slice(frame.length / 2)];
 
@@ -94,7 +96,7 @@ function wordsOf(text: string, piecesOf: (word: string) => number[]): Word[] {
   });
 }
 
-/** Words in groups that one call can read. */
+/** Splits words into groups that fit into one call. */
 function* windowsOf(words: readonly Word[]): Iterable<readonly Word[]> {
   let window: Word[] = [];
   let pieces = 0;

@@ -1,35 +1,36 @@
 /**
- * Opens a model and runs tokens through it. Nothing is ever fetched here.
- * Covered by test/reader/embedding/embedder.test.ts and test/reader/embedding/hub-layouts.test.ts.
+ * Opens a model and runs tokens through it. Never fetches anything.
+ *
+ * Test: test/reader/embedding/embedder.test.ts, test/reader/embedding/hub-layouts.test.ts.
  */
 import { basename, dirname } from 'node:path';
 import { z } from 'zod';
 import type { ModelFolder } from './model-folder.ts';
 import { AutoModel, AutoTokenizer, env, Tensor } from './transformers.ts';
 
-/** Numbers of a model, with their shape: rows first. */
+/** Numbers of a model with their shape, rows first. */
 export interface Matrix {
   readonly data: Float32Array;
   readonly dims: readonly number[];
 }
 
-/** What a model gives for a batch of texts, as far as it does. */
+/** A model's output for a batch of texts; null for what it does not return. */
 export interface ModelOutput {
-  /** One row a text. */
+  /** One row per text. */
   readonly sentences: Matrix | null;
-  /** A row for each token of each text. */
+  /** One row per token of each text. */
   readonly tokens: Matrix | null;
 }
 
 export interface OnnxModel {
-  /** A text's tokens, however many; what the tokenizer puts around a text included. */
+  /** Returns all tokens of a text, including those that the tokenizer puts around it. */
   tokensOf(text: string): readonly number[];
-  /** Texts of one length, as tokens. */
+  /** Runs texts of equal length, as tokens. */
   run(batch: readonly (readonly number[])[]): Promise<ModelOutput>;
   close(): Promise<void>;
 }
 
-/** Loads tokenizer and weights of a folder. Throws what the library throws. */
+/** Loads tokenizer and weights of a folder. Passes on the library's errors. */
 export async function openModel(folder: ModelFolder, threads: number): Promise<OnnxModel> {
   env.allowRemoteModels = false;
   env.allowLocalModels = true;

@@ -1,13 +1,14 @@
 /**
- * Makes one vector of each text from what the model gives.
- * Covered by test/reader/embedding/hub-layouts.test.ts.
+ * Pools a model's output into one vector per text.
+ *
+ * Test: test/reader/embedding/hub-layouts.test.ts.
  */
 import type { Pooling, Training } from './model-training.ts';
 import type { ModelOutput } from './onnx-model.ts';
 
 /**
- * A vector of unit length for each of `rows` texts. The model's own sentence vectors are preferred where it has
- * them.
+ * Returns one vector of unit length for each of `rows` texts. Prefers the model's own sentence vectors. Throws Error if
+ * the output cannot be pooled.
  */
 export function pool(
   { sentences, tokens }: ModelOutput,
@@ -26,7 +27,7 @@ export function pool(
   return vectors((row) => pooledStates(tokens.data, row * length, length, width, pooling));
 }
 
-/** One vector from the states of `length` tokens, which begin at token `from` of `states`. */
+/** Pools the states of `length` tokens, which begin at token `from` of `states`. */
 function pooledStates(
   states: Float32Array,
   from: number,
@@ -49,14 +50,14 @@ function pooledStates(
   return pooled;
 }
 
-/** Takes what all texts have in common from a vector of unit length, in place; zeros stay zeros. */
+/** Subtracts the common part from a vector of unit length, in place, and scales it again; zeros stay zeros. */
 export function withoutCommon(vector: Float32Array, common: Float32Array): Float32Array {
   if (common.length === 0 || vector.every((x) => x === 0)) return vector;
   for (let i = 0; i < vector.length; i++) vector[i] = (vector[i] ?? 0) - (common[i] ?? 0);
   return normalised(vector);
 }
 
-/** Scales to unit length in place; zeros, or anything that is no finite number, give zeros. */
+/** Scales to unit length, in place; zeros and non-finite numbers become zeros. */
 function normalised(vector: Float32Array): Float32Array {
   let square = 0;
   for (const x of vector) square += x * x;

@@ -1,14 +1,15 @@
 /**
- * Told of each step of an analysis as it begins, so that whoever waits for it can tell work that is long from
- * work that hangs. What is found does not depend on it.
- * Covered by test/reader/threads/pool.test.ts.
+ * The interface by which an analysis reports its steps as they begin, so that a watchdog can tell long work from a
+ * hang. Keeps the invariant that no finding depends on it.
+ *
+ * Test: test/reader/threads/pool.test.ts.
  */
 export interface StepListener {
-  /** Work on one text begins: its place among those given. It takes milliseconds, whatever the text says. */
+  /** Work on one text begins; `place` is its index among those given. It takes milliseconds, whatever the text. */
   onText(place: number): void;
-  /** Work on many texts together, or on none of them, begins: a run of the model, a grouping. It may take long. */
+  /** Work on several texts or none begins: a run of the model, a grouping. It may take long. */
   onShared(): void;
 }
 
-/** For callers who do not watch. */
+/** A listener that ignores every step. */
 export const UNWATCHED: StepListener = { onText: () => undefined, onShared: () => undefined };

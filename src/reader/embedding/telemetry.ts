@@ -1,14 +1,15 @@
 /**
- * Turns off what the ONNX runtime reports of its use to its maker. Imported for that alone: before the runtime, and
- * before a thread is started that loads it. Covered by test/reader/embedding/telemetry.test.ts and
- * test/e2e/outside.test.ts.
+ * Turns off the ONNX runtime's reports to its maker. Keeps the invariant that no thread loads the runtime before:
+ * import this file before the runtime, and wherever such a thread is started.
+ *
+ * Test: test/reader/embedding/telemetry.test.ts, test/e2e/outside.test.ts.
  */
 import { isMainThread } from 'node:worker_threads';
 
-/** The runtime reads it once, from the environment of the process, when the first model is opened. */
+/** The runtime reads it once, from the environment of the process, when it opens the first model. */
 const SWITCH = 'ORT_DISABLE_TELEMETRY';
 
-// transformers.js sets it, too; but a thread has a copy of the environment, and what it sets there reaches no library.
+// transformers.js sets it too, but a thread has only a copy of the environment, which no library reads.
 if (isMainThread) process.env[SWITCH] = '1';
 else if (process.env[SWITCH] !== '1')
   throw new Error(

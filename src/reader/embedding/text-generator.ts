@@ -1,19 +1,20 @@
 /**
- * Generates text with a local model in the layout of the hub (`onnx/`, `tokenizer.json`). Nothing is ever fetched.
- * Covered by test/doors/writer/local-model.test.ts.
+ * Generates text with a local model in the layout of the hub (`onnx/`, `tokenizer.json`). Never fetches anything.
+ *
+ * Test: test/doors/writer/local-model.test.ts.
  */
 import { localSettings } from './local-settings.ts';
 import { AutoModelForCausalLM, AutoTokenizer, Tensor } from './transformers.ts';
 
 export interface TextGenerator {
-  /** What a model says next; the likeliest words, so the same each time. */
+  /** Returns a model's next message. Takes the likeliest tokens, so the same input gives the same text. */
   generate(messages: readonly { readonly role: string; readonly content: string }[]): Promise<string>;
 }
 
-/** Longer than a summary in any language; models that think aloud have some room. */
+/** Most tokens of an answer: longer than a summary in any language, with some room for models that think aloud. */
 const MOST_TOKENS = 400;
 
-/** Loads a model. Throws what the library throws. */
+/** Loads a model. Passes on the library's errors. */
 export async function openGenerator(folder: string): Promise<TextGenerator> {
   const { name, settings } = localSettings(folder);
   const tokenizer = await AutoTokenizer.from_pretrained(name, { local_files_only: true });

@@ -1,4 +1,9 @@
-/** The only door to transformers.js and the ONNX runtime. Nothing of it is loaded before its reports are off. */
+/**
+ * The only entrance to transformers.js and the ONNX runtime. Keeps the invariant that nothing of either is loaded
+ * before its reports are turned off.
+ *
+ * Test: test/reader/embedding/telemetry.test.ts.
+ */
 import './telemetry.ts';
 export {
   AutoModel,
