@@ -1,7 +1,9 @@
 /**
  * Dot products of one vector with many, in SIMD: plain JavaScript is too slow for the search over a thousand centroids
- * that every request needs. The order of additions is the same on every machine, so a replay gives the same bits.
- * Covered by test/reader/numeric/vector-table.test.ts.
+ * that every request needs. Keeps the invariant that the order of additions is fixed, so every machine and every replay
+ * computes the same bits.
+ *
+ * Test: test/reader/numeric/vector-table.test.ts.
  */
 import {
   advance,
@@ -16,17 +18,17 @@ import {
   type WasmMemory,
 } from './wasm.ts';
 
-/** Vectors are padded with zeros to a multiple of this many floats, which one turn of the inner loop multiplies. */
+/** Vectors are padded with zeros to a multiple of this many floats: one iteration of the inner loop. */
 const FLOATS_PER_STEP = 16;
 
-/** All five are byte addresses or counts: query, first row, number of rows, first output, bytes a row. */
+/** Byte addresses and counts: query, first row, number of rows, first output, bytes per row. */
 type DotsFunction = (query: number, rows: number, count: number, out: number, rowBytes: number) => void;
 
 const MAXIMUM_PAGES = 32_768;
 
 /**
- * Two rows at a time, so that each part of the query is loaded once for both; the last of an odd number on its own.
- * Each row has four sums of its own, added up in the same order either way.
+ * The kernel. Takes two rows at a time, so that each part of the query is loaded once for both; an odd last row alone.
+ * Each row has four sums, added up in the same order either way.
  */
 function dotsFunction(): WasmFunction {
   const [query, rows, count, out, rowBytes, at, second, pairs] = [0, 1, 2, 3, 4, 5, 6, 7] as const;
@@ -88,7 +90,7 @@ function dotsFunction(): WasmFunction {
   return { name: 'dots', parameters: [I32, I32, I32, I32, I32], integers: 3, vectors: 9, code };
 }
 
-/** Writes the sum of four vectors' floats. */
+/** Code that stores the total of four vectors' floats. */
 function storeTotal(out: number, sums: readonly number[]): number[] {
   const halfOfVectors = (lanes: readonly number[]): number[] => [
     ...lanes.flatMap((lane) => OP.get(sums[lane]!)),
@@ -112,12 +114,12 @@ function storeTotal(out: number, sums: readonly number[]): number[] {
 }
 
 /**
- * Memory for vectors of one padded length, given out in blocks of `ROWS_PER_BLOCK` rows. The query is at address 0, the
- * results follow it.
+ * Memory for vectors of one padded length, allocated in blocks of `ROWS_PER_BLOCK` rows. The query lies at address 0,
+ * the results after it.
  */
 export class DotArena {
   static readonly ROWS_PER_BLOCK = 32;
-  /** Floats from one row to the next. */
+  /** Number of floats from one row to the next. */
   readonly stride: number;
   readonly #memory: WasmMemory;
   #floats: Float32Array<ArrayBuffer>;
@@ -138,17 +140,17 @@ export class DotArena {
     this.#ensure(this.#end);
   }
 
-  /** The whole memory. `allocate` can replace this array. */
+  /** The whole memory. `allocate` may replace this array, so do not keep it. */
   get floats(): Float32Array {
     return this.#floats;
   }
 
-  /** Size of a block of rows. */
+  /** Size of a block of rows, bytes. */
   get blockBytes(): number {
     return this.stride * DotArena.ROWS_PER_BLOCK * 4;
   }
 
-  /** Returns the offset, in floats, of a block of rows that are all zeros. */
+  /** Allocates a block of zero rows; returns its offset in floats. */
   allocate(): number {
     const size = this.stride * DotArena.ROWS_PER_BLOCK;
     const block = this.#free.pop() ?? this.#end;
@@ -172,7 +174,7 @@ export class DotArena {
     this.#floats.copyWithin(0, offset, offset + this.stride);
   }
 
-  /** Writes the dot products of the query and the first `count` rows of a block to `out`, from `start` on. */
+  /** Writes the dot products of the query with the first `count` rows of a block to `out`, from index `start` on. */
   dots(block: number, count: number, out: Float32Array, start: number): void {
     this.#dots(0, block * 4, count, this.stride * 4, this.stride * 4);
     const floats = this.#floats;

@@ -1,4 +1,11 @@
-/** One merge of the tree: the group that contains `b` joins the group that contains `a`; `a` < `b`. */
+/**
+ * Average linkage clustering (UPGMA). Keeps the invariant that equal inputs give equal merges, because ties go to the
+ * lowest index.
+ *
+ * Test: test/reader/numeric/linkage.test.ts.
+ */
+
+/** One merge of the tree: the group of `b` joins the group of `a`; `a` < `b`. */
 export interface Merge {
   readonly a: number;
   readonly b: number;
@@ -6,24 +13,24 @@ export interface Merge {
   readonly similarity: number;
 }
 
-/** The groups that are left while merging; each goes by the lowest index of its items. */
+/** The groups that remain while merging, each identified by the lowest index of its items. */
 interface Groups {
   readonly count: number;
-  /** Sums of pairwise similarities, `count` × `count`, so that all sums of one group lie in a row. */
+  /** Sums of pairwise similarities, `count` × `count`, so that the sums of one group lie in a row. */
   readonly totals: Float64Array;
   readonly sizes: Float64Array;
-  /** Groups that can still be merged, ascending; the first `left` entries count. */
+  /** Groups that can still merge, ascending; the first `left` entries are valid. */
   readonly active: Int32Array;
   left: number;
 }
 
 /**
- * Average linkage weighted by size (UPGMA), by nearest-neighbour chains: the same tree as always merging the
- * closest pair, in O(n²) (Murtagh 1983; average linkage is reducible).
+ * Average linkage weighted by size, by nearest-neighbour chains: the same tree as always merging the closest pair, in
+ * O(n²) (Murtagh 1983; average linkage is reducible).
  *
- * `totals` is a lower triangle: the sum of the similarities over all pairs of members of i and j. `sizes` are member
- * counts. Merges below `threshold` are left out. Ties go to the lowest index. Merges are ordered by descending
- * similarity; a group's own merges precede those it takes part in.
+ * `totals`: a lower triangle of the sums of similarities over all pairs of members of i and j. `sizes`: member counts.
+ * Omits merges below `threshold`. Ties go to the lowest index. Returns merges by descending similarity; a group's own
+ * merges precede those in which it takes part.
  */
 export function averageLinkage(totals: Float64Array, sizes: readonly number[], threshold: number): Merge[] {
   const groups = singletons(totals, sizes);
@@ -35,7 +42,7 @@ export function averageLinkage(totals: Float64Array, sizes: readonly number[], t
     const previous = chain.at(-2) ?? -1;
     const { nearest, greatest } = nearestTo(groups, tip, previous);
     if (nearest < 0 || greatest < threshold) {
-      // No later merge brings anything closer to this group, because average linkage is reducible.
+      // Average linkage is reducible, so no later merge brings anything closer to this group.
       drop(groups, tip);
       chain.pop();
     } else if (nearest === previous) {
@@ -48,7 +55,7 @@ export function averageLinkage(totals: Float64Array, sizes: readonly number[], t
   return merges.sort((x, y) => y.similarity - x.similarity);
 }
 
-/** The items in groups after `merges`; items keep their order, groups are ordered by their first item. */
+/** Groups the items by `merges`. Items keep their order; groups are ordered by their first item. */
 export function groupsAfter<Item>(items: readonly Item[], merges: readonly Merge[]): Item[][] {
   const parents = items.map((_, index) => index);
   const rootOf = (index: number): number => {
@@ -81,8 +88,8 @@ function similarity({ totals, sizes, count }: Groups, a: number, b: number): num
 }
 
 /**
- * The group most similar to `tip` (`previous` if it is among the most similar ones, −1 when there is no other), and
- * the greatest similarity.
+ * The group most similar to `tip`, with the similarity. Prefers `previous` in a tie; `nearest` is −1 if there is no
+ * other group.
  */
 function nearestTo(groups: Groups, tip: number, previous: number): { nearest: number; greatest: number } {
   const { totals, sizes, active, left } = groups;

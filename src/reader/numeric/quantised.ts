@@ -1,6 +1,11 @@
+/**
+ * Vectors in one byte per component. The cosine of two quantised vectors is close to that of the originals.
+ *
+ * Test: test/reader/numeric/quantised.test.ts.
+ */
 import { normOf } from './vectors.ts';
 
-/** One byte for each component, scaled so that the largest is ±127. */
+/** Quantises a vector: one byte per component, scaled so that the largest is ±127. */
 export function quantise(vector: Float32Array): Int8Array {
   let largest = 0;
   for (let index = 0; index < vector.length; index += 1)
@@ -12,7 +17,7 @@ export function quantise(vector: Float32Array): Int8Array {
   return quantised;
 }
 
-/** 0 when either vector is all zeros. The sums are exact, because they are integers. */
+/** Cosine of two quantised vectors; 0 if either is all zeros. Its sums are exact, because they are integers. */
 export function quantisedCosine(a: Int8Array, b: Int8Array): number {
   let dot = 0;
   let aa = 0;
@@ -27,7 +32,7 @@ export function quantisedCosine(a: Int8Array, b: Int8Array): number {
   return aa === 0 || bb === 0 ? 0 : dot / Math.sqrt(aa * bb);
 }
 
-/** Of unit length, unless all components are zero. */
+/** Restores a vector of unit length; zeros stay zeros. */
 export function dequantise(quantised: Int8Array): Float32Array {
   const vector = Float32Array.from(quantised);
   const norm = normOf(vector);

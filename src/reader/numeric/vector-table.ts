@@ -1,8 +1,13 @@
+/**
+ * A table of vectors that are searched together. Keeps the invariant that every row has unit length or is zero.
+ *
+ * Test: test/reader/numeric/vector-table.test.ts.
+ */
 import { DotArena } from './dot-kernel.ts';
 import { startOfRow } from './lower-triangle.ts';
 import { normOf } from './vectors.ts';
 
-/** Vectors of unit length that are searched together. Rows are numbered from 0. */
+/** Vectors of unit length in rows from 0 on. */
 export class VectorTable {
   readonly #arena: DotArena;
   readonly #blocks: number[] = [];
@@ -31,15 +36,15 @@ export class VectorTable {
     return norm;
   }
 
-  /** Writes the cosine of `query` (of unit length) with every row to `out`. */
+  /** Writes the cosines of `query` (unit length) with all rows to `out`. */
   cosines(query: Float32Array, out: Float32Array): void {
     this.#arena.setQuery(query);
     this.#search(out);
   }
 
   /**
-   * Writes the cosines of all pairs of rows to a lower triangle. It goes block by block, so that the rows of a block
-   * stay in the nearest cache of the processor.
+   * Writes the cosines of all pairs of rows to a lower triangle. Goes block by block, so that the rows of a block stay
+   * in the processor's nearest cache.
    */
   pairCosines(out: Float64Array): void {
     const cosines = new Float32Array(DotArena.ROWS_PER_BLOCK);
@@ -55,13 +60,13 @@ export class VectorTable {
     }
   }
 
-  /** Writes the cosine of one row with every row to `out`. */
+  /** Writes the cosines of one row with all rows to `out`. */
   cosinesOf(row: number, out: Float32Array): void {
     this.#arena.setQueryRow(this.#offset(row));
     this.#search(out);
   }
 
-  /** Memory of the arena that it holds. */
+  /** Arena memory that the table occupies, bytes. */
   get bytes(): number {
     return this.#blocks.length * this.#arena.blockBytes;
   }

@@ -1,11 +1,12 @@
 /**
- * An assembler for the few WebAssembly instructions and loops that our kernels need: the dot products of the service
- * (`dot-kernel.ts`) and the arithmetic of training (`tools/train/kernels.ts`). Each kernel fixes the order of its
- * additions, so it gives the same bits on every machine.
- * Covered by test/reader/numeric/vector-table.test.ts and test/tools/train/matrix-space.test.ts.
+ * An assembler for the few WebAssembly instructions and loops of our kernels: the dot products of the service
+ * (`dot-kernel.ts`) and the arithmetic of training (`tools/train/kernels.ts`). Keeps the invariant that a kernel's
+ * order of additions is fixed, so it computes the same bits on every machine.
+ *
+ * Test: test/reader/numeric/vector-table.test.ts, test/tools/train/matrix-space.test.ts.
  */
 
-/** The part of the WebAssembly interface that is used here; the compiler's library for Node does not have it. */
+/** The part of the WebAssembly interface that is used here; the compiler's library for Node lacks it. */
 export interface WasmMemory {
   readonly buffer: ArrayBuffer;
   grow(pages: number): number;
@@ -26,7 +27,7 @@ const V128 = 0x7b;
 /** `\0asm`, version 1. */
 const HEADER = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
 
-/** A function without a result. Its locals follow its parameters: whole numbers first, then vectors of four floats. */
+/** A function without a result. Its locals follow its parameters: integers first, then vectors of four floats. */
 export interface WasmFunction {
   readonly name: string;
   readonly parameters: readonly number[];
@@ -35,7 +36,7 @@ export interface WasmFunction {
   readonly code: readonly number[];
 }
 
-/** Instructions; those that work on vectors take four 32-bit floats at once. */
+/** Instructions; those on vectors work on four 32-bit floats at once. */
 export const OP = {
   block: [0x02, 0x40],
   loop: [0x03, 0x40],
@@ -70,12 +71,12 @@ export const OP = {
   divideVectors: [0xfd, 0xe7, 0x01],
 } as const;
 
-/** Adds to a local. */
+/** Code that adds to a local. */
 export function advance(local: number, by: readonly number[]): number[] {
   return [...OP.get(local), ...by, ...OP.add, ...OP.set(local)];
 }
 
-/** Repeats `code` while `count`, which goes down by one each time, is not 0. */
+/** Code that repeats `code` while `count`, which decreases by one each time, is not 0. */
 export function countDown(count: number, code: readonly number[]): number[] {
   return [
     ...OP.block,
@@ -91,7 +92,7 @@ export function countDown(count: number, code: readonly number[]): number[] {
   ];
 }
 
-/** Repeats `code`, at least once, while `at`, which goes up by `step` each time, is below `end`. */
+/** Code that repeats `code`, at least once, while `at`, which increases by `step` each time, is below `end`. */
 export function stepUp(at: number, step: number, end: number, code: readonly number[]): number[] {
   return [
     ...OP.loop,
@@ -107,12 +108,12 @@ export function stepUp(at: number, step: number, end: number, code: readonly num
   ];
 }
 
-/** Sets vectors to zeros. */
+/** Code that sets vectors to zero. */
 export function clear(locals: readonly number[]): number[] {
   return locals.flatMap((local) => [...OP.zeroVector, ...OP.set(local)]);
 }
 
-/** Compiles functions around a new memory, which grows from `initial` to at most `maximum` pages. */
+/** Compiles functions with a new memory, which can grow from `initial` to `maximum` pages. */
 export function instantiate<Exports>(
   functions: readonly WasmFunction[],
   pages: { readonly initial: number; readonly maximum: number },
