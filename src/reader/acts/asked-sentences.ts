@@ -54,7 +54,7 @@ const TELLING = { most: 15, first: 2, question: 3, reference: 4, richest: 5 } as
 
 export interface AskedSentence {
   readonly text: string;
-  /** How well the sentence says on its own what is wanted, 0 to 15. */
+  /** Score of how well the sentence alone tells the wish, 0 to 15. */
   readonly telling: number;
   /** Number of its content words. */
   readonly content: number;

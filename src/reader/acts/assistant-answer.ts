@@ -56,7 +56,7 @@ const LEAST_BESIDE = 6;
 /** "Please confirm:" before what is to be confirmed. */
 const LEAD = /^[^:：]{1,60}(?::\s+|：)(?=\S+\s+\S+\s+\S)/u;
 
-/** What an assistant turn leaves the user to say. */
+/** The replies that an assistant turn may expect of the user. */
 export const AWAITED = ['nothing', 'answer', 'choice', 'confirmation', 'more'] as const;
 export type Awaited = (typeof AWAITED)[number];
 

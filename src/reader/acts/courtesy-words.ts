@@ -110,7 +110,7 @@ function piecesOf({ kinds }: PhraseFile<TurnPhraseKind>): Pieces {
 }
 
 /**
- * How the first letters of a word can be cut into pieces: not at all, with words of no courtesy, only courtesies, or
+ * Ways in which the first letters of a word can be cut into pieces: not at all, with words of no courtesy, only courtesies, or
  * with a strong one.
  */
 const WAY = { none: 0, mixed: 1, courtesies: 2, strong: 3 } as const;

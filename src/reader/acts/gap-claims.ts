@@ -9,7 +9,7 @@ import { claimActOf, ClaimRead } from './tables/claim.ts';
 import { gapMatcher, type GapMatch, type GapPhraseKind, type GapRead } from './gap-phrases.ts';
 import { isVerse, quotedSpans } from './quoted-text.ts';
 
-/** What a message says about the assistant's abilities. */
+/** The result of the search: the missing ability, if there is one. */
 export interface GapFinding {
   readonly missing: MissingAbility | null;
   /** True if an inability was found, but only as a refusal, a question back or the like. */

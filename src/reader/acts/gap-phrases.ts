@@ -24,15 +24,15 @@ export const GAP_PHRASE_KINDS = [
   'failed',
   /** The search was for a record of the user's. */
   'lookup',
-  /** After "cannot": telling and finding, which makes it KNOWLEDGE. */
+  /** A verb of telling or finding: after "cannot" it makes a gap KNOWLEDGE. */
   'knowing',
-  /** After "cannot": advising, promising, feeling, which makes it no gap. */
+  /** A verb of advising, promising or feeling: after "cannot" there is no gap. */
   'refusing',
-  /** After "cannot": helping, which makes it no gap unless it is help with something known. */
+  /** A verb of helping: after "cannot" there is no gap, unless the help is with something known. */
   'helping',
   /** All that the assistant can do: what follows is no inability. */
   'limit',
-  /** What the assistant is or is not: a long message after it is an answer. */
+  /** A disclaimer of what the assistant is or is not: a long message after it is an answer. */
   'disclaimer',
   /** A rule of a business: with "we cannot" it is no gap. */
   'rule',
@@ -42,7 +42,7 @@ export const GAP_PHRASE_KINDS = [
   'clarifying',
   /** A condition under which the assistant could: "without your number", "only the owner may". */
   'condition',
-  /** What the user means, has or wants: with a question after it, the turn asks back. */
+  /** Names what the user means, has or wants: with a question after it, the turn asks back. */
   'asking-back',
   /** A question that offers something, so it does not ask back. */
   'offering',

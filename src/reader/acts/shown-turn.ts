@@ -24,7 +24,7 @@ export interface ShownTurn {
 /** The findings in a turn that are redacted. */
 type Found = Pick<Enrichment, 'kind' | 'request' | 'sentences'>;
 
-/** What a session knows of its people. */
+/** The part of a session's state that redaction reads and extends. */
 interface Knowing {
   readonly askedForData: boolean;
   known: KnownWords;

@@ -20,11 +20,11 @@ interface Meaning {
   readonly type: 'SAT' | 'DSAT';
   readonly keys: readonly SignalKey[];
   readonly needs: readonly Stance[];
-  /** Counts only if the turn says nothing else, and not before a contrast. */
+  /** A courtesy counts only if the turn says nothing else, and not before a contrast. */
   readonly courtesy?: true;
   /** Counts only if the turn says nothing besides. */
   readonly alone?: true;
-  /** May speak of a thing as well as of the answer. */
+  /** True for a phrase that may speak of a thing as well as of the answer. */
   readonly aboutThing?: true;
   /** Counts in a question too. */
   readonly inQuestions?: true;

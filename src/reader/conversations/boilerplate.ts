@@ -52,7 +52,7 @@ interface Followed {
   readonly sessions: { readonly session: number; isAlone: boolean }[];
   /** Number of the observation at which it was last seen. */
   seen: number;
-  /** The meanings beside it, from the third session on; null before. */
+  /** The meanings beside it, from the second session on; null before. */
   besides: Meanings | null;
 }
 
@@ -68,7 +68,7 @@ const FOLLOWED_BYTES = 300;
 export class Boilerplate {
   readonly #instance: number;
   readonly #dimensions: number;
-  /** By key, in the order in which they were last seen. */
+  /** Tracked sentences by key, in the order in which they were last seen. */
   readonly #followed = new Map<number, Followed>();
   readonly #unsaved = new Set<Followed>();
   #observations = 0;

@@ -1,6 +1,5 @@
 /**
- * Removes erased requests from the stored state of gaps, repeated requests and boilerplate. Keeps the invariant that no
- * text of an erased request stays.
+ * Removes erased requests from the stored state of gaps, repeated requests and boilerplate. Groups lose samples and examples, small ones also their vectors, empty ones also their names.
  *
  * Test: test/worker/erasure/forget-views.test.ts.
  */

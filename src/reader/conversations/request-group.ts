@@ -16,7 +16,7 @@ export interface RequestGroup {
   /** Groups of different labels never mix. */
   readonly label: number;
   readonly name: string;
-  /** Its first request, in the user's words. */
+  /** The first request, in the user's words. */
   readonly example: string;
   /** Number of the live group that it merged into; −1 while it is live itself. */
   readonly heir: number;

@@ -39,7 +39,7 @@ export interface SessionRequest {
   title: string;
   /** Its sentences. */
   asked: string[];
-  /** How well it says on its own what is wanted, 0 to 15. */
+  /** Score of how well it alone tells the wish, 0 to 15. */
   telling: number;
   /** True if it came in the first turn that asked. */
   isFirst: boolean;

@@ -57,7 +57,7 @@ interface State {
   current: number;
   /** Number of requests that were dropped. */
   dropped: number;
-  /** What the assistant's latest turn leaves the user to say. */
+  /** The reply that the assistant's latest turn expects. */
   awaited: Awaited;
   move: Move;
   /** The text that the assistant asked to confirm; '' if none. */

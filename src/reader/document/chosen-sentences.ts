@@ -12,7 +12,7 @@ const MAX_REQUEST = 400;
 /** A sentence, or a clause of a long one, with its score. */
 export interface WeighedSentence {
   readonly text: string;
-  /** How much it looks like the request of its turn; above 0. */
+  /** Score of how much it looks like the request of its turn; above 0. */
   readonly score: number;
   readonly words: number;
 }

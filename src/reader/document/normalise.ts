@@ -1,6 +1,5 @@
 /**
- * Normalises text: the part that is analysed, its composed form, its folded form. Keeps the invariant that equal texts
- * give equal results and `fold(fold(x))` equals `fold(x)`.
+ * Normalises text: the part that is analysed, its composed form, its folded form. Takes linear time, whatever the text.
  *
  * Test: test/reader/document/normalise.test.ts.
  */

@@ -1,5 +1,5 @@
 /**
- * How a model was trained to make vectors, and so must be used: its pooling and its prefix.
+ * Reads the way in which a model was trained to make vectors, and so must be used: its pooling and its prefix.
  *
  * Test: test/reader/embedding/hub-layouts.test.ts.
  */
@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { SetupError } from '../../errors.ts';
 import { readOptional } from './model-files.ts';
 
-/** How the states of a text's tokens become one vector: their mean, their maxima, the first or the last. */
+/** The way in which the states of a text's tokens become one vector: their mean, their maxima, the first or the last. */
 export type Pooling = 'mean' | 'max' | 'cls' | 'last';
 
 /**

@@ -1,9 +1,18 @@
+/**
+ * Arithmetic on vectors of 32-bit floats. Keeps the invariant that sums are added in a fixed order, so that results are
+ * equal to the bit on every machine.
+ *
+ * Test: test/reader/numeric/vectors.test.ts.
+ */
+
+/** The Euclidean length, summed in 64 bits. */
 export function normOf(vector: Float32Array): number {
   let total = 0;
   for (let index = 0; index < vector.length; index += 1) total += vector[index]! * vector[index]!;
   return Math.sqrt(total);
 }
 
+/** The dot product of two vectors of equal length, summed in 64 bits. */
 export function dotOf(a: Float32Array, b: Float32Array): number {
   let total = 0;
   for (let index = 0; index < a.length; index += 1) total += a[index]! * b[index]!;
@@ -11,8 +20,8 @@ export function dotOf(a: Float32Array, b: Float32Array): number {
 }
 
 /**
- * Writes the dot products of one vector with many to `out`, to the same bits as `dotOf`. It adds up four sums at a
- * time, because each addition waits for the one before it in the same sum.
+ * Writes the dot products of one vector with many to `out`, equal to the bit to `dotOf`. Computes four at a time,
+ * because an addition has to wait only for the one before it in the same sum.
  */
 export function dotsOf(vector: Float32Array, others: readonly Float32Array[], out: Float64Array): void {
   let at = 0;
@@ -37,6 +46,7 @@ export function dotsOf(vector: Float32Array, others: readonly Float32Array[], ou
   for (; at < others.length; at += 1) out[at] = dotOf(vector, others[at]!);
 }
 
+/** Adds `vector` to `sum`, in place. */
 export function addTo(sum: Float32Array, vector: Float32Array): void {
   for (let index = 0; index < sum.length; index += 1) sum[index]! += vector[index]!;
 }

@@ -15,7 +15,7 @@ function setOf(section: PersonalSection): ReadonlySet<string> {
   );
 }
 
-/** What the cue at the end of a run announces. */
+/** The kinds of value that the cue at the end of a run announces. */
 export interface SuffixCue {
   readonly numbered: boolean;
   readonly technical: boolean;

@@ -27,7 +27,7 @@ export const DIGIT_WORDS: ReadonlySet<string> = new Set(
 export interface Spelling {
   readonly kind: RunKind;
   readonly text: string;
-  /** In lower case, with straight apostrophes. */
+  /** The text in lower case, with straight apostrophes. */
   readonly lower: string;
   /** True if it begins with a capital. */
   readonly capital: boolean;

@@ -10,7 +10,7 @@ import { holdsQuestionMarkIn, QUESTION_ENDS } from '../document/question-marks.t
 import { wordKey } from '../document/spaced-phrases.ts';
 import { UNSPACED_SCRIPTS } from '../document/unspaced-scripts.ts';
 
-/** What stands before a token: nothing, a space or quote, a mark within a sentence, or the end of a sentence. */
+/** The break before a token: nothing, a space or quote, a mark within a sentence, or the end of a sentence. */
 export const BREAK = { none: 0, space: 1, mark: 2, end: 3 } as const;
 export type Break = (typeof BREAK)[keyof typeof BREAK];
 

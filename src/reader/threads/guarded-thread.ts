@@ -81,7 +81,7 @@ export class GuardedThread {
   #closed = false;
   /** Set if an ended thread still runs: its code is where V8 cannot stop it. Every later question rejects with it. */
   #unended: Error | null = null;
-  /** When the watchdog last saw a new step, `performance.now()`. */
+  /** Time at which the watchdog last saw a new step, `performance.now()`. */
   #movedAt = 0;
 
   constructor(options: GuardedThreadOptions) {

@@ -1,6 +1,5 @@
 /**
- * Collects garbage while a process is idle. Keeps the promise that a collection never delays work: it runs only after 5
- * s without any.
+ * Collects garbage while a process is idle. Runs only after 5 s without work, so that a collection seldom delays any.
  *
  * Test: test/reader/threads/idle-collection.test.ts.
  */

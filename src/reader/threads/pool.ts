@@ -104,7 +104,7 @@ export class AnalysisPool {
 }
 
 /**
- * What the shard's part of one thread holds in memory. Outdated once the thread is ended: the next `assign` rejects.
+ * The shard's state in the memory of one thread. Outdated once the thread is ended: the next `assign` rejects.
  */
 interface Held {
   /** The thread's generation when this record began. */

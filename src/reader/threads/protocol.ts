@@ -102,7 +102,7 @@ export interface Assigned {
   readonly assignment: Assignment;
   readonly state: PackedState;
   readonly reports: WriterReports;
-  /** What the thread dropped from memory after the batch; the pool sends it again when it is needed. */
+  /** State that the thread dropped from memory after the batch; the pool sends it again when it is needed. */
   readonly evicted: Evicted;
 }
 

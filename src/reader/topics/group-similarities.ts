@@ -19,7 +19,7 @@ export interface GroupSimilarities {
 export class GroupSums {
   readonly #groups: number[] = [];
   readonly #places = new Map<number, number>();
-  /** By row of the micro-clusters: index of the group, weight and norm; filled up to `#rows`. */
+  /** Columns by row of the micro-clusters: index of the group, weight and norm; filled up to `#rows`. */
   #columns = columnsOf(64);
   #rows = 0;
   #totals = new Float64Array(64);

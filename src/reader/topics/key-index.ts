@@ -7,7 +7,7 @@
 import { bonusOfPairs, languageBonus, type RequestKeys } from './request-keys.ts';
 
 export class KeyIndex {
-  /** By row. The arrays below hold `acting` and `having` of each group, for the loop over all. */
+  /** Keys by row. The arrays below hold `acting` and `having` of each group, for the loop over all. */
   readonly #groups: RequestKeys[] = [];
   #acting = new Float64Array(64);
   #having = new Float64Array(64);

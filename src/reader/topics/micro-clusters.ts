@@ -40,7 +40,7 @@ const MICRO_BYTES = 4000;
 const MERGED_BYTES = 200;
 
 export class MicroClusters {
-  /** By row of the vector table; numbers ascend. */
+  /** The live micro-clusters by row of the vector table; numbers ascend. */
   readonly live: MicroCluster[] = [];
   readonly words = new WordIndex();
   /** The topic under which each changed micro-cluster was shown; undefined if it is new. */

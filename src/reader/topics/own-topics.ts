@@ -26,7 +26,7 @@ const CLAIM_SHARE = 0.5;
 const EXAMPLE_BYTES = 1500;
 
 export class OwnTopics {
-  /** By number of the topic, ascending. */
+  /** Examples by number of the topic, ascending. */
   readonly #examples = new Map<number, readonly Example[]>();
   /** Topics whose creation was undone. */
   readonly #retired = new Set<number>();

@@ -8,7 +8,7 @@ import { tokensOf, type Token } from './tokens.ts';
 
 export interface NameWords {
   readonly name: string;
-  /** In the order of the name. */
+  /** Stems of the content words, in the order of the name. */
   readonly stems: readonly string[];
   /** The stems, sorted and joined with a space. */
   readonly key: string;

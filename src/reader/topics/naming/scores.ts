@@ -149,7 +149,7 @@ class Candidates {
     this.#best.set(key, { name, score, stems, key, share });
   }
 
-  /** How rare the rarest of some stems is among the groups: 1 if no other group holds it. */
+  /** Rarity of the rarest of some stems among the groups, up to 1 if no other group holds it. */
   #distinctnessOf(stems: readonly string[]): number {
     const { groups, groupsWith } = this.#frequencies;
     if (groups === 0) return 1;
@@ -164,7 +164,7 @@ class Candidates {
   }
 }
 
-/** How well a phrase is cut, by the ways in which requests use it. */
+/** Score of a phrase's cut, by the ways in which requests use it. */
 function shapeOf(key: string, use: PhraseUse, uses: ReadonlyMap<string, PhraseUse>): number {
   const { count, leading, closed, action } = use;
   return (

@@ -75,7 +75,7 @@ export class Truth {
     return isClear ? open / this.#total : 0;
   }
 
-  /** How usual the words are among those of the same meaning, 0 to 1. */
+  /** Frequency of the words relative to the most frequent ones of the same meaning, 0 to 1. */
   usualness(stems: readonly string[]): number {
     const meanings = this.#meant(stems);
     return stems.reduce((product, stem, at) => {
