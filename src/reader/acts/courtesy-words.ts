@@ -34,6 +34,7 @@ interface Pieces {
   readonly longest: number;
 }
 
+/** The words of courtesy of several languages. */
 export class CourtesyWords {
   readonly #languages: readonly Pieces[];
   readonly #pieces: ReadonlySet<string>;
@@ -110,8 +111,8 @@ function piecesOf({ kinds }: PhraseFile<TurnPhraseKind>): Pieces {
 }
 
 /**
- * Ways in which the first letters of a word can be cut into pieces: not at all, with words of no courtesy, only courtesies, or
- * with a strong one.
+ * Ways in which the first letters of a word can be cut into pieces: not at all, with words of no courtesy, only
+ * courtesies, or with a strong one.
  */
 const WAY = { none: 0, mixed: 1, courtesies: 2, strong: 3 } as const;
 

@@ -144,6 +144,7 @@ export function isObject({ start, end }: GapMatch, claim: GapMatch): boolean {
   return start >= claim.end - 1 && start <= claim.end + 1 && end > claim.end;
 }
 
+/** True if the verb may follow its object in the language, and for unknown languages. */
 export function isVerbFinal(language: string): boolean {
   return LANGUAGES.get(language)?.verbFinal ?? true;
 }

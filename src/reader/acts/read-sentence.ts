@@ -78,6 +78,7 @@ function extend(held: Uint8Array, start: number, end: number): void {
   if (start > 0 && held[start - 1] === HELD.talk) held.fill(HELD.talk, start, end);
 }
 
+/** The matches of one kind, in the order of their ends. */
 export function ofKind({ matches }: MatchedText<TurnPhraseKind>, kind: TurnPhraseKind): TurnMatch[] {
   return matches.filter((match) => match.kind === kind);
 }

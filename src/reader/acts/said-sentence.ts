@@ -55,6 +55,7 @@ export interface SaidSentence {
 
 const ASKED_BEFORE = new RegExp(`^[^.!]*${QUESTION_MARK}`, 'u');
 
+/** Reads one sentence of an assistant. */
 export function readSentence(sentence: string): SaidSentence {
   const said = saidWordsOf(withoutGreeting(sentence));
   const { text, words } = said;

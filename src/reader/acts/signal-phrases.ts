@@ -108,6 +108,7 @@ export type UserPhrase = Said | (typeof OF_USERS)[number];
 export type BesidePhrase = (typeof BESIDE)[number];
 export type AssistantPhrase = (typeof OF_ASSISTANTS)[number];
 
+/** True for a kind that may become a signal. */
 export function isSaid(kind: UserPhrase): kind is Said {
   return kind in SAID;
 }

@@ -65,6 +65,7 @@ interface Meanings {
 /** Estimated memory of a tracked sentence without its vector, bytes. */
 const FOLLOWED_BYTES = 300;
 
+/** The tracked sentences of one instance. */
 export class Boilerplate {
   readonly #instance: number;
   readonly #dimensions: number;

@@ -1,5 +1,6 @@
 /**
- * Removes erased requests from the stored state of gaps, repeated requests and boilerplate. Groups lose samples and examples, small ones also their vectors, empty ones also their names.
+ * Removes erased requests from the stored state of gaps, repeated requests and boilerplate. Groups lose samples and
+ * examples, small ones also their vectors, empty ones also their names.
  *
  * Test: test/worker/erasure/forget-views.test.ts.
  */

@@ -27,6 +27,7 @@ export const LANGUAGE_SAMPLE = record<LanguageSample>({
   untold: listOf(LINK),
 });
 
+/** Adds a user turn, without personal data, until the sample is full. */
 export function addToSample(sample: LanguageSample, content: string): void {
   if (sample.isFull) return;
   const longer = sample.text === '' ? content : `${sample.text}\n${content}`;

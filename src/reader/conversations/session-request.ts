@@ -83,6 +83,7 @@ const MARGINS: Readonly<Record<Move, number>> = {
   closes: Infinity,
 };
 
+/** Makes one request of a turn's sentences; the most telling one gives the title. */
 export function newRequest(sentences: readonly AskedSentence[], isFirst: boolean): SessionRequest {
   const main = sentences.reduce((one, other) => (other.telling > one.telling ? other : one));
   const told = sentences

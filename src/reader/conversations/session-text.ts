@@ -102,6 +102,7 @@ interface UserTurn extends Pick<TurnPlace, 'isAnswer' | 'isRepeated'> {
 
 const OPENS: TurnPlace = { isAnswer: false, isRepeated: false };
 
+/** The texts of one session, fed turn by turn. */
 export class SessionText {
   #state: State = {
     sample: { text: '', isFull: false, language: '', untold: [] },

@@ -31,10 +31,12 @@ export function signalsInContext(
     .map(({ key }) => key);
 }
 
+/** Number of a stance in stored state; 0 for none. */
 export function stanceNumber(stance: Stance | null): number {
   return stance === null ? 0 : STANCES.indexOf(stance) + 1;
 }
 
+/** Inverse of `stanceNumber`. */
 export function stanceOfNumber(number: number): Stance | null {
   return STANCES[number - 1] ?? null;
 }

@@ -103,6 +103,7 @@ interface WordScores {
 const REMEMBERED = 10_000;
 const LONGEST_REMEMBERED = 24;
 
+/** A loaded model. Serves one call at a time, because calls share buffers. */
 export class LanguageModel {
   readonly #header: ModelHeader;
   readonly #starts: Uint32Array;
@@ -226,6 +227,7 @@ export function encodeModel(header: ModelHeader, postings: readonly (readonly Po
   return bytes;
 }
 
+/** Decodes the output of `encodeModel`. */
 export function decodeModel(bytes: Uint8Array): LanguageModel {
   const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size))) as ModelHeader;

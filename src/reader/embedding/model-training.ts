@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { SetupError } from '../../errors.ts';
 import { readOptional } from './model-files.ts';
 
-/** The way in which the states of a text's tokens become one vector: their mean, their maxima, the first or the last. */
+/** Combines the states of a text's tokens into one vector: their mean, their maxima, the first or the last. */
 export type Pooling = 'mean' | 'max' | 'cls' | 'last';
 
 /**

@@ -22,6 +22,7 @@ const DOMAIN = /[\p{L}\p{M}\p{N}._-]/u;
 /** Hosts of mail: "anna at gmail.com" is an address; "available at booking.com" is none. */
 const MAIL_HOSTS = PERSONAL_WORDS.mailHosts;
 
+/** Adds the spans of mail addresses, links, machine addresses and handles. */
 export function findElectronic(reading: Reading): void {
   const { text } = reading;
   if (text.includes('@')) findAtSigns(reading);

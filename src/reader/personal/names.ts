@@ -16,6 +16,7 @@ const PARTICLES = PERSONAL_WORDS.nameParticles;
 const COMPOUND_NAMES = PERSONAL_WORDS.nameHeads;
 const MOST_WORDS = 5;
 
+/** True if there is a piece whose spelling allows it to be part of a name. */
 export function isNameLike(piece: Piece | undefined): boolean {
   return piece?.nameLike === true;
 }

@@ -31,6 +31,7 @@ interface Run {
   readonly plus: boolean;
 }
 
+/** Adds the spans of numbers and codes. */
 export function findNumbers(reading: Reading): void {
   const { pieces } = reading;
   if (reading.numbers) findShapes(reading);
@@ -146,6 +147,7 @@ function isCodePersonal(reading: Reading, { from, to, text }: Code): boolean {
   return transitionsIn(text) > 4;
 }
 
+/** Number of matches of a global pattern. */
 export function countOf(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0;
 }
@@ -180,6 +182,7 @@ function judgeRun(reading: Reading, place: number): number {
   return run.to;
 }
 
+/** The groups of digits around `place` that may form one number. */
 export function runAt(reading: Reading, place: number): Run {
   const { pieces } = reading;
   const plus = pieces[place - 1]?.text === '+';

@@ -34,6 +34,7 @@ const MOST_BACK = 4;
 /** Bound on the names whose companions are looked for; each name takes two numbers. */
 const MOST_NAMES = 64;
 
+/** Adds the spans of such names. Call it after the other rules for names, whose results it extends. */
 export function findPeopleByRole(reading: Reading): void {
   if ((reading.kinds & CUE.deeds) !== 0)
     for (const { from, kinds } of reading.cues) if ((kinds & CUE.deeds) !== 0) hideDoer(reading, from);

@@ -37,6 +37,7 @@ const ANNOUNCES =
   CUE.signOffs |
   CUE.here;
 
+/** Adds the spans of names. */
 export function findPeople(reading: Reading): void {
   for (const cue of (reading.kinds & ANNOUNCES) === 0 ? [] : reading.cues) {
     const { kinds } = cue;

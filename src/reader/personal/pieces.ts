@@ -25,6 +25,7 @@ interface Word extends Spelling {
   readonly phrases: Node | undefined;
 }
 
+/** A run of a text. Its word's facts are shared between equal words. */
 export class Piece implements Word {
   readonly start: number;
   readonly end: number;

@@ -27,6 +27,7 @@ const HOUSE_ORDINALS = PERSONAL_WORDS.houseOrdinals;
 const MOST_NAME_WORDS = 4;
 const MOST_TAIL = 14;
 
+/** Adds the spans of addresses. */
 export function findPlaces(reading: Reading): void {
   const { pieces } = reading;
   if (!reading.numbers) return;

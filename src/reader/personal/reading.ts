@@ -14,6 +14,7 @@ const LONGEST = 8;
 
 const NO_NAMES: number[] = [];
 
+/** One text under redaction. The rules add to `spans`; everything else is fixed. */
 export class Reading {
   readonly text: string;
   readonly pieces: readonly Piece[];

@@ -13,6 +13,7 @@ const LONGEST_VALUE = 100;
 const OFFER_WORDS = PERSONAL_WORDS.offerWords;
 const DATE_UNIT = new RegExp(`^${anyWordOf(PERSONAL_WORDS.dateUnits)}`, 'u');
 
+/** Adds the spans of secrets, user names and dates of birth. */
 export function findSecrets(reading: Reading): void {
   const { pieces } = reading;
   for (const { from, to, kinds } of reading.cues) {

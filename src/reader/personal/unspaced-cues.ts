@@ -41,6 +41,7 @@ for (const [kind, section] of [
 const BETWEEN = new RegExp(`${anyWordOf(PERSONAL_WORDS.unspacedBetween)}$`, 'u');
 const LONGEST = 16;
 
+/** The cue at the end of a run; all false if there is none. */
 export function suffixCue(run: string): SuffixCue {
   let end = run.slice(-LONGEST);
   for (let stripped = 0; stripped < 3; stripped += 1) {

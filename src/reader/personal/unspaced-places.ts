@@ -83,6 +83,7 @@ function findAddress(reading: Reading, place: number): void {
   spans.push({ start: Math.min(from, number.start), end, kind: 'address' });
 }
 
+/** Adds the spans of addresses in runs without spaces. */
 export function findUnspacedPlaces(reading: Reading): void {
   if (!reading.unspaced || !reading.numbers) return;
   for (const [place, piece] of reading.pieces.entries())

@@ -27,6 +27,7 @@ function beginning(list: ReadonlySet<string>): RegExp {
 
 const THAI = /^\p{Script=Thai}/u;
 
+/** Adds the spans of names in runs without spaces. */
 export function findUnspaced(reading: Reading): void {
   const { pieces } = reading;
   if (!reading.unspaced) return;

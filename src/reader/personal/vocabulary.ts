@@ -35,6 +35,7 @@ export interface Spelling {
   readonly cased: boolean;
 }
 
+/** The text in lower case, with straight apostrophes. */
 export function lowerOf(text: string): string {
   const lower = text.toLowerCase();
   return lower.includes('’') ? lower.replaceAll('’', "'") : lower;
@@ -150,6 +151,7 @@ export function isSmallName({ lower, kind, cased, capital, text }: Spelling): bo
   );
 }
 
+/** True for a word for people of a country or belief that is no given name: "Brazilian". */
 export function isDemonym({ lower }: Spelling): boolean {
   return DEMONYM.test(lower) && !givenNames().has(lower);
 }

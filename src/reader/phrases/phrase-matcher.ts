@@ -128,6 +128,7 @@ const REMEMBERED = 20_000;
 /** A token's relation to the one before it; null for a word. */
 const GLUE = [null, 'glued', 'first'] as const;
 
+/** Matches the phrases of several languages. Compiles a language when a text first needs it. */
 export class PhraseMatcher<Kind extends string> {
   readonly #languages: readonly InLanguage<Kind>[];
   readonly #known = new Map<string, KnownToken>();

@@ -120,6 +120,7 @@ export function nextOf({ symbols, nexts, edges }: TrieNode, symbol: number): Tri
   return at < 0 ? undefined : nexts[at];
 }
 
+/** The trie of one language. `PhraseWalk` walks it. */
 export class PhraseTrie {
   readonly #root = newNode();
   readonly #symbols = new Map<string, number>();

@@ -64,6 +64,7 @@ interface TouchedSession {
 /** Share of the memory that sessions may take; instances take the rest. */
 const SESSIONS_SHARE = 0.25;
 
+/** The assigner of one shard on one thread. Restore instances and sessions before their turns. */
 export class Assigner {
   readonly #options: AssignerOptions;
   readonly #arena: DotArena;

@@ -18,6 +18,7 @@ import type { InstanceState } from './instance-state.ts';
 type Outcome = Pick<Decision, 'target' | 'other' | 'name'>;
 type Action<Kind extends CurationAction['kind']> = Extract<CurationAction, { kind: Kind }>;
 
+/** Applies one decision at its place in the stream, or records why it was refused. */
 export function curate(instance: InstanceState, placed: PlacedCuration): void {
   const { curation, position, acceptedAt } = placed;
   const { curations, topics } = instance;

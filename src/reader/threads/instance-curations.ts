@@ -31,6 +31,7 @@ export interface Decision {
   readonly undoneBy: string | null;
 }
 
+/** The decisions of one instance. */
 export class InstanceCurations {
   readonly #instance: number;
   /** Index = number of the decision, in stream order. */

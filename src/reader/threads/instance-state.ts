@@ -49,6 +49,7 @@ export interface InstanceOptions {
 /** The rows of an instance that are published. */
 export type InstanceRows = Omit<Assignment, 'messages' | 'sessions' | 'openingAuthors'>;
 
+/** The state of one instance. `takeState` and `drain` return changes once. */
 export class InstanceState {
   readonly instance: number;
   readonly instanceId: string;

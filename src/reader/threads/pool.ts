@@ -128,6 +128,7 @@ const STOP_LOOK_MS = 100;
 /** A thread that shows no progress for this long during a shutdown is abandoned, milliseconds. */
 const STOP_STILL_MS = 1500;
 
+/** The pool for one shard: spreads messages to enrich over the threads, and assigns each instance on its own thread. */
 export class ShardAnalysis implements EnrichStage, AssignStage {
   readonly #shard: number;
   readonly #threads: readonly GuardedThread[];

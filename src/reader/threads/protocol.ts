@@ -153,6 +153,7 @@ export function isUnanalysed(found: Enrichment | Unanalysed): found is Unanalyse
   return 'unanalysed' in found;
 }
 
+/** Packs state rows. */
 export function packState(state: readonly StateRow[]): PackedState {
   const lengths = Int32Array.from(state, ({ value }) => value?.length ?? -1);
   const values = new Uint8Array(lengths.reduce((total, length) => total + Math.max(0, length), 0));
@@ -176,6 +177,7 @@ export function unpackState({ rows, lengths, values }: PackedState): StateRow[] 
   });
 }
 
+/** Packs enrichments. */
 export function pack(enrichments: readonly Enrichment[]): PackedEnrichments {
   const all = enrichments.flatMap(({ vector, sentences, gap }) => [
     vector,
@@ -205,6 +207,7 @@ function withoutVector<Found extends { readonly vector: unknown }>(found: Found)
   return others;
 }
 
+/** Unpacks enrichments. `dimensions`: length of the vectors. */
 export function unpack({ findings, places, vectors }: PackedEnrichments, dimensions: number): Enrichment[] {
   let index = 0;
   const next = (): Float32Array | null => {

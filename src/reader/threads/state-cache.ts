@@ -11,6 +11,7 @@ interface Entry<State> {
   readonly state: State;
 }
 
+/** A cache of states, each with its estimated size in bytes. */
 export class StateCache<State> {
   readonly #entries: LRUCache<number, Entry<State>>;
 

@@ -54,6 +54,7 @@ const READERS: readonly ((ahead: Ahead) => void)[] = [
   },
 ];
 
+/** Reads turns, and caches the readings of short ones by text. */
 export class TurnReader {
   readonly #kept = {
     user: new LRUCache<string, TurnReading>({ max: MOST_KEPT }),

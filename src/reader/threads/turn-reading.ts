@@ -35,6 +35,7 @@ export class ShownAnswer {
 
 type Found = Pick<Enrichment, 'request' | 'sentences'>;
 
+/** The lazily read parts of one turn. */
 export class TurnReading {
   readonly #found: Found;
   readonly #content: string;

@@ -93,6 +93,7 @@ export class WrittenNames {
 /** The written names of an instance. */
 export type InstanceNames = Readonly<Record<NameTarget, WrittenNames>>;
 
+/** Makes the empty names of an instance. */
 export function instanceNames(instance: number): InstanceNames {
   const of = (target: NameTarget): WrittenNames => new WrittenNames(instance, target);
   return { topic: of('topic'), cluster: of('cluster'), gap: of('gap') };

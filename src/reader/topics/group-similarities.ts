@@ -16,6 +16,7 @@ export interface GroupSimilarities {
   readonly weights: Float64Array;
 }
 
+/** The cached groups of an instance's micro-clusters, and the sums over them. */
 export class GroupSums {
   readonly #groups: number[] = [];
   readonly #places = new Map<number, number>();

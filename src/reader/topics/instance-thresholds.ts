@@ -45,6 +45,7 @@ export const HYSTERESIS = 0.04;
 /** Greatest share of all pairs below a threshold. */
 const MOST_BELOW = { topic: 0.99, repeated: 0.995, micro: 0.999 } as const;
 
+/** The thresholds of one instance; they change only in `add` and `restore`. */
 export class InstanceThresholds implements Thresholds {
   readonly #instance: number;
   readonly #given: Thresholds;

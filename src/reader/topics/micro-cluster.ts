@@ -30,10 +30,12 @@ export interface MicroCluster extends Wording {
   readonly keys: RequestKeys;
 }
 
+/** Number of requests in several micro-clusters. */
 export function weightOf(members: readonly MicroCluster[]): number {
   return members.reduce((weight, member) => weight + member.weight, 0);
 }
 
+/** Sum of the vectors in several micro-clusters, at least one; a new array. */
 export function sumOf(members: readonly MicroCluster[]): Float32Array {
   const sum = Float32Array.from(members[0]!.sum);
   for (const member of members.slice(1)) addTo(sum, member.sum);
@@ -45,6 +47,7 @@ export function groupOf({ topic, core, waitingGroup }: MicroCluster): number {
   return core ? topic : -1 - waitingGroup;
 }
 
+/** Keys of several micro-clusters, added up; new objects. */
 export function keysOfAll(members: readonly MicroCluster[]): RequestKeys {
   const keys = noKeys();
   for (const member of members) addKeys(keys, member.keys);
@@ -62,6 +65,7 @@ export interface RequestSums {
   readonly things: ReadonlyMap<string, number>;
 }
 
+/** Sums over several micro-clusters, at least one. */
 export function requestSums(members: readonly MicroCluster[]): RequestSums {
   const sum = sumOf(members);
   const things = new Map<string, number>();

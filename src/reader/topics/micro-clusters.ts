@@ -39,6 +39,7 @@ export type ShownTopic = (micro: Pick<MicroCluster, 'topic' | 'claim'>) => numbe
 const MICRO_BYTES = 4000;
 const MERGED_BYTES = 200;
 
+/** The micro-clusters of one instance, live and merged. */
 export class MicroClusters {
   /** The live micro-clusters by row of the vector table; numbers ascend. */
   readonly live: MicroCluster[] = [];

@@ -25,6 +25,7 @@ const CLAIM_SHARE = 0.5;
 /** Estimated memory of an example besides its vector, bytes. */
 const EXAMPLE_BYTES = 1500;
 
+/** The own topics of one instance, with their examples. */
 export class OwnTopics {
   /** Examples by number of the topic, ascending. */
   readonly #examples = new Map<number, readonly Example[]>();

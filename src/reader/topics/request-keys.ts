@@ -186,6 +186,7 @@ function bonusOf(a: number, b: number): number {
   return a === b ? AGREEMENT : -CONFLICT;
 }
 
+/** Adds the counts of `from` to `into`, in place. */
 export function addCounts(into: Map<string, number>, from: ReadonlyMap<string, number>): void {
   for (const [key, count] of from) into.set(key, (into.get(key) ?? 0) + count);
 }

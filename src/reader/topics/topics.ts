@@ -22,6 +22,7 @@ import { clusterId, topicId } from './topic-ids.ts';
 /** Estimated memory of a topic or cluster besides its micro-clusters, bytes. */
 const TOPIC_BYTES = 500;
 
+/** The topics of one instance. Call `add` in stream order. */
 export class Topics {
   readonly #state: TopicState;
 

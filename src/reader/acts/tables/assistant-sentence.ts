@@ -103,6 +103,7 @@ export const TASK_ACTS: readonly ActRule<SaidWords, TaskAct>[] = [
   { act: 'answer', example: 'You get a mail once the table is booked.' },
 ];
 
+/** The act of a sentence toward the task. */
 export function taskActOf(said: SaidWords): TaskAct {
   return firstRule(TASK_ACTS, said).act;
 }
@@ -205,6 +206,7 @@ export const MANNERS_ACTS: readonly ActRule<MannersRead, MannersAct>[] = [
   { act: 'all', example: 'Happy to help!' },
 ];
 
+/** The act of a sentence toward manners. */
 export function mannersActOf(said: SaidWords): MannersAct {
   return firstRule(MANNERS_ACTS, new MannersRead(said)).act;
 }

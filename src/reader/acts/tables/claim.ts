@@ -204,6 +204,7 @@ export const CLAIM_ACTS: readonly ActRule<ClaimRead, ClaimAct>[] = [
   { act: 'unable', example: "I can't move your piano lesson." },
 ];
 
+/** The act of a claim. */
 export function claimActOf(claimed: ClaimRead): ClaimAct {
   return firstRule(CLAIM_ACTS, claimed).act;
 }

@@ -114,6 +114,7 @@ export const USER_ACTS: readonly ActRule<UserSentence, UserAct>[] = [
   { act: 'inform', example: 'The cabin stands by the lake.' },
 ];
 
+/** The act of a user's sentence. */
 export function userActOf(said: UserSentence): UserAct {
   return firstRule(USER_ACTS, said).act;
 }

@@ -1,6 +1,7 @@
 /**
  * Names groups of requests like good intent labels: phrases of two to five words that the requests share and that set
- * the group apart. A name consists of words of the requests, in their language; only `composed-names.ts` adds a few English ones.
+ * the group apart. A name consists of words of the requests, in their language; only `composed-names.ts` adds a few
+ * English ones.
  *
  * Test: test/reader/topics/naming/names.test.ts.
  */

@@ -51,6 +51,7 @@ interface Uses {
   readonly forms: Map<string, { count: number; weight: number }>;
 }
 
+/** The uses of words in the samples of one group. */
 export class SampleWords {
   readonly #samples: number;
   readonly #uses = new Map<string, Uses>();

@@ -11,6 +11,7 @@ import { firstKey } from './wording.ts';
 /** Most words that are counted per micro-cluster. */
 const MOST_WORDS = 16;
 
+/** The index of one instance. Reads words from micro-clusters, which hold the counts. */
 export class WordIndex {
   readonly #holders = new Map<string, Set<MicroCluster>>();
 

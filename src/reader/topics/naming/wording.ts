@@ -46,6 +46,7 @@ export function addRequest(wording: Wording, request: ReadRequest, cosine: numbe
   return request.tokens.stems;
 }
 
+/** Adds the samples and phrases of `from`; `WordIndex.merge` adds its words. */
 export function mergeSamplesAndPhrases(into: Wording, from: Wording): void {
   for (const sample of from.samples) addSample(into, sample);
   for (const [key, use] of from.phrases) addPhrase(into, key, use);
@@ -76,6 +77,7 @@ function addPhrase({ phrases }: Wording, key: string, use: PhraseUse): void {
   phrases.set(key, known === undefined ? use : combinedUse(known, use));
 }
 
+/** First key, in insertion order, whose value matches. */
 export function firstKey<Value>(
   map: ReadonlyMap<string, Value>,
   matches: (value: Value) => boolean,
