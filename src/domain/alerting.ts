@@ -1,30 +1,32 @@
-/** What a shard tells whoever evaluates alerts. It has types only, and no test of its own. */
+/**
+ * The types through which a shard of the worker notifies the alert evaluator. The shard never waits for an evaluation.
+ */
 
-/** Hears of one shard what it has committed and published; the shard never waits for what becomes of it. */
+/** Receives the commits and publications of one shard. */
 export interface ShardAlerts {
   /**
-   * Call with what is committed: the instances (UUIDs) with an entry in the batch, and when the stream stored its last
-   * entry, microseconds since 1970-01-01 UTC. `since`: everything of these instances that was stored before it had been
-   * committed earlier. Left out: everything up to the latest `storedAt` was.
+   * Call after a commit. `instanceIds`: UUIDs of the instances with an entry in the batch. `storedAt`: when the stream
+   * stored its last entry, microseconds since 1970-01-01 UTC. `since`: entries of these instances stored before it were
+   * committed earlier; default: everything up to the latest `storedAt` was.
    */
   committed(instanceIds: readonly string[], storedAt: number, since?: number): void;
   /**
-   * Call when readers see everything up to a revision of the views; `waitingSince`: but for what the stream stored
-   * since then, null when nothing waits.
+   * Call when readers see a revision of the views. `waitingSince`: when the stream stored the oldest entry that the
+   * revision lacks; null when nothing waits.
    */
   published(revision: number, waitingSince?: number | null): void;
-  /** Call when everything that the stream holds for the shard is published. */
+  /** Call when the shard has published everything that the stream holds for it. */
   idle(): void;
-  /** Nothing more is evaluated or sent for the shard once this resolves. */
+  /** Once this resolves, nothing more is evaluated or sent for the shard. */
   close(): Promise<void>;
 }
 
-/** The shard that alerts are evaluated for. */
+/** The shard whose alerts are evaluated. */
 export interface AlertedShard {
   readonly shard: number;
-  /** Shards that the partitions are divided into. */
+  /** Number of shards that the partitions are divided into. */
   readonly shards: number;
-  /** The folder of its views. */
+  /** Folder of its views. */
   readonly directory: string;
   /** Rejects when another worker may own the shard by now. */
   readonly guard: () => Promise<void>;

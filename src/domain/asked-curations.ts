@@ -1,7 +1,7 @@
 /**
- * What a request asks to change about topics, clusters and gaps, before what it makes has an id.
+ * The curations that a request asks for, before the topic or cluster that they make has an id.
  *
- * Covered by test/web/ingest/curator.test.ts.
+ * Test: test/web/ingest/curator.test.ts.
  */
 import type { CurationAction } from './curations.ts';
 
@@ -10,11 +10,11 @@ type ActionOf<Kind extends CurationAction['kind']> = Extract<CurationAction, { r
 export type AskedCuration =
   | Exclude<CurationAction, { readonly kind: 'MOVE' } | { readonly kind: 'CREATE' }>
   | Omit<ActionOf<'MOVE'>, 'clusterName'>
-  /** Into a new cluster. */
+  /** Moves topic `id` into a new cluster. */
   | { readonly kind: 'MOVE'; readonly id: string; readonly cluster: null; readonly clusterName: string }
   | Omit<ActionOf<'CREATE'>, 'id'>;
 
-/** The action of what is asked for; `newId` is the id of the topic or cluster that it makes, if any. */
+/** Returns the action to record. `newId`: id of the topic or cluster that it makes, if any. */
 export function actionOf(asked: AskedCuration, newId: string): CurationAction {
   switch (asked.kind) {
     case 'CREATE':
@@ -26,7 +26,7 @@ export function actionOf(asked: AskedCuration, newId: string): CurationAction {
   }
 }
 
-/** What a curation makes; null: nothing. */
+/** Returns the kind of entity that a curation makes, or null. */
 export function madeBy(asked: AskedCuration): 'topic' | 'cluster' | null {
   if (asked.kind === 'CREATE') return 'topic';
   return asked.kind === 'MOVE' && asked.cluster === null ? 'cluster' : null;

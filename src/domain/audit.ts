@@ -1,6 +1,10 @@
-/** What is kept of who did what. It has types only, and no test of its own. */
+/**
+ * The types of the audit log, which records who did what in a project.
+ *
+ * Test: test/web/registry/audit-log.test.ts.
+ */
 
-/** What is kept of: what changes something, takes many rows along, or lets somebody in. */
+/** Actions that are logged: those that change something, export many rows, or sign somebody in or out. */
 export const AUDITED = [
   'SIGN_IN',
   'SIGN_OUT',
@@ -20,37 +24,36 @@ export const AUDITED = [
 ] as const;
 export type AuditedAction = (typeof AUDITED)[number];
 
-/** Something that somebody did. */
 export interface AuditRecord {
-  /** UUIDv7: in the order of time. */
+  /** UUIDv7, so ids sort by time. */
   readonly id: string;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
   readonly keyId: string;
   readonly action: AuditedAction;
-  /** Null: it is about no single one. */
+  /** Null when the action concerns no single instance. */
   readonly instanceId: string | null;
   /**
-   * What was made, changed or deleted: a curation, topic, alert, instance, link or erasure. Of an export its grouping;
-   * of that of an end user a keyed digest, which names nobody.
+   * The curation, topic, alert, instance, link or erasure that was made, changed or deleted. For an export its
+   * grouping; for the export of an end user a keyed digest, which names nobody.
    */
   readonly target: string | null;
 }
 
-/** Which records are asked for. */
+/** The page of records to return. */
 export interface AuditWindow {
   readonly limit: number;
-  /** Only those before this record; null: from the newest on. */
+  /** Returns records older than this one only; null: starts with the newest. */
   readonly before: string | null;
-  /** Only those for which it holds. Default: all. */
+  /** Returns records that pass this test only. Default: all. */
   readonly shows?: (record: AuditRecord) => boolean;
 }
 
-/** Keeps what projects did. */
+/** The audit logs of all projects. */
 export interface Audit {
-  /** Resolves when it is stored. Throws AppError SERVICE_UNAVAILABLE. */
+  /** Resolves once the record is stored. Throws AppError SERVICE_UNAVAILABLE. */
   record(projectId: string, record: Omit<AuditRecord, 'id' | 'createdAt'>): Promise<void>;
-  /** The newest first, those before a record's id; `more`: others lie behind. Throws AppError SERVICE_UNAVAILABLE. */
+  /** Returns records newest first; `more`: older ones exist. Throws AppError SERVICE_UNAVAILABLE. */
   page(
     projectId: string,
     window: AuditWindow,

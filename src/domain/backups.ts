@@ -1,29 +1,34 @@
-/** Backups, as their ledger keeps them: which still hold whom. Covered by test/web/registry/backup-ledger.test.ts. */
+/**
+ * Entries of the backup ledger, and which backups still hold erased data.
+ *
+ * Test: test/stream/ledgers/backup-ledger.test.ts, test/worker/backup/expiry.test.ts.
+ */
 import type { Erasure } from './erasures.ts';
 
 export interface Backup {
   /** UUID, lower case. */
   readonly id: string;
-  /** When it was begun. ISO 8601, UTC, as the other times. */
+  /** When the backup began; ISO 8601 UTC, as the other times. */
   readonly takenAt: string;
-  /** The last sequence of the stream of conversations that it holds; null while it is being taken. */
+  /** The last sequence of the conversations' stream that it holds; null while it is being taken. */
   readonly lastSequence: number | null;
-  /** When its key is destroyed; null: it has none, and never expires. */
+  /** When its key is to be destroyed; null for a backup without a key, which never expires. */
   readonly expiresAt: string | null;
-  /** Its folder, as an absolute path on the machine that took it. */
+  /** Absolute path of its folder on the machine that took it. */
   readonly place: string;
-  /** The folder of its key on that machine; null: it has none. */
+  /** Folder of its key on that machine; null without a key. */
   readonly keysIn: string | null;
-  /** When its key was destroyed, or somebody said that the backup is gone; null: it can be restored. */
+  /** When its key was destroyed or its loss reported; null while it can be restored. */
   readonly destroyedAt: string | null;
 }
 
-/** What a caller learns of a backup that still holds what was erased. */
+/** A backup that still holds erased data, as callers see it. */
 export type HoldingBackup = Pick<Backup, 'id' | 'takenAt' | 'expiresAt'>;
 
 /**
- * The backups that may hold what an erasure is of, oldest first: those begun before it was done and not destroyed. The
- * texts leave the stream earlier, but the views, which a backup holds as well, keep names and quotes until it is done.
+ * Returns the backups that may hold the data of an erasure, oldest first: those begun before the erasure was done and
+ * not destroyed. `doneAt` decides, not `redactedAt`: a backup also copies the views, which keep names and quotes until
+ * the erasure is done.
  */
 export function backupsHolding(
   { doneAt }: Pick<Erasure, 'doneAt'>,
@@ -35,7 +40,7 @@ export function backupsHolding(
     .sort((one, other) => (one.takenAt < other.takenAt ? -1 : 1));
 }
 
-/** Whether a backup is to be destroyed by now. */
+/** Returns true once the key of a backup is due for destruction. */
 export function isExpired({ expiresAt }: Pick<Backup, 'expiresAt'>, now: Date): boolean {
   return expiresAt !== null && Date.parse(expiresAt) <= now.getTime();
 }

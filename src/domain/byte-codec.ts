@@ -1,7 +1,12 @@
-/** Covered by test/reader/conversations/session-text.test.ts and test/reader/threads/determinism.test.ts. */
+/**
+ * Binary encoding of state rows: little-endian, varints for whole numbers, texts in UTF-8 with their length. The reader
+ * takes fields in the order in which the writer put them.
+ *
+ * Test: test/reader/conversations/session-text.test.ts, test/reader/topics/state-codec.test.ts.
+ */
 import type { StateRow } from './facts.ts';
 
-/** Writes a state row: little-endian, varints for whole numbers, UTF-8 texts with their length. */
+/** Writes one state row. */
 export class ByteWriter {
   #bytes = Buffer.alloc(256);
   #at = 0;
@@ -13,7 +18,7 @@ export class ByteWriter {
     return this;
   }
 
-  /** A whole number from 0 to 2^53 − 1. */
+  /** Writes a whole number from 0 to 2^53 − 1. */
   count(value: number): this {
     while (value >= 0x80) {
       this.byte((value % 0x80) | 0x80);
@@ -22,7 +27,7 @@ export class ByteWriter {
     return this.byte(value);
   }
 
-  /** A whole number from −1; −1 stands for none. */
+  /** Writes a whole number from −1, which stands for none. */
   link(value: number): this {
     return this.count(value + 1);
   }
@@ -61,7 +66,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what a ByteWriter wrote. Throws a RangeError when the row is shorter than it should be. */
+/** Reads a row that a ByteWriter wrote. Throws a RangeError when the row ends too early. */
 export class ByteReader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -104,14 +109,14 @@ export class ByteReader {
     return values;
   }
 
-  /** A count, then as many items. */
+  /** Reads a count, then that many items. */
   list<Item>(readItem: () => Item): Item[] {
     const items: Item[] = [];
     for (let left = this.count(); left > 0; left -= 1) items.push(readItem());
     return items;
   }
 
-  /** A copy of the next `length` bytes. */
+  /** Returns a copy of the next `length` bytes. */
   raw(length: number): Uint8Array {
     return Uint8Array.prototype.slice.call(this.#take(length));
   }
@@ -127,7 +132,7 @@ export class ByteReader {
   }
 }
 
-/** The stored rows of one kind, ascending by key. */
+/** Returns readers of the rows of one kind, ascending by key; deleted rows are left out. */
 export function readersOf(
   rows: readonly StateRow[],
   kind: string,

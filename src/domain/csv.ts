@@ -1,7 +1,12 @@
-/** Covered by test/domain/csv.test.ts. */
+/**
+ * Writes CSV.
+ *
+ * Test: test/domain/csv.test.ts.
+ */
+
 export type CsvCell = string | number | null;
 
-/** Rows as CSV (RFC 4180). A cell that a spreadsheet would take for a formula is quoted as text. */
+/** Returns rows as CSV (RFC 4180). Prefixes a text that a spreadsheet would run as a formula with an apostrophe. */
 export function toCsv(rows: readonly (readonly CsvCell[])[]): string {
   return rows.map((row) => `${row.map(cellOf).join(',')}\r\n`).join('');
 }

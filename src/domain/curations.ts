@@ -1,31 +1,31 @@
 /**
- * What people decide about the topics, clusters and gaps of an instance: records of the stream, with a place among its
- * messages.
+ * The types and bounds of curations: a person's changes to the topics, clusters and gaps of an instance. A curation is
+ * a record of the stream, so its order among the messages is fixed.
  *
- * It has types and constants, and no test of its own.
+ * Test: test/reader/threads/curations.test.ts.
  */
 
 import type { PlacedWriting } from './writings.ts';
 
-/** What can be renamed. */
+/** Entities that can be renamed. */
 export const CURATED_ENTITIES = ['TOPIC', 'CLUSTER', 'GAP'] as const;
 export type CuratedEntity = (typeof CURATED_ENTITIES)[number];
 
-/** A decision takes about as much work as so many messages, beside those that it moves: names and groups follow it. */
+/** Work of applying one curation, in messages, besides the messages that it moves: names and groups change with it. */
 export const CURATION_MESSAGES = 200;
 
-/** Every `id` is the UUID of what is curated. */
+/** Each `id` is the UUID of the curated entity. */
 export type CurationAction =
   | { readonly kind: 'RENAME'; readonly entity: CuratedEntity; readonly id: string; readonly name: string }
-  /** Keeps the name that is shown at the record's place in the stream. */
+  /** Keeps the name that the entity has at the record's place in the stream. */
   | { readonly kind: 'PIN'; readonly entity: CuratedEntity; readonly id: string }
-  /** Topic `id` counts as topic `into`. */
+  /** Counts topic `id` as topic `into`. */
   | { readonly kind: 'MERGE'; readonly id: string; readonly into: string }
-  /** Topic `id` belongs to cluster `cluster`: with `clusterName`, a new one of this id and name. */
+  /** Moves topic `id` into cluster `cluster`; with `clusterName`, into a new one of this id and name. */
   | { readonly kind: 'MOVE'; readonly id: string; readonly cluster: string; readonly clusterName?: string }
-  /** What topic `id` holds counts as without a topic. */
+  /** Counts the messages of topic `id` as without a topic. */
   | { readonly kind: 'HIDE'; readonly id: string }
-  /** Topic `id` is a new one that claims requests near its examples; `fromBeginning`: earlier ones too. */
+  /** Makes topic `id`, which claims requests near its examples; `fromBeginning`: earlier ones too. */
   | {
       readonly kind: 'CREATE';
       readonly id: string;
@@ -34,50 +34,51 @@ export type CurationAction =
       readonly examples: readonly string[];
       readonly fromBeginning: boolean;
     }
-  /** Curation `id` no longer applies. */
+  /** Takes curation `id` back. */
   | { readonly kind: 'UNDO'; readonly id: string };
 
 export interface Curation {
   /** UUID. */
   readonly id: string;
-  /** Id of the API key that asked for it. */
+  /** Id of the API key that sent it. */
   readonly keyId: string;
   readonly action: CurationAction;
-  /** As how many messages it counts, from what was known when it was accepted; decides nothing but the pace. */
+  /** Estimated work in messages when it was accepted. It only sets the pace. */
   readonly messages?: number;
 }
 
 /**
- * Why a curation changes nothing. `UNKNOWN`: what it names is not there. `CIRCULAR`: a topic would merge into itself.
- * `NOT_UNDOABLE`: what it undoes is refused, undone or an undo. `TOO_MANY`: the instance has as many as it may.
+ * Why a curation changes nothing. `UNKNOWN`: the entity does not exist. `CIRCULAR`: a topic would merge into itself.
+ * `NOT_UNDOABLE`: the curation to undo is refused, undone or an undo itself. `TOO_MANY`: the instance has reached a
+ * limit.
  */
 export type CurationRefusal = 'UNKNOWN' | 'CIRCULAR' | 'NOT_UNDOABLE' | 'TOO_MANY';
 
 /** A curation among the turns of a batch. */
 export interface PlacedCuration {
-  /** Place of the turn that it comes before; the number of turns when it comes after all of them. */
+  /** Index of the turn that it precedes; the number of turns when it follows all of them. */
   readonly before: number;
   readonly session: null;
-  /** Its place in the stream: that of the message that comes next in its entry. */
+  /** Its place in the stream: the position of the next message of its entry. */
   readonly position: number;
   readonly instance: number;
   readonly instanceId: string;
   /** Microseconds since 1970-01-01 UTC. */
   readonly acceptedAt: number;
   readonly curation: Curation;
-  /** Unit-length vectors of the examples, once they are known. */
+  /** Unit-length vectors of the examples, once they are embedded. */
   readonly examples?: readonly Float32Array[];
 }
 
-/** What stands between the turns of a batch. */
+/** An event between the turns of a batch. */
 export type Interlude = PlacedWriting | PlacedCuration;
 
-/** Bounds of what one request may hold, and of what an instance may have. */
+/** Limits of one request and of one instance. */
 export const MOST_EXAMPLES = 50;
 export const MOST_OWN_TOPICS = 200;
-/** Decisions that are applied or undone, undos among them: each costs as much as there are. */
+/** Limit of applied and undone curations, undos included: the cost of each grows with their number. */
 export const MOST_CURATIONS = 10_000;
-/** UTF-16 units. */
+/** In UTF-16 units, as the next two. */
 export const LONGEST_NAME = 80;
 export const LONGEST_DESCRIPTION = 500;
 export const LONGEST_EXAMPLE = 500;

@@ -1,10 +1,14 @@
-/** What is left of what was erased: places, so that positions hold. Covered by test/worker/erasure/redaction.test.ts. */
+/**
+ * Placeholders for erased messages and requests. They keep the number of messages, so that stream positions hold.
+ *
+ * Test: test/worker/erasure/redaction.test.ts.
+ */
 import type { RecordedMessage, RecordedRequest } from './records.ts';
 
-/** What stands at the place of a message that went. */
+/** Replaces an erased message. */
 export const ERASED_MESSAGE: RecordedMessage = { content: '', role: 'erased', at: 0, erased: true };
 
-/** A request of which nothing is left but its places, and its id, which guards against its repetition. */
+/** Returns a request without its content. Its id stays, so that a repetition is still recognized. */
 export function erasedRequest(request: RecordedRequest): RecordedRequest {
   const { requestId, projectId, instanceId, acceptedAt, messages } = request;
   return {

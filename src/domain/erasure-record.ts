@@ -1,15 +1,15 @@
-/** The request by which an erasure is on the stream. Covered by test/web/ingest/eraser.test.ts. */
+/**
+ * Makes the stream record of an erasure.
+ *
+ * Test: test/web/ingest/eraser.test.ts.
+ */
 import { v5 } from 'uuid';
 import type { Erasure } from './erasures.ts';
 import type { RecordedRequest } from './records.ts';
 
-/** What `erasureRecord` needs of an erasure. */
 type Recorded = Pick<Erasure, 'id' | 'projectId' | 'instanceId' | 'kind' | 'digest' | 'requestedAt'>;
 
-/**
- * Follows from the erasure alone: whoever publishes it again, publishes the same request, which counts once
- * (`requestId`).
- */
+/** The record depends on the erasure alone, so a record that is published twice has one `requestId` and counts once. */
 export function erasureRecord(erasure: Recorded): RecordedRequest {
   const { id, projectId, instanceId, kind, digest, requestedAt } = erasure;
   return {

@@ -1,43 +1,45 @@
 /**
- * Erasing what a session, an end user or a whole instance left: equal afterwards to a stream in which it never was.
- * Whom an erasure is of is kept as a keyed digest alone, so that the ledger of erasures names nobody.
+ * The types of erasures of a session, an end user, single messages or a whole instance. Afterwards the views equal
+ * those of a stream that never held the data. The ledger keeps only a keyed digest of the subject, so it names nobody.
+ *
+ * Test: test/worker/erasure/erasure-law.test.ts, test/web/erasure-routes.test.ts.
  */
 
 /**
- * What goes. Of an end user: their sessions, and of those in which others took part, their messages with the replies.
- * `MESSAGES`: those at given positions, and nothing else.
+ * The data that is erased. `END_USER`: the user's sessions; of sessions with several users only their messages and the
+ * replies. `MESSAGES`: those at the given positions.
  */
 export const ERASED_KINDS = ['SESSION', 'END_USER', 'MESSAGES', 'INSTANCE'] as const;
 export type ErasedKind = (typeof ERASED_KINDS)[number];
 
 /**
- * `ACCEPTED`: it waits until everything sent before it is counted. `ERASING`: entries of the stream are written anew
- * without what goes. `RECOUNTING`: views are made anew from the facts without it. `REBUILDING`: no answer has it any more,
- * and views are made anew from the stream, so that topics and names are without it. `DONE`: nothing of it is left in what
- * we hold. `FAILED`: it is tried again.
+ * `ACCEPTED`: waits until everything sent before it is counted. `ERASING`: rewrites entries of the stream without the
+ * data. `RECOUNTING`: rebuilds views from the facts without it. `REBUILDING`: no answer contains the data any more;
+ * views are rebuilt from the stream, so that topics and names lose it too. `DONE`: the service holds none of it.
+ * `FAILED`: will be retried.
  */
 export const ERASURE_STATES = ['ACCEPTED', 'ERASING', 'RECOUNTING', 'REBUILDING', 'DONE', 'FAILED'] as const;
 export type ErasureState = (typeof ERASURE_STATES)[number];
 
 /**
- * What the views without it were made from. `STREAM`: they are as if it had never been sent. `FACTS`: the stream no longer
- * holds everything that was counted, so that topics keep their shape, without what single requests said.
+ * The source of the rebuilt views. `STREAM`: the views are as if the data had never been sent. `FACTS`: the stream no
+ * longer holds everything that was counted, so topics keep their shape but lose the texts of the erased requests.
  */
 export const ERASURE_SOURCES = ['STREAM', 'FACTS'] as const;
 export type ErasureSource = (typeof ERASURE_SOURCES)[number];
 
-/** What went, counted. */
+/** Counts of the erased data. */
 export interface ErasureReceipt {
-  /** Messages, and sessions that went whole. */
+  /** Messages, and sessions that were erased whole. */
   readonly messages: number;
   readonly sessions: number;
-  /** Entries of the stream that were written anew, and the bytes that they were smaller by. */
+  /** Rewritten entries of the stream, and the bytes that they lost. */
   readonly entries: number;
   readonly bytes: number;
   readonly deadLetters: number;
-  /** Dead letters that no version of us can read, so that nobody knows whom they hold. */
+  /** Dead letters that no version of the service can decode, so their subjects are unknown. */
   readonly unreadableDeadLetters: number;
-  /** Left out until the answers are without it. */
+  /** Missing until the views are rebuilt. */
   readonly madeFrom?: ErasureSource;
 }
 
@@ -49,35 +51,38 @@ export interface Erasure {
   /** UUID, lower case. */
   readonly instanceId: string;
   readonly kind: ErasedKind;
-  /** Keyed digest of the session id or the external id; of the instance id for an instance, of positions for messages. */
+  /**
+   * Keyed digest: of the session id or the external id; of the instance id for an instance, of the positions for
+   * messages.
+   */
   readonly digest: string;
-  /** Of messages: where they stand, ascending. */
+  /** Positions of the erased messages, ascending. */
   readonly positions?: readonly number[];
   /**
-   * Of messages, where the ledger of another time is applied again: when that was asked for, ISO 8601. Positions of what was
-   * sent later belong to something else.
+   * Set for messages when an older ledger is applied again: when the erasure was requested, ISO 8601. Messages sent
+   * later have other positions, so they stay.
    */
   readonly sentBefore?: string;
-  /** Who asked for it: the id of a key, or a person. */
+  /** Id of the key or person that requested it. */
   readonly keyId: string;
-  /** As the caller gave it, at most 500 UTF-16 units; null without. */
+  /** The caller's reason, at most 500 UTF-16 units; null without one. */
   readonly reason: string | null;
   /** ISO 8601, UTC, as the next one. */
   readonly requestedAt: string;
-  /** When the stream was without what goes: views begun before may hold it; null until then. */
+  /** When the stream was redacted: views begun earlier may hold the data; null until then. */
   readonly redactedAt?: string | null;
   /** Null until it is done. */
   readonly doneAt: string | null;
-  /** Stream sequence of its record: what was sent before it goes, what is sent later stays. 0: not published yet. */
+  /** Stream sequence of its record: it erases what was sent before. 0: not published yet. */
   readonly position: number;
   readonly state: ErasureState;
-  /** Null until entries are written anew. */
+  /** Null until entries are rewritten. */
   readonly receipt: ErasureReceipt | null;
-  /** Why it failed last; null when it did not. */
+  /** Error of the last attempt; null when it succeeded. */
   readonly fault: string | null;
 }
 
-/** What the stream says of an erasure, in the instance's partition. */
+/** The record of an erasure on the stream, in the instance's partition. */
 export interface RecordedErasure {
   /** UUID of the erasure. */
   readonly id: string;
@@ -85,5 +90,5 @@ export interface RecordedErasure {
   readonly digest: string;
 }
 
-/** Tells a keyed digest: equal for the same kind, instance and name, in every process of the installation. */
+/** Returns a keyed digest: equal for the same kind, instance and name in every process of the installation. */
 export type ErasureDigest = (kind: ErasedKind, instanceId: string, name: string) => string;

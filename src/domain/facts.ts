@@ -1,10 +1,8 @@
 /**
- * What the worker's stages hand to each other: enrich → assign → fold.
+ * The types that pass between the worker's stages: enrich → assign → fold.
  *
- * Numbers stand for records inside a shard (instance, session, user: given out in stream order by the
- * store; topic, cluster, gap, …: given out per instance by assign). UUIDs are what the outside sees.
- *
- * It has types only, and no test of its own.
+ * Records have numbers inside a shard. The store numbers instances, sessions and users in stream order; assign numbers
+ * topics, clusters, gaps and so on per instance. Callers see UUIDs only.
  */
 import type { CuratedEntity, CurationAction, CurationRefusal } from './curations.ts';
 import type { Role } from './records.ts';
@@ -23,52 +21,52 @@ export interface Turn {
   readonly role: Role;
   /** End-user number of a user turn that carries a `userId`; else null. */
   readonly user: number | null;
-  /** The `userId` of a user turn, by which its author is not to be shown. */
+  /** The `userId` of a user turn, to be redacted wherever its text is published. */
   readonly userId?: string;
   readonly content: string;
   /** Event time, microseconds since 1970-01-01 UTC. */
   readonly at: number;
 }
 
-/** A sentence that says something, or a clause of a long one. */
+/** A sentence with content, or a clause of a long one. */
 export interface RequestSentence {
-  /** Equal for sentences that differ only in numbers, ids and names: 53 bits. */
+  /** 53 bits; equal for sentences that differ only in numbers, ids and names. */
   readonly key: number;
   readonly text: string;
-  /** How much it looks like the request of its turn: above 0. */
+  /** Likelihood that it is the request of its turn; above 0, unbounded. */
   readonly score: number;
   readonly words: number;
-  /** It asks for something, or says that something is wrong. */
+  /** True if it asks for something or reports a fault. */
   readonly asks: boolean;
-  /** Unit-length embedding; null when it is the only one, whose vector is that of the request. */
+  /** Unit-length embedding; null for the only sentence, which shares the vector of the request. */
   readonly vector: Float32Array | null;
 }
 
-/** A missing ability, as the assistant's words have it. */
+/** An ability that the assistant says it lacks. */
 export interface MissingAbility {
   readonly type: GapType;
-  /** What it cannot do or does not know: "change the delivery address". '' where it names nothing. */
+  /** The action or knowledge that is missing: "change the delivery address". '' if the turn names none. */
   readonly words: string;
-  /** The question that it has no answer to, as said: "when the ferry leaves"; missing where it says none. */
+  /** The unanswered question in the turn's words: "when the ferry leaves"; missing if there is none. */
   readonly question?: string;
-  /** The phrase as said, which holds the verb where inability is a form of it: "değiştiremiyorum". */
+  /** The matched phrase, for languages whose verb carries the inability: "değiştiremiyorum". */
   readonly claim?: string;
-  /** It said that it has no access: `words` hold the thing alone. */
+  /** The assistant says that it has no access; `words` then hold the object alone. */
   readonly isUnseen: boolean;
-  /** ISO 639-1 code of the lexicon that has the phrase; null when none has. */
+  /** ISO 639-1 code of the lexicon that holds the phrase; null if none does. */
   readonly language: string | null;
 }
 
 export interface FoundGap extends MissingAbility {
-  /** Unit-length embedding of `words`; null without any. */
+  /** Unit-length embedding of `words`; null if they are empty. */
   readonly vector: Float32Array | null;
 }
 
 /**
- * What an assistant turn leaves the user to say. `answered`: it states something. `asked`: it asks the user for
- * something, or offers. `asked-if-helped`: it asks about its own answer. `asked-for-more`: it asks whether there is
- * anything else. `unable`: it says that it cannot, may not or does not know. `waiting`: it still looks.
- * `asked-about`: it asks what is wrong, or why.
+ * The act of an assistant turn, which decides how the next user turn is read. `answered`: it states something. `asked`:
+ * it asks the user for something or makes an offer. `asked-if-helped`: it asks about its own answer. `asked-for-more`:
+ * it asks if there is anything else. `unable`: it says that it cannot, may not or does not know. `waiting`: it is still
+ * working on the request. `asked-about`: it asks what is wrong, or why.
  */
 export const STANCES = [
   'answered',
@@ -82,8 +80,8 @@ export const STANCES = [
 export type Stance = (typeof STANCES)[number];
 
 /**
- * A signal in a user turn, if what precedes the turn allows. `needs`: the stances of the assistant's turn before that
- * do; `first`: it also counts in the turn that opens a session.
+ * A signal that counts if the preceding assistant turn has one of the acts in `needs`. `first`: it also counts in the
+ * turn that opens a session.
  */
 export interface SignalCandidate {
   readonly key: SignalKey;
@@ -91,7 +89,7 @@ export interface SignalCandidate {
   readonly first: boolean;
 }
 
-/** What enrich finds out about one message, from that message alone. */
+/** The result of enriching one message, from that message alone. */
 export interface Enrichment {
   /**
    * `request`: a user turn that asks for or states something that can have a topic of its own.
@@ -101,36 +99,36 @@ export interface Enrichment {
    */
   readonly kind: 'request' | 'about-assistant' | 'reply' | 'none';
   /**
-   * The part of the turn that carries the request; of `about-assistant`, what such requests are called in the language
-   * of the turn; else ''.
+   * The part of the turn that carries the request. For `about-assistant`, the name of such requests in the turn's
+   * language; else ''.
    */
   readonly request: string;
   /** Unit-length embedding of `request`; null unless `kind` is `request`. */
   readonly vector: Float32Array | null;
   /**
-   * Of a request: the model knows too few of its words to tell what it is about, and the lexicon does not hear both its
-   * action and its thing. It has no topic.
+   * True for a request without a topic: the model knows too few of its words, and the lexicon lacks its action or its
+   * object.
    */
   readonly isUnfamiliar?: boolean;
   /**
-   * What the request was chosen from: its sentences and those left out for their length, at most 8, in their order.
-   * Empty unless `kind` is `request`.
+   * The sentences that the request was chosen from, and those left out for their length; at most 8, in the turn's
+   * order. Empty unless `kind` is `request`.
    */
   readonly sentences: readonly RequestSentence[];
-  /** Signals in a user turn. A request asked again takes two messages, so assign adds that `repetition`. */
+  /** Signals in a user turn. Assign adds `repetition` for a request asked again, because that takes two messages. */
   readonly signals: readonly SignalCandidate[];
-  /** Of an assistant turn. */
+  /** Act of an assistant turn. */
   readonly stance?: Stance | null;
-  /** What an assistant turn says that it cannot do or does not know. */
+  /** The ability that an assistant turn says it lacks. */
   readonly gap: FoundGap | null;
 }
 
-/** A message after assign: what the fold counts. */
+/** A message after assign, as the fold counts it. */
 export interface MessageFact {
   readonly position: number;
   readonly instance: number;
   readonly session: number;
-  /** The end user it belongs to (docs/api.md, "Whose message is it?"); null: none, or not known yet. */
+  /** The end user that the message belongs to (docs/api.md, "Whose message is it?"); null: none, or not known yet. */
   readonly user: number | null;
   readonly at: number;
   /** The micro-cluster under discussion; its topic is this message's topic. Null: no topic. */
@@ -140,8 +138,8 @@ export interface MessageFact {
   readonly repeatedRequest: number | null;
   readonly gap: number | null;
   /**
-   * Step of a wait (waits.ts): of an assistant's turn, how long the user had waited for it; of a user's turn, below
-   * zero, for the reply before. 0: none.
+   * Step of a wait (waits.ts). Positive on an assistant turn: how long the user waited for it. Negative on a user turn:
+   * the wait for the reply before. 0: none.
    */
   readonly wait: number;
 }
@@ -152,15 +150,15 @@ export interface TopicRow {
   readonly id: string;
   readonly name: string;
   readonly cluster: number | null;
-  /** The topic that it merged into, which answers for its id. */
+  /** The topic that it merged into, which inherits its id. */
   readonly heir: number | null;
-  /** The message position at which it merged. */
+  /** Message position of the merge. */
   readonly since: number | null;
-  /** What a person wrote about it; null for a topic that we found. */
+  /** A person's description; null for a topic that the service found. */
   readonly description?: string | null;
-  /** A person made it, and it claims requests near its examples. Default false, as what follows. */
+  /** A person made it, and it claims requests near its examples. Default false, as the next two. */
   readonly isOwn?: boolean;
-  /** What it holds counts as without a topic. */
+  /** Its messages count as without a topic. */
   readonly isHidden?: boolean;
   /** A person gave or pinned its name. */
   readonly isNamed?: boolean;
@@ -187,9 +185,9 @@ export interface RepeatedRequestRow {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** The repeated request that it merged into, which answers for its id. */
+  /** The repeated request that it merged into, which inherits its id. */
   readonly heir: number | null;
-  /** The message position at which it merged. */
+  /** Message position of the merge. */
   readonly since: number | null;
 }
 export interface GapRow {
@@ -201,9 +199,9 @@ export interface GapRow {
   readonly gapType: GapType;
   /** A person gave or pinned its name. Default false. */
   readonly isNamed?: boolean;
-  /** The gap that it merged into, which answers for its id. */
+  /** The gap that it merged into, which inherits its id. */
   readonly heir: number | null;
-  /** The message position at which it merged. */
+  /** Message position of the merge. */
   readonly since: number | null;
 }
 export interface SessionRow {
@@ -214,7 +212,7 @@ export interface SessionRow {
   readonly user: number | null;
   readonly title: string | null;
   readonly summary: string | null;
-  /** ISO 639-1 where there is one. */
+  /** ISO 639-1 code where one exists; null: unknown. */
   readonly language: string | null;
   readonly outcome: SessionOutcome | null;
 }
@@ -226,30 +224,30 @@ export interface MicroTopic {
   readonly topic: number | null;
 }
 
-/** What a person decided, and what became of it. */
+/** A person's curation and its outcome. */
 export interface CurationRow {
   readonly instance: number;
   /** Ascends in stream order from 0. */
   readonly curation: number;
   readonly id: string;
-  /** Its place in the stream. */
+  /** Its position in the stream. */
   readonly position: number;
   /** Microseconds since 1970-01-01 UTC. */
   readonly createdAt: number;
   readonly keyId: string;
   readonly action: CurationAction['kind'];
   readonly entity: CuratedEntity | 'CURATION';
-  /** UUID that the action names. */
+  /** UUID of the entity that the action names. */
   readonly entityId: string;
-  /** JSON of the other members of the action. */
+  /** The other members of the action, as JSON. */
   readonly detail: string;
   /** Why it changes nothing; null when it was applied. */
   readonly refused: CurationRefusal | null;
-  /** UUID of the curation that undid it. */
+  /** UUID of the curation that undid it, or null. */
   readonly undoneBy: string | null;
 }
 
-/** Messages of a session that came before its first user turn now have their end user. */
+/** Gives the messages of a session before its first user turn to that turn's end user. */
 export interface OpeningAuthor {
   readonly instance: number;
   readonly session: number;
@@ -257,7 +255,7 @@ export interface OpeningAuthor {
   readonly beforePosition: number;
 }
 
-/** A row of assign's own state. `value` null deletes it. Opaque to the store. */
+/** A row of assign's own state, opaque to the store. A null `value` deletes the row. */
 export interface StateRow {
   readonly instance: number;
   readonly kind: string;
@@ -266,9 +264,9 @@ export interface StateRow {
 }
 
 /**
- * What one batch changes. Rows are final values (an upsert), each key at most once: net over the batch,
- * so that any split into batches ends in the same rows. Merged-away topics and empty clusters stay as
- * rows (their ids are never given to something else); they just have no facts.
+ * The changes of one batch. Rows are final values (an upsert), each key at most once: net over the batch, so that any
+ * split into batches ends in the same rows. Merged topics and empty clusters stay as rows without facts; their ids are
+ * never reused.
  */
 export interface Assignment {
   readonly messages: readonly MessageFact[];
@@ -281,6 +279,6 @@ export interface Assignment {
   readonly gaps: readonly GapRow[];
   readonly sessions: readonly SessionRow[];
   readonly openingAuthors: readonly OpeningAuthor[];
-  /** New ones and those that were undone. */
+  /** New curations and those that were undone. */
   readonly curations: readonly CurationRow[];
 }

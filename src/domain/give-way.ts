@@ -1,5 +1,10 @@
-/** Long work on the main thread that lets others go first. Covered by test/domain/give-way.test.ts. */
-/** Rows, elements or lines that are worked on in one piece: less than a millisecond. */
+/**
+ * Splits long work on the main thread into pieces and runs pending events between them.
+ *
+ * Test: test/domain/give-way.test.ts.
+ */
+
+/** Rows, elements or lines in one piece: less than a millisecond of work. */
 export const PIECE = 128;
 
 let line: Promise<void> = Promise.resolve();
@@ -7,15 +12,15 @@ let line: Promise<void> = Promise.resolve();
 const nextRound = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /**
- * Waits until what has come in meanwhile was begun. Those who give way go on one by one, each in a round of the event
- * loop of its own: however many there are, what comes in waits for one piece of one of them.
+ * Resolves after one round of the event loop. Callers resume one at a time, each in its own round, so an incoming event
+ * waits for one piece at most, whatever their number.
  */
 export function giveWay(): Promise<void> {
   line = line.then(nextRound);
   return line;
 }
 
-/** What `work` makes of each item, in their order; gives way after each piece of so many. */
+/** Maps items in order, and gives way after each piece of `size` items. */
 export async function mapInPieces<In, Out>(
   items: readonly In[],
   work: (item: In, index: number) => Out,
@@ -29,7 +34,7 @@ export async function mapInPieces<In, Out>(
   return made;
 }
 
-/** A list in pieces of so many items. */
+/** Yields a list in pieces of at most `size` items. */
 export function* piecesOf<T>(items: readonly T[], size: number = PIECE): Generator<readonly T[]> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }

@@ -1,6 +1,8 @@
 /**
- * What a query can group by (docs/api.md): one declaration per grouping. Parameters, statements, answers and the
- * OpenAPI document follow from it. To add a grouping, add it here, the view that counts it and a test.
+ * The groupings of queries (docs/api.md), one declaration each. Parameters, statements, answers and the OpenAPI
+ * document follow from it. To add a grouping, add it here, the view that counts it and a test.
+ *
+ * Test: test/domain/groupings.test.ts.
  */
 import { z } from 'zod';
 import { uuid } from './uuid.ts';
@@ -8,7 +10,7 @@ import { KINDS } from './kinds.ts';
 import { dateTime, type Metric, type SortField } from './metrics.ts';
 import { OUTCOME_WORDS, SESSION_OUTCOMES } from './session-outcomes.ts';
 
-/** In the order in which errors and the document name them. */
+/** Errors and the OpenAPI document use this order. */
 export const GROUP_BYS = [
   'TOPIC',
   'TOPIC_CLUSTER',
@@ -20,7 +22,7 @@ export const GROUP_BYS = [
 ] as const;
 export type GroupBy = (typeof GROUP_BYS)[number];
 
-/** Filters that only some groupings have. */
+/** Filters that only some groupings accept. */
 export const FILTERS = [
   'topicIds',
   'clusterIds',
@@ -37,40 +39,40 @@ export const FILTERS = [
 ] as const;
 export type Filter = (typeof FILTERS)[number];
 
-/** Tables that name the entities of `entity_rollup`; the column of an entity's number has the same name. */
+/** Tables that name the entities of `entity_rollup`; the column of an entity's number has the table's name. */
 export type NamesTable = 'topic' | 'cluster' | 'signal' | 'repeated_request' | 'gap';
 
-/** Entities that are counted together: rows of the shared rollup, of one kind. */
+/** Entities of one kind in the shared rollup. */
 export interface EntityCounts {
   readonly view: 'entity_rollup';
   readonly kind: number;
   readonly names: NamesTable;
-  /** The filter that chooses what has to do with one of these entities. */
+  /** The filter by these entities. */
   readonly filter?: Exclude<Extract<Filter, `${string}Ids`>, 'endUserIds'>;
 }
 
-/** Sessions and end users: a rollup of their own, and a table of the same name as the column of their number. */
+/** Sessions and end users have their own rollup, and a table with the name of their number's column. */
 export interface OwnCounts {
   readonly view: 'session_rollup' | 'end_user_rollup';
   readonly names: 'session' | 'end_user';
 }
 
-/** Where a member of a row's entity is read. */
+/** The source of a member of a row's entity. */
 export type MemberSource =
-  /** A column of the table of names. */
+  /** A column of the naming table. */
   | { readonly column: string }
-  /** The id of the row of another table of names, whose number is in `column`. */
+  /** The id of a row in another naming table, whose number is in `column`. */
   | { readonly column: string; readonly idIn: NamesTable }
-  /** The topics that occur most, from a table of facts; at most `limit`. */
+  /** The most frequent topics from a table of facts; at most `limit`. */
   | { readonly topicsIn: 'message_fact' | 'hour_fact' | 'gap_micro'; readonly limit?: number }
   /** An instant of the row itself. */
   | { readonly instant: 'first_at' | 'last_at' };
 
-/** A member of what a row stands for, besides its `id`. */
+/** A member of a row's entity, besides its `id`. */
 export interface Member<Schema extends z.ZodType = z.ZodType> {
   readonly schema: Schema;
   readonly from: MemberSource;
-  /** It is a dimension field: only there when `dimensionFields` asks for it. */
+  /** A dimension field: present only if `dimensionFields` asks for it. */
   readonly onRequest: boolean;
 }
 
@@ -78,16 +80,16 @@ export interface Grouping {
   readonly metrics: readonly Metric[];
   /** Sortable besides the metrics. */
   readonly sorts: readonly SortField[];
-  /** Rows are in descending order of this when `sort.field` is left out. */
+  /** Default of `sort.field`; rows descend by it. */
   readonly order: SortField;
   readonly filters: readonly Filter[];
   readonly counts: EntityCounts | OwnCounts;
-  /** The member of `dimensions` that says what a row stands for. */
+  /** The member of `dimensions` that holds a row's entity. */
   readonly name: string;
   readonly members: Readonly<Record<string, Member>>;
 }
 
-/** What groupings of the shared rollup have in common. */
+/** Defaults of the groupings on the shared rollup. */
 const ENTITY = {
   metrics: ['sessions', 'users', 'messages', 'waitSeconds'],
   sorts: [],
@@ -98,12 +100,12 @@ const TOPIC_METRICS = [...ENTITY.metrics, 'avgMessagesPerSession', 'sat', 'dsat'
 
 const topics = z.array(z.strictObject({ id: uuid, name: z.string() }));
 
-/** A member that is always there. */
+/** Declares a member that is always present. */
 function always<Schema extends z.ZodType>(schema: Schema, from: MemberSource | string): Member<Schema> {
   return { schema, from: typeof from === 'string' ? { column: from } : from, onRequest: false };
 }
 
-/** A dimension field. */
+/** Declares a dimension field. */
 function onRequest<Schema extends z.ZodType>(
   schema: Schema,
   from: MemberSource | string,
@@ -111,7 +113,6 @@ function onRequest<Schema extends z.ZodType>(
   return { ...always(schema.optional(), from), onRequest: true };
 }
 
-/** How a session ended. */
 export const sessionOutcome = z
   .enum(SESSION_OUTCOMES)
   .nullable()
@@ -124,7 +125,7 @@ const name = always(z.string(), 'name');
 const description = always(z.string(), 'description');
 const isNamed = onRequest(z.boolean().describe('A person gave or pinned its name.'), 'is_named');
 
-/** In the order of the members of `dimensions` in the document. */
+/** The OpenAPI document keeps the order of the members. */
 const DECLARED = {
   TOPIC: {
     ...ENTITY,
@@ -277,22 +278,22 @@ const DECLARED = {
   },
 } as const satisfies Readonly<Record<GroupBy, Grouping>>;
 
-/** Every grouping, as the rest of the code sees it. */
+/** The groupings, without the literal types of their declarations. */
 export const GROUPINGS: Readonly<Record<GroupBy, Grouping>> = DECLARED;
 
-/** What `dimensionFields` can ask for. */
+/** Returns the values that `dimensionFields` accepts. */
 export function dimensionFieldsOf(groupBy: GroupBy): readonly string[] {
   return Object.entries(GROUPINGS[groupBy].members).flatMap(([field, member]) =>
     member.onRequest ? [field] : [],
   );
 }
 
-/** The groupings that have a filter. */
+/** Returns the groupings that accept a filter. */
 export function groupingsWith(filter: Filter): readonly GroupBy[] {
   return GROUP_BYS.filter((groupBy) => GROUPINGS[groupBy].filters.includes(filter));
 }
 
-/** With the names of everything that each has, for types that follow from them. */
+/** The declarations with their literal types, from which other types follow. */
 export type DeclaredGroupings = typeof DECLARED;
 type Declared = DeclaredGroupings;
 type EntityShape<G extends GroupBy> = { id: typeof uuid } & {
@@ -304,7 +305,7 @@ type DimensionShape = {
   [G in GroupBy as Declared[G]['name']]: z.ZodOptional<z.ZodObject<EntityShape<G>, z.core.$strict>>;
 };
 
-/** The schema of what a row of each grouping stands for, by its name in `dimensions`. */
+/** Schemas of the entities, by their name in `dimensions`. */
 export const dimensionShape = Object.fromEntries(
   (Object.keys(DECLARED) as GroupBy[]).map((groupBy) => {
     const members = Object.entries(GROUPINGS[groupBy].members);

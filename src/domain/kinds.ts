@@ -1,10 +1,14 @@
-/** Covered by test/domain/groupings.test.ts. */
+/**
+ * The numbers of kinds and granularities in the views.
+ *
+ * Test: test/domain/groupings.test.ts.
+ */
 import type { Granularity } from './time.ts';
 
-/** Kinds of entity as the views number them (views/fact.sql). */
+/** Numbers of entity kinds (views/fact.sql). */
 export const KINDS = { all: 0, topic: 1, cluster: 2, signal: 3, repeatedRequest: 4, gap: 5 } as const;
 
-/** Granularities as the rollups number them. */
+/** Numbers of granularities in the rollups. */
 export const GRANULARITY_NUMBER: Readonly<Record<Granularity, number>> = {
   HOUR: 0,
   DAY: 1,

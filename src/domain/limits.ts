@@ -1,44 +1,43 @@
 /**
- * Bounds of what one request may bring. Each is answered as VALIDATION_ERROR with the place.
+ * Limits of one request. A request beyond one fails with VALIDATION_ERROR and the place.
  *
- * Covered by test/web/ingest/request-body.test.ts.
+ * Test: test/web/ingest/request-body.test.ts.
  */
 
-/** In one request, over all of its lines if it has several. */
+/** Messages of one request, summed over its lines if it has several. */
 export const MAX_REQUEST_MESSAGES = 10_000;
 
 /**
- * Messages of one request, and their characters (UTF-16 units), that become visible together, whatever else waits; a
- * request of more may do so in parts. The importer relies on it: what it finds of a conversation ends where one of its
- * requests ends.
+ * A request of at most this many messages and characters (UTF-16 units) becomes visible at once; a longer one may do so
+ * in parts. The importer relies on it: a partly imported conversation ends where one of its requests ends.
  */
 export const MAX_WHOLE_MESSAGES = 500;
 export const MAX_WHOLE_CHARACTERS = 200_000;
-/** Of one call of a model that an exporter sends: the newest ones. */
+/** Messages of one model call from an exporter; the newest are kept. */
 export const MAX_CALL_MESSAGES = 10_000;
-/** Of one POST /v1/ingest/batch/. */
+/** Lines of one POST /v1/ingest/batch/. */
 export const MAX_BATCH_LINES = 1000;
-/** Of one POST /v1/instances/{instanceId}/session-ids/. */
+/** External ids of one POST /v1/instances/{instanceId}/session-ids/. */
 export const MAX_EXTERNAL_IDS = 1000;
-/** Of an instance's name, characters. */
+/** Length of an instance's name, characters. */
 export const MAX_INSTANCE_NAME_LENGTH = 200;
-/** Of a client's own name for a session, characters. */
+/** Length of a session's external id, characters. */
 export const MAX_EXTERNAL_ID_LENGTH = 255;
-/** Of a message's `userId`, and of its `role`, bytes in UTF-8. */
+/** Length of a message's `userId` and of its `role`, bytes of UTF-8. */
 export const MAX_LABEL_BYTES = 1024;
-/** Of one message's `metadata`, and of the request's `metadata` in all, bytes as JSON without spaces, in UTF-8. */
+/** Size of one message's `metadata`, and of the request's `metadata` in all, as UTF-8 JSON without spaces. */
 export const MAX_METADATA_BYTES = 64 * 1024;
-/** Objects and arrays within each other; the body is the first. */
+/** Depth of nested objects and arrays; the body is the first. */
 export const MAX_NESTING = 64;
-/** Values in one body: 10,000 messages may have 50 each. Bounds what parsing takes. */
+/** Values in one body: 50 for each of 10,000 messages. Bounds the memory of parsing. */
 export const MAX_JSON_VALUES = 500_000;
 
-/** Characters of a text as its reader counts them: code points. */
+/** Returns the length in code points, which is what readers count. */
 export function lengthOf(text: string): number {
   let pairs = 0;
   for (let i = 0; i < text.length; i += 1) if ((text.codePointAt(i) ?? 0) > 0xffff) pairs += 1;
   return text.length - pairs;
 }
 
-/** Of a project's default instance, whoever makes it: the first start, an import, a client or an exporter. */
+/** Name of a project's default instance, whether the first start, an import, a client or an exporter makes it. */
 export const DEFAULT_INSTANCE_NAME = 'default';

@@ -1,27 +1,32 @@
 /**
- * Files that a list in their folder names: a manifest, a journal. Whoever can change the list must not reach files
- * elsewhere. Covered by test/cli/backup-files.test.ts and test/doors/sink/sink.test.ts.
+ * Opens files that a list in their folder names: a manifest or a journal. A listed path cannot reach a file outside of
+ * the folder.
+ *
+ * Test: test/cli/backup-files.test.ts, test/doors/sink/sink.test.ts.
  */
 import { realpathSync, statSync, type Stats } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 
-/** What a path must be, to be said of one that is not. */
+/** The rule for listed paths, worded for errors. */
 export const PATH_BELOW_RULE =
   'must be a path below the folder: relative, with "/", without empty parts, "." and ".."';
 
-/** Whether a path of a list names something below the list's folder, by its words alone. */
+/** Checks the path's text alone: returns true if it stays below the list's folder. */
 export function isPathBelow(path: string): boolean {
   return !/[\\\p{Cc}]/u.test(path) && path.split('/').every((part) => !['', '.', '..'].includes(part));
 }
 
-/** Whether a path, links followed, stays in a folder: as far as it is there. */
+/** Returns true if a path stays in the folder once links are followed. The path need not exist. */
 export function staysIn(folder: string, path: string): boolean {
   const root = realpathSync.native(folder);
   const real = realPathOf(join(folder, path));
   return real === root || real.startsWith(join(root, sep));
 }
 
-/** A listed file; a phrase says why it cannot be used: "is missing", "is no file", "leads out of the folder by a link". */
+/**
+ * Returns the stats of a listed file, or the reason why it cannot be used: "is missing", "is no file", "leads out of
+ * the folder by a link".
+ */
 export function listedFile(folder: string, path: string): Stats | string {
   if (!isPathBelow(path)) return PATH_BELOW_RULE;
   const stats = statSync(join(folder, path), { throwIfNoEntry: false });
@@ -30,7 +35,7 @@ export function listedFile(folder: string, path: string): Stats | string {
   return staysIn(folder, path) ? stats : 'leads out of the folder by a link';
 }
 
-/** Of the nearest folder above where nothing is. */
+/** Resolves the nearest existing ancestor if the path does not exist. */
 function realPathOf(path: string): string {
   try {
     return realpathSync.native(path);

@@ -1,33 +1,35 @@
-/** Days, weeks and months of a time zone. Covered by test/domain/local-time.test.ts and test/view-laws.test.ts. */
+/**
+ * Hours, days, weeks and months of a time zone. Buckets follow the zone's calendar: a day has 23 hours where clocks go
+ * forward.
+ *
+ * Test: test/domain/local-time.test.ts, test/view-laws.test.ts.
+ */
 import { DateTime, IANAZone } from 'luxon';
 import type { Granularity } from './time.ts';
 
-/** What is counted together: from `start` up to, not including, `end`, in microseconds. */
+/** A counted span: from `start` up to, not including, `end`, in microseconds. */
 export interface LocalBucket {
   readonly start: number;
   readonly end: number;
-  /** Where the whole bucket begins, of which a range may hold a part. */
+  /** Start of the whole bucket; a range may cover only a part of it. */
   readonly bucket: number;
 }
 
-/** Whether it names a time zone, as the IANA database does ("Europe/Berlin"). */
+/** Returns true for a name of the IANA database ("Europe/Berlin"). */
 export function isTimeZone(name: string): boolean {
   return IANAZone.isValidZone(name);
 }
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** The first instant of a day in a zone, microseconds; null: the text is no date of the calendar. */
+/** Returns the first instant of a `YYYY-MM-DD` day in a zone, microseconds; null if the text is no valid date. */
 export function startOfDate(text: string, zone: string): number | null {
   if (!DATE.test(text)) return null;
   const date = DateTime.fromISO(text, { zone });
   return date.isValid ? toMicros(dayStart(date)) : null;
 }
 
-/**
- * The buckets of a bounded range, oldest first; null: they are more than `most`. A bucket is as long as its calendar
- * says: a day has 23 hours where clocks are put forward.
- */
+/** Returns the buckets of a bounded range, oldest first; null if there are more than `most`. */
 export function localBuckets(
   granularity: Exclude<Granularity, 'ALL'>,
   zone: string,
@@ -47,7 +49,7 @@ export function localBuckets(
   return found;
 }
 
-/** The whole bucket of a zone that holds an instant. */
+/** Returns the whole bucket that holds an instant. */
 export function localBucketAt(
   granularity: Exclude<Granularity, 'ALL'>,
   zone: string,
@@ -55,12 +57,12 @@ export function localBucketAt(
 ): { readonly start: number; readonly end: number } {
   let start = bucketStart(granularity, DateTime.fromMillis(Math.floor(at / 1000), { zone }));
   let end = nextBucketStart(granularity, start);
-  // Where clocks are put back by half an hour, an hour seems to begin in the one before.
+  // When clocks go back by half an hour, luxon puts the start of an hour into the hour before.
   while (toMicros(end) <= at) [start, end] = [end, nextBucketStart(granularity, end)];
   return { start: toMicros(start), end: toMicros(end) };
 }
 
-/** Where the bucket begins that is so many before the one that holds an instant. */
+/** Returns the start of the bucket `count` buckets before the one that holds an instant. */
 export function localBucketsEarlier(
   granularity: Exclude<Granularity, 'ALL'>,
   zone: string,
@@ -68,12 +70,12 @@ export function localBucketsEarlier(
   count: number,
 ): number {
   const start = DateTime.fromMillis(localBucketAt(granularity, zone, at).start / 1000, { zone });
-  // From noon, so that no change of clocks leads to another day.
+  // Counts from noon, so that a clock change cannot shift the date.
   const within = granularity === 'HOUR' ? start : start.set({ hour: 12 });
   return localBucketAt(granularity, zone, toMicros(within.minus({ [`${UNIT[granularity]}s`]: count }))).start;
 }
 
-/** The same time of day so many weeks earlier, in a zone; null: UTC. */
+/** Returns the same local time `weeks` weeks earlier; a null zone is UTC. */
 export function weeksEarlier(at: number, weeks: number, zone: string | null): number {
   const back = weeks * 7 * 24 * HOUR_MICROS;
   if (zone === null) return at - back;
@@ -81,18 +83,18 @@ export function weeksEarlier(at: number, weeks: number, zone: string | null): nu
   return toMicros(DateTime.fromMillis(ms, { zone }).minus({ weeks })) + (at - ms * 1000);
 }
 
-/** What clocks of a zone show at an instant, as if it were UTC. */
+/** Returns the local time of an instant as if it were UTC. */
 export function wallClock(at: number, zone: string): Date {
   const ms = Math.floor(at / 1000);
   return new Date(ms + DateTime.fromMillis(ms, { zone }).offset * 60_000);
 }
 
-/** The name of a bucket in answers: `YYYY-MM-DDTHH:MM:00+HH:MM`. */
+/** Returns the label of a bucket in answers: `YYYY-MM-DDTHH:MM:SS+HH:MM`. */
 export function formatLocalBucket(start: number, zone: string): string {
   return DateTime.fromMillis(start / 1000, { zone }).toFormat("yyyy-MM-dd'T'HH:mm:ssZZ");
 }
 
-/** Whether hours of the zone begin where hours of UTC do, in every month of a range, and at the start of the next. */
+/** Returns true if the zone's hours start with UTC hours in each month of the range and at the start of the next. */
 export function hasWholeHours(
   zone: string,
   range: { readonly start: number; readonly end: number },
@@ -101,7 +103,7 @@ export function hasWholeHours(
   return months.length > 0 && months.every(({ bucket }) => bucket % HOUR_MICROS === 0);
 }
 
-/** Two hundred years. */
+/** 200 years. */
 const MOST_MONTHS = 2400;
 
 const HOUR_MICROS = 3_600_000_000;
@@ -117,14 +119,14 @@ function nextBucketStart(granularity: Exclude<Granularity, 'ALL'>, start: DateTi
     const next = start.plus({ hours: 1 }).startOf('hour');
     return next > start ? next : start.plus({ hours: 1 });
   }
-  // From noon, so that no change of clocks leads to another day.
+  // Counts from noon, so that a clock change cannot shift the date.
   return dayStart(start.set({ hour: 12 }).plus({ [`${UNIT[granularity]}s`]: 1 }));
 }
 
-/** Clocks change by as little as that, minutes. */
+/** Minutes; no zone changes its clocks by less. */
 const STEP = 30;
 
-/** The first instant of the day: where clocks are put back at midnight, the day has two. */
+/** Returns the first instant of the day: a day has two midnights where clocks go back at midnight. */
 function dayStart(at: DateTime): DateTime {
   let start = at.startOf('day');
   for (;;) {
@@ -135,8 +137,8 @@ function dayStart(at: DateTime): DateTime {
 }
 
 /**
- * The instant of a time of day in a zone, microseconds. `localMs`: the same date and time in UTC, milliseconds. A time
- * that clocks leave out is as much later; one that comes twice is either.
+ * Returns the instant of a local time, microseconds. `localMs`: the same date and time read as UTC, milliseconds. A
+ * time that the clocks skip moves forward by the gap; an ambiguous one gives either instant.
  */
 export function instantOfLocal(localMs: number, zone: string): number {
   return toMicros(DateTime.fromMillis(localMs, { zone: 'utc' }).setZone(zone, { keepLocalTime: true }));

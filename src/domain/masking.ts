@@ -1,14 +1,18 @@
-/** What is masked of an instance's requests before they are stored. It has types only, and no test of its own. */
+/**
+ * An instance's masking of requests before they are stored.
+ *
+ * Test: test/web/masking-routes.test.ts, test/web/ingest/masker.test.ts.
+ */
 
-/** How ids of end users are stored: as they are sent, or as a keyed digest, the same for the same id of an instance. */
+/** Storage of end-user ids: as sent, or as a keyed digest that is equal for equal ids of an instance. */
 export const USER_ID_FORMS = ['asSent', 'digest'] as const;
 export type UserIdForm = (typeof USER_ID_FORMS)[number];
 
 export interface Masking {
-  /** Personal values in contents and metadata are replaced by placeholders. */
+  /** Replaces personal values in contents and metadata by placeholders. */
   readonly texts: boolean;
   readonly userIds: UserIdForm;
 }
 
-/** Of an instance of which nobody has said anything. */
+/** Default of an instance. */
 export const NO_MASKING: Masking = { texts: false, userIds: 'asSent' };

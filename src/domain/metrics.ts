@@ -1,28 +1,28 @@
 /**
- * What can be measured of the rows of an answer (docs/api.md): one declaration per metric, in the order of the
- * answer's schema. To add a metric, add it here and to the groupings that have it. Covered by
- * test/query/parameters.test.ts and test/e2e/query-rules.test.ts.
+ * The metrics of answers (docs/api.md), one declaration each, in the order of the answer's schema. To add a metric, add
+ * it here and to its groupings.
+ *
+ * Test: test/query/parameters.test.ts, test/e2e/query-rules.test.ts.
  */
 import { z } from 'zod';
 import { formatInstant } from './time.ts';
 import { secondsOfStep } from './waits.ts';
 
-/** A row of a statement of the query side: its columns by name. */
+/** A row of a query's result: values by column name. */
 export type Counts = Readonly<Record<string, unknown>>;
 
 interface MetricDeclaration {
-  /** What an answer holds. */
+  /** Schema of the value in an answer. */
   readonly schema: z.ZodType;
-  /** SQL over the columns of a row: what rows are sorted and bounded by. Default: the column of the same name. */
+  /** SQL over a row's columns, for sorting and bounds. Default: the column of the metric's name. */
   readonly sql?: string;
-  /** The value in an answer. Default: that of the column of the same name. */
+  /** Returns the value in an answer. Default: the column of the metric's name. */
   readonly value?: (row: Counts) => number | string | null;
   /** Parameters `min…` and `max…` bound it. */
   readonly bounded?: true;
 }
 
 const count = z.int().min(0);
-/** UTC, as answers show it. */
 export const dateTime = z.iso.datetime().describe('UTC, event time.');
 
 const DECLARED = {
@@ -113,28 +113,27 @@ export type BoundedMetric = {
 
 const DECLARATIONS: Readonly<Record<Metric, MetricDeclaration>> = DECLARED;
 
-/** In the order in which errors and the document name them. */
+/** Errors and the OpenAPI document use this order. */
 export const METRICS = Object.keys(DECLARED) as readonly Metric[];
 export const BOUNDED_METRICS = METRICS.filter(
   (metric): metric is BoundedMetric => DECLARATIONS[metric].bounded === true,
 );
 
-/** Sortable besides the metrics. */
+/** Metrics, and the other sort fields. */
 export const SORT_FIELDS = [...METRICS, 'createdAt'] as const;
 export type SortField = (typeof SORT_FIELDS)[number];
 
-/** What rows are sorted and bounded by: SQL over their columns. */
+/** Returns the SQL over a row's columns by which rows are sorted and bounded. */
 export function sqlOf(field: SortField): string {
   return field === 'createdAt' ? 'first_at' : (DECLARATIONS[field].sql ?? field);
 }
 
-/** The value of a metric in a row of an answer. */
 export function metricOf(row: Counts, metric: Metric): number | string | null {
   const { value } = DECLARATIONS[metric];
   return value === undefined ? number(row, metric) : value(row);
 }
 
-/** What `sqlOf` says, of a row; NaN for null. */
+/** Returns the sort value of a row, in the order of `sqlOf`; NaN stands for null. */
 export function sortValueOf(row: Counts, field: SortField): number {
   if (field === 'createdAt') return number(row, 'first_at');
   if (field === 'lastActiveAt') return number(row, 'last_at');
@@ -143,7 +142,7 @@ export function sortValueOf(row: Counts, field: SortField): number {
 
 type MetricsShape = { [M in Metric]: z.ZodOptional<(typeof DECLARED)[M]['schema']> };
 
-/** Exactly those that were asked for. */
+/** Each metric is present only if it was asked for. */
 export const metricsSchema = z
   .strictObject(
     Object.fromEntries(

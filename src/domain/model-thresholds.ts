@@ -1,17 +1,21 @@
-/** It has types only, and no test of its own. */
-/** Cosine similarities at which the vectors of an embedding model mean something. */
+/**
+ * The cosine thresholds of an embedding model.
+ *
+ * Test: test/reader/topics/instance-thresholds.test.ts.
+ */
+
 export interface Thresholds {
-  /** From this cosine with its centroid on, a request joins a micro-cluster. */
+  /** A request joins a micro-cluster from this cosine with its centroid. */
   readonly micro: number;
-  /** Down to this mean similarity of their requests, micro-clusters form a topic. */
+  /** Micro-clusters form a topic down to this mean similarity of their requests. */
   readonly topic: number;
-  /** Down to this mean similarity of their centroids, topics form a topic cluster. */
+  /** Topics form a topic cluster down to this mean similarity of their centroids. */
   readonly cluster: number;
-  /** From this cosine on, two requests ask for the same: within a session, and in groups over all sessions. */
+  /** Two requests are the same from this cosine on, within a session and in groups across sessions. */
   readonly repeated: number;
   /**
-   * The similarity floor: cosine of texts that have nothing in common. Given when the thresholds are a first guess that
-   * each instance corrects; missing when they belong to the model.
+   * The similarity floor: cosine of unrelated texts. Present when the thresholds are a first guess that each instance
+   * corrects; missing when they belong to the model.
    */
   readonly background?: number;
 }

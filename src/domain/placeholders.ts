@@ -1,6 +1,10 @@
-/** What stands in a text in place of a masked value: "[EMAIL_1]". Covered by test/reader/personal/personal-values.test.ts. */
+/**
+ * Placeholders for masked values in texts: "[EMAIL_1]".
+ *
+ * Test: test/reader/personal/personal-values.test.ts.
+ */
 
-/** What a masked value is. */
+/** Kinds of masked value. */
 export const MASKED_KINDS = [
   'EMAIL',
   'PHONE',
@@ -17,18 +21,18 @@ export const MASKED_KINDS = [
 ] as const;
 export type MaskedKind = (typeof MASKED_KINDS)[number];
 
-/** A personal value in a text: from `start` up to `end`, UTF-16 units. */
+/** A personal value in a text, from `start` up to, not including, `end`, in UTF-16 units. */
 export interface PersonalValue {
   readonly start: number;
   readonly end: number;
   readonly kind: MaskedKind;
-  /** The value without what spellings differ in: equal ones are the same value. */
+  /** The normalized value: equal keys mean the same value in another spelling. */
   readonly key: string;
 }
 
 /**
- * The personal values of a text, in order, none of which overlap. `known`: the words of names, as hashes, that texts
- * before it gave as `names`. `persons`: where else names of persons stand, as a model finds them.
+ * Returns the personal values of a text in order, without overlaps, and the hashed words of the names in it. `known`:
+ * the `names` of earlier texts. `persons`: spans of persons that a model found.
  */
 export type ReadPersonalValues = (
   text: string,
@@ -36,14 +40,14 @@ export type ReadPersonalValues = (
   persons?: readonly { readonly start: number; readonly end: number }[],
 ) => { readonly values: readonly PersonalValue[]; readonly names: readonly number[] };
 
-/** The placeholder of a value; `number`: the same for equal values of its kind in its session, 1 to 999,999. */
+/** Returns the placeholder of a value. `number`: 1 to 999,999; equal for equal values of a kind in a session. */
 export function placeholderOf(kind: MaskedKind, number: number): string {
   return `[${kind}_${number}]`;
 }
 
 const PLACEHOLDER = new RegExp(String.raw`\[(?:${MASKED_KINDS.join('|')})_[1-9]\d{0,5}\]`, 'gu');
 
-/** The places of the placeholders in a text, in order. */
+/** Returns the spans of the placeholders, in order. */
 export function placeholdersIn(text: string): { readonly start: number; readonly end: number }[] {
   if (!text.includes('[')) return [];
   return [...text.matchAll(PLACEHOLDER)].map(({ 0: found, index }) => ({

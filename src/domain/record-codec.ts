@@ -1,6 +1,7 @@
 /**
- * Codecs of state rows, declared once for writing and reading: what a record holds, field by field, in this order.
- * Covered by test/reader/topics/state-codec.test.ts and test/reader/conversations/session-text.test.ts.
+ * Codecs of state rows. One declaration serves writing and reading, so both keep the same fields in the same order.
+ *
+ * Test: test/reader/topics/state-codec.test.ts, test/reader/conversations/session-text.test.ts.
  */
 import { ByteWriter, type ByteReader } from './byte-codec.ts';
 
@@ -9,17 +10,16 @@ export interface Codec<Value> {
   readonly read: (reader: ByteReader) => Value;
 }
 
-/** A whole number from 0. */
 export const COUNT: Codec<number> = {
   write: (writer, value) => void writer.count(value),
   read: (reader) => reader.count(),
 };
-/** A whole number from −1; −1 stands for none. */
+/** A whole number from −1, which stands for none. */
 export const LINK: Codec<number> = {
   write: (writer, value) => void writer.link(value),
   read: (reader) => reader.link(),
 };
-/** Any number, as its decimal digits. */
+/** Any number, stored as decimal digits. */
 export const NUMBER: Codec<number> = {
   write: (writer, value) => void writer.text(String(value)),
   read: (reader) => Number(reader.text()),
@@ -33,7 +33,7 @@ export const FLAG: Codec<boolean> = {
   read: (reader) => reader.byte() === 1,
 };
 
-/** One of at most 256 values, by its place among them. */
+/** Stores one of at most 256 values as its index. */
 export function oneOf<Value>(values: readonly Value[]): Codec<Value> {
   return {
     write: (writer, value) => void writer.byte(values.indexOf(value)),
@@ -65,7 +65,7 @@ export function mapOf<Value>(value: Codec<Value>): Codec<Map<string, Value>> {
   };
 }
 
-/** The fields of an object in the order in which they are declared. */
+/** Stores the fields of an object in their declared order. */
 export function record<Value>(fields: { readonly [Key in keyof Value]: Codec<Value[Key]> }): Codec<Value> {
   const keys = Object.keys(fields) as (keyof Value)[];
   return {

@@ -1,12 +1,17 @@
-/** What travels on the stream: one record holds the requests that were committed together. */
+/**
+ * The records of the stream. A record holds requests that were committed together; a request is never split over two
+ * records.
+ *
+ * Test: test/domain/records.test.ts.
+ */
 import type { Curation } from './curations.ts';
 import type { RecordedErasure } from './erasures.ts';
 import type { Writing } from './writings.ts';
 
-/** How long a request id guards against its repetition, in the stream's own time: microseconds. */
+/** Period in which a repeated request id is recognized, in the stream's own time: microseconds. */
 export const REQUEST_MEMORY_MICROS = 48 * 3600 * 1_000_000;
 
-/** A turn's part in the conversation. `other` turns are counted, not analysed. */
+/** The author of a turn. `other` turns are counted, not analysed. */
 export type Role = 'user' | 'assistant' | 'other';
 
 const ROLES: ReadonlyMap<string, Role> = new Map([
@@ -17,17 +22,17 @@ const ROLES: ReadonlyMap<string, Role> = new Map([
   ...['system', 'developer', 'tool', 'function'].map((name) => [name, 'other'] as const),
 ]);
 
-/** The names of a role, most usual first, in lower case. */
+/** Returns the names of a role in lower case, most usual first. */
 export function namesOf(role: Role): string[] {
   return [...ROLES].flatMap(([name, meaning]) => (meaning === role ? [name] : []));
 }
 
-/** Classifies the role a caller sent; case does not matter. */
+/** Classifies the role in a request; ignores case. */
 export function roleOf(role: string): Role {
   return ROLES.get(role.toLowerCase()) ?? 'other';
 }
 
-/** False for a role of which nobody has said what it is. It counts as `other`. */
+/** Returns false for an unknown role, which counts as `other`. */
 export function isKnownRole(role: string): boolean {
   return ROLES.has(role.toLowerCase());
 }
@@ -41,15 +46,15 @@ export interface RecordedMessage {
   /** Event time in microseconds since 1970-01-01 UTC. */
   readonly at: number;
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** It was erased: nothing of it is left but its place, and it does not count. */
+  /** The message was erased: it only keeps its position, and does not count. */
   readonly erased?: true;
-  /** Its text was kept long enough: it counts, and nobody can read it any more. */
+  /** The text's retention has ended: the message counts, but its text is gone. */
   readonly expired?: true;
 }
 
-/** One accepted request. It is never split over two records. */
+/** One accepted request. */
 export interface RecordedRequest {
-  /** Names the request for de-duplication in the worker: the same request published twice has the same id. */
+  /** Names the request for de-duplication in the worker: a republished request keeps its id. */
   readonly requestId: string;
   readonly projectId: string;
   readonly instanceId: string;
@@ -62,20 +67,19 @@ export interface RecordedRequest {
     readonly session?: Readonly<Record<string, unknown>>;
     readonly users?: Readonly<Record<string, unknown>>;
   };
-  /** What the optional writer wrote; such a request has no messages, and no session unless it is written about one. */
+  /** A text by the optional writer. Such a request has no messages, and no session unless the text is about one. */
   readonly writing?: Writing;
-  /** What a person decided; such a request has no messages and no session (''). */
+  /** A person's curation. Such a request has no messages and no session (''). */
   readonly curation?: Curation;
-  /** What is to be erased that was sent before; such a request has no messages and no session (''). */
+  /** An erasure of data that was sent before. Such a request has no messages and no session (''). */
   readonly erasure?: RecordedErasure;
-  /** All of it was erased: its messages are places alone, and it has no session (''). */
+  /** The whole request was erased: its messages only keep their positions, and it has no session (''). */
   readonly erased?: true;
 }
 
 /**
- * The payload of one stream entry. `v` is raised when the shape changes; readers accept every older `v`. A record of
- * version 2 holds a writing, one of version 3 a curation, one of version 4 an erasure, what was erased or what has
- * expired; others stay at 1, which earlier code reads.
+ * The payload of one stream entry. `v` rises when the shape changes; readers accept every older `v`. Version 2 holds a
+ * writing, 3 a curation, 4 an erasure or erased or expired data; other records stay at 1, which earlier code reads.
  */
 export interface StreamRecord {
   readonly v: 1 | 2 | 3 | 4;
@@ -83,12 +87,12 @@ export interface StreamRecord {
 }
 
 /**
- * A message's place in the stream: its entry's sequence and its index within the entry, in one
- * number that orders messages as the stream does. Exact up to sequence 2^33 in a double.
+ * Returns a message's position in the stream: the sequence of its entry and its index in the entry, in one number that
+ * sorts in stream order. Exact up to sequence 2^33 in a double.
  */
 export function positionOf(sequence: number, index: number): number {
   return sequence * POSITIONS_PER_ENTRY + index;
 }
 
-/** The most messages that one stream entry can hold. */
+/** Limit of messages in one stream entry. */
 export const POSITIONS_PER_ENTRY = 2 ** 20;

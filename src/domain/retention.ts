@@ -1,21 +1,23 @@
 /**
- * How long what was said in an instance is kept: first its text goes, then who said it, then that it was said. Covered
- * by test/domain/retention.test.ts.
+ * Computes when the data of an instance passes its retention: texts first, then identities, then counts. Data that is
+ * gone stays gone, also when the retention is raised later.
+ *
+ * Test: test/domain/retention.test.ts.
  */
 
-/** Days; null: for ever. */
+/** Periods in days; null: no limit. */
 export interface Retention {
-  /** Text, titles, summaries, quotes and vectors of conversations of which nothing was said for so long. */
+  /** For texts, titles, summaries, quotes and vectors of conversations without a message for this long. */
   readonly textDays: number | null;
-  /** Names of end users of whom nothing was said for so long, and metadata of them and of their conversations. */
+  /** Names of end users without a message for this long, and metadata of them and of their conversations. */
   readonly peopleDays: number | null;
-  /** Messages that are so old: they no longer count. */
+  /** Messages older than this no longer count. */
   readonly countDays: number | null;
-  /** None of the others may be less. */
+  /** Lower bound of the other periods. */
   readonly keepAtLeastDays: number | null;
 }
 
-/** An instance, and how long it keeps what was said there. */
+/** An instance and its retention. */
 export interface Retained {
   /** UUID, lower case. */
   readonly instanceId: string;
@@ -29,14 +31,14 @@ export const KEPT_FOR_EVER: Retention = {
   keepAtLeastDays: null,
 };
 
-/** Instants before which something goes: event times, microseconds since 1970-01-01 UTC; null: nothing does. */
+/** Event times before which data is removed, microseconds since 1970-01-01 UTC; null: nothing is. */
 export interface Cutoffs {
   readonly texts: number | null;
   readonly people: number | null;
   readonly counts: number | null;
 }
 
-/** What a run took out of the views. */
+/** Rows that a run removed from the views. */
 export interface AgedCounts {
   readonly messages: number;
   readonly sessions: number;
@@ -44,38 +46,40 @@ export interface AgedCounts {
   readonly people: number;
 }
 
-/** The newest run of an instance's retention. */
+/** The latest retention run of an instance. */
 export interface RetentionRun {
   /** UUID, lower case. */
   readonly instanceId: string;
   readonly cutoffs: Cutoffs;
-  /** Those of the last run that was done. */
+  /** Cutoffs of the last run that finished. */
   readonly former: Cutoffs;
-  /** Stream sequence up to which entries are written anew; null: views come first. */
+  /** Stream sequence up to which entries are rewritten; null while views are still trimmed. */
   readonly position: number | null;
   /** ISO 8601, UTC, as the next one. */
   readonly startedAt: string;
-  /** Null: it is in work, or was interrupted. */
+  /** Null while the run is in progress or interrupted. */
   readonly doneAt: string | null;
   readonly counts: AgedCounts;
-  /** Entries of the stream that were written anew. */
+  /** Stream entries that were rewritten. */
   readonly entries: number;
-  /** Whether texts or messages went, with this run or one before: the stream alone can no longer tell what was counted. */
+  /**
+   * True once this or an earlier run removed texts or messages: the stream alone can no longer reproduce the counts.
+   */
   readonly lostTexts: boolean;
-  /** Why it failed last; null: it did not. */
+  /** Error of the last attempt, or null. */
   readonly fault: string | null;
 }
 
 const DAY = 86_400_000_000;
 
-/** Cutoffs are at midnight UTC, so that they move once a day. `now`: microseconds. */
+/** Rounds cutoffs down to midnight UTC, so that they move once a day. `now`: microseconds. */
 export function cutoffsOf({ textDays, peopleDays, countDays }: Retention, now: number): Cutoffs {
   const midnight = Math.floor(now / DAY) * DAY;
   const before = (days: number | null): number | null => (days === null ? null : midnight - days * DAY);
   return { texts: before(textDays), people: before(peopleDays), counts: before(countDays) };
 }
 
-/** Whether cutoffs take away what others left. */
+/** Returns true if `cutoffs` remove something that `than` kept. */
 export function isFurther(cutoffs: Cutoffs, than: Cutoffs): boolean {
   return (['texts', 'people', 'counts'] as const).some(
     (part) => (cutoffs[part] ?? -Infinity) > (than[part] ?? -Infinity),
@@ -85,7 +89,9 @@ export function isFurther(cutoffs: Cutoffs, than: Cutoffs): boolean {
 export const NO_COUNTS: AgedCounts = { messages: 0, sessions: 0, texts: 0, people: 0 };
 const NO_CUTOFFS: Cutoffs = cutoffsOf(KEPT_FOR_EVER, 0);
 
-/** The runs that are to be begun or gone on with: something became old enough since the last one was done. */
+/**
+ * Returns the runs to begin or resume: those of instances with data that has aged past a cutoff since their last run.
+ */
 export function dueRuns(
   retained: readonly Retained[],
   runs: readonly RetentionRun[],
@@ -94,7 +100,7 @@ export function dueRuns(
   const known = new Map(runs.map((run) => [run.instanceId, run]));
   return retained.flatMap(({ instanceId, retention }) => {
     const last = known.get(instanceId);
-    // As long as nothing went, what is kept now counts.
+    // Until a run reaches the stream, the current retention applies.
     if (last !== undefined && last.doneAt === null && last.position !== null) return [last];
     const before = last === undefined ? NO_CUTOFFS : last.doneAt === null ? last.former : last.cutoffs;
     const cutoffs = cutoffsOf(retention, now);
@@ -102,7 +108,7 @@ export function dueRuns(
     return [
       {
         instanceId,
-        // What is gone stays gone, also where it would be kept longer now.
+        // Never moves a cutoff back, even if the retention was raised.
         cutoffs: furthest(cutoffs, before),
         former: before,
         position: null,

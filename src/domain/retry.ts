@@ -1,25 +1,26 @@
 /**
- * Work that is tried again while its failure may pass: pauses double, and the last failure is the one that is thrown.
- * Covered by test/domain/retry.test.ts.
+ * Retries work while its failure may pass: pauses double, and the last failure is thrown.
+ *
+ * Test: test/domain/retry.test.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Retries {
-  /** Before the second try, milliseconds; each later pause is twice as long, up to `longestMs`. */
+  /** Pause before the second try, milliseconds; each later pause doubles, up to `longestMs`. */
   readonly pauseMs: number;
   /** Default: every pause is as long as the first. */
   readonly longestMs?: number;
-  /** How many tries there are in all. Default: as many as time allows. */
+  /** Number of tries in all. Default: no limit. */
   readonly tries?: number;
-  /** No try begins later, by `performance.now()`. Default: never too late. */
+  /** No try begins after this `performance.now()`. Default: no limit. */
   readonly until?: number;
-  /** Whether another try may help. Default: always. */
+  /** Returns true if another try may succeed. Default: always. */
   readonly mayPass?: (error: unknown) => boolean;
-  /** Ends a pause, and the tries with it. */
+  /** Aborts the pause and all further tries. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What the first try that succeeds returns. Throws what the last one failed with, or the reason of the signal. */
+/** Returns the result of the first successful try. Throws the last failure, or the signal's reason. */
 export async function retrying<T>(work: () => Promise<T>, retries: Retries): Promise<T> {
   const { longestMs = retries.pauseMs, tries = Infinity, until = Infinity, mayPass, signal } = retries;
   for (let tried = 1, pause = retries.pauseMs; ; tried += 1, pause = Math.min(2 * pause, longestMs)) {

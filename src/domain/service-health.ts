@@ -1,5 +1,10 @@
-/** It has types only, and no test of its own. */
-/** Why `/readyz` says degraded: something that this process does not need for its own work is wrong. */
+/**
+ * The types of the service's health, as `/readyz` and `/metrics` publish it.
+ *
+ * Test: test/web/health.test.ts, test/health/degraded-reasons.test.ts.
+ */
+
+/** Reasons for which `/readyz` says degraded: faults that do not stop this process from working. */
 export const DEGRADED_REASONS = [
   'worker_absent',
   'worker_silent',
@@ -18,24 +23,24 @@ export type DegradedReason = (typeof DEGRADED_REASONS)[number];
 
 export interface Degradation {
   readonly reason: DegradedReason;
-  /** What is wrong and what to do, for an operator. */
+  /** The fault and its remedy, for an operator. */
   readonly message: string;
 }
 
-/** How the service is beyond this process, as `/readyz` and `/metrics` tell it. */
+/** Health of the service beyond this process. */
 export interface ServiceHealth {
   read(): { readonly degradations: readonly Degradation[]; readonly figures: ServiceFigures };
 }
 
-/** Null, or an empty list, where this process does not know. */
+/** Figures that this process does not know are null or empty. */
 export interface ServiceFigures {
   readonly workers: readonly WorkerFigures[];
-  /** What waits for the worker: stream entries, and the age of the oldest of them. */
+  /** Backlog of the worker: stream entries, and the age of the oldest. */
   readonly lag: { readonly entries: number; readonly seconds: number } | null;
   readonly processes: readonly ProcessFigures[];
-  /** How often web had to reopen the views because reading them failed. */
+  /** Number of times that web reopened the views after a failed read. */
   readonly readerFailures: number;
-  /** Dead letters that nobody has replayed or removed. */
+  /** Dead letters that were neither replayed nor removed. */
   readonly deadLetters: number | null;
   readonly stream: { readonly bytes: number; readonly maxBytes: number; readonly missing: number } | null;
   readonly disk: { readonly freeBytes: number; readonly sizeBytes: number } | null;
@@ -44,7 +49,7 @@ export interface ServiceFigures {
 export interface WorkerFigures {
   readonly name: string;
   readonly heartbeatAgeSeconds: number;
-  /** The shards that it has open, with what it did since it opened them. */
+  /** Its open shards, with counts since it opened them. */
   readonly shards: readonly {
     readonly shard: number;
     readonly batches: number;
@@ -52,7 +57,7 @@ export interface WorkerFigures {
     readonly entriesSetAside: number;
     readonly analysisTimeouts: number;
   }[];
-  /** What became of the writer's calls, and how many texts are still to be written; null without a writer. */
+  /** Outcomes of the writer's calls, and the number of texts still to write; null without a writer. */
   readonly writer: {
     readonly written: number;
     readonly rejected: number;
@@ -60,12 +65,12 @@ export interface WorkerFigures {
     readonly timedOut: number;
     readonly queue: number;
   } | null;
-  /** Evaluations of alerts, and what became of what they had to say; null: it does not tell. */
+  /** Evaluations of alerts, and outcomes of their notifications; null when the worker does not report them. */
   readonly alerts: {
     readonly evaluations: number;
     readonly fired: number;
     readonly delivered: number;
-    /** Attempts that were not answered with success. */
+    /** Attempts without a success response. */
     readonly failed: number;
     /** Messages that were given up. */
     readonly dead: number;
@@ -75,7 +80,7 @@ export interface WorkerFigures {
 
 export interface ProcessFigures {
   readonly name: string;
-  /** Null when nobody counts them. */
+  /** Null when nothing counts them. */
   readonly restarts: number | null;
   readonly residentBytes: number | null;
 }

@@ -1,4 +1,9 @@
-/** How a session ends, declared once: query, documents, columns and the dashboard follow from it. */
+/**
+ * The outcomes of a session, declared once: query, documents, columns and the dashboard follow from them.
+ *
+ * Test: test/e2e/session-rules.test.ts.
+ */
+
 export const SESSION_OUTCOMES = [
   'solved',
   'thanked',
@@ -9,7 +14,7 @@ export const SESSION_OUTCOMES = [
 ] as const;
 export type SessionOutcome = (typeof SESSION_OUTCOMES)[number];
 
-/** The label of each, and its meaning in one sentence. */
+/** Label and one-sentence meaning of each outcome. */
 export const OUTCOME_WORDS: Readonly<
   Record<SessionOutcome, { readonly label: string; readonly meaning: string }>
 > = {

@@ -1,10 +1,14 @@
 /**
- * Values that callers (projects) keep by name. Beyond `most` of all sizes together, the caller with most loses what it
- * used least recently. Covered by test/domain/shared-cache.test.ts.
+ * A size-bounded cache that several callers (projects) share. When the sizes exceed the bound, the caller with the
+ * largest share loses its least recently used values.
+ *
+ * Test: test/domain/shared-cache.test.ts.
  */
+
+/** Values by caller and name; their sizes sum to `most` at most. */
 export class SharedCache<Value> {
   readonly #most: number;
-  /** The least recently used first. */
+  /** Names of each caller in order of use, oldest first. */
   readonly #callers = new Map<string, { size: number; readonly kept: Map<string, Kept<Value>> }>();
   #size = 0;
 
@@ -12,7 +16,7 @@ export class SharedCache<Value> {
     this.#most = most;
   }
 
-  /** Of all values together. */
+  /** Sum of the sizes of all values. */
   get size(): number {
     return this.#size;
   }
@@ -26,7 +30,7 @@ export class SharedCache<Value> {
     return known.value;
   }
 
-  /** Keeps a value in place of any other of that name. */
+  /** Replaces any value of that name. */
   set(caller: string, name: string, value: Value, size = 1): void {
     this.delete(caller, name);
     const own = this.#callers.get(caller) ?? { size: 0, kept: new Map<string, Kept<Value>>() };

@@ -1,8 +1,12 @@
-/** What the page and the service agree on about links to a view. Covered by test/web/links.test.ts. */
+/**
+ * The views that a link can share, and the header with the link's token.
+ *
+ * Test: test/web/links.test.ts.
+ */
 
-/** The views of the dashboard that a link may show: those that hold no text and no end user. */
+/** Views of the dashboard without texts and end users. */
 export const SHARED_VIEWS = ['overview', 'changes', 'topic', 'cluster', 'gap', 'repeat', 'signal'] as const;
 export type SharedView = (typeof SHARED_VIEWS)[number];
 
-/** The page sends the token of a link in this header; in an address it stands behind `#`, which no server is sent. */
+/** The page sends a link's token in this header. In an address the token follows `#`, so no server receives it. */
 export const LINK_HEADER = 'x-undertone-link';

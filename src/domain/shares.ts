@@ -1,10 +1,16 @@
 /**
- * Room that callers (projects) share. One who holds something may not hold more than stays free: one alone gets half, of
- * three who want all that they can get each gets a quarter, and there is always room for whoever comes next.
+ * Divides a limited amount between callers (projects), and always keeps some free for a new caller.
+ *
+ * Test: test/domain/shares.test.ts.
+ */
+
+/**
+ * A caller that holds something may not hold more than what stays free. A single caller gets half; three callers with
+ * unlimited demand get a quarter each.
  */
 export class Shares {
   readonly #all: number;
-  /** What is held, by caller. */
+  /** Amount held by each caller. */
   readonly #byCaller = new Map<string, number>();
   #held = 0;
 
@@ -12,14 +18,14 @@ export class Shares {
     this.#all = all;
   }
 
-  /** What all callers hold. */
+  /** Amount held by all callers. */
   get held(): number {
     return this.#held;
   }
 
   /**
-   * Whether a caller may take so much more, for a thing that holds `own` already. A caller's only thing may have what is
-   * free, and where nobody holds anything else it may have more than all.
+   * Returns true if the caller may take `amount` more for an item that holds `own` already. A caller's only item may
+   * take all that is free; if nobody else holds anything, it may exceed the total.
    */
   fits(caller: string, amount: number, own = 0): boolean {
     if (this.#held === own) return true;

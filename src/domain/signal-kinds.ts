@@ -1,9 +1,11 @@
 /**
- * The kinds of satisfaction signal, after the rubrics of the satisfaction literature. What a message must say is in
- * `lexicon/<language>/signals.json`, and what must precede it in `src/reader/acts/signal-phrases.ts`. A key never changes, and
- * new kinds go to the end: facts store their index.
- * Covered by test/reader/acts/signals.test.ts.
+ * The kinds of satisfaction signal, after the rubrics of the satisfaction literature. Phrases are in
+ * `lexicon/<language>/signals.json`, the required preceding acts in `src/reader/acts/signal-phrases.ts`. Facts store a
+ * kind's index: a key never changes, and new kinds go to the end.
+ *
+ * Test: test/reader/acts/signals.test.ts.
  */
+
 export const SIGNALS = [
   {
     key: 'gratitude',

@@ -1,12 +1,18 @@
-/** Event times are whole microseconds since 1970-01-01 UTC, in a double (exact until the year 2255). */
+/**
+ * Parses and formats instants, and computes UTC buckets. Instants are whole microseconds since 1970-01-01 UTC in a
+ * double, exact until the year 2255.
+ *
+ * Test: test/domain/time.test.ts.
+ */
+
 export const GRANULARITIES = ['ALL', 'HOUR', 'DAY', 'WEEK', 'MONTH'] as const;
 export type Granularity = (typeof GRANULARITIES)[number];
 
 const INSTANT = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?Z$/;
 
 /**
- * Reads a UTC ISO-8601 instant ending in `Z` (seconds and fraction optional; digits past the
- * microsecond are cut off). Returns microseconds, or null when it is malformed or no calendar date.
+ * Reads a UTC ISO-8601 instant ending in `Z`; seconds and fraction are optional, digits past the microsecond are cut
+ * off. Returns microseconds, or null for malformed text and for dates that do not exist.
  */
 export function parseInstant(text: string): number | null {
   const match = INSTANT.exec(text);
@@ -31,9 +37,9 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const WITH_OFFSET = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}[\d:.]*)(?:Z|([+-])(\d{2}):?(\d{2}))$/;
 
 /**
- * Reads what people write for an instant: as `parseInstant`, or with an offset (`+01:00`, `-0530`) in place of `Z`,
- * or with a space in place of `T`; or a date alone, which is its midnight in UTC. A time of day without `Z` or offset
- * is none: nobody knows where it is meant. Returns microseconds, or null.
+ * Reads an instant as people write it: as `parseInstant`, or with an offset (`+01:00`, `-0530`) for `Z`, or a space for
+ * `T`, or a date alone, which means its midnight in UTC. Returns microseconds, or null. A time without `Z` or offset
+ * gives null, because its zone is unknown.
  */
 export function parseTime(text: string): number | null {
   if (DATE.test(text)) return parseInstant(`${text}T00:00Z`);
@@ -46,7 +52,7 @@ export function parseTime(text: string): number | null {
   return sign === '-' ? at + offset : at - offset;
 }
 
-/** Writes microseconds as `YYYY-MM-DDTHH:MM:SS.mmmZ`, with six digits when they are needed. */
+/** Formats microseconds as `YYYY-MM-DDTHH:MM:SS.mmmZ`, with six digits where needed. */
 export function formatInstant(micros: number): string {
   const ms = Math.floor(micros / 1000);
   const rest = micros - ms * 1000;
@@ -56,10 +62,10 @@ export function formatInstant(micros: number): string {
 
 const HOUR_MICROS = 3_600_000_000;
 export const DAY_MICROS = 24 * HOUR_MICROS;
-/** 1970-01-01 was a Thursday; weeks start on Monday. */
+/** Weeks start on Monday; 1970-01-01 was a Thursday. */
 const FIRST_MONDAY = 4 * DAY_MICROS;
 
-/** Start of the UTC bucket that holds an instant; `ALL` has one bucket, from -Infinity. ±Infinity is kept. */
+/** Returns the start of the UTC bucket that holds an instant. `ALL` has one bucket, from -Infinity. Keeps ±Infinity. */
 export function bucketStart(granularity: Granularity, at: number): number {
   if (!Number.isFinite(at)) return at;
   switch (granularity) {
@@ -78,7 +84,7 @@ export function bucketStart(granularity: Granularity, at: number): number {
   }
 }
 
-/** The instant itself when a bucket starts there, else the start of the next bucket. */
+/** Returns the instant itself if a bucket starts there, else the start of the next bucket. */
 export function nextBucketStart(granularity: Granularity, at: number): number {
   const start = bucketStart(granularity, at);
   if (start === at || granularity === 'ALL') return granularity === 'ALL' ? Infinity : at;
@@ -103,7 +109,7 @@ function monthStart(at: number, monthsLater: number): number {
   return start.getTime() * 1000;
 }
 
-/** The name of a bucket in answers: `YYYY-MM-DDTHH:00:00Z`. */
+/** Returns the label of a bucket in answers: `YYYY-MM-DDTHH:00:00Z`. */
 export function formatBucket(start: number): string {
   return `${new Date(start / 1000).toISOString().slice(0, 13)}:00:00Z`;
 }

@@ -1,28 +1,32 @@
-/** What one caller has waiting, first come first. */
+/**
+ * Fair scheduling of several callers: a queue, and a bounded number of places. Callers take turns and each caller's
+ * items keep their order, so a caller with many items delays no other.
+ *
+ * Test: test/domain/turns.test.ts.
+ */
+
+/** The queue of one caller. */
 interface Lane<T> {
   readonly items: T[];
-  /** Where the next item is; those before it were taken. */
+  /** Index of the next item; earlier ones were taken. */
   head: number;
 }
 
-/** Taken items are let go of by so many at a time. */
+/** Taken items are dropped from memory once this many have collected. */
 const COMPACT_AFTER = 64;
 
-/**
- * Items of many callers. Callers take turns and each caller's items keep their order, so one caller with many items
- * delays no other. Putting in and taking out cost the same however much waits.
- */
+/** The waiting items of all callers. Adding and taking cost the same however many items wait. */
 export class FairQueue<T extends object> {
-  /** The first caller is next. */
+  /** In the order of turns, next caller first. */
   readonly #lanes = new Map<string, Lane<T>>();
   #size = 0;
 
-  /** How many items wait. */
+  /** Number of waiting items. */
   get size(): number {
     return this.#size;
   }
 
-  /** How many items of one caller wait. */
+  /** Number of a caller's waiting items. */
   sizeOf(caller: string): number {
     const lane = this.#lanes.get(caller);
     return lane === undefined ? 0 : lane.items.length - lane.head;
@@ -35,19 +39,19 @@ export class FairQueue<T extends object> {
     this.#size += 1;
   }
 
-  /** The first item of each caller, in the order of their turns. */
+  /** Yields each caller's first item, in the order of their turns. */
   *firsts(): Generator<T> {
     for (const { items, head } of this.#lanes.values()) yield items[head] as T;
   }
 
-  /** What `take` would take, left where it is. */
+  /** Returns the item that `take` would take, without taking it. */
   peek(mayHave: (caller: string, item: T) => boolean = () => true): T | undefined {
     return this.#next(mayHave)?.item;
   }
 
   /**
-   * Takes the first item of the caller whose turn it is, and moves that caller behind all others; undefined when there
-   * is none. A caller who may not have their first item now keeps their place.
+   * Takes the first item of the next caller and moves that caller to the end; undefined if there is none. A caller for
+   * whom `mayHave` returns false keeps their turn.
    */
   take(mayHave: (caller: string, item: T) => boolean = () => true): T | undefined {
     const next = this.#next(mayHave);
@@ -77,14 +81,14 @@ export class FairQueue<T extends object> {
 }
 
 export interface TurnsOptions {
-  /** How many places there are: how much may be under way at a time. */
+  /** Number of places. */
   readonly most: number;
   /**
-   * How many of them one caller may have, even while others are free: whoever comes next finds one. Who has none may
-   * take more at once.
+   * Limit of one caller's places, even while others are free, so that a new caller finds one. A caller without a place
+   * may exceed it with a single item.
    */
   readonly mostPerCaller?: number;
-  /** How many of one caller's may wait; more are refused with this error. */
+  /** Limit of one caller's waiting items; `refusal` makes the error for more. */
   readonly waitingPerCaller?: { readonly most: number; readonly refusal: () => Error };
 }
 
@@ -95,14 +99,11 @@ interface Waiting {
   readonly refuse: (error: unknown) => void;
 }
 
-/**
- * Lets a bounded number of things be done at a time. Callers (projects, keys) take turns, so that one with much does
- * not hold up another.
- */
+/** Runs a bounded number of tasks at a time. Callers (projects, keys) take turns. */
 export class Turns {
   readonly #options: TurnsOptions;
   readonly #waiting = new FairQueue<Waiting>();
-  /** Places taken, by caller. */
+  /** Number of taken places by caller. */
   readonly #taken = new Map<string, number>();
   #free: number;
 
@@ -111,12 +112,12 @@ export class Turns {
     this.#free = options.most;
   }
 
-  /** How many of one caller's wait. */
+  /** Number of a caller's waiting tasks. */
   waitingOf(caller: string): number {
     return this.#waiting.sizeOf(caller);
   }
 
-  /** Does the work when it is the caller's turn. */
+  /** Runs the work on the caller's turn. */
   async run<T>(caller: string, work: () => Promise<T>, places = 1): Promise<T> {
     const leave = await this.take(caller, places);
     try {
@@ -127,8 +128,8 @@ export class Turns {
   }
 
   /**
-   * Takes places when it is the caller's turn; resolves with what gives them back. Nobody overtakes who needs several,
-   * so to take all of them is to work alone.
+   * Takes places on the caller's turn, and resolves with the function that frees them. A task that needs several places
+   * is never overtaken, so a task that takes all of them runs alone.
    */
   async take(caller: string, places = 1): Promise<() => void> {
     const needed = Math.min(places, this.#options.most);
@@ -143,7 +144,7 @@ export class Turns {
     };
   }
 
-  /** Refuses all who wait; those who have places keep them. */
+  /** Rejects all waiting tasks; running ones keep their places. */
   refuseWaiting(refusal: () => Error): void {
     for (let next = this.#waiting.take(); next !== undefined; next = this.#waiting.take()) {
       next.refuse(refusal());

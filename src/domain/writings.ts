@@ -1,16 +1,16 @@
 /**
- * What an optional writer, a language model, writes for an instance, and what it is told for that.
+ * The types between the worker and the optional writer, a language model that names topics, clusters and gaps and
+ * summarizes sessions.
  *
- * It has types and one constant, and no test of its own.
+ * Test: test/doors/writer/writer.test.ts.
  */
 
-/** What a text is written for: the name of the first three, the summary of a session. */
+/** The target of a written text: the name of a topic, cluster or gap, or the summary of a session. */
 export type WritingTarget = 'topic' | 'cluster' | 'gap' | 'session';
 
-/** Names that can be written. */
 export type NameTarget = Exclude<WritingTarget, 'session'>;
 
-/** A text that stands, from its place in the stream on, where ours would stand. */
+/** A text that replaces ours from its place in the stream on. */
 export interface Writing {
   readonly target: WritingTarget;
   /** UUID of the topic, cluster, gap or session. */
@@ -18,48 +18,47 @@ export interface Writing {
   readonly text: string;
   /** The model that wrote it. */
   readonly model: string;
-  /** Requests that the topic, cluster or gap had, or turns that the session had, when the text was asked for. */
+  /** When the text was requested: the requests of the topic, cluster or gap, or the turns of the session. */
   readonly at: number;
 }
 
 /** A writing among the turns of a batch. */
 export interface PlacedWriting {
-  /** Place of the turn that it comes before; the number of turns when it comes after all of them. */
+  /** Index of the turn that it precedes; the number of turns when it follows all of them. */
   readonly before: number;
   readonly instance: number;
   readonly instanceId: string;
-  /** Number of the session that is written about; null for names. */
+  /** Number of its session; null for names. */
   readonly session: number | null;
   readonly writing: Writing;
 }
 
-/** A topic, cluster or gap that was made, or has twice the requests of the last time. */
+/** A topic, cluster or gap that is new or has twice the requests of its last report. */
 export interface NameReport {
   readonly instance: number;
   readonly instanceId: string;
   readonly target: NameTarget;
   readonly id: string;
-  /** Requests that it has. */
+  /** Number of its requests. */
   readonly at: number;
-  /** The name that we gave it. */
+  /** The name that the service gave it. */
   readonly name: string;
-  /** What users said, without personal data. */
+  /** Texts of users, without personal data. */
   readonly texts: readonly string[];
 }
 
-/** A turn of a session. */
 export interface TurnReport {
   readonly instance: number;
   readonly instanceId: string;
   readonly sessionId: string;
-  /** Turns that the session has by now, this one included. */
+  /** Number of the session's turns, this one included. */
   readonly at: number;
   readonly speaker: 'user' | 'assistant' | 'other';
-  /** Without personal data; the beginning of a long turn. '' of a turn that is not analysed. */
+  /** The beginning of the turn, without personal data; '' for a turn that is not analysed. */
   readonly text: string;
 }
 
-/** What a batch brought that could be written about. */
+/** The topics, clusters, gaps and turns of a batch that a text can be written for. */
 export interface WriterReports {
   readonly names: readonly NameReport[];
   readonly turns: readonly TurnReport[];
@@ -67,13 +66,13 @@ export interface WriterReports {
 
 export const NO_REPORTS: WriterReports = { names: [], turns: [] };
 
-/** Where a shard tells what could be written about; it never waits for what becomes of it. */
+/** Receives the reports of one shard. The shard never waits for the writer. */
 export interface ShardWriter {
-  /** Call with what is committed. `projectOf`: the project of each instance of the batch. */
+  /** Call after a commit. `projectOf`: the project of each instance in the batch. */
   committed(reports: WriterReports, projectOf: ReadonlyMap<number, string>): void;
-  /** Nothing more is published for the shard once this resolves. */
+  /** Once this resolves, nothing more is published for the shard. */
   close(): Promise<void>;
 }
 
-/** Opens the writer of a shard. `guard` rejects when another worker may own the shard by now. */
+/** Opens the writer of a shard. `guard` rejects once another worker may own the shard. */
 export type OpenShardWriter = (guard: () => Promise<void>) => ShardWriter;
