@@ -1,3 +1,8 @@
+/**
+ * Reads bytes of a file: recognises how they are packed, unpacks them as a stream, and converts text to UTF-8.
+ *
+ * Test: test/doors/import/inputs.test.ts.
+ */
 import { createReadStream } from 'node:fs';
 import { pipeline, Readable } from 'node:stream';
 import {
@@ -9,39 +14,40 @@ import {
   type ZstdDecompress,
 } from 'node:zlib';
 
-/** How bytes are packed. `deflate`: without header, as in zip files. */
+/** Compression of the bytes. `deflate` has no header, as in zip files. */
 export type Packing = 'none' | 'gzip' | 'zstd' | 'deflate';
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Tells from the first four bytes how the rest is packed; names do not matter. */
+/** Recognises gzip and zstd by the first four bytes; the file name does not matter. */
 export function packingOf(start: Uint8Array): Packing {
   if (start[0] === 0x1f && start[1] === 0x8b) return 'gzip';
   return start[0] === 0x28 && start[1] === 0xb5 && start[2] === 0x2f && start[3] === 0xfd ? 'zstd' : 'none';
 }
 
-/** Where packed bytes stand in a file. */
+/** A range of bytes of a file, in bytes as stored. */
 export interface Range {
   readonly path: string;
   readonly packing: Packing;
   readonly start: number;
-  /** In the file. */
   readonly size: number;
 }
 
 export interface UnpackOptions {
-  /** Hears how many bytes of the range have been read. */
+  /** Receives the number of stored bytes read so far. */
   readonly onRead?: ((bytes: number) => void) | undefined;
-  /** Looked at between any two pieces. */
+  /** Checked before each chunk. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Each frame costs as much as a file. Writers that make many put tens of kilobytes into each. */
+/**
+ * Limit on zstd frames: each costs as much as opening a file. Tools that write many put tens of kilobytes into each.
+ */
 const FRAMES = { always: 1000, bytesEach: 512 };
 
 /**
- * Unpacks a range of a file. Whoever stops reading closes the file. Throws the stream's own error where the data end
- * too early, after all that came before, an Error where it is cut into tiny frames, and what the signal says.
+ * Unpacks a range of a file; a reader that stops early closes the file. Throws the stream's error where the data end
+ * too early, after it has yielded all before; an Error where there are too many small zstd frames; the signal's reason.
  */
 export async function* unpack(range: Range, { onRead, signal }: UnpackOptions = {}): AsyncGenerator<Buffer> {
   const { path, packing, size } = range;
@@ -55,7 +61,7 @@ export async function* unpack(range: Range, { onRead, signal }: UnpackOptions = 
     const start = range.start + done;
     const file = createReadStream(path, { highWaterMark: CHUNK_BYTES, start, end: range.start + size - 1 });
     const engine = packing === 'none' ? null : unpacker(packing);
-    // An error of either reaches whoever reads the last.
+    // An error of either stream reaches the reader of the last one.
     const bytes = engine === null ? file : pipeline(file, engine, () => undefined);
     for await (const chunk of bytes as AsyncIterable<Buffer>) {
       signal?.throwIfAborted();
@@ -68,7 +74,7 @@ export async function* unpack(range: Range, { onRead, signal }: UnpackOptions = 
   onRead?.(size);
 }
 
-/** Unpacks what is packed a second time. Throws an Error for zstd of several frames, and what the signal says. */
+/** Unpacks a stream that was packed twice. Throws an Error for zstd of several frames, and the signal's reason. */
 export async function* unpackStream(
   chunks: AsyncIterable<Buffer>,
   packing: Exclude<Packing, 'none'>,
@@ -104,7 +110,7 @@ function unpacker(packing: Exclude<Packing, 'none'>): Gunzip | InflateRaw | Zstd
   }
 }
 
-/** The first bytes of a stream, which it ends: fewer where the stream fails behind them. */
+/** Returns the first bytes of a stream and ends it; fewer than `count` where the stream ends or fails after them. */
 export async function firstBytes(chunks: AsyncIterable<Buffer>, count: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -120,7 +126,7 @@ export async function firstBytes(chunks: AsyncIterable<Buffer>, count: number): 
   return Buffer.concat(parts).subarray(0, count);
 }
 
-/** Bytes at the start of UTF-16, by its order. */
+/** Byte order marks of UTF-16. */
 const UTF_16 = [
   { mark: [0xff, 0xfe], encoding: 'utf-16le' },
   { mark: [0xfe, 0xff], encoding: 'utf-16be' },
@@ -128,8 +134,8 @@ const UTF_16 = [
 const PARQUET_MAGIC = 'PAR1';
 
 /**
- * Text as UTF-8: UTF-16 is known by its mark, other encodings have to be named (a label of the Encoding Standard). What
- * is no text passes.
+ * Converts text to UTF-8. UTF-16 is recognised by its byte order mark; any other encoding is named by `encoding`, a
+ * label of the Encoding Standard. Parquet passes unchanged.
  */
 export async function* asUtf8(chunks: AsyncIterable<Buffer>, encoding?: string): AsyncGenerator<Buffer> {
   let decoder: InstanceType<typeof TextDecoder> | null = null;
@@ -148,7 +154,7 @@ export async function* asUtf8(chunks: AsyncIterable<Buffer>, encoding?: string):
   if (rest !== '') yield Buffer.from(rest);
 }
 
-/** Whether bytes are UTF-8, as far as they go. */
+/** True if the bytes are valid UTF-8; a character cut off at their end is allowed. */
 export function isUtf8Start(bytes: Uint8Array): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });

@@ -1,4 +1,9 @@
-/** What imports, the demo and benchmarks ask of a running service. Covered by test/doors/import/client.test.ts. */
+/**
+ * Client of a running service for imports, the demo and the benchmarks. An ingest is safe to repeat, because each has
+ * an `Idempotency-Key` or a `deduplicationId`.
+ *
+ * Test: test/doors/import/client.test.ts.
+ */
 import { ingestedIn, positionOf } from '../client/answer-members.ts';
 import type { Ingested } from '../client/answers.ts';
 import { UndertoneError } from '../client/errors.ts';
@@ -17,19 +22,21 @@ export interface IngestBody {
   };
 }
 
-/** One of many requests that are sent together. */
+/** One request of a batch. */
 export interface BatchItem {
   /** JSON of an IngestBody. */
   readonly body: string;
-  /** Says that it is the same request when it is sent again: its `deduplicationId`, or alone its `Idempotency-Key`. */
+  /**
+   * Key by which the service recognises a repeat: `deduplicationId` in a batch, `Idempotency-Key` in a request of its
+   * own.
+   */
   readonly requestKey: string;
 }
 
-/** An instance that was asked for. */
 export interface OpenedInstance {
   readonly id: string;
   readonly name: string | null;
-  /** It was made for this request. */
+  /** True if this request created the instance. */
   readonly made: boolean;
 }
 
@@ -42,19 +49,19 @@ export interface QueryAnswer {
   readonly elements: readonly QueryElement[];
   readonly pagination: { readonly total: number; readonly limit: number; readonly offset: number };
   readonly lastProcessedAt: string | null;
-  /** `X-Wait-Result`: whether the answer contains the position that was waited for. */
+  /** Value of `X-Wait-Result`: says if the answer contains the position waited for. */
   readonly waitResult?: string | null;
 }
 
-/** Why the service does not do what was asked: asking again changes nothing. */
+/** An error that the service answered with: asking again changes nothing. */
 export type Refusal = UndertoneError & { readonly status: number };
 
-/** Whether the service refused. Else it could not be reached, or was too busy, for as long as we were willing to wait. */
+/** True if the service refused. Otherwise it was unreachable or too busy for as long as the client waits. */
 export function isRefusal(error: unknown): error is Refusal {
   return error instanceof UndertoneError && error.status !== null;
 }
 
-/** The same refusal, naming the first place where the request is wrong. */
+/** Returns the same refusal with the first wrong place of the request in its message. */
 export function refusalAt(error: Refusal, said: string, path: string): UndertoneError {
   const { code, status } = error;
   const message = error.details[0]?.message ?? '';
@@ -65,12 +72,12 @@ export interface ClientOptions {
   /** Without `/v1`. */
   readonly url: string;
   readonly key: string;
-  /** Give up on a request when it has been tried for this long. Default two minutes. */
+  /** A request is given up after this time. Default: two minutes. */
   readonly patienceMs?: number;
   /** First pause between tries; doubles up to `maxBackoffMs`. Default 200 ms and 10 s. */
   readonly backoffMs?: number;
   readonly maxBackoffMs?: number;
-  /** Hears of each retry: why, and how long the pause is. */
+  /** Called before each retry. */
   readonly onRetry?: (reason: string, pauseMs: number) => void;
   /** Ends every wait and request. */
   readonly signal?: AbortSignal;
@@ -81,9 +88,8 @@ const TRY_TIMEOUT_MS = 120_000;
 const PATIENCE_MS = 120_000;
 
 /**
- * Sends and asks as any caller would, with the transport of `undertone/client`, and with more patience. An ingest is
- * safe to repeat because it always carries an `Idempotency-Key` or a `deduplicationId`. Methods throw an UndertoneError
- * (`isRefusal` tells its two kinds), or the reason of the signal.
+ * Client with the transport of `undertone/client` and longer patience. Methods throw an UndertoneError (`isRefusal`
+ * separates its two kinds) or the signal's reason.
  */
 export class ServiceClient {
   readonly #options: ClientOptions;
@@ -102,7 +108,7 @@ export class ServiceClient {
     });
   }
 
-  /** Stores messages; returns once the service says that they are durable. */
+  /** Stores messages; resolves once the service answers that they are durable. */
   async ingest(body: IngestBody, idempotencyKey: string): Promise<Ingested> {
     const call = { method: 'POST', path: '/v1/ingest/', body: JSON.stringify(body), idempotencyKey } as const;
     return this.#ask(call, (text, { headers }) => {
@@ -114,8 +120,8 @@ export class ServiceClient {
   }
 
   /**
-   * Stores many requests; returns once all that are not refused are durable: for each its answer, or why it is
-   * refused. Repeats those for which the service is too busy. Throws what holds for all of them.
+   * Stores many requests; resolves once all accepted ones are durable, with the answer or the refusal of each. Repeats
+   * those for which the service is too busy. Throws errors that concern the whole batch.
    */
   async ingestBatch(items: readonly BatchItem[]): Promise<(Ingested | UndertoneError)[]> {
     const results = new Map<BatchItem, Ingested | UndertoneError>();
@@ -130,7 +136,7 @@ export class ServiceClient {
     return this.#ask(call, (text, { headers }) => {
       if (headers.get('x-refused-lines') === null) return null;
       const lines = text.trimEnd().split('\n').map(parseObject);
-      // What a line that is missing says of its request, nobody knows.
+      // The result of a request whose line is missing is unknown.
       if (left.some((_, place) => typeof lines[place]?.['status'] !== 'number')) return null;
       const outcomes = left.map((item, place) => ({ item, outcome: outcomeOf(lines[place] ?? {}) }));
       for (const { item, outcome } of outcomes) if (!('again' in outcome)) results.set(item, outcome);
@@ -142,8 +148,8 @@ export class ServiceClient {
   }
 
   /**
-   * Makes an instance in the project of the key; with `default` the project's default instance, which is the same
-   * for every caller.
+   * Creates an instance in the key's project; with `default`, returns the project's default instance, the same for
+   * every caller.
    */
   async openInstance(options: { readonly name?: string; readonly default?: true }): Promise<OpenedInstance> {
     const call = { method: 'POST', path: '/v1/instances/', body: JSON.stringify(options) } as const;
@@ -155,8 +161,8 @@ export class ServiceClient {
   }
 
   /**
-   * Session ids for ids of the caller's own. Null: the service says that it has no such thing, as an older one does;
-   * whoever else answers 404 does not count.
+   * Issues session ids for external ids. Null if the service itself answers that it does not know the route, as an
+   * older one does; a 404 from a proxy throws.
    */
   async issueSessionIds(
     instanceId: string,
@@ -170,13 +176,13 @@ export class ServiceClient {
         return isWhole && sessionIds.every((id) => typeof id === 'string') ? sessionIds : null;
       });
     } catch (error) {
-      // An unknown instance, too: whatever is asked of it next says so.
+      // An unknown instance answers the same; the next request to it reports that.
       if (isRefusal(error) && error.status === 404 && error.code === 'NOT_FOUND') return null;
       throw error;
     }
   }
 
-  /** One query; `waitFor` is a position that an ingest answered with. */
+  /** Runs one query; `waitFor` is a position from the answer to an ingest. */
   async query(parameters: Readonly<Record<string, string>>, waitFor?: number): Promise<QueryAnswer> {
     return this.#ask({ method: 'GET', path: '/v1/query/', parameters, waitFor }, (text, { headers }) => {
       const json = parseObject(text) ?? {};
@@ -205,7 +211,7 @@ function lineOf({ body, requestKey }: BatchItem): string {
   return `{"deduplicationId":${JSON.stringify(requestKey)},${body.slice(1)}\n`;
 }
 
-/** What became of a request of a batch. A Failure: it may be stored later. */
+/** Reads the result of one request of a batch. A Failure means that it may be stored later. */
 function outcomeOf(line: Readonly<Record<string, unknown>>): Ingested | UndertoneError | Failure {
   const { status, position, warnings, retryAfter } = line;
   if (status === 200)
@@ -213,7 +219,7 @@ function outcomeOf(line: Readonly<Record<string, unknown>>): Ingested | Underton
       position: typeof position === 'number' ? position : null,
       warnings: typeof warnings === 'string' ? warnings : null,
     });
-  // Requests are limited for all lines at once.
+  // The limit on requests applies to all lines at once.
   const headers = new Headers({ 'x-ratelimit-unit': 'messages' });
   if (typeof retryAfter === 'number') headers.set('retry-after', String(retryAfter));
   const failure = failureIn({ status: Number(status), headers }, line);

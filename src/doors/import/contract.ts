@@ -1,46 +1,50 @@
-/** What an import is asked for, and what it says. It has types only, and no test of its own. */
+/**
+ * Types of an import: its options, its progress and its summary.
+ *
+ * Test: test/doors/import/importer.test.ts.
+ */
 import type { Ingested } from '../client/answers.ts';
 import type { BatchItem, IngestBody, OpenedInstance, QueryAnswer } from './client.ts';
 import type { Omissions } from '../traces/omissions.ts';
 import type { FilePlan } from './plan.ts';
 import type { Warning } from './warnings.ts';
 
-/** What the importer needs of the service. */
+/** The methods of the service that the importer calls. */
 export interface ImportTarget {
   ingest(body: IngestBody, idempotencyKey: string): Promise<Ingested>;
-  /** Many at once: for each its answer, or why it is refused. */
+  /** Stores many requests; returns the answer or the refusal of each. */
   ingestBatch(items: readonly BatchItem[]): Promise<(Ingested | Error)[]>;
-  /** Session ids for ids of ours, the same for the same. Null: the service is older and cannot. */
+  /** Issues session ids; equal external ids get equal session ids. Null if the service is too old to issue any. */
   issueSessionIds(instanceId: string, externalIds: readonly string[]): Promise<readonly string[] | null>;
   query(params: Readonly<Record<string, string>>, waitFor?: number): Promise<QueryAnswer>;
   openInstance(options: { readonly name?: string; readonly default?: true }): Promise<OpenedInstance>;
 }
 
-/** The instance that conversations go into: one that there is, the project's default, or a new one. */
+/** The instance that receives the conversations: an existing one, the project's default, or a new one. */
 export type Destination =
   | { readonly kind: 'named'; readonly instanceId: string }
   | { readonly kind: 'default' }
   | { readonly kind: 'new'; readonly name?: string };
 
-/** A place in a file where something was left out, and why. */
+/** A place in a file where something was left out, and the reason. */
 export interface Finding {
   readonly file: string;
-  /** Counted from 1; a line, or what `unit` says. */
+  /** Counted from 1; counts lines unless `unit` is given. */
   readonly line: number;
   readonly unit?: 'entry' | 'row';
   readonly message: string;
 }
 
-/** Hears of what happens, as it happens. */
+/** Callbacks of a running import. */
 export interface ImportObserver {
-  /** The instance is known; nothing has been sent yet. `opened` is null when it was named from the start. */
+  /** Called once the instance is known, before anything is sent. `opened` is null if the caller named the instance. */
   instance?(instanceId: string, opened: OpenedInstance | null): void;
   progress?(progress: ImportProgress): void;
-  /** Something was left out that the file cannot be blamed for (an empty turn) or should be told about. */
+  /** An empty turn was left out. */
   notice?(finding: Finding): void;
   /** A line was not imported. */
   failure?(finding: Finding): void;
-  /** The service says something of an accepted line for the first time. */
+  /** The service returned this warning for an accepted line for the first time. */
   warning?(finding: Finding): void;
 }
 
@@ -52,24 +56,23 @@ export interface ImportProgress {
 }
 
 export interface ImportOptions {
-  /** How each file is read. */
   readonly plans: readonly FilePlan[];
   readonly into: Destination;
-  /** Of lines that name none, in place of their file's name; '': their ids alone name them. */
+  /** Source of lines that name none, in place of the file name; '' names conversations by their ids alone. */
   readonly source?: string;
-  /** The end user of conversations that name none. */
+  /** End user of conversations that name none. */
   readonly user?: string;
   readonly target: ImportTarget;
-  /** Requests in flight. */
+  /** Maximum number of requests in flight. */
   readonly concurrency: number;
-  /** Waits while the service is more than this behind with counting. Default: never. */
+  /** The import pauses while the service is further behind than this. Default: never. */
   readonly maxLagMs?: number;
   readonly observer?: ImportObserver;
-  /** Stops reading; what is in flight is finished. */
+  /** Stops reading; requests in flight finish. */
   readonly signal?: AbortSignal;
 }
 
-/** Where the service is once it has counted so many of the messages that were sent. */
+/** A position of the stream, and how many messages the import had sent up to it. */
 export interface Mark {
   readonly position: number;
   readonly sessionId: string;
@@ -78,29 +81,29 @@ export interface Mark {
 
 export interface ImportSummary {
   readonly instanceId: string | null;
-  /** Conversations of which something was sent. A repeat within a day is answered but not stored again. */
+  /** Conversations that sent at least one message. A repeat within a day is answered but not stored again. */
   readonly conversations: number;
   readonly messages: number;
   /** Conversations that the service already held in full. */
   readonly alreadyThere: number;
-  /** Messages that the service already held, those of conversations that were continued among them. */
+  /** Messages that the service already held, including those of continued conversations. */
   readonly messagesAlreadyThere: number;
   /** Distinct end users of all conversations, sent or already there. */
   readonly users: number;
   readonly emptyTurns: number;
   readonly failedLines: number;
-  /** Files that could not be read to their end, and why; what came before the fault is imported. */
+  /** Files that could not be read to their end; everything before the fault is imported. */
   readonly brokenFiles: readonly { readonly name: string; readonly message: string }[];
-  /** What no message was made of, and how often, by the reason. */
+  /** Counts of parts that became no message, by reason. */
   readonly leftOut: Omissions;
-  /** What the service says of accepted messages, each distinct warning once. */
+  /** Distinct warnings of the service about accepted messages. */
   readonly warnings: readonly Warning[];
-  /** Why the import ended early; null when every line was read. */
+  /** Error that ended the import early; null when every line was read. */
   readonly stopped: Error | null;
   readonly interrupted: boolean;
   readonly durationMs: number;
-  /** Where the last accepted conversation stands, to wait for; null when nothing was sent. */
+  /** The accepted message with the highest position; null when nothing was sent. */
   readonly last: { readonly position: number; readonly sessionId: string; readonly messages: number } | null;
-  /** Places on the way there, to tell how far the service is with counting; not many. */
+  /** A few positions before `last`, which show how far the service has processed. */
   readonly marks: readonly Mark[];
 }

@@ -1,4 +1,8 @@
-/** Turns the entries of a planned file into conversations. */
+/**
+ * Converts the entries of a planned file into conversations. A broken entry yields a fault and does not stop the file.
+ *
+ * Test: test/doors/import/plan.test.ts.
+ */
 import { createHash } from 'node:crypto';
 import { entriesOf, unitOf, type Entry } from './entries.ts';
 import type { Omissions } from '../traces/omissions.ts';
@@ -9,13 +13,13 @@ import { RowGrouping } from './grouping.ts';
 import { DuplicateIds, mapValue, type Conversation, type LineContext } from './mapper.ts';
 import type { FilePart, FilePlan } from './plan.ts';
 
-/** A file, and what its places are called where they are no lines. */
+/** A file, and the unit of its numbers unless they count lines. */
 export interface Place {
   readonly file: string;
   readonly unit?: 'entry' | 'row';
 }
 
-/** What comes of a place in a file. */
+/** Result for one place in a file. */
 export type Converted = { readonly place: Place; readonly number: number } & (
   | {
       readonly conversation: Conversation;
@@ -29,21 +33,21 @@ export type Converted = { readonly place: Place; readonly number: number } & (
 const NOTHING_OMITTED: Omissions = new Map();
 
 export interface ConvertOptions {
-  /** In place of the file's name and of what its format names; '': ids alone name conversations. */
+  /** Source in place of the file name and of the format's own; '' names conversations by their ids alone. */
   readonly source?: string;
-  /** The end user of conversations that name none. */
+  /** End user of conversations that name none. */
   readonly user?: string;
-  /** Entries to be read. Default: all. */
+  /** Number of entries to read. Default: all. */
   readonly entries?: number;
   readonly onRead?: (bytes: number) => void;
-  /** Ends reading: what was read of conversations that are spread over a file is dropped. */
+  /** Ends reading; rows not yet assembled into conversations are dropped. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Numbers of rows of several files: the file's index times this, and the row's number in it. */
+/** A row's number among several files is the index of its file times this, plus its number in the file. */
 const NUMBERS_PER_PART = 2 ** 32;
 
-/** What all conversations of a plan have in common. */
+/** State shared by all conversations of a plan. */
 interface Context {
   readonly plan: FilePlan;
   readonly options: ConvertOptions;
@@ -51,7 +55,10 @@ interface Context {
   readonly named: Pick<LineContext, 'user'>;
 }
 
-/** Reads a file to its end. Throws the error of the stream where the file is cut off or damaged. */
+/**
+ * Reads a plan to its end; an aborted signal ends it without an error. Throws the stream's error where a plan's only
+ * file is cut off or damaged; one of several files yields a fault instead.
+ */
 export async function* convert(plan: FilePlan, options: ConvertOptions): AsyncGenerator<Converted> {
   const { format } = plan;
   const named = options.user === undefined ? {} : { user: options.user };
@@ -60,7 +67,7 @@ export async function* convert(plan: FilePlan, options: ConvertOptions): AsyncGe
     if (format.kind === 'rows') yield* convertRows(format, context);
     else yield* convertEntries(format, context);
   } catch (error) {
-    // What is read ends with an error of its own, in the middle of anything.
+    // Aborting makes the reader throw at any point.
     if (options.signal?.aborted !== true) throw error;
   }
 }
@@ -76,7 +83,7 @@ async function* convertEntries(format: EntryFormat, context: Context): AsyncGene
       const mapped = mapValue(value, { line: number, source, duplicates, ...named });
       yield { place, number, ...('fault' in mapped ? mapped : { ...mapped, omitted: NOTHING_OMITTED }) };
     } else {
-      // Chats without ids have always been named after their lines.
+      // OpenAI chats without ids have always been named after their lines.
       const unnamed = format === openai ? `line-${number}` : undefined;
       yield finish(format.read(value), { place, number, unnamed }, context);
     }
@@ -124,7 +131,7 @@ async function* entriesOfPlan(
       }
     } catch (error) {
       if (parts.length === 1 || signal?.aborted === true) throw error;
-      // The others are read all the same.
+      // The other files are still read.
       const fault = `not imported to its end: ${error instanceof Error ? error.message : String(error)}`;
       yield { part, index, entry: { number: number + 1, value: null, fault } };
     }
@@ -152,7 +159,7 @@ function finish(
   return { place, number, ...('fault' in mapped ? mapped : { ...mapped, omitted }) };
 }
 
-/** Names a conversation that has no id by what was said: the same in any order of the file. */
+/** Names a conversation without an id by a digest of its turns, so that the order of the file does not matter. */
 function digestOf(turns: readonly Turn[]): string {
   const said = turns.map(({ role, content, createdAt }) => [role, content, createdAt ?? null]);
   return createHash('sha256').update(JSON.stringify(said)).digest('base64url').slice(0, 22);

@@ -1,10 +1,12 @@
 /**
- * Reads tables of text: RFC 4180, with any usual delimiter, as spreadsheets and databases write them. The package
- * csv-parse (7.0.3) does not stand in for it: behind a row that is too long it reads no further, and it counts a line
- * twice where a quoted field has CRLF, so that faults would name other lines.
+ * Reads delimited text: RFC 4180 with any common delimiter, as spreadsheets and databases write it. The package
+ * csv-parse (7.0.3) cannot replace it: it stops after a row that is too long, and it counts a line twice where a quoted
+ * field contains CRLF, so that faults would name wrong lines.
+ *
+ * Test: test/doors/import/csv.test.ts.
  */
 
-/** One row. Exactly one of `fields` and `fault` is set. */
+/** One row: exactly one of `fields` and `fault` is set. */
 export interface CsvRow {
   /** The line of the file in which the row begins, counted from 1. */
   readonly line: number;
@@ -14,7 +16,7 @@ export interface CsvRow {
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
-/** The delimiter that the first line has most of, outside quotes; null when it has none. */
+/** Returns the delimiter that is most frequent in the first line outside quotes; null when it has none. */
 export function delimiterOf(start: string): string | null {
   const counts = new Map<string, number>(DELIMITERS.map((delimiter) => [delimiter, 0]));
   let quoted = false;
@@ -28,8 +30,8 @@ export function delimiterOf(start: string): string | null {
 }
 
 /**
- * Yields the rows, blank lines left out. A row that is longer than `limit` characters, or in which the file ends inside
- * quotes, is a fault. Bytes that are no UTF-8 become U+FFFD.
+ * Yields the rows except blank lines. A row that is longer than `limit` characters, or in which the file ends inside
+ * quotes, is a fault. Bytes that are not UTF-8 become U+FFFD.
  */
 export async function* csvRows(
   chunks: AsyncIterable<Buffer>,
@@ -50,7 +52,7 @@ class RowReader {
   #fields: string[] = [];
   #field = '';
   #length = 0;
-  /** `closing`: a quote has come inside quotes; another makes it a character. */
+  /** `closing`: a quote came inside quotes; a second one makes it a literal quote. */
   #state: 'plain' | 'quoted' | 'closing' = 'plain';
   #wasQuoted = false;
   #afterReturn = false;
@@ -82,7 +84,7 @@ class RowReader {
         character === '"' &&
         (this.#state === 'closing' || (at === from && this.#field === '' && !this.#wasQuoted))
       ) {
-        // The second of two quotes is a character, and the first of a field opens it.
+        // The second of two quotes is a literal quote; a first one opens the field.
         from = this.#state === 'closing' ? at : at + 1;
         this.#state = 'quoted';
         this.#wasQuoted = true;

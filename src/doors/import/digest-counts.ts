@@ -1,32 +1,37 @@
+/**
+ * Counts by text that keep 64 bits of a digest instead of the text, for imports of millions of conversations.
+ *
+ * Test: test/doors/import/digest-counts.test.ts.
+ */
 import { hash } from 'node:crypto';
 
-/** Parts of the table that grow by themselves, so that little is copied at a time; a power of two. */
+/** Number of parts, a power of two. Each grows by itself, so that growth copies little at a time. */
 const PARTS = 256;
-/** Slots of a part at first. */
+/** Initial slots of a part. */
 const FIRST_SLOTS = 16;
-/** A part grows when it is fuller than this, by this. */
+/** A part whose load exceeds MAX_LOAD grows by GROWTH. */
 const MAX_LOAD = 0.85;
 const GROWTH = 1.25;
 
 /**
- * A count for each text, of which it keeps 64 bits: about 16 bytes a text. Two of ten million different texts are
- * taken for one with a probability of 10⁻⁵.
+ * A map from text to count that takes about 16 bytes a text. The probability that two of ten million texts collide is
+ * 10⁻⁵.
  */
 export class DigestCounts {
   readonly #parts = Array.from({ length: PARTS }, () => new Part());
 
-  /** Texts with a count. */
+  /** Number of texts with a count. */
   get size(): number {
     return this.#parts.reduce((sum, part) => sum + part.size, 0);
   }
 
-  /** 0 for a text that has none. */
+  /** Returns 0 for an unknown text. */
   get(text: string): number {
     const [high, low] = digestOf(text);
     return this.#of(low).get(high, low);
   }
 
-  /** `count`: 1 or more. */
+  /** `count` is at least 1. */
   set(text: string, count: number): void {
     const [high, low] = digestOf(text);
     this.#of(low).set(high, low, count);
@@ -56,7 +61,7 @@ class Part {
   }
 }
 
-/** Open addressing. A slot without a count is empty. */
+/** A hash table with open addressing; a slot with count 0 is empty. */
 class Slots {
   readonly highs: Uint32Array;
   readonly lows: Uint32Array;
@@ -68,7 +73,7 @@ class Slots {
     this.counts = new Uint32Array(length);
   }
 
-  /** Where a digest is, or would be. */
+  /** Returns the slot of a digest, or the empty slot where it belongs. */
   find(high: number, low: number): number {
     const { length } = this.counts;
     let slot = Math.floor((high / 2 ** 32) * length);
@@ -77,7 +82,7 @@ class Slots {
     return slot;
   }
 
-  /** Whether it is new. */
+  /** Returns true if the digest is new. */
   put(high: number, low: number, count: number): boolean {
     const slot = this.find(high, low);
     const isNew = this.counts[slot] === 0;

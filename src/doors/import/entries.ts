@@ -1,4 +1,9 @@
-/** Reads a file of any shape as its entries, one after the other. */
+/**
+ * Recognises the layout of a file and reads its entries one after the other. An entry that cannot be read has a fault,
+ * and the next ones are still read.
+ *
+ * Test: test/doors/import/plan.test.ts.
+ */
 import { csvRows, delimiterOf } from './csv.ts';
 import { firstBytes, isUtf8Start } from './bytes.ts';
 import type { Input } from './inputs.ts';
@@ -10,23 +15,23 @@ import { type Shape } from './formats/format.ts';
 import { chatStretches, isChatStart } from './whatsapp-chat.ts';
 import type { TimeReading } from './written-dates.ts';
 
-/** A value of a file, or why it has none. */
+/** An entry of a file: its value, or a fault. */
 export interface Entry {
-  /** A line, row or entry of the file, counted from 1. */
+  /** Number of the line, row or entry, counted from 1. */
   readonly number: number;
   readonly value: unknown;
   readonly fault: string | null;
 }
 
-/** How a file is to be cut into entries. */
+/** The way a file is cut into entries. */
 export type Layout =
   | { readonly shape: 'jsonl' | 'parquet' }
   | { readonly shape: 'json'; readonly member: string | null }
   | { readonly shape: 'csv'; readonly delimiter: string; readonly isUtf8: boolean }
-  /** How the times of its messages are read. */
+  /** `times` says how the times of its messages are read. */
   | { readonly shape: 'chat'; readonly times: TimeReading };
 
-/** Lists of entries that stand in an object at the top, as the pages of APIs and some exports have them. */
+/** Names of the lists of entries in a top-level object, as pages of APIs and some exports have them. */
 const LIST_MEMBERS = [
   'conversations',
   'tickets',
@@ -39,15 +44,15 @@ const LIST_MEMBERS = [
   'records',
   'rows',
 ];
-/** As much of a file as its layout is told from. */
+/** Bytes at the start of a file that decide its layout. */
 const START_BYTES = 1024 * 1024;
 const PARQUET_MAGIC = 'PAR1';
 const LINES_NAME = /\.(?:jsonl|ndjson)(?:\.[a-z]+)?$/i;
-/** Their lines may look like messages of a chat. */
+/** Lines of log files may look like chat messages. */
 const LOG_NAME = /\.log(?:\.[a-z0-9]+)?$/i;
 const TABLE_NAME = /\.(?:csv|tsv|txt)(?:\.[a-z]+)?$/i;
 
-/** Tells how a file is laid out; null when it is nothing that could be read. An empty file has lines. */
+/** Recognises the layout of a file; null if no reader fits. An empty file is `jsonl`. */
 export async function layoutOf(input: Input): Promise<Layout | null> {
   const bytes = await firstBytes(input.open(), START_BYTES);
   if (bytes.subarray(0, 4).toString('latin1') === PARQUET_MAGIC) return { shape: 'parquet' };
@@ -64,12 +69,12 @@ export async function layoutOf(input: Input): Promise<Layout | null> {
   return { shape: 'csv', delimiter: delimiter ?? ',', isUtf8: isUtf8Start(bytes) };
 }
 
-/** Each line is a value: the first with others behind it, or most of them where the first is broken. */
+/** True if each line is a JSON value: the first one parses and more follow, or most parse where the first is broken. */
 function isLines(start: string): boolean {
   const lines = start.split('\n').filter((line) => line.trim() !== '');
   if (lines.length === 1)
     return parsed(start) === undefined ? false : start.startsWith('{') && !isPage(start);
-  // The last may be cut off.
+  // The last line may be cut off.
   const whole = lines.slice(0, Math.max(1, lines.length - 1)).slice(0, 50);
   if (parsed(whole[0] ?? '') !== undefined) return true;
   return (
@@ -81,7 +86,7 @@ function isPage(text: string): boolean {
   return listMemberOf(text) !== null;
 }
 
-/** The member of an object at the top that holds the entries; null when the object is one itself. */
+/** Returns the member of a top-level object that holds the entries; null if the object is an entry itself. */
 function listMemberOf(start: string): string | null {
   if (!start.startsWith('{')) return null;
   const whole = parsed(start);
@@ -92,7 +97,7 @@ function listMemberOf(start: string): string | null {
       continue;
     }
     const found = new RegExp(`"${member}"\\s*:\\s*\\[\\s*\\{`).exec(start);
-    // A message of a conversation begins with who said it.
+    // A message of a conversation begins with its role or text; such a list is a conversation.
     if (
       found !== null &&
       !/^[^{}]{0,200}"(?:from|role|sender|value|content)"\s*:/.test(
@@ -108,7 +113,7 @@ function isMessage(value: Record<string, unknown>): boolean {
   return ('role' in value && 'content' in value) || ('from' in value && 'value' in value);
 }
 
-/** The entries of a file. Throws the error of the stream where the file is cut off or damaged. */
+/** Reads the entries of a file. Throws the stream's error where the file is cut off or damaged. */
 export async function* entriesOf(
   input: Input,
   layout: Layout,
@@ -144,7 +149,7 @@ export async function* entriesOf(
   }
 }
 
-/** What the places of a shape's entries are called. */
+/** The unit in which positions of a shape are reported. */
 export function unitOf(shape: Shape): 'line' | 'entry' | 'row' {
   switch (shape) {
     case 'jsonl':

@@ -1,3 +1,9 @@
+/**
+ * Groups the rows of each conversation, wherever they stand in the files. Rows are kept on disk: memory holds the rows
+ * of one conversation only.
+ *
+ * Test: test/doors/import/formats/registry.test.ts.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,19 +13,16 @@ import type { PlacedRow } from './formats/format.ts';
 /** The rows of one conversation, in order. */
 export interface RowGroup {
   readonly conversation: string;
-  /** Where its first row stands in the file. */
+  /** Number of its first row. */
   readonly number: number;
   readonly rows: readonly unknown[];
 }
 
-/** Rows that are written together. */
+/** Rows, or characters, written to the database at once. */
 const BATCH = 4096;
 const BATCH_CHARACTERS = 8 * 1024 * 1024;
 
-/**
- * Puts the rows of each conversation together, wherever they stand in the file. Keeps them on the disk: memory stays
- * the same for any number of rows, except those of one conversation.
- */
+/** Rows in a temporary DuckDB database, grouped by conversation. */
 export class RowGrouping {
   readonly #folder: string;
   readonly #database: Database;
@@ -35,7 +38,7 @@ export class RowGrouping {
 
   static async open(): Promise<RowGrouping> {
     const folder = await mkdtemp(join(tmpdir(), 'undertone-rows-'));
-    // Most imports need no database, which takes a tenth of a second to load.
+    // Loaded on demand: it takes a tenth of a second, and most imports need no database.
     const { openDatabase } = await import('../../store/duckdb.ts');
     const database = await openDatabase({ threads: 2, memoryBytes: 256e6, spillDirectory: folder });
     const connection = await database.connect();
@@ -45,7 +48,7 @@ export class RowGrouping {
     return new RowGrouping(folder, database, connection);
   }
 
-  /** `number`: where the row stands in the file; ascending. */
+  /** `number` is the position of the row; it ascends. */
   async add(row: PlacedRow, number: number): Promise<void> {
     const kept = JSON.stringify(row.kept);
     this.#batch.push([row.conversation, row.part, row.at, number, kept]);
@@ -54,8 +57,8 @@ export class RowGrouping {
   }
 
   /**
-   * The conversations by their first row; rows by time where all of a conversation have one, else as in the file. Throws
-   * what the signal says.
+   * Yields conversations in the order of their first row. Rows are sorted by time if all rows of the conversation have
+   * one, otherwise they keep file order. Throws the signal's reason.
    */
   async *groups(signal?: AbortSignal): AsyncGenerator<RowGroup> {
     await this.#write();

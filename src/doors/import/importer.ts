@@ -1,3 +1,10 @@
+/**
+ * Imports planned files into a service. Safe to repeat: conversations that the service holds in full are skipped, those
+ * it holds in part are continued, and messages accepted but not yet processed are recognised by the key of their
+ * request.
+ *
+ * Test: test/doors/import/importer.test.ts.
+ */
 import { DEFAULT_INSTANCE_NAME } from '../../domain/limits.ts';
 import type { Ingested } from '../client/answers.ts';
 import { UndertoneError } from '../client/errors.ts';
@@ -29,29 +36,28 @@ interface Placed {
   readonly conversation: Conversation;
 }
 
-/** What is looked up and sent together. A conversation that alone has more is sent in requests of its own. */
+/**
+ * Limits of a group that is looked up and sent together. A conversation that exceeds them alone is sent in requests of
+ * its own.
+ */
 const GROUP = { conversations: 250, messages: 4096, characters: 1024 * 1024 };
-/** Groups on their way: one is read while others are sent and stored. */
+/** Groups in flight: one is read while others are sent and stored. */
 const GROUPS_IN_FLIGHT = 4;
 /**
- * Sends every conversation of the files, each to a session of its own, some at a time; the messages of
- * one conversation keep their order. Safe to repeat: conversations that the service shows in full are
- * passed over, those it shows in part are continued, and what it has accepted but not yet processed is
- * recognised by the key of its request. Never throws for what a line, a file or the service does wrong:
- * the summary says it.
+ * Sends every conversation of the files to a session of its own, several at a time; messages of one conversation keep
+ * their order. Faults of lines, files and the service do not throw: the summary reports them.
  */
 export async function importPlanned(options: ImportOptions): Promise<ImportSummary> {
   return await new Import(options, () => Promise.resolve(options.plans)).run();
 }
 
-/** The same for files whose format is recognised, without asking anybody. */
+/** Imports files whose formats are recognised automatically. */
 export async function importFiles(
   options: Omit<ImportOptions, 'plans'> & { readonly files: readonly string[] },
 ): Promise<ImportSummary> {
   return await new Import(options, () => planFiles(options.files, options.signal)).run();
 }
 
-/** Conversations that are sent together. */
 class Group {
   readonly placed: Placed[] = [];
   #messages = 0;
@@ -77,15 +83,15 @@ class Import {
   readonly #options: Omit<ImportOptions, 'plans'>;
   readonly #planned: () => Promise<readonly FilePlan[]>;
   readonly #observer: ImportObserver;
-  /** What is read and not yet on its way, of one file or several. */
+  /** Conversations that are read but not yet in flight; a group may span files. */
   #group = new Group();
   readonly #inFlight = new Set<Promise<void>>();
-  /** Names of the conversations of both. */
+  /** Names of the conversations in `#group` and in flight. */
   readonly #open = new Set<string>();
   readonly #users = new DigestCounts();
-  /** End users of conversations that name none. */
+  /** End users invented for conversations that name none. */
   #anonymous = 0;
-  /** Messages of each session that were met in this import: queries may not show them yet. */
+  /** Messages per session that this import sent or found; queries may not return them yet. */
   readonly #sent = new DigestCounts();
   readonly #warnings = new WarningCounts();
   readonly #leftOut = new OmissionCounts();
@@ -93,7 +99,7 @@ class Import {
   readonly #pace: Pace | null;
   readonly #lookup: SessionLookup;
   #instanceId: string | null;
-  /** It was made for this import, and is nobody's default. */
+  /** True if this import created the instance and it is not the project's default. */
   #isNew = false;
   #stopped: Error | null = null;
   #conversations = 0;
@@ -161,7 +167,7 @@ class Import {
     return this.#stopped !== null || this.#options.signal?.aborted === true;
   }
 
-  /** An interruption ends questions in the middle, which is no fault. */
+  /** An abort interrupts requests; that is no fault. */
   #stopUnlessInterrupted(error: unknown): void {
     if (this.#options.signal?.aborted !== true || isSilence(error)) this.#stop(error);
   }
@@ -197,7 +203,7 @@ class Import {
   async #add(placed: Placed): Promise<void> {
     const { source, id } = placed.conversation;
     const name = nameOf(source, id);
-    // A file before has it, too, perhaps shorter: it goes on where that one ended.
+    // An earlier file contains it too, perhaps shorter: it continues after that one's messages.
     if (this.#open.has(name)) {
       await this.#begin();
       await Promise.all(this.#inFlight);
@@ -221,7 +227,7 @@ class Import {
     this.#observer.failure?.({ ...place, line, message });
   }
 
-  /** Sends the group when there is room for it on the way, and reads on meanwhile. */
+  /** Sends the group as soon as there is room in flight; reading continues meanwhile. */
   async #begin(): Promise<void> {
     const group = this.#group.placed;
     this.#group = new Group();
@@ -245,7 +251,7 @@ class Import {
     this.#inFlight.add(task);
   }
 
-  /** Only when there is something to send: files that cannot be read leave no instance behind. */
+  /** Opens the instance only when there is something to send, so that unreadable files leave no empty instance. */
   async #openInstance(): Promise<string> {
     const { into, target } = this.#options;
     const name = into.kind === 'new' ? into.name : DEFAULT_INSTANCE_NAME;
@@ -254,13 +260,13 @@ class Import {
       ...(into.kind === 'default' ? { default: true } : {}),
     });
     this.#instanceId = opened.id;
-    // Nobody else sends anything to it; and what we send, we know.
+    // Nobody else writes to a new instance, so lookups are not needed.
     this.#isNew = into.kind === 'new' && opened.made;
     this.#observer.instance?.(opened.id, opened);
     return opened.id;
   }
 
-  /** Looks up what the service holds of these conversations, then sends what is missing. */
+  /** Looks up how much of these conversations the service holds, then sends the rest. */
   async #deliver(instanceId: string, group: readonly Placed[]): Promise<void> {
     const conversations = group.map(({ conversation }) => conversation);
     const { sessions, held } = await this.#lookup.find(instanceId, conversations, { isNew: this.#isNew });
@@ -291,7 +297,7 @@ class Import {
     );
   }
 
-  /** Counts what became of a conversation: its answers, up to the first that is none. */
+  /** Counts the answers of a conversation, up to the first error. */
   #settle(placed: Placed, count: number, outcome: readonly Sent[]): void {
     const { place, conversation } = placed;
     for (const { request, answer } of outcome) {
@@ -331,7 +337,10 @@ class Import {
     }
   }
 
-  /** A refused conversation is that line's failure; a refused key or instance, or silence, ends the import. */
+  /**
+   * A refused conversation is a failure of its line; a refused key or instance, or an unreachable service, ends the
+   * import.
+   */
   #refused({ place, conversation }: Placed, error: Error): void {
     const aborted = this.#options.signal?.aborted === true;
     if (isRefusal(error) && ![401, 403, 404].includes(error.status)) {
@@ -352,7 +361,7 @@ class Import {
 }
 
 /**
- * The same refusal with its place as the line has it: `turns.4.createdAt` in place of
+ * Returns the same refusal with the path as the line has it: `turns.4.createdAt` instead of
  * `messages.3.metadata.createdAt`.
  */
 function inLine(error: Error, places: readonly string[]): Error {
@@ -363,7 +372,7 @@ function inLine(error: Error, places: readonly string[]): Error {
   return refusalAt(error, 'refused', `${place}${member.replace('.metadata.createdAt', '.createdAt')}`);
 }
 
-/** The service could not be reached, or was too busy, for as long as the client waits. */
+/** True if the service was unreachable or too busy for as long as the client waits. */
 function isSilence(error: unknown): boolean {
   return error instanceof UndertoneError && error.status === null;
 }

@@ -1,4 +1,9 @@
-/** What a command line names becomes a list of files: folders and zip files are opened, the standard input is kept. */
+/**
+ * Expands the operands of a command line to a list of files: folders and zip files are opened, standard input and pipes
+ * are copied to disk. A file that cannot be read is reported and does not stop the others.
+ *
+ * Test: test/doors/import/inputs.test.ts.
+ */
 import { constants, createReadStream, createWriteStream, openSync } from 'node:fs';
 import { mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
@@ -10,59 +15,62 @@ import { sourceOfFile } from './mapper.ts';
 import { ENTRY_BYTES, UnpackLimit } from './unpack-limit.ts';
 import { isZip, readZip } from './zip.ts';
 
-/** One file to import. */
 export interface Input {
-  /** As messages name it: the path, and behind it the place in a zip file. */
+  /** Name in messages: the path, and the path inside a zip file. */
   readonly name: string;
-  /** What was named on the command line. */
+  /** Operand of the command line that led to it. */
   readonly operand: string;
-  /** Names its conversations together with their ids, where nothing else does. */
+  /** Default source of its conversations; with their ids it names them. */
   readonly source: string;
   /** Stored bytes. */
   readonly size: number;
-  /** Somebody named it; others were found in a folder or zip file, where anything may be. */
+  /**
+   * True if the command line named the file; false if it was found in a folder or zip file, which may contain anything.
+   */
   readonly named: boolean;
-  /** The file as it is on the disk, where it is one and is not packed. */
+  /** Path on disk; null if the file is packed or part of an archive. */
   readonly path: string | null;
-  /** Ends whatever is read of it. */
+  /** Ends any reading of the file. */
   readonly signal?: AbortSignal | undefined;
-  /** Of what is packed: is told the number of each entry, and throws an Error where they are far more than was stored. */
+  /**
+   * Set for packed files. Takes the number of each entry; throws an Error where there are far too many for the stored
+   * size.
+   */
   readonly onEntry?: (number: number) => void;
   /**
-   * Unpacked, text as UTF-8. `onRead` hears how many stored bytes have been read. Throws an Error where it unpacks to
-   * far more than was stored, and what the signal says once that is aborted.
+   * Reads the file unpacked, text as UTF-8. `onRead` receives the stored bytes read so far. Throws an Error where the
+   * file unpacks to far more than its stored size, and the signal's reason.
    */
   open(onRead?: (bytes: number) => void): AsyncIterable<Buffer>;
 }
 
 export interface Inputs {
   readonly inputs: readonly Input[];
-  /** What cannot be read, and why. */
+  /** Files that cannot be read, and the reasons. */
   readonly faults: readonly { readonly name: string; readonly message: string }[];
-  /** Removes what was kept of the standard input and of pipes. */
+  /** Removes the copies of standard input and of pipes. */
   close(): Promise<void>;
 }
 
 export interface OpenInputsOptions {
-  /** Default: that of the process. */
+  /** Default: the standard input of the process. */
   readonly standardInput?: AsyncIterable<Buffer>;
-  /** Of files that are not UTF-8 and do not say so. */
+  /** Encoding of files that are not UTF-8 and have no byte order mark. */
   readonly encoding?: string | undefined;
-  /** Ends opening, and reading what was opened. */
+  /** Ends opening and any later reading. */
   readonly signal?: AbortSignal | undefined;
-  /** Hears how many files there are so far, and how many of the names are done; folders in part. */
+  /** Receives the number of files found, and the number of operands finished; a folder counts in fractions. */
   readonly onFound?: (files: number, done: number) => void;
 }
 
-/** What an input is called. */
 type Named = Pick<Input, 'name' | 'operand' | 'source' | 'named'>;
 
-/** Names of the standard input. */
+/** Operand of the standard input. */
 const STANDARD_INPUT = '-';
 
 /**
- * Expands what was named. A file that cannot be read is a fault and keeps no other from being read. Throws the error of
- * the file system when what was named is not there, and what the signal says once that is aborted.
+ * Expands the operands. An unreadable file is a fault and does not stop the others. Throws the file system's error if
+ * an operand does not exist, and the signal's reason.
  */
 export async function openInputs(names: readonly string[], options: OpenInputsOptions = {}): Promise<Inputs> {
   const opening = new Opening(options);
@@ -80,17 +88,17 @@ class Opening {
   readonly inputs: Input[] = [];
   readonly faults: { name: string; message: string }[] = [];
   readonly #options: OpenInputsOptions;
-  /** Holds what pipes gave. */
+  /** Temporary folder with the contents of pipes. */
   #folder: string | null = null;
   #pipes = 0;
-  /** How many of the names are done. */
+  /** Operands finished. */
   #done = 0;
 
   constructor(options: OpenInputsOptions) {
     this.#options = options;
   }
 
-  /** `index`: how many names were before. */
+  /** `index` is the number of operands before this one. */
   async add(name: string, index: number): Promise<void> {
     this.#done = index;
     const { standardInput = process.stdin, signal } = this.#options;
@@ -118,7 +126,7 @@ class Opening {
     if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** Recognising reads the beginning, importing reads all: the disk holds what a pipe gives once only. */
+  /** Copies a pipe to disk: recognition reads its start and the import reads it again. */
   async #addPipe(bytes: AsyncIterable<Buffer>, of: Pick<Named, 'name' | 'operand'>): Promise<void> {
     const { signal } = this.#options;
     this.#folder ??= await mkdtemp(join(tmpdir(), 'undertone-import-'));
@@ -169,7 +177,7 @@ class Opening {
     }
   }
 
-  /** A range that may be packed once more: a gzip'ed file in a zip file. */
+  /** Opens a range that may be packed once more, such as a gzip file in a zip file. */
   async #inputOf(range: Range, named: Named, limit: UnpackLimit): Promise<Input> {
     const { encoding, signal } = this.#options;
     const packing = packingOf(await firstBytes(unpack(range), 4));
@@ -192,8 +200,8 @@ class Opening {
 }
 
 /**
- * What a pipe gives. A file of this kind is opened only once somebody writes to it, and nothing ends the thread that
- * waits for that; a socket waits as everything else does. On macOS, a socket takes a pipe without a writer for empty.
+ * Reads a named pipe. Opening one as a file blocks a thread until somebody writes, and nothing can interrupt it; a
+ * socket waits asynchronously. On macOS a socket reads a pipe without a writer as empty.
  */
 function openPipe(path: string): AsyncIterable<Buffer> {
   if (process.platform === 'darwin') return createReadStream(path);
@@ -201,7 +209,9 @@ function openPipe(path: string): AsyncIterable<Buffer> {
   return new Socket({ fd, readable: true, writable: false });
 }
 
-/** Every file below a folder, by name; hidden ones are none. A link to a file is one, unless the file is there, too. */
+/**
+ * Lists every file below a folder by name, except hidden ones. A link to a file counts unless its target is listed too.
+ */
 async function filesIn(
   folder: string,
   onFound: (files: number) => void,
@@ -226,7 +236,7 @@ async function filesIn(
     for (const file of files) known.add(await realpath(file));
     for (const link of links.toSorted()) {
       signal?.throwIfAborted();
-      // One that leads nowhere is a file that cannot be read; one to a folder is not followed.
+      // A broken link is reported as an unreadable file; a link to a folder is not followed.
       const target = await realpath(link).catch(() => null);
       if (target !== null && (known.has(target) || !(await stat(target)).isFile())) continue;
       if (target !== null) known.add(target);
@@ -240,7 +250,7 @@ function isHidden(name: string): boolean {
   return name.split('/').some((part) => part.startsWith('.') || part === '__MACOSX');
 }
 
-/** Two files of the same name in two folders are two sources. */
+/** Files of the same name in two folders are two sources. */
 function sourceInFolder(name: string): string {
   const folders = name.split('/').slice(0, -1);
   return [...folders, sourceOfFile(name)].join('/');

@@ -1,6 +1,10 @@
-/** Cuts JSON of any size into its entries without holding more than one of them. */
+/**
+ * Cuts JSON of any size into its entries and holds no more than one of them.
+ *
+ * Test: test/doors/import/json.test.ts.
+ */
 
-/** One entry of a JSON file. Exactly one of `text` and `fault` is set. */
+/** One entry: exactly one of `text` and `fault` is set. */
 export interface JsonEntry {
   /** Counted from 1. */
   readonly number: number;
@@ -13,9 +17,9 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 /**
- * Yields the elements of the lists at the top; of an object at the top the elements of its list `member`, or itself
- * when `member` is null. Several values may follow each other. The text of an entry is not checked: JSON.parse does
- * that. An entry that is longer than `limit` bytes is passed over with a fault, as is one in which the file ends.
+ * Yields the elements of top-level lists; of a top-level object, the elements of its list `member`, or the object
+ * itself when `member` is null. Several values may follow each other. Texts are not checked; JSON.parse does that. An
+ * entry that is longer than `limit` bytes, or in which the file ends, is a fault.
  */
 export async function* jsonEntries(
   chunks: AsyncIterable<Buffer>,
@@ -36,18 +40,18 @@ class Cutter {
   readonly #member: string | null;
   readonly #limit: number;
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
-  /** Open lists and objects. */
+  /** Number of open lists and objects. */
   #depth = 0;
-  /** The depth at which entries stand; null while no list of entries is open. */
+  /** Depth of the entries; null while no list of entries is open. */
   #entryDepth: number | null = null;
   #inString = false;
   #escaped = false;
-  /** Within an entry: its kind. A word is a number, true, false, null or nonsense. */
+  /** Kind of the open entry. A word is a number, true, false, null or invalid text. */
   #entry: 'none' | 'nested' | 'string' | 'word' = 'none';
   #parts: Buffer[] = [];
   #bytes = 0;
   #number = 0;
-  /** Of an object at the top: the string that may be a name, and whether its colon has come. */
+  /** In a top-level object: the string that may be a member's name; `#named` is set once its colon has come. */
   #name: number[] | null = null;
   #named = false;
 
@@ -86,7 +90,7 @@ class Cutter {
     if (from >= 0) this.#keep(chunk.subarray(from));
   }
 
-  /** What the file ends in the middle of. */
+  /** Returns the entry in which the file ends. */
   end(): JsonEntry | null {
     if (this.#entry === 'none') return null;
     if (this.#entry === 'word') return this.#finish(Buffer.alloc(0));
@@ -94,7 +98,7 @@ class Cutter {
     return { number: this.#number, text: null, fault: 'the file ends in the middle of it' };
   }
 
-  /** True when the string ends with this byte. */
+  /** True if this byte ends the string. */
   #stringByte(byte: number): boolean {
     if (this.#escaped) this.#escaped = false;
     else if (byte === BACKSLASH) this.#escaped = true;
@@ -106,7 +110,10 @@ class Cutter {
     return false;
   }
 
-  /** An entry starts at its depth; one at the top is an object without `member`, or no list. */
+  /**
+   * An entry starts at the entry depth. At the top level, an object is one if there is no `member`, and so is any
+   * scalar.
+   */
   #startsEntry(byte: number): boolean {
     const isSeparator = byte === COMMA || byte === COLON || byte === CLOSE_LIST || byte === CLOSE_OBJECT;
     if (isSeparator) return false;

@@ -1,23 +1,29 @@
+/**
+ * Reads the lines of plain and gzip files as UTF-8. Memory is bounded: a line longer than the limit is reported as a
+ * fault and skipped.
+ *
+ * Test: test/doors/import/lines.test.ts.
+ */
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
 
-/** One line of a file. Exactly one of `text` and `fault` is set. */
+/** One line: exactly one of `text` and `fault` is set. */
 export interface Line {
   /** Counted from 1. */
   readonly number: number;
   readonly text: string | null;
-  /** Why the line cannot be read as text. */
+  /** Reason why the line is not text. */
   readonly fault: string | null;
 }
 
-/** A line longer than this is not held in memory: it is reported and passed over. */
+/** Longest line that is held in memory. */
 export const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 const GZIP_MAGIC = [0x1f, 0x8b];
 
-/** Whether a file starts as a gzip member does; its name does not matter. */
+/** True if the file starts with the magic bytes of gzip; its name does not matter. */
 async function isGzip(path: string): Promise<boolean> {
   const file = await open(path, 'r');
   try {
@@ -29,13 +35,12 @@ async function isGzip(path: string): Promise<boolean> {
 }
 
 /**
- * Streams the lines of a plain or gzip'ed UTF-8 file; blank lines are passed over (and counted).
+ * Streams the lines of a plain or gzip file. Blank lines are skipped but counted.
  *
- * Lines end at `\n` alone (a `\r` before it is dropped): U+2028 may stand inside a JSON string, and
- * node:readline would cut there. `onRead` hears how many bytes of the file itself the lines so far
- * took up: exactly in a plain file, within a few kilobytes in a gzip'ed one.
- * Throws the stream's own error when the file ends in the middle of its gzip data or cannot be read;
- * every complete line before the fault has been yielded by then.
+ * Lines end at `\n` alone, without a `\r` before it: U+2028 may stand inside a JSON string, and node:readline would cut
+ * there. `onRead` receives the stored bytes of the lines so far: exact for a plain file, within a few kilobytes for
+ * gzip. Throws the stream's error when the gzip data are cut off or unreadable, after every complete line before the
+ * fault.
  */
 export async function* readLines(
   path: string,
@@ -57,7 +62,10 @@ export async function* readLines(
   }
 }
 
-/** The lines of unpacked bytes, as `readLines` says. `onLine` hears where each line ends, and at last where all end. */
+/**
+ * Yields the lines of unpacked bytes as `readLines` does. `onLine` receives the byte offset after each line, and at
+ * last the total.
+ */
 export async function* linesOf(
   chunks: AsyncIterable<Buffer>,
   options: { readonly maxLineBytes?: number; readonly onLine?: (end: number) => void } = {},

@@ -1,3 +1,9 @@
+/**
+ * Maps one line of a file to a conversation: messages as POST /v1/ingest/ takes them, with a name that is unique within
+ * the import and the same in every run.
+ *
+ * Test: test/doors/import/mapper.test.ts.
+ */
 import { basename } from 'node:path';
 import { v5 } from 'uuid';
 import { roleOf } from '../../domain/records.ts';
@@ -15,29 +21,29 @@ export interface IngestMessage {
 
 const EXAMPLE_TURN = '{"role": "user", "content": "Where is my parcel?"}';
 
-/** Of an id that is sent as the session's `externalId`, code points. */
+/** Maximum length of the id, which is sent as the session's `externalId`, in code points. */
 const MAX_ID_LENGTH = 255;
 
-/** One line of a file, ready to be sent. `source` and `id` together name the conversation. */
+/** One line, ready to be sent. `source` and `id` together name the conversation. */
 export interface Conversation {
   readonly line: number;
   readonly source: string;
   readonly id: string;
   readonly messages: readonly IngestMessage[];
-  /** Nobody says who its end user is: it has one of its own. */
+  /** True if the line names no end user; the conversation then gets one of its own. */
   readonly isAnonymous: boolean;
-  /** Where each message stands in the line, such as `turns.4`. */
+  /** Path of each message in the line, such as `turns.4`. */
   readonly places: readonly string[];
-  /** Kept with the session: the line's own metadata, source and id, and as `externalId` the id as it was written. */
+  /** Session metadata: the line's own, with source, id, and the original id as `externalId`. */
   readonly session: Readonly<Record<string, unknown>>;
 }
 
-/** A line as understood: a conversation with the indices of its empty turns, or the reason why not. */
+/** A conversation with the indices of its empty turns, or the fault of the line. */
 export type MappedLine =
   | { readonly conversation: Conversation; readonly emptyTurns: readonly number[] }
   | { readonly fault: string };
 
-/** The source of lines that name none: the file's name without folder and endings. */
+/** Source of lines that name none: the file name without folder and extensions. */
 export function sourceOfFile(path: string): string {
   const name = basename(path).replace(
     /(?:\.(?:gz|gzip|zst|zstd|zip|jsonl|ndjson|json|txt|csv|tsv|parquet)){1,4}$/i,
@@ -47,14 +53,14 @@ export function sourceOfFile(path: string): string {
 }
 
 /**
- * Gives the second and later conversations of one file that carry the same source and id a suffix
- * (`#2`, `#3`, …) in file order, so that each of them is a session of its own on every run.
+ * Gives the second and later conversations of a file with the same source and id a suffix (`#2`, `#3`, …) in file
+ * order, so that each is the same separate session in every run.
  */
 export class DuplicateIds {
-  /** How often each name came, the last suffix that was given to it. */
+  /** Name → its last suffix. */
   readonly #seen = new DigestCounts();
 
-  /** The id to use for this occurrence; the first keeps its own. */
+  /** Returns the id for this occurrence; the first keeps its own. */
   next(source: string, id: string): string {
     const name = nameOf(source, id);
     const before = this.#seen.get(name);
@@ -74,35 +80,35 @@ export class DuplicateIds {
   }
 }
 
-/** One string per (source, id); no two pairs share one. */
+/** Returns one string per (source, id), different for different pairs. */
 export function nameOf(source: string, id: string): string {
   return JSON.stringify([source, id]);
 }
 
-/** Names the end users that we make up. */
+/** UUID namespace of invented end users. */
 const AUTHOR_NAMESPACE = '6f1b5c8e-40a7-5d52-9c0e-2b8a6d3f7e94';
 
 /**
- * The end user of a conversation that names none. It has no word of the source: words of an end user's id are taken for
- * a name and hidden in titles, and a file may be called after what its conversations are about.
+ * Invents the end user of a conversation that names none. The id contains no word of the source: words of an end user's
+ * id are redacted as a name in titles, and file names often contain the topic.
  */
 function authorOf(source: string, id: string): string {
   return v5(nameOf(source, id), AUTHOR_NAMESPACE);
 }
 
-/** What a line does not say of itself. */
+/** Values for what a line does not contain. */
 export interface LineContext {
   readonly line: number;
-  /** Of lines that name none; '': their ids alone name them. */
+  /** Source of lines that name none; '' names them by their ids alone. */
   readonly source: string;
   readonly duplicates: DuplicateIds;
-  /** Names a conversation that has no id. Default: its line. */
+  /** Id of a conversation that has none. Default: from its line number. */
   readonly unnamed?: string;
-  /** The end user of a conversation that names none. Default: one of its own, by source and id. */
+  /** End user of a conversation that names none. Default: one derived from source and id. */
   readonly user?: string;
 }
 
-/** Reads one line as `mapValue` does. */
+/** Parses a line and maps it. */
 export function mapLine(text: string, context: LineContext): MappedLine {
   try {
     return mapValue(JSON.parse(text), context);
@@ -112,9 +118,9 @@ export function mapLine(text: string, context: LineContext): MappedLine {
 }
 
 /**
- * Reads a conversation: `{"id", "source"?, "turns": [{"role", "content", "userId"?, "createdAt"?,
- * "metadata"?}], "userId"?, "metadata"?}`; `messages` may stand for `turns`. Other members (labels,
- * ratings, licences) are left behind. A conversation without `id` is named after its line.
+ * Maps a conversation `{"id", "source"?, "turns": [{"role", "content", "userId"?, "createdAt"?, "metadata"?}],
+ * "userId"?, "metadata"?}`; `messages` may replace `turns`. Other members (labels, ratings, licences) are dropped. A
+ * conversation without `id` is named after its line.
  */
 export function mapValue(value: unknown, context: LineContext): MappedLine {
   if (!isObject(value)) return { fault: 'not a JSON object' };
@@ -182,7 +188,7 @@ export function mapValue(value: unknown, context: LineContext): MappedLine {
   };
 }
 
-/** End users that a conversation's user turns name. */
+/** Returns the end users that the user turns name. */
 export function usersOf(conversation: Conversation): Set<string> {
   const users = new Set<string>();
   for (const message of conversation.messages) {
@@ -196,9 +202,8 @@ function isUserTurn(message: IngestMessage): boolean {
 }
 
 /**
- * Fills in the author of user turns. An author that the file states for the whole line fills every gap;
- * one that we made up only stands where no user turn names anyone, since mixing it with the file's own
- * names would invent a second person.
+ * Fills in the author of user turns. An author that the line states fills every gap; an invented one or the option's
+ * only applies where no user turn names anyone: mixed with the file's names it would invent a second person.
  */
 function withAuthor(messages: readonly IngestMessage[], author: string, stated: boolean): IngestMessage[] {
   const someNamed = messages.some((message) => isUserTurn(message) && message.userId !== undefined);

@@ -1,9 +1,14 @@
+/**
+ * Keeps a bounded number of evenly spaced positions of an import, for the display of progress.
+ *
+ * Test: test/doors/import/visible.test.ts.
+ */
 import type { Mark } from './contract.ts';
 
-/** More say no more to a person. */
+/** More positions would not make the display finer. */
 const MOST = 32;
 
-/** Keeps marks at about the same distance from each other, however many come. Covered by test/doors/import/visible.test.ts. */
+/** Evenly spaced marks: the list is halved, and the spacing doubled, each time it is full. */
 export class Marks {
   #kept: Mark[] = [];
   #every = 1;
@@ -18,7 +23,7 @@ export class Marks {
     this.#every *= 2;
   }
 
-  /** In the order in which the service counts them. */
+  /** Marks in ascending order of position. */
   get all(): readonly Mark[] {
     return this.#kept.toSorted((a, b) => a.position - b.position);
   }

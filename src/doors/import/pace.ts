@@ -1,4 +1,8 @@
-/** Covered by test/doors/import/importer.test.ts. */
+/**
+ * Slows an import down while the service is too far behind, so that other users' figures stay current.
+ *
+ * Test: test/doors/import/importer.test.ts.
+ */
 import type { Ingested } from '../client/answers.ts';
 import type { ImportTarget } from './contract.ts';
 
@@ -8,16 +12,16 @@ interface Mark {
   readonly storedAt: number;
 }
 
-/** Between two questions, where the service answers at once that it is not there yet. */
+/** Pause between two queries after one that times out at once. */
 const ASK_EVERY_MS = 200;
-/** A wait for a mark tells of all that was stored before it. */
+/** Marks closer than this are dropped: a wait for a mark covers everything stored before it. */
 const MARK_EVERY_MS = 500;
 
-/** Keeps an import from getting further ahead of what is counted than some time, so that others' numbers stay live. */
+/** Keeps an import within `maxLagMs` of what the service has processed. */
 export class Pace {
   readonly #target: Pick<ImportTarget, 'query'>;
   readonly #maxLagMs: number;
-  /** Oldest first; of none of them is known that it is counted. */
+  /** Oldest first; none is known to be processed. */
   readonly #marks: Mark[] = [];
 
   constructor(target: Pick<ImportTarget, 'query'>, maxLagMs: number) {
@@ -32,7 +36,7 @@ export class Pace {
     this.#marks.push({ position, sessionId, storedAt });
   }
 
-  /** Resolves once what was stored longer ago is counted. Throws as the query does. */
+  /** Resolves once everything stored more than `maxLagMs` ago is processed. Throws the query's errors. */
   async keep(instanceId: string, isEnded: () => boolean): Promise<void> {
     for (let mark = this.#marks[0]; mark !== undefined && !isEnded(); mark = this.#marks[0]) {
       if (performance.now() - mark.storedAt < this.#maxLagMs) return;

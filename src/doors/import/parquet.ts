@@ -1,3 +1,8 @@
+/**
+ * Reads the rows of Parquet files with DuckDB.
+ *
+ * Test: test/doors/import/inputs.test.ts.
+ */
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,8 +14,8 @@ import type { Input } from './inputs.ts';
 import { UnpackLimit } from './unpack-limit.ts';
 
 /**
- * The rows of a Parquet file as objects, nested values as JSON has them. A packed file is unpacked to the disk. Throws as
- * reading the input does.
+ * Yields rows as objects, with nested values as JSON. A packed file is first unpacked to disk. Throws the reader's
+ * errors.
  */
 export async function* parquetRows(input: Input, onRead?: (bytes: number) => void): AsyncGenerator<Entry> {
   const { openDatabase, quoted } = await import('../../store/duckdb.ts');

@@ -1,12 +1,17 @@
+/**
+ * Cuts a conversation that is too large for one request into parts.
+ *
+ * Test: test/doors/import/importer.test.ts.
+ */
 import { MAX_WHOLE_CHARACTERS, MAX_WHOLE_MESSAGES } from '../../domain/limits.ts';
 import type { IngestMessage } from './mapper.ts';
 
-/** Keeps a request well under the service's default body limit (32 MiB) and its stream's record limit. */
+/** Keeps a request well below the service's default body limit (32 MiB) and the stream's record limit. */
 const MAX_PART_BYTES = 8 * 1024 * 1024;
 
 /**
- * Messages from `offset` on, cut at multiples of what the service shows as a whole, so that a repeat, which goes on
- * behind what it finds there, cuts at the same places.
+ * Cuts the messages from `offset` on at the sizes that the service returns whole. A repeat continues after the messages
+ * that it finds there, so it cuts at the same places.
  */
 export function partsOf(
   messages: readonly IngestMessage[],

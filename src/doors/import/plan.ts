@@ -1,4 +1,9 @@
-/** Decides how each file is read, before anything is sent. */
+/**
+ * Decides how each file is read, before anything is sent: its layout, its format and, for tables, its columns. Where
+ * only a person can decide, nothing is imported.
+ *
+ * Test: test/doors/import/plan.test.ts.
+ */
 import { basename } from 'node:path';
 import { entriesOf, layoutOf, type Layout } from './entries.ts';
 import { MAX_LINE_BYTES } from './lines.ts';
@@ -31,46 +36,46 @@ export interface FilePart {
   readonly layout: Layout;
 }
 
-/** How a file is read, or several as one. */
+/** The way one file, or several as one, is read. */
 export interface FilePlan {
   readonly parts: readonly [FilePart, ...FilePart[]];
   readonly format: Format;
   readonly recognition: Recognition;
-  /** Of a table: which column is what. */
+  /** Column mapping of a table as `--map` arguments; empty for other formats. */
   readonly mapping: readonly string[];
   readonly sample: Sample;
 }
 
-/** A file that nobody knows how to read. */
+/** A file that no format reads. */
 export interface UnknownFile {
   readonly input: Input;
-  /** What it looked like, for people. */
+  /** Description of the file, for people. */
   readonly looksLike: string;
-  /** What makes it readable. Default: a mapping, or the name of its format. */
+  /** Advice that makes it readable. Default: a mapping, or the name of its format. */
   readonly todo?: string;
-  /** It is known what it is, and only a person knows how to read it: nothing is imported before they say so. */
+  /** True if the file is recognised but a person has to decide something: nothing is imported before that. */
   readonly isOpen?: boolean;
 }
 
-/** What the command line says of every file. */
+/** Options of the command line that apply to every file. */
 export interface Reading {
   readonly format?: string;
   readonly mapping?: Mapping;
-  /** Of dates such as `11/1/2026`. Default: as the dates of the file say. */
+  /** Order of dates such as `11/1/2026`. Default: found in the file's dates. */
   readonly dates?: DateOrder;
-  /** Of times without an offset. Default: UTC. */
+  /** Time zone of times without an offset. Default: UTC. */
   readonly timeZone?: string;
-  /** Hears how many stored bytes have been read where all of a file is. */
+  /** Receives the stored bytes read, where a whole file is read. */
   readonly onRead?: (bytes: number) => void;
 }
 
 const NOT_UTF8 = 'a table that is not UTF-8';
 const SAMPLE_ENTRIES = 20;
-/** A sample ends with the first entry behind so many bytes, and with twice as many where no entry ends. */
+/** The sample ends with the first entry after this many bytes; after twice as many even inside an entry. */
 const SAMPLE_BYTES = MAX_LINE_BYTES;
 const MAX_DESCRIBED = 12;
 
-/** Plans one file. Throws the error of the file system. */
+/** Plans one file. Throws the file system's error. */
 export async function planFile(input: Input, reading: Reading = {}): Promise<FilePlan | UnknownFile> {
   const { format: name, mapping } = reading;
   const layout = await layoutOf(input);
@@ -94,7 +99,7 @@ export async function planFile(input: Input, reading: Reading = {}): Promise<Fil
     guess: NonNullable<ReturnType<typeof guessMapping>>,
   ): Promise<FilePlan | UnknownFile> => {
     const { recognition } = guess;
-    // In a folder, it is left out.
+    // A table found in a folder that is not recognised for sure is skipped, so it is not searched.
     const isRead = input.named || recognition.confidence >= SURE;
     const found = isRead ? await orderIn({ input, layout }, guess.mapping, sample, reading) : NO_DATES;
     const order = reading.dates ?? found.order;
@@ -110,7 +115,7 @@ export async function planFile(input: Input, reading: Reading = {}): Promise<Fil
   };
   if (mapping !== undefined && hasColumns(mapping)) {
     const { lacking, columns } = columnsOf(sample, mapping);
-    // Members of JSON may be missing in the first entries; columns of a table may not.
+    // The first entries of JSON may lack members; a table has all its columns.
     if (lacking.length > 0 && (layout.shape === 'csv' || layout.shape === 'parquet'))
       return {
         input,
@@ -134,7 +139,7 @@ export async function planFile(input: Input, reading: Reading = {}): Promise<Fil
   if (best !== null && (guess === null || best.recognition.confidence >= guess.recognition.confidence))
     return plan(best.format, best.recognition);
   if (guess !== null) return planTable(guess);
-  // Lines that nobody recognises are told one by one what our own lines must have.
+  // A fallback for unrecognised lines: their faults say what our own format needs.
   if (layout.shape === 'jsonl' && input.named)
     return plan(undertone, {
       confidence: SURE,
@@ -143,7 +148,7 @@ export async function planFile(input: Input, reading: Reading = {}): Promise<Fil
   return { input, looksLike: describeSample(sample) };
 }
 
-/** The order of the dates and who is the assistant follow from the whole chat, or from what somebody says. */
+/** Plans a chat. The order of dates and the assistant's name come from the whole chat, or from the options. */
 async function planChat(input: Input, reading: Reading): Promise<FilePlan | UnknownFile> {
   const { format = whatsapp.name, mapping, dates, timeZone: zone, onRead } = reading;
   if (format !== whatsapp.name || (mapping !== undefined && hasColumns(mapping)))
@@ -185,7 +190,7 @@ async function planChat(input: Input, reading: Reading): Promise<FilePlan | Unkn
 
 const NO_DATES: OrderFound = { order: null, example: null };
 
-/** Reads a table up to the date that says it; all of it only where it has dates that do not say it. */
+/** Reads a table up to the first date that shows the order of day and month; all of it only if no date shows it. */
 async function orderIn(
   { input, layout }: FilePart,
   mapping: Mapping,
@@ -205,12 +210,12 @@ async function orderIn(
   try {
     for await (const { value } of entriesOf(input, layout, onRead)) if (isDecided(value)) break;
   } catch {
-    // What is wrong with the file is told when it is imported.
+    // The import reports the error of the file.
   }
   return search.found;
 }
 
-/** Roles alone say nothing of columns. */
+/** A mapping of roles alone names no columns. */
 function hasColumns({ fields }: Mapping): boolean {
   return Object.keys(fields).length > 0;
 }
@@ -229,12 +234,12 @@ function eitherWay(example: string): string {
 
 const DATES_TODO = 'Say it with --dates day-first, or with --dates month-first.';
 
-/** Stored bytes of a plan. */
+/** Stored bytes of all files of a plan. */
 export function sizeOf({ parts }: FilePlan): number {
   return parts.reduce((sum, { input }) => sum + input.size, 0);
 }
 
-/** Makes one plan of files that hold parts of the same conversations, where the first of them was. */
+/** Merges plans whose files hold parts of the same conversations, at the place of the first. */
 export function joined(plans: readonly FilePlan[]): FilePlan[] {
   const all: FilePlan[] = [];
   const together = new Map<Format, FilePart[]>();
@@ -251,8 +256,8 @@ export function joined(plans: readonly FilePlan[]): FilePlan[] {
 }
 
 /**
- * Plans what belongs together wherever its files are: exports of Slack, and tickets of Zendesk whose comments have files
- * of their own. Throws as `slackExports`.
+ * Plans files that belong together: exports of Slack, and Zendesk tickets with comments in files of their own. Throws
+ * the errors of `slackExports`.
  */
 export async function planTogether(
   inputs: readonly Input[],
@@ -267,7 +272,10 @@ export async function planTogether(
   return { plans: [...plans, ...tickets.plans], rest: tickets.rest };
 }
 
-/** Plans files that nobody says more of. Throws an Error at the first that cannot be read, and as the signal says. */
+/**
+ * Plans files without options. Throws an Error at the first file that cannot be read or is not recognised, and the
+ * signal's reason.
+ */
 export async function planFiles(files: readonly string[], signal?: AbortSignal): Promise<FilePlan[]> {
   const { inputs, faults } = await openInputs(files, { signal });
   for (const { name, message } of faults) throw new Error(`${name} ${message}`);
@@ -282,7 +290,7 @@ export async function planFiles(files: readonly string[], signal?: AbortSignal):
   return joined(plans);
 }
 
-/** The format that a sample is most likely of; the first of the list among equals. */
+/** Returns the format with the highest confidence; the first of the list among equals. */
 export function recognise(sample: Sample): { format: Format; recognition: Recognition } | null {
   let best: { format: Format; recognition: Recognition } | null = null;
   for (const format of FORMATS) {
@@ -304,19 +312,19 @@ async function sampleOf(input: Input, layout: Layout): Promise<Sample> {
     }
   }
   try {
-    // A Parquet file is of no use without its end.
+    // Parquet has its index at the end.
     const part = layout.shape === 'parquet' ? input : { ...input, open: beginning };
     for await (const { value, fault } of entriesOf(part, layout)) {
       if (fault === null) values.push(value);
       if (values.length === SAMPLE_ENTRIES || bytes > SAMPLE_BYTES) break;
     }
   } catch {
-    // What is wrong with the rest of the file is told when all of it is read.
+    // The import reports the error when it reads the whole file.
   }
   return { shape: layout.shape, name: basename(input.name), values };
 }
 
-/** What a file holds, for people who must say what is what. */
+/** Describes the members of a sample for a person who has to map them. */
 function describeSample({ shape, values }: Sample): string {
   const kind = { json: 'JSON', jsonl: 'JSONL', csv: 'a table', parquet: 'Parquet', chat: 'a chat' }[shape];
   const members = new Map<string, string>();

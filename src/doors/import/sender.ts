@@ -1,6 +1,9 @@
 /**
- * Sends what conversations have to say: many of them in one request where the service takes that. Covered by
- * test/doors/import/importer.test.ts.
+ * Sends the messages of conversations, many in one request where the service supports it. A repeated request is
+ * recognised by its key, because it always takes the same route: as a line of a batch, or as a request of its own to an
+ * older service.
+ *
+ * Test: test/doors/import/importer.test.ts.
  */
 import { createHash } from 'node:crypto';
 import type { Ingested } from '../client/answers.ts';
@@ -9,37 +12,37 @@ import type { Conversation } from './mapper.ts';
 import { partsOf } from './parts.ts';
 import { MAX_WHOLE_CHARACTERS, MAX_WHOLE_MESSAGES } from '../../domain/limits.ts';
 
-/** A request of one conversation. */
+/** One request with messages of one conversation. */
 export interface ConversationRequest extends BatchItem {
   readonly sessionId: string;
-  /** Of the conversation's messages, the first that it holds. */
+  /** Index of its first message in the conversation. */
   readonly offset: number;
   readonly messages: number;
 }
 
-/** What became of a request. */
+/** A request and its result. */
 export interface Sent {
   readonly request: ConversationRequest;
   readonly answer: Ingested | Error;
 }
 
-/** What the sender needs of the service. */
+/** The methods of the service that the sender calls. */
 interface Target {
   ingest(body: IngestBody, idempotencyKey: string): Promise<Ingested>;
   ingestBatch(items: readonly BatchItem[]): Promise<(Ingested | Error)[]>;
 }
 
-/** Hears what became of a conversation: its requests in order, up to the first that failed. */
+/** Receives the requests of a conversation in order, up to the first that failed. */
 type OnSent = (index: number, outcome: readonly Sent[]) => void;
 
-/** Of the requests that go together; the service takes 1,000, 10,000 and 32 MiB. */
+/** Limits on one batch; the service accepts 1,000 requests, 10,000 messages and 32 MiB. */
 const MOST_TOGETHER = 500;
 const MOST_MESSAGES_TOGETHER = 8192;
 const MOST_CHARACTERS_TOGETHER = 4 * 1024 * 1024;
-/** Refusals that a smaller request would get as well. */
+/** Statuses that a smaller batch would get as well. */
 const FOR_ALL = new Set([401, 403, 404, 405]);
 
-/** The messages of a conversation from `count` on, as requests. */
+/** Cuts the messages of a conversation from `count` on into requests. */
 export function requestsOf(
   { messages, session }: Conversation,
   ids: { readonly instanceId: string; readonly sessionId: string },
@@ -53,22 +56,19 @@ export function requestsOf(
   };
   if (messages.length - count <= MAX_WHOLE_MESSAGES) {
     const whole = requestOf(count, count === 0 ? messages : messages.slice(count));
-    // Its texts are shorter still.
+    // The body is an upper bound of its texts.
     if (whole.body.length <= MAX_WHOLE_CHARACTERS) return [whole];
   }
   return partsOf(messages, count).map((part) => requestOf(part.offset, part.messages));
 }
 
-/** One of the requests that go together, and its conversation's place. */
+/** A request of a batch; `index` is its conversation's. */
 interface Member {
   readonly index: number;
   readonly request: ConversationRequest;
 }
 
-/**
- * A request is recognised when it is sent again, be it with others or alone, because it always goes the same way: as
- * lines of batches, or to an older service as requests of its own.
- */
+/** Sends conversations: short ones together in batches, long ones alone and in order. */
 export class Sender {
   readonly #target: Target;
   readonly #concurrency: number;
@@ -79,7 +79,7 @@ export class Sender {
     this.#concurrency = concurrency;
   }
 
-  /** Never rejects: what went wrong is an answer. `isOlder`: the service knows no batches with deduplication ids. */
+  /** Never rejects: an error is an answer. `isOlder`: the service does not know batches with deduplication ids. */
   async send(
     conversations: readonly (readonly ConversationRequest[])[],
     { isOlder }: { readonly isOlder: boolean },
@@ -115,7 +115,7 @@ export class Sender {
     try {
       answers = await this.#target.ingestBatch(batch.map(({ request }) => request));
     } catch (error) {
-      // It says nothing of each; what is before the service may take smaller requests only.
+      // The error names no request. A proxy may accept smaller requests only, so the batch is halved.
       if (batch.length > 1 && isRefusal(error) && !FOR_ALL.has(error.status)) {
         const middle = Math.ceil(batch.length / 2);
         await this.#sendTogether(batch.slice(0, middle), onSent);

@@ -1,27 +1,31 @@
-/** Covered by test/doors/import/importer.test.ts. */
+/**
+ * Finds the sessions of conversations and how many messages the service holds of each.
+ *
+ * Test: test/doors/import/importer.test.ts.
+ */
 import { isRefusal, type QueryAnswer } from './client.ts';
 import type { ImportTarget } from './contract.ts';
 import type { Conversation } from './mapper.ts';
 import { earlierSessionIdsOf, sessionIdOf } from './sessions.ts';
 
-/** Conversations that are looked up together: four ids each are as many as a query takes. */
+/** Conversations per query: four ids each reach the maximum of ids in a query. */
 const LOOKUP = 250;
-/** Where an address may not be long: four 36-character ids each keep it below 8 KB. */
+/** Conversations per query behind a proxy with short URLs: four ids of 36 characters each stay below 8 KB. */
 const SMALL_LOOKUP = 48;
-/** The address is too long for whoever is before the service. */
+/** Statuses of proxies for a URL that is too long. */
 const TOO_LONG = [400, 414, 431];
 
 export interface FoundSessions {
-  /** Of each conversation: its session, then those that earlier versions may have put it into. */
+  /** For each conversation: its session, then the sessions that earlier versions may have used. */
   readonly sessions: readonly (readonly string[])[];
-  /** How many messages the service shows of those that it has. */
+  /** Session id → messages that the service returns for it. */
   readonly held: ReadonlyMap<string, number>;
 }
 
-/** Finds the sessions of conversations, and what the service has of them. */
+/** Looks up sessions; falls back to shorter URLs and to derived ids where the service needs that. */
 export class SessionLookup {
   readonly #target: Pick<ImportTarget, 'issueSessionIds' | 'query'>;
-  /** Null: nobody has asked yet. */
+  /** True if the service issues session ids; null before the first request. */
   #issues: boolean | null = null;
   #size = LOOKUP;
 
@@ -29,12 +33,12 @@ export class SessionLookup {
     this.#target = target;
   }
 
-  /** The service is older: it issues no session ids, and knows no deduplication ids. */
+  /** True if the service is too old to know session ids and deduplication ids. */
   get isOlder(): boolean {
     return this.#issues === false;
   }
 
-  /** `isNew`: the instance had nothing before this import. Throws as the client does. */
+  /** `isNew`: the instance was empty before this import. Throws the client's errors. */
   async find(
     instanceId: string,
     conversations: readonly Conversation[],
@@ -50,7 +54,10 @@ export class SessionLookup {
     return { sessions, held: isNew ? new Map() : await this.#heldOf(instanceId, sessions) };
   }
 
-  /** By the conversation's place. Where the source is '', callers who go on live derive the id themselves. */
+  /**
+   * Issues session ids, by the conversation's index. Without a source there is none: live callers derive that id
+   * themselves.
+   */
   async #issuedTo(
     instanceId: string,
     conversations: readonly Conversation[],
@@ -58,10 +65,10 @@ export class SessionLookup {
   ): Promise<ReadonlyMap<number, string>> {
     const places = [...conversations.keys()].filter((place) => conversations[place]?.source !== '');
     if (this.#issues === false || (this.#issues === true && places.length === 0)) return new Map();
-    // At first of one at least, to learn whether it can.
+    // The first request has at least one name, to learn if the service issues ids.
     const names = places.length === 0 ? derived.slice(0, 1) : places.map((place) => derived[place] as string);
     const issued = await this.#target.issueSessionIds(instanceId, names);
-    // Another web than before: what it would be sent would go to other sessions.
+    // An older web process answers: messages sent through it would go to other sessions.
     if (issued === null && this.#issues === true)
       throw new Error(
         'the service no longer issues session ids. Import again when all of it has one version.',

@@ -1,4 +1,8 @@
-/** Finds exports of Slack among files, and plans each as one. Covered by test/doors/import/formats/slack.test.ts. */
+/**
+ * Finds Slack exports among files and plans each export as one.
+ *
+ * Test: test/doors/import/formats/slack.test.ts.
+ */
 import { basename, dirname } from 'node:path';
 import { entriesOf, type Layout } from './entries.ts';
 import { isSlackMessage, slackFormat, type SlackNames, type SlackUser } from './formats/slack.ts';
@@ -13,12 +17,12 @@ const USERS = 'users.json';
 const CHANNELS = ['channels.json', 'groups.json', 'mpims.json', 'dms.json'];
 const LISTS = new Set([USERS, ...CHANNELS]);
 const LIST: Layout = { shape: 'json', member: null };
-/** As many of the first files may have no message. */
+/** Number of day files searched for a message; the first ones may be empty. */
 const FILES_LOOKED_AT = 5;
 
 /**
- * One plan for each export, and the files that belong to none. Throws an Error that names the file where a list of users
- * or channels cannot be read.
+ * Returns one plan for each export, and the remaining files. Throws an Error naming the file if a list of users or
+ * channels cannot be read.
  */
 export async function slackExports(
   inputs: readonly Input[],
@@ -64,7 +68,7 @@ async function holdMessages(files: readonly Input[]): Promise<boolean> {
         break;
       }
     } catch {
-      // What is wrong with it is told when it is read.
+      // The import reports the error of the file.
     }
   }
   return false;
@@ -82,7 +86,7 @@ async function namesOf(lists: readonly Input[]): Promise<SlackNames> {
         );
       const name = textOf(value['name']);
       if (basename(list.name) === USERS) users.set(id, userOf(id, value));
-      // Direct messages have no name, and a folder of their id.
+      // Direct messages have no name; their folder is named by id.
       else channels.set(name ?? id, { id, name: name ?? id });
     }
   }

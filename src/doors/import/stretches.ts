@@ -1,4 +1,8 @@
-/** Where chats without ends are cut into conversations. */
+/**
+ * Pause that separates two conversations in chats without marked ends.
+ *
+ * Test: test/doors/import/formats/slack.test.ts.
+ */
 
-/** Nobody says anything for so long: the next message begins another conversation. Half a day, in milliseconds. */
+/** The next message after 12 hours starts another conversation, milliseconds. */
 export const PAUSE_MS = 12 * 3600 * 1000;

@@ -1,21 +1,26 @@
+/**
+ * Reads times as exports write them.
+ *
+ * Test: test/doors/import/mapper.test.ts.
+ */
 import { formatInstant, parseInstant, parseTime } from '../../domain/time.ts';
 
-/** What a time may be, for people. */
+/** The rule for people, in faults. */
 export const TIME_RULE =
   'must be a date (2026-11-01, midnight UTC), an instant with Z or an offset (2026-11-01T09:30:00+01:00), or ' +
   'seconds or milliseconds since 1970';
 
-/** Seconds from here on, up to the next bound: 1973-03-03 to the year 5138. */
+/** Smallest number that is seconds: 1973-03-03. The range ends at FIRST_MILLISECONDS, year 5138. */
 const FIRST_SECONDS = 1e8;
-/** Milliseconds from here on: 1973-03-03 to the year 5138, too. */
+/** Smallest number that is milliseconds: also 1973-03-03. The range ends at PAST_MILLISECONDS, year 5138. */
 const FIRST_MILLISECONDS = 1e11;
 const PAST_MILLISECONDS = 1e14;
 const DIGITS = /^\d{9,14}(?:\.\d+)?$/;
 
 /**
- * Reads a time as people export it, and writes it as ingest takes it; null when it is none. Numbers (and texts of
- * digits) from 100,000,000 on are seconds, from 100,000,000,000 on milliseconds: each means the years 1973 to 5138,
- * so neither can be taken for the other, and a date such as 20261101 is no number of seconds.
+ * Converts a time to the form that ingest accepts; null if it is none. Numbers (and texts of digits) from 10⁸ are
+ * seconds and from 10¹¹ milliseconds. Both ranges cover the years 1973 to 5138, so they cannot be confused, and a date
+ * such as 20261101 is outside of both.
  */
 export function readTime(value: unknown): string | null {
   if (typeof value === 'number') return ofEpoch(value);

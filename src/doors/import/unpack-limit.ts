@@ -1,24 +1,28 @@
-/** Covered by test/doors/import/inputs.test.ts. */
+/**
+ * Limits how much a packed file may unpack to. All files of one zip file share a limit.
+ *
+ * Test: test/doors/import/inputs.test.ts.
+ */
 
-/** Conversations pack to a tenth, and traces that repeat what was said to a hundredth. */
+/** Conversations compress to a tenth; traces that repeat their history, to a hundredth. */
 const MOST_TIMES = 200;
-/** However small a file is. */
+/** Bytes that any file may unpack to. */
 const ALWAYS = 16 * 1024 * 1024;
 
-/** Of work an entry is at least as much as so many bytes. */
+/** Bytes counted for an entry, as the least work that it costs. */
 export const ENTRY_BYTES = 50;
 
-/** Keeps a packed file, and all files in a zip file together, from unpacking to much more than anybody stored. */
+/** Counts unpacked bytes against the stored size. */
 export class UnpackLimit {
   readonly #most: number;
   #bytes = 0;
 
-  /** `stored`: bytes on the disk. */
+  /** `stored`: bytes on disk. */
   constructor(stored: number) {
     this.#most = ALWAYS + MOST_TIMES * stored;
   }
 
-  /** Throws an Error when it is too much. */
+  /** Throws an Error above the limit. */
   add(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > this.#most)
@@ -27,7 +31,10 @@ export class UnpackLimit {
       );
   }
 
-  /** For one thing that is gone through several times: hears how far one has come, and counts each step once. */
+  /**
+   * Returns a counter for something that is read several times: it receives how far the reader is, and counts each step
+   * once.
+   */
   meter(bytesEach: number): (reached: number) => void {
     let furthest = 0;
     return (reached) => {
@@ -37,7 +44,7 @@ export class UnpackLimit {
     };
   }
 
-  /** Counts the bytes of a stream on their way. */
+  /** Counts the bytes of a stream as they pass. */
   counter(): (chunks: AsyncIterable<Buffer>) => AsyncGenerator<Buffer> {
     const reach = this.meter(1);
     return async function* (chunks) {

@@ -1,14 +1,18 @@
-/** Covered by test/doors/import/visible.test.ts and test/doors/import/importer.test.ts. */
+/**
+ * Waits until queries return what an import sent.
+ *
+ * Test: test/doors/import/visible.test.ts.
+ */
 import type { QueryAnswer } from './client.ts';
 import type { ImportSummary, ImportTarget } from './contract.ts';
 
 const ASK_EVERY_MS = 100;
 
 /**
- * Polls until queries count every message that an import sent; false when the time is up first. Where the service
- * does not say whether it has reached the position, one conversation tells: an instance's messages become visible in
- * the order in which they were accepted. That is not enough where an interrupted import had stored it already.
- * `onCounted` hears how many of the messages are counted.
+ * Polls until queries return every message of an import; false after `limitMs`. Where the service does not report its
+ * position, the session of the last message decides: an instance's messages become visible in the order of acceptance.
+ * That is not enough where an interrupted import had already stored that session. `onCounted` receives the number of
+ * visible messages.
  */
 export async function waitUntilVisible(
   target: Pick<ImportTarget, 'query'>,

@@ -1,17 +1,23 @@
-/** Something that the service says of accepted messages, and of how many. */
+/**
+ * Adds up the warnings that the service returns during an import. Keeps the invariant that each distinct warning is
+ * kept once, and at most 100.
+ *
+ * Test: test/doors/import/importer.test.ts.
+ */
+/** A warning about accepted messages, and their number. */
 export interface Warning {
-  /** Without the count, so that the same warning about other messages is the same text. */
+  /** Text without the count, so that equal warnings about other messages are equal texts. */
   readonly text: string;
   /** 0 where the service gives no number. */
   readonly messages: number;
 }
 
-/** Distinct warnings that are kept apart. */
+/** Maximum number of distinct warnings. */
 const MAX_KEPT = 100;
 const ENTRY = /(?:"(?:[^"\\]|\\.)*"|[^";]|;(?! )|"(?![^]*"))+/g;
 const COUNTED = /^(.*) in (\d+) messages?: (.*)$/;
 
-/** Reads an `X-Warnings` header: entries joined by `; `, in which names stand in quotes. */
+/** Parses an `X-Warnings` header: entries joined by `; `, with names in quotes. */
 function parseWarnings(header: string): Warning[] {
   return (header.match(ENTRY) ?? [])
     .map((entry) => entry.trim())
@@ -23,11 +29,10 @@ function parseWarnings(header: string): Warning[] {
     });
 }
 
-/** Adds up the warnings of an import, each distinct one once. */
 export class WarningCounts {
   readonly #counts = new Map<string, number>();
 
-  /** Counts what a header says; returns the warnings that come for the first time. */
+  /** Counts the warnings of a header; returns the new ones. */
   add(header: string): Warning[] {
     return parseWarnings(header).filter(({ text, messages }) => {
       const known = this.#counts.get(text);

@@ -1,7 +1,8 @@
 /**
- * Reads the export of a WhatsApp chat: messages with a date, a name and a text of one line or more. iOS writes
- * `[29.11.25, 09:15:01] Name: text`, Android `11/29/25, 9:15 AM - Name: text`. Covered by
- * test/doors/import/formats/whatsapp.test.ts.
+ * Reads the export of a WhatsApp chat: messages with a date, a name and text of one or more lines. iOS writes
+ * `[29.11.25, 09:15:01] Name: text`, Android `11/29/25, 9:15 AM - Name: text`.
+ *
+ * Test: test/doors/import/formats/whatsapp.test.ts.
  */
 import { createHash } from 'node:crypto';
 import { ATTACHED, CALLS, CHAT_OF, EDITED, OMITTED, WITHDRAWN } from './formats/whatsapp-words.ts';
@@ -26,33 +27,33 @@ export interface ChatStretch {
   readonly omitted: Omissions;
 }
 
-/** What the whole of a chat says, before any of it is imported. */
+/** Facts of the whole chat, known before the import. */
 export interface ChatFacts {
-  /** Who wrote messages with text, and how many; in the order of their first. */
+  /** Authors of messages with text → number of those messages, in order of first message. */
   readonly names: ReadonlyMap<string, number>;
   readonly dates: OrderFound;
 }
 
-/** What a place of the file has. */
+/** A message or notice, or the fault of a line. */
 type Line =
   | { readonly number: number; readonly fault: string }
   | { readonly number: number; readonly written: WrittenTime; readonly name: string | null; text: string };
 
-/** Marks of direction: iOS has one before whatever is not of a person. */
+/** Direction marks; iOS writes one before texts of its own. */
 const MARKS = String.raw`[\u200e\u200f\u202a\u202b\u202c]{0,3}`;
-/** Of iOS and of Android. */
+/** Headers of iOS and of Android. */
 const LAYOUTS = [
   new RegExp(`^${MARKS}\\[${DATE_TIME}\\] `, 'i'),
   new RegExp(`^${MARKS}${DATE_TIME} - `, 'i'),
 ];
-/** What is longer is a notice with a colon. */
+/** A longer name is a notice that contains a colon. */
 const MOST_NAME_CHARACTERS = 100;
 const QUOTES = /["“”„«»]/g;
-/** A notice of WhatsApp in place of what was sent: `<Media omitted>`, in any language. */
+/** Placeholder of WhatsApp for media, such as `<Media omitted>`, in any language. */
 const PLACEHOLDER = /^<[^<>\n]{3,80}>$/;
 const MARK = '\u200e';
 
-/** Whether a file begins as a chat does. */
+/** True if the file begins with the header of a chat message. */
 export function isChatStart(text: string): boolean {
   const start = text.replace(/^\uFEFF/, '').trimStart();
   const end = start.indexOf('\n');
@@ -63,7 +64,7 @@ function layoutOf(line: string): RegExp | null {
   return LAYOUTS.find((layout) => layout.test(line)) ?? null;
 }
 
-/** Reads all of a chat once. Throws the error of the stream where the file is cut off or damaged. */
+/** Reads a whole chat once. Throws the stream's error where the file is cut off or damaged. */
 export async function factsOfChat(input: Input, onRead?: (bytes: number) => void): Promise<ChatFacts> {
   const names = new Map<string, number>();
   const search = new OrderSearch(true);
@@ -76,7 +77,7 @@ export async function factsOfChat(input: Input, onRead?: (bytes: number) => void
   return { names, dates: search.found };
 }
 
-/** The conversations of a chat, each with the line of its first message. */
+/** Yields the conversations of a chat, each with the line of its first message. */
 export async function* chatStretches(
   input: Input,
   times: TimeReading,
@@ -123,7 +124,7 @@ export async function* chatStretches(
   yield* close();
 }
 
-/** The time as it is written names a conversation: in another time zone, it is the same one. */
+/** Names a conversation by its local time, so that another time zone does not change the name. */
 function idOf(
   chat: string | null,
   local: number,
@@ -138,7 +139,7 @@ function idOf(
   return `${name} ${new Date(local).toISOString().slice(0, 19)}`;
 }
 
-/** The name of the chat, by its file or the zip file around it; null where they do not say. */
+/** Returns the name of the chat from its file or the zip file around it; null if neither contains it. */
 function chatOf({ name }: Input): string | null {
   for (const part of name.split('/').slice(-2).toReversed()) {
     const plain = part.replace(/\.(?:txt|zip|gz|zst)$/i, '').replace(/ \(\d{1,2}\)$/, '');
@@ -148,7 +149,7 @@ function chatOf({ name }: Input): string | null {
   return null;
 }
 
-/** The messages and notices, in order; a message has all lines up to the next date. */
+/** Yields messages and notices in order; a message extends to the next header. */
 async function* messagesOf(input: Input, onRead?: (bytes: number) => void): AsyncGenerator<Line> {
   let open: {
     number: number;
@@ -158,7 +159,7 @@ async function* messagesOf(input: Input, onRead?: (bytes: number) => void): Asyn
     size: number;
   } | null = null;
   let before = 0;
-  /** That of the first line: what a person pasted into a message may be laid out in the other way. */
+  /** Layout of the first line; text pasted into a message may contain headers of the other one. */
   let layout: RegExp | null = null;
   const closed = (): Line[] => {
     if (open === null) return [];
@@ -176,7 +177,7 @@ async function* messagesOf(input: Input, onRead?: (bytes: number) => void): Asyn
       yield* closed();
       yield { number, fault: fault ?? 'begins with no date, and no message is before it' };
     } else if (header === null && open !== null) {
-      // Empty lines are part of a text.
+      // `linesOf` skips blank lines; they belong to the text.
       const empty = number - before - 1;
       open.size += text.length + empty + 1;
       if (open.size <= MAX_LINE_BYTES)
@@ -192,7 +193,7 @@ async function* messagesOf(input: Input, onRead?: (bytes: number) => void): Asyn
   yield* closed();
 }
 
-/** A line that begins a message; `written` is null where the numbers are no date and time. */
+/** Parses the header of a message; `written` is null where the numbers are no date and time. */
 function headerOf(line: string, layout: RegExp): { written: WrittenTime | null; rest: string } | null {
   const found = layout.exec(line);
   if (found === null) return null;
@@ -203,7 +204,7 @@ function headerOf(line: string, layout: RegExp): { written: WrittenTime | null; 
   };
 }
 
-/** Who says what; a notice has no name. */
+/** Splits a name from its text; a notice has no name. */
 function said(rest: string): { name: string | null; lines: string[] } {
   const colon = rest.indexOf(': ');
   const end = colon === -1 && rest.endsWith(':') ? rest.length - 1 : colon;
@@ -213,12 +214,12 @@ function said(rest: string): { name: string | null; lines: string[] } {
     .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
     .replace(/\s/g, ' ')
     .trim();
-  // `Ana changed the subject to "Trip: Oslo"` has its colon within quotes.
+  // Example: `Ana changed the subject to "Trip: Oslo"`.
   const isQuoted = (name.match(QUOTES) ?? []).length % 2 === 1;
   return name === '' || isQuoted ? { name: null, lines: [rest] } : { name, lines: [rest.slice(end + 2)] };
 }
 
-/** What a person wrote of a message, and why that is nothing. */
+/** Returns the author's own text of a message; if it is empty, `reason` says why. */
 function contentOf(text: string): { text: string; reason: string } {
   const lines = text.split('\n');
   const kept = lines.filter((line, index) => !isOfWhatsApp(line, index));
@@ -229,7 +230,7 @@ function contentOf(text: string): { text: string; reason: string } {
   return { text: mine, reason: 'media or notice of WhatsApp' };
 }
 
-/** What iOS writes in place of something begins with a mark; Android's stands alone. */
+/** iOS starts its own texts with a mark; Android writes them as the whole first line. */
 function isOfWhatsApp(line: string, index: number): boolean {
   if (line.startsWith(MARK)) return true;
   if (index > 0) return false;
@@ -250,7 +251,7 @@ function withoutEdited(text: string): string {
           .toLowerCase()
           .replace(/\.$/, '');
   if (EDITED.includes(mark)) return end.slice(0, from).replace(/[\s\u200e]{1,10}$/, '');
-  // A caption, and behind it what stands for the picture: `Look \u200e<attached: 1.jpg>`, `Look \u200eimage omitted`.
+  // A caption followed by the placeholder of its picture: `Look \u200e<attached: 1.jpg>`, `Look \u200eimage omitted`.
   const placed = end.lastIndexOf(` ${MARK}`);
   const behind = placed === -1 ? '' : end.slice(placed + 2).toLowerCase();
   const isPlaced = PLACEHOLDER.test(behind) || OMITTED.some((words) => behind.endsWith(` ${words}`));

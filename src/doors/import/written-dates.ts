@@ -1,7 +1,8 @@
 /**
- * Dates as people and programs write them for people: `29.11.25, 09:15`, `11/29/2026 9:15 PM`, `2026/11/29`. Whether
- * the day or the month comes first is told from all dates of a column or chat, never from one. Covered by
- * test/doors/import/written-dates.test.ts.
+ * Reads dates written for people: `29.11.25, 09:15`, `11/29/2026 9:15 PM`, `2026/11/29`. Keeps the invariant that all
+ * dates of a column or chat decide if day or month comes first, never a single one.
+ *
+ * Test: test/doors/import/written-dates.test.ts.
  */
 import { instantOfLocal } from '../../domain/local-time.ts';
 import { formatInstant } from '../../domain/time.ts';
@@ -9,48 +10,48 @@ import { formatInstant } from '../../domain/time.ts';
 export const DATE_ORDERS = ['day-first', 'month-first'] as const;
 export type DateOrder = (typeof DATE_ORDERS)[number];
 
-/** How times without an offset are read. */
+/** Settings for times without an offset. */
 export interface TimeReading {
-  /** Of dates such as `11/1/2026`; null: such a date is none. */
+  /** Order of dates such as `11/1/2026`; null rejects such dates. */
   readonly order: DateOrder | null;
-  /** A name of the IANA database; undefined: UTC. */
+  /** IANA time zone; undefined is UTC. */
   readonly zone?: string | undefined;
 }
 
-/** A date and a time of day as they are written. */
+/** A date and a time of day as written. */
 export interface WrittenTime {
   readonly text: string;
-  /** Numbers of the date, in the order of the text. */
+  /** The three numbers of the date in the order of the text; a two-digit year has 2000 added. */
   readonly numbers: readonly [number, number, number];
   readonly kind: 'year-first' | 'day-first' | 'open';
-  /** Since midnight. */
+  /** Seconds since midnight. */
   readonly seconds: number;
 }
 
-/** 12-hour clocks: `PM`, `p. m.`, and before the time in Chinese, Japanese and Korean. */
+/** Markers of 12-hour clocks: `PM`, `p. m.`, and those before the time in Chinese, Japanese and Korean. */
 const FORENOON = 'a\\.?\\s?m\\.?|上午|午前|오전';
 const AFTERNOON = 'p\\.?\\s?m\\.?|下午|午後|오후';
 const HALF = `${FORENOON}|${AFTERNOON}`;
 const IS_AFTERNOON = new RegExp(`^(?:${AFTERNOON})$`, 'i');
-/** Every repetition in it is bounded, so it takes the same time for any text. */
+/** Every repetition is bounded, so that matching takes linear time. */
 const DATE = String.raw`(\d{1,4})(?:([./-])|\. )(\d{1,2})(?:[./-]|\. )(\d{1,4})\.?`;
 const CLOCK = String.raw`(?:(${HALF})\s?)?(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:\s?(${HALF}))?`;
-/** What stands between date and time: `, `, ` um `, ` à `, ` klo `. */
+/** Text between date and time: `, `, ` um `, ` à `, ` klo `. */
 const BETWEEN = String.raw`,?\s(?:(?:um|à|at|às|alle|klo|kl\.)\s)?`;
-/** The groups of a date and time in a larger pattern. */
+/** Pattern of a date and time with its groups, for use in larger patterns. */
 export const DATE_TIME = `${DATE}${BETWEEN}${CLOCK}`;
 const WHOLE = new RegExp(`^${DATE}(?:${BETWEEN}${CLOCK})?$`, 'i');
-/** Nothing longer is a date. */
+/** Longer texts are no dates. */
 const MOST_CHARACTERS = 50;
 
-/** Reads a date, with or without a time of day; null for any other text. Its numbers may still be no date. */
+/** Reads a date with or without a time of day; null for other text. The calendar may still lack the date. */
 export function readWritten(text: string): WrittenTime | null {
   if (text.length > MOST_CHARACTERS) return null;
   const found = WHOLE.exec(text.trim());
   return found === null ? null : writtenOf(found);
 }
 
-/** The date and time that a match of a pattern with `DATE_TIME` at `first` holds; null where it is none. */
+/** Reads a match of a pattern whose groups of `DATE_TIME` start at `first`; null if it is no date and time. */
 export function writtenOf(found: RegExpExecArray, first = 1): WrittenTime | null {
   const [one = '', mark = '.', two = '', three = '', before, hour = '0', minute = '0', second = '0', behind] =
     found.slice(first, first + 9);
@@ -71,13 +72,13 @@ export function writtenOf(found: RegExpExecArray, first = 1): WrittenTime | null
   };
 }
 
-/** They write 0 for 12. */
+/** East Asian clocks write 0 for 12. */
 const IS_EAST_ASIAN = /^[^a-z]/i;
 
-/** Milliseconds since 1970, as if the time were UTC; null where it is no date of the calendar in this order. */
+/** Converts to milliseconds since 1970 as if in UTC; null if the calendar has no such date in this order. */
 export function localMs({ numbers, kind, seconds }: WrittenTime, order: DateOrder | null): number | null {
   const [one, two, three] = numbers;
-  // Both orders are the same date.
+  // Both orders give the same date.
   const known = kind !== 'open' ? kind : one === two ? 'day-first' : order;
   if (known === null) return null;
   const [year, month, day] =
@@ -92,7 +93,7 @@ export function localMs({ numbers, kind, seconds }: WrittenTime, order: DateOrde
   return isDate ? date.getTime() + seconds * 1000 : null;
 }
 
-/** The instant in microseconds; null where it is none. */
+/** Converts to microseconds since 1970; null if it is no date. */
 export function instantOf(written: WrittenTime, { order, zone }: TimeReading): number | null {
   const ms = localMs(written, order);
   return ms === null ? null : zone === undefined ? ms * 1000 : instantOfLocal(ms, zone);
@@ -101,8 +102,8 @@ export function instantOf(written: WrittenTime, { order, zone }: TimeReading): n
 const DATABASE = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(?:\.(\d{1,6})\d{0,3})?)?$/;
 
 /**
- * `1.11.2026 9:30`, `11/1/2026 9:30 PM` or `2026-11-01 09:30:00.123`, without an offset, as an instant; any other value
- * as it is.
+ * Converts `1.11.2026 9:30`, `11/1/2026 9:30 PM` or `2026-11-01 09:30:00.123`, without an offset, to an instant;
+ * returns other values unchanged.
  */
 export function writtenTime(value: unknown, reading: TimeReading): unknown {
   if (typeof value !== 'string') return value;
@@ -111,11 +112,11 @@ export function writtenTime(value: unknown, reading: TimeReading): unknown {
   const written = readWritten(date === undefined ? text : `${date} ${clock}`);
   const at = written === null ? null : instantOf(written, reading);
   if (at === null) return value;
-  // Digests of what was said have this form.
+  // Without zero milliseconds: digests of turns depend on this form.
   return formatInstant(at + Number(fraction.padEnd(6, '0'))).replace('.000Z', 'Z');
 }
 
-/** Why a date is none, for people: the calendar lacks it, or it has another order than the others. */
+/** Explains to people why a date is invalid: the calendar lacks it, or it contradicts the order of the others. */
 export function noDate(written: WrittenTime, order: DateOrder | null): string {
   const text = `"${written.text.slice(0, 40)}"`;
   if (DATE_ORDERS.every((either) => localMs(written, either) === null))
@@ -123,17 +124,17 @@ export function noDate(written: WrittenTime, order: DateOrder | null): string {
   return `${text} is no date, where the ${order === 'month-first' ? 'month' : 'day'} stands first`;
 }
 
-/** What the dates of a column or chat say about their order. */
+/** Order of day and month in the dates of a column or chat. */
 export interface OrderFound {
-  /** Null: nothing says it. */
+  /** Null if no date shows it. */
   readonly order: DateOrder | null;
-  /** A date that needs an order; null: none does. */
+  /** The first date that needs an order; null if none does. */
   readonly example: string | null;
 }
 
 /**
- * Finds out which number is the day. A number above 12 is no month. Where all are 12 or less, times that are in order
- * in the file tell: in the other order they go back.
+ * Finds out which number is the day. A number above 12 is no month. If all are 12 or less, dates that ascend in the
+ * file decide: in the wrong order they would go back.
  */
 export class OrderSearch {
   readonly #isSorted: boolean;
@@ -142,12 +143,12 @@ export class OrderSearch {
   readonly #last = { 'day-first': -Infinity, 'month-first': -Infinity };
   readonly #steps = { 'day-first': 0, 'month-first': 0 };
 
-  /** `isSorted`: the dates stand in the order of time, but for a day. */
+  /** `isSorted`: the dates ascend, apart from steps back of up to a day. */
   constructor(isSorted: boolean) {
     this.#isSorted = isSorted;
   }
 
-  /** True once a date has decided it. */
+  /** Returns true once a date has decided. */
   add(written: WrittenTime): boolean {
     const [one, two] = written.numbers;
     if (written.kind !== 'open' || this.#found !== null) return this.#found !== null;

@@ -1,7 +1,8 @@
 /**
- * Joins tickets of Zendesk with comments that lie in files of their own, as GET /api/v2/tickets/{id}/comments.json
- * answers them: without the ticket, whose id is in the URLs of further pages or in the name of the file. Covered by
- * test/doors/import/zendesk-comments.test.ts.
+ * Joins Zendesk tickets with comments in files of their own, as GET /api/v2/tickets/{id}/comments.json returns them. A
+ * page of comments lacks the ticket: its id is in the URLs of further pages or in the file name.
+ *
+ * Test: test/doors/import/zendesk-comments.test.ts.
  */
 import { basename, dirname } from 'node:path';
 import { entriesOf, layoutOf, type Layout } from './entries.ts';
@@ -20,19 +21,19 @@ import type { Input } from './inputs.ts';
 import type { FilePart, FilePlan } from './plan.ts';
 import { isObject, textOf } from '../traces/values.ts';
 
-/** What makes comments readable. */
+/** Advice for comments without tickets. */
 export const TICKETS_TODO =
   'Import them together with their tickets (/api/v2/tickets.json): npm run import -- tickets.json comments/';
 
 const JSON_NAME = /\.(?:json|jsonl|ndjson)(?:\.[a-z]+)?$/i;
-/** Of the API's pages, beside the comments. */
+/** Members of the API's pages besides the comments. */
 const PAGE_MEMBERS: ReadonlySet<string> = new Set(['next_page', 'previous_page', 'count', 'meta', 'links']);
-/** Lists of a page that a table's names of columns may fit. */
+/** Lists of a page that the guess of columns may mistake for turns. */
 const OF_COMMENTS: ReadonlySet<string> = new Set(['comments', 'users']);
-/** Entries that tell what a file holds. */
+/** Entries read to recognise a file. */
 const LOOKED_AT = 3;
 
-/** A page of comments without a ticket. */
+/** True for a page of comments without its ticket. */
 function isComments(value: unknown): value is Record<string, unknown> {
   if (!isObject(value) || isTicket(value)) return false;
   const { comments, ...others } = value;
@@ -46,7 +47,7 @@ function isComment(value: unknown): boolean {
   return isObject(value) && 'author_id' in value && ('body' in value || 'html_body' in value);
 }
 
-/** All are pages of comments, and nothing else that conversations are made of. */
+/** True if all values are pages of comments and no other format fits. */
 export function areComments(sample: Sample): boolean {
   if (sample.values.length === 0 || !sample.values.every(isComments)) return false;
   if (FORMATS.some((format) => format.recognise(sample) !== null)) return false;
@@ -54,7 +55,7 @@ export function areComments(sample: Sample): boolean {
   return turns === undefined || OF_COMMENTS.has(turns);
 }
 
-/** One plan of all comments and tickets, where there are both, and the files that belong to none. */
+/** Returns one plan of all comments and tickets, if there are both, and the remaining files. */
 export async function zendeskTickets(
   inputs: readonly Input[],
 ): Promise<{ plans: FilePlan[]; rest: readonly Input[] }> {
@@ -95,21 +96,21 @@ async function beginningOf(input: Input): Promise<{ layout: Layout | null; value
     }
     return { layout, values };
   } catch {
-    // What is wrong with it is told when it is read.
+    // The import reports the error of the file.
     return { layout: null, values };
   }
 }
 
-/** Why answers are left out of a ticket. */
+/** Reason for missing answers of a ticket. */
 const NO_COMMENTS =
   'answers to a ticket whose comments are missing: its question alone is imported; add a file with its comments';
 
-/** What is kept of an entry, and of comments the file that they stand in. */
+/** The stored part of an entry; comments keep their file name. */
 type Kept = { readonly ticket: unknown } | { readonly comments: unknown; readonly file: string };
 
-/** Reads the files of one plan, and knows what it has met of them. */
+/** Creates the format of one plan; it keeps state about the plan's files. */
 function joinedFormat(): RowFormat {
-  /** Files whose comments are not imported, as they tell different tickets. */
+  /** Files whose comments are not imported, because their names and URLs contradict each other. */
   const unclear = new Set<string>();
   return {
     kind: 'rows',
@@ -139,7 +140,7 @@ function joinedFormat(): RowFormat {
       const ticket = newestOf(copies);
       if (ticket === undefined)
         return { fault: `ticket ${id}: missing; its comments are there, and it says who asks` };
-      // Of a comment that comes twice, the last one is taken: that of the newest copy, or of a page.
+      // Of two copies of a comment the last wins: that of the newest ticket, or of a page.
       const holders = [...copies.filter((copy) => copy !== ticket), ticket].flatMap((copy) => [
         copy,
         ticketOf(copy),
@@ -156,7 +157,7 @@ function joinedFormat(): RowFormat {
   };
 }
 
-/** `isFirst`: no entry of the file came before; the name of a file tells the ticket of one entry alone. */
+/** `isFirst`: this is the file's first entry; the file name applies to that one alone. */
 function place(
   value: unknown,
   file: string,
@@ -187,7 +188,7 @@ function place(
   return { conversation: id, part: id, at: null, kept: { comments: value['comments'], file } satisfies Kept };
 }
 
-/** Pages name those beside them. */
+/** Reads the ticket ids in the URLs of neighbouring pages. */
 function idsInUrls({
   next_page: next,
   previous_page: previous,
@@ -199,35 +200,35 @@ function idsInUrls({
   );
 }
 
-/** What the name of a file and those of its folders tell. A number that counts pages or versions tells nothing. */
+/** Reads ticket ids in the name of a file and its folders. Numbers of pages or versions do not count. */
 function idsInName(file: string): readonly string[] {
   const folder = dirname(file);
   const inName = idsIn(basename(file).replace(JSON_NAME, ''));
   const inFolder = idsIn(basename(folder));
-  // The URLs of the API have it above.
+  // Paths like those of the API: `tickets/35/comments`.
   const above = /ticket(?:s\/|[-_. #]*)(\d{1,20})\/comments$/i.exec(folder)?.slice(1) ?? [];
   return [...inName, ...inFolder, ...above].map(withoutZeros);
 }
 
-/** The number that a name is, or those behind `ticket`. */
+/** Returns the number that is the whole name, or those after `ticket`. */
 function idsIn(name: string): readonly string[] {
   if (/^\d{1,20}$/.test(name)) return [name];
   return [...name.matchAll(/ticket[-_. #]*(\d{1,20})(?!\d)/gi)].flatMap(([, id]) => id ?? []);
 }
 
-/** Names of files have them, so that they are sorted by number. */
+/** File names may be padded with zeros for sorting. */
 function withoutZeros(id: string): string {
   return id.replace(/^0+(?=\d)/, '');
 }
 
-/** The first among equals, and where none says when it was changed. */
+/** Returns the copy changed last; the first among equals or where no copy has a time. */
 function newestOf(copies: readonly Record<string, unknown>[]): Record<string, unknown> | undefined {
   const at = (copy: Record<string, unknown>): number =>
     Date.parse(textOf(ticketOf(copy)['updated_at']) ?? '') || Number.NEGATIVE_INFINITY;
   return copies.toSorted((a, b) => at(b) - at(a) || 0)[0];
 }
 
-/** Each once, the oldest first: pages may overlap, and come in any order. */
+/** Removes duplicates and sorts by time: pages may overlap and come in any order. */
 function inOrder(comments: readonly Record<string, unknown>[]): Record<string, unknown>[] {
   const byId = new Map(
     comments.map((comment) => [textOf(comment['id']) ?? JSON.stringify(comment), comment]),

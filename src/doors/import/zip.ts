@@ -1,18 +1,21 @@
 /**
- * Reads zip files without unpacking them to the disk: the directory at the end, then any entry as a stream.
- * Source: PKWARE APPNOTE.TXT 6.3.10, 4.3 (zip64 included; no encryption, no archive of several disks).
+ * Reads zip files without unpacking them to disk: the directory at the end, then any entry as a stream. Keeps the
+ * invariant that entries share no bytes, so that a small file cannot unpack to a huge one.
+ * Source: PKWARE APPNOTE.TXT 6.3.10, 4.3 (zip64 included; no encryption, no multi-disk archives).
+ *
+ * Test: test/doors/import/inputs.test.ts.
  */
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Packing, Range } from './bytes.ts';
 
 export interface ZipEntry {
-  /** With folders, as the archive has it. */
+  /** Path as the archive has it. */
   readonly name: string;
-  /** Bytes in the archive. */
+  /** Stored bytes. */
   readonly size: number;
-  /** Why the entry cannot be read; null when it can. */
+  /** Reason why the entry cannot be read, or null. */
   readonly fault: string | null;
-  /** Where its bytes stand. Throws an Error when the archive is damaged. */
+  /** Returns the range of its bytes. Throws an Error when the archive is damaged. */
   range(): Promise<Range>;
 }
 
@@ -22,9 +25,9 @@ const END = 0x06054b50;
 const END_64 = 0x06064b50;
 const LOCATOR_64 = 0x07064b50;
 const END_BYTES = 22;
-/** Of a local header, without the name and the extra field behind it. */
+/** Size of a local header without its name and extra field. */
 const LOCAL_BYTES = 30;
-/** The end record, its longest comment, and the locator before it. */
+/** Size of the end record with the longest comment, and of the zip64 locator before it. */
 const TAIL_BYTES = END_BYTES + 0xffff + 20;
 const MAX_DIRECTORY_BYTES = 256 * 1024 * 1024;
 const PACKINGS: ReadonlyMap<number, Packing> = new Map([
@@ -33,14 +36,14 @@ const PACKINGS: ReadonlyMap<number, Packing> = new Map([
   [93, 'zstd'],
 ]);
 
-/** Whether a file starts as a zip file does. */
+/** True if the file starts with a zip signature. */
 export function isZip(start: Buffer): boolean {
   return start.length >= 4 && [LOCAL_HEADER, END].includes(start.readUInt32LE(0));
 }
 
 /**
- * The files in a zip file, in its order. Throws an Error when the directory cannot be read, and when two entries share
- * bytes: then a small file would be read as a huge one.
+ * Lists the files of a zip file in its order. Throws an Error when the directory cannot be read or two entries share
+ * bytes.
  */
 export async function readZip(path: string): Promise<ZipEntry[]> {
   const file = await open(path, 'r');
@@ -66,12 +69,12 @@ export async function readZip(path: string): Promise<ZipEntry[]> {
   }
 }
 
-/** An entry as the directory has it. */
+/** An entry as the directory lists it. */
 interface Listed {
   readonly name: string;
   readonly flags: number;
   readonly method: number;
-  /** Bytes in the archive, and where the local header stands that comes before them. */
+  /** Stored bytes, and the offset of the local header before them. */
   readonly size: number;
   readonly offset: number;
 }
@@ -122,7 +125,10 @@ function* listedIn(directory: Buffer): Generator<Listed> {
   }
 }
 
-/** Where each entry ends at the latest: where the next begins, or the directory. Throws an Error when one is longer. */
+/**
+ * Returns the latest end of each entry: the start of the next one or of the directory. Throws an Error when an entry is
+ * longer.
+ */
 function endsOf(listed: readonly Listed[], directoryOffset: number): ReadonlyMap<Listed, number> {
   const ends = new Map<Listed, number>();
   let next = directoryOffset;
@@ -138,7 +144,7 @@ function overlap({ name }: Listed): Error {
   return new Error(`the zip file is damaged, or made to cost time: "${name}" overlaps what stands behind it`);
 }
 
-/** Sizes beyond 4 GB stand in an extra field, in this order, each only where the usual place is full. */
+/** Reads sizes beyond 4 GB from the extra field: in this order, each only where the normal field is full. */
 function largeSizes(
   extra: Buffer,
   usual: { readonly unpacked: number; readonly size: number; readonly offset: number },
@@ -159,7 +165,7 @@ function largeSizes(
   return { size, offset };
 }
 
-/** The local header may be longer than the directory says. */
+/** Reads the start from the local header, which may be longer than the directory's copy. */
 async function rangeOf(path: string, entry: Listed, packing: Packing, end: number): Promise<Range> {
   const { size, offset } = entry;
   const file = await open(path, 'r');
