@@ -1,8 +1,10 @@
 /**
- * The data export of ChatGPT (`conversations.json`, `conversations-000.json` …): each conversation is a tree of
- * messages, of which the path to `current_node` is what the person last saw.
+ * Reads the data export of ChatGPT (`conversations.json`, `conversations-000.json` …). Each conversation is a tree of
+ * messages; the path to `current_node`, which the user saw last, is imported.
  * Source: help.openai.com "How do I export my ChatGPT history and data?"; github.com/mitkury/chatgpt-export-parser
  * docs/chatgpt-data-export-format.md.
+ *
+ * Test: test/doors/import/formats/variants.test.ts.
  */
 import { contentText } from '../../traces/content.ts';
 import { OmissionCounts } from '../../traces/omissions.ts';
@@ -11,7 +13,7 @@ import { byShare, shareOf, type EntryFormat, type Reading, type Turn } from './f
 
 type Nodes = Readonly<Record<string, unknown>>;
 
-/** Contents that nobody said. The others are text. */
+/** Content types that are no message of user or assistant → reason for leaving them out. All others are text. */
 const UNSAID: ReadonlyMap<string, string> = new Map([
   ...[
     'code',
@@ -67,7 +69,7 @@ export const chatgpt: EntryFormat = {
   },
 };
 
-/** Ids from the root to the node that was shown last. */
+/** Returns the ids from the root to the node that was shown last. */
 function pathOf(nodes: Nodes, current: unknown): string[] {
   const path: string[] = [];
   const seen = new Set<string>();
@@ -81,7 +83,7 @@ function pathOf(nodes: Nodes, current: unknown): string[] {
   return path.toReversed();
 }
 
-/** Where nothing says what was shown last: the leaf that one reaches by the last child each time. */
+/** Returns the leaf that the last child of each node leads to: the node shown last where the export names none. */
 function lastLeafOf(nodes: Nodes): string | null {
   const roots = Object.entries(nodes).filter(
     ([, node]) => isObject(node) && typeof node['parent'] !== 'string',
@@ -116,7 +118,7 @@ function turnOf(node: unknown, omitted: OmissionCounts): Turn | null {
   return { role, content: said, ...(typeof createdAt === 'number' && createdAt > 0 ? { createdAt } : {}) };
 }
 
-/** Marks of sources, pictures and entities, which ChatGPT shows as links; of an entity, its name is shown. */
+/** Removes marks of sources, pictures and entities, which ChatGPT renders as links; keeps the name of an entity. */
 function withoutMarks(said: string): string {
   if (!said.includes('\ue200')) return said;
   return said.replace(/ ?\ue200([^\ue200\ue201]*)\ue201/g, (mark: string, inside: string) => {

@@ -1,7 +1,9 @@
 /**
- * The data export of Claude (`conversations.json`): `chat_messages` with `sender` and `text`.
+ * Reads the data export of Claude (`conversations.json`): `chat_messages` with `sender` and `text`.
  * Source: support.claude.com "How can I export my Claude data?"; github.com/Sinity/polylogue
  * docs/providers/claude-ai.md.
+ *
+ * Test: test/doors/import/formats/variants.test.ts.
  */
 import { contentText } from '../../traces/content.ts';
 import { OmissionCounts } from '../../traces/omissions.ts';
@@ -56,8 +58,8 @@ export const claude: EntryFormat = {
 };
 
 /**
- * The ids of the messages on the way to the one that was shown last, where messages say what they answer and some
- * stand beside each other: an edited question, an answer that was made again. Null: all were shown.
+ * Returns the ids on the path to the message that was shown last, where messages name their parents and some have
+ * siblings: an edited question or a regenerated answer. Null if there are no siblings, so that all messages were shown.
  */
 function pathTo(messages: readonly unknown[], leaf: unknown): ReadonlySet<unknown> | null {
   const parents = new Map(objectsOf(messages).map(({ uuid, parent_message_uuid: parent }) => [uuid, parent]));
@@ -76,7 +78,7 @@ function pathTo(messages: readonly unknown[], leaf: unknown): ReadonlySet<unknow
   return path;
 }
 
-/** `text` repeats the blocks of `content`, with placeholders where tools were used: the blocks are better. */
+/** Prefers the blocks of `content`: `text` repeats them with placeholders for tool calls. */
 function saidIn(message: Record<string, unknown>, omitted: OmissionCounts): string {
   const blocks = Array.isArray(message['content']) ? message['content'] : [];
   const said = contentText(blocks, omitted) ?? '';

@@ -1,6 +1,8 @@
 /**
- * What people call the columns of a table of messages, in English, German, French and Spanish: names as `plainName`
- * writes them, most telling first.
+ * Names of columns in tables of messages, in English, German, French and Spanish: normalised by `plainName`, the most
+ * specific first.
+ *
+ * Test: test/doors/import/formats/registry.test.ts.
  */
 export const COLUMN_NAMES = {
   conversation: [
@@ -157,12 +159,12 @@ export const COLUMN_NAMES = {
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** What a column may be to us: the names that `--map` takes. */
+/** The meaning of a column; `--map` takes these names. */
 export type Field = keyof typeof COLUMN_NAMES;
 
 export const FIELDS = Object.keys(COLUMN_NAMES) as readonly Field[];
 
-/** `Conversation ID`, `conversation_id` and `conversationId` are one name. */
+/** Normalises a name: `Conversation ID`, `conversation_id` and `conversationId` become equal. */
 export function plainName(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }

@@ -1,32 +1,37 @@
-/** What a format of conversations is. One file of this folder for each; `registry.ts` lists them. */
+/**
+ * The interface of an import format, and helpers for recognition. Each format is one file of this folder; `registry.ts`
+ * lists them.
+ *
+ * Test: test/doors/import/formats/registry.test.ts.
+ */
 import type { Omissions } from '../../traces/omissions.ts';
 import { isObject } from '../../traces/values.ts';
 
-/** How a file holds its entries. */
+/** The structure of a file. */
 export type Shape = 'jsonl' | 'json' | 'csv' | 'parquet' | 'chat';
 
-/** The beginning of a file, as far as it tells what the file is. */
+/** The beginning of a file, for recognition. */
 export interface Sample {
   readonly shape: Shape;
-  /** The file's name without folder. */
+  /** File name without folder. */
   readonly name: string;
-  /** The first entries that could be read, in order. Rows of tables are objects, too. */
+  /** The first readable entries, in order. Table rows are objects too. */
   readonly values: readonly unknown[];
 }
 
 export interface Recognition {
-  /** 0 to 1. Below `SURE` a person is asked, or the import stops. */
+  /** 0 to 1. Below `SURE` the importer asks a person or stops. */
   readonly confidence: number;
-  /** What speaks for it, for people: `entries have mapping and current_node`. */
+  /** Evidence, for people: `entries have mapping and current_node`. */
   readonly reason: string;
 }
 
-/** From here on a file is imported without a question. */
+/** Confidence from which a file is imported without a question. */
 export const SURE = 0.6;
-/** What is known to lack something. */
+/** Highest confidence of a file that lacks part of its conversations. */
 const THIN = 0.5;
 
-/** One turn in our own line format; `createdAt` as `readTime` takes it. */
+/** A turn in our own line format; `createdAt` is a value that `readTime` accepts. */
 export interface Turn {
   readonly role: string;
   readonly content: string;
@@ -35,9 +40,9 @@ export interface Turn {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** A conversation in our own line format. The importer checks it as it checks a line of a file. */
+/** A conversation in our own line format, validated like a line of a file. */
 export interface ConvertedLine {
-  /** Undefined: the entry names none, and a digest of what was said does. */
+  /** Undefined if the entry has none; a digest of the turns then names it. */
   readonly id: string | undefined;
   readonly source?: string;
   readonly turns: readonly Turn[];
@@ -45,62 +50,65 @@ export interface ConvertedLine {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** An entry as a format reads it: a conversation, nothing to import and why, or a mistake in the file. */
+/** Result of reading an entry: a conversation, a reason for leaving it out, or a fault of the file. */
 export type Reading =
   | { readonly line: ConvertedLine; readonly omitted: Omissions }
   | { readonly leftOut: string }
   | { readonly fault: string };
 
 interface Named {
-  /** As `--format` takes it. */
+  /** Argument of `--format`. */
   readonly name: string;
-  /** For people. */
+  /** Name for people. */
   readonly title: string;
-  /** How confident one can be that the file is of this format; null: it is not. Any value must be taken. */
+  /** Returns the confidence that the file has this format, or null if it has not. Accepts any values. */
   recognise(sample: Sample): Recognition | null;
 }
 
-/** An entry is a conversation. */
+/** A format whose entries are conversations. */
 export interface EntryFormat extends Named {
   readonly kind: 'entries';
   read(value: unknown): Reading;
 }
 
-/** Where a row belongs. `kept` is what assembling needs of it, as JSON takes it. */
+/** The place of a row. `kept` is a JSON value with the data that `assemble` needs. */
 export interface PlacedRow {
-  /** Null: the row does not say; another row of its part may. */
+  /** Null if the row does not name it; another row of its part may. */
   readonly conversation: string | null;
-  /** Rows of a part belong together, and name the conversation where none of them does. */
+  /** Rows of one part belong together; the part names the conversation if none of them does. */
   readonly part: string;
-  /** Microseconds since 1970, where the row says so: rows of a conversation are in this order, then in file order. */
+  /**
+   * Microseconds since 1970, or null. Rows of a conversation are sorted by it if all have one; otherwise they keep file
+   * order.
+   */
   readonly at: number | null;
   readonly kept: unknown;
 }
 
-/** Where a row belongs, nothing to import and why, or a mistake in the file. */
+/** The place of a row, a reason for leaving it out, or a fault of the file. */
 export type Placement = PlacedRow | { readonly leftOut: string } | { readonly fault: string };
 
-/** An entry is a part of a conversation; the parts may stand anywhere in the file. */
+/** A format whose entries are parts of conversations, in any order. */
 export interface RowFormat extends Named {
   readonly kind: 'rows';
-  /** A conversation may be spread over the files of an import: they are read as one. */
+  /** True if a conversation may span several files of an import, which are then read as one. */
   readonly joins: boolean;
-  /** `file`: the name of the file that the row stands in. */
+  /** `file` is the name of the row's file. */
   place(value: unknown, file: string): Placement;
-  /** Where rows before say where a row belongs: begins a reading of all of them, in order. */
+  /** Set where earlier rows decide the place of later ones: starts reading all rows, in order. */
   begin?(): (value: unknown, file: string) => Placement;
-  /** `rows` are the `kept` of one conversation, in order. */
+  /** `rows` are the `kept` values of one conversation, in order. */
   assemble(conversation: string, rows: readonly unknown[]): Reading;
 }
 
 export type Format = EntryFormat | RowFormat;
 
-/** The objects among the values; none for what is no list. */
+/** Returns the objects of a list; empty if the value is no list. */
 export function objectsOf(values: unknown): Record<string, unknown>[] {
   return Array.isArray(values) ? values.filter(isObject) : [];
 }
 
-/** The share of the sample's values for which something holds; 0 without values. */
+/** Returns the share of values for which `holds` is true; 0 without values. */
 export function shareOf(
   values: readonly unknown[],
   holds: (value: Record<string, unknown>) => boolean,
@@ -109,12 +117,12 @@ export function shareOf(
   return values.filter((value) => isObject(value) && holds(value)).length / values.length;
 }
 
-/** Recognised by members: the greatest confidence from half of the entries on, as the others may be broken. */
+/** Confidence by share: the greatest from one half on, because some entries may be broken; null for a share of 0. */
 export function byShare(share: number, greatest: number, reason: string): Recognition | null {
   return share === 0 ? null : { confidence: greatest * Math.min(1, 0.5 + share), reason };
 }
 
-/** Not sure, and why, where something is missing that makes an import worth it. */
+/** Lowers the confidence below `SURE` where the file lacks data that an import needs, and says why. */
 export function unlessThin(
   recognition: Recognition | null,
   isThin: boolean,
@@ -127,7 +135,10 @@ export function unlessThin(
   };
 }
 
-/** The same for what has always been imported without a question, however many lines are broken. */
+/**
+ * As `byShare`, but at least `SURE`: for formats that were always imported without a question, however many lines are
+ * broken.
+ */
 export function bySome(share: number, greatest: number, reason: string): Recognition | null {
   const recognition = byShare(share, greatest, reason);
   return recognition === null ? null : { reason, confidence: Math.max(SURE, recognition.confidence) };

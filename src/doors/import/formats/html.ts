@@ -1,4 +1,8 @@
-/** Elements that end a line. */
+/**
+ * Converts HTML to text. Takes linear time for any input.
+ *
+ * Test: test/doors/import/formats/html.test.ts.
+ */
 const BREAKS = new Set([
   'br',
   'p',
@@ -16,7 +20,7 @@ const BREAKS = new Set([
   'table',
   'pre',
 ]);
-/** Elements whose text nobody reads. */
+/** Elements without visible text. */
 const UNREAD = new Set(['style', 'script', 'head', 'title']);
 const ENTITIES: ReadonlyMap<string, string> = new Map([
   ['amp', '&'],
@@ -34,14 +38,14 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ['rdquo', '”'],
   ['euro', '€'],
 ]);
-/** `&` and at most this many characters are an entity. */
+/** Longest entity name. */
 const MAX_ENTITY = 10;
 
-/** The text of HTML as a mail or chat shows it: tags dropped, breaks as line breaks, entities as characters. */
+/** Converts HTML to text as a mail or chat client shows it: tags dropped, breaks as line breaks, entities decoded. */
 export function htmlText(html: string): string {
   const parts: string[] = [];
   let unread: string | null = null;
-  // Behind the last one nothing is a tag; searching for it again and again would take quadratic time.
+  // No tag starts after the last `>`. Searching for one each time would take quadratic time.
   const lastClose = html.lastIndexOf('>');
   for (let at = 0; at < html.length;) {
     const open = html.indexOf('<', at);
@@ -50,7 +54,7 @@ export function htmlText(html: string): string {
     if (open === -1) break;
     const name = /^\/?([a-z][a-z0-9]*)/i.exec(html.slice(open + 1, open + 20))?.[1]?.toLowerCase();
     if (open > lastClose || (name === undefined && html[open + 1] !== '!')) {
-      // A sign, no tag.
+      // A literal `<`.
       if (unread === null) parts.push('<');
       at = open + 1;
       continue;

@@ -1,13 +1,15 @@
 /**
- * Conversations of Intercom's API: the message that opens one (`source`) and its `conversation_parts`.
+ * Reads conversations of Intercom's API: the opening message (`source`) and `conversation_parts`.
  * Source: developers.intercom.com/docs/references/rest-api/api.intercom.io/conversations (the conversation model).
+ *
+ * Test: test/doors/import/formats/variants.test.ts.
  */
 import { OmissionCounts } from '../../traces/omissions.ts';
 import { isObject, textOf } from '../../traces/values.ts';
 import { byShare, shareOf, unlessThin, type EntryFormat, type Reading, type Turn } from './format.ts';
 import { htmlText } from './html.ts';
 
-/** Parts that the customer sees, where they have a body: one may answer while closing or assigning. */
+/** Types of parts that the customer sees if they have a body: closing and assigning may include an answer. */
 const PUBLIC_PARTS = new Set(['comment', 'open', 'close', 'quick_reply', 'assignment']);
 const CUSTOMERS = new Set(['user', 'lead', 'contact', 'visitor']);
 
@@ -25,7 +27,7 @@ export const intercom: EntryFormat = {
       0.98,
       'entries are conversations with a source and its author',
     );
-    // Lists of conversations lack the parts.
+    // The list endpoint returns conversations without their parts.
     const isThin =
       shareOf(values, ({ conversation_parts: parts }) => parts !== undefined && parts !== null) === 0;
     return unlessThin(

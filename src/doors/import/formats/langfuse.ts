@@ -1,7 +1,9 @@
 /**
- * Observations and traces of Langfuse: the export to blob storage (`observations_v2/`, and the older `observations/`
- * and `traces/`, with names in snake case), and the JSON of its API and downloads (in camel case).
+ * Reads observations and traces of Langfuse: the export to blob storage (`observations_v2/`, and the older
+ * `observations/` and `traces/`, in snake case), and the JSON of its API and downloads (in camel case).
  * Source: langfuse.com/docs/api-and-data-platform/features/blob-storage-export-fields; api.reference.langfuse.com.
+ *
+ * Test: test/doors/import/formats/registry.test.ts.
  */
 import { parseTime } from '../../../domain/time.ts';
 import { utcTime } from './utc-time.ts';
@@ -37,7 +39,7 @@ export const langfuse: RowFormat = {
     const type = textOf(value['type'])?.toUpperCase() ?? 'TRACE';
     const parent = either(value, 'parent_observation_id', 'parentObservationId');
     const isCall = type === 'GENERATION';
-    // The same was said in `traces/`, which has the session.
+    // The older `traces/` has the same messages with their session.
     if ('trace_id' in value && !('session_id' in value))
       return { leftOut: 'observation without its session (import observations_v2 or traces)' };
     const { input = null, output = null } = value;

@@ -1,7 +1,9 @@
 /**
- * Runs of LangSmith: the bulk export (Parquet), and the runs of its API or SDK as JSON.
+ * Reads runs of LangSmith: the bulk export (Parquet), and runs of its API or SDK as JSON.
  * Source: docs.langchain.com/langsmith/data-export and docs.langchain.com/langsmith/run-data-format; threads by
  * `session_id`, `thread_id` or `conversation_id` in the metadata: docs.langchain.com/langsmith/threads.
+ *
+ * Test: test/doors/import/formats/registry.test.ts.
  */
 import { parseTime } from '../../../domain/time.ts';
 import { utcTime } from './utc-time.ts';
@@ -47,7 +49,7 @@ export const langsmith: RowFormat = {
       input: value['inputs'] ?? null,
       output: value['outputs'] ?? null,
     };
-    // The column session_id is the project, not the thread.
+    // The column `session_id` is the project, not the thread.
     const thread =
       textOf(value['thread_id']) ??
       THREADS.map((name) => textOf(metadata[name])).find((name) => name !== undefined);
@@ -70,7 +72,7 @@ function metadataOf(value: Record<string, unknown>): Record<string, unknown> {
   return isObject(metadata) ? metadata : {};
 }
 
-/** Parquet has nested values as texts of JSON. */
+/** Parses nested values, which Parquet has as JSON text. */
 function objectOrText(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {

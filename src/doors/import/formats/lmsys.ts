@@ -1,7 +1,9 @@
 /**
- * LMSYS-Chat-1M and WildChat: `conversation` of `role` and `content`, mostly as Parquet.
+ * Reads LMSYS-Chat-1M and WildChat: `conversation` of `role` and `content`, mostly as Parquet.
  * Source: the dataset cards huggingface.co/datasets/lmsys/lmsys-chat-1m and
  * huggingface.co/datasets/allenai/WildChat-1M.
+ *
+ * Test: test/doors/import/formats/registry.test.ts.
  */
 import { utcTime } from './utc-time.ts';
 import { OmissionCounts } from '../../traces/omissions.ts';
@@ -35,7 +37,7 @@ export const lmsys: EntryFormat = {
       if (!isObject(turn) || role === undefined)
         return { fault: `conversation.${index}: must be an object with role and content` };
       const { content, hashed_ip: user } = turn;
-      // WildChat gives answers their time, and the conversation the time of its last one.
+      // WildChat has a time on each answer, and on the conversation the time of the last one.
       const createdAt = utcTime(turn['timestamp']) ?? last;
       if (typeof content !== 'string' || content.trim() === '') omitted.add('message without text');
       else

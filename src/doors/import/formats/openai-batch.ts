@@ -1,12 +1,15 @@
 /**
- * The files of a batch of OpenAI's API: requests in one, their responses in another, in any order.
+ * Reads batches of OpenAI's API: requests in one file, their responses in another, in any order. A request without a
+ * response is a conversation; a response without its request is left out.
  * Source: platform.openai.com/docs/guides/batch.
+ *
+ * Test: test/doors/import/formats/variants.test.ts.
  */
 import { isObject, textOf } from '../../traces/values.ts';
 import { byShare, shareOf, type Reading, type RowFormat } from './format.ts';
 import { openai } from './openai.ts';
 
-/** Batches may ask for embeddings and moderations, too. */
+/** True for requests to other endpoints, such as embeddings or moderations. */
 function isNoChat(url: unknown): boolean {
   return typeof url === 'string' && !/\/(?:chat\/completions|responses)\b/.test(url);
 }

@@ -1,7 +1,9 @@
 /**
- * Chats as OpenAI's APIs take and give them: fine-tuning examples, preference pairs, batch input and output, stored
+ * Reads chats in the formats of OpenAI's APIs: fine-tuning examples, preference pairs, batch input and output, stored
  * completions, and logs that pair a request with its response.
  * Source: platform.openai.com/docs/guides/fine-tuning, /docs/guides/batch, /docs/api-reference/chat.
+ *
+ * Test: test/doors/import/formats/variants.test.ts.
  */
 import { contentText } from '../../traces/content.ts';
 import { readTime } from '../times.ts';
@@ -54,12 +56,12 @@ export const openai: EntryFormat = {
   },
 };
 
-/** A bare list of messages is a conversation, too. */
+/** Wraps a bare list of messages. */
 function asObject(value: unknown): unknown {
   return Array.isArray(value) ? { messages: value } : value;
 }
 
-/** A turn, null for a message that says nothing, or what is wrong. */
+/** Returns a turn, null for a message without text, or a fault. */
 function turnOf(message: unknown, place: string, omitted: OmissionCounts): Turn | string | null {
   if (!isObject(message)) return `${place}: must be an object with role and content`;
   const { type } = message;
@@ -88,16 +90,16 @@ function bodyOf(value: Record<string, unknown>): Record<string, unknown> {
 
 function requestMessages(value: Record<string, unknown>): unknown[] {
   const body = bodyOf(value);
-  // An answer of the Responses API may be kept with what was asked.
+  // A stored response of the Responses API may contain its input.
   const own = Array.isArray(value['output']) ? value['input'] : undefined;
   for (const messages of [value['messages'], body['messages'], body['input'], own])
     if (Array.isArray(messages)) return messages;
-  // It takes a plain string as well.
+  // The Responses API also accepts a plain string.
   const text = body['input'] ?? own;
   return typeof text === 'string' ? [{ role: 'user', content: text }] : [];
 }
 
-/** When the model answered; null: the entry does not say. */
+/** Time of the model's answer; null if the entry has none. */
 function timeOf(value: Record<string, unknown>): string | null {
   const body = responseBodyOf(value);
   const hasAnswer = Array.isArray(body['choices']) || Array.isArray(body['output']);
@@ -109,7 +111,7 @@ function responseBodyOf(value: Record<string, unknown>): Record<string, unknown>
   return isObject(response['body']) ? response['body'] : response;
 }
 
-/** The first choice of a response, or the preferred output of a preference pair. */
+/** Returns the first choice of a response, or the preferred output of a preference pair. */
 function replies(value: Record<string, unknown>): unknown[] {
   if (Array.isArray(value['preferred_output'])) return value['preferred_output'];
   const body = responseBodyOf(value);

@@ -1,3 +1,9 @@
+/**
+ * All formats that are recognised, our own first; among equal confidences the first wins. To add one, write its file
+ * and list it here.
+ *
+ * Test: test/doors/import/formats/registry.test.ts.
+ */
 import { chatgpt } from './chatgpt.ts';
 import { claude } from './claude.ts';
 import type { Format } from './format.ts';
@@ -13,7 +19,6 @@ import { undertone } from './undertone.ts';
 import { whatsapp } from './whatsapp.ts';
 import { zendesk } from './zendesk.ts';
 
-/** Every format that is recognised, our own first. To add one, write its file and name it here. */
 export const FORMATS: readonly Format[] = [
   undertone,
   openai,

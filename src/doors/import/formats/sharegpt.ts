@@ -1,6 +1,8 @@
 /**
- * ShareGPT: `conversations` of `from` and `value`.
+ * Reads ShareGPT: `conversations` of `from` and `value`.
  * Source: the dataset cards of ShareGPT dumps; github.com/hiyouga/LLaMA-Factory data/README.md (ShareGPT format).
+ *
+ * Test: test/doors/import/formats/variants.test.ts.
  */
 import { OmissionCounts } from '../../traces/omissions.ts';
 import { isObject, textOf } from '../../traces/values.ts';
@@ -37,7 +39,7 @@ export const sharegpt: EntryFormat = {
     const omitted = new OmissionCounts();
     const system = textOf(value['system']);
     const turns: Turn[] = system === undefined ? [] : [{ role: 'system', content: system }];
-    // Of a pair of answers, the one that was preferred.
+    // The preferred answer of a preference pair.
     const chosen = isObject(value['chosen']) ? [value['chosen']] : [];
     for (const [index, turn] of [...(value[list] as unknown[]), ...chosen].entries()) {
       const from = isObject(turn) ? textOf(turn['from'] ?? turn['role']) : undefined;

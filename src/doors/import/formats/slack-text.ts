@@ -1,14 +1,16 @@
 /**
- * The text of a Slack message for people: mentions by name, links and special words as they are shown. Source:
- * docs.slack.dev/messaging/formatting-message-text. Covered by test/doors/import/formats/slack.test.ts.
+ * Converts a Slack message to plain text: mentions by name, links and special words as Slack displays them. Source:
+ * docs.slack.dev/messaging/formatting-message-text.
+ *
+ * Test: test/doors/import/formats/slack.test.ts.
  */
 import { isObject, textOf } from '../../traces/values.ts';
 import { objectsOf } from './format.ts';
 
-/** Blocks and attachments hold others no deeper. */
+/** Maximum depth of nested blocks and attachments. */
 const MOST_LEVELS = 8;
 
-/** What a message says; bots often say it in attachments or blocks alone. */
+/** Returns the text of a message; messages of bots often have it in attachments or blocks only. */
 export function slackText(
   message: Record<string, unknown>,
   nameOf: (id: string) => string | undefined,
@@ -29,7 +31,7 @@ function attachmentText(attachments: unknown): string {
     .join('\n');
 }
 
-/** Texts of blocks: `text` is one itself, or has one; rich text is made of elements. */
+/** Joins the texts of blocks: `text` is a string or an object with one; rich text consists of elements. */
 function blockText(blocks: unknown, level: number): string {
   if (level > MOST_LEVELS) return '';
   return objectsOf(blocks)
@@ -47,7 +49,7 @@ function blockText(blocks: unknown, level: number): string {
     .join(level === 0 ? '\n' : '');
 }
 
-/** What stands in angle brackets is of Slack; brackets that somebody typed are entities. Each character is read once. */
+/** Replaces Slack's markup in angle brackets; brackets that a user typed are entities. Takes linear time. */
 function plainText(text: string, nameOf: (id: string) => string | undefined): string {
   let plain = '';
   let from = 0;
@@ -60,7 +62,7 @@ function plainText(text: string, nameOf: (id: string) => string | undefined): st
   }
 }
 
-/** `@U123|ana`, `#C123|general`, `!here`, `https://a.b|label`. */
+/** Converts one mark: `@U123|ana`, `#C123|general`, `!here`, `https://a.b|label`. */
 function marked(mark: string, nameOf: (id: string) => string | undefined): string {
   const bar = mark.indexOf('|');
   const [target, label] = bar === -1 ? [mark, ''] : [mark.slice(0, bar), mark.slice(bar + 1)];

@@ -1,7 +1,9 @@
 /**
- * Exports of Slack: a folder for each channel, with a file of messages for each day. Source: slack.com/help/articles/
- * 220556107 "How to read Slack data exports"; docs.slack.dev/reference/events/message. A thread is a conversation, and
- * so is what is said outside of threads without a long pause.
+ * Reads Slack exports: a folder for each channel, with a file of messages for each day. A conversation is a thread, or
+ * messages outside of threads without a long pause. Source: slack.com/help/articles/220556107 "How to read Slack data
+ * exports"; docs.slack.dev/reference/events/message.
+ *
+ * Test: test/doors/import/formats/slack.test.ts.
  */
 import { basename, dirname } from 'node:path';
 import { roleOf } from '../../../domain/records.ts';
@@ -12,26 +14,26 @@ import { byShare, shareOf, type Placement, type RowFormat, type Turn } from './f
 import { slackText } from './slack-text.ts';
 
 export interface SlackUser {
-  /** As it is shown. */
+  /** Display name. */
   readonly name: string;
   readonly isBot: boolean;
-  /** Id and names by which somebody may mean it. */
+  /** Id and names that `--map role:…` may use. */
   readonly names: readonly string[];
 }
 
-/** What the lists at the top of an export say. */
+/** The users and channels that the lists of an export name. */
 export interface SlackNames {
   readonly users: ReadonlyMap<string, SlackUser>;
-  /** By the name of the folder. */
+  /** Folder name → channel. */
   readonly channels: ReadonlyMap<string, { readonly id: string; readonly name: string }>;
 }
 
 const NO_NAMES: SlackNames = { users: new Map(), channels: new Map() };
-/** Seconds, and behind the dot what tells messages of a second apart. */
+/** Seconds, and after the dot a counter within the second. */
 const TS = /^(\d{9,11})\.(\d{6})$/;
-/** Kinds of messages that somebody said. */
+/** Subtypes that are messages of people or bots. */
 const SAID = new Set(['bot_message', 'thread_broadcast', 'file_share', 'me_message', 'bot_thread_broadcast']);
-/** Slack's own; its list of users does not call it a bot. */
+/** Slack's own bot; the list of users does not mark it as one. */
 const SLACKBOT = 'USLACKBOT';
 
 interface Kept {
@@ -39,7 +41,7 @@ interface Kept {
   readonly channel: string;
 }
 
-/** Reads messages of an export. `roles` has what somebody says of ids and names. */
+/** Creates the format for one export. `roles` maps ids and names to roles. */
 export function slackFormat(names: SlackNames, roles: ReadonlyMap<string, string>): RowFormat {
   return {
     kind: 'rows',
@@ -76,7 +78,7 @@ export function isSlackMessage(value: Record<string, unknown>): boolean {
 interface Reading {
   readonly names: SlackNames;
   readonly roles: ReadonlyMap<string, string>;
-  /** By channel: the first message of its open conversation, and when the last one came. */
+  /** By channel: `ts` of the first message of the open conversation, and time of its last one in microseconds. */
   readonly stretches: Map<string, { start: string; last: number }>;
 }
 

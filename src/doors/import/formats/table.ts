@@ -1,4 +1,8 @@
-/** Tables and JSON of any shape, read by a mapping that somebody gave, or that the names of the columns suggest. */
+/**
+ * Reads tables and JSON of any shape by a mapping that the caller gives or that the column names suggest.
+ *
+ * Test: test/doors/import/formats/variants.test.ts.
+ */
 import { isKnownRole, roleOf } from '../../../domain/records.ts';
 import { parseTime } from '../../../domain/time.ts';
 import { readTime, TIME_RULE } from '../times.ts';
@@ -17,33 +21,36 @@ import {
   type Turn,
 } from './format.ts';
 
-/** Which member or column is what. */
+/** Meaning of columns or members, and of roles. */
 export interface Mapping {
-  /** A path with dots, such as `author.type`; `=TEXT` is the same text for every row; `-` only for `conversation`. */
+  /**
+   * Field → a dotted path such as `author.type`; `=TEXT` is a constant; `-` (only for `conversation`) is the whole
+   * file.
+   */
   readonly fields: Readonly<Partial<Record<Field, string>>>;
-  /** What a value of the role column means: `customer` → `user`. */
+  /** Value of the role column → role, such as `customer` → `user`. */
   readonly roles: ReadonlyMap<string, string>;
-  /** How times without an offset are read. Default: UTC, and no date of which nobody knows the order. */
+  /** Default: UTC, and dates with an unknown order are rejected. */
   readonly times?: TimeReading;
 }
 
-/** All rows of the file are one conversation. */
+/** The whole file is one conversation. */
 const WHOLE_FILE = '-';
 
-/** What stands before the next pair: names of columns and roles may hold blanks and commas themselves. */
+/** Separator before the next pair: names of columns and roles may contain blanks and commas. */
 const BETWEEN_PAIRS = new RegExp(`(?:(?<!\\s)\\s+|,)(?=(?:${FIELDS.join('|')})=|role:[^=]{1,100}=)`);
 const UNKNOWN_PAIR = /[\s,]([a-z]{1,20}=.*)/s;
-/** With more unknown roles than these, the column holds names of people. */
+/** With more unknown roles than these, the column holds personal names. */
 const MOST_SUGGESTED_ROLES = 4;
 
-/** Reads `role=sender content=text role:Kunde=user`. Throws an Error that says what is wrong. */
+/** Parses `role=sender content=text role:Kunde=user`. Throws an Error that names the mistake. */
 export function parseMapping(pairs: readonly string[]): Mapping {
   const fields: Partial<Record<Field, string>> = {};
   const roles = new Map<string, string>();
   for (const pair of pairs
     .flatMap((text) => text.trim().split(BETWEEN_PAIRS))
     .filter((text) => text !== '')) {
-    // A role may be somebody's name, with anything in it.
+    // A role may be a personal name and contain `=`.
     const end = pair.startsWith('role:') ? pair.lastIndexOf('=') : pair.indexOf('=');
     const [name, value] = end === -1 ? ['', ''] : [pair.slice(0, end), pair.slice(end + 1)];
     if (name.startsWith('role:') && name.length > 'role:'.length && value !== '')
@@ -56,7 +63,7 @@ export function parseMapping(pairs: readonly string[]): Mapping {
     }
   }
   const { turns, role, content, question, answer } = fields;
-  // Roles alone are for chats, and for tables whose columns are guessed.
+  // Roles alone apply to chats, and to tables whose columns are guessed.
   if (Object.keys(fields).length === 0 && roles.size > 0) return { fields, roles };
   if (content === undefined && question === undefined && answer === undefined)
     throw new Error('content=… is missing, or question=… and answer=…');
@@ -70,7 +77,7 @@ function isField(name: string): name is Field {
   return Object.hasOwn(COLUMN_NAMES, name);
 }
 
-/** The mapping that the names of columns suggest, and how sure that is; null when they suggest none. */
+/** Guesses a mapping from column names, with its confidence; null if they suggest none. */
 export function guessMapping(
   sample: Sample,
   roles: Mapping['roles'] = new Map(),
@@ -157,7 +164,7 @@ function byDoubts(reason: string, doubts: readonly string[]): Recognition {
     : { confidence: 0.4, reason: `${reason}, but ${doubts.join('; ')}` };
 }
 
-/** The first name of each field's list that a column has. */
+/** For each field, returns the column that matches first in its list of names. */
 function fieldsOf(columns: readonly string[]): {
   fields: Partial<Record<Field, string>>;
   several: ReadonlySet<Field>;
@@ -179,8 +186,9 @@ function fieldsOf(columns: readonly string[]): {
 }
 
 /**
- * What somebody mapped, and what roles that it gives no meaning may mean. It is not sure then: what an import has stored,
- * a second one leaves as it is. `role:NAME=NAME` says that messages of a role are to be counted and not analysed.
+ * Uses the caller's mapping, and suggests meanings for roles that it leaves open; its confidence is then low, because a
+ * later import does not change stored messages. `role:NAME=NAME` says that messages of a role are counted but not
+ * analysed.
  */
 export function asMapped(sample: Sample, mapping: Mapping): NonNullable<Guess> {
   const { turns, role } = mapping.fields;
@@ -194,7 +202,7 @@ export function asMapped(sample: Sample, mapping: Mapping): NonNullable<Guess> {
   return { mapping: { ...mapping, roles }, recognition: byDoubts('as --map says', doubtsOfRoles(said)) };
 }
 
-/** The columns of a mapping that a table lacks, and those that it has. */
+/** Returns the columns of a mapping that a table lacks, and the columns that it has. */
 export function columnsOf(
   { values }: Sample,
   { fields }: Mapping,
@@ -210,7 +218,7 @@ export function columnsOf(
   };
 }
 
-/** Roles as somebody means them, without those that are to be counted alone. */
+/** Maps roles as the caller says, without those that are only counted. */
 function meaningsOf(said: readonly unknown[], roles: Mapping['roles']): string[] {
   return said.flatMap((role) => {
     const name = typeof role === 'boolean' ? String(role) : (textOf(role)?.trim() ?? '');
@@ -232,8 +240,8 @@ function doubtsOfRoles(said: readonly unknown[]): string[] {
 }
 
 /**
- * What unknown roles may mean, for a person to confirm: the user is who speaks first, unless a role says who it is.
- * `said`: the roles of the messages, in order.
+ * Suggests meanings of unknown roles for a person to confirm: the first speaker is the user, unless a role already
+ * means user. `said`: roles of the messages, in order.
  */
 function suggestedRoles(said: readonly unknown[]): Map<string, string> {
   const unknown = unknownRoles(said);
@@ -242,7 +250,7 @@ function suggestedRoles(said: readonly unknown[]): Map<string, string> {
   return new Map(unknown.map((name, place) => [name, place === 0 && !hasUser ? 'user' : 'assistant']));
 }
 
-/** The format that reads a file by a mapping. */
+/** Creates the format that reads a file by a mapping. */
 export function tableFormat(mapping: Mapping): Format {
   const { turns, conversation } = mapping.fields;
   const base = { name: 'table', title: 'table', recognise: () => null };
@@ -252,7 +260,7 @@ export function tableFormat(mapping: Mapping): Format {
   return { ...base, kind: 'entries', read: (value) => readAlone(value, mapping) };
 }
 
-/** Without a column for the conversation, messages of two roles can only belong together. */
+/** Messages of two roles without a column for the conversation can only be one conversation. */
 function isWholeFile({ fields: { role, content } }: Mapping): boolean {
   return content !== undefined && role !== undefined && !role.startsWith('=');
 }
@@ -357,7 +365,7 @@ function timeFault(written: unknown, { order }: TimeReading): string {
   return isDate ? noDate(date, order) : `${JSON.stringify(written)?.slice(0, 40)} ${TIME_RULE}`;
 }
 
-/** The times of an entry as they are written. */
+/** Returns the times of an entry as written. */
 export function writtenTimesOf(value: unknown, { fields: { time, turns } }: Mapping): string[] {
   if (time === undefined) return [];
   const messages = turns === undefined ? [value] : at(value, turns);
@@ -367,7 +375,7 @@ export function writtenTimesOf(value: unknown, { fields: { time, turns } }: Mapp
   });
 }
 
-/** A member by its name, else by its path with dots; `=TEXT` is the text. */
+/** Returns a member by its name, otherwise by its dotted path; `=TEXT` returns the text. */
 function at(value: unknown, path: string): unknown {
   if (path.startsWith('=')) return path.slice(1);
   if (isObject(value) && Object.hasOwn(value, path)) return value[path];
@@ -384,7 +392,7 @@ function textAt(value: unknown, path: string): string | undefined {
   return typeof found === 'boolean' ? String(found) : textOf(found);
 }
 
-/** The mapping as `--map` takes it. */
+/** Formats the mapping as `--map` arguments. */
 export function describeMapping({ fields, roles }: Mapping): string[] {
   return [
     ...FIELDS.flatMap((field) => (fields[field] === undefined ? [] : [`${field}=${fields[field]}`])),

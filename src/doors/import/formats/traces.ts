@@ -1,13 +1,18 @@
-/** Conversations out of traces of language models, where each call repeats what was said before it. */
+/**
+ * Rebuilds conversations from traces of language models, where each call repeats the history. A repeated message is
+ * added once.
+ *
+ * Test: test/doors/import/formats/traces.test.ts.
+ */
 import { messagesOf, type Message } from '../../traces/messages.ts';
 import { OmissionCounts } from '../../traces/omissions.ts';
 import type { Reading, Turn } from './format.ts';
 
-/** One step of a trace: a call of a model, or the whole of what an application did for one message. */
+/** One step of a trace: a call of a model, or all that an application did for one message. */
 export interface Span {
   readonly id: string;
   readonly trace: string;
-  /** Nothing is above it in its trace. */
+  /** True if the span has no parent in its trace. */
   readonly isRoot: boolean;
   readonly isCall: boolean;
   readonly startedAt?: string | number;
@@ -17,7 +22,7 @@ export interface Span {
   readonly output: unknown;
 }
 
-/** Puts the spans of a conversation together; `spans` are in the order of their start. */
+/** Joins the spans of a conversation; `spans` are in order of start. */
 export function conversationOfSpans(id: string, source: string, spans: readonly Span[]): Reading {
   const omitted = new OmissionCounts();
   const turns = new Turns();
@@ -34,10 +39,10 @@ export function conversationOfSpans(id: string, source: string, spans: readonly 
   return { line: { id, source, turns: turns.all }, omitted: omitted.all };
 }
 
-/** What was said, found again without looking at all of it: a conversation may have a hundred thousand turns. */
+/** Turns with an index by role and content: a conversation may have a hundred thousand turns. */
 class Turns {
   readonly all: Turn[] = [];
-  /** Places of what was said, ascending, by role and content. */
+  /** Role → content → indices of turns, ascending. */
   readonly #places = new Map<string, Map<string, number[]>>();
 
   add(turn: Turn): void {
@@ -49,7 +54,7 @@ class Turns {
     this.all.push(turn);
   }
 
-  /** The first place of the same words from `from` on and before `to`; -1: there is none. */
+  /** Returns the first index of an equal message in `from` to `to` − 1, or −1. */
   find({ role, content }: Message, from: number, to: number): number {
     const places = this.#places.get(role)?.get(content) ?? [];
     let [low, high] = [0, places.length];
@@ -69,7 +74,10 @@ interface Call {
   readonly answered: readonly Message[];
 }
 
-/** The root says what the user saw; calls below it may be about anything, and count only where it says nothing. */
+/**
+ * Prefers roots, which show what the user saw. Calls below them may be internal and count only where the roots contain
+ * no messages.
+ */
 function chosenOf(trace: readonly Span[]): Call[] {
   const calls = trace.map((span): Call => ({
     span,
@@ -87,8 +95,8 @@ function messagesIn(value: unknown, role: 'user' | 'assistant'): Message[] {
 }
 
 /**
- * Adds what a call says that is new. What comes before its last question is history, which is known unless the
- * conversation began elsewhere. The question of the first call of a trace is new even if the same was asked before.
+ * Adds the new messages of a call. Messages before its last question are history, already known unless the conversation
+ * began elsewhere. The question of the first call of a trace is new even if the same was asked before.
  */
 function addCall(
   turns: Turns,
@@ -108,7 +116,7 @@ function addCall(
   addUnknown(turns, history, (message) => ({ ...message, ...at, ...userOf(message) }));
   const last = turns.all.at(-1);
   for (const [index, message] of questions.entries()) {
-    // A call that is tried again asks what nobody has answered yet.
+    // A retried call asks a question that is still unanswered.
     const isRetry = index === 0 && last?.role === 'user' && last.content === message.content;
     if (!isRetry) turns.add({ ...message, ...at, ...userOf(message) });
   }
@@ -128,7 +136,7 @@ function addUnknown(
   turnOf: (message: Message) => Turn,
   from = 0,
 ): void {
-  // An answer that repeats the whole conversation is known to where it repeats it.
+  // An answer of several messages may repeat the whole conversation, so its search starts at 0.
   let next = messages.length > 1 ? 0 : from;
   const known = turns.all.length;
   for (const message of messages) {

@@ -1,6 +1,10 @@
+/**
+ * Our own line format. `mapValue` reads its lines; nothing is converted.
+ *
+ * Test: test/doors/import/formats/registry.test.ts.
+ */
 import { bySome, shareOf, type EntryFormat } from './format.ts';
 
-/** Our own lines. The importer maps them by `mapLine`; nothing is converted. */
 export const undertone: EntryFormat = {
   kind: 'entries',
   name: 'undertone',
@@ -15,7 +19,7 @@ export const undertone: EntryFormat = {
       'entries have turns, or an id and messages',
     );
   },
-  /** Never called: see `mapValue`. */
+  /** Never called: `mapValue` reads these lines. */
   read: () => ({ fault: 'not to be converted' }),
 };
 

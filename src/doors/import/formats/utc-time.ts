@@ -1,4 +1,9 @@
-/** `2026-03-01 09:30:00.123`, which databases write for UTC, as an instant; any other value as it is. */
+/**
+ * Converts `2026-03-01 09:30:00.123`, which databases write for UTC, to an instant; returns other numbers and texts
+ * unchanged.
+ *
+ * Test: test/doors/import/formats/variants.test.ts.
+ */
 export function utcTime(value: unknown): string | number | undefined {
   if (typeof value === 'number') return value;
   if (typeof value !== 'string' || value === '') return undefined;
@@ -8,7 +13,7 @@ export function utcTime(value: unknown): string | number | undefined {
   return `${day}T${time.length === 5 ? `${time}:00` : time.slice(0, 15)}Z`;
 }
 
-/** `2026-03-01 09:30:00+00` has an offset that is no ISO one. */
+/** Converts offsets such as `+00` to ISO form. */
 function zoned(value: string): string {
   const [, day, time, offset] =
     /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?) ?([+-]\d{2}(?::?\d{2})?)$/.exec(value) ?? [];

@@ -1,6 +1,10 @@
-/** What WhatsApp itself writes into an export of a chat, by language, in lower case and without a full stop. */
+/**
+ * Texts that WhatsApp itself writes into the export of a chat, by language, in lower case and without a full stop.
+ *
+ * Test: test/doors/import/formats/whatsapp.test.ts.
+ */
 
-/** In place of a message that was deleted, or that the phone has not. */
+/** Texts in place of a message that was deleted or has not arrived. */
 export const WITHDRAWN: ReadonlySet<string> = new Set([
   'this message was deleted',
   'you deleted this message',
@@ -28,11 +32,11 @@ export const WITHDRAWN: ReadonlySet<string> = new Set([
   'вы удалили данное сообщение',
   'ta wiadomość została usunięta',
   'usunięto tę wiadomość',
-  // A photo that may be seen once, on Android.
+  // A view-once photo on Android.
   'null',
 ]);
 
-/** Behind the name of a file that the export has beside the chat: `IMG-1.jpg (file attached)`. */
+/** Texts after the name of a file that the export contains: `IMG-1.jpg (file attached)`. */
 export const ATTACHED: readonly string[] = [
   'file attached',
   'datei angehängt',
@@ -47,7 +51,7 @@ export const ATTACHED: readonly string[] = [
   'plik dołączony',
 ];
 
-/** At the end of what iOS writes in place of a picture: `image omitted`. */
+/** Last words of the placeholder that iOS writes for a picture: `image omitted`. */
 export const OMITTED: readonly string[] = [
   'omitted',
   'weggelassen',
@@ -62,7 +66,7 @@ export const OMITTED: readonly string[] = [
   'weggelaten',
 ];
 
-/** Call lists of Android have no name of their own; these come behind the name of who called. */
+/** Notices of calls on Android; they follow the name of the caller. */
 export const CALLS: ReadonlySet<string> = new Set([
   'missed voice call',
   'missed video call',
@@ -80,7 +84,7 @@ export const CALLS: ReadonlySet<string> = new Set([
   'videochiamata persa',
 ]);
 
-/** In square brackets on iOS and in angle brackets on Android, behind a text that was changed. */
+/** Marks after an edited text, in angle brackets. */
 export const EDITED: readonly string[] = [
   'this message was edited',
   'diese nachricht wurde bearbeitet',
@@ -94,7 +98,7 @@ export const EDITED: readonly string[] = [
   'wiadomość została edytowana',
 ];
 
-/** Words of the file's name before the name of the chat. */
+/** Words of the file name before the name of the chat. */
 export const CHAT_OF: readonly string[] = [
   'whatsapp chat with ',
   'whatsapp chat - ',
@@ -109,7 +113,7 @@ export const CHAT_OF: readonly string[] = [
   'чат whatsapp с контактом ',
 ];
 
-/** Words of a name that only an assistant has: whole words, in lower case. */
+/** Whole words in lower case that only an assistant's name contains. */
 export const ASSISTANT_WORDS: ReadonlySet<string> = new Set([
   'bot',
   'chatbot',

@@ -1,4 +1,9 @@
-/** Chats that WhatsApp exports as text (`_chat.txt`, `WhatsApp Chat with ….txt`), as `whatsapp-chat.ts` cuts them. */
+/**
+ * Reads WhatsApp chats exported as text (`_chat.txt`, `WhatsApp Chat with ….txt`), after `whatsapp-chat.ts` has cut
+ * them into conversations.
+ *
+ * Test: test/doors/import/formats/whatsapp.test.ts.
+ */
 import { roleOf } from '../../../domain/records.ts';
 import { formatInstant } from '../../../domain/time.ts';
 import { isObject, textOf } from '../../traces/values.ts';
@@ -6,7 +11,7 @@ import { objectsOf, type EntryFormat, type Reading, type Turn } from './format.t
 import { ASSISTANT_WORDS } from './whatsapp-words.ts';
 import type { Omissions } from '../../traces/omissions.ts';
 
-/** Reads chats in which these people have these roles; all others are users. */
+/** Creates the format for a chat with these roles by name; everybody else is a user. */
 export function whatsappFormat(roles: ReadonlyMap<string, string>): EntryFormat {
   return {
     kind: 'entries',
@@ -37,12 +42,12 @@ function readStretch(value: unknown, roles: ReadonlyMap<string, string>): Readin
   return { line: { id: textOf(value['id']), source: 'whatsapp', turns }, omitted };
 }
 
-/** Year 9999. */
+/** End of year 9999, microseconds. */
 const MOST_MICROS = 253_402_300_799_000_000;
 
 /**
- * Who is the assistant: as somebody says, else who alone is called one. Null: nobody knows. `given` has what names mean;
- * with an assistant among them, or all of them, the others are users.
+ * Returns roles by name: the given ones, otherwise the only name that sounds like an assistant. Null if that is
+ * undecided. If `given` has an assistant or covers all names, the rest are users.
  */
 export function rolesOfChat(
   names: Iterable<string>,

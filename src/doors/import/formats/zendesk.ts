@@ -1,7 +1,9 @@
 /**
- * Tickets of Zendesk with their comments: the full JSON export, or a ticket of the API beside its comments.
+ * Reads Zendesk tickets with their comments: the full JSON export, or a ticket of the API beside its comments.
  * Source: support.zendesk.com "Exporting ticket, user, or organization data from your account";
  * developer.zendesk.com/api-reference/ticketing/tickets/ticket_comments/.
+ *
+ * Test: test/doors/import/zendesk-comments.test.ts.
  */
 import { OmissionCounts } from '../../traces/omissions.ts';
 import { isObject, textOf } from '../../traces/values.ts';
@@ -79,13 +81,13 @@ export const zendesk: EntryFormat = {
   },
 };
 
-/** Who asks is known, and something that was said. */
+/** True if the ticket has a requester, and comments or a description. */
 export function isTicket(value: Record<string, unknown>): boolean {
   const ticket = ticketOf(value);
   return requesterOf(ticket) !== undefined && ('comments' in value || 'description' in ticket);
 }
 
-/** The API has the ticket in a member of its own. */
+/** The API returns the ticket in the member `ticket`. */
 export function ticketOf(value: Record<string, unknown>): Record<string, unknown> {
   return isObject(value['ticket']) ? value['ticket'] : value;
 }
@@ -98,7 +100,7 @@ function idIn(value: unknown): string | undefined {
   return isObject(value) ? textOf(value['id']) : undefined;
 }
 
-/** The description repeats the first comment: it stands for the comments only where there are none. */
+/** Uses the description only without comments: it repeats the first one. */
 function commentsOf(
   value: Record<string, unknown>,
   ticket: Record<string, unknown>,
@@ -112,7 +114,7 @@ function commentsOf(
 
 function textOfComment({ plain_body: plain, body, html_body: html }: Record<string, unknown>): string {
   const text = textOf(plain) ?? textOf(body);
-  // A plain body still has the entities of the HTML that it was made from.
+  // A plain body still contains `&nbsp;` from its HTML.
   if (text !== undefined) return (plain === text ? text.replaceAll('&nbsp;', ' ') : text).trim();
   return typeof html === 'string' ? htmlText(html) : '';
 }
