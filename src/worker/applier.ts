@@ -1,3 +1,9 @@
+/**
+ * Applies a stretch of entries: assign, fold, commit. One entry that fails for its own sake never holds up the rest:
+ * splitting finds it, and it becomes a dead letter.
+ *
+ * Test: test/worker/loop.test.ts, test/worker/unanalysed.test.ts.
+ */
 import type { Assignment, Enrichment } from '../domain/facts.ts';
 import type { ShardAlerts } from '../domain/alerting.ts';
 import type { ShardWriter } from '../domain/writings.ts';
@@ -37,12 +43,12 @@ import {
 export interface ApplierOptions {
   readonly assigner: AssignStage;
   readonly store: StateStore;
-  /** Rejects when another worker may own the shard by now; asked right before each commit and each note. */
+  /** Rejects when another worker may own the shard by now. Called right before each commit and each note. */
   readonly guard?: () => Promise<void>;
-  /** Keeps an entry that cannot be processed, durably, with the reason. */
+  /** Stores an entry that cannot be processed, durably, with the reason. */
   readonly setAside: (entry: Delivered, reason: string) => Promise<void>;
   readonly notes: Pick<MessageNotes, 'add'>;
-  /** Told of what is committed. */
+  /** Receives what was committed. */
   readonly writer?: Pick<ShardWriter, 'committed'>;
   readonly alerts?: Pick<ShardAlerts, 'committed' | 'published' | 'idle'>;
   readonly logger: Logger;
@@ -51,11 +57,11 @@ export interface ApplierOptions {
 }
 
 /**
- * A batch restores the states of all its instances before it drops any. The largest has a thousand micro-clusters and
- * 5 MB; so many rows are a tenth of a gigabyte.
+ * Most state rows that a batch of several entries may restore; a batch drops none before it ends. The largest instance
+ * has a thousand micro-clusters and 5 MB, so this many rows take a tenth of a gigabyte.
  */
 const MOST_STATE_ROWS = 20_000;
-/** Of so few instances, nobody counts the rows. */
+/** Up to this many instances, the rows are not counted. */
 const FEW_INSTANCES = 8;
 
 async function outside(work: () => Promise<void>): Promise<void> {
@@ -66,13 +72,13 @@ async function outside(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Entries in a row, as they were delivered (with others perhaps), and what enrich found out. */
+/** Consecutive entries with what enrich found. `delivered` may hold others, too. */
 export interface Stretch extends Turn {
   /** One for each message of the entries. */
   readonly enrichments: readonly Enrichment[];
-  /** The position behind them. */
+  /** The position behind the entries. */
   readonly sequence: number;
-  /** Messages that assign could not take: left without their texts, and noted before the stretch is committed. */
+  /** Messages that assign failed on. Their texts are removed, and each is noted before the stretch is committed. */
   readonly unanalysed?: readonly UnanalysedMessage[];
 }
 
@@ -82,7 +88,7 @@ export interface UnanalysedMessage extends Pick<SourceMessage, 'request' | 'mess
   readonly reason: string;
 }
 
-/** Assign → fold → commit. What fails for its own sake is found by splitting, and does not hold up the rest. */
+/** Runs assign, fold and commit, and splits a stretch that fails until it finds the entry at fault. */
 export class Applier {
   readonly #options: ApplierOptions;
   readonly #numbering: Numbering;
@@ -97,10 +103,12 @@ export class Applier {
   }
 
   /**
-   * Applies entries and moves the position. When there is too little memory for all of them, applies them in smaller
-   * parts. When a request in them is at fault, splits the stretch until it is found, sets its entry aside and applies
-   * the rest of it. Rejects when the fault is not theirs, or (EntriesInDoubt) when it is of a kind that nobody knows.
-   * `onAssigning` is told when assign has been asked: what it is asked next waits behind that.
+   * Applies entries and moves the position. When memory does not suffice for all, it applies them in smaller parts.
+   * When a request is at fault, it splits the stretch until it finds the request, sets its entry aside and applies the
+   * rest. `onAssigning` is called once assign was requested: a later request to the threads queues behind it.
+   *
+   * @throws EntriesInDoubt when the kind of error is unknown; other errors as they are when the entries are not at
+   * fault
    */
   async apply(stretch: Stretch, onAssigning: () => void = () => undefined): Promise<void> {
     try {
@@ -110,7 +118,7 @@ export class Applier {
     }
   }
 
-  /** Keeps an entry as a dead letter. */
+  /** Stores an entry as a dead letter. */
   async setAside(entry: Delivered, reason: string): Promise<void> {
     await outside(() => this.#options.setAside(entry, reason));
     this.#counters.entriesSetAside += 1;
@@ -135,7 +143,10 @@ export class Applier {
     );
   }
 
-  /** As the store does; a single entry may take more, as it cannot be divided. What failed is forgotten each time. */
+  /**
+   * Runs the work with the memory rules of the store. A single entry may raise the limit, as it cannot be divided. A
+   * failed try is forgotten.
+   */
   #withMemory<T>(entries: readonly Entry[], work: () => Promise<T>): Promise<T> {
     const orForget = async (): Promise<T> => {
       try {
@@ -184,7 +195,7 @@ export class Applier {
     );
   }
 
-  /** What was deferred is told with the time from which it waited. */
+  /** Deferred instances are reported with the time since which they waited. */
   #tellAlerts(
     alerts: Pick<ShardAlerts, 'committed'>,
     { delivered, entries, sequence }: Stretch,
@@ -203,7 +214,7 @@ export class Applier {
     if (newest !== undefined) alerts.committed(others, newest.timestamp);
   }
 
-  /** Where only deferred parts are taken up, the position stays, and with it what stands there. */
+  /** When only deferred parts are applied, the position does not move, and neither does its digest. */
   #lastEntryOf({ delivered, sequence }: Stretch): string | null {
     const there = delivered.find((candidate) => candidate.sequence === sequence);
     return there === undefined ? this.#options.store.lastEntry : digestOfEntry(there.bytes);
@@ -236,7 +247,7 @@ export class Applier {
     const entry = entries[0] as Entry;
     const good = await this.#withoutFaults(entry, enrichments);
     await this.setAside(deliveredAs(delivered, entry.sequence), good?.reason ?? reasonOf(error));
-    // What it leaves for later is left all the same.
+    // The parts that the entry defers stay deferred.
     const without = good?.entry ?? { ...entry, leftOut: new Set(entry.requests.keys()) };
     await this.apply({ delivered, entries: [without], enrichments, sequence });
   }
@@ -244,7 +255,7 @@ export class Applier {
   async #applyHalves({ delivered, entries, enrichments, sequence, unanalysed = [] }: Stretch): Promise<void> {
     const middle = Math.floor(entries.length / 2);
     const messages = messagesOf(entries.slice(0, middle)).length;
-    // What was deferred comes first, from before the position.
+    // Deferred entries come first; their sequences are below the position.
     const until = Math.max(this.#options.store.sequence, (entries[middle - 1] as Entry).sequence);
     const first = new Set(entries.slice(0, middle).map((entry) => entry.sequence));
     const halves = [
@@ -257,7 +268,7 @@ export class Applier {
     }
   }
 
-  /** `place` of an AnalysisFailure is then that among the messages of the entries. */
+  /** Assigns the entries. Counts `place` of an AnalysisFailure among the messages of the entries. */
   async #analyse(
     entries: readonly Entry[],
     enrichments: readonly Enrichment[],
@@ -277,7 +288,7 @@ export class Applier {
     }
   }
 
-  /** The entry without the requests that fail on their own; null when none of it, or all of it, does. */
+  /** Returns the entry without the requests that fail on their own, or null when none or all of them do. */
   async #withoutFaults(
     entry: Entry,
     enrichments: readonly Enrichment[],
@@ -310,7 +321,11 @@ export class Applier {
     await this.#options.store.commit(alone, { rehearsal: true });
   }
 
-  /** Throws TooMuchState when the batch can be divided and its instances have very much state. */
+  /**
+   * Restores the states that the batch needs.
+   *
+   * @throws TooMuchState when the batch can be divided and its instances have too many state rows
+   */
   async #restore(
     { turns, interludes }: Pick<NumberedBatch, 'turns' | 'interludes'>,
     isDivisible: boolean,
@@ -340,8 +355,8 @@ export class Applier {
 }
 
 /**
- * The stretch without the text at which assign hung or filled the memory; null when the error names none, or one
- * that is without its text already: then it is not the text.
+ * Returns the stretch without the text at which assign hung or ran out of memory. Null when the error names none, or
+ * the text was removed before: then the text is not the cause.
  */
 function withoutSuspect(stretch: Stretch, error: unknown): Stretch | null {
   if (!(error instanceof AnalysisFailure) || error.fault === 'error' || error.place === null) return null;
@@ -366,6 +381,7 @@ function withoutSuspect(stretch: Stretch, error: unknown): Stretch | null {
   };
 }
 
+/** Returns the delivered entry with this sequence, which must be there. */
 export function deliveredAs(delivered: readonly Delivered[], sequence: number): Delivered {
   return delivered.find((candidate) => candidate.sequence === sequence) as Delivered;
 }

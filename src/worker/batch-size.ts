@@ -1,29 +1,31 @@
-/** Covered by test/worker/fair-share.test.ts. */
+/**
+ * Chooses how much work a batch takes. Only the pace depends on it: any division of the stream into batches gives the
+ * same rows.
+ *
+ * Test: test/worker/fair-share.test.ts.
+ */
 
-/** Work, as `workOf` measures it. */
+/** Bounds of the work of a batch, in the unit of `workOf`. */
 const LEAST = 1000;
 const FIRST = 2000;
 const MOST_NEW = 8000;
-/** A batch takes so long, milliseconds, while others than those with a backlog send something, */
+/** Wanted duration of a batch while instances without a backlog send messages, milliseconds. */
 const SHARED_MS = 300;
-/** and so long while nobody does: larger batches cost less for each message. */
+/** Wanted duration while none of them does, milliseconds: larger batches cost less for each message. */
 const ALONE_MS = 2000;
-/** Others count as sending for so long, milliseconds, after something of theirs was taken up. */
+/** Instances without a backlog count as sending for this time after their last message, milliseconds. */
 const HEARD_MS = 60_000;
-/** Of the mean size of batches: so much they must differ. */
+/** Least standard deviation of batch sizes, as a share of their mean, from which a slope is estimated. */
 const LEAST_SPREAD = 0.1;
-/** A batch counts as at most so many times what they take in the mean. */
+/** A batch counts as at most this multiple of the mean duration. */
 const MOST_TIMES = 3;
-/** What an earlier batch weighs beside the one after it: what a batch takes belongs to views that were smaller. */
+/** Weight of a batch relative to the next one; the views were smaller when it ran. */
 const MEMORY = 0.95;
 
-/**
- * How much work a batch takes, so that nobody waits long for the next one. Only the pace depends on it: any
- * division of the stream into batches gives the same rows.
- */
+/** Adapts the work of a batch so that nobody waits long for the next one. */
 export class BatchSize {
   readonly #most: number;
-  /** What is done while others send something. */
+  /** Work of a batch while others send messages. */
   #shared: number;
   #heardAt = -Infinity;
   #isAlone = false;
@@ -34,44 +36,47 @@ export class BatchSize {
     this.#shared = Math.min(FIRST, most);
   }
 
-  /** Of those who have a backlog. */
+  /** Work of a batch of deferred entries. */
   get work(): number {
     return this.#isAlone
       ? Math.round(Math.min(this.#most, (this.#shared * ALONE_MS) / SHARED_MS))
       : this.#shared;
   }
 
-  /** Of what is new: whatever it holds, it must not take long. */
+  /** Work of a batch of new entries, which must not take long whatever they hold. */
   get newWork(): number {
     return Math.min(MOST_NEW, this.#shared);
   }
 
-  /** Something of an instance without a backlog was taken up. `now`: milliseconds, never going backwards. */
+  /** Reports that a message of an instance without a backlog was taken up. `now`: milliseconds, monotonic. */
   heard(now: number): void {
     this.#heardAt = now;
     this.#isAlone = false;
   }
 
-  /** A batch of so much work took so long. */
+  /** Reports how long a batch of this work took. */
   took(work: number, ms: number, now: number): void {
     const fixedMs = this.#fixed.after(work, ms);
-    // Smaller ones would take as long and hold less: the backlog would stand still.
+    // With smaller batches, the fixed part would fill the time, and the backlog would stand still.
     const least = 2 * fixedMs;
     const isLong = ms > Math.max(this.#isAlone ? ALONE_MS : SHARED_MS, least);
     const wanted = (work * Math.max(SHARED_MS, least)) / Math.max(1, ms);
     const next = isLong
       ? Math.max(this.#shared / 2, wanted)
       : Math.min(this.#shared * 2, Math.max(this.#shared, wanted));
-    // A small batch tells nothing of how long a larger one may take.
+    // A small batch says nothing about how long a larger one may take.
     if (isLong || work >= this.work / 2)
       this.#shared = Math.round(Math.min(this.#most, Math.max(LEAST, next)));
     this.#isAlone = now - this.#heardAt >= HEARD_MS;
   }
 }
 
-/** What batches take whatever they hold: the line through what the last of them took by their work, at none. */
+/**
+ * The fixed duration of a batch: the intercept of the regression line of durations on work, recent batches weighing
+ * more.
+ */
 class FixedPart {
-  // Sums over the batches, each of which weighs less than the next one.
+  // Sums over the batches, with exponential decay.
   #weight = 0;
   #n = 0;
   #t = 0;
@@ -79,9 +84,9 @@ class FixedPart {
   #nt = 0;
   #ms = 0;
 
-  /** Milliseconds, after one more batch. */
+  /** Adds a batch and returns the fixed duration, milliseconds. */
   after(work: number, took: number): number {
-    // Of one that the machine held up, no more.
+    // Limits an outlier, such as a batch during which the machine was busy.
     const ms = this.#weight === 0 ? took : Math.min(took, (MOST_TIMES * this.#t) / this.#weight);
     this.#weight = this.#weight * MEMORY + 1;
     this.#n = this.#n * MEMORY + work;
@@ -90,7 +95,7 @@ class FixedPart {
     this.#nt = this.#nt * MEMORY + work * ms;
     const [n, t] = [this.#n / this.#weight, this.#t / this.#weight];
     const spread = this.#nn / this.#weight - n * n;
-    // Batches of nearly one size tell nothing of it.
+    // Batches of nearly one size give no slope.
     if (spread > (LEAST_SPREAD * n) ** 2) {
       const slope = (this.#nt / this.#weight - n * t) / spread;
       this.#ms = Math.min(t, Math.max(0, t - slope * n));

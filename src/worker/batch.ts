@@ -1,3 +1,9 @@
+/**
+ * Turns decoded stream entries into a numbered batch. Numbers are given out in stream order, and a repeated request
+ * gets none, so any division of the stream into batches gives the same numbers.
+ *
+ * Test: test/worker/batch.test.ts, test/worker/many-users.test.ts.
+ */
 import { derivedId, isExternalId, UUID_PATTERN } from '../domain/ids.ts';
 import type { Turn } from '../domain/facts.ts';
 import { readable } from '../domain/printable.ts';
@@ -12,7 +18,7 @@ import type { Interlude, PlacedCuration } from '../domain/curations.ts';
 import type { PlacedWriting } from '../domain/writings.ts';
 import type { Batch, Counters, Deferral, DeferredPart } from '../store/live/batch.ts';
 
-/** A request of which nothing can be counted, as no version of us would have taken it. */
+/** A request that cannot be counted. No version of this service would have accepted it. */
 export class RecordError extends Error {
   constructor(fault: string, options?: { cause?: unknown }) {
     super(fault, options);
@@ -24,58 +30,58 @@ export class RecordError extends Error {
 export interface Entry {
   readonly sequence: number;
   readonly requests: readonly RecordedRequest[];
-  /** Places of requests that cannot be processed: their messages keep their positions and are not counted. */
+  /** Places of requests that cannot be processed. Their messages keep their positions and are not counted. */
   readonly leftOut: ReadonlySet<number>;
-  /** Where each request stands, when these are not all requests of the entry, or not all messages of one. */
+  /** The place of each request; left out when the entry is complete. */
   readonly places?: readonly RequestPlace[];
-  /** How taking it up changes what is deferred. */
+  /** The change to the deferred parts that this entry brings. */
   readonly deferral?: Deferral;
 }
 
-/** Where a request, or a part of it, stands in its entry. */
+/** The place of a request, or of a part of it, in its entry. */
 export interface RequestPlace {
   /** Place of the request in the entry. */
   readonly place: number;
   /** Place of the first of these messages among all messages of the entry. */
   readonly index: number;
-  /** Place of the first of these messages in the request; above 0, what comes before it was taken up earlier. */
+  /** Place of the first of these messages in the request. Above 0, earlier messages were applied before. */
   readonly from: number;
 }
 
-/** What a number-giver must be able to look up. */
+/** The look-ups that numbering needs. */
 export interface Lookups {
   readonly counters: Counters;
   findInstances(ids: readonly string[]): Promise<readonly { instance: number; id: string }[]>;
   findSessions(ids: readonly string[]): Promise<readonly { session: number; instance: number; id: string }[]>;
   findEndUsers(ids: readonly string[]): Promise<readonly { endUser: number; id: string }[]>;
-  /** When requests of these ids were last accepted; those left out that none of these repeats. */
+  /** The time at which each id was last accepted; only ids that one of these requests repeats. */
   findRequests(requests: readonly { id: string; acceptedAt: number }[]): Promise<ReadonlyMap<string, number>>;
 }
 
-/** Entries with their records numbered: all of a batch but what enrich and assign find out. */
+/** Entries with their records numbered: a batch without the results of enrich and assign. */
 export interface NumberedBatch extends Pick<
   Batch,
   'instances' | 'endUsers' | 'requests' | 'metadata' | 'sessionNames' | 'counters'
 > {
   readonly turns: readonly Turn[];
   readonly interludes: readonly Interlude[];
-  /** For each turn, its place among the messages of the entries (repeated requests left out leave gaps). */
+  /** For each turn, its index among the messages of the entries; repeated requests leave gaps. */
   readonly sources: readonly number[];
-  /** Requests that had been applied before, and were left out. */
+  /** Number of requests that were applied before and are left out. */
   readonly repeated: number;
 }
 
-/** A message of the entries: where it stands, and what enrich works on. */
+/** A message of the entries, with its place and the text for enrich. */
 export interface SourceMessage extends Pick<Turn, 'role' | 'content'> {
   readonly entry: Entry;
-  /** With its messages of this part. */
+  /** The request, with the messages of this part only. */
   readonly request: RecordedRequest;
   readonly message: RecordedMessage;
-  /** Its place in the whole request. */
+  /** Index of the message in the whole request. */
   readonly index: number;
 }
 
-/** Messages of the entries in stream order, repeated requests included: what enrich works on ahead of numbering. */
+/** Messages of the entries in stream order, repeated requests included: enrich runs ahead of numbering. */
 export function messagesOf(entries: readonly Entry[]): SourceMessage[] {
   return entries.flatMap((entry) =>
     entry.requests.flatMap((request, place) =>
@@ -91,7 +97,7 @@ export function messagesOf(entries: readonly Entry[]): SourceMessage[] {
   );
 }
 
-/** The entry with some of its messages without their text: they count, and nothing is read of them. */
+/** Returns the entry with the texts of some messages removed. Those messages count, without findings. */
 export function withoutTexts(
   entry: Entry,
   isWithout: (message: { readonly requestId: string; readonly index: number }) => boolean,
@@ -107,22 +113,22 @@ export function withoutTexts(
   return { ...entry, requests };
 }
 
-/** How many sessions and end users are kept by id, to spare look-ups. */
+/** Sessions and end users whose numbers are cached by id. */
 const REMEMBERED = 20_000;
 
 /**
- * Gives numbers to instances, sessions and end users in stream order and drops requests that were applied
- * before. Remembers numbers across batches; `forget` after a batch that was not committed.
+ * Gives numbers to instances, sessions and end users in stream order, and drops requests that were applied before.
+ * Keeps the numbers across batches; call `forget` after a batch that was not committed.
  */
 export class Numbering {
   readonly #lookups: Lookups;
   #instances = new Map<string, number>();
-  /** By instance and UUID: instances of different projects may have sessions of the same UUID. */
+  /** Keyed by instance and UUID: instances of different projects may have sessions of the same UUID. */
   #sessions = new Map<string, number>();
   #endUsers = new Map<string, number>();
-  /** Requests that repeat others and of which more parts may come, by sequence and place. */
+  /** Repeated requests of which more parts may come, by sequence and place. */
   readonly #dropped = new Set<string>();
-  /** Derived ids of end users, by instance and external id: a digest each, and asked for at every turn. */
+  /** Derived ids of end users by instance and external id. Each costs a digest, and every turn needs one. */
   readonly #endUserIds = new Map<string, string>();
 
   constructor(lookups: Lookups) {
@@ -140,7 +146,7 @@ export class Numbering {
     const requestsLeft = entries.flatMap(({ requests }, number) =>
       requests.filter((_, place) => isFresh[number]![place]),
     );
-    // Ids of end users and topics are derived from it.
+    // Ids of end users and topics are derived from the instance id.
     if (requestsLeft.some(({ instanceId }) => !UUID_PATTERN.test(instanceId)))
       throw new RecordError('instanceId is no UUID');
     await this.#recall(requestsLeft);
@@ -165,8 +171,8 @@ export class Numbering {
   }
 
   /**
-   * Parts of entries as they are to be deferred: what follows from a request as a whole was done with its first part,
-   * so the rest of one that repeats another is not taken up.
+   * Moves deferred parts past requests that were dropped. The first part of a request decides for all of it, so the
+   * rest of a repeated request is not applied.
    */
   withoutDropped(parts: readonly DeferredPart[]): DeferredPart[] {
     return parts.map((part) =>
@@ -176,7 +182,7 @@ export class Numbering {
     );
   }
 
-  /** `index`: the place of the first of its messages in the entry. `from`: in the request. */
+  /** `index`: place of the first message in the entry. `from`: its place in the request. */
   #numberRequest(
     into: Numbered,
     request: RecordedRequest,
@@ -193,7 +199,8 @@ export class Numbering {
       into.requests.push({ id: request.requestId, acceptedAt: request.acceptedAt });
       collectMetadata(into.metadata, instance, request);
     }
-    // Also of further parts: in the first one every message may be erased, and then there is no session yet.
+    // Later parts name the session, too: in the first one all messages may be erased, so the session does not exist
+    // yet.
     const name = request.metadata?.session?.['externalId'];
     if (name === null || isExternalId(name)) into.names.set(session, name);
     for (const [place, message] of request.messages.entries()) {
@@ -223,7 +230,7 @@ export class Numbering {
     return instance;
   }
 
-  /** A curation may come before the first message of its instance. */
+  /** A curation may precede the first message of its instance. */
   #numberCuration(into: Numbered, request: RecordedRequest, sequence: number, index: number): void {
     const { instanceId, requestId, acceptedAt, curation } = request;
     if (curation === undefined) return;
@@ -233,10 +240,10 @@ export class Numbering {
     into.pass({ instance, instanceId, session: null, position, acceptedAt, curation });
   }
 
-  /** What is written about what is not known is passed over. */
+  /** A writing about an unknown instance or session is skipped. */
   #numberWriting(into: Numbered, request: RecordedRequest, sequence: number): void {
     const { instanceId, projectId, requestId, acceptedAt, writing } = request;
-    // Also of what is passed over: when it comes again, it may be known.
+    // A skipped writing is recorded, too: when it is repeated, its target may be known.
     into.requests.push({ id: requestId, acceptedAt });
     const instance = this.#instances.get(instanceId);
     if (instance === undefined || writing === undefined) return;
@@ -247,7 +254,7 @@ export class Numbering {
     into.pass({ instance, instanceId, session, writing });
   }
 
-  /** The number of the end user whom a user turn names; null when it names none. */
+  /** The number of the end user of a user turn; null when the turn names none. */
   #userOf(into: Numbered, instance: number, instanceId: string, message: RecordedMessage): number | null {
     const id = this.#endUserIdOf(instanceId, message);
     if (id === null) return null;
@@ -260,8 +267,8 @@ export class Numbering {
   }
 
   /**
-   * Whether each request of each entry is to be counted. A request repeats another of its id that was accepted not long
-   * before it, whatever the batches are.
+   * Returns for each request of each entry true if it counts. A request is a repeat when its id was accepted within
+   * REQUEST_MEMORY_MICROS before it, in whatever batch.
    */
   async #areFresh(entries: readonly Entry[]): Promise<boolean[][]> {
     const seen = new Map(
@@ -337,7 +344,7 @@ export class Numbering {
   }
 }
 
-/** A batch while it is numbered. */
+/** The batch under construction. */
 class Numbered {
   readonly counters: { -readonly [Name in keyof Counters]: Counters[Name] };
   readonly instances = new Map<number, Batch['instances'][number]>();
@@ -364,18 +371,18 @@ class Numbered {
     this.#interludes.push({ ...interlude, before: this.#turns.length });
   }
 
-  /** Passes over places that hold no message any more. */
+  /** Skips places whose messages are gone. */
   skip(messages: number): void {
     this.#source += messages;
   }
 
-  /** Passes over a request of which nothing counts; it guards against its repetition like any other. */
+  /** Skips the messages of a request, but records the request, so that a repeat of it does not count either. */
   passOver({ requestId, acceptedAt }: RecordedRequest, messages: number): void {
     this.requests.push({ id: requestId, acceptedAt });
     this.skip(messages);
   }
 
-  /** Passes over a request that is not counted again. */
+  /** Skips a repeated request. */
   leaveOut(messages: number): void {
     this.#repeated += 1;
     this.#source += messages;
@@ -401,7 +408,7 @@ function keyOf(number: number, text: string): string {
   return `${number} ${text}`;
 }
 
-/** Whether earlier messages of a request were taken up before. */
+/** Returns true if earlier messages of the request were applied before. */
 function isContinued(entry: Entry, place: number): boolean {
   return (entry.places?.[place]?.from ?? 0) > 0;
 }

@@ -1,16 +1,18 @@
 /**
- * What a shard's work has come to since it was opened: plain numbers, read by a heartbeat or a metrics page at
- * any moment. They start at nothing with each process, and nothing is decided by them.
+ * Counters of a shard's work since it was opened. Heartbeats and the metrics page read them at any moment; they start
+ * at zero in each process, and nothing is decided by them.
+ *
+ * Test: test/worker/loop.test.ts.
  */
 export interface WorkCounters {
   /** Stream sequence up to which entries are applied or deferred, and committed. */
   readonly sequence: number;
   /**
-   * When the stream stored the newest entry that was applied, microseconds since 1970-01-01 UTC; null before the
-   * first. Together with the stream's end it tells how far behind the shard is, in time.
+   * When the stream stored the newest entry that was applied, microseconds since 1970-01-01 UTC; null before the first.
+   * With the end of the stream, it gives the shard's lag in time.
    */
   readonly appliedEntryAt: number | null;
-  /** Entries of which something is deferred, because their instances have more than their share. */
+  /** Deferred parts of entries whose instances exceed their share. */
   readonly deferredEntries: number;
   /** Batches committed. */
   readonly batches: number;
@@ -21,17 +23,17 @@ export interface WorkCounters {
   /** Messages that count without findings because their analysis ran out of time or memory. */
   readonly analysisTimeouts: number;
   /**
-   * When something was last done, microseconds since 1970-01-01 UTC: a batch was analysed, committed or published,
-   * or the stream was asked and had nothing new. A quiet shard moves it at least every two seconds; one that
-   * stands still for longer than a batch can take is stuck.
+   * When the shard last made progress, microseconds since 1970-01-01 UTC: it analysed, committed or published a batch,
+   * or asked the stream and got nothing new. A quiet shard moves it at least every two seconds; a shard that does not
+   * move it for longer than a batch can take is stuck.
    */
   readonly lastProgressAt: number;
 }
 
-/** The loop's own counters, which it alone writes. */
+/** The counters as the loop sees them, their only writer. */
 export type MutableWorkCounters = { -readonly [Name in keyof WorkCounters]: WorkCounters[Name] };
 
-/** The numbers of a shard at whose views nobody works. */
+/** Counters of a shard that does no work. */
 export function idleCounters(sequence: number, at: number): MutableWorkCounters {
   return {
     sequence,

@@ -1,3 +1,9 @@
+/**
+ * Opens a shard's state, damaged or not. Readers never go back: they keep what was published until the state has caught
+ * up with it.
+ *
+ * Test: test/faults/damage.ts.
+ */
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +16,7 @@ import type { StateStore } from '../store/live/state-store.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, readExtent, type StreamExtent } from '../stream/log/consumer.ts';
 
-/** The state is damaged or behind what readers were shown, and the stream no longer holds what it lacks. */
+/** The state is damaged or behind what was published, and the stream no longer holds the missing entries. */
 export class LostStateError extends SetupError {
   constructor(fact: string, options: { cause?: unknown } = {}) {
     super(
@@ -24,13 +30,13 @@ export class LostStateError extends SetupError {
 
 export interface OpenedState {
   readonly store: StateStore;
-  /** Readers may be shown the state once it has reached this sequence; until then they stay with what they have. */
+  /** Nothing is published before the state reaches this sequence; readers keep what they have. 0: publish at once. */
   readonly holdUntil: number;
 }
 
 /**
- * Opens a shard's state. A damaged one is moved aside, and an empty one takes its place, to be filled from the
- * stream; one that is behind what readers were shown (its log was lost) goes on from where it is.
+ * Opens a shard's state. A damaged one is moved aside and replaced by an empty one, which the stream fills. A state
+ * behind what was published (its log was lost) continues from where it is.
  *
  * @throws LostStateError when the stream no longer holds what the state lacks
  */
@@ -40,7 +46,7 @@ export async function openState(options: {
   readonly partitions: readonly number[];
   readonly connection: StreamConnection;
   readonly logger: Logger;
-  /** Sequence up to which a backup holds what the stream does not; 0: none does. */
+  /** Sequence up to which a backup holds what the stream does not; 0 if there is none. */
   readonly archivedUntil: number;
   readonly open: () => Promise<StateStore>;
 }): Promise<OpenedState> {
@@ -84,7 +90,7 @@ export async function openState(options: {
   const newest = await whenAnswered(connection, () => lastSequenceOf(connection, partitions));
   const holdUntil = Math.min(shown?.sequence ?? newest, newest);
   if (!damaged) {
-    // What comes next bears the revisions of what was lost: no file of before may be gone on with.
+    // New commits repeat the revisions of the lost ones, so the published files must not be continued.
     noteDamage(directory, 'segments', 'the state is behind what was published');
     logger.error(
       { event: 'state_behind', shard, sequence: store.sequence, shown: shown?.sequence },
@@ -95,14 +101,14 @@ export async function openState(options: {
   return { store, holdUntil };
 }
 
-/** What the stream no longer holds of the entries behind a sequence, in words; null when nothing is missing. */
+/** Names the entries after a sequence that the stream no longer holds; null when none is missing. */
 function goneBehind(sequence: number, { firstSequence, lastSequence }: StreamExtent): string | null {
   return lastSequence <= sequence || firstSequence <= sequence + 1
     ? null
     : `the stream no longer holds entries ${sequence + 1} to ${firstSequence - 1}`;
 }
 
-/** Asks again while the server is away. */
+/** Retries while the connection to the server is down. */
 async function whenAnswered<T>(connection: StreamConnection, ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -115,7 +121,7 @@ async function whenAnswered<T>(connection: StreamConnection, ask: () => Promise<
   }
 }
 
-/** Moves a damaged state out of the way; the file that it is kept in. */
+/** Moves a damaged state aside. Returns the file that now holds it. */
 function setStateAside(directory: string): string {
   const file = join(directory, 'state.duckdb');
   const kept = `${file}.damaged`;

@@ -1,6 +1,7 @@
 /**
- * Decides what a failure of a batch means: a dead letter, another try, or the end of the process. Covered by
- * test/worker/dead-letter-decision.test.ts.
+ * Classifies the failure of a batch: a dead letter, another try, or the end of the process.
+ *
+ * Test: test/worker/dead-letter-decision.test.ts.
  */
 import { SetupError } from '../errors.ts';
 import { DatabaseError } from '../store/duckdb.ts';
@@ -8,7 +9,7 @@ import { lacksMemory } from '../store/live/live-database.ts';
 import { AnalysisFailure } from '../reader/threads/stages.ts';
 import { RecordError } from './batch.ts';
 
-/** The process has to end for a reason (`cause`) that has nothing to do with the entries in work. */
+/** The process must end, for a reason (`cause`) unrelated to the entries in work. */
 export class SurroundingsError extends Error {
   constructor(cause: unknown) {
     super(reasonOf(cause), { cause });
@@ -16,7 +17,7 @@ export class SurroundingsError extends Error {
   }
 }
 
-/** What is kept of the instances of these entries is too much to have in memory at once. */
+/** The instances of these entries have more state than fits in memory at once. */
 export class TooMuchState extends Error {
   constructor(rows: number) {
     super(`the states of their instances are ${rows} rows`);
@@ -24,7 +25,7 @@ export class TooMuchState extends Error {
   }
 }
 
-/** The process has to end, and nobody knows why but that these entries were in work. */
+/** The process must end, for an unknown reason. The entries in work may be the cause. */
 export class EntriesInDoubt extends Error {
   constructor(cause: unknown) {
     super(reasonOf(cause), { cause });
@@ -33,11 +34,11 @@ export class EntriesInDoubt extends Error {
 }
 
 /**
- * Where the cause of a failure lies. `entries`: a record or a value is not as it should be, or its analysis takes too
- * long. The worker splits the batch until the record stands alone, and dead-letters it. `surroundings`: the disk, the
- * memory, the stream or another worker, whatever the entries say; the process ends. `unknown`: the database gave up, or
- * the code has a fault, and these entries may bring it about; the process ends, and the next ones take the entries up
- * in smaller parts.
+ * Classifies the cause of a failure. `entries`: a record or value is invalid, or its analysis takes too long. The
+ * worker splits the batch until the record stands alone, and dead-letters it. `surroundings`: the disk, the memory, the
+ * stream or another worker, whatever the entries say; the process ends. `unknown`: the database gave up, or the code
+ * has a fault, and these entries may trigger it; the process ends, and the next ones apply the entries in smaller
+ * parts.
  */
 export function causeOf(error: unknown): 'entries' | 'surroundings' | 'unknown' {
   if (error instanceof RecordError) return 'entries';
@@ -50,7 +51,7 @@ export function causeOf(error: unknown): 'entries' | 'surroundings' | 'unknown' 
   return error.fault === 'data' ? 'entries' : 'unknown';
 }
 
-/** Whether there was too little memory: less work at a time may fit into it. */
+/** Returns true if memory ran out: less work at a time may fit. */
 export function isTooMuch(error: unknown): boolean {
   if (error instanceof AnalysisFailure) return error.fault === 'memory';
   return error instanceof TooMuchState || lacksMemory(error);

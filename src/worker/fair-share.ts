@@ -1,3 +1,9 @@
+/**
+ * Divides the entries of a shard fairly between projects and instances. Messages of one instance are always applied in
+ * stream order, whatever is deferred.
+ *
+ * Test: test/worker/fair-share.test.ts.
+ */
 import { LRUCache } from 'lru-cache';
 import { MAX_WHOLE_CHARACTERS, MAX_WHOLE_MESSAGES } from '../domain/limits.ts';
 import type { RecordedMessage, RecordedRequest } from '../domain/records.ts';
@@ -6,37 +12,37 @@ import type { Delivered } from '../stream/log/consumer.ts';
 import type { Entry, RequestPlace } from './batch.ts';
 import { workOf, workOfMessage } from './work.ts';
 
-/** Reads an entry of the stream once more; null when the stream no longer holds it. */
+/** Reads an entry of the stream again; null if the stream no longer holds it. */
 export type FetchEntry = (sequence: number) => Promise<Delivered | null>;
 
 export interface FairShareOptions {
-  /** What is deferred when the work begins, in stream order. */
+  /** The parts deferred at the start, in stream order. */
   readonly parts: readonly DeferredPart[];
   readonly fetch: FetchEntry;
   readonly decode: (bytes: Uint8Array) => readonly RecordedRequest[];
-  /** Requests of up to so many messages are never divided. Default MAX_WHOLE_MESSAGES. */
+  /** Requests of up to this many messages are never divided. Default MAX_WHOLE_MESSAGES. */
   readonly wholeUpTo?: number | undefined;
   /** Called for an entry that the stream no longer holds. */
   readonly onGone?: (part: DeferredPart) => void;
 }
 
-/** Entries taken up of what was deferred. */
+/** Deferred entries that are applied now. */
 export interface Turn {
   readonly delivered: readonly Delivered[];
   readonly entries: readonly Entry[];
 }
 
-/** At most so many projects, and instances of each, have a turn in one batch. */
+/** Most projects that have a turn in one batch, and most instances of each. */
 export const MOST_A_TURN = 8;
-/** So many entries are read at a time. */
+/** Deferred entries that are read at a time. */
 const FETCHED_AT_ONCE = 16;
-/** Decoded entries that are kept, because the next turn goes on in them. */
+/** Decoded entries that are cached, because the next turn continues in them. */
 const KEPT_ENTRIES = MOST_A_TURN;
 
 /** The parts of one instance, in stream order. */
 interface Queue {
   parts: DeferredPart[];
-  /** Place of the first part that waits. */
+  /** Index of the first part that waits. */
   first: number;
 }
 
@@ -45,20 +51,20 @@ interface Fetched {
   readonly requests: readonly RecordedRequest[];
 }
 
-/** What is taken up of requests that are new, by project. */
+/** The share that new requests of each project may use in one batch. */
 export class Room {
   readonly #size: number;
   readonly #used = new Map<string, number>();
   #total = 0;
 
-  /** `size`: about how much work it holds. */
+  /** `size`: approximate work for which it has room. */
   constructor(size: number) {
     this.#size = size;
   }
 
   /**
-   * What is left for a project: half of all, so that whoever comes behind the first has room, too. When there is none
-   * any more, and for those who are behind already, that half is for all of them together.
+   * Work left for a project: half of the total, so that a project which comes later has room, too. When the total is
+   * used up, and for projects that are behind, all of them share that half.
    */
   leftFor(projectId: string, projectsBehind: number, isBehind: boolean): number {
     const isShared = isBehind || this.#total >= this.#size;
@@ -74,18 +80,17 @@ export class Room {
 }
 
 /**
- * Lets projects take turns, and the instances of each, so that none waits for another's backlog, however that is
- * divided. The worker reads the stream to its end. Of a project that has more in a batch than its share, it applies the
- * share and defers the rest: it notes where the rest of each instance begins, commits that with the batch, and reads
- * the entry again when the instance has its next turn. While something of an instance is deferred, whatever else comes
- * of it is deferred, too, so its messages are applied in stream order. Shares are measured in work (`workOf`).
- * Covered by test/worker/fair-share.test.ts.
+ * Projects take turns, and so do the instances of each, so that none waits for the backlog of another. The worker reads
+ * the stream to its end. When a project exceeds its share of a batch, the worker applies the share and defers the rest:
+ * it notes for each instance where the rest begins, commits that with the batch, and reads the entry again at the
+ * instance's next turn. While a part of an instance is deferred, later messages of the instance are deferred, too.
+ * Shares are measured in work (`workOf`).
  */
 export class FairShare {
   readonly #options: FairShareOptions;
-  /** Instances by project; the one whose turn is next comes first. */
+  /** Instances by project; the next to have a turn comes first. */
   readonly #projects = new Map<string, Map<string, Queue>>();
-  /** Of each instance that is behind. */
+  /** The project of each instance that is behind. */
   readonly #projectOf = new Map<string, string>();
   readonly #kept = new LRUCache<number, Fetched>({ max: KEPT_ENTRIES });
   readonly #wholeUpTo: number;
@@ -97,12 +102,12 @@ export class FairShare {
     for (const part of options.parts) this.#add(part);
   }
 
-  /** Parts of entries that wait. */
+  /** Number of deferred parts. */
   get waiting(): number {
     return this.#parts;
   }
 
-  /** When the stream stored the oldest of them, microseconds since 1970-01-01 UTC; null when none waits. */
+  /** When the stream stored the oldest deferred entry, microseconds since 1970-01-01 UTC; null if none is deferred. */
   get oldestAt(): number | null {
     let oldest: number | null = null;
     for (const instances of this.#projects.values())
@@ -111,14 +116,14 @@ export class FairShare {
     return oldest;
   }
 
-  /** Whether anything of an instance (UUID) waits. */
+  /** Returns true while a part of the instance (UUID) is deferred. */
   isBehind(instanceId: string): boolean {
     return this.#projectOf.has(instanceId);
   }
 
   /**
-   * An entry as it is taken up now: without what exceeds the share of a project in `room`, which waits from here on,
-   * and without all of the instances that are held.
+   * Returns the entry as it is applied now. Defers what exceeds the share of a project in `room`, and everything of the
+   * instances that are held.
    */
   divide(
     delivered: Delivered,
@@ -153,7 +158,10 @@ export class FairShare {
     return { sequence, requests: taken, leftOut: NONE, places, deferral };
   }
 
-  /** About so much work of what waits, of several projects in turn, those first that had none for longest. */
+  /**
+   * Takes deferred parts of about this much work, from several projects in turn; the one that has waited longest comes
+   * first.
+   */
   async next(work: number): Promise<Turn> {
     const projects = [...this.#projects].slice(0, MOST_A_TURN);
     const turn: { delivered: Delivered[]; entries: Entry[] } = { delivered: [], entries: [] };
@@ -175,7 +183,10 @@ export class FairShare {
     return turn;
   }
 
-  /** About so much work that waits of one instance, in at most so many entries. Its next turn comes after the others'. */
+  /**
+   * Takes deferred parts of one instance: about this much work, in at most `entries` entries. The instance then moves
+   * behind the others.
+   */
   async nextOf(instanceId: string, work: number, entries: number): Promise<Turn> {
     const turn: { delivered: Delivered[]; entries: Entry[] } = { delivered: [], entries: [] };
     const instances = this.#instancesWith(instanceId);
@@ -200,26 +211,26 @@ export class FairShare {
     return turn;
   }
 
-  /** Sequences of an instance's parts that wait, up to one. */
+  /** Number of deferred parts of an instance up to a sequence. */
   countUntil(instanceId: string, sequence: number): number {
     const { parts, first } = this.#instancesWith(instanceId)?.get(instanceId) ?? NOTHING;
     return parts.filter((part, place) => place >= first && part.sequence <= sequence).length;
   }
 
-  /** Gives up what waits of an entry for an instance. */
+  /** Drops the deferred part of an entry for an instance, if it is the first. */
   drop(instanceId: string, sequence: number): void {
     const { parts, first } = this.#instancesWith(instanceId)?.get(instanceId) ?? NOTHING;
     if (parts[first]?.sequence === sequence) this.#shift(instanceId);
   }
 
-  /** The instances of its project that are behind; undefined when it is not. */
+  /** The queues of the instance's project; undefined when the instance is not behind. */
   #instancesWith(instanceId: string): Map<string, Queue> | undefined {
     return this.#projects.get(this.#projectOf.get(instanceId) ?? '');
   }
 
   /**
-   * What of a request is taken up, from a message on, when so much work is free, and how much that is: the request
-   * itself when that is all of it, null when it is nothing.
+   * The part of a request, from a message on, that fits into the free work, and its work. Returns the request itself if
+   * all of it fits, null if nothing does.
    */
   #partOf(request: RecordedRequest, from: number, free: number): readonly [RecordedRequest | null, number] {
     if (free <= 0) return [null, 0];
@@ -261,11 +272,11 @@ export class FairShare {
     }
   }
 
-  /** The entries of parts, as many as it takes for so much work. */
+  /** Fetches the entries of as many parts as the free work may need. */
   async #fetchAll(parts: readonly DeferredPart[], free: number): Promise<(Fetched | null)[]> {
     const first = parts[0] as DeferredPart;
     const found = [await this.#fetch(first.sequence)];
-    // One large entry is enough, and the others would be read in vain.
+    // After one large entry, the others would be read in vain.
     const work = workOf(found[0]?.requests ?? []);
     if (work >= free) return found;
     const rest = parts.slice(1, 1 + Math.ceil(free / Math.max(1, work)));
@@ -279,7 +290,10 @@ export class FairShare {
     return delivered === null ? null : { delivered, requests: this.#options.decode(delivered.bytes) };
   }
 
-  /** As much of a part as is free; the rest stays first in its queue. `found`: null when its entry is gone. */
+  /**
+   * Takes from a part what fits into the free work; the rest stays first in its queue. `found`: null if the entry is
+   * gone.
+   */
   #take(part: DeferredPart, found: Fetched | null, free: number): Entry {
     const { instanceId, sequence } = part;
     const requests: RecordedRequest[] = [];
@@ -325,7 +339,7 @@ function hasFewCharacters(messages: readonly RecordedMessage[]): boolean {
   return characters <= MAX_WHOLE_CHARACTERS;
 }
 
-/** The last of a map in its order, where it is in it. */
+/** Moves a key to the end of the map's order, if it is present. */
 function moveToEnd<T>(map: Map<string, T>, key: string): void {
   const value = map.get(key);
   if (value === undefined) return;

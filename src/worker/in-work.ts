@@ -1,41 +1,45 @@
+/**
+ * Finds the entry at which the process dies, whatever the reason. A worker dies at most five times of such an entry.
+ *
+ * Test: test/worker/in-work.test.ts.
+ */
 import { readFileSync } from 'node:fs';
 import type { Logger } from '../logger.ts';
 import type { WorkMark, WorkMarkFile } from '../store/live/work-mark.ts';
 
-/** After so many processes died while they worked on one entry alone, the next one dead-letters it. */
+/** After this many processes died while they worked on one entry alone, the next one dead-letters it. */
 const DEATHS_ALONE = 3;
-/** A larger batch, of which a process died, is taken up in parts of so many entries, then in single ones. */
+/** Entries in each part of a larger batch in which a process died; after that, it takes single ones. */
 const PART = 100;
 
 export type WorkMarks = Pick<WorkMarkFile, 'read' | 'write'>;
 
-/** How far the views have come. */
+/** The position of the views. */
 export interface Progress {
   /** Stream sequence up to which entries are applied or deferred. */
   readonly sequence: number;
-  /** Grows with every commit. */
+  /** Increases with every commit. */
   readonly revision: number;
 }
 
 /** An entry in work. */
 export interface Piece {
   readonly sequence: number;
-  /** The instance (UUID) for which it had been deferred; left out: it comes from the end of the stream. */
+  /** The instance (UUID) for which the entry was deferred; left out: the entry comes from the end of the stream. */
   readonly instanceId?: string;
 }
 
 /**
- * Finds the entry at which the process dies, whatever the reason: a mark on disk tells the next process what was in
- * work. It takes that up in parts, then entry by entry; an entry that several processes died of, alone, is
- * dead-lettered unread. So a worker dies at most five times of such an entry. A death in the time of which the kernel
- * killed for want of memory counts for nothing: an entry needs no more memory than another time it may have.
+ * A mark on disk tells the next process which entries were in work. It takes them up in parts, then one by one; an
+ * entry alone in work at several deaths is dead-lettered unread. A death does not count if the kernel killed a process
+ * for lack of memory since the mark: the entry may need no more memory than usual.
  */
 export class InWork {
   readonly #marks: WorkMarks;
   readonly #memoryKills: number;
-  /** What the process before died of; null when it ended in order, or had made progress since it took that up. */
+  /** The entries in work at the last death; null when the process ended in order, or the views advanced since. */
   readonly #suspected: WorkMark | null;
-  /** Deferred entries among it that were not taken up again, by instance: the last one's sequence. */
+  /** Suspected deferred entries that were not taken up again: the last sequence by instance. */
   readonly #suspectedDeferred: Map<string, number>;
   #pieces: Piece[] = [];
   #progress: Progress;
@@ -57,20 +61,20 @@ export class InWork {
     );
   }
 
-  /** Most entries that may be taken up together; Infinity: as many as there are. */
+  /** Most entries to take up together; Infinity for no limit. */
   get limit(): number {
     if (this.#suspected === null) return Infinity;
     if (this.deferred === null && this.#progress.sequence >= this.#suspected.until) return Infinity;
     return this.#suspected.entries > PART ? PART : 1;
   }
 
-  /** The instance whose deferred entries, up to a sequence, come before anything else; null: there is none. */
+  /** The instance whose deferred entries, up to a sequence, come before all others; null if there is none. */
   get deferred(): { readonly instanceId: string; readonly until: number } | null {
     const [first] = this.#suspectedDeferred;
     return first === undefined ? null : { instanceId: first[0], until: first[1] };
   }
 
-  /** Of the suspected entries of an instance, none is deferred any more. */
+  /** Reports that no suspected entry of an instance is deferred any more. */
   passed(instanceId: string): void {
     this.#suspectedDeferred.delete(instanceId);
   }
@@ -90,7 +94,7 @@ export class InWork {
     this.#write();
   }
 
-  /** Why an entry that was taken up must be dead-lettered unread; null: the worker processes it. */
+  /** The reason to dead-letter an entry unread; null if the worker processes it. */
   verdict(sequence: number): string | null {
     if (this.#suspected === null) return null;
     const { until, entries, alone, reason } = this.#suspected;
@@ -99,7 +103,7 @@ export class InWork {
     return `the worker ended ${alone} times while it worked on this entry alone${last}`;
   }
 
-  /** Notes that the views have moved on; `done`: which deferred entries are applied with that. */
+  /** Notes that the views advanced. `done`: deferred entries that were applied. */
   moved(progress: Progress, done: readonly Piece[] = []): void {
     const { sequence, revision } = progress;
     this.#progress = { sequence, revision };
@@ -110,12 +114,12 @@ export class InWork {
     this.#write();
   }
 
-  /** The process ends, and the entries may be why. */
+  /** Notes that the process ends, perhaps because of the entries in work. */
   failed(reason: string): void {
     if (this.#mark !== null) this.#marks.write({ ...this.#mark, reason });
   }
 
-  /** Nothing is in work any more, or what ends the process has nothing to do with it. */
+  /** Notes that no entry is in work, or that the process ends for another reason. */
   end(): void {
     this.#pieces = [];
     this.#write();
@@ -152,12 +156,12 @@ export class InWork {
   }
 }
 
-/** As if the last death had not been. */
+/** Takes back the last death. */
 function withoutLast(mark: WorkMark): WorkMark {
   return { ...mark, alone: Math.max(0, mark.alone - 1) };
 }
 
-/** How many processes the kernel has killed for want of memory since the machine started; 0 where it does not tell. */
+/** Number of processes that the kernel killed for lack of memory since the machine started; 0 if unknown. */
 function readMemoryKills(): number {
   try {
     return Number(/^oom_kill (\d+)$/m.exec(readFileSync('/proc/vmstat', 'utf8'))?.[1] ?? 0);

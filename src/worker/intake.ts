@@ -1,3 +1,8 @@
+/**
+ * Decides which entries the next batch applies: new ones from the end of the stream, or deferred ones in turn.
+ *
+ * Test: test/worker/fair-share.test.ts, test/worker/loop.test.ts.
+ */
 import type { RecordedRequest } from '../domain/records.ts';
 import { inflatedSizeOf } from '../stream/log/codec.ts';
 import type { Delivered, StreamConsumer } from '../stream/log/consumer.ts';
@@ -7,48 +12,48 @@ import { reasonOf } from './dead-letter-decision.ts';
 import { Room, type FairShare, type FetchEntry, type Turn } from './fair-share.ts';
 import type { InWork } from './in-work.ts';
 
-/** The ordered source of a shard's entries, from the position that the views are at. */
+/** The ordered source of a shard's entries, starting at the position of the views. */
 export interface EntrySource extends Pick<StreamConsumer, 'next'> {
-  /** Lets projects take turns. Left out: everything is taken up in the order of the stream. */
+  /** Needed for turns between projects. Left out: entries are applied in stream order. */
   readonly fetch?: FetchEntry;
-  /** Nothing more will come: the loop ends when all that came is applied. Left out: never. */
+  /** True when no more entries come: the loop ends once all are applied. Left out: never. */
   readonly ended?: boolean;
 }
 
 export interface IntakeOptions {
   readonly source: EntrySource;
-  /** `sequence`: of the entry. */
+  /** `sequence`: sequence of the entry. */
   readonly decode: (bytes: Uint8Array, sequence: number) => readonly RecordedRequest[];
   readonly inWork: InWork;
-  /** Left out: none take turns. */
+  /** Left out: projects take no turns. */
   readonly fairShare: FairShare | undefined;
   readonly size: Pick<BatchSize, 'work' | 'newWork' | 'heard'>;
-  /** Where none take turns, a batch takes no further entry once it has so many messages. */
+  /** Without turns, a batch takes no further entry once it has this many messages. */
   readonly enoughMessages: number;
-  /** Most stream entries in a batch, and their most bytes, inflated; one entry may have more. */
+  /** Most stream entries in a batch, and their most bytes, inflated; a single entry may have more. */
   readonly maxEntries: number;
   readonly maxBytes: number;
   readonly waitMs: number;
 }
 
-/** What a batch takes up: in stream order what comes from the end of the stream, behind what had been deferred. */
+/** The entries of a batch. Deferred ones come first, then those from the end of the stream, in stream order. */
 export interface Taken extends Turn {
-  /** Entries that could not be decoded, or must not be taken up, with the reason. */
+  /** Entries that cannot be decoded or must not be processed, with the reason. */
   readonly broken: readonly { readonly entry: Delivered; readonly reason: string }[];
-  /** Of the last entry from the end of the stream; null: there is none among them. */
+  /** The last entry from the end of the stream; null if there is none. */
   readonly last: Delivered | null;
 }
 
 const NONE: ReadonlySet<number> = new Set();
-/** A batch looks through so much of the stream, bytes inflated, for those who have no backlog. */
+/** Bytes of the stream, inflated, that a batch reads on for messages of instances without a backlog. */
 const LOOKED_THROUGH_BYTES = 16 * 2 ** 20;
-/** When so many parts of entries wait, the worker reads no further: each takes memory. */
+/** Most deferred parts; beyond that, the worker reads no further, as each takes memory. */
 const MOST_WAITING = 200_000;
 
-/** Decides what the next batch takes up. Covered by test/worker/fair-share.test.ts and loop.test.ts. */
+/** Decides which entries the next batch applies. */
 export class Intake {
   readonly #options: IntakeOptions;
-  /** Read, and left for the next batches. */
+  /** Entries that were read and left for later batches. */
   #waiting: readonly Delivered[] = [];
 
   constructor(options: IntakeOptions) {
@@ -62,13 +67,13 @@ export class Intake {
     if (suspected !== null) return this.#suspected(fairShare, suspected);
     const isBehind = inWork.limit === Infinity && fairShare.waiting > 0;
     if (!isBehind) return this.#fromStream(waitMs);
-    // Whoever is behind: what is new is taken up by `since`, right before this is applied.
+    // `since` takes new entries later, right before this batch is applied.
     return this.#begun(await fairShare.next(size.work));
   }
 
   /**
-   * What has come since a batch was taken up, while somebody is behind; null: nothing, or nobody is. Of an instance
-   * that has a turn in the batch it is deferred: it may be applied before that turn.
+   * Takes the entries that arrived since a batch was taken, while an instance is behind; null if there are none, or no
+   * instance is behind. Instances with a turn in that batch are deferred: these entries may be applied before the turn.
    */
   async since({ entries, last }: Pick<Taken, 'entries' | 'last'>): Promise<Taken | null> {
     const { fairShare, inWork } = this.#options;
@@ -79,7 +84,7 @@ export class Intake {
     return taken.last === null ? null : taken;
   }
 
-  /** What the last process may have died of and had been deferred, in small parts. */
+  /** Takes deferred entries that the last process may have died of, in small parts. */
   async #suspected(
     fairShare: FairShare,
     { instanceId, until }: { readonly instanceId: string; readonly until: number },
@@ -95,7 +100,7 @@ export class Intake {
     const [sequence] = turn.entries.map((entry) => entry.sequence);
     const reason = entries === 1 && sequence !== undefined ? inWork.verdict(sequence) : null;
     if (reason === null || sequence === undefined) return turn;
-    // Its messages are passed over, those that wait as well.
+    // The messages of the entry are skipped, deferred ones included.
     fairShare.drop(instanceId, sequence);
     const [entry] = turn.delivered;
     const taken = [{ instanceId, sequence }];
@@ -112,8 +117,7 @@ export class Intake {
   }
 
   /**
-   * Entries from the end of the stream; waits so many milliseconds for the first. `held`: instances of which everything
-   * waits.
+   * Takes entries from the end of the stream; waits up to `waitMs` for the first. `held`: instances that are deferred.
    */
   async #fromStream(waitMs: number, held?: ReadonlySet<string>): Promise<Taken> {
     const { decode, fairShare, inWork, size, enoughMessages } = this.#options;
@@ -124,7 +128,7 @@ export class Intake {
     };
     const room = new Room(size.newWork);
     let [messages, bytes] = [0, 0];
-    // Where projects take turns all that is read is either taken up or put off.
+    // With turns, every entry that is read is either applied or deferred.
     const isEnough = (): boolean => fairShare === undefined && messages >= enoughMessages;
     const mayRead = (): boolean => (fairShare?.waiting ?? 0) < MOST_WAITING || inWork.limit < Infinity;
     while (!isEnough() && mayRead()) {
@@ -159,19 +163,22 @@ export class Intake {
           taken.broken.push({ entry, reason: reasonOf(error) });
         }
       }
-      // Only what was put off is read on for: a batch otherwise holds what one look at the stream brings.
+      // The batch reads on only while it defers; otherwise it ends with the first read.
       const isDeferring = fairShare !== undefined && fairShare.waiting > 0;
       if (delivered.length === 0 || !isDeferring || bytes >= LOOKED_THROUGH_BYTES || inWork.limit < Infinity)
         break;
     }
-    // Somebody without a backlog sends something beside one who has one.
+    // True if a message of an instance without a backlog came while others have one.
     const isNews = ({ requests }: Entry): boolean =>
       requests.some(({ instanceId }) => fairShare?.isBehind(instanceId) === false);
     if ((fairShare?.waiting ?? 0) > 0 && taken.entries.some(isNews)) size.heard(performance.now());
     return { ...taken, last: taken.delivered.at(-1) ?? null };
   }
 
-  /** As many entries as a batch may have: what a few megabytes inflate to is no few megabytes. */
+  /**
+   * Takes at most as many entries as a batch may have. `maxBytes` bounds their inflated size: compressed entries may
+   * inflate to many times their size.
+   */
   async #take(waitMs: number): Promise<readonly Delivered[]> {
     const { source, maxEntries, maxBytes, inWork } = this.#options;
     const maxMessages = Math.min(maxEntries, inWork.limit);

@@ -1,3 +1,8 @@
+/**
+ * The loop of one shard: pull, enrich, assign, fold, commit, publish. A crash between any two steps changes no result.
+ *
+ * Test: test/worker/loop.test.ts.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Enrichment } from '../domain/facts.ts';
 import type { Publication } from '../store/published/publication.ts';
@@ -17,37 +22,36 @@ import { AnalysisStopped, NOTHING_FOUND, type EnrichStage } from '../reader/thre
 
 export interface WorkerLoopOptions
   extends ApplierOptions, Pick<IntakeOptions, 'source' | 'decode' | 'maxEntries' | 'maxBytes' | 'waitMs'> {
-  /** Requests of up to so many messages are never divided. Default MAX_WHOLE_MESSAGES. */
+  /** Requests of up to this many messages are never divided. Default MAX_WHOLE_MESSAGES. */
   readonly wholeUpTo?: number;
-  /** How much work a batch takes when projects take turns. Default: by the time that it takes. */
+  /** Work of a batch when projects take turns. Default: adapts to the measured time. */
   readonly batchSize?: Pick<BatchSize, 'work' | 'newWork' | 'heard' | 'took'>;
   readonly enricher: EnrichStage;
-  /** Hears whether anything is in work. */
+  /** Receives whether the shard is busy or idle. */
   readonly idleCollection?: Pick<IdleCollection, 'busy' | 'idle'>;
   /** The messages that count without findings. */
   readonly notes: Pick<MessageNotes, 'has' | 'add'>;
   readonly publication: Publication;
-  /** Where the entries in work are marked, for the process that comes after a death of this one. */
+  /** File for the marks of entries in work, which the next process reads if this one dies. */
   readonly marks: WorkMarks;
-  /** Most work of a batch, or messages where none take turns. Default 20,000: larger batches are no faster. */
+  /** Most work of a batch, or most messages without turns. Default 20,000: larger batches are no faster. */
   readonly enoughMessages?: number;
-  /** Under backlog, at most one publication in this time (milliseconds). */
+  /** Under backlog, at most one publication per interval of this length, milliseconds. */
   readonly publishEveryMs: number;
 }
 
-/** A message takes about 3 KB while it is in work, with its vector, however short its text is. */
+/** A message in work takes about 3 KB with its vector, however short its text is. */
 const ENOUGH_MESSAGES = 20_000;
 
 interface Prepared extends Taken {
   readonly enrichments: readonly Enrichment[];
-  /** How long it took to enrich them, milliseconds. */
+  /** Duration of enrich, milliseconds. */
   readonly enrichMs: number;
 }
 
 /**
- * Pull → enrich → assign → fold → commit → publish, until stopped. While one batch is folded the next is
- * pulled and enriched. A failure of the store ends `run` with the error (the process restarts from the
- * committed position); an entry that cannot be processed becomes a dead letter, and the shard goes on.
+ * Runs until stopped. While one batch is folded, the next one is pulled and enriched. A failure of the store rejects
+ * `run`, and the next process goes on from the checkpoint; an entry that cannot be processed becomes a dead letter.
  */
 export class WorkerLoop {
   readonly #options: WorkerLoopOptions;
@@ -84,7 +88,7 @@ export class WorkerLoop {
       wholeUpTo,
       parts: store.deferred,
       fetch,
-      // What waits was not carried over from other views.
+      // Deferred entries are never carried over from other views.
       decode: (bytes) => decode(bytes, Infinity),
       onGone: ({ sequence, instanceId }) =>
         logger.error(
@@ -94,12 +98,12 @@ export class WorkerLoop {
     });
   }
 
-  /** What the work has come to; the same object always, with its numbers of the moment. */
+  /** The live counters: always the same object. */
   get counters(): WorkCounters {
     return this.#counters;
   }
 
-  /** Lets the batch in work finish; `run` then returns. */
+  /** Makes `run` return after the batch in work. */
   stop(): void {
     this.#stopping = true;
   }
@@ -131,14 +135,14 @@ export class WorkerLoop {
         continue;
       }
       this.#options.idleCollection?.busy();
-      // What a process has died of is taken up alone.
+      // Suspected entries are applied alone.
       const assigning = Promise.withResolvers<void>();
       if (this.#inWork.limit === Infinity) {
         ahead = this.#prepare(assigning.promise);
         ahead.catch(() => undefined);
       }
       await this.#applyTimed(prepared, assigning.resolve).finally(assigning.resolve);
-      // Waits for more only until the publication is due, so that nobody waits out a quiet stream.
+      // Waits for the next batch only until the publication is due, so that rows become visible on a quiet stream.
       const dueMs = this.#publishedAt + this.#options.publishEveryMs - performance.now();
       if (ahead === null ? dueMs <= 0 : !(await settlesWithin(ahead, dueMs))) await this.#publish();
     }
@@ -153,7 +157,10 @@ export class WorkerLoop {
     this.#counters.lastProgressAt = now();
   }
 
-  /** `mayEnrich`: the threads have been asked to assign what comes first; its fold then leaves them to enrich. */
+  /**
+   * `mayEnrich` resolves once assign of the previous batch was requested; its fold then leaves the threads free to
+   * enrich.
+   */
   async #prepare(mayEnrich?: Promise<void>): Promise<Prepared> {
     const taken = await this.#intake.next();
     await mayEnrich;
@@ -161,8 +168,8 @@ export class WorkerLoop {
   }
 
   /**
-   * A batch that was prepared while another was applied. What others have sent meanwhile does not wait for a turn of
-   * those who are behind: it is applied first, and visible at once.
+   * Adds to a prepared batch the entries that arrived meanwhile. When the batch holds only deferred entries, the new
+   * ones are applied first, and published at once.
    */
   async #withNewest(batch: Prepared): Promise<Prepared> {
     const taken = await this.#intake.since(batch);
@@ -183,7 +190,9 @@ export class WorkerLoop {
     };
   }
 
-  /** Enriches what is not noted. What cannot be analysed is noted. What is noted goes on without its text. */
+  /**
+   * Enriches messages without a note. A message that cannot be analysed is noted. Noted messages go on without text.
+   */
   async #prepared(taken: Taken): Promise<Prepared> {
     const { enricher, notes, now } = this.#options;
     const startedAt = performance.now();
@@ -212,7 +221,7 @@ export class WorkerLoop {
     await this.#apply(prepared, onAssigning);
     const endedAt = performance.now();
     const work = prepared.entries.reduce((sum, { requests }) => sum + workOf(requests), 0);
-    // Two batches are in work at a time: the slower half of it sets the pace.
+    // Two batches are in work at a time: the slower half sets the pace.
     this.#size.took(work, Math.max(endedAt - startedAt, prepared.enrichMs), endedAt);
   }
 
@@ -228,7 +237,7 @@ export class WorkerLoop {
   }
 }
 
-/** False when the time runs out first. */
+/** Resolves to false when the time runs out first. */
 async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   if (ms <= 0) return false;
   const timer = new AbortController();

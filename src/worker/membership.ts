@@ -1,3 +1,8 @@
+/**
+ * Joins this process to the workers of one build of the views: it competes for leases and opens the shards it gains.
+ *
+ * Test: test/worker/workers.test.ts.
+ */
 import type { Epoch } from '../store/epochs/epochs.ts';
 import { viewsId } from '../store/epochs/views-id.ts';
 import { deadLetter } from '../stream/dead-letters/dead-letters.ts';
@@ -19,17 +24,17 @@ export interface MembershipOptions extends Pick<
 > {
   readonly replicas: number;
   readonly holder: LeaseHolder;
-  /** Shards open once it is loaded. */
+  /** Shards open once it resolves. */
   readonly analysis: Promise<AnalysisPool>;
 }
 
-/** This process's part in the work on one build of the views. Covered by test/worker/workers.test.ts. */
+/** The part of this process in the work on one build of the views. */
 export interface Membership {
   readonly leases: Leases;
   readonly owned: OwnedShards;
 }
 
-/** Announces this process as a worker on a build of the views. */
+/** Announces this process as a worker on a build of the views, and starts to compete for its shards. */
 export async function joinWorkers(options: MembershipOptions, active: Epoch): Promise<Membership> {
   const { dataDir, connection, holder, logger, replicas } = options;
   const views = viewsId(dataDir);

@@ -1,3 +1,8 @@
+/**
+ * The shards whose leases this process holds. A shard is open only while its lease is held.
+ *
+ * Test: test/worker/workers.test.ts.
+ */
 import type { Logger } from '../logger.ts';
 import { HeldStateError } from '../store/live/state-database.ts';
 import type { Lease } from '../stream/kv/lease.ts';
@@ -7,9 +12,9 @@ import type { Shard } from './shard.ts';
 const LOCK_WAIT_MS = 500;
 
 export interface OwnedShardsOptions {
-  /** Opens a shard's views; waits for another process to let go of them as long as told. */
+  /** Opens a shard's views. Waits up to `waitForLockMs` for another process to close them. */
   readonly open: (lease: Lease, waitForLockMs: number) => Promise<Shard>;
-  /** Told of an open shard; returns what is to be called before it is closed. */
+  /** Called with each opened shard; returns a function to call before the shard closes. */
   readonly onOpened: (lease: Lease, shard: Shard) => () => void;
   readonly logger: Logger;
 }
@@ -17,14 +22,14 @@ export interface OwnedShardsOptions {
 interface Owned {
   readonly lease: Lease;
   letGo: boolean;
-  /** Null until it is open, and when it is being closed. */
+  /** Null before it is open and while it closes. */
   shard: Shard | null;
   beforeClose: () => void;
-  /** Null: let go before it was open. */
+  /** Resolves to null if the lease went before the shard was open. */
   readonly opened: Promise<Shard | null>;
 }
 
-/** Works on the shards whose leases are ours: opens them as leases come, closes them as they go. */
+/** Opens shards as their leases are gained, and closes them as they go. */
 export class OwnedShards {
   readonly #options: OwnedShardsOptions;
   readonly #owned = new Map<number, Owned>();
@@ -35,17 +40,17 @@ export class OwnedShards {
     this.#failed.promise.catch(() => undefined);
   }
 
-  /** Rejects when a shard cannot be opened or worked on although its lease is ours. */
+  /** Rejects when a shard cannot be opened or processed although this process holds its lease. */
   get failed(): Promise<never> {
     return this.#failed.promise;
   }
 
-  /** Resolves when every shard is open whose lease is ours now. */
+  /** Resolves when all shards are open whose leases are held now. */
   async open(): Promise<void> {
     await Promise.race([Promise.all([...this.#owned.values()].map(({ opened }) => opened)), this.failed]);
   }
 
-  /** The shards that are open now, with what their work has come to. */
+  /** The open shards with their counters. */
   get working(): { readonly shard: number; readonly counters: WorkCounters }[] {
     return [...this.#owned].flatMap(([number, { shard }]) =>
       shard === null ? [] : [{ shard: number, counters: shard.counters }],
@@ -66,7 +71,7 @@ export class OwnedShards {
     this.#owned.set(lease.shard, owned);
   }
 
-  /** Lets the batch in work finish, if the lease still allows it, and closes the shard. */
+  /** Lets the batch in work finish, unless the lease is lost, and closes the shard. */
   async letGo(lease: Lease): Promise<void> {
     const { shard, lost } = lease;
     const owned = this.#owned.get(shard);

@@ -1,4 +1,8 @@
-/** Covered by test/cli/backup.test.ts and test/cli/rebuild.test.ts. */
+/**
+ * Copies a shard's live database. At most one copy is made at a time.
+ *
+ * Test: test/cli/backup.test.ts, test/cli/rebuild.test.ts.
+ */
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,17 +16,18 @@ import type { StreamConnection } from '../stream/connection.ts';
 import { requestAnswer } from '../stream/request-reply.ts';
 import { copySubject } from '../stream/subjects.ts';
 
-/** How long a worker may take to copy a shard's database. */
+/** Time for a worker to copy a shard's database. */
 const COPY_MS = 30 * 60_000;
-/** A shard that is being passed on is nobody's for a moment. */
+/** A shard that moves between workers has no owner for a moment. */
 const ATTEMPTS = 50;
 const PAUSE_MS = 200;
 
 /**
- * Copies a shard's database, as it is at one position, to the file `to`: by the worker that has it open, or by
- * ourselves when none has. Null when there is none. A function in the place of `to` reads the copy, which goes then.
+ * Copies a shard's database, as it is at one position, to the file `to`. The worker that has it open makes the copy, or
+ * this process when none has. A function instead of `to` reads the copy, which is then deleted. Returns null if there
+ * is no database.
  *
- * @throws SetupError when the process that has it open does not answer, or another copy is being made
+ * @throws SetupError when the process that has it open does not answer, or another copy is in progress
  */
 export async function copyShard(
   connection: StreamConnection,
@@ -31,7 +36,7 @@ export async function copyShard(
   shard: number,
   to: string | ((copy: string) => Promise<void>),
 ): Promise<StateCopy | null> {
-  // Every copy appears at the same place first: another one would replace it before it is moved.
+  // All copies use the same file at first: a second one would replace it before it is moved.
   const lock = await lockDataDirectory(dataDir, {
     name: 'copy',
     taken: `Another command copies the views in ${dataDir}, a backup or a rebuild: let it end, and try again.`,
@@ -82,7 +87,7 @@ async function copyInPlace(
   }
 }
 
-/** Also to another disk. */
+/** Moves a file, also to another disk. */
 function move(from: string, to: string): void {
   if (!existsSync(from))
     throw new SetupError(`${from} is missing: does this DATA_DIR belong to the service?`);

@@ -1,3 +1,9 @@
+/**
+ * Opens all parts that work on one shard, and closes them in order. Damaged views are rebuilt from the stream while
+ * readers keep the published files.
+ *
+ * Test: test/worker/workers.test.ts, test/worker/unanalysed.test.ts.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { erasedRequest } from '../domain/erased-records.ts';
 import type { RecordedRequest } from '../domain/records.ts';
@@ -29,14 +35,14 @@ import { analysisOf, VIEWS_DIRECTORY } from './current-definition.ts';
 import type { EntrySource } from './intake.ts';
 import { WorkerLoop } from './loop.ts';
 
-/** Entries are cheap to hold; the bytes bound a batch. */
+/** Entries cost little memory; `batchBytes` bounds a batch. */
 const BATCH_ENTRIES = 10_000;
-/** For how long readers may still open files of a manifest that was replaced. */
+/** Time in which readers may still open files of a replaced manifest. */
 const GRACE_MS = 60_000;
-/** With less, a shard cannot fold. */
+/** Least memory with which a shard can fold. */
 const LEAST_MEMORY_BYTES = 64 * 2 ** 20;
 const LOCK_LOOK_MS = 20;
-/** So long that whoever starts the worker again does not take it for one that cannot run. */
+/** Pause before the process ends, long enough that the supervisor does not count it as failing to start. */
 const PAUSE_MS = 10_000;
 const COMPACT_ROWS = 20_000;
 const COMPACT_RATIO = 8;
@@ -45,9 +51,9 @@ export interface ShardOptions {
   readonly dataDir: string;
   /** Most bytes of stream entries in a batch, inflated. */
   readonly batchBytes: number;
-  /** What the databases of all shards may take together, bytes. */
+  /** Limit for the databases of all shards together, bytes. */
   readonly memoryBytes: number;
-  /** Threads to enrich and assign with, for all shards of the process. */
+  /** Threads that enrich and assign, shared by all shards of the process. */
   readonly analysis: AnalysisPool;
   readonly connection: StreamConnection;
   readonly logger: Logger;
@@ -55,33 +61,33 @@ export interface ShardOptions {
   /** 0 to `active.shards` − 1. */
   readonly shard: number;
   readonly setAside: (entry: Delivered, reason: string) => Promise<void>;
-  /** Rejects when another worker may own the shard by now; asked right before each commit. */
+  /** Rejects when another worker may own the shard by now. Called right before each commit. */
   readonly guard?: () => Promise<void>;
-  /** Opens the writer of the shard. Left out: names and summaries are our own. */
+  /** Opens the writer of the shard. Left out: the service names and summarises itself. */
   readonly openWriter?: OpenShardWriter;
-  /** Opens what evaluates the alerts of the shard. Left out: nobody does. */
+  /** Opens the evaluation of the shard's alerts. Left out: alerts are not evaluated. */
   readonly openAlerts?: OpenShardAlerts;
-  /** How long to wait for the first entry of a batch, milliseconds. */
+  /** Longest wait for the first entry of a batch, milliseconds. */
   readonly waitMs: number;
   readonly publishEveryMs: number;
-  /** How long another process may take to let go of the views. Default 0. */
+  /** Time for another process to close the views, milliseconds. Default 0. */
   readonly waitForLockMs?: number;
-  /** Opens the source of the shard's entries. Default: the stream, which the shard follows until it is closed. */
+  /** Opens the source of the shard's entries. Default: the stream, until the shard closes. */
   readonly openSource?: (start: SourceStart) => Promise<ShardSource>;
   /** Sequence up to which the source holds entries that the stream no longer has. Default 0. */
   readonly archivedUntil?: number;
-  /** Lost state halts the shard instead of failing the open: what was published goes on being read. */
+  /** True if lost state halts the shard instead of failing the open: readers keep what was published. */
   readonly haltWhenLost?: boolean;
 }
 
-/** Where a source of entries begins. */
+/** The start of a source of entries. */
 export interface SourceStart {
-  /** Stream sequence of the last entry that the views contain; 0 for none. */
+  /** Stream sequence of the last entry in the views; 0 if there is none. */
   readonly sequence: number;
-  /** Digest of what it holds; null where that is not known. */
+  /** Digest of that entry; null if unknown. */
   readonly lastEntry: string | null;
   readonly partitions: readonly number[];
-  /** Messages that the shard has decoded so far. */
+  /** Number of messages that the shard has decoded so far. */
   readonly messages: () => number;
 }
 
@@ -90,26 +96,25 @@ export interface ShardSource extends EntrySource {
   close(): Promise<void>;
 }
 
-/** Everything that works on one shard of the stream, open. */
+/** An open shard with all that works on it. */
 export interface Shard {
   readonly store: Pick<StateStore, 'sequence'>;
   readonly publication: Pick<Publication, 'sequence'>;
-  /** Messages that were decoded since it was opened. */
+  /** Number of messages decoded since it was opened. */
   readonly messages: number;
-  /** What the work has come to since it was opened, as it is at the moment of reading. */
+  /** The live counters since it was opened. */
   readonly counters: WorkCounters;
-  /** Resolves when stopped (or caught up); rejects when the views cannot be written. */
+  /** Resolves when stopped or caught up. Rejects when the views cannot be written. */
   run(): Promise<void>;
-  /** Copies the live database, as it is at one position, beside it (`COPY_FILE`), while work goes on. */
+  /** Copies the live database, as it is at one position, to `COPY_FILE` beside it, while work goes on. */
   copyState(): Promise<StateCopy>;
   /** Lets the batch in work finish, publishes, and closes everything. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a shard's views and the source of entries behind their checkpoint. Damaged views are made from the stream
- * again, while readers stay with the files that they have; when the stream no longer holds all of it, the shard is
- * halted.
+ * Opens a shard's views and the source of entries after their checkpoint. Damaged views are rebuilt from the stream,
+ * while readers keep the published files. When the stream lacks entries, the shard is halted if `haltWhenLost` is set.
  *
  * @throws SetupError when the views cannot be opened
  */
@@ -142,7 +147,11 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   }
 }
 
-/** Opens the shard's database as soon as no other process has it open; gives up with the error that names its hold. */
+/**
+ * Opens the shard's database once no other process has it open.
+ *
+ * @throws HeldStateError when the time runs out
+ */
 async function openStore(options: ShardOptions, directory: string): Promise<StateStore> {
   const { dataDir, active, shard, analysis, logger, waitForLockMs = 0 } = options;
   const giveUpAt = performance.now() + waitForLockMs;
@@ -152,7 +161,7 @@ async function openStore(options: ShardOptions, directory: string): Promise<Stat
         directory,
         views: loadViews(VIEWS_DIRECTORY),
         analysis: analysisOf(analysis.model),
-        // A statement of the fold does too little to share it between threads. A compaction has a thread of its own.
+        // A statement of the fold does too little for several threads. A compaction has its own thread.
         threads: 1,
         memoryBytes: Math.max(LEAST_MEMORY_BYTES, options.memoryBytes / active.shards),
         spillDirectory: spillDirectory(dataDir, `views-${active.epoch}-${shard}`),
@@ -311,7 +320,7 @@ class WorkingShard implements Shard {
     if (this.#damage !== null) throw this.#damage;
   }
 
-  /** Notes the damage: the next process that opens the shard makes its views from the stream again. */
+  /** Notes the damage, so that the next process to open the shard rebuilds its views from the stream. */
   #fail(error: unknown): void {
     this.#damage = error;
     noteDamage(this.#directory, 'state', error instanceof Error ? error.message : String(error));
@@ -335,7 +344,7 @@ class WorkingShard implements Shard {
   }
 }
 
-/** What the machine has too little of; null: it is not that. */
+/** The resource that ran out; null for another error. */
 function wantOf(error: unknown): { readonly event: string; readonly fact: string } | null {
   if (isOutOfRoom(error)) return { event: 'disk_full', fact: 'the disk of the views is full' };
   if (isTooMuch(error))
@@ -372,7 +381,7 @@ async function openStream(
   };
 }
 
-/** A shard whose views cannot be worked on: what was published goes on being read, and entries wait. */
+/** A shard whose views cannot be updated. Readers keep the published files, and entries wait in the stream. */
 function haltedShard(directory: string): Shard {
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
   const sequence = readManifest(directory)?.sequence ?? -1;

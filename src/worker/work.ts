@@ -1,13 +1,17 @@
-/** How much a batch has to do, before it is done. Covered by test/worker/fair-share.test.ts. */
+/**
+ * Estimates the work of a batch before it runs.
+ *
+ * Test: test/worker/fair-share.test.ts.
+ */
 import { CURATION_MESSAGES } from '../domain/curations.ts';
 import type { RecordedMessage, RecordedRequest } from '../domain/records.ts';
 
-/** Of a text no more characters (UTF-16 units) are read with care. */
+/** Characters (UTF-16 units) of a text beyond which reading costs no more. */
 const READ_LENGTH = 2048;
-/** So many characters cost as much as a message without. */
+/** Characters that cost as much as one empty message. */
 const CHARACTERS = 16;
 
-/** 1 for a message of one character, about 6 for a sentence, 129 for the longest; a unit takes .1 to .3 ms. */
+/** 1 for a message of one character, about 6 for a sentence, 129 for the longest. One unit takes .1 to .3 ms. */
 export function workOfMessage({ content }: Pick<RecordedMessage, 'content'>): number {
   return 1 + Math.floor(Math.min(content.length, READ_LENGTH) / CHARACTERS);
 }

@@ -1,6 +1,8 @@
 /**
- * Destroys the keys of backups whose time has come, and keeps the ledger of backups at what the keys say. It can end
- * anywhere and be done again. Covered by test/worker/backup/expiry.test.ts.
+ * Destroys the keys of expired backups and brings the ledger of backups in line with the keys. Every step is
+ * idempotent, so an interrupted run can be repeated.
+ *
+ * Test: test/worker/backup/expiry.test.ts.
  */
 import { existsSync } from 'node:fs';
 import { isExpired, type Backup } from '../../domain/backups.ts';
@@ -19,13 +21,13 @@ import {
 export interface ExpirySettings {
   readonly dataDir: string;
   readonly ledger: Pick<BackupLedger, 'list' | 'add' | 'destroyed'>;
-  /** Hears of a key that can be neither read nor destroyed. */
+  /** Receives the error when a key can be neither read nor destroyed. */
   readonly onFault: (error: unknown) => void;
 }
 
 /**
- * Destroys every key that is due on this machine, by what the key says itself, also while the ledger cannot be reached:
- * the ledger is told then when it can be. Returns the ids of the backups whose keys were destroyed.
+ * Destroys every expired key on this machine. Own keys carry their expiry, so they go even while the ledger cannot be
+ * reached; the ledger is updated on a later run. Returns the ids of the backups whose keys were destroyed.
  *
  * @throws AppError SERVICE_UNAVAILABLE when the ledger cannot be reached
  */
@@ -49,7 +51,7 @@ export async function destroyExpired(
   }
   const backups = new Map((await ledger.list()).map((backup) => [backup.id, backup]));
   for (const { expiresAt, ...backup } of backups.values()) {
-    // Also one that was forgotten from another machine, and a key that a crash left half overwritten.
+    // This includes keys of backups that another machine forgot, and keys that a crash left half overwritten.
     if (expiresAt === null || (backup.destroyedAt === null && !isExpired({ expiresAt }, now))) continue;
     for (const folder of foldersOf(backup, dataDir)) {
       if (!existsSync(keyFile(folder, backup.id))) continue;
@@ -65,7 +67,7 @@ export async function destroyExpired(
   return destroyed;
 }
 
-/** Null also where it cannot be read. */
+/** Returns null also when the key cannot be read. */
 function readOr(folder: string, id: string, onFault: (error: unknown) => void): ReturnType<typeof readKey> {
   try {
     return readKey(folder, id);
@@ -75,12 +77,12 @@ function readOr(folder: string, id: string, onFault: (error: unknown) => void): 
   }
 }
 
-/** Where the key of a backup may be on this machine. */
+/** The folders on this machine that may hold the key of a backup. */
 export function foldersOf({ keysIn: folder }: Pick<Backup, 'keysIn'>, dataDir: string): string[] {
   return folder === null ? [] : [...new Set([folder, keysFolder(dataDir)])];
 }
 
-/** The folder in which a backup has a key that was not destroyed; null: none on this machine. */
+/** The folder that holds a backup's key, not destroyed; null if this machine has none. */
 export function folderOfKey(backup: Pick<Backup, 'id' | 'keysIn'>, dataDir: string): string | null {
   const found = foldersOf(backup, dataDir).find((folder) => {
     const key = readOr(folder, backup.id, () => undefined);
@@ -89,7 +91,7 @@ export function folderOfKey(backup: Pick<Backup, 'id' | 'keysIn'>, dataDir: stri
   return found ?? null;
 }
 
-/** Tells the ledger what a key says: one that was restored does not know what came after it. */
+/** Records in the ledger what a key file says: a restored ledger lacks what came after its backup. */
 async function tell(
   folder: string,
   key: BackupKey | DestroyedKey,

@@ -1,6 +1,8 @@
 /**
- * Keys of backups: a file each, apart from the backups, `<id>.key`. A key that is destroyed leaves a file that says so
- * until the ledger of backups knows it. Covered by test/worker/backup/keys.test.ts.
+ * The keys of backups, one file `<id>.key` each, stored apart from the backups. A destroyed key leaves a file that says
+ * so until the ledger of backups has recorded it.
+ *
+ * Test: test/worker/backup/keys.test.ts.
  */
 import { hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import {
@@ -20,14 +22,14 @@ import { UUID_PATTERN } from '../../domain/ids.ts';
 import { SetupError } from '../../errors.ts';
 import { makeDirectory } from '../../store/data-directory.ts';
 
-/** Of the data directory. */
+/** Name of the folder in the data directory. */
 const KEYS_FOLDER = 'backup-keys';
 const SUFFIX = '.key';
 const KEY_BYTES = 32;
 
 const ofBackup = {
   version: z.literal(1),
-  /** Of the backup. */
+  /** UUID of the backup. */
   id: z.string().regex(UUID_PATTERN),
   takenAt: z.iso.datetime(),
   expiresAt: z.iso.datetime(),
@@ -39,10 +41,10 @@ const destroyedShape = z.strictObject({ ...ofBackup, destroyedAt: z.iso.datetime
 
 /** The key of a backup. */
 export type BackupKey = Omit<z.output<typeof keyShape>, 'version' | 'key'> & { readonly key: Buffer };
-/** What is left of a key. */
+/** What remains of a key after its destruction. */
 export type DestroyedKey = Omit<z.output<typeof destroyedShape>, 'version'>;
 
-/** Where keys are when nobody says otherwise. */
+/** The default folder of keys. */
 export function keysFolder(dataDir: string): string {
   return join(resolve(dataDir), KEYS_FOLDER);
 }
@@ -51,7 +53,7 @@ export function keyFile(folder: string, id: string): string {
   return join(folder, `${id}${SUFFIX}`);
 }
 
-/** Makes the key of a backup and keeps it; it is on the disk then. Throws SetupError. */
+/** Creates the key of a backup and syncs its file and folder to disk. Throws SetupError. */
 export function makeKey(folder: string, about: Omit<BackupKey, 'key'>): BackupKey {
   const key = randomBytes(KEY_BYTES);
   const file = keyFile(folder, about.id);
@@ -80,7 +82,7 @@ export function makeKey(folder: string, about: Omit<BackupKey, 'key'>): BackupKe
   return { ...about, key };
 }
 
-/** A key of a folder, or what is left of it; null: there is none. Throws SetupError when it cannot be read. */
+/** Reads a key of a folder, or what remains of it; null if there is none. Throws SetupError when it cannot be read. */
 export function readKey(folder: string, id: string): BackupKey | DestroyedKey | null {
   const file = keyFile(folder, id);
   if (!existsSync(file)) return null;
@@ -99,7 +101,7 @@ export function readKey(folder: string, id: string): BackupKey | DestroyedKey | 
   return { ...about, key: Buffer.from(key, 'base64url') };
 }
 
-/** The ids of the keys in a folder, destroyed ones included; none where there is no such folder. */
+/** The ids of the keys in a folder, destroyed ones included; empty if the folder is missing. */
 export function keysIn(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder).flatMap((name) => {
@@ -109,8 +111,8 @@ export function keysIn(folder: string): string[] {
 }
 
 /**
- * Overwrites a key with a note that it is destroyed; the note is on the disk then. `dropDestroyed` deletes it. A disk may
- * keep the bytes that were overwritten: see decision 100.
+ * Overwrites a key with random bytes, then with a note that it is destroyed, and syncs both. `dropDestroyed` deletes
+ * the note. The disk may still hold the overwritten bytes: see decision 100.
  */
 export function destroyKey(folder: string, about: Omit<DestroyedKey, 'destroyedAt'>, at: Date): void {
   const file = keyFile(folder, about.id);
@@ -130,18 +132,18 @@ export function destroyKey(folder: string, about: Omit<DestroyedKey, 'destroyedA
   }
 }
 
-/** Deletes what is left of a destroyed key. */
+/** Deletes what remains of a destroyed key. */
 export function dropDestroyed(folder: string, id: string): void {
   rmSync(keyFile(folder, id), { force: true });
   syncFolder(folder);
 }
 
-/** What a backup says of its key without naming it: 16 bytes, in hexadecimal. */
+/** A check value by which a backup identifies its key without revealing it: 16 bytes, hexadecimal. */
 export function checkOf({ key, id }: Pick<BackupKey, 'key' | 'id'>): string {
   return Buffer.from(hkdfSync('sha256', key, '', `undertone backup check\n${id}`, 16)).toString('hex');
 }
 
-/** Whether a key is the one that a backup means by its check. */
+/** Returns true if the check value of a backup is that of this key. Compares in constant time. */
 export function isKeyOf(key: Pick<BackupKey, 'key' | 'id'>, check: string): boolean {
   const [own, given] = [Buffer.from(checkOf(key)), Buffer.from(check)];
   return own.length === given.length && timingSafeEqual(own, given);

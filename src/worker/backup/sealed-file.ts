@@ -3,25 +3,27 @@
  *
  *     "UTSEAL1\n" | salt, 32 bytes | chunks: 256 KiB of text, encrypted with AES-256-GCM, and a tag of 16 bytes
  *
- * Each file has a key of its own, by HKDF-SHA256 from the backup's key, the salt, the backup's id and the file's path. A
- * chunk's nonce is its number and whether it is the last. So a chunk opens at its own place alone, in its own file of its
- * own backup, and a file that lost its end or got another one does not open. Nothing of a chunk is given out before its
- * tag was compared. Covered by test/worker/backup/sealed-file.test.ts.
+ * Each file has a key of its own, by HKDF-SHA256 from the backup's key, the salt, the backup's id and the file's path.
+ * A chunk's nonce is its number and its last-chunk flag. So a chunk opens only at its own place in its own file of its
+ * own backup, and a file with a missing or foreign end does not open. No byte of a chunk is returned before its tag was
+ * verified.
+ *
+ * Test: test/worker/backup/sealed-file.test.ts.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
 
-/** Whose file it is. */
+/** The inputs from which the key of a file is derived. */
 export interface FileSecret {
-  /** 32 bytes: the backup's. */
+  /** Key of the backup, 32 bytes. */
   readonly key: Uint8Array;
   /** UUID of the backup. */
   readonly backupId: string;
-  /** Of the file in the backup, with `/`. */
+  /** Path of the file in the backup, with `/`. */
   readonly path: string;
 }
 
-/** A sealed file that was changed, cut off or moved here, or is not of this key. Its message goes on after "the file". */
+/** A sealed file was changed, truncated or moved, or has another key. The message continues the words "the file". */
 export class SealError extends Error {}
 
 const MAGIC = Buffer.from('UTSEAL1\n');
@@ -32,11 +34,11 @@ const TAG_BYTES = 16;
 const SEALED_CHUNK_BYTES = CHUNK_BYTES + TAG_BYTES;
 const CIPHER = 'aes-256-gcm';
 
-/** Writes a sealed file that is not there yet. End it: a file without its last chunk does not open. */
+/** Writes a new sealed file. The caller must call `end`: a file without its last chunk does not open. */
 export class SealedWriter {
   readonly #output: FileHandle;
   readonly #key: Buffer;
-  /** The chunk that comes next, as far as it is there. */
+  /** The next chunk, filled up to `#filled`. */
   readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   #filled = 0;
   #number = 0;
@@ -46,7 +48,7 @@ export class SealedWriter {
     this.#key = key;
   }
 
-  /** @throws where the file is there already or cannot be written */
+  /** @throws when the file exists already or cannot be written */
   static async open(file: string, secret: FileSecret): Promise<SealedWriter> {
     const salt = randomBytes(SALT_BYTES);
     const output = await open(file, 'wx', 0o600);
@@ -57,7 +59,7 @@ export class SealedWriter {
 
   async write(bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length;) {
-      // A full chunk waits: it may be the last.
+      // A full chunk waits for more bytes: it may be the last.
       if (this.#filled === CHUNK_BYTES) await this.#seal(false);
       const part = bytes.subarray(at, at + CHUNK_BYTES - this.#filled);
       this.#chunk.set(part, this.#filled);
@@ -66,14 +68,14 @@ export class SealedWriter {
     }
   }
 
-  /** Writes the last chunk; the file is on the disk then. */
+  /** Writes the last chunk, syncs the file to disk and closes it. */
   async end(): Promise<void> {
     await this.#seal(true);
     await this.#output.sync();
     await this.close();
   }
 
-  /** Also of a file that was not ended. */
+  /** Closes the file, ended or not. */
   async close(): Promise<void> {
     await this.#output.close();
   }
@@ -87,7 +89,7 @@ export class SealedWriter {
   }
 }
 
-/** What a sealed file holds, a chunk at a time. Throws SealError. */
+/** Yields the text of a sealed file, one chunk at a time. Throws SealError. */
 export async function* openSealed(file: string, secret: FileSecret): AsyncGenerator<Buffer> {
   const input = await open(file, 'r');
   try {
@@ -107,7 +109,7 @@ export async function* openSealed(file: string, secret: FileSecret): AsyncGenera
   }
 }
 
-/** The text of a chunk. Throws SealError. */
+/** Decrypts and verifies a chunk. Throws SealError. */
 function chunkOf(sealed: Buffer, key: Buffer, number: number, isLast: boolean): Buffer {
   const end = sealed.length - TAG_BYTES;
   if (end < 0) throw new SealError('is cut off');
@@ -127,7 +129,7 @@ function keyOf({ key, backupId, path }: FileSecret, salt: Uint8Array): Buffer {
   return Buffer.from(hkdfSync('sha256', key, salt, `undertone backup\n${backupId}\n${path}`, 32));
 }
 
-/** 12 bytes. No two chunks of a file have the same, and no two files the same key. */
+/** 12 bytes. No two chunks of a file share a nonce, and no two files share a key. */
 function nonceOf(number: number, isLast: boolean): Buffer {
   const nonce = Buffer.alloc(12);
   nonce.writeUInt32BE(number, 7);

@@ -1,6 +1,8 @@
 /**
- * Takes what an erasure is of out of the stream and dead letters. It can end anywhere and be done again:
- * what went is gone, and the rest goes then. Covered by test/cli/erase.test.ts.
+ * Redacts what an erasure covers in the stream and in dead letters. The places are planned and stored before the first
+ * change, and every step is idempotent, so an interrupted run can be repeated.
+ *
+ * Test: test/worker/erasure/erase-entries.test.ts, test/cli/erase.test.ts.
  */
 import type { Erasure, ErasureDigest, ErasureReceipt } from '../../domain/erasures.ts';
 import type { StreamRecord } from '../../domain/records.ts';
@@ -15,7 +17,7 @@ import { positionsOf } from './forget-views.ts';
 import { Redaction, type Places } from './redaction.ts';
 
 const READ = { maxMessages: 500, maxBytes: 4 * 1024 * 1024, waitMs: 5000 } as const;
-/** So many entries are written anew between two notes of how far it has come. */
+/** Redacted entries between two saves of the receipt. */
 const NOTED_EVERY = 100;
 /** UTF-16 units. */
 const PAGE_LENGTH = 256 * 1024;
@@ -27,28 +29,28 @@ export interface EraseSettings {
   readonly digest: ErasureDigest;
   readonly ledger: Pick<ErasureLedger, 'change' | 'plan' | 'keepPlan'>;
   readonly signal: AbortSignal;
-  /** Rejects when another machine may have taken the work up. */
+  /** Rejects when another machine may have taken over the work. */
   readonly confirm: () => Promise<void>;
 }
 
-/** Where what goes of an entry stands, and how much it is. */
+/** The places in an entry that are redacted, and their size. */
 interface PlannedEntry extends Places {
   readonly sequence: number;
-  /** The number of messages that go. Missing in plans of versions before 0.4.0, as the next one. */
+  /** Messages that are redacted. Missing in plans of versions before 0.4.0; so is `bytes`. */
   readonly count?: number;
-  /** The size of the entry before anything goes, bytes. */
+  /** Size of the entry before its redaction, bytes. */
   readonly bytes?: number;
 }
 
 /**
- * What went with this run and those before it. Once something of a person is gone, the rest may not be told to be
- * theirs any more: so all of it is found first, and kept as places in entries.
+ * Redacts the entries. Returns the totals of this run and of interrupted ones. Once a part of a person's data is gone,
+ * the rest may no longer be recognised as theirs: so all places are found first, and stored.
  */
 export async function eraseEntries(settings: EraseSettings, erasure: Erasure): Promise<ErasureReceipt> {
   const { connection, ledger, signal } = settings;
   const redaction = new Redaction(erasure, settings.digest);
   const known = await ledger.plan(erasure);
-  // What an interrupted run did is done again, and so counted again.
+  // The steps of an interrupted run are repeated, and counted again.
   const counted = {
     ...(known === null ? NOTHING : (erasure.receipt ?? NOTHING)),
     messages: 0,
@@ -72,7 +74,7 @@ export async function eraseEntries(settings: EraseSettings, erasure: Erasure): P
     const left = redaction.redacted(record, places);
     const went = count ?? erasedIn(left) - erasedIn(record);
     const bytes = await payloadOf(left);
-    // Also where it is there already: a crash may have left the original.
+    // A redaction that exists is written again: a crash may have left the original entry.
     await redactEntry(connection, partition, { ...entry, bytes });
     counted.messages += went;
     counted.entries += 1;
@@ -82,7 +84,7 @@ export async function eraseEntries(settings: EraseSettings, erasure: Erasure): P
   return counted;
 }
 
-/** Reads the entries before an erasure twice, and lets go of what dead letters hold. */
+/** Plans the places of all entries before an erasure, and redacts dead letters. */
 async function findPlaces(
   settings: EraseSettings,
   erasure: Erasure,
@@ -92,7 +94,7 @@ async function findPlaces(
   const partition = partitionOf(erasure.instanceId);
   const planned: PlannedEntry[] = [];
   const sessions = new Set<string>();
-  /** By request: which of its messages go; null: all. */
+  /** Redacted messages by request id; null: all of them. */
   const gone = new Map<string, ReadonlySet<number> | null>();
   await eachEntry(settings, partition, erasure.position, ({ sequence }, record) =>
     redaction.note(record, sequence),
@@ -111,7 +113,7 @@ async function findPlaces(
   return planned;
 }
 
-/** The positions of the messages that an erasure takes away, as they were planned; of what went already, too. */
+/** The positions of the messages that an erasure plans to remove, those already removed included. */
 export async function plannedPositions(
   { connection, ledger, signal }: Pick<EraseSettings, 'connection' | 'ledger' | 'signal'>,
   erasure: Erasure,
@@ -127,7 +129,7 @@ export async function plannedPositions(
   return positions;
 }
 
-/** Each of them small enough for any server. */
+/** Divides a plan into pages, each small enough for any server. */
 function pagesOf(planned: readonly PlannedEntry[]): string[] {
   const pages: string[][] = [[]];
   let size = 0;
@@ -159,7 +161,10 @@ export const NOTHING: ErasureReceipt = {
   unreadableDeadLetters: 0,
 };
 
-/** Every entry of a partition up to a sequence that can be read, in order. */
+/**
+ * Calls `hear` for each readable entry of a partition up to a sequence, in order; redacted entries beyond the end of
+ * the stream come last.
+ */
 export async function eachEntry(
   { connection, signal }: Pick<EraseSettings, 'connection' | 'signal'>,
   partition: number,
@@ -169,7 +174,7 @@ export async function eachEntry(
   const consumer = await openConsumer(connection, { startSequence: 1, partitions: [partition] });
   try {
     let sequence = 0;
-    // The last entry may have expired or be damaged: it does not come.
+    // The last entry may have expired or be damaged; then it is not delivered.
     while (sequence < until && !consumer.isThrough) {
       signal.throwIfAborted();
       for (const entry of await consumer.next(READ)) {
@@ -194,7 +199,7 @@ export async function eachEntry(
   }
 }
 
-/** What the entries before an erasure hold of whom it is of. */
+/** The plan for the entries before an erasure. */
 interface Found {
   readonly planned: readonly PlannedEntry[];
   readonly gone: ReadonlyMap<string, ReadonlySet<number> | null>;
@@ -202,7 +207,10 @@ interface Found {
   readonly until: number;
 }
 
-/** A letter holds its whole entry: it becomes what its entry will become. A note goes with its message. */
+/**
+ * Redacts dead letters. A letter contains its whole entry, so it becomes what the entry becomes. A note is deleted with
+ * its message.
+ */
 async function eraseDeadLetters(
   { connection, signal }: Pick<EraseSettings, 'connection' | 'signal'>,
   redaction: Redaction,
@@ -211,10 +219,10 @@ async function eraseDeadLetters(
 ): Promise<void> {
   const places = new Map(planned.map((entry) => [entry.sequence, entry]));
   counted.unreadableDeadLetters = 0;
-  // Of entries that the stream holds no more, letters alone tell whose they are.
+  // When the stream no longer holds an entry, only its letter names the owners of the sessions.
   for await (const { bytes, sequence, message } of readDeadLetters(connection)) {
     const record = recordIn(bytes);
-    // A note holds one message alone, which tells no places.
+    // A note contains one message alone, so its sequence gives no positions.
     if (record !== null) redaction.note(record, message === null ? sequence : NOWHERE);
   }
   for await (const letter of readDeadLetters(connection)) {
@@ -243,8 +251,8 @@ async function eraseDeadLetters(
 }
 
 /**
- * Dead letters that a worker wrote from entries that it had read before they were written anew: once views are made from
- * the stream, it writes no more. Returns how many were changed.
+ * Redacts dead letters that a worker wrote from entries which it had read before their redaction. After the rebuild
+ * from the stream, it writes no more of them. Returns the number of changed letters.
  */
 export async function eraseLateLetters(
   { connection, digest, ledger, signal }: Pick<EraseSettings, 'connection' | 'digest' | 'ledger' | 'signal'>,
@@ -279,7 +287,7 @@ export async function eraseLateLetters(
   return changed;
 }
 
-/** What is left that an erasure is of: nothing is changed. */
+/** Counts what remains of an erasure. Changes nothing. */
 export async function findErased(
   { connection, digest }: Pick<EraseSettings, 'connection' | 'digest'>,
   erasure: Erasure,
@@ -306,11 +314,11 @@ export async function findErased(
   return { messages, entries, deadLetters };
 }
 
-/** Before every entry. */
+/** A sequence before every entry. */
 const NOWHERE = -1;
 const NEVER = new AbortController().signal;
 
-/** Null: nobody can read it. */
+/** Decodes a record; null if it cannot be read. */
 export function recordIn(bytes: Uint8Array): StreamRecord | null {
   try {
     return decodeRecord(bytes);

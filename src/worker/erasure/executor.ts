@@ -1,6 +1,8 @@
 /**
- * Brings the erasures of the ledger to their end: entries of the stream are written anew, views are made from them, and
- * the views from before go. It can end anywhere and be run again. Covered by test/cli/erase.test.ts.
+ * Completes the erasures of the ledger: redacts entries of the stream, rebuilds the views from them, and deletes the
+ * former views. Every step is idempotent, so an interrupted run can be repeated.
+ *
+ * Test: test/cli/erase.test.ts, test/cli/erase-aged.test.ts.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,9 +29,9 @@ import { forgottenOf } from './forget-views.ts';
 import { retain } from './retain.ts';
 import { activeEpoch, dropFormerViews, dropUnfinishedViews, recount } from './recount.ts';
 
-/** An erasure that has no place in the stream after so long was left there by a process that ended. */
+/** Age from which an erasure without a place in the stream counts as left behind by a process that ended. */
 const UNPLACED_MS = 60_000;
-/** So long the worker may take to count what was sent before an erasure. */
+/** Time for the worker to count what was sent before an erasure. */
 const COUNTED_WITHIN_MS = 600_000;
 const LOOK_MS = 200;
 
@@ -41,15 +43,15 @@ export interface ErasureSettings extends RebuildSettings {
   readonly now: number;
 }
 
-/** What was done. */
+/** The completed work. */
 export interface ExecutorWork {
   readonly erasures: readonly Erasure[];
   readonly runs: readonly RetentionRun[];
 }
 
 /**
- * Does what is open, all of it with one rebuild, and then what is due of retentions; where nothing is, makes views anew
- * that are from before an erasure that another machine did. Returns what was done; null: another machine does it.
+ * Completes open erasures, with one rebuild for all, and then the retentions that are due. When nothing is open, it
+ * rebuilds views that predate an erasure done by another machine. Returns null if another machine does the work.
  *
  * @throws SetupError when it cannot be done now; InterruptedError
  */
@@ -121,8 +123,8 @@ async function eraseOpen(settings: ErasureSettings, lease: Lease): Promise<reado
 }
 
 /**
- * Takes what goes out of the facts of the live views: so it is gone from all answers before views are made anew from the
- * stream. Whence each erasure's views are in the end: from the facts alone where the stream does not hold everything.
+ * Removes the erased data from the facts of the live views, so that all answers lack it before the views are rebuilt
+ * from the stream. Returns the final source of each erasure's views: the facts where the stream is incomplete.
  */
 async function recounted(
   settings: ErasureSettings,
@@ -134,7 +136,7 @@ async function recounted(
   const sources = open.map(({ instanceId }): ErasureSource =>
     isWhole && !carried.has(instanceId) ? 'STREAM' : 'FACTS',
   );
-  // Whoever counted on the stream when an earlier run ended may not any more.
+  // The views of an earlier run suffice only if the source is still the same.
   const isCounted = ({ state, receipt }: Erasure, at: number): boolean =>
     state === 'REBUILDING' && receipt?.madeFrom === sources[at];
   const waiting = open.filter((erasure, at) => !isCounted(erasure, at));
@@ -143,7 +145,7 @@ async function recounted(
     for (const [at, erasure] of open.entries()) {
       if (isCounted(erasure, at)) continue;
       const options = { dimensions: analysis.model.dimensions, isLast: sources[at] === 'FACTS' };
-      // The facts themselves know what is of a session or of the instance.
+      // For a session or the whole instance, the facts identify the rows; no positions are needed.
       const isPlaced = erasure.kind === 'END_USER' || erasure.kind === 'MESSAGES';
       const positions = isPlaced ? await plannedPositions(settings, erasure) : [];
       forgotten.push(forgottenOf(erasure, positions, digest, options));
@@ -152,7 +154,7 @@ async function recounted(
     try {
       await recount(settings, except, async (file) => void (await forgetIn(file, forgotten)));
     } catch (error) {
-      // Views of another definition: those made from the stream follow, where it holds everything.
+      // The live views have another definition. When all sources are the stream, the rebuild that follows suffices.
       if (!(error instanceof SetupError) || sources.includes('FACTS')) throw error;
       progress.line(`what goes could not be taken out of the facts: ${error.message}`);
     }
@@ -166,7 +168,7 @@ async function recounted(
   return sources;
 }
 
-/** Views of the stream as it is, and no others. */
+/** Rebuilds the views from the redacted stream, and deletes all others. */
 async function rebuildWithout(settings: ErasureSettings, erasures: readonly Erasure[]): Promise<void> {
   const { dataDir } = settings;
   const except = new Set(erasures.map(({ instanceId }) => instanceId));
@@ -175,7 +177,7 @@ async function rebuildWithout(settings: ErasureSettings, erasures: readonly Eras
   await dropFormerViews(dataDir);
 }
 
-/** The views of a machine that did not do an erasure itself hold what went. */
+/** Rebuilds views that predate an erasure which another machine did, as they still contain what it removed. */
 async function rebuildBehind(settings: ErasureSettings): Promise<void> {
   const { dataDir, ledger } = settings;
   const all = await ledger.list();
@@ -193,12 +195,12 @@ async function rebuildBehind(settings: ErasureSettings): Promise<void> {
   else if (epochsBehind(dataDir, all).length > 0) clean(dataDir, activeEpoch(dataDir));
 }
 
-/** The views on this machine, live or kept, that were begun before an erasure that is done. */
+/** The views on this machine, live or kept, that were begun before a completed erasure. */
 export function epochsBehind(dataDir: string, erasures: readonly Erasure[]): number[] {
   return epochsOn(dataDir).filter((epoch) => erasuresAfter(begunAt(dataDir, epoch), erasures).length > 0);
 }
 
-/** Milliseconds since 1970-01-01 UTC; Infinity where the file system keeps no time of birth, or they are gone. */
+/** Milliseconds since 1970-01-01 UTC; Infinity if the views are gone or the file system has no birth times. */
 function begunAt(dataDir: string, epoch: number): number {
   const found = statSync(join(dataDir, 'views', String(epoch)), { throwIfNoEntry: false });
   return found?.birthtimeMs || Infinity;
@@ -210,7 +212,7 @@ function erasuresAfter(time: number, erasures: readonly Erasure[]): Erasure[] {
   );
 }
 
-/** Whether something that an instance keeps for so long only has become old enough, or a run was interrupted. */
+/** Returns true if data of an instance has outlived its retention, or a run was interrupted. */
 export async function isRetentionDue(
   retentions: Pick<Retentions, 'retained' | 'list'>,
   now: number,
@@ -218,19 +220,19 @@ export async function isRetentionDue(
   return dueRuns(await retentions.retained(), await retentions.list(), now).length > 0;
 }
 
-/** Whether something is to be done for an erasure now: what has no place in the stream is still on its way to it. */
+/** Returns true if an erasure can be worked on. A recent one without a place may still be on its way to the stream. */
 export function isDue({ state, position, requestedAt }: Erasure, now: number): boolean {
   return state !== 'DONE' && (position > 0 || Date.parse(requestedAt) < now - UNPLACED_MS);
 }
 
-/** Those that are not done; with `of` these as they are now. */
+/** The erasures that are not done, oldest first. With `of`: the present state of these. */
 async function openErasures(ledger: ErasureLedger, of?: readonly Erasure[]): Promise<Erasure[]> {
   const all = await ledger.list();
   const ids = new Set(of?.map(({ id }) => id));
   return all.filter(({ id, state }) => (of === undefined ? state !== 'DONE' : ids.has(id))).toReversed();
 }
 
-/** Puts on the stream what a process that ended has left unplaced, and leaves out what may still be on its way. */
+/** Publishes erasures that a process which ended left without a place; omits those that may still be on their way. */
 async function placed({ connection, ledger }: ErasureSettings, open: readonly Erasure[]): Promise<Erasure[]> {
   const there: Erasure[] = [];
   for (const erasure of open) {
@@ -240,7 +242,7 @@ async function placed({ connection, ledger }: ErasureSettings, open: readonly Er
   return there;
 }
 
-/** Puts an erasure of the ledger on the stream; the erasure with its place there. */
+/** Publishes an erasure of the ledger on the stream. Returns it with its place. */
 export async function placeErasure(
   connection: StreamConnection,
   ledger: ErasureLedger,
@@ -249,7 +251,10 @@ export async function placeErasure(
   return ledger.place(erasure, await publishEntry(connection, erasureRecord(erasure)));
 }
 
-/** Resolves once the live views hold everything that was sent before an erasure: nothing ahead of them is written anew. */
+/**
+ * Resolves once the live views contain everything sent before an erasure, so that no entry is redacted before it is
+ * counted.
+ */
 async function whenCounted({ dataDir, signal, shards }: ErasureSettings, erasure: Erasure): Promise<void> {
   const deadline = performance.now() + COUNTED_WITHIN_MS;
   for (;;) {

@@ -1,6 +1,7 @@
 /**
- * What live views hold of whom an erasure is of, as it is taken out of their facts: at once, while views are made anew
- * from the stream. Covered by test/cli/erase.test.ts and test/worker/erasure/forget-views.test.ts.
+ * Converts an erasure or a retention into the rows that the facts of the views forget.
+ *
+ * Test: test/cli/erase.test.ts, test/worker/erasure/forget-views.test.ts.
  */
 import { derivedId } from '../../domain/ids.ts';
 import type { Erasure, ErasureDigest } from '../../domain/erasures.ts';
@@ -10,7 +11,7 @@ import type { Forgotten } from '../../store/live/forget.ts';
 import { beginningsIn, forgetState } from '../../reader/threads/forget-state.ts';
 import type { Places } from './redaction.ts';
 
-/** The positions of the messages that go of a record. */
+/** The positions of the messages that are removed from a record. */
 export function positionsOf(
   sequence: number,
   { requests }: StreamRecord,
@@ -28,8 +29,8 @@ export function positionsOf(
 }
 
 /**
- * What is to be forgotten of an erasure. `isLast`: views are not made anew afterwards, so that the analysis state has to
- * forget as well.
+ * The rows that an erasure forgets. `isLast`: no rebuild from the stream follows, so the analysis state must forget,
+ * too.
  */
 export function forgottenOf(
   erasure: Erasure,
@@ -66,14 +67,14 @@ export function forgottenOf(
   };
 }
 
-/** What is to be forgotten of an instance by its retention. `nobodyOf`: the name that an end user gets. */
+/** The rows that an instance forgets by its retention. `nobodyOf`: the pseudonym of an end user. */
 export function agedOf(
   instanceId: string,
   cutoffs: Cutoffs,
   nobodyOf: (externalId: string) => string,
   dimensions: number,
 ): Forgotten {
-  // What was said in messages that no longer count is not known any more, either.
+  // Messages that no longer count lose their texts, too.
   const texts = latest(cutoffs.texts, cutoffs.counts);
   return {
     instanceId,
@@ -101,7 +102,7 @@ export function agedOf(
   };
 }
 
-/** Null: neither. */
+/** The later of two instants; null when both are. */
 function latest(one: number | null, other: number | null): number | null {
   const most = Math.max(one ?? -Infinity, other ?? -Infinity);
   return most === -Infinity ? null : most;

@@ -1,10 +1,11 @@
 /**
- * Work that others should not feel: it rests, so that it is busy for at most a share of the time. Covered by
- * test/worker/erasure/pace.test.ts.
+ * Limits the share of time in which background work is busy, by rests in between.
+ *
+ * Test: test/worker/erasure/pace.test.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Milliseconds of work between two rests: short beside what a request may take. */
+/** Milliseconds of work between two rests; short compared with a request. */
 const WORK_MS = 50;
 
 export interface PaceParts {
@@ -19,8 +20,8 @@ const SYSTEM: PaceParts = {
 };
 
 /**
- * Call the function between two pieces of work: it resolves at once, or after a rest as long as `share`, above 0 and at
- * most 1, demands. It rejects when `signal` aborts during a rest.
+ * Returns a function to call between two pieces of work. It resolves at once, or after the rest that `share` (above 0,
+ * at most 1) requires. It rejects when `signal` aborts during a rest.
  */
 export function createPace(
   share: number,

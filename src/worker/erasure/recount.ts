@@ -1,18 +1,22 @@
-/** Covered by test/cli/erase.test.ts and test/cli/retention.test.ts. */
+/**
+ * Rebuilds the views from facts without what is to be forgotten, and deletes older views, which still contain it.
+ *
+ * Test: test/cli/erase.test.ts, test/cli/retention.test.ts.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../../errors.ts';
 import type { Forget } from '../rebuild/from-facts.ts';
 import { clean, rebuild, type RebuildSettings } from '../rebuild/rebuild.ts';
 import { readActiveEpoch, removeOtherEpochs, type ActiveEpoch } from '../../store/epochs/epochs.ts';
 
-/** So long the processes may take to let go of the views before a switch. */
+/** Time for the other processes to close the former views after a switch. */
 const LET_GO_MS = 3000;
 
 export type RecountSettings = RebuildSettings;
 
 /**
- * Makes views anew from what the live ones counted, but for what `forget` takes out of copies of them; the views from
- * before go. `except`: the instances that may differ. Rejects as `rebuild` does.
+ * Rebuilds the views from the facts of the live ones, less what `forget` removes from copies of them, and deletes the
+ * former views. `except`: instances that may differ. Rejects as `rebuild` does.
  */
 export async function recount(
   settings: RecountSettings,
@@ -24,19 +28,19 @@ export async function recount(
   await dropFormerViews(settings.dataDir);
 }
 
-/** Drops the views from before a switch. */
+/** Deletes the former views after a switch. */
 export async function dropFormerViews(dataDir: string): Promise<void> {
   await sleep(LET_GO_MS);
   clean(dataDir, activeEpoch(dataDir));
 }
 
-/** What was begun before something is forgotten holds it. */
+/** Deletes unfinished views: they were begun before the erasure and contain what it removes. */
 export function dropUnfinishedViews(dataDir: string): void {
   const { epoch, previous } = activeEpoch(dataDir);
   removeOtherEpochs(dataDir, [epoch, previous?.epoch ?? epoch]);
 }
 
-/** @throws SetupError when there are none */
+/** @throws SetupError when there are no views */
 export function activeEpoch(dataDir: string): ActiveEpoch {
   const active = readActiveEpoch(dataDir);
   if (active === null) throw new SetupError(`There are no views in ${dataDir} yet: "npm start" builds them.`);

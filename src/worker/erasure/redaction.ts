@@ -1,6 +1,8 @@
 /**
- * What of the conversations goes with an erasure. Two readings of the entries before it: the first finds out whose the
- * sessions are, the second what of each entry goes. Covered by test/worker/erasure/redaction.test.ts.
+ * Plans which places of stream records an erasure redacts. It reads the entries before the erasure twice: the first
+ * pass finds the owners of sessions, the second plans each record.
+ *
+ * Test: test/worker/erasure/redaction.test.ts.
  */
 import { ERASED_MESSAGE, erasedRequest } from '../../domain/erased-records.ts';
 import type { ErasedKind, ErasureDigest } from '../../domain/erasures.ts';
@@ -13,55 +15,58 @@ import {
   type StreamRecord,
 } from '../../domain/records.ts';
 
-/** Whom an erasure is of. */
+/** The subject of an erasure. */
 export interface Erased {
   readonly kind: ErasedKind;
   /** UUID, lower case. */
   readonly instanceId: string;
   readonly digest: string;
-  /** Of messages: where they stand. */
+  /** Positions of messages, for the kind MESSAGES. */
   readonly positions?: readonly number[];
-  /** Of messages: what was accepted later stays. ISO 8601; left out: nothing was. */
+  /** Requests accepted after this instant stay, for the kind MESSAGES. ISO 8601; left out: no limit. */
   readonly sentBefore?: string;
 }
 
-/** Where what goes of one record stands: numbers alone, that name nobody. */
+/** The places of one record that are redacted. Only numbers, which identify nobody. */
 export interface Places {
-  /** Requests of which nothing is left, by their place in the record. */
+  /** Places of the requests that are redacted whole. */
   readonly whole: readonly number[];
-  /** Messages that go of others, by the request's place, and theirs in it. */
+  /** Messages of other requests: the place of the request, and indexes in it. */
   readonly messages: readonly (readonly [place: number, indexes: readonly number[]])[];
-  /** Requests that say something of the person beside their messages. */
+  /** Requests whose metadata describe the person. */
   readonly named: readonly number[];
 }
 
-/** What of one record goes. */
+/** The redaction of one record. */
 export interface Plan extends Places {
-  /** Sessions of which something goes, by id. */
+  /** Ids of the sessions that lose messages. */
   readonly sessions: readonly string[];
-  /** How many messages go. */
+  /** Number of messages that are redacted. */
   readonly count: number;
 }
 
-/** One erasure, as it reads the entries of its partition in their order, twice. */
+/** One erasure. Reads the entries of its partition twice, each time in stream order. */
 export class Redaction {
   readonly #erased: Erased;
   readonly #digestOf: ErasureDigest;
-  /** Of an end user: their sessions; true: somebody else took part in it. */
+  /** Sessions of the end user; true if others took part, too. */
   readonly #shared = new Map<string, boolean>();
-  /** Sessions with users of other names, as far as theirs had none of this one. */
+  /** Sessions of other users, in which the end user has not written so far. */
   readonly #others = new Set<string>();
-  /** Shared sessions in which the last user who wrote is the one who goes. */
+  /** Shared sessions in which the end user was the last user to write. */
   readonly #speaking = new Set<string>();
-  /** Of shared sessions, what went of a request: one that repeats it says nothing of whom the next reply is to. */
+  /**
+   * Redacted messages by request of shared sessions. A repeated request takes its entry; it does not change who wrote
+   * last.
+   */
   readonly #read = new Map<string, { readonly acceptedAt: number; readonly theirs: readonly number[] }>();
-  /** By id, when requests were accepted of which an earlier erasure took something. */
+  /** By request id, the times at which partly erased requests were accepted. */
   readonly #spent = new Map<string, number[]>();
-  /** Of messages: by request, which of its messages go, also where the request comes once more. */
+  /** For MESSAGES: by request id, the messages to redact; a repeat of the request loses the same ones. */
   readonly #wanted = new Map<string, { readonly acceptedAt: number; readonly indexes: Set<number> }[]>();
   readonly #sentBefore: number;
   readonly #positions: ReadonlySet<number>;
-  /** By name: the same people write again and again. */
+  /** Results by user name: the same people write again and again. */
   readonly #known = new Map<string, boolean>();
 
   constructor(erased: Erased, digestOf: ErasureDigest) {
@@ -71,12 +76,12 @@ export class Redaction {
     this.#sentBefore = erased.sentBefore === undefined ? Infinity : Date.parse(erased.sentBefore) * 1000;
   }
 
-  /** Whether a session of which something goes goes whole. Known after the first reading. */
+  /** Returns true if a session that loses messages loses all. Valid after the first pass. */
   isWhole(sessionId: string): boolean {
     return this.#erased.kind !== 'MESSAGES' && !this.#isShared(sessionId);
   }
 
-  /** The first reading, for what end users and messages leave. `sequence`: of the entry that holds the record. */
+  /** First pass, for END_USER and MESSAGES. `sequence`: sequence of the entry. */
   note({ requests }: StreamRecord, sequence: number): void {
     if (this.#erased.kind === 'MESSAGES') this.#want(requests, sequence);
     for (const request of requests)
@@ -116,13 +121,13 @@ export class Redaction {
     }
   }
 
-  /** Of single messages: which of a request's go, also where it comes once more. */
+  /** For MESSAGES: the messages to redact in a request, which may be a repeat. */
   #wantedOf({ requestId, acceptedAt, messages }: RecordedRequest): number[] {
     const wanted = (this.#wanted.get(requestId) ?? []).filter((one) => isRepeat(acceptedAt, one.acceptedAt));
     return messages.flatMap((_, index) => (wanted.some(({ indexes }) => indexes.has(index)) ? [index] : []));
   }
 
-  /** The second reading: what of a record goes; null: nothing does. */
+  /** Second pass: plans the redaction of a record; null if nothing is redacted. */
   plan({ requests }: StreamRecord): Plan | null {
     const whole: number[] = [];
     const messages: [number, readonly number[]][] = [];
@@ -134,7 +139,7 @@ export class Redaction {
       const there = request.messages.flatMap(({ erased }, index) => (erased === true ? [] : [index]));
       const goes = this.#isWholeRequest(request);
       const indexes = goes ? there : this.#theirs(request);
-      // Without any of its messages it would not have been sent.
+      // A request that loses all its messages goes whole: nobody would have sent it without them.
       const isWhole = goes || (there.length > 0 && indexes.length === there.length);
       if (isWhole) whole.push(place);
       else {
@@ -148,7 +153,7 @@ export class Redaction {
     return { whole, messages, named, sessions: [...sessions], count };
   }
 
-  /** A record without what goes. It can be done again. */
+  /** Returns the redacted record. Idempotent. */
   redacted(record: StreamRecord, { whole, messages, named }: Places): StreamRecord {
     const gone = new Map(messages.map(([place, indexes]) => [place, new Set(indexes)]));
     const requests = record.requests.map((request, place) => {
@@ -169,7 +174,7 @@ export class Redaction {
     return { v: 4, requests };
   }
 
-  /** Whether all of a request goes. */
+  /** Returns true if the whole request is redacted. */
   #isWholeRequest(request: RecordedRequest): boolean {
     const { sessionId, writing, erasure, messages } = request;
     const { kind, digest, instanceId } = this.#erased;
@@ -177,9 +182,9 @@ export class Redaction {
       return messages.length > 0 && this.#wantedOf(request).length === messages.length;
     }
     if (kind === 'INSTANCE') return erasure === undefined;
-    // It counts no more than what it repeats, and would bring back what went.
+    // The first copy was redacted, so this repeat would count, and bring the data back.
     if (this.#repeatsSpent(request)) return true;
-    // What was written about a session quotes it.
+    // A writing about a session quotes it.
     const session = writing?.target === 'session' ? writing.id : sessionId;
     if (session === '') return false;
     if (kind === 'SESSION') return this.#digestOf('SESSION', instanceId, session) === digest;
@@ -187,7 +192,7 @@ export class Redaction {
     return isShared === false || (isShared === true && writing !== undefined);
   }
 
-  /** The messages that go one by one; of a person: theirs in a shared session, and the replies to them. */
+  /** The single messages to redact. For END_USER: the user's messages in a shared session, and the replies to them. */
   #theirs(request: RecordedRequest): readonly number[] {
     const { requestId, sessionId, acceptedAt, messages } = request;
     if (this.#erased.kind === 'MESSAGES')
@@ -219,13 +224,13 @@ export class Redaction {
     );
   }
 
-  /** Without what is said of the person beside their messages. */
+  /** Returns the request without metadata of the person. */
   #unnamed(request: RecordedRequest): RecordedRequest {
     const users = Object.entries(request.metadata?.users ?? {}).filter(([name]) => !this.#is(name));
     return { ...request, metadata: { ...request.metadata, users: Object.fromEntries(users) } };
   }
 
-  /** Whether a request comes again of which an earlier erasure took something. */
+  /** Returns true if the request repeats one that an earlier erasure redacted. */
   #repeatsSpent(request: RecordedRequest): boolean {
     const spentAt = this.#spent.get(request.requestId);
     return !isSpent(request) && (spentAt?.some((at) => isRepeat(request.acceptedAt, at)) ?? false);
@@ -239,7 +244,7 @@ export class Redaction {
     return instanceId.toLowerCase() === this.#erased.instanceId;
   }
 
-  /** Whether somebody's name is the one that goes. */
+  /** Returns true if the user is the subject of the erasure. */
   #is(user: string): boolean {
     const known = this.#known.get(user);
     if (known !== undefined) return known;
@@ -250,20 +255,20 @@ export class Redaction {
   }
 }
 
-/** Whether something of a request went. */
+/** Returns true if a part of the request was erased. */
 function isSpent({ erased, messages }: RecordedRequest): boolean {
   return erased === true || messages.some((message) => message.erased === true);
 }
 
-/** Whether two requests of an id are one that came twice, by when they were accepted: days apart, they are not. */
+/** Returns true if two requests with one id are repeats; further apart, they are different requests. */
 function isRepeat(acceptedAt: number, otherAt: number): boolean {
   return Math.abs(acceptedAt - otherAt) <= REQUEST_MEMORY_MICROS;
 }
 
-/** So many names are remembered; how many, changes no result. */
+/** Size of the cache of names. It changes no result. */
 const MOST_KNOWN = 100_000;
 
-/** The user whom a message names: as in the views, those of users' turns alone. */
+/** The end user of a message. Only user turns have one, as in the views. */
 function userOf({ role, userId, erased }: RecordedMessage): string | null {
   return userId === undefined || userId === '' || erased === true || roleOf(role) !== 'user' ? null : userId;
 }

@@ -1,6 +1,8 @@
 /**
- * Takes away what was kept long enough: out of the facts of the views, from which they are made anew, then out of the
- * stream. It can end anywhere and be done again. Covered by test/cli/retention.test.ts.
+ * Removes data whose retention has ended: first from the facts of the views, which are rebuilt from them, then from the
+ * stream. Every step is idempotent, so an interrupted run can be repeated.
+ *
+ * Test: test/cli/retention.test.ts.
  */
 import { count } from '../../domain/progress.ts';
 import { dueRuns, NO_COUNTS, type AgedCounts, type RetentionRun } from '../../domain/retention.ts';
@@ -16,18 +18,18 @@ import { createPace } from './pace.ts';
 import { dropUnfinishedViews, recount, type RecountSettings } from './recount.ts';
 import { Trimming } from './trimming.ts';
 
-/** Nobody waits for what is only old: at most this share of the time, the server writes for it. */
+/** Nobody waits for a retention: the server writes for it in at most this share of the time. */
 const BUSY_SHARE = 0.5;
 
 export interface RetainSettings extends RecountSettings {
   readonly runs: Retentions;
   /** Microseconds since 1970-01-01 UTC. */
   readonly now: number;
-  /** Rejects when another machine may have taken the work up. */
+  /** Rejects when another machine may have taken over the work. */
   readonly confirm: () => Promise<void>;
 }
 
-/** Does what is due. The runs that were done. Rejects as a rebuild does. */
+/** Runs the retentions that are due. Returns the completed runs. Rejects as a rebuild does. */
 export async function retain(settings: RetainSettings): Promise<readonly RetentionRun[]> {
   const { runs, now, progress, signal } = settings;
   const due = dueRuns(await runs.retained(), await runs.list(), now);
@@ -70,7 +72,7 @@ async function current(runs: Retentions, of: readonly RetentionRun[]): Promise<R
   return found;
 }
 
-/** The views first: what they counted cannot be counted again once the texts are gone. */
+/** Ages the views before the stream: without the texts, a message cannot be counted again. */
 async function ageViews(settings: RetainSettings, due: readonly RetentionRun[]): Promise<void> {
   const { runs, analysis } = settings;
   const waiting = (await current(runs, due)).filter(({ position }) => position === null);
@@ -98,7 +100,7 @@ async function ageViews(settings: RetainSettings, due: readonly RetentionRun[]):
   }
 }
 
-/** Writes entries up to the run's position anew: how many, and how many messages lost their texts. */
+/** Redacts entries up to the run's position. Returns how many, and the number of messages without texts. */
 async function trimEntries(
   settings: RetainSettings,
   run: RetentionRun,
@@ -120,7 +122,7 @@ async function trimEntries(
     await redactEntry(connection, partition, { ...entry, bytes: await payloadOf(left) });
     entries += 1;
   });
-  // A letter holds its whole entry, and a note a message of it.
+  // A letter contains its whole entry, and a note contains a message of it.
   for await (const letter of readDeadLetters(connection)) {
     const record = letter.sequence > position ? null : recordIn(letter.bytes);
     const left = record === null ? null : trimming.trimmed(record);

@@ -1,7 +1,8 @@
 /**
- * What of the entries of an instance goes because it was kept long enough. Two readings: the first finds out when
- * something was last said in each session and by each end user, the second writes records anew. Covered by
- * test/worker/erasure/trimming.test.ts.
+ * Removes from the entries of an instance the data whose retention has ended. The first pass finds the time of the last
+ * message of each session and end user, the second trims records.
+ *
+ * Test: test/worker/erasure/trimming.test.ts.
  */
 import { ERASED_MESSAGE, erasedRequest } from '../../domain/erased-records.ts';
 import type { RecordedMessage, RecordedRequest, StreamRecord } from '../../domain/records.ts';
@@ -11,36 +12,36 @@ export class Trimming {
   readonly #instanceId: string;
   readonly #cutoffs: Cutoffs;
   readonly #nobodyOf: (externalId: string) => string;
-  /** Messages of the second reading without their texts, now or before, or that no longer count. */
+  /** Messages, in the second pass, that have no text (removed now or before) or no longer count. */
   expired = 0;
-  /** When something was last said, microseconds: in sessions, and by end users. */
+  /** Time of the last message, microseconds, by session and by end user. */
   readonly #sessions = new Map<string, number>();
   readonly #people = new Map<string, number>();
-  /** Of those of whom only metadata tells: when something was last said beside it. */
+  /** For end users that only metadata name: time of the last message beside it. */
   readonly #named = new Map<string, number>();
 
-  /** `nobodyOf`: the name that an end user gets, who has one so far; those that it gave itself stay. */
+  /** `nobodyOf`: maps the name of an end user to a pseudonym, and a pseudonym to itself. */
   constructor(instanceId: string, cutoffs: Cutoffs, nobodyOf: (externalId: string) => string) {
     this.#instanceId = instanceId;
     this.#cutoffs = cutoffs;
     this.#nobodyOf = nobodyOf;
   }
 
-  /** The first reading. */
+  /** First pass. */
   note({ requests }: StreamRecord): void {
     for (const request of requests) {
       if (!this.#isOfInstance(request)) continue;
       for (const message of request.messages) {
         if (message.erased === true) continue;
         later(this.#sessions, request.sessionId, message.at);
-        // Also of whoever is only named beside what others say.
+        // A userId counts in messages of every role.
         if (message.userId !== undefined) later(this.#people, message.userId, message.at);
         for (const name of Object.keys(request.metadata?.users ?? {})) later(this.#named, name, message.at);
       }
     }
   }
 
-  /** The second reading: a record without what goes; null: nothing does. It can be done again. */
+  /** Second pass: returns the trimmed record, or null if nothing changes. Idempotent. */
   trimmed(record: StreamRecord): StreamRecord | null {
     let isChanged = false;
     const requests = record.requests.map((request) => {
@@ -111,7 +112,7 @@ export class Trimming {
     return before !== null && (this.#sessions.get(sessionId) ?? Infinity) < before;
   }
 
-  /** Whether nothing was said by an end user for long enough. */
+  /** Returns true if the last message of an end user is older than the cutoff. */
   #isGone(externalId: string): boolean {
     const { people } = this.#cutoffs;
     const last = this.#people.get(externalId) ?? this.#named.get(externalId) ?? Infinity;

@@ -1,4 +1,8 @@
-/** Looks again whether anything of an erasure is left. Covered by test/cli/erase.test.ts. */
+/**
+ * Verifies that nothing of an erasure remains. Changes nothing.
+ *
+ * Test: test/cli/erase.test.ts.
+ */
 import type { Erasure, ErasureDigest } from '../../domain/erasures.ts';
 import { count } from '../../domain/progress.ts';
 import type { StreamConnection } from '../../stream/connection.ts';
@@ -11,7 +15,7 @@ export interface VerifySettings {
   readonly dataDir: string;
 }
 
-/** A sentence for each place that still holds something; none when nothing is left. */
+/** Returns a sentence for each place that still contains something; empty when nothing remains. */
 export async function verifyErasure(settings: VerifySettings, erasure: Erasure): Promise<string[]> {
   const { dataDir } = settings;
   const { messages, entries, deadLetters } = await findErased(settings, erasure);
