@@ -1,4 +1,8 @@
-/** Covered by test/cli/rebuild.test.ts. */
+/**
+ * Compares rebuilt views with the pinned live ones, and describes the result for the operator.
+ *
+ * Test: test/cli/rebuild.test.ts.
+ */
 import { count } from '../../domain/progress.ts';
 import { changesBetween, readDefinition } from '../../store/epochs/definition.ts';
 import { spillDirectory } from '../../store/data-directory.ts';
@@ -8,13 +12,12 @@ import { loadViews, type View } from '../../store/view-files.ts';
 import { VIEWS_DIRECTORY } from '../current-definition.ts';
 import { compareBuilds, type Comparison, type Pair } from './comparison.ts';
 
-/** Tables that are named when some could not be compared. */
+/** Most tables that are named among those not compared. */
 const NAMED = 6;
 
 /**
- * Compares the rebuilt views with the live ones that were kept at the start. `outcome` is null when nobody knows
- * by what definition the live ones were made. `memoryBytes`: what each reader may take. `except`: instances, by id, that
- * are not compared.
+ * Compares the rebuilt views with the live ones that were pinned at the start. `outcome` is null if the definition of
+ * the live views is unknown. `memoryBytes`: limit of each reader. `except`: ids of instances that are not compared.
  */
 export async function compareAtMark(
   { dataDir, memoryBytes }: { readonly dataDir: string; readonly memoryBytes: number },
@@ -82,7 +85,7 @@ function openReader(
   });
 }
 
-/** What a comparison found, in lines for the operator. `at`: the stream sequence compared at. */
+/** Describes a comparison in lines for the operator. `at`: the stream sequence of the comparison. */
 export function describe(outcome: Comparison | null, changes: readonly string[], at: number): string {
   if (outcome === null)
     return 'not compared with the live views: it is not known which code and model made them';

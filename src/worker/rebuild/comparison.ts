@@ -1,4 +1,9 @@
-/** Covered by test/worker/rebuild/digest.test.ts and test/cli/rebuild.test.ts. */
+/**
+ * Compares two builds of the views, table by table and instance by instance. Only instances at the same stream position
+ * on both sides are compared.
+ *
+ * Test: test/worker/rebuild/digest.test.ts, test/cli/rebuild.test.ts.
+ */
 import { sameAnalysis, standingOf } from '../../store/epochs/definition.ts';
 import { digestTable, positionsOf, type DigestScope, type RowsDigest } from './digest.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
@@ -8,9 +13,9 @@ export interface ComparedTable {
   readonly view: string;
   readonly table: string;
   readonly scope: DigestScope;
-  /** Whether a difference is a fault: the view and all that it comes after have the same version on both sides. */
+  /** True if a difference is a fault: the view and all its predecessors have the same version on both sides. */
   readonly due: boolean;
-  /** Instances whose rows differ. */
+  /** Number of instances whose rows differ. */
   readonly differing: number;
   /** Rows of the compared instances on each side. */
   readonly liveRows: number;
@@ -20,15 +25,15 @@ export interface ComparedTable {
 export interface Comparison {
   readonly tables: readonly ComparedTable[];
   readonly notCompared: readonly { readonly table: string; readonly reason: string }[];
-  /** Instances that both sides have at the same position of the stream. */
+  /** Number of instances at the same stream position on both sides. */
   readonly instances: number;
-  /** Instances of which one side contains later entries. */
+  /** Number of instances of which one side contains later entries. */
   readonly elsewhere: number;
-  /** Instances, by id, that the rebuilt side should have and has not, or has too few entries of; and the reverse. */
+  /** Ids of instances that the rebuilt side lacks, or has at an earlier entry, and the reverse. */
   readonly missing: readonly string[];
 }
 
-/** Generations that together hold the same partitions of the stream. */
+/** Snapshots that together hold the same partitions of the stream. */
 export interface Pair {
   readonly live: readonly Snapshot[];
   readonly rebuilt: readonly Snapshot[];
@@ -37,18 +42,18 @@ export interface Pair {
 export interface ComparisonOptions {
   readonly pairs: readonly Pair[];
   readonly views: readonly View[];
-  /** By what the live rows were made and the rebuilt ones are (`definitionOf`). */
+  /** The definitions of the live and of the rebuilt rows (`definitionOf`). */
   readonly liveDefinition: string;
   readonly rebuiltDefinition: string;
-  /** Instances, by id, that are not compared: something of theirs was erased. */
+  /** Ids of instances that are not compared, because of an erasure. */
   readonly except?: ReadonlySet<string>;
 }
 
 type Positions = ReadonlyMap<string, number>;
 
 /**
- * Compares the rows of every published table of two builds, instance by instance, for all instances that both
- * have at the same position of the stream. Where model or rules differ, only what follows from the stream alone.
+ * Compares the published tables of two builds. Where model or rules differ, it compares only columns that follow from
+ * the stream alone.
  */
 export async function compareBuilds(options: ComparisonOptions): Promise<Comparison> {
   const { views, liveDefinition, rebuiltDefinition } = options;
@@ -119,8 +124,8 @@ async function compareTable(
 }
 
 /**
- * `reached`: the sequence up to which the live side surely holds everything. `behind`: the instances of which it holds
- * a part of their last entry.
+ * Matches instances by position. `reached`: sequence up to which the live side is complete. `behind`: instances of
+ * which it holds only a part of the last entry.
  */
 function matched(
   live: Positions,
@@ -152,7 +157,7 @@ async function merged<T>(
   return new Map((await Promise.all(maps)).flatMap((map) => [...map]));
 }
 
-/** A sentence for each difference that is a fault; none when the rebuilt views are as the live ones. */
+/** Returns a sentence for each difference that is a fault; empty when the rebuilt views equal the live ones. */
 export function faultsOf({ tables, missing }: Comparison): string[] {
   const faults = tables
     .filter(({ due, differing }) => due && differing > 0)

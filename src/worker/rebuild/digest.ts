@@ -1,24 +1,30 @@
+/**
+ * Digests the rows of published tables by instance. The digest does not depend on row order or on the numbers that a
+ * shard gives out.
+ *
+ * Test: test/worker/rebuild/digest.test.ts.
+ */
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import type { PublishedTable } from '../../store/view-files.ts';
 
 /**
- * What of a table is digested. `rows`: everything that its rows say. `stream`: what its rows say of messages,
- * sessions, end users and times, which follows from the stream alone, whatever model and rules analysed it.
+ * The columns that are digested. `rows`: all. `stream`: messages, sessions, end users and times, which follow from the
+ * stream alone, whatever the model and rules.
  */
 export type DigestScope = 'rows' | 'stream';
 
 /** The rows of one instance in one table. */
 export interface RowsDigest {
-  /** Where rows carry a weight, the sum of the weights. */
+  /** Number of rows; where rows carry a weight, its sum. */
   readonly rows: number;
-  /** The same for the same rows in any order; else another, but for one chance in 2^64. */
+  /** Equal for the same rows in any order. Different rows collide with probability 2^−64. */
   readonly digest: string;
 }
 
-/** Columns that say when a row was written, not what it says. */
+/** Columns about the writing of a row, not its content. */
 const BOOKKEEPING: ReadonlySet<string> = new Set(['seq', 'processed_at', 'weight']);
-/** Numbers that a shard gives out, which differ where shards do: the UUIDs that they stand for are compared. */
+/** Numbers that a shard gives out. They differ between shards, so the UUIDs behind them are compared. */
 const NUMBERED = ['session', 'end_user'] as const;
 /** Columns that follow from the stream alone, in rows about all messages. */
 const STREAM_COLUMNS: ReadonlySet<string> = new Set(
@@ -29,8 +35,8 @@ const STREAM_COLUMNS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Digests a published table of a snapshot, instance by instance, by the ids of instances (lower case). Null
- * when the scope says nothing of the table.
+ * Digests a published table of a snapshot by instance id (lower case). Returns null if the scope covers nothing of the
+ * table.
  */
 export async function digestTable(
   snapshot: Snapshot,
@@ -47,7 +53,7 @@ export async function digestTable(
       (scope === 'rows' || STREAM_COLUMNS.has(column)),
   );
   if (scope === 'stream') {
-    // A row that an analysis made is there or not as the analysis finds.
+    // The existence of rows with other key columns depends on the analysis.
     const rowsFollowStream = table.key.every((column) => STREAM_COLUMNS.has(column));
     if (!rowsFollowStream || (table.key.includes('entity') && !present.has('end_user'))) return null;
   }
@@ -93,7 +99,7 @@ export async function digestTable(
   );
 }
 
-/** The newest stream entry of each instance that a snapshot contains, by id. */
+/** The newest stream entry of each instance in a snapshot, by id. */
 export async function positionsOf(snapshot: Snapshot): Promise<ReadonlyMap<string, number>> {
   const rows = await snapshot.all('select id::varchar as id, last_sequence from @instance');
   return new Map(rows.map((row) => [row['id'] as string, row['last_sequence'] as number]));

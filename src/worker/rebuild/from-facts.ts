@@ -1,4 +1,9 @@
-/** Covered by test/cli/rebuild.test.ts and test/store/live/refold.test.ts. */
+/**
+ * Builds views from the facts that the live views kept, for a rebuild without the stream, and carries rows of single
+ * instances over.
+ *
+ * Test: test/cli/rebuild.test.ts, test/store/live/refold.test.ts.
+ */
 import { existsSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -17,22 +22,23 @@ import { analysisOf, VIEWS_DIRECTORY } from '../current-definition.ts';
 import { copyShard } from '../shard-copy.ts';
 import { InterruptedError, type ReplaySettings } from './replay.ts';
 
-/** Each holds temporary tables of its own; beyond so many a fold gains nothing. */
+/** Each thread holds temporary tables; more threads do not speed up a fold. */
 const MOST_THREADS = 4;
-/** With a throttle, a part holds what may be done in this time, but not so little that it costs many times as much. */
+/**
+ * With a throttle, a part holds the messages of this time, but at least LEAST_PART: smaller parts multiply the cost.
+ */
 const BURST_SECONDS = 2;
 const LEAST_PART = 5000;
 const DEFERRED_MS = 500;
 
-/** Takes out of a copy of a shard's database what is to be forgotten, before its facts are counted. */
+/** Removes what is to be forgotten from a copy of a shard's database, before its facts are folded. */
 export type Forget = (file: string, shard: number) => Promise<void>;
 
-/** What a build is made from: the facts that the live views kept, or the stream. */
+/** The source of a build: the facts that the live views kept, or the stream. */
 export type RebuildSource = 'facts' | 'stream';
 
 /**
- * What a build is made from when nobody says so: the facts, when nothing but views changed. Then no text says anything
- * else than it did.
+ * Chooses the source of a build. The default is the facts when only views changed, as then the analysis is the same.
  *
  * @throws SetupError when the facts are wanted and do not suffice
  */
@@ -59,9 +65,9 @@ export async function chooseSource(
 }
 
 /**
- * Makes the database of each shard from the facts that the live one kept, at the position of the live one; leaves those
- * that are there, and those whose facts cannot be read, to the replay. `forget` is told of a copy of each live database
- * before it is read; then all of them have to be. The number of messages.
+ * Builds the database of each shard from the facts of the live one, at its position. Leaves existing databases, and
+ * those whose facts cannot be read, to the replay. With `forget`, which receives a copy of each live database, all of
+ * them must be readable. Returns the number of messages.
  *
  * @throws InterruptedError; with `forget`, also SetupError and DatabaseError, and what `forget` throws
  */
@@ -140,7 +146,7 @@ async function makeShard(
   });
 }
 
-/** Works on a copy of a live database, beside the shard that is made from it. */
+/** Runs `work` on a copy of a live database. The copy lies beside the shard that is built from it, and is deleted. */
 async function withCopy<T>(
   { connection, dataDir }: Pick<ReplaySettings, 'connection' | 'dataDir'>,
   live: Epoch,
@@ -158,11 +164,10 @@ async function withCopy<T>(
 }
 
 /**
- * Begins the database of each shard with the rows that the live one has of some instances, as they are; entries of
- * theirs up to the position of the live one are not applied again. For instances of which the stream no longer holds
- * what was said.
+ * Starts the database of each shard with the live rows of some instances; their entries up to the live position are not
+ * applied again. For instances whose messages the stream no longer holds.
  *
- * @throws SetupError when rows of other rules or another model cannot be gone on with; InterruptedError
+ * @throws SetupError when the rows cannot be continued, as another model or other rules made them; InterruptedError
  */
 export async function carryOver(
   settings: ReplaySettings,
@@ -207,14 +212,14 @@ export async function carryOver(
         if (carried > 0) progress.line(`taken over from views ${live.epoch}: ${count(carried)} instances`);
         break;
       }
-      // What was put off of theirs is counted soon.
+      // Deferred parts of these instances will be counted soon.
       if (signal.aborted) throw new InterruptedError();
       await sleep(DEFERRED_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 }
 
-/** Tells how far a shard is, keeps to the throttle, and ends the work when it is interrupted. */
+/** Reports progress, applies the throttle, and throws InterruptedError when interrupted. */
 async function beforePart(
   { progress, throttle, signal }: ReplaySettings,
   done: number,

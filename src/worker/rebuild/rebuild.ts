@@ -1,4 +1,8 @@
-/** Covered by test/cli/rebuild.test.ts. */
+/**
+ * Rebuilds the views beside the live ones, and switches. The live views change only after the comparison.
+ *
+ * Test: test/cli/rebuild.test.ts.
+ */
 import { count, duration } from '../../domain/progress.ts';
 import { SetupError } from '../../errors.ts';
 import { changesBetween, readDefinition } from '../../store/epochs/definition.ts';
@@ -23,28 +27,28 @@ import { carryOver, chooseSource, makeFromFacts, type Forget, type RebuildSource
 import { liveSequences, newestOf, refuseGap, Replay, type ReplaySettings } from './replay.ts';
 
 export interface RebuildSettings extends ReplaySettings {
-  /** Of the views to be built. */
+  /** Number of shards of the new views. */
   readonly shards: number;
-  /** Instances, by id, of which the stream no longer holds what was said: their rows are taken over. */
+  /** Ids of instances whose messages the stream no longer holds: their rows are carried over. */
   readonly carried: ReadonlySet<string>;
 }
 
 export interface RebuildOptions {
-  /** What to make the views from; null: the facts when they suffice. */
+  /** The source of the build; null: the facts if they suffice. */
   readonly source: RebuildSource | null;
-  /** Catch up with the newest entry of the stream before the switch, not only with the live views. */
+  /** True to catch up with the newest entry of the stream before the switch, not only with the live views. */
   readonly toLatest: boolean;
-  /** Switch although the comparison found differences. */
+  /** True to switch although the comparison found differences. */
   readonly force: boolean;
-  /** Instances, by id, that may differ: something of theirs was erased. */
+  /** Ids of instances that may differ, because of an erasure. */
   readonly except?: ReadonlySet<string>;
-  /** With facts: takes out of a copy of them what is to be forgotten. */
+  /** With facts: removes what is to be forgotten from a copy of them. */
   readonly forget?: Forget;
 }
 
 /**
- * Makes new views beside the live ones, from the stream or from the facts that the live ones kept; compares both at the
- * same entry, catches up, and switches.
+ * Builds new views beside the live ones, from the stream or from the facts of the live ones, compares both at the same
+ * entry, catches up, and switches.
  *
  * @throws SetupError when they differ or the stream lacks entries; InterruptedError
  */
@@ -63,7 +67,7 @@ export async function rebuild(
   const before = liveSequences(dataDir, active, next);
   const refolded = source === 'facts' ? await makeFromFacts(settings, active, next, options.forget) : 0;
   const replay = new Replay(settings, next, refolded > 0 ? before : []);
-  // What is taken over from the live views but for what is to be forgotten has nothing to be compared with.
+  // Views that were built from facts without what is to be forgotten have no counterpart to compare with.
   if (next.compareAt !== null && options.forget !== undefined) markCompared(dataDir, next);
   else if (next.compareAt !== null) {
     await replay.foldTo('rebuilding', next.compareAt);
@@ -99,7 +103,7 @@ export async function rebuild(
   );
 }
 
-/** The unfinished rebuild, when it is still what is wanted; else a new one. */
+/** Returns the unfinished rebuild if it still matches; otherwise begins a new one. */
 async function takeUpOrBegin(
   { dataDir, shards, connection, progress, archive }: RebuildSettings,
   active: ActiveEpoch,
@@ -139,7 +143,7 @@ async function takeUpOrBegin(
 }
 
 /**
- * Catches up the views before the last switch, and switches back to them.
+ * Catches up the views from before the last switch, and switches back to them.
  *
  * @throws SetupError when there are none, or other code made them; InterruptedError
  */
@@ -173,9 +177,9 @@ export async function rollBack(
   progress.line(`switched back from views ${active.epoch} to views ${previous.epoch}`);
 }
 
-/** Deletes an unfinished rebuild and the views kept for going back; the epochs that were deleted. */
+/** Deletes an unfinished rebuild and the former views. Returns the deleted epochs. */
 export function clean(dataDir: string, active: ActiveEpoch): number[] {
-  // First what names them.
+  // The reference to an epoch goes before the epoch.
   const { previous, ...alone } = active;
   if (previous !== undefined) writeActiveEpoch(dataDir, alone);
   return removeOtherEpochs(dataDir, [active.epoch]);

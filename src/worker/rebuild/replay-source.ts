@@ -1,4 +1,8 @@
-/** Covered by test/cli/rebuild.test.ts and test/cli/backup.test.ts. */
+/**
+ * The source of entries for a replay. It ends at a fixed sequence, or follows the stream.
+ *
+ * Test: test/cli/rebuild.test.ts, test/cli/backup.test.ts.
+ */
 import { openArchiveConsumer, type StreamArchive } from '../../stream/archive/archive-consumer.ts';
 import type { StreamConnection } from '../../stream/connection.ts';
 import {
@@ -11,27 +15,27 @@ import {
 import type { ShardSource, SourceStart } from '../shard.ts';
 
 export interface ReplaySourceOptions {
-  /** Bytes of stream entries that the next batch may grow to. */
+  /** Returns the limit for the bytes of stream entries in the next batch. */
   readonly batchBytes: () => number;
-  /** The source ends behind this stream sequence, or behind the newest entry. Null: it follows the stream. */
+  /** The source ends after this stream sequence, or after the newest entry. Null: it follows the stream. */
   readonly until: number | null;
-  /** A backup's copy of the stream, read before the stream itself. */
+  /** A backup's copy of the stream, which is read before the stream itself. */
   readonly archive: StreamArchive | null;
-  /** Hears of each pull before it is worked on; the pull waits for it. Rejects to end the replay. */
+  /** Called with each pull before it is processed; the pull waits for it. Rejects to end the replay. */
   readonly onPull: (pull: Pull) => Promise<void>;
 }
 
 /** Entries on their way into a replay. */
 export interface Pull {
-  /** Stream sequence before the first of them, and of the last; the same when none came. */
+  /** Stream sequence before the first entry, and of the last one; equal if none came. */
   readonly after: number;
   readonly sequence: number;
-  /** Messages and bytes of all pulls before this one. */
+  /** Messages and bytes of all earlier pulls. */
   readonly messagesBefore: number;
   readonly bytesBefore: number;
 }
 
-/** The entries of a shard from the beginning of the stream up to a sequence. */
+/** The entries of a shard from a start position up to a sequence. */
 export class ReplaySource implements ShardSource {
   readonly #connection: StreamConnection;
   readonly #consumer: Pick<StreamConsumer, 'next' | 'close'>;
