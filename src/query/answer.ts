@@ -1,4 +1,9 @@
-/** Covered by test/query/query-runner.test.ts and test/e2e/query-rules.test.ts. */
+/**
+ * Answers GET /v1/query/ from one snapshot: as a page, or as a stream of the whole answer. All rows of an answer come
+ * from that snapshot.
+ *
+ * Test: test/query/query-runner.test.ts, test/e2e/query-rules.test.ts.
+ */
 import { mapInPieces } from '../domain/give-way.ts';
 import { metricOf, type Metric } from '../domain/metrics.ts';
 import { formatInstant } from '../domain/time.ts';
@@ -19,11 +24,10 @@ type Fields = Elements[number]['fields'];
 
 export interface AnswerOptions {
   readonly views: readonly View[];
-  /** Time since which the active views answer, in microseconds since 1970. Default: always. */
+  /** When the active views began to answer, microseconds since 1970. Default: 0. */
   readonly answeringSince?: () => number;
 }
 
-/** The answer of GET /v1/query/ from one snapshot. */
 export async function answerQuery(
   snapshot: Snapshot,
   asked: QueryParameters,
@@ -47,7 +51,7 @@ export async function answerQuery(
   };
 }
 
-/** Rows of a statement as an answer has them. */
+/** Turns rows of a statement into elements of the answer. */
 async function elementsOf(
   snapshot: Snapshot,
   parameters: QueryParameters,
@@ -68,7 +72,7 @@ async function elementsOf(
   }));
 }
 
-/** Rows with `wait`, where it is asked for and they do not have it yet. */
+/** Adds `wait` to the rows if the query asks for it and they lack it. */
 async function withWaits(
   snapshot: Snapshot,
   parameters: QueryParameters,
@@ -90,10 +94,12 @@ async function withWaits(
   return rows.map((row) => ({ ...row, wait: waits.get(nameOf(row)) ?? null }));
 }
 
-/** Rows whose names are read together. */
+/** Rows that are turned into elements together. */
 const AT_ONCE = 10_000;
 
-/** The elements of the whole answer, some thousands at a time, in its order: memory does not grow with their number. */
+/**
+ * Yields the elements of the whole answer in order, about 10,000 at a time, so memory does not grow with their number.
+ */
 export async function* streamElements(
   snapshot: Snapshot,
   asked: QueryParameters,
@@ -115,10 +121,10 @@ export async function* streamElements(
   if (rows.length > 0) yield elementsOf(snapshot, parameters, number, rows, views);
 }
 
-/** Pages of so many rows are kept for as long as nothing changes in what they were read from: pages of tables are. */
+/** Pages of at most this many rows are cached until their tables change; the dashboard's pages are that short. */
 const MOST_KEPT_ROWS = 100;
 
-/** The rows of a page, and how many there are on all pages: counted once for as long as nothing changes. */
+/** Reads a page and the total number of rows. The total is cached until the tables change. */
 async function readPage(
   snapshot: Snapshot,
   parameters: QueryParameters,
@@ -135,7 +141,7 @@ async function readPage(
   const total = await snapshot.cached(name, counting.tables, async () => {
     if (isCountedApart(parameters)) return count();
     page = await ask(plan('page and total'));
-    // A page past the end has no row that could say the total.
+    // A page past the end has no row to carry the total.
     return page.length === 0 && parameters.offset > 0
       ? count()
       : ((page[0]?.['total'] as number | undefined) ?? 0);
@@ -150,7 +156,6 @@ async function readPage(
   };
 }
 
-/** The requested metrics, in the order of the request. */
 function fieldsOf(row: Row, metrics: readonly Metric[]): Fields {
   return Object.fromEntries(metrics.map((metric) => [metric, metricOf(row, metric)])) as Fields;
 }

@@ -1,4 +1,8 @@
-/** Covered by test/query/session-names.test.ts and test/e2e/query-rules.test.ts. */
+/**
+ * Reads the names and other members of the entities in rows, and resolves the ids in filters to numbers.
+ *
+ * Test: test/query/session-names.test.ts, test/e2e/query-rules.test.ts.
+ */
 import {
   GROUPINGS,
   type EntityCounts,
@@ -19,16 +23,16 @@ import type { QueryResponse } from './response-schema.ts';
 
 type Dimensions = QueryResponse['elements'][number]['dimensions'];
 
-/** The rows of a page of an instance, which a statement gave. */
+/** Rows of a page, as a statement returned them. */
 interface Page {
   readonly snapshot: Snapshot;
   readonly instance: number;
   readonly rows: readonly Row[];
-  /** When all messages of its entities lie, `[from, to)` in microseconds; null: not known. */
+  /** Span `[from, to)` that covers all messages of the page's entities, microseconds; null: unknown. */
   readonly times: { readonly from: number; readonly to: number } | null;
 }
 
-/** What stands in `dimensions` of each row of a page, except for the bucket. */
+/** Returns `dimensions` of each row, without the bucket. */
 export async function readDimensions(
   snapshot: Snapshot,
   parameters: QueryParameters,
@@ -41,7 +45,7 @@ export async function readDimensions(
   const wanted = Object.entries(members)
     .filter(([member, { onRequest }]) => !onRequest || dimensionFields.includes(member))
     .map(([member, { from }]) => ({ member, from }))
-    // Answers have what comes from columns first.
+    // In answers, members from columns come first.
     .sort((x, y) => Number(!('column' in x.from)) - Number(!('column' in y.from)));
   const names = await namesOf(page, counts, wanted);
   const readers: [member: string, read: (row: Row) => unknown][] = [];
@@ -54,7 +58,7 @@ export async function readDimensions(
   }));
 }
 
-/** Rows of the whole history have their first and their last message. */
+/** Returns the span if rows cover the whole history, because their first and last message are known then. */
 function timesOf({ granularity, range }: QueryParameters, rows: readonly Row[]): Page['times'] {
   if (granularity !== 'ALL' || range.start !== null || range.end !== null) return null;
   let [from, to] = [Infinity, -Infinity];
@@ -65,7 +69,7 @@ function timesOf({ granularity, range }: QueryParameters, rows: readonly Row[]):
   return from < to ? { from, to } : null;
 }
 
-/** The rows that name the entities of a page, by number. */
+/** Returns the naming rows of the page's entities, by number. */
 async function namesOf(
   { snapshot, instance, rows }: Page,
   { view, names }: EntityCounts | OwnCounts,
@@ -81,7 +85,7 @@ async function namesOf(
   return new Map(found.map((row) => [row[names] as number, row]));
 }
 
-/** Makes the function that reads a member for a row of the page. */
+/** Returns a function that reads a member for a row. */
 async function readerOf(
   page: Page,
   names: ReadonlyMap<number, Row>,
@@ -107,12 +111,12 @@ function numbers(rows: readonly Row[]): string {
   return [...new Set(rows.map((row) => row['number'] as number))].join(', ') || 'null';
 }
 
-/** A statement in which each of these tables stands for its rows of one instance. */
+/** Returns a statement that reads each of these tables for one instance. */
 function ofInstance(instance: number, ...tables: readonly string[]): Statement {
   return { rows: Object.fromEntries(tables.map((table) => [table, { table, equal: { instance } }])) };
 }
 
-/** The rows of a table of names by number, with `id` as text; read once for as long as they do not change. */
+/** Returns the rows of a naming table by number, with `id` as text. Cached until the table changes. */
 export function cachedNames(
   snapshot: Snapshot,
   table: NamesTable,
@@ -127,7 +131,7 @@ export function cachedNames(
   });
 }
 
-/** The topics of a page's entities, the most frequent first, ties by id. */
+/** Returns the topics of a page's entities, most frequent first, ties by id. */
 function topicsIn(
   { snapshot, instance, rows, times }: Page,
   table: 'message_fact' | 'hour_fact' | 'gap_micro',
@@ -136,13 +140,13 @@ function topicsIn(
     topicsOf(snapshot, counts, statement, instance);
   const factsOf = (column: string): Statement => {
     const and = `${column} in (${numbers(rows)})`;
-    // Facts lie in the order of time: those of a page are few of all.
+    // Facts are stored in time order, so the span of the page skips most of them.
     const range = times === null || table !== 'message_fact' ? {} : { range: times };
     return { rows: { facts: { table, equal: { instance, kind: KINDS.topic }, and, ...range } } };
   };
   if (table !== 'gap_micro' && rows.length === 0) return Promise.resolve(new Map());
   switch (table) {
-    // A session's messages lie together in the order of time; an end user's do not, and change their owner.
+    // A session's messages are close in time. An end user's are not, and can move to another user.
     case 'message_fact':
       return read(
         'select session as number, entity as topic, count(*) as messages from @facts where not gone group by all',
@@ -154,7 +158,7 @@ function topicsIn(
 from @facts where messages > 0 group by all`,
         factsOf('end_user'),
       );
-    // Few enough to be read for all gaps of the instance at once.
+    // Few rows: reads all gaps of the instance at once.
     case 'gap_micro':
       return snapshot.cached(`topics of gaps ${instance}`, ['gap_micro', 'micro', 'topic'], () =>
         read(
@@ -168,7 +172,7 @@ from @gap_micro g join @micro m using (micro) where g.occurrences > 0 and m.topi
   }
 }
 
-/** Groups `number`, `topic`, `messages` rows by number; in each the topic with most messages first, ties by id. */
+/** Groups `number`, `topic`, `messages` rows by number. Topics with most messages come first, ties by id. */
 async function topicsOf(
   snapshot: Snapshot,
   counts: string,
@@ -197,7 +201,7 @@ async function topicsOf(
   return result;
 }
 
-/** What answers for an entity: of a topic that merged into another, that one, and so on; else itself. */
+/** Follows merges: returns the number of the entity that inherited this one, or the number itself. */
 export function heirOf(rows: ReadonlyMap<number, Row>, number: number): number {
   let heir = number;
   for (let next = rows.get(heir)?.['heir']; typeof next === 'number'; next = rows.get(heir)?.['heir'])
@@ -205,7 +209,7 @@ export function heirOf(rows: ReadonlyMap<number, Row>, number: number): number {
   return heir;
 }
 
-/** The numbers of the entities that the filters of a query name. */
+/** Returns the numbers of the entities that a query's filters name. */
 export async function chosenEntities(
   snapshot: Snapshot,
   parameters: QueryParameters,

@@ -1,19 +1,23 @@
-/** Covered by test/query/erasure-targets.test.ts. */
+/**
+ * Checks that the data to erase exists.
+ *
+ * Test: test/query/erasure-targets.test.ts.
+ */
 import type { ErasedKind } from '../domain/erasures.ts';
 import { derivedId } from '../domain/ids.ts';
 import { AppError } from '../errors.ts';
 import type { Snapshot, SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { readInstanceRow } from './instance-row.ts';
 
-/** `fact_id` of a message is its position times this. */
+/** `fact_id` of a message is its position times this number. */
 const FACTS_OF_MESSAGE = 32;
 
 export interface ErasureTargetsOptions {
-  /** The reader of the shard that an instance (UUID) belongs to. */
+  /** Returns the reader of the shard that holds an instance (UUID). */
   readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
 }
 
-/** Looks up what erasures name, as far as it is processed. */
+/** Finds the subjects of erasures in the processed data. */
 export class ErasureTargets {
   readonly #options: ErasureTargetsOptions;
 
@@ -22,8 +26,8 @@ export class ErasureTargets {
   }
 
   /**
-   * The instance is known to exist. Throws AppError NOT_FOUND for a session or an end user of whom nothing is counted,
-   * SERVICE_UNAVAILABLE while the views cannot be read.
+   * The caller checks that the instance exists. Throws AppError NOT_FOUND for a session or an end user without
+   * processed data, SERVICE_UNAVAILABLE while the views cannot be read.
    */
   async check(instanceId: string, kind: ErasedKind, name: string, caller = ''): Promise<void> {
     if (kind === 'INSTANCE') return;
@@ -48,7 +52,7 @@ async function hasSession(snapshot: Snapshot, instance: number, id: string): Pro
   return rows.length > 0;
 }
 
-/** All of them. */
+/** Returns true only if all messages exist. */
 async function hasMessages(
   snapshot: Snapshot,
   instance: number,
@@ -61,7 +65,7 @@ async function hasMessages(
   return rows.length === positions.length;
 }
 
-/** Whoever wrote something, and whoever only something is said of (`metadata.users`). */
+/** An end user exists if they wrote a message or `metadata.users` mentions them. */
 async function hasEndUser(
   snapshot: Snapshot,
   instance: number,
@@ -87,7 +91,7 @@ async function hasEndUser(
 
 const WHAT = { SESSION: 'session', END_USER: 'end user', MESSAGES: 'message, or of one of these,' } as const;
 
-/** It does not repeat the id: that of an end user may be a name. */
+/** The error omits the id, because an end user's id may be a name. */
 function unknown(kind: Exclude<ErasedKind, 'INSTANCE'>): AppError {
   const what = WHAT[kind];
   return new AppError(

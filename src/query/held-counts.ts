@@ -1,4 +1,8 @@
-/** What a range adds up to, from rows in memory. Covered by test/query/held-answers.test.ts and test/view-laws.test.ts. */
+/**
+ * Sums rollups and facts of a range from rows in memory. The sums equal those of the statements in plan.ts.
+ *
+ * Test: test/query/held-answers.test.ts, test/view-laws.test.ts.
+ */
 import type { OwnCounts, EntityCounts } from '../domain/groupings.ts';
 import { GRANULARITY_NUMBER, KINDS } from '../domain/kinds.ts';
 import { DAY_MICROS, type Granularity } from '../domain/time.ts';
@@ -13,14 +17,14 @@ export interface Span {
   readonly to: number;
 }
 
-/** What is counted, of an instance. */
+/** The counted entities of one instance. */
 export interface Counted {
   readonly snapshot: Snapshot;
   readonly instance: number;
   readonly counts: EntityCounts | OwnCounts;
 }
 
-/** An instant as DOUBLE, microseconds; `missing`: in the place of -infinity and null. */
+/** Returns SQL for an instant as DOUBLE, microseconds. `missing` replaces -infinity and null. */
 export const instant = (column: string, missing = '-infinity'): string =>
   `coalesce(epoch_us(${column})::double, '${missing}'::double)`;
 
@@ -33,7 +37,7 @@ const SUMS = {
   end_user_rollup: ['sessions', 'messages', 'sat', 'dsat', 'repeated_requests'],
 } as const;
 
-/** The rows of a rollup; `number` of the entity. Those of ALL are in the order of `id` where they have one. */
+/** Loads the rows of a rollup; `number` is the entity's. Rows of ALL are sorted by `id` where they have one. */
 export function rollupOf({ snapshot, instance, counts }: Counted, granularity: Granularity) {
   const isEntity = counts.view === 'entity_rollup';
   const isWhole = granularity === 'ALL' && !isEntity;
@@ -56,7 +60,10 @@ export function rollupOf({ snapshot, instance, counts }: Counted, granularity: G
   });
 }
 
-/** `missing`: where a link leads to nothing. Of end users, nobody asks how many they are. */
+/**
+ * Columns that link a fact to the previous one of its session and user; `missing` replaces absent links. Only rollups
+ * of entities count users.
+ */
 function linksOf({ view }: EntityCounts | OwnCounts, missing: string): Record<string, string> {
   const session = { session_before: instant('prev_session_at', missing) };
   return view === 'entity_rollup' ? { ...session, user_before: instant('prev_user_at', missing) } : session;
@@ -91,20 +98,20 @@ function returnsOf({ snapshot, instance, counts }: Counted): Promise<HeldRows | 
 const kindOf = (counts: EntityCounts | OwnCounts): number =>
   counts.view === 'entity_rollup' ? counts.kind : KINDS.all;
 
-/** Numbers of entities, from the least to the greatest. */
+/** The range of the entities' numbers. */
 export interface Numbers {
   readonly least: number;
   readonly size: number;
 }
 
-/** Sums by number less the least one. */
+/** Sums, indexed by number minus `least`. */
 export type Sums = Readonly<
   Record<'sessions' | 'users' | 'messages' | 'sat' | 'dsat' | 'repeated_requests', Int32Array>
 >;
 
 /**
- * What a range holds of each topic, cluster, signal, repeated request, gap or end user: its whole days, less who
- * returned in them, and its messages before and after. Null: some rows are too many to be held.
+ * Returns the sums of each topic, cluster, signal, repeated request, gap or end user in a range: its whole days, minus
+ * subjects that returned in them, plus the messages before and after. Null if there are too many rows to hold.
  */
 export async function sumsOf(counted: Counted, range: Range, { least, size }: Numbers): Promise<Sums | null> {
   const { rollup: days, cuts } = wholeDays(range);
@@ -140,7 +147,7 @@ export async function sumsOf(counted: Counted, range: Range, { least, size }: Nu
   return sums;
 }
 
-/** Facts are held by so many days that a piece has about so many of all kinds. */
+/** Facts are loaded in pieces of a power of two of days, with about this many facts each. */
 const FACTS_TOGETHER = 30_000;
 const MOST_DAYS = 32;
 
@@ -151,7 +158,7 @@ function daysTogether(snapshot: Snapshot): number {
 
 type Places = readonly [first: number, end: number];
 
-/** The rows whose instants, which they are ordered by, lie in a range. */
+/** Returns the rows whose instant is in a range; rows are sorted by it. */
 function placesWithin(
   { columns: { numbers } }: Pick<HeldPart, 'columns'>,
   column: string,
@@ -180,7 +187,7 @@ function takeReturns(
     if (before[row]! >= start) sums[number[row]! - least]! -= weight[row]!;
 }
 
-/** A session or an end user counts where the link to what was before leads to nothing in the range. */
+/** Counts a session or an end user at the fact whose previous one lies before the range. */
 function addFacts(
   { columns: { numbers, rows }, skip }: HeldPart,
   cut: Range,
@@ -194,7 +201,7 @@ function addFacts(
   for (let row = 0; row < rows; row += 1) {
     if (sentAt[row]! < cut.start || sentAt[row]! >= cut.end || skip?.[row] === 1) continue;
     const at = number[row]! - least;
-    // End user 0 is nobody.
+    // End user 0 stands for no user.
     if (at < 0) continue;
     if (session[row]! < start || session[row] === -Infinity) sums.sessions[at]! += 1;
     if (user !== undefined && hasUser[row] === 1 && (user[row]! < start || user[row] === -Infinity))
@@ -206,7 +213,7 @@ function addFacts(
   }
 }
 
-/** The pieces of so many days of which a range, which has both ends, holds something. */
+/** Yields the aligned pieces of `days` days that overlap a bounded range. */
 function* spansOf({ start, end }: Range, days: number): Generator<Span> {
   const size = days * DAY_MICROS;
   for (let from = Math.floor(start / size) * size; from < end; from += size) yield { from, to: from + size };

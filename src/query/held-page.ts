@@ -1,4 +1,8 @@
-/** Covered by test/query/held-answers.test.ts and test/view-laws.test.ts. */
+/**
+ * Answers queries from rows in memory. A page is either the one that `planQuery` would return, row by row, or null.
+ *
+ * Test: test/query/held-answers.test.ts, test/view-laws.test.ts.
+ */
 import { FILTERS, GROUPINGS } from '../domain/groupings.ts';
 import { sortValueOf, sqlOf, type SortField } from '../domain/metrics.ts';
 import type { Columns, Row } from '../store/duckdb.ts';
@@ -20,41 +24,41 @@ import type { QueryParameters } from './parameters.ts';
 import { isByWait, planSessions, routeOf, type ChosenEntities } from './plan.ts';
 import type { Range } from './routing.ts';
 
-/** Rows of a page, and how many there are on all pages. */
+/** Rows of a page, and the number of rows on all pages. */
 export interface Page {
   readonly page: readonly Row[];
   readonly total: number;
 }
 
-/** Rows that may be asked for, column by column. */
+/** Candidate rows, column by column. */
 interface Part {
   readonly rows: number;
   readonly numbers: Columns['numbers'];
   readonly idOf: (row: number) => string;
-  /** Whether rows lie in the order of their ids. */
+  /** True if rows are sorted by id. */
   readonly isById: boolean;
-  /** 1: it is not asked for. */
+  /** 1 excludes the row. */
   readonly skip: Uint8Array | null;
-  /** `[from, to)` of the buckets that are asked for; null: all are. */
+  /** Requested buckets `[from, to)`; null: all. */
   readonly buckets: Span | null;
   readonly members: Members | null;
-  /** Orders of the rows that are kept with them; null: they are of this question alone. */
+  /** Cached sort orders of the rows; null for a part made for one query. */
   readonly orders: Orders | null;
 }
 
-/** By number less the least: 1 for what is asked for. */
+/** Marks, indexed by number minus `least`: 1 includes the entity. */
 interface Members {
   readonly least: number;
   readonly marks: Uint8Array;
 }
 
-/** What rows are ordered by, the first first; then by id. */
+/** A sort key. Keys apply in order, then the id. */
 interface Key {
   readonly field: SortField | 'bucket';
   readonly isDescending: boolean;
 }
 
-/** What is asked of an instance. */
+/** A query on one instance. */
 interface Asked extends Counted {
   readonly parameters: QueryParameters;
   readonly range: Range;
@@ -62,7 +66,7 @@ interface Asked extends Counted {
   readonly views: readonly View[];
 }
 
-/** Filters that are answered by rows themselves, or by the numbers that they chose. */
+/** Filters that rows or the chosen numbers answer. */
 const ANSWERED: readonly string[] = [
   'topicIds',
   'clusterIds',
@@ -72,15 +76,15 @@ const ANSWERED: readonly string[] = [
   'gapType',
   'externalId',
 ];
-/** Longer answers, and those behind so many rows, are made by the database, which does not hold up others. */
+/** The database makes answers with a larger limit or offset, because it does not block other queries. */
 const LONGEST = 1000;
 const DEEPEST = 20_000;
-/** Each bucket of a time zone is a range that is added up. */
+/** Each bucket of a time zone is summed as a range of its own. */
 const MOST_RANGES = 200;
 
 /**
- * The page of a question from rows in memory: that of `planQuery`, row by row. Null: it asks for what is not held, or
- * for too much of it.
+ * Returns the page that `planQuery` would return, from rows in memory. Null if the query needs rows that are not held,
+ * or too many of them.
  */
 export async function heldPage(
   snapshot: Snapshot,
@@ -103,14 +107,14 @@ export async function heldPage(
   return pageOf(sorted, keys, parameters);
 }
 
-/** As in `orderOf` of the statement: `date` ascending, then the entity's own order, then id. */
+/** Returns the keys of `orderOf` in plan.ts: `date` ascending, then the entity's own order, then id. */
 function keysOf({ sort, groupBy, granularity }: QueryParameters): Key[] {
   const date: Key[] = granularity === 'ALL' ? [] : [{ field: 'bucket', isDescending: false }];
   if (sort === null) return [...date, { field: GROUPINGS[groupBy].order, isDescending: true }];
   return [{ field: sort.field, isDescending: sort.order === 'DESC' }, ...date];
 }
 
-/** Topics, clusters, signals, repeated requests or gaps: of their rollup, and of the buckets that the range cuts. */
+/** Reads topics, clusters, signals, repeated requests or gaps: whole buckets from the rollup, cut ones as sums. */
 async function entityParts(asked: Asked): Promise<Part[] | null> {
   const { snapshot, instance, counts, parameters, chosen } = asked;
   if (counts.view !== 'entity_rollup') return null;
@@ -144,7 +148,7 @@ async function entityParts(asked: Asked): Promise<Part[] | null> {
   return parts;
 }
 
-/** Of a part that is made for one question. */
+/** Defaults of a part made for one query. */
 const OWN = { isById: true, skip: null, buckets: null, members: null, orders: null } as const;
 
 function membersAmong(numbers: readonly number[], { least, size }: Numbers): Members {
@@ -153,11 +157,11 @@ function membersAmong(numbers: readonly number[], { least, size }: Numbers): Mem
   return { least, marks };
 }
 
-/** Numbers are looked up in an array unless it had so many times as many places as there are of them. */
+/** An array by number may have this many times as many places as there are numbers. */
 const SPARSEST = 16;
 const FEW_PLACES = 2 ** 16;
 
-/** From the least to the greatest of all; null: they lie too far apart. */
+/** Returns the range of all numbers; null if they lie too far apart for an array. */
 function spanOf(columns: readonly ArrayLike<number>[]): Numbers | null {
   let [least, most, count] = [Infinity, -Infinity, 0];
   for (const column of columns) {
@@ -173,7 +177,7 @@ function spanOf(columns: readonly ArrayLike<number>[]): Numbers | null {
   return size <= Math.max(FEW_PLACES, SPARSEST * count) ? { least, size } : null;
 }
 
-/** The sums of some numbers, as columns. */
+/** Returns the sums of the given numbers as columns. */
 function gathered(sums: Sums, numbers: Int32Array, { least }: Numbers): Columns['numbers'] {
   const columns: Record<string, Int32Array> = { number: numbers };
   for (const [name, own] of Object.entries(sums)) {
@@ -183,7 +187,7 @@ function gathered(sums: Sums, numbers: Int32Array, { least }: Numbers): Columns[
   return columns;
 }
 
-/** Sessions or end users as a whole: all of them, or what a range holds of them. */
+/** Reads sessions or end users without buckets: over the whole history, or within the range. */
 async function ownParts(asked: Asked): Promise<Part[] | null> {
   const { parameters, counts, range } = asked;
   if (parameters.granularity !== 'ALL') return null;
@@ -201,7 +205,7 @@ async function ownParts(asked: Asked): Promise<Part[] | null> {
   return parts?.map((part) => ({ ...part, members })) ?? null;
 }
 
-/** Rows of one manifest never change. */
+/** Rows of one manifest never change, so their spans are cached. */
 const spans = new WeakMap<HeldRows, Numbers | null>();
 
 function spanIn(rows: HeldRows): Numbers | null {
@@ -217,10 +221,13 @@ function wholePart({ columns, skip, orders }: HeldPart): Part {
   return { ...OWN, rows, numbers, idOf: (row) => texts['id']![row]!, skip, orders };
 }
 
-/** One statement finds who has any of more entities sooner. */
+/** With more entities, one statement is faster. */
 const MOST_CHOSEN = 8;
 
-/** Who has what every filter chose. Null: there is no such filter. Undefined: that is not held. */
+/**
+ * Marks the sessions or end users that pass every entity filter. Null: the query has no such filter. Undefined: the
+ * rows are not held.
+ */
 async function membersOf(
   { snapshot, instance, counts: { names }, chosen, range }: Asked,
   { least, size }: Numbers,
@@ -231,7 +238,7 @@ async function membersOf(
     if (entities === undefined) continue;
     const found = new Uint8Array(size);
     if (counts.view !== 'entity_rollup') for (const number of entities) found[number - least] = 1;
-    // Who had it within a range, only facts tell.
+    // Membership within a range needs facts.
     else if (range.start !== -Infinity || range.end !== Infinity || entities.length > MOST_CHOSEN)
       return undefined;
     else
@@ -255,7 +262,7 @@ async function membersOf(
   return marks === null ? null : { least, marks };
 }
 
-/** The end users of a range, with what their messages in it add up to. */
+/** Returns the end users of a range with the sums of their messages in it. */
 async function cutUsers(asked: Asked, whole: HeldRows, span: Numbers): Promise<Part[] | null> {
   const sums = await sumsOf(asked, asked.range, span);
   if (sums === null) return null;
@@ -266,7 +273,7 @@ async function cutUsers(asked: Asked, whole: HeldRows, span: Numbers): Promise<P
     for (let row = 0; row < columns.rows; row += 1)
       if (skip?.[row] !== 1 && sums.messages[number[row]! - span.least]! > 0) rows[count++] = row;
     const found = rows.subarray(0, count);
-    // First and last activity are of the whole history, whatever the range.
+    // First and last activity cover the whole history, whatever the range.
     const times = (name: string): Float64Array =>
       taken(columns.numbers[name] as Float64Array, found, new Float64Array(count));
     const own = taken(number as Int32Array, found, new Int32Array(count));
@@ -292,10 +299,10 @@ function taken<Typed extends Float64Array | Int32Array>(
   return into;
 }
 
-/** A statement names no more sessions. */
+/** Limit of sessions in one statement. */
 const MOST_CUT = 5000;
 
-/** Sessions inside a range as they are; those that its ends cut are counted by a statement. */
+/** Takes sessions inside the range from the rollup; a statement counts those that its ends cut. */
 async function cutSessions(
   { snapshot, instance, range, views }: Asked,
   whole: HeldRows,
@@ -329,7 +336,7 @@ async function cutSessions(
   return [...inside, { ...OWN, rows: rows.length, numbers, idOf: (row) => rows[row]!['id'] as string }];
 }
 
-/** Rows of a part that are asked for, in their order: as many as the page may need, and how many there are. */
+/** The selected rows of a part, sorted: as many as the page may need, and their total number. */
 interface Sorted {
   readonly part: Part;
   readonly rows: Uint32Array;
@@ -352,7 +359,7 @@ function everyRow({ rows }: Part): Uint32Array {
   return all;
 }
 
-/** Those of some rows, in their order, that are asked for: the first `most` of them. */
+/** Keeps the selected rows in their order, the first `most` of them, and counts all. */
 function askedFor(
   part: Part,
   rows: Uint32Array,
@@ -362,13 +369,13 @@ function askedFor(
 ): Sorted {
   const { skip, buckets, members, idOf, orders } = part;
   const [bucket, number] = [part.numbers['bucket']!, part.numbers['number']!];
-  // Entities are chosen by number.
+  // Members select entities by number.
   const named = ids === null || GROUPINGS[groupBy].counts.view === 'entity_rollup' ? null : new Set(ids);
   const limits = bounds.map(({ metric, min, max }) => {
     const value = valueIn(part, metric);
     return (row: number) => !(value(row) < (min ?? -Infinity)) && !(value(row) > (max ?? Infinity));
   });
-  // A function inside the loop would cost memory for every row.
+  // Defined outside of the loop: a closure inside would cost memory for every row.
   const isOutside = (row: number): boolean => !limits.every((isKept) => isKept(row));
   const isByBucket = orders !== null && buckets !== null && first?.field === 'bucket';
   const some = isByBucket
@@ -392,7 +399,9 @@ function askedFor(
   return { part, rows: found.subarray(0, count), count };
 }
 
-/** The place of the first of some rows, ordered by a column, whose value is not below one. */
+/**
+ * Binary search: returns the index of the first row whose value is at least `value`. The rows are sorted by the column.
+ */
 function placeOf(rows: Uint32Array, column: ArrayLike<number>, value: number): number {
   let [low, high] = [0, rows.length];
   while (low < high) {
@@ -403,7 +412,7 @@ function placeOf(rows: Uint32Array, column: ArrayLike<number>, value: number): n
   return low;
 }
 
-/** Rows by id first, then by each key, the last first: what is equal stays in its order. */
+/** Sorts by id, then stably by each key from the last to the first. */
 async function inOrder(part: Part, rows: Uint32Array, keys: readonly Key[]): Promise<Uint32Array> {
   let order = part.isById ? rows : await byId(part, rows);
   for (const { field, isDescending } of keys.toReversed())
@@ -420,7 +429,7 @@ function byId({ idOf, numbers }: Part, rows: Uint32Array): Promise<Uint32Array> 
   return ordered(rows, (row) => ranks.get(number[row]!)!, false);
 }
 
-/** What rows are sorted or bounded by. */
+/** Returns the function that reads the value by which rows are sorted or bounded. */
 function valueIn({ numbers }: Pick<Part, 'numbers'>, field: Key['field']): (row: number) => number {
   const column = numbers[field === 'bucket' ? field : sqlOf(field)];
   if (column !== undefined) return (row) => column[row]!;
@@ -438,7 +447,7 @@ const countsIn = (numbers: Columns['numbers'], row: number) => ({
   last_at: numbers['last_at']?.[row],
 });
 
-/** Merges parts. */
+/** Merges the sorted parts into one page. */
 function pageOf(
   parts: readonly Sorted[],
   keys: readonly Key[],

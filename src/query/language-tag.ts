@@ -1,13 +1,15 @@
-/** Which language a tag of BCP 47 names, such as `en`, `en-US` or `zh-Hant-TW`. */
+/**
+ * Maps a BCP 47 tag such as `en`, `en-US` or `zh-Hant-TW` to the code of its language.
+ *
+ * Test: test/query/language-tag.test.ts.
+ */
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 
-/** Read for the first tag: it takes 8 ms, and most processes are given none. */
+/** Built on first use: it takes 8 ms, and most processes never need it. */
 interface Known {
   readonly names: Intl.DisplayNames;
-  /**
-   * Languages whose own code has three letters today, but which are stored by an older one of two: Filipino as `tl`.
-   */
+  /** Maps a canonical three-letter code to the older two-letter code that is stored: Filipino is `tl`. */
   readonly shorter: ReadonlyMap<string, string>;
 }
 
@@ -26,8 +28,8 @@ function readKnown(): Known {
 }
 
 /**
- * The ISO 639-1 code (where there is one) of the language that a tag names by its first part, in any case and with
- * `_` for `-`, older and longer codes included (`eng`, `iw`); null when no language has it.
+ * Returns the ISO 639-1 code where one exists of the language in a tag's first part; null for an unknown language.
+ * Ignores case, takes `_` for `-`, and knows older and longer codes (`eng`, `iw`).
  */
 export function languageOf(tag: string): string | null {
   const { names, shorter } = (known ??= readKnown());

@@ -1,4 +1,8 @@
-/** Covered by test/query/local-buckets.test.ts and test/view-laws.test.ts. */
+/**
+ * Splits a query's range into buckets of its time zone.
+ *
+ * Test: test/query/local-buckets.test.ts, test/view-laws.test.ts.
+ */
 import { formatLocalBucket, hasWholeHours, localBuckets } from '../domain/local-time.ts';
 import { formatBucket } from '../domain/time.ts';
 import { AppError } from '../errors.ts';
@@ -7,12 +11,12 @@ import type { View } from '../store/view-files.ts';
 import type { QueryParameters } from './parameters.ts';
 import { Statement } from './statement.ts';
 
-/** Each bucket of a time zone is a range of its own that is counted. */
+/** Limit of buckets; each bucket of a time zone is counted as a range of its own. */
 const MOST_BUCKETS = 2500;
 
 /**
- * The question with the buckets of its time zone; as it is where they are those of UTC. Throws AppError
- * VALIDATION_ERROR when there are too many.
+ * Adds the buckets of the time zone, unless they equal those of UTC. Throws AppError VALIDATION_ERROR if there are too
+ * many.
  */
 export async function inTimeZone(
   snapshot: Snapshot,
@@ -24,7 +28,7 @@ export async function inTimeZone(
   if (timeZone === null || granularity === 'ALL') return parameters;
   const { start, end } = await activeTimes(snapshot, instance, views);
   const active = { start: Math.max(range.start ?? start, start), end: Math.min(range.end ?? end, end) };
-  // No message lies there.
+  // The range has no messages.
   if (active.start >= active.end) return { ...parameters, buckets: [{ start: 0, end: 0, bucket: 0 }] };
   if (granularity === 'HOUR' && hasWholeHours(timeZone, active)) return parameters;
   const buckets = localBuckets(granularity, timeZone, active, MOST_BUCKETS);
@@ -35,7 +39,7 @@ export async function inTimeZone(
   });
 }
 
-/** From the first message of an instance until after its last one. */
+/** Returns the span from the first message of the instance until just after its last. */
 function activeTimes(
   snapshot: Snapshot,
   instance: number,
@@ -53,7 +57,7 @@ function activeTimes(
   });
 }
 
-/** The name of a bucket in an answer. */
+/** Returns the label of a bucket in an answer. */
 export function nameOfBucket(start: number, { timeZone }: Pick<QueryParameters, 'timeZone'>): string {
   return timeZone === null ? formatBucket(start) : formatLocalBucket(start, timeZone);
 }

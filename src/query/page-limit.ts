@@ -1,7 +1,11 @@
-/** Covered by test/e2e/session-rules.test.ts and test/e2e/steering-rules.test.ts. */
+/**
+ * The schema of `limit` for routes with a cursor.
+ *
+ * Test: test/e2e/session-rules.test.ts, test/e2e/steering-rules.test.ts.
+ */
 import { z } from 'zod';
 
-/** The parameter `limit` of a route with a cursor. */
+/** `most`: the largest limit; `usual`: the default. */
 export function pageLimit(most: number, usual: number) {
   const message = `must be a whole number from 1 to ${most}`;
   return z

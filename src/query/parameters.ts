@@ -1,3 +1,8 @@
+/**
+ * Parses the parameters of queries. All faults of a query are reported together.
+ *
+ * Test: test/query/parameters.test.ts.
+ */
 import { z } from 'zod';
 import { AppError } from '../errors.ts';
 import type { ErrorDetail } from '../errors.ts';
@@ -26,29 +31,29 @@ import type { Granularity } from '../domain/time.ts';
 import { givenUuid } from '../domain/uuid.ts';
 import { languageOf } from './language-tag.ts';
 
-/** A bound on the value of a row, inclusive on both sides; null: open. */
+/** A bound on a metric of the row, inclusive; null: open. */
 export interface Bound {
   readonly metric: Metric;
   readonly min: number | null;
   readonly max: number | null;
 }
 
-/** A valid query (docs/api.md). Every id is lower case; no list holds a value twice. */
+/** A valid query (docs/api.md). Ids are lower case; lists have no duplicates. */
 export interface QueryParameters {
   readonly instanceId: string;
   readonly groupBy: GroupBy;
   /** Microseconds since 1970-01-01 UTC; start inclusive, end exclusive; null: open. */
   readonly range: { readonly start: number | null; readonly end: number | null };
   readonly granularity: Granularity;
-  /** Whose days, weeks and months are meant; null: those of UTC. */
+  /** IANA time zone of days, weeks and months; null: UTC. */
   readonly timeZone: string | null;
-  /** Those of the time zone, once it is known when the messages were: see `inTimeZone`. */
+  /** The buckets of the time zone, once `inTimeZone` has added them. */
   readonly buckets?: readonly LocalBucket[];
   /** At least one, all available for `groupBy`. */
   readonly fields: readonly Metric[];
   /** All available for `groupBy`. */
   readonly dimensionFields: readonly string[];
-  /** Filters: null when not given, else at least one id. */
+  /** Filters: null when absent, else at least one id. */
   readonly ids: readonly string[] | null;
   readonly topicIds: readonly string[] | null;
   readonly clusterIds: readonly string[] | null;
@@ -59,13 +64,12 @@ export interface QueryParameters {
   readonly gapType: 'TOOL' | 'KNOWLEDGE' | null;
   /** ISO 639-1 code, lower case. */
   readonly language: string | null;
-  /** Any of these. */
+  /** Any of these outcomes. */
   readonly outcome: readonly SessionOutcome[] | null;
-  /** The caller's own name of a session or an end user. */
+  /** External id of a session or an end user. */
   readonly externalId: string | null;
-  /** In Unicode's composed form (NFC). */
+  /** In Unicode's composed form (NFC), as the next one. */
   readonly titleContains: string | null;
-  /** The same. */
   readonly textContains: string | null;
   readonly limit: number;
   readonly offset: number;
@@ -74,7 +78,7 @@ export interface QueryParameters {
   readonly bounds: readonly Bound[];
 }
 
-/** The most that `offset` and the bounds may be: the largest integer that JSON numbers carry exactly. */
+/** Limit of `offset` and the bounds: the largest integer that JSON numbers carry exactly. */
 const MAX_INTEGER = 9_007_199_254_740_991;
 
 function oneOf<const Values extends readonly string[]>(values: Values) {
@@ -83,7 +87,7 @@ function oneOf<const Values extends readonly string[]>(values: Values) {
 
 const uuid = givenUuid.toLowerCase();
 
-/** Digits only: no sign, no fraction, no exponent. */
+/** Accepts digits only: no sign, fraction or exponent. */
 function integer(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`;
   return z
@@ -93,7 +97,7 @@ function integer(min: number, max: number) {
     .pipe(z.int(message).min(min, message).max(max, message));
 }
 
-/** In a query string `+` means a space: one before an offset was a plus. */
+/** A `+` in a query string decodes to a space, so a space before an offset was a plus. */
 const LOST_PLUS = /(?<=:.*) (?=\d{2}:?\d{2}$)/;
 
 const instant = z
@@ -118,7 +122,7 @@ export const timeZone = z
 
 type RawParameters = Readonly<Record<string, string | string[]>>;
 
-/** Parameters in which dates are the first instants of their days in the time zone that is asked for. */
+/** Replaces dates in `dateRange` by the first instant of the day in the query's time zone. */
 export function withLocalDates(raw: RawParameters): RawParameters {
   const { timeZone: zone } = raw;
   if (typeof zone !== 'string' || zone.length > MAX_ZONE_LENGTH || !isTimeZone(zone)) return raw;
@@ -142,7 +146,7 @@ const language = z
   })
   .meta({ type: 'string', minLength: 1, maxLength: 10, examples: ['en', 'en-US'] });
 
-/** A comma-separated list. An empty list or item is a fault, a repetition is none. */
+/** A comma-separated list. Rejects an empty list or item; accepts duplicates. */
 function listOf<Item extends z.ZodType<string, string>>(item: Item) {
   return z
     .string()
@@ -150,7 +154,7 @@ function listOf<Item extends z.ZodType<string, string>>(item: Item) {
     .pipe(z.array(item));
 }
 
-/** What each grouping has, in a sentence each; groupings with the same are named together. */
+/** Describes what each grouping has; groupings with the same list share a sentence. */
 function describeEach(has: (groupBy: GroupBy) => readonly string[]): string {
   const groups = new Map<string, GroupBy[]>();
   for (const groupBy of GROUP_BYS) {
@@ -160,7 +164,7 @@ function describeEach(has: (groupBy: GroupBy) => readonly string[]): string {
   return [...groups].map(([list, groupings]) => `${groupings.join(', ')}: ${list}.`).join(' ');
 }
 
-/** A filter's description: the groupings that have it, and what it leaves. */
+/** Describes a filter: its groupings, and what it selects. */
 function only(filter: Filter, what: string): string {
   return `${groupingsWith(filter).join(' and ')}: only ${what}`;
 }
@@ -168,7 +172,7 @@ function only(filter: Filter, what: string): string {
 type Side = 'min' | 'max';
 type BoundName = `${Side}${Capitalize<BoundedMetric>}`;
 
-/** The parameters that bound a metric of the row. */
+/** The parameters that bound metrics. */
 const BOUNDS = BOUNDED_METRICS.flatMap((metric) =>
   (['min', 'max'] as const).map((side) => {
     const name = `${side}${metric.charAt(0).toUpperCase()}${metric.slice(1)}` as BoundName;
@@ -189,7 +193,7 @@ const boundSchemas = Object.fromEntries(
   BOUNDS.map(({ name, metric, side }) => [name, boundSchema(metric, side)]),
 ) as Record<BoundName, ReturnType<typeof boundSchema>>;
 
-/** Sort fields besides the metrics, and the groupings that have them. */
+/** Text that names the sort fields besides the metrics, and their groupings. */
 const EXTRA_SORTS = [
   GROUP_BYS.filter((groupBy) => GROUPINGS[groupBy].sorts.length > 0).join(' and '),
   [...new Set(GROUP_BYS.flatMap((groupBy) => GROUPINGS[groupBy].sorts))].join(' and '),
@@ -204,8 +208,8 @@ const searchedText = z
   .meta({ type: 'string', minLength: 1, maxLength: 200, examples: ['refund'] });
 
 /**
- * One schema per query parameter, from the text of the URL to its typed value. The rules between
- * parameters (what a grouping has) are in `parseQueryParameters`.
+ * Schemas of the query parameters, from the text of the URL to typed values. `parseQueryParameters` checks the rules
+ * between parameters.
  */
 export const queryParameterSchemas = z.strictObject({
   groupBy: oneOf(GROUP_BYS).describe('The entity that rows stand for.'),
@@ -305,9 +309,8 @@ type Values = z.output<typeof queryParameterSchemas>;
 type Name = keyof Values;
 
 /**
- * Reads the parameters of a query URL: name to value, or to values when the name was repeated.
- *
- * @throws AppError VALIDATION_ERROR with every fault found; `details[].path` is the parameter's name
+ * Parses the parameters of a query URL; a repeated name has an array of values. Throws AppError VALIDATION_ERROR with
+ * every fault; `details[].path` is the parameter's name.
  */
 export function parseQueryParameters(raw: RawParameters): QueryParameters {
   const faults: ErrorDetail[] = [];
@@ -321,7 +324,7 @@ export function parseQueryParameters(raw: RawParameters): QueryParameters {
   return toParameters(values as Values);
 }
 
-/** The query of sessions that a route means with parameters of the same names. Throws AppError VALIDATION_ERROR. */
+/** Makes the session query of a route whose parameters have the same names. Throws AppError VALIDATION_ERROR. */
 export function sessionQueryOf(
   values: Partial<Omit<Values, 'groupBy' | 'fields'>> & Pick<Values, 'instanceId' | 'limit' | 'fields'>,
 ): QueryParameters {
@@ -346,7 +349,7 @@ function summaryOf(faults: readonly ErrorDetail[]): string {
 
 type Fault = (path: string, message: string) => void;
 
-/** Each parameter by itself; one that is wrong is reported and left out. */
+/** Parses each parameter by itself; reports and omits invalid ones. */
 function readValues(raw: Readonly<Record<string, string | string[]>>, fault: Fault): Partial<Values> {
   const shape = queryParameterSchemas.shape;
   for (const name of Object.keys(raw)) {
@@ -372,7 +375,7 @@ function readValues(raw: Readonly<Record<string, string | string[]>>, fault: Fau
 
 const REQUIRED: ReadonlySet<string> = new Set(['groupBy', 'instanceId', 'fields'] satisfies Name[]);
 
-/** What parameters say about each other. */
+/** Checks the rules between parameters. */
 function checkTogether(values: Partial<Values>, fault: Fault): void {
   const start = values['dateRange.start'];
   const end = values['dateRange.end'];
@@ -412,7 +415,7 @@ function checkTogether(values: Partial<Values>, fault: Fault): void {
   }
 }
 
-/** Null: UTC. */
+/** Returns the zone, or null for UTC. */
 export function zoneOf(name: string | undefined): string | null {
   return name === undefined || /^(?:etc\/)?utc$/i.test(name) ? null : name;
 }

@@ -1,12 +1,16 @@
-/** Covered by test/query/query-runner.test.ts. */
+/**
+ * Weighs answers by size, so that long ones take more of the places for concurrent answers.
+ *
+ * Test: test/query/query-runner.test.ts.
+ */
 
-/** What a long answer takes of the places for answers in work. Its rows are in memory, and take much of a processor. */
+/** Places of a long answer: its rows are held in memory and cost processor time. */
 export const LONG_ANSWER = 4;
 
-/** An answer with more rows is a long one. */
+/** Limit of rows of a short answer. */
 const SHORT_ROWS = 1000;
 
-/** How many places the answer with so many rows takes. */
+/** Returns the number of places of an answer with at most `rows` rows. */
 export function placesFor(rows: number): number {
   return rows > SHORT_ROWS ? LONG_ANSWER : 1;
 }

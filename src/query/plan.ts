@@ -1,4 +1,8 @@
-/** Covered by test/query/windows.test.ts, test/view-laws.test.ts and test/e2e/query-rules.test.ts. */
+/**
+ * Builds the SQL of queries: whole buckets are read from rollups, the cut ends of a range from facts.
+ *
+ * Test: test/query/windows.test.ts, test/view-laws.test.ts, test/e2e/query-rules.test.ts.
+ */
 import {
   FILTERS,
   GROUPINGS,
@@ -16,23 +20,22 @@ import { route, type BucketRouting, type Range } from './routing.ts';
 import { Statement, type Plan } from './statement.ts';
 
 /**
- * What a statement gives: rows of the page, `total` (rows of the whole answer), or the rows with the total in each;
- * `export`: rows of the page, with `wait` where it is asked for.
+ * The output of a statement: rows of the page, `total` (the number of all rows), or rows with the total in each.
+ * `export`: rows of the page, with `wait` if the query asks for it.
  */
 export type Wanted = 'page' | 'total' | 'page and total' | 'export';
 
 /**
- * Numbers of the entities that a query's filters name, in their instance (sessions and end users: in their shard); what
- * no filter names is absent.
+ * Numbers of the entities in a query's filters: per instance, for sessions and end users per shard. A filter that is
+ * absent from the query is absent here.
  */
 export type ChosenEntities = Readonly<
   Partial<Record<NamesTable | 'session' | 'end_user', readonly number[]>>
 >;
 
 /**
- * The statement for a query, one row of output per row of the page: `bucket`, `number` (of the entity in its
- * shard), `id`, the counts, and `first_at` and `last_at` (sessions and end users). What is derived from these
- * is computed for the page alone (`metricOf`).
+ * Plans a query. Each row has `bucket`, `number` (of the entity in its shard), `id`, the counts, and for sessions and
+ * end users `first_at` and `last_at`. `metricOf` derives the other metrics for the page's rows only.
  */
 export function planQuery(
   parameters: QueryParameters,
@@ -56,7 +59,7 @@ export function planQuery(
   );
 }
 
-/** `from …`: every row of a query's answer, in no order; `withWait`: with the `wait` that they may be ordered by. */
+/** Returns `from …` with every row of a query's answer, unordered; `withWait` adds the column `wait`. */
 export function filteredRows(
   statement: Statement,
   parameters: QueryParameters,
@@ -82,8 +85,8 @@ export function filteredRows(
 }
 
 /**
- * The statement for what all sessions, or all end users, of a range add up to: a row for each bucket, oldest first,
- * with how many there are (`rows`), `messages`, `sat`, `dsat` and `repeated_requests`.
+ * Plans the sums over all sessions or end users of a range: a row for each bucket, oldest first, with their number
+ * (`rows`), `messages`, `sat`, `dsat` and `repeated_requests`.
  */
 export function planTotals(parameters: QueryParameters, instance: number, views: readonly View[]): Plan {
   const statement = new Statement(views, instance);
@@ -97,8 +100,8 @@ from (${rows}) group by bucket order by bucket`,
 }
 
 /**
- * Whether the total is better counted by itself: the rows are those of a rollup as they are, and as many as
- * sessions or end users, so that keeping them all for a page costs more than looking through them twice.
+ * Returns true if the total is cheaper in a statement of its own: for unfiltered rollup rows of sessions or end users,
+ * which are too many to materialize for a page.
  */
 export function isCountedApart(parameters: QueryParameters): boolean {
   const { groupBy, ids } = parameters;
@@ -110,7 +113,7 @@ export function isCountedApart(parameters: QueryParameters): boolean {
   );
 }
 
-/** How the question is read: the buckets of its time zone where it has one, else those of UTC. */
+/** Routes the query to the buckets of its time zone, if it has them, or else of UTC. */
 export function routeOf(parameters: QueryParameters): BucketRouting {
   const { buckets, granularity } = parameters;
   return buckets === undefined ? route(granularity, rangeOf(parameters)) : { rollup: null, cuts: buckets };
@@ -120,10 +123,10 @@ function rangeOf({ range }: QueryParameters): Range {
   return { start: range.start ?? -Infinity, end: range.end ?? Infinity };
 }
 
-/** `date` ascending, then the entity's own order, then id (docs/api.md). */
+/** Orders by `date` ascending, then by the entity's own order, then by id (docs/api.md). */
 function orderOf({ sort, groupBy, granularity }: QueryParameters): string {
   const own = sqlOf(GROUPINGS[groupBy].order);
-  // A column that is the same in every row would still be compared.
+  // Omits a constant column, which DuckDB would still compare.
   const date = granularity === 'ALL' ? [] : ['bucket asc'];
   const order =
     sort === null
@@ -140,12 +143,12 @@ function numberList(numbers: readonly number[]): string {
   return numbers.length === 0 ? 'null' : numbers.join(', ');
 }
 
-/** `sum(a)::integer as a, …` */
+/** Returns `sum(a)::integer as a, …`. */
 function sums(...columns: readonly string[]): string {
   return columns.map((column) => `sum(${column})::integer as ${column}`).join(', ');
 }
 
-/** Entities of the shared rollup, or counted from facts where the range cuts a bucket. */
+/** Reads entities from the shared rollup, and from facts where the range cuts a bucket. */
 function entityRows(
   statement: Statement,
   { view, kind, names }: EntityCounts,
@@ -177,7 +180,7 @@ join ${statement.names(names)} d on d.${names} = g.entity`);
 from (${parts.join('\nunion all\n')}) r ${where(among === undefined ? [] : [`r.entity in (${numberList(among)})`])}`;
 }
 
-/** SESSION and END_USER: their own rollup, or their facts where the range cuts. */
+/** Reads sessions or end users from their rollup, and from facts where the range cuts a bucket. */
 function ownRows(
   statement: Statement,
   { view, names }: OwnCounts,
@@ -188,7 +191,6 @@ function ownRows(
   const { rollup, cuts } = routeOf(parameters);
   const ofUsers = names === 'end_user';
   const counts = ['messages', 'sat', 'dsat', 'repeated_requests', ...(ofUsers ? ['sessions'] : [])];
-  /** The rows of the whole history. */
   const whole = (): string => statement.rollup(view, 'ALL', { from: -Infinity, to: Infinity });
   const parts: string[] = [];
   if (rollup !== null) {
@@ -205,19 +207,19 @@ from (${zonedCounts(statement, KINDS.all, names, buckets)}) g join ${statement.n
     else parts.push(sessionCounts(statement, cut, bucket, statement.names('session')));
   }
   const filters = where(ownFilters(statement, names, parameters, chosen));
-  // An end user's createdAt and lastActiveAt are of the whole history, whatever the range and the bucket.
+  // Uses the whole history for an end user's createdAt and lastActiveAt, whatever the range and bucket.
   const needsWhole = ofUsers && (granularity !== 'ALL' || rollup === null);
   const times = needsWhole ? 'w.first_at, w.last_at' : 'r.first_at, r.last_at';
   return `select r.bucket, r.${names} as number, r.id, ${counts.map((column) => `r.${column}`).join(', ')}, ${times}
 from (${parts.join('\nunion all\n')}) r ${needsWhole ? `join (${whole()}) w using (end_user) ` : ''}${filters}`;
 }
 
-/** Whether rows are in the order of their waits, so that those of all rows are needed. */
+/** Returns true if the order depends on waits, so that all rows need theirs. */
 export function isByWait({ sort }: QueryParameters): boolean {
   return sort?.field === 'waitSeconds';
 }
 
-/** The statement for the waits of some rows of an answer, by number: see `waits`. */
+/** Plans the waits of some rows of an answer, by number; columns as in `waits`. */
 export function planWaits(
   parameters: QueryParameters,
   instance: number,
@@ -231,7 +233,7 @@ export function planWaits(
   return statement.plan(waits(statement, parameters, isAsked));
 }
 
-/** `bucket`, `number` and `wait`: the median step of the waits of each row that has any. Only facts tell. */
+/** Returns `bucket`, `number` and the median step `wait` of each row with waits. Only facts hold waits. */
 function waits(
   statement: Statement,
   parameters: QueryParameters,
@@ -259,14 +261,14 @@ function rangeOfBuckets(buckets: readonly LocalBucket[]): Range {
   return { start: buckets[0]?.start ?? 0, end: buckets.at(-1)?.end ?? 0 };
 }
 
-/** A row for each bucket of a time zone, with its start. */
+/** Returns a row with the start of each bucket of a time zone. */
 function startsOf(statement: Statement, buckets: readonly LocalBucket[]): string {
-  // As one value, because statements are prepared by their text.
+  // Binds one value, because statements are cached by their text.
   const starts = statement.bind(buckets.map(({ bucket }) => bucket).join(','));
   return `(select make_timestamp(unnest(string_split(${starts}, ','))::bigint) as bucket) b`;
 }
 
-/** The conditions that a query's filters set on sessions or end users. */
+/** Returns the SQL conditions of a query's filters on sessions or end users. */
 function ownFilters(
   statement: Statement,
   names: OwnCounts['names'],
@@ -313,7 +315,7 @@ function ownFilters(
   return conditions;
 }
 
-/** What has messages in the buckets of a time zone: each is counted in the bucket that its messages lie in. */
+/** Counts entities, sessions or end users in the buckets of a time zone, from facts. */
 function zonedCounts(
   statement: Statement,
   kind: number,
@@ -331,7 +333,6 @@ asof join ${startsOf(statement, buckets)} on f.first_at >= b.bucket
 ${by === 'end_user' ? 'where end_user <> 0 ' : ''}group by bucket, ${by}`;
 }
 
-/** The end users of a range. */
 function userCounts(statement: Statement, range: Range, bucket: string): string {
   const counts = statement.counts('end_user_rollup', KINDS.all, range, {
     message: (isFirst) =>
@@ -348,14 +349,14 @@ from (
 ) g join ${statement.names('end_user')} d on d.end_user = g.end_user`;
 }
 
-/** The facts of a range, added up for each of `sessions`: rows of `session` and `id`. */
+/** Sums the facts of a range for each of `sessions`, which has columns `session` and `id`. */
 function sessionCounts(statement: Statement, range: Range, bucket: string, sessions: string): string {
   return `select ${bucket} as bucket, f.session, d.id, ${sums('messages', 'sat', 'dsat', 'repeated_requests')},
   min(f.first_at) as first_at, max(f.last_at) as last_at
 from (${statement.hourFacts(KINDS.all, range)}) f join ${sessions} d on d.session = f.session group by f.session, d.id`;
 }
 
-/** The statement for what a range holds of some sessions, by number: rows as those of `planQuery`. */
+/** Plans the counts of some sessions within a range, by number; rows as in `planQuery`. */
 export function planSessions(
   instance: number,
   range: Range,
@@ -363,13 +364,13 @@ export function planSessions(
   numbers: readonly number[],
 ): Plan {
   const statement = new Statement(views, instance);
-  // As one value, because statements are prepared by their text.
+  // Binds one value, because statements are cached by their text.
   const cut = `select unnest(string_split(${statement.bind(numbers.join(','))}, ','))::integer`;
   const sessions = `(select session, id from ${statement.names('session')} where session in (${cut}))`;
   return statement.plan(sessionCounts(statement, range, statement.bind({ at: -Infinity }), sessions));
 }
 
-/** The sessions of a long range: those inside it as their rollup has them; only those that its ends cut are counted. */
+/** Takes sessions inside the range from the rollup, and counts only those that its ends cut. */
 function cutSessionCounts(
   statement: Statement,
   range: Range,

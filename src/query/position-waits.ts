@@ -1,21 +1,25 @@
-/** Covered by test/query/position-waits.test.ts. */
+/**
+ * Queries that wait for a stream position. Each caller has a bounded share of the places, so no caller blocks the
+ * others.
+ *
+ * Test: test/query/position-waits.test.ts.
+ */
 import { Turns } from '../domain/turns.ts';
 import { AppError } from '../errors.ts';
 
 export interface PositionWaitsOptions {
-  /** Waits at once, over all callers. */
+  /** Limit of concurrent waits over all callers. */
   readonly most: number;
-  /** Whether the stream has come to a position; rejects when nobody can say. */
+  /** Returns true if the stream has issued a position; rejects when that is unknown. */
   readonly isIssued: (position: number) => Promise<boolean>;
 }
 
-/** What part of all waits one caller may have; as many more wait in line. */
+/** A caller may have 1/SHARE of the places, and as many more in the queue. */
 const SHARE = 4;
 
-/** Whether a position is that of an entry has to be known in this time, else it is taken for one; milliseconds. */
+/** A position counts as issued if the stream does not answer within this time, milliseconds. */
 const ISSUED_WITHIN_MS = 2000;
 
-/** Queries that wait for a position of the stream. Each caller has a share of the places. */
 export class PositionWaits {
   readonly #options: PositionWaitsOptions;
   readonly #turns: Turns;
@@ -31,9 +35,9 @@ export class PositionWaits {
   }
 
   /**
-   * Waits until a position is reached, at most `timeoutMs`; true when it is. `reaches` waits so many milliseconds for
-   * it; 0: it only looks. Nobody waits for a position that the stream does not have. Throws AppError
-   * SERVICE_UNAVAILABLE when too many of the caller's wait already.
+   * Waits for a position at most `timeoutMs`; returns true once it is reached. `reaches(ms)` waits that long; 0 only
+   * checks. Returns false at once for a position that the stream has not issued. Throws AppError SERVICE_UNAVAILABLE
+   * when the caller has too many waits already.
    */
   async wait(
     caller: string,
@@ -45,7 +49,7 @@ export class PositionWaits {
     const left = (): number => Math.max(deadline - performance.now(), 0);
     if (await reaches(0)) return true;
     if (!(await this.#mayCome(position, Math.min(left(), ISSUED_WITHIN_MS)))) return false;
-    // Who stands in line to the end looks once more.
+    // A wait that is still queued at its deadline checks once more.
     const inTime = after(left(), () => reaches(0));
     try {
       return await Promise.race([this.#turns.run(caller, () => reaches(left())), inTime.result]);
@@ -54,7 +58,7 @@ export class PositionWaits {
     }
   }
 
-  /** False only when the stream is known to be shorter. */
+  /** Returns false only if the stream is known to be shorter. */
   async #mayCome(position: number, ms: number): Promise<boolean> {
     const inTime = after(ms, async () => true);
     try {
@@ -67,7 +71,7 @@ export class PositionWaits {
   }
 }
 
-/** What work gives that is begun after so many milliseconds, unless it is cancelled. */
+/** Runs work after a delay, unless it is cancelled. */
 function after<T>(ms: number, work: () => Promise<T>): { readonly result: Promise<T>; cancel(): void } {
   const { promise, resolve } = Promise.withResolvers<T>();
   const timer = setTimeout(() => resolve(work()), ms);

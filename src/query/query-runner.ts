@@ -1,3 +1,8 @@
+/**
+ * Runs queries on the newest snapshot. All rows of an answer come from one snapshot.
+ *
+ * Test: test/query/query-runner.test.ts.
+ */
 import { answerQuery, streamElements, type AnswerOptions, type Elements } from './answer.ts';
 import { nothingPublished } from '../store/published/unanswerable.ts';
 import type { SnapshotReader } from '../store/published/snapshot-reader.ts';
@@ -7,13 +12,13 @@ import { PositionWaits } from './position-waits.ts';
 import type { QueryResponse } from './response-schema.ts';
 
 export interface QueryRunnerOptions extends AnswerOptions {
-  /** The reader of the shard that an instance (UUID) belongs to. */
+  /** Returns the reader of the shard that holds an instance (UUID). */
   readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read' | 'waitFor' | 'snapshot' | 'inTurn'>;
-  /** Queries that wait for a position. Default: any number, for whatever position. */
+  /** Default: no limit of waits, and every position counts as issued. */
   readonly waits?: PositionWaits;
 }
 
-/** Answers queries from the newest snapshot; one answer is one snapshot. */
+/** Answers queries; callers take turns. */
 export class QueryRunner {
   readonly #options: QueryRunnerOptions;
   readonly #waits: PositionWaits;
@@ -24,8 +29,8 @@ export class QueryRunner {
   }
 
   /**
-   * Waits until the instance's view contains a stream position, at most `timeoutMs`; true when it does. Throws
-   * AppError SERVICE_UNAVAILABLE when too many of the caller's wait already.
+   * Waits at most `timeoutMs` until the instance's view contains a stream position; returns true once it does. Throws
+   * AppError SERVICE_UNAVAILABLE when the caller has too many waits already.
    */
   waitFor(instanceId: string, position: number, timeoutMs: number, caller = ''): Promise<boolean> {
     const reader = this.#options.readerOf(instanceId);
@@ -33,8 +38,8 @@ export class QueryRunner {
   }
 
   /**
-   * The instance is known to exist; one without processed messages gives an empty answer. Throws AppError
-   * SERVICE_UNAVAILABLE while the views cannot be read. Queries of different callers take turns.
+   * The caller checks that the instance exists; one without processed messages gives an empty answer. Throws AppError
+   * SERVICE_UNAVAILABLE while the views cannot be read.
    */
   run(parameters: QueryParameters, caller = ''): Promise<QueryResponse> {
     return this.#options
@@ -47,8 +52,8 @@ export class QueryRunner {
   }
 
   /**
-   * The elements of the whole answer, some thousands at a time, all of one snapshot, whatever the page asked for.
-   * Throws with the first of them what `run` throws.
+   * Yields the elements of the whole answer from one snapshot, about 10,000 at a time; ignores `limit` and `offset`.
+   * Throws the errors of `run` before the first part.
    */
   async *stream(parameters: QueryParameters, caller = ''): AsyncGenerator<Elements> {
     const reader = this.#options.readerOf(parameters.instanceId);
@@ -57,7 +62,7 @@ export class QueryRunner {
     const elements = streamElements(snapshot, parameters, this.#options);
     try {
       for (;;) {
-        // A turn for each part: who reads slowly has none meanwhile.
+        // Each part takes a turn of its own, so a slow client holds no place.
         const { done, value } = await reader.inTurn(caller, () => elements.next(), LONG_ANSWER);
         if (done === true) return;
         yield value;

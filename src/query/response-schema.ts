@@ -1,11 +1,15 @@
-/** Covered by test/query/query-runner.test.ts and test/web/docs-content.test.ts. */
+/**
+ * The schema of the answer of GET /v1/query/.
+ *
+ * Test: test/query/query-runner.test.ts, test/web/docs-content.test.ts.
+ */
 import { z } from 'zod';
 import { dimensionShape } from '../domain/groupings.ts';
 import { dateTime, metricsSchema } from '../domain/metrics.ts';
 
 const count = z.int().min(0);
 
-/** What a row stands for: the entity of the grouping, and the bucket when there are buckets. */
+/** The entity of a row, and its bucket if there are buckets. */
 const dimensionsSchema = z.strictObject({
   ...dimensionShape,
   date: z
@@ -17,7 +21,7 @@ const dimensionsSchema = z.strictObject({
     .optional(),
 });
 
-/** The answer of GET /v1/query/: no member that is not here. */
+/** Strict: rejects members that are not declared. */
 export const queryResponseSchema = z.strictObject({
   elements: z.array(z.strictObject({ dimensions: dimensionsSchema, fields: metricsSchema })),
   pagination: z.strictObject({

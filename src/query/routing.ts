@@ -1,27 +1,32 @@
+/**
+ * Splits ranges into whole buckets, which rollups hold, and the cut ends, which are read from facts.
+ *
+ * Test: test/query/routing.test.ts.
+ */
 import type { LocalBucket } from '../domain/local-time.ts';
 import { bucketStart, nextBucketStart, type Granularity } from '../domain/time.ts';
 
-/** From `start` up to, not including, `end`: microseconds, ±Infinity where it is open. */
+/** From `start` up to, not including, `end`: microseconds, ±Infinity where open. */
 export interface Range {
   readonly start: number;
   readonly end: number;
 }
 
-/** How a range is read: whole buckets `[from, to)` from the rollup, the rest from facts. */
+/** Whole buckets `[from, to)` for the rollup; null: none. */
 export interface Routing {
   readonly rollup: { readonly from: number; readonly to: number } | null;
-  /** Parts of the range that no whole bucket of the rollup covers. */
+  /** The rest of the range, for facts. */
   readonly cuts: readonly Range[];
 }
 
-/** The same, with the start of the bucket that each part belongs to. */
+/** A routing that names the bucket of each cut. */
 export interface BucketRouting extends Routing {
   readonly cuts: readonly LocalBucket[];
 }
 
 /**
- * Splits a range: an aligned one reads the rollup alone; a bucket that the range cuts is read from facts; `ALL` over a
- * bounded range has no bucket in the rollup.
+ * Routes a range. An aligned range needs the rollup alone; a cut bucket needs facts. `ALL` over a bounded range has no
+ * bucket in the rollup.
  */
 export function route(granularity: Granularity, { start, end }: Range): BucketRouting {
   if (start === -Infinity && end === Infinity) return { rollup: { from: start, to: end }, cuts: [] };
@@ -35,7 +40,7 @@ export function route(granularity: Granularity, { start, end }: Range): BucketRo
   };
 }
 
-/** The whole days of a range, if it has any, and what is left at its ends. */
+/** Routes to the whole days of a range, if it has any, and its cut ends. */
 export function wholeDays({ start, end }: Range): Routing {
   const from = nextBucketStart('DAY', start);
   const to = bucketStart('DAY', end);
@@ -43,7 +48,7 @@ export function wholeDays({ start, end }: Range): Routing {
   return { rollup: { from, to }, cuts: ends({ start, end }, from, to) };
 }
 
-/** What a range has before `from` and after `to`. */
+/** Returns the parts of a range before `from` and after `to`. */
 function ends({ start, end }: Range, from: number, to: number): Range[] {
   const parts = [
     { start, end: from },

@@ -1,4 +1,8 @@
-/** Covered by test/e2e/session-rules.test.ts. */
+/**
+ * Reads a session's transcript: its messages in order, with their findings. All rows come from one snapshot.
+ *
+ * Test: test/e2e/session-rules.test.ts.
+ */
 import { KINDS } from '../domain/kinds.ts';
 import type { RecordedMessage } from '../domain/records.ts';
 import { formatInstant } from '../domain/time.ts';
@@ -13,24 +17,22 @@ import {
   type TranscriptMessage,
 } from './session-schema.ts';
 
-/** A message as it was accepted, or why its text is gone. */
+/** A message as accepted, or the reason why its text is gone. */
 export type ReadMessage =
   | { readonly message: RecordedMessage }
   | { readonly gone: NonNullable<TranscriptMessage['gone']> };
 
 export interface SessionReaderOptions {
-  /** The reader of the shard that an instance (UUID) belongs to. */
+  /** Returns the reader of the shard that holds an instance (UUID). */
   readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
-  /** The texts of messages by stream position. Throws AppError SERVICE_UNAVAILABLE while they cannot be read. */
+  /** Reads messages by stream position. Throws AppError SERVICE_UNAVAILABLE while the stream cannot be read. */
   readonly texts: { read(positions: readonly number[]): Promise<ReadonlyMap<number, ReadMessage>> };
-  /** Time since which the active views answer, in microseconds since 1970. Default: always. */
+  /** When the active views began to answer, microseconds since 1970. Default: 0. */
   readonly answeringSince?: () => number;
 }
 
-/** A page of a session without its texts. */
 type Page = Omit<SessionResponse, 'messages'> & { readonly messages: readonly FoundMessage[] };
 
-/** Reads a session: its messages in order, with what was found in each. One answer is one snapshot. */
 export class SessionReader {
   readonly #options: SessionReaderOptions;
 
@@ -39,8 +41,8 @@ export class SessionReader {
   }
 
   /**
-   * The instance is known to exist. Throws AppError NOT_FOUND when it has no such session, SERVICE_UNAVAILABLE while
-   * the views or the texts cannot be read.
+   * The caller checks that the instance exists. Throws AppError NOT_FOUND for an unknown session, SERVICE_UNAVAILABLE
+   * while the views or the texts cannot be read.
    */
   async read(sessionId: string, parameters: SessionParameters, caller = ''): Promise<SessionResponse> {
     const { readerOf, texts } = this.#options;
@@ -73,7 +75,7 @@ export class SessionReader {
   }
 }
 
-/** A message as transcripts show it: its text, and what was found in it. */
+/** Returns a message of a transcript: its text and findings. */
 export function transcriptOf(
   { position, at, rowsOf }: FoundMessage,
   read: ReadMessage = { gone: 'UNREADABLE' },

@@ -1,6 +1,7 @@
 /**
- * What the views say of sessions and of their messages, without texts: what transcripts and exports of end users are
- * made of. Covered by test/e2e/session-rules.test.ts and test/e2e/subject-rules.test.ts.
+ * Reads sessions and their messages from the views, without texts, for transcripts and exports of end users.
+ *
+ * Test: test/e2e/session-rules.test.ts, test/e2e/subject-rules.test.ts.
  */
 import { GRANULARITY_NUMBER, KINDS } from '../domain/kinds.ts';
 import type { SessionOutcome } from '../domain/session-outcomes.ts';
@@ -12,26 +13,26 @@ import type { SessionResponse, TranscriptPlace } from './session-schema.ts';
 
 export interface FoundSession {
   readonly number: number;
-  /** Number of the end user who started the conversation; 0: nobody was named. */
+  /** Number of the end user who started the conversation; 0: unknown. */
   readonly startedBy: number;
-  /** Event times of its first and last message. */
+  /** Event times of its first and last message, microseconds. */
   readonly from: number;
   readonly to: number;
   readonly session: SessionResponse['session'];
 }
 
-/** The kinds of what is found in messages. */
+/** Kinds of finding in a message. */
 export type FindingKind = (typeof KINDS)['topic' | 'signal' | 'repeatedRequest' | 'gap'];
 
-/** A message, before its text is read. */
+/** A message without its text. */
 export interface FoundMessage extends TranscriptPlace {
-  /** Number of the end user to whom it belongs; 0: nobody. */
+  /** Number of the end user it belongs to; 0: none. */
   readonly endUser: number;
-  /** The rows that name what was found in it. Of each kind but signals there is at most one. */
+  /** Returns the naming rows of its findings; at most one of each kind except signals. */
   readonly rowsOf: (kind: FindingKind) => readonly Row[];
 }
 
-/** The sessions of an instance for which a condition in SQL holds, in the order in which the stream began them. */
+/** Returns the sessions of an instance that satisfy an SQL condition, in stream order of their start. */
 export async function readSessions(
   snapshot: Snapshot,
   instance: number,
@@ -52,7 +53,7 @@ from @session order by session`,
         counts: {
           table: 'session_rollup',
           equal: { instance, granularity: GRANULARITY_NUMBER.ALL },
-          // Of ALL there is one bucket: named, it lets whole row groups be passed over.
+          // ALL has one bucket; naming it lets DuckDB skip row groups.
           and: `bucket = '-infinity' and session in (${listOf('session')})`,
         },
       },
@@ -80,7 +81,7 @@ from @session order by session`,
   const membersOf = Map.groupBy(members, (row) => row['record_key']);
   return rows.flatMap((row) => {
     const counted = countsOf.get(row['session']);
-    // A session is named with its first message, in one transaction.
+    // A session and its first message are stored in one transaction, so counts are always there.
     if (counted === undefined) return [];
     return [sessionOf(row, counted, authorOf.get(row['end_user']), membersOf.get(row['id']) ?? [])];
   });
@@ -115,14 +116,17 @@ function sessionOf(row: Row, counts: Row, author: Row | undefined, members: read
   };
 }
 
-/** The members of rows of `record_metadata`. */
+/** Returns metadata by member, from rows of `record_metadata`. */
 export function metadataIn(rows: readonly Row[]): Record<string, unknown> {
   return Object.fromEntries(
     rows.map(({ member, value }) => [member as string, JSON.parse(value as string) as unknown]),
   );
 }
 
-/** A page of a session's messages with what was found in them, and the last of it where another page follows. */
+/**
+ * Reads a page of a session's messages with their findings. `next`: the last message of the page if another page
+ * follows.
+ */
 export async function readMessages(
   snapshot: Snapshot,
   instance: number,
@@ -134,7 +138,7 @@ export async function readMessages(
   const facts = { table: 'message_fact', range };
   const kinds = [topic, signal, repeatedRequest, gap] as const;
   const [rows, ...names] = await Promise.all([
-    // One more than the page has says that there is a next page.
+    // Reads one message more than the page to detect a next page.
     snapshot.all(
       `with page as materialized (
   select position, event_at, entity from @messages where event_at > $at or position > $position
@@ -176,7 +180,7 @@ select position, event_at, kind, entity from (
   return { found, next: byPosition.length > limit ? (found.at(-1) ?? null) : null };
 }
 
-/** What names a topic, gap, signal or repeated request. */
+/** Returns the id and name of a topic, gap, signal or repeated request. */
 export function named(row: Row): { readonly id: string; readonly name: string } {
   return { id: row['id'] as string, name: row['name'] as string };
 }

@@ -1,4 +1,8 @@
-/** Covered by test/e2e/session-rules.test.ts. */
+/**
+ * The parameters and the answer of GET /v1/sessions/{sessionId}.
+ *
+ * Test: test/e2e/session-rules.test.ts.
+ */
 import { z } from 'zod';
 import { sessionOutcome } from '../domain/groupings.ts';
 import { uuid } from '../domain/uuid.ts';
@@ -10,7 +14,7 @@ import { queryParameterSchemas } from './parameters.ts';
 const count = z.int().min(0);
 const metadata = z.record(z.string(), z.unknown());
 
-/** The place of a message in the order of a session: its event time, then its place in the stream. */
+/** A message's place in a session: its event time (microseconds), then its stream position. */
 export interface TranscriptPlace {
   readonly at: number;
   readonly position: number;
@@ -32,10 +36,9 @@ const cursor = z
   })
   .meta({ type: 'string' });
 
-/** The most messages on a page of a transcript: their texts are read from the stream one entry after the other. */
+/** Limit of messages on a page: their texts are read from the stream one entry at a time. */
 const MAX_PAGE = 1000;
 
-/** GET /v1/sessions/{sessionId}: its query parameters. */
 export const sessionParameterSchemas = z.strictObject({
   instanceId: queryParameterSchemas.shape.instanceId.describe('The instance that the session belongs to.'),
   limit: pageLimit(MAX_PAGE, 100).describe('The most messages to answer.'),
@@ -116,7 +119,7 @@ export const sessionSchema = z.strictObject({
   metadata: metadata.describe('metadata.session of its ingest requests; the last write of each member wins.'),
 });
 
-/** The answer of GET /v1/sessions/{sessionId}: no member that is not here. */
+/** Strict: rejects members that are not declared. */
 export const sessionResponseSchema = z.strictObject({
   session: sessionSchema.describe('The conversation as a whole.'),
   messages: z
@@ -132,7 +135,7 @@ export const sessionResponseSchema = z.strictObject({
 export type SessionResponse = z.output<typeof sessionResponseSchema>;
 export type TranscriptMessage = SessionResponse['messages'][number];
 
-/** There is no such session, or it is another instance's: the same answer for both. */
+/** The same error for a missing session and for one of another instance. */
 export function noSession(sessionId: string): AppError {
   return new AppError('NOT_FOUND', `There is no session ${sessionId} in this instance.`);
 }

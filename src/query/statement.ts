@@ -1,4 +1,8 @@
-/** Covered by test/query/windows.test.ts and test/view-laws.test.ts. */
+/**
+ * Builds one SQL statement on an instance from the views' read parts, with its bindings.
+ *
+ * Test: test/query/windows.test.ts, test/view-laws.test.ts.
+ */
 import { GRANULARITY_NUMBER } from '../domain/kinds.ts';
 import { bucketStart, nextBucketStart, type Granularity } from '../domain/time.ts';
 import type { Bindings, BindValue } from '../store/duckdb.ts';
@@ -15,7 +19,7 @@ export interface Plan {
   readonly tables: readonly string[];
 }
 
-/** Collects the bindings of a statement about one instance, and the rows that it reads, under names of its own. */
+/** Collects the bindings and the tables of a statement under unique names. */
 export class Statement {
   readonly #bindings: Record<string, BindValue> = {};
   readonly #rows: Record<string, TableRows> = {};
@@ -36,14 +40,17 @@ export class Statement {
     return `$${name}`;
   }
 
-  /** The rows of the instance in a table of names. */
+  /** Returns a reference to the instance's rows of a naming table. */
   names(table: string): string {
     const name = `r${Object.keys(this.#rows).length}`;
     this.#rows[name] = { table, equal: { instance: this.#instance } };
     return `@${name}`;
   }
 
-  /** The rows of a rollup whose buckets begin in `[from, to)`; `kind` for the rollup of entities. */
+  /**
+   * Returns SQL for the rows of a rollup whose buckets begin in `[from, to)`; `kind` selects from the rollup of
+   * entities.
+   */
   rollup(
     view: string,
     granularity: Granularity,
@@ -54,7 +61,7 @@ export class Statement {
     return this.#read(view, numbers, { from, to });
   }
 
-  /** The facts of one kind in a range, hour by hour where hours are whole. */
+  /** Returns SQL for the facts of one kind in a range, grouped by hour where the range covers whole hours. */
   hourFacts(kind: number, { start, end }: Range): string {
     const [fromHour, toHour] = [nextBucketStart('HOUR', start), bucketStart('HOUR', end)];
     const headEnd = Math.min(fromHour, end);
@@ -63,33 +70,32 @@ export class Statement {
     return this.#read('hour_fact', { kind }, { ...hours, ...rest });
   }
 
-  /** The facts of one kind in a range, each message by itself, with all that a fact has. */
+  /** Returns SQL for the facts of one kind in a range, one row for each message, with all columns. */
   facts(kind: number, { start, end }: Range): string {
     return this.#read('fact', { kind }, { start, end });
   }
 
-  /** The same as `hourFacts`, each message by itself. */
+  /** As `hourFacts`, but one row for each message. */
   messageFacts(kind: number, { start, end }: Range): string {
     const none = { from_hour: start, to_hour: start };
     return this.#read('hour_fact', { kind }, { ...none, start, head_end: end, tail_start: end, end });
   }
 
   /**
-   * Rows that add up to the counts of a range: those of its whole days, less what returned from one of these days
-   * to another, and its messages before and after.
+   * Returns SQL for rows that sum to the counts of a range: those of its whole days, minus subjects that returned from
+   * one of these days to another, plus the messages before and after.
    */
   counts(
     view: string,
     kind: number,
     range: Range,
     select: {
-      /** Columns of a fact. `isFirst`: the link in that column leads to nothing in the range. */
+      /** Columns of a fact. `isFirst`: true if the link in that column leads out of the range. */
       readonly message: (isFirst: (previous: string) => string) => string;
-      /** Only facts for which this holds. */
+      /** Condition on facts. */
       readonly messageIf?: string;
-      /** Columns of the rollup. */
       readonly day: string;
-      /** Columns of a returning visit. */
+      /** Columns of a return. */
       readonly returns: string;
     },
   ): string {
@@ -110,7 +116,7 @@ export class Statement {
     return parts.join('\n  union all\n  ');
   }
 
-  /** `column in (the UUIDs)`. */
+  /** Returns `column in (the UUIDs)`. */
   among(column: string, ids: readonly string[]): string {
     return `${column} in (select unnest(string_split(${this.bind(ids.join(','))}, ','))::uuid)`;
   }
@@ -120,18 +126,21 @@ export class Statement {
     return { sql, bindings: this.#bindings, rows: this.#rows, tables: [...tables] };
   }
 
-  /** Condition on a link to the previous occurrence: there is none from `start` on. */
+  /** Condition: the link to the previous occurrence leads to before `start`. */
   #firstSince(start: number): (previous: string) => string {
     if (start === -Infinity) return (previous) => `${previous} = '-infinity'`;
     let since = '';
     return (previous) => {
-      // A binding that no part of the statement names would be an error.
+      // DuckDB rejects a binding that the statement does not use, so it is bound on first use.
       since ||= this.bind({ at: start });
       return `${previous} < ${since}`;
     };
   }
 
-  /** A view's read part with the numbers of its columns, and its instants in microseconds or ±Infinity. */
+  /**
+   * Returns the SQL of a view's read part with bindings. `numbers`: values of columns; `instants`: microseconds or
+   * ±Infinity.
+   */
   #read(
     view: string,
     numbers: Readonly<Record<string, number>>,

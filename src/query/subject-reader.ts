@@ -1,7 +1,8 @@
 /**
- * Tells everything that is held of one end user, line by line: sessions in the order in which the stream began them,
- * and the messages of each as transcripts have them. All lines are of one snapshot. However much there is, only some
- * messages of it are in memory. Covered by test/query/subject-reader.test.ts and test/e2e/subject-rules.test.ts.
+ * Exports all data of one end user, line by line: sessions in stream order, each followed by its messages as in
+ * transcripts. All lines come from one snapshot, and only a bounded number of messages is in memory.
+ *
+ * Test: test/query/subject-reader.test.ts, test/e2e/subject-rules.test.ts.
  */
 import { piecesOf } from '../domain/give-way.ts';
 import { derivedId } from '../domain/ids.ts';
@@ -25,39 +26,41 @@ import {
 import { noSubject, type SubjectLine } from './subject-schema.ts';
 
 export interface SubjectReaderOptions {
-  /** The reader of the shard that an instance (UUID) belongs to. */
+  /** Returns the reader of the shard that holds an instance (UUID). */
   readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'snapshot' | 'inTurn'>;
-  /** The texts of messages by stream position. Throws AppError SERVICE_UNAVAILABLE while they cannot be read. */
+  /** Reads messages by stream position. Throws AppError SERVICE_UNAVAILABLE while the stream cannot be read. */
   readonly texts: { read(positions: readonly number[]): Promise<ReadonlyMap<number, ReadMessage>> };
 }
 
-/** Of all callers and of one: as many as of other exports. Who reads one may take any time, so nobody waits for one. */
+/**
+ * Limits of concurrent exports, in all and for each caller. More are refused at once, because a slow client may hold
+ * one for any time.
+ */
 const MOST_EXPORTS = 4;
 const EXPORTS_PER_CALLER = 2;
-/** Numbers of sessions that one statement lists: each has to look through all messages of the instance. */
+/** Session numbers that one statement returns: each statement scans all messages of the instance. */
 const LISTED_SESSIONS = 50_000;
-/** Sessions that are read together, without their messages. */
+/** Sessions that are read together, without messages. */
 const SESSIONS_AT_ONCE = 100;
-/** Messages that one statement lists. */
+/** Messages that one statement returns. */
 const LISTED_MESSAGES = 1000;
-/** Messages whose texts are read together, the first ones and the most; fewer where they are long. */
+/** Messages whose texts are read together: at first, and at most. Fewer if they are long. */
 const TEXTS_AT_FIRST = 8;
 const TEXTS_AT_ONCE = 128;
-/** Of the texts that are read together, UTF-16 units. */
+/** Limit of the texts in memory, UTF-16 units. */
 const HELD_TEXTS = 2 ** 20;
 
-/** An end user in one snapshot. */
 interface Subject {
   readonly snapshot: Snapshot;
   readonly instance: number;
-  /** Null: only metadata tells of them. */
+  /** Null if only metadata mentions the end user. */
   readonly number: number | null;
-  /** Event times of the first and the last message that belongs to them; null: none does. */
+  /** Event times of their first and last message, microseconds; null: no message belongs to them. */
   readonly times: { readonly from: number; readonly to: number } | null;
   readonly line: SubjectLine;
 }
 
-/** Takes a turn for a part of the export. */
+/** Runs a part of the export on the caller's turn. */
 type InTurn = <T>(work: () => Promise<T>, places?: number) => Promise<T>;
 
 export class SubjectReader {
@@ -73,9 +76,9 @@ export class SubjectReader {
   }
 
   /**
-   * The lines, some at a time; the end user is the first. The instance is known to exist. Throws AppError NOT_FOUND
-   * with the first of them when nothing of the end user is known, and SERVICE_UNAVAILABLE while the views or the texts
-   * cannot be read, or too many exports are.
+   * Yields lines in groups; the end user is the first line. The caller checks that the instance exists. Before the
+   * first line, throws AppError NOT_FOUND if there is no data, SERVICE_UNAVAILABLE while the views cannot be read or
+   * too many exports run. Throws SERVICE_UNAVAILABLE at any line while the texts cannot be read.
    */
   async *read(
     instanceId: string,
@@ -134,7 +137,7 @@ export class SubjectReader {
         );
         yield lines;
         from += some.length;
-        // So many more as are as long as these.
+        // Fits the next group into HELD_TEXTS, assuming texts of the same length.
         const fitting = Math.floor((HELD_TEXTS * some.length) / Math.max(1, lengthOf(read)));
         atOnce = Math.max(1, Math.min(fitting, atOnce * 2, TEXTS_AT_ONCE));
       }
@@ -201,7 +204,7 @@ async function readCounts(snapshot: Snapshot, instance: number, endUser: number)
   return rows[0];
 }
 
-/** The numbers of the sessions in which a message belongs to the end user, in the order of the stream, some at a time. */
+/** Yields the numbers of the sessions with a message of the end user, in stream order. */
 async function* sessionsOf(
   { snapshot, instance, number, times }: Subject,
   inTurn: InTurn,
@@ -229,7 +232,7 @@ function messageLine(
   read: ReadMessage | undefined,
   endUser: number | null,
 ): SubjectLine {
-  // Who else took part is not told.
+  // Omits the authors of other messages.
   const { externalId: _, topic, gap, ...message } = transcriptOf(found, read);
   const [topicRow] = found.rowsOf(KINDS.topic);
   const [gapRow] = found.rowsOf(KINDS.gap);

@@ -1,4 +1,8 @@
-/** What is held of one end user, line by line. Covered by test/web/subject-route.test.ts and test/e2e/subject-rules.test.ts. */
+/**
+ * The parameters and the lines of GET /v1/subjects/{externalId}/export.
+ *
+ * Test: test/web/subject-route.test.ts, test/e2e/subject-rules.test.ts.
+ */
 import { z } from 'zod';
 import { dateTime } from '../domain/metrics.ts';
 import { uuid } from '../domain/uuid.ts';
@@ -6,7 +10,6 @@ import { AppError } from '../errors.ts';
 import { queryParameterSchemas } from './parameters.ts';
 import { messageSchema, sessionSchema } from './session-schema.ts';
 
-/** GET /v1/subjects/{externalId}/export: its query parameters. */
 export const subjectParameterSchemas = z.strictObject({
   instanceId: queryParameterSchemas.shape.instanceId.describe('The instance in which the end user is known.'),
 });
@@ -67,7 +70,6 @@ const endSchema = z.strictObject({
   lines: count.describe('How many lines stand before it.'),
 });
 
-/** A line of GET /v1/subjects/{externalId}/export. */
 export const subjectLineSchema = z.union([
   endUserSchema,
   subjectSessionSchema,
@@ -77,7 +79,7 @@ export const subjectLineSchema = z.union([
 
 export type SubjectLine = z.infer<typeof subjectLineSchema>;
 
-/** It does not repeat the id, which may be a name. */
+/** The error omits the id, which may be a name. */
 export function noSubject(): AppError {
   return new AppError(
     'NOT_FOUND',

@@ -1,4 +1,9 @@
-/** Covered by test/e2e/changes-rules.test.ts and test/query/changes/periods.test.ts. */
+/**
+ * Finds the topics, gaps and signals whose share of sessions differs between two periods by more than chance. Both
+ * periods have the same weekdays, and all counts come from one snapshot.
+ *
+ * Test: test/e2e/changes-rules.test.ts, test/query/changes/periods.test.ts.
+ */
 import { GROUPINGS, type GroupBy } from '../../domain/groupings.ts';
 import { weeksEarlier } from '../../domain/local-time.ts';
 import { DAY_MICROS, formatInstant } from '../../domain/time.ts';
@@ -19,13 +24,13 @@ import {
 import { chanceOf, significant } from './significance.ts';
 
 export interface ChangesReaderOptions extends AnswerOptions {
-  /** The reader of the shard that an instance (UUID) belongs to. */
+  /** Returns the reader of the shard that holds an instance (UUID). */
   readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
 }
 
 const WEEK = 7 * DAY_MICROS;
 
-/** The period, cut at what is known, and the one that it is compared with: as long, and of the same weekdays. */
+/** Returns the period, cut at `knownUntil`, and the earlier one, which is as long and has the same weekdays. */
 export function periodsOf(
   { start, end }: Range,
   compare: ChangesParameters['compare'],
@@ -34,7 +39,7 @@ export function periodsOf(
 ): { readonly period: Range; readonly before: Range } {
   const cut = Math.max(start, Math.min(end, knownUntil));
   let back = Math.max(compare === 'year' ? 52 : 1, Math.floor((end - start) / WEEK));
-  // A week in which clocks are put back is an hour longer.
+  // A week is an hour longer where clocks go back.
   while (weeksEarlier(end, back, zone) > start) back += 1;
   return {
     period: { start, end: cut },
@@ -44,14 +49,13 @@ export function periodsOf(
 
 type Dimensions = QueryResponse['elements'][number]['dimensions'];
 
-/** Sessions of an entity in the two periods. */
+/** An entity's sessions in the two periods. */
 interface Counted {
   readonly dimensions: Dimensions;
   now: number;
   before: number;
 }
 
-/** Tells what has changed between two periods, from one snapshot. */
 export class ChangesReader {
   readonly #options: ChangesReaderOptions;
 
@@ -59,7 +63,7 @@ export class ChangesReader {
     this.#options = options;
   }
 
-  /** The instance is known to exist. Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
+  /** The caller checks that the instance exists. Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
   read(parameters: ChangesParameters, caller = ''): Promise<ChangesResponse> {
     return this.#options
       .readerOf(parameters.instanceId)
@@ -88,7 +92,7 @@ export class ChangesReader {
   }
 }
 
-/** What differs between two periods by more than chance explains, the clearest first; and all that was counted. */
+/** Returns the significant changes, least likely first, and the counts of both periods. */
 export async function changesBetween(
   snapshot: Snapshot,
   instanceId: string,
@@ -112,7 +116,7 @@ export async function changesBetween(
   return { now, earlier: then, changes };
 }
 
-/** The sessions of a period, of all and of each entity. */
+/** Counts the sessions of a period: of all and of each entity. */
 async function count(
   snapshot: Snapshot,
   instanceId: string,
@@ -134,7 +138,7 @@ async function count(
   };
 }
 
-/** No instance has so many entities. */
+/** More entities than any instance has. */
 const MOST = 1_000_000;
 
 interface Counts {
@@ -143,7 +147,7 @@ interface Counts {
   readonly elements: QueryResponse['elements'];
 }
 
-/** Each entity of either period once. */
+/** Joins both periods' counts by entity. */
 function together(now: Counts, then: Counts): Counted[] {
   const counted = new Map<string, Counted>();
   for (const [period, { elements }] of [

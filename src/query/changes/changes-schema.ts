@@ -1,20 +1,23 @@
-/** Covered by test/e2e/changes-rules.test.ts. */
+/**
+ * The parameters and the answer of GET /v1/changes.
+ *
+ * Test: test/e2e/changes-rules.test.ts.
+ */
 import { z } from 'zod';
 import { dimensionShape, type GroupBy } from '../../domain/groupings.ts';
 import { dateTime } from '../../domain/metrics.ts';
 import { queryParameterSchemas } from '../parameters.ts';
 
-/** What is compared. */
+/** Groupings that are compared. */
 export const CHANGE_GROUPS = ['TOPIC', 'GAP', 'CSAT_DSAT'] as const satisfies readonly GroupBy[];
 
-/** The probability that an answer lists anything at all while nothing has changed. */
+/** Probability that an answer lists any change although nothing has changed. */
 export const FALSE_ALARMS = 0.05;
 
 const count = z.int().min(0);
 const COMPARE = ['previous', 'year'] as const;
 const instant = queryParameterSchemas.shape['dateRange.start'].unwrap();
 
-/** GET /v1/changes: its parameters. */
 export const changesParameterSchemas = z
   .strictObject({
     instanceId: queryParameterSchemas.shape.instanceId,
@@ -66,7 +69,7 @@ const changeSchema = z.strictObject({
     .describe("How likely shares so far apart are while nothing changes: Fisher's exact test, two-sided."),
 });
 
-/** The answer of GET /v1/changes: no member that is not here. */
+/** Strict: rejects members that are not declared. */
 export const changesResponseSchema = z.strictObject({
   period: period.describe('As asked, cut at what is processed.'),
   before: period.describe('What it is compared with.'),

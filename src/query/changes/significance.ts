@@ -1,18 +1,20 @@
 /**
- * Whether a share differs between two groups by more than chance: Fisher's exact test, two-sided, and Holm's
- * correction for testing many at once (R. A. Fisher, 1922; S. Holm, 1979).
+ * Tests if a share differs between two groups by more than chance: Fisher's exact test, two-sided, with Holm's
+ * correction for many tests at once (R. A. Fisher, 1922; S. Holm, 1979).
+ *
+ * Test: test/query/changes/significance.test.ts.
  */
 
-/** How many of a group's sessions have something. */
+/** The sessions of a group with a property (`with`), of all (`of`). */
 export interface Share {
   readonly with: number;
   readonly of: number;
 }
 
-/** Above so many sessions with it in both groups, the normal approximation is as good. */
+/** Above this many sessions with the property in both groups, the normal approximation is as good. */
 const EXACT = 5000;
 
-/** The probability of shares at least as far apart by chance, if both groups are alike: 0 to 1. */
+/** Returns the p-value, 0 to 1: the probability of shares at least this far apart if both groups are alike. */
 export function chanceOf(a: Share, b: Share): number {
   const withIt = a.with + b.with;
   const all = a.of + b.of;
@@ -20,10 +22,7 @@ export function chanceOf(a: Share, b: Share): number {
   return withIt <= EXACT ? exact(a, b) : approximate(a, b);
 }
 
-/**
- * Which of several findings are not chance, so that the probability of any false one among all of them is at most
- * `level`.
- */
+/** Marks the significant findings, so that the probability of any false one among them is at most `level` (Holm). */
 export function significant(chances: readonly number[], level: number): boolean[] {
   const order = chances.map((_, index) => index).sort((x, y) => (chances[x] ?? 1) - (chances[y] ?? 1));
   const result = chances.map(() => false);
@@ -34,18 +33,18 @@ export function significant(chances: readonly number[], level: number): boolean[
   return result;
 }
 
-/** The sum of the probabilities of all divisions of the sessions with it that are no likelier than this one. */
+/** Sums the probabilities of all tables that are no likelier than this one. */
 function exact(a: Share, b: Share): number {
   const withIt = a.with + b.with;
   const [from, to] = [Math.max(0, withIt - b.of), Math.min(withIt, a.of)];
   const logs: number[] = [0];
-  // The ratio of the probabilities of k + 1 and k.
+  // Ratio of the probabilities of k + 1 and k.
   for (let k = from; k < to; k += 1) {
     const ratio = ((a.of - k) * (withIt - k)) / ((k + 1) * (b.of - withIt + k + 1));
     logs.push((logs.at(-1) ?? 0) + Math.log(ratio));
   }
   const highest = Math.max(...logs);
-  // Rounding must not tell equally likely divisions apart.
+  // Tolerance: rounding must not separate equally likely tables.
   const observed = (logs[a.with - from] ?? 0) + 1e-7;
   let [all, asFar] = [0, 0];
   for (const log of logs) {
@@ -56,7 +55,7 @@ function exact(a: Share, b: Share): number {
   return Math.min(1, asFar / all);
 }
 
-/** A z-test of two proportions with Yates' correction. */
+/** z-test of two proportions with Yates' correction. */
 function approximate(a: Share, b: Share): number {
   const share = (a.with + b.with) / (a.of + b.of);
   const deviation = Math.sqrt(share * (1 - share) * (1 / a.of + 1 / b.of));
@@ -65,7 +64,10 @@ function approximate(a: Share, b: Share): number {
   return twoSidedTail(difference / deviation);
 }
 
-/** Beyond ±z of a normal distribution, to a relative error of 1e-7 (W. H. Press et al., Numerical Recipes, 6.2). */
+/**
+ * Returns the probability beyond ±z of a normal distribution, to a relative error of 1e-7 (W. H. Press et al.,
+ * Numerical Recipes, 6.2).
+ */
 function twoSidedTail(z: number): number {
   const t = 1 / (1 + z / Math.SQRT2 / 2);
   const polynomial = COEFFICIENTS.reduceRight((sum, coefficient) => sum * t + coefficient, 0);

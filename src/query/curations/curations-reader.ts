@@ -1,4 +1,8 @@
-/** Covered by test/query/curations/curations-reader.test.ts and test/e2e/steering-rules.test.ts. */
+/**
+ * Lists the curations of an instance, newest first, from one snapshot.
+ *
+ * Test: test/query/curations/curations-reader.test.ts, test/e2e/steering-rules.test.ts.
+ */
 import type { CurationRefusal } from '../../domain/curations.ts';
 import type { NamesTable } from '../../domain/groupings.ts';
 import { formatInstant } from '../../domain/time.ts';
@@ -14,13 +18,12 @@ import {
 } from './curations-schema.ts';
 
 export interface CurationsReaderOptions {
-  /** The reader of the shard that an instance (UUID) belongs to. */
+  /** Returns the reader of the shard that holds an instance (UUID). */
   readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
-  /** When the views that answer began to, microseconds. */
+  /** When the active views began to answer, microseconds since 1970. Default: 0. */
   readonly answeringSince?: () => number;
 }
 
-/** Lists what people decided, from one snapshot. */
 export class CurationsReader {
   readonly #options: CurationsReaderOptions;
 
@@ -28,7 +31,7 @@ export class CurationsReader {
     this.#options = options;
   }
 
-  /** The instance is known to exist. Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
+  /** The caller checks that the instance exists. Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
   read(parameters: CurationsParameters, caller = ''): Promise<CurationsResponse> {
     return this.#options
       .readerOf(parameters.instanceId)
@@ -44,7 +47,7 @@ export class CurationsReader {
     const instance = row['instance'] as number;
     const before = cursor === undefined ? {} : { and: `curation < ${cursor}` };
     const rows = await snapshot.all(
-      // One more than the page has says that there is a next page.
+      // Reads one curation more than the page to detect a next page.
       `select * replace (id::varchar as id, entity_id::varchar as entity_id, undone_by::varchar as undone_by)
 from @curation order by curation desc limit ${limit + 1}`,
       { rows: { curation: { table: 'curation', equal: { instance }, ...before } }, bindings: {} },
@@ -60,7 +63,7 @@ from @curation order by curation desc limit ${limit + 1}`,
   }
 }
 
-/** What an entity of a record is called outside, and the table that names it. */
+/** The API's type of an entity, and its naming table. */
 const TARGETS = {
   TOPIC: { type: 'TOPIC', table: 'topic' },
   CLUSTER: { type: 'TOPIC_CLUSTER', table: 'cluster' },
@@ -70,7 +73,7 @@ const TARGETS = {
   Record<string, { type: ListedCuration['target']['type']; table: NamesTable | null }>
 >;
 
-/** The name of what a table has under an id. */
+/** Returns the name of an entity, or null. */
 type NameOf = (table: NamesTable | null, id: string) => { id: string; name: string | null };
 
 async function readNames(snapshot: Snapshot, instance: number): Promise<NameOf> {
@@ -84,7 +87,7 @@ async function readNames(snapshot: Snapshot, instance: number): Promise<NameOf> 
   return (table, id) => ({ id, name: names.get(table)?.get(id) ?? null });
 }
 
-/** The members of an action beside its id, as the view has them. */
+/** The other members of an action, as the view stores them. */
 interface Detail {
   readonly name?: string;
   readonly into?: string;

@@ -1,4 +1,8 @@
-/** Covered by test/e2e/steering-rules.test.ts. */
+/**
+ * The parameters and the answer of GET /v1/curations.
+ *
+ * Test: test/e2e/steering-rules.test.ts.
+ */
 import { z } from 'zod';
 import type { CurationAction, CurationRefusal } from '../../domain/curations.ts';
 import { uuid } from '../../domain/uuid.ts';
@@ -8,10 +12,8 @@ import { queryParameterSchemas } from '../parameters.ts';
 
 const count = z.int().min(0);
 
-/** The most curations on a page. */
 const MAX_PAGE = 1000;
 
-/** GET /v1/curations: its parameters. */
 export const curationsParameterSchemas = z.strictObject({
   instanceId: queryParameterSchemas.shape.instanceId,
   limit: pageLimit(MAX_PAGE, 50).describe('The most curations to answer.'),
@@ -36,7 +38,7 @@ const KINDS = [
   'UNDO',
 ] as const satisfies readonly CurationAction['kind'][];
 
-/** Why a curation changes nothing, in words. */
+/** Explains each refusal to a person. */
 export const REFUSALS: Readonly<Record<CurationRefusal, string>> = {
   UNKNOWN: 'What it names was not there when its turn came.',
   CIRCULAR: 'The two topics were one already.',
@@ -87,7 +89,7 @@ const curationSchema = z.strictObject({
   undoneBy: uuid.nullable().describe('The curation that took it back; null: none.'),
 });
 
-/** The answer of GET /v1/curations: no member that is not here. */
+/** Strict: rejects members that are not declared. */
 export const curationsResponseSchema = z.strictObject({
   elements: z.array(curationSchema).describe('The newest first.'),
   pagination: z.strictObject({

@@ -1,4 +1,9 @@
-/** Covered by test/query/curations/targets.test.ts. */
+/**
+ * Checks curations against the processed data. The worker decides again when it reaches the curation's record; the list
+ * of curations shows what it refused.
+ *
+ * Test: test/query/curations/targets.test.ts.
+ */
 import type { AskedCuration } from '../../domain/asked-curations.ts';
 import { CURATION_MESSAGES, MOST_OWN_TOPICS, type CuratedEntity } from '../../domain/curations.ts';
 import type { NamesTable } from '../../domain/groupings.ts';
@@ -10,7 +15,7 @@ import { cachedNames, heirOf } from '../dimensions.ts';
 import { readInstanceRow } from '../instance-row.ts';
 
 export interface CurationTargetsOptions {
-  /** The reader of the shard that an instance (UUID) belongs to. */
+  /** Returns the reader of the shard that holds an instance (UUID). */
   readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
 }
 
@@ -20,10 +25,6 @@ const ENTITIES = {
   GAP: { table: 'gap', words: 'gap' },
 } as const satisfies Readonly<Record<CuratedEntity, { table: NamesTable; words: string }>>;
 
-/**
- * Looks up what curations name, as far as it is processed. The worker decides when it comes to a curation's record, and
- * what it refuses then the list of curations shows.
- */
 export class CurationTargets {
   readonly #options: CurationTargetsOptions;
 
@@ -32,15 +33,18 @@ export class CurationTargets {
   }
 
   /**
-   * What is asked for, with heirs in the place of what merged away. The instance is known to exist. Throws AppError
-   * NOT_FOUND for an id that it does not have, CONFLICT for what contradicts what there is, SERVICE_UNAVAILABLE while
-   * the views cannot be read.
+   * Returns the curation with merged entities replaced by their heirs. The caller checks that the instance exists.
+   * Throws AppError NOT_FOUND for an unknown id, CONFLICT for a contradiction to the processed data,
+   * SERVICE_UNAVAILABLE while the views cannot be read.
    */
   check(instanceId: string, asked: AskedCuration, caller = ''): Promise<AskedCuration> {
     return this.#read(instanceId, caller, (names) => checkIn(names, asked));
   }
 
-  /** As how many messages it counts: with those that it moves. Throws AppError SERVICE_UNAVAILABLE as `check`. */
+  /**
+   * Returns the work of a curation in messages, including those that it moves. Throws AppError SERVICE_UNAVAILABLE as
+   * `check`.
+   */
   messagesOf(instanceId: string, asked: AskedCuration, caller = ''): Promise<number> {
     return this.#read(instanceId, caller, async (names) =>
       'id' in asked && MOVES_MESSAGES.has(asked.kind)
@@ -57,7 +61,7 @@ export class CurationTargets {
   }
 }
 
-/** What changes with the topic that it names. */
+/** Kinds that move the messages of a topic. */
 const MOVES_MESSAGES: ReadonlySet<AskedCuration['kind']> = new Set(['MERGE', 'MOVE', 'HIDE']);
 
 async function checkIn(names: Names, asked: AskedCuration): Promise<AskedCuration> {
@@ -101,10 +105,10 @@ async function checkIn(names: Names, asked: AskedCuration): Promise<AskedCuratio
 
 const OTHER_NAME = 'Choose another name.';
 
-/** What an instance has, by id and by name. */
+/** The entities of an instance, by id and by name. */
 class Names {
   readonly #snapshot: Snapshot;
-  /** Null: nothing of it is processed yet. */
+  /** Null until the first message of the instance is processed. */
   readonly #instance: number | null;
 
   constructor(snapshot: Snapshot, instance: number | null) {
@@ -120,7 +124,7 @@ class Names {
     return unmade.size === 0 ? rows : new Map([...rows].filter(([, { id }]) => !unmade.has(id as string)));
   }
 
-  /** The ids of topics whose making was undone. */
+  /** Ids of topics whose creation was undone. */
   #unmade(instance: number): Promise<ReadonlySet<string>> {
     return this.#snapshot.cached(`unmade topics ${instance}`, ['curation'], async () => {
       const rows = await this.#snapshot.all(
@@ -131,7 +135,7 @@ class Names {
     });
   }
 
-  /** The id of what answers for an id. */
+  /** Returns the id of the entity that inherited an id, or the id itself. Throws AppError NOT_FOUND. */
   async heir(entity: CuratedEntity, id: string): Promise<string> {
     const { table, words } = ENTITIES[entity];
     const rows = await this.#rows(table);
@@ -140,7 +144,7 @@ class Names {
     return rows.get(heirOf(rows, own[0]))?.['id'] as string;
   }
 
-  /** Of all times; 0 for a topic that it does not have. */
+  /** Counts the topic's messages over the whole history; 0 for an unknown topic. */
   async messagesOf(topicId: string): Promise<number> {
     const found = [...(await this.#rows('topic'))].find(([, row]) => row['id'] === topicId);
     if (found === undefined) return 0;
@@ -152,7 +156,7 @@ class Names {
     return (row?.['messages'] as number | undefined) ?? 0;
   }
 
-  /** Refuses a name that another than `id` is shown with. */
+  /** Throws AppError CONFLICT if a visible entity other than `id` has the name. */
   async refuseTaken(entity: CuratedEntity, name: string, id: string | null, hint: string): Promise<void> {
     const { table, words } = ENTITIES[entity];
     const holdsTopics = new Set(
@@ -160,7 +164,7 @@ class Names {
     );
     for (const [number, row] of await this.#rows(table)) {
       if (!isShown(row) || row['id'] === id || folded(row['name'] as string) !== folded(name)) continue;
-      // A cluster without topics is not shown, and may come back.
+      // A cluster without topics is invisible, and may come back.
       if (entity === 'CLUSTER' && !holdsTopics.has(number)) continue;
       const taken = `There is already a ${words} named "${name}": ${row['id'] as string}.`;
       throw new AppError('CONFLICT', `${taken} ${hint}`);
@@ -196,12 +200,12 @@ class Names {
   }
 }
 
-/** What merged away and what is hidden is not shown. */
+/** Returns false for merged and hidden entities. */
 function isShown(row: Row): boolean {
   return (row['heir'] ?? null) === null && row['is_hidden'] !== true;
 }
 
-/** Names that differ in capitals, or in how their characters are coded, look the same. */
+/** Folds names that differ only in case or Unicode form. */
 function folded(name: string): string {
   return name.normalize('NFKC').toLowerCase();
 }

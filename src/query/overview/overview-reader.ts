@@ -1,4 +1,8 @@
-/** Covered by test/e2e/overview-rules.test.ts. */
+/**
+ * Computes the overview of an instance from one snapshot: its metrics, their trend, languages and outcomes.
+ *
+ * Test: test/e2e/overview-rules.test.ts.
+ */
 import { KINDS } from '../../domain/kinds.ts';
 import { metricOf } from '../../domain/metrics.ts';
 import { formatInstant, type Granularity } from '../../domain/time.ts';
@@ -13,7 +17,7 @@ import { Statement } from '../statement.ts';
 import { OVERVIEW_METRICS, type OverviewParameters, type OverviewResponse } from './overview-schema.ts';
 
 export interface OverviewReaderOptions extends AnswerOptions {
-  /** The reader of the shard that an instance (UUID) belongs to. */
+  /** Returns the reader of the shard that holds an instance (UUID). */
   readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
 }
 
@@ -24,7 +28,6 @@ type BreakdownRow = OverviewResponse['languages'][number] &
 
 const NOTHING: Row = { sessions: 0, users: 0, messages: 0, sat: 0, dsat: 0, repeated_requests: 0 };
 
-/** Measures an instance as a whole, from one snapshot. */
 export class OverviewReader {
   readonly #options: OverviewReaderOptions;
 
@@ -32,7 +35,7 @@ export class OverviewReader {
     this.#options = options;
   }
 
-  /** The instance is known to exist. Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
+  /** The caller checks that the instance exists. Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
   read(parameters: OverviewParameters, caller = ''): Promise<OverviewResponse> {
     return this.#options
       .readerOf(parameters.instanceId)
@@ -61,7 +64,7 @@ export class OverviewReader {
     };
   }
 
-  /** The sessions of the range by language, with how many of them have a topic in it, and by outcome. */
+  /** Counts the sessions of the range by language, with the number of those with a topic, and by outcome. */
   async #breakdown(
     snapshot: Snapshot,
     parameters: OverviewParameters,
@@ -90,7 +93,7 @@ group by grouping sets ((language), (outcome)) order by sessions desc, language 
     };
   }
 
-  /** A row for each bucket, oldest first. */
+  /** Returns a row for each bucket, oldest first. */
   async #totals(
     snapshot: Snapshot,
     parameters: OverviewParameters,

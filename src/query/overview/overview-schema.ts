@@ -1,9 +1,12 @@
-/** Covered by test/e2e/overview-rules.test.ts. */
+/**
+ * The parameters and the answer of GET /v1/overview.
+ *
+ * Test: test/e2e/overview-rules.test.ts.
+ */
 import { z } from 'zod';
 import { sessionOutcome } from '../../domain/groupings.ts';
 import { dateTime, metricsSchema, type Metric } from '../../domain/metrics.ts';
 
-/** What an instance as a whole is measured by. */
 export const OVERVIEW_METRICS = [
   'sessions',
   'users',
@@ -15,11 +18,10 @@ export const OVERVIEW_METRICS = [
   'repeatedRequests',
 ] as const satisfies readonly Metric[];
 
-/** GET /v1/overview: its parameters. */
 export { whyParameterSchemas as overviewParameterSchemas } from '../why/why-schema.ts';
 export type { WhyParameters as OverviewParameters } from '../why/why-schema.ts';
 
-/** The answer of GET /v1/overview: no member that is not here. */
+/** Strict: rejects members that are not declared. */
 export const overviewResponseSchema = z.strictObject({
   fields: metricsSchema.describe('The metrics of the whole instance in the range.'),
   trend: z

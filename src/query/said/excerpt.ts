@@ -1,14 +1,22 @@
-/** Finds a text in messages, and shows where. Covered by test/query/said/excerpt.test.ts. */
+/**
+ * Finds a text in messages and cuts excerpts around it. Folding a text and finding a match take time in proportion to
+ * its length.
+ *
+ * Test: test/query/said/excerpt.test.ts.
+ */
 
-/** Writes a text so that those that people take for the same are equal; takes time in proportion to it. */
+/** Normalizes a text, so that texts which people take for the same become equal; linear in its length. */
 export type Fold = (text: string) => string;
 
-/** UTF-16 units that an excerpt shows before and after what was found. */
+/** UTF-16 units of an excerpt before and after the match. */
 const AROUND = 60;
-/** A match is looked for in pieces of a text, so that its place takes time in proportion to it. */
+/** A text is searched in pieces of this many UTF-16 units, so that finding a match takes linear time. */
 const PIECE = 2048;
 
-/** What finds a text: the excerpt of a message that contains it, else null. Null itself: the text says nothing. */
+/**
+ * Returns a function that finds the text and returns an excerpt, or null if the message lacks it. Null if the text
+ * folds to ''.
+ */
 export function finderOf(said: string, fold: Fold): ((content: string) => string | null) | null {
   const needle = fold(said);
   if (needle === '') return null;
@@ -26,7 +34,7 @@ function excerptOf(content: string, needle: string, fold: Fold): string {
   return `${from > 0 ? '…' : ''}${shown.toWellFormed().trim()}${to < content.length ? '…' : ''}`;
 }
 
-/** Where the first match is. One that is longer than a piece, by marks or spaces, is said to be at the beginning. */
+/** Finds the first match. A match that is longer than a piece, because of marks or spaces, is placed at the start. */
 function placeOf(
   content: string,
   needle: string,
@@ -36,7 +44,7 @@ function placeOf(
   for (let from = 0; from < content.length; from += PIECE) {
     const piece = content.slice(from, from + 2 * PIECE);
     if (!holds(piece)) continue;
-    // The shortest beginning that holds it ends with it; of that, the shortest end begins with it.
+    // The shortest prefix with a match ends with it; the shortest suffix of that prefix begins with it.
     const end = least(piece.length, (length) => holds(piece.slice(0, length)));
     const length = least(end, (units) => holds(piece.slice(end - units, end)));
     return { start: from + end - length, end: from + end };
@@ -44,7 +52,7 @@ function placeOf(
   return { start: 0, end: 0 };
 }
 
-/** The least number up to `most` for which something is true that stays true. */
+/** Binary search: returns the least number up to `most` for which a monotonic condition holds. */
 function least(most: number, isTrue: (value: number) => boolean): number {
   let [low, high] = [0, most];
   while (low < high) {

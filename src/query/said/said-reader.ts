@@ -1,7 +1,8 @@
 /**
- * Finds the sessions in which something was said. Texts are read from the stream, the only place that has them, session
- * by session: the one with the newest message first, and its newest message first. So each session is found once,
- * however the search is cut into pages. Covered by test/e2e/said-rules.test.ts and test/query/said/said-reader.test.ts.
+ * Finds the sessions with a message that contains a text. It reads texts from the stream, the only place that holds
+ * them, session by session: sessions and their messages newest first. So each session is found once, on whatever page.
+ *
+ * Test: test/e2e/said-rules.test.ts, test/query/said/said-reader.test.ts.
  */
 import { KINDS } from '../../domain/kinds.ts';
 import { piecesOf } from '../../domain/give-way.ts';
@@ -21,24 +22,26 @@ import { finderOf, type Fold } from './excerpt.ts';
 import { writeSaidPlace, type SaidParameters, type SaidPlace, type SaidResponse } from './said-schema.ts';
 
 export interface SaidReaderOptions extends AnswerOptions {
-  /** The reader of the shard that an instance (UUID) belongs to. */
+  /** Returns the reader of the shard that holds an instance (UUID). */
   readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
-  /** Hears the texts of messages by stream position. Throws AppError SERVICE_UNAVAILABLE while they cannot be read. */
+  /**
+   * Calls `hear` with messages by stream position. Throws AppError SERVICE_UNAVAILABLE while the stream cannot be read.
+   */
   readonly texts: {
     each(positions: readonly number[], hear: (position: number, read: ReadMessage) => void): Promise<void>;
   };
   readonly fold: Fold;
-  /** Milliseconds since any time. */
+  /** Milliseconds of any clock. */
   readonly now: () => number;
-  /** Messages that one statement lists. Default: about as many as can be looked at in one answer. */
+  /** Messages that one statement lists. Default: about as many as one answer can search. */
   readonly listed?: number;
 }
 
-/** A search stops after so long, statements included, at the end of a piece, and says how to go on. */
+/** A search stops after this time, statements included, at the end of a piece, and returns a cursor. */
 const BUDGET_MS = 1000;
-/** Messages that are read in one piece. */
+/** Messages that are read together. */
 const PIECE = 1000;
-/** Each statement orders all messages, so few are made. */
+/** Each statement sorts all messages, so few are run. */
 const LISTED = 60_000;
 
 interface Found {
@@ -48,12 +51,12 @@ interface Found {
   readonly excerpt: string;
 }
 
-/** A message that is to be looked at. */
+/** A message to search. */
 interface Place {
   readonly session: number;
   readonly newest: number;
   readonly position: number;
-  /** How many there are from the first of the list on, listed or not. */
+  /** Number of messages from the first of the list on, listed or not. */
   readonly behind: number;
 }
 
@@ -61,9 +64,9 @@ interface Searched {
   readonly found: readonly Found[];
   readonly messages: number;
   readonly gone: number;
-  /** Messages behind the place where it stopped. */
+  /** Messages not searched yet. */
   readonly left: number;
-  /** Null: it is through. */
+  /** Null when the search is complete. */
   readonly next: SaidPlace | null;
 }
 
@@ -77,8 +80,8 @@ export class SaidReader {
   }
 
   /**
-   * The instance is known to exist. Throws AppError VALIDATION_ERROR, and SERVICE_UNAVAILABLE while the views or the
-   * texts cannot be read.
+   * The caller checks that the instance exists. Throws AppError VALIDATION_ERROR for a text without letters, digits and
+   * signs, SERVICE_UNAVAILABLE while the views or the texts cannot be read.
    */
   read(parameters: SaidParameters, caller = ''): Promise<SaidResponse> {
     const find = finderOf(parameters.said, this.#options.fold);
@@ -112,7 +115,7 @@ export class SaidReader {
     return {
       elements,
       searched: { messages, gone, left },
-      // Where nothing is left, the next page would be empty.
+      // If nothing is left, the next page would be empty.
       pagination: { limit, next: next === null || left === 0 ? null : writeSaidPlace(next) },
       lastProcessedAt,
     };
@@ -133,7 +136,7 @@ export class SaidReader {
       const plan = places(from);
       return (await snapshot.all(plan.sql, plan)) as unknown as readonly Place[];
     };
-    /** `done`: the session that is done with. */
+    /** Counts the messages left to search. `done`: number of the session that is finished. */
     const left = async (listed: readonly Place[], place: number, done: number, at: SaidPlace | null) => {
       if (listed.length === most && listed.at(-1)?.session === done) return (await list(at))[0]?.behind ?? 0;
       const rest = listed.slice(place).filter(({ session }) => session !== done).length;
@@ -179,7 +182,7 @@ export class SaidReader {
     }
   }
 
-  /** What lists messages from a place on, of the sessions that the query chooses. */
+  /** Returns a function that plans the list of messages after a place, in the sessions that the query selects. */
   async #placesOf(snapshot: Snapshot, query: QueryParameters, instance: number): Promise<Places> {
     const chosen = await chosenEntities(snapshot, query, instance);
     const range = { from: query.range.start ?? -Infinity, to: query.range.end ?? Infinity };
@@ -203,7 +206,7 @@ order by newest desc, position desc limit ${this.#listed}`);
     };
   }
 
-  /** The sessions as a query answers them, in the order in which they were found. */
+  /** Returns the sessions as a query answers them, in the order of the search. */
   async #sessionsOf(
     snapshot: Snapshot,
     query: QueryParameters,
@@ -215,7 +218,7 @@ order by newest desc, position desc limit ${this.#listed}`);
     );
     const idOf = new Map(rows.map((row) => [row['session'] as number, row['id'] as string]));
     const ids = found.map(({ session }) => idOf.get(session) ?? '');
-    // Without an id, a query is asked for nobody.
+    // Without sessions, queries an id that no session has.
     const asked = {
       ...query,
       ids: ids.length === 0 ? [query.instanceId] : ids,
@@ -234,8 +237,8 @@ order by newest desc, position desc limit ${this.#listed}`);
   }
 }
 
-/** Makes the statement that lists messages that lie behind a place, the newest first. */
+/** Plans the list of messages after a place, newest first. */
 type Places = (at: SaidPlace | null) => Plan;
 
-/** No position is larger. */
+/** Larger than any position. */
 const LAST = Number.MAX_SAFE_INTEGER;

@@ -1,4 +1,8 @@
-/** GET /v1/sessions: its parameters and its answer. Covered by test/e2e/said-rules.test.ts. */
+/**
+ * The parameters and the answer of GET /v1/sessions, which searches texts.
+ *
+ * Test: test/e2e/said-rules.test.ts.
+ */
 import { z } from 'zod';
 import { GROUPINGS } from '../../domain/groupings.ts';
 import { dateTime } from '../../domain/metrics.ts';
@@ -8,13 +12,13 @@ import { queryResponseSchema } from '../response-schema.ts';
 
 const count = z.int().min(0);
 
-/** How far a search has looked. */
+/** The place up to which a search has come. */
 export interface SaidPlace {
-  /** Messages at later positions are left out on all pages, so that nothing moves between them. */
+  /** Messages at later positions are left out on all pages, so that pages stay consistent. */
   readonly until: number;
-  /** The last position, up to `until`, of the session that was looked at last. */
+  /** Newest position, up to `until`, of the session that was searched last. */
   readonly newest: number;
-  /** Where it was looked at last; 0: it is done with. */
+  /** Position that was searched last in that session; 0: the session is finished. */
   readonly position: number;
 }
 
@@ -35,11 +39,10 @@ const cursor = z
   })
   .meta({ type: 'string' });
 
-/** The most sessions on a page. */
 const MAX_PAGE = 100;
 const { shape } = queryParameterSchemas;
 
-/** What chooses sessions, as in GET /v1/query of SESSION. */
+/** Filters of sessions, as in GET /v1/query with groupBy=SESSION. */
 const CHOOSING = queryParameterSchemas.pick({
   instanceId: true,
   'dateRange.start': true,

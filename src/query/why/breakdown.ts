@@ -1,4 +1,8 @@
-/** Covered by test/e2e/why-rules.test.ts. */
+/**
+ * Reads what occurs together with an entity, and the messages that serve as its examples.
+ *
+ * Test: test/e2e/why-rules.test.ts.
+ */
 import { KINDS } from '../../domain/kinds.ts';
 import type { Row } from '../../store/duckdb.ts';
 import type { TableRows } from '../../store/published/segment-sql.ts';
@@ -7,16 +11,16 @@ import { cachedNames } from '../dimensions.ts';
 import type { Range } from '../routing.ts';
 import type { WhyResponse } from './why-schema.ts';
 
-/** A counted entity, and the range that it is looked at in. */
+/** A counted entity and a range. */
 export interface Entity {
   readonly instance: number;
-  /** One of KINDS; `all`: an end user, whose facts are all of their messages. */
+  /** One of KINDS; `all` stands for an end user, whose facts are all of their messages. */
   readonly kind: number;
   readonly number: number;
   readonly range: Range;
 }
 
-/** A message that shows how the entity is said. */
+/** A message that may be an example of the entity. */
 export interface ExampleMessage {
   readonly position: number;
   readonly sessionId: string;
@@ -27,26 +31,26 @@ export interface ExampleMessage {
 
 type Signal = Omit<WhyResponse['signals'][number], 'share' | 'instanceShare' | 'lift'>;
 
-/** What occurs together with an entity, each list with the most frequent first. */
+/** Entities that occur together with an entity, most frequent first in each list. */
 export interface Breakdown extends Pick<
   WhyResponse,
   'topics' | 'gaps' | 'repeatedRequests' | 'languages' | 'endUsers'
 > {
   readonly signals: readonly Signal[];
-  /** Of each of the largest micro-clusters some, the largest first. */
+  /** A few messages of each of the largest micro-clusters, largest first. */
   readonly typical: readonly ExampleMessage[];
-  /** The newest first, one for each session. */
+  /** The newest messages, one for each session. */
   readonly newest: readonly ExampleMessage[];
 }
 
-/** The most of each list. */
+/** Limit of each list. */
 const LISTED = 10;
-/** Micro-clusters that typical messages are taken from, and messages of each. */
+/** Number of micro-clusters that typical messages come from, and of messages of each. */
 const [MICROS, OF_EACH] = [10, 3];
 
 /**
- * Topics and clusters occur in all messages that are about them, end users in all that belong to them; the others in
- * single messages of a session.
+ * Topics and clusters occur in all messages about them, end users in all of their messages; other entities in single
+ * messages of a session.
  */
 function isAboutMessages(kind: number): boolean {
   return kind === KINDS.topic || kind === KINDS.cluster || kind === KINDS.all;
@@ -91,7 +95,7 @@ export async function readBreakdown(snapshot: Snapshot, entity: Entity): Promise
   };
 }
 
-/** The facts of one kind of an instance in the range. Which entity a fact is of may change: that is asked outside. */
+/** Selects the facts of one kind in the range. The entity of a fact may change, so the statement checks it. */
 function factsOf({ instance, kind, range }: Entity): TableRows {
   return { table: 'message_fact', equal: { instance, kind }, range: { from: range.start, to: range.end } };
 }
@@ -107,12 +111,12 @@ interface Together {
   readonly messages: number;
 }
 
-/** How often others occur in the messages of the entity, or in its sessions. */
+/** Counts other entities in the messages of the entity, or in its sessions. */
 async function readTogether(snapshot: Snapshot, entity: Entity): Promise<Together[]> {
   const { instance, kind, range } = entity;
   const column = isAboutMessages(kind) ? 'position' : 'session';
   const { topic, signal, gap, repeatedRequest } = KINDS;
-  // A message is about one topic: others of it would say nothing.
+  // A message has one topic, so other topics cannot occur with a topic.
   const kinds = [signal, gap, repeatedRequest, ...(kind === topic ? [] : [topic])];
   const rows = await snapshot.all(
     `with own as materialized (select distinct ${column} from @own where ${ofEntity(entity)})
@@ -164,9 +168,9 @@ async function readEndUsers(snapshot: Snapshot, entity: Entity): Promise<WhyResp
   return rows as unknown as WhyResponse['endUsers'];
 }
 
-/** The rows of the messages that ask for it first in their session, as those that follow need not say it. */
+/** Selects the first message about the entity in each session; later ones may not mention it. */
 function firstOf(entity: Entity): string {
-  // A greeting asks for nothing: a conversation begins where a micro-cluster is under discussion.
+  // For an end user, a conversation begins at its first micro-cluster: a greeting requests nothing.
   if (entity.kind === KINDS.all)
     return `select arg_min(position, (event_at, position)) as position, session, min(event_at) as event_at,
     arg_min(micro, (event_at, position)) as micro

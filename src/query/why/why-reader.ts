@@ -1,4 +1,9 @@
-/** Covered by test/e2e/why-rules.test.ts. */
+/**
+ * Answers GET /v1/topics/{id} and its siblings: an entity's metrics, trend, signals, related entities and example
+ * messages, with numbers from one snapshot.
+ *
+ * Test: test/e2e/why-rules.test.ts.
+ */
 import { dimensionFieldsOf, GROUPINGS } from '../../domain/groupings.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import type { Metric } from '../../domain/metrics.ts';
@@ -16,31 +21,30 @@ import { readBreakdown, type Breakdown, type ExampleMessage } from './breakdown.
 import { mostTypical } from './wordings.ts';
 import type { WhyGroupBy, WhyParameters, WhyResponse } from './why-schema.ts';
 
-/** A text as it may be shown as an example, by whoever it is. */
+/** Redacts a text for publication as an example; `userId` is its author's. */
 export type ExampleOf = (content: string, userId: string | undefined) => string;
 
 export interface WhyReaderOptions extends AnswerOptions {
-  /** The reader of the shard that an instance (UUID) belongs to. */
+  /** Returns the reader of the shard that holds an instance (UUID). */
   readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
-  /** The texts of messages by stream position. Throws AppError SERVICE_UNAVAILABLE while they cannot be read. */
+  /** Reads messages by stream position. Throws AppError SERVICE_UNAVAILABLE while the stream cannot be read. */
   readonly texts: { read(positions: readonly number[]): Promise<ReadonlyMap<number, ReadMessage>> };
-  /** Loads what makes examples of texts; no answer without a wording needs it. */
+  /** Loads the redaction of examples; called only if an answer has examples. */
   readonly examples: () => Promise<ExampleOf>;
 }
 
 const TYPICAL = 5;
-/** What the answer has of an end user; its topics stand beside it. */
+/** Members of an end user; their topics are a list of the answer. */
 const END_USER_FIELDS = ['externalId', 'createdAt', 'lastActiveAt'];
-/** A trend is whole: a hundred years of hours. */
+/** Bound of a trend, which has no pages: a hundred years of hours. */
 const MAX_BUCKETS = 1_000_000;
 
-/** The answer but for its wordings, and the messages to choose them from. */
+/** The answer without wordings, and the messages to choose them from. */
 interface Found {
   readonly answer: Omit<WhyResponse, 'wordings'>;
   readonly breakdown: Breakdown;
 }
 
-/** Answers what is behind the numbers of one entity, from one snapshot. */
 export class WhyReader {
   readonly #options: WhyReaderOptions;
 
@@ -49,7 +53,7 @@ export class WhyReader {
   }
 
   /**
-   * The instance is known to exist. Throws AppError NOT_FOUND when it has no such entity (lower-case id),
+   * `id`: lower case. The caller checks that the instance exists. Throws AppError NOT_FOUND for an unknown entity,
    * SERVICE_UNAVAILABLE while the views or the texts cannot be read.
    */
   async read(groupBy: WhyGroupBy, id: string, parameters: WhyParameters, caller = ''): Promise<WhyResponse> {
@@ -112,7 +116,7 @@ export class WhyReader {
     };
   }
 
-  /** What the entity is called, as in a row of a query. */
+  /** Returns the entity's `dimensions` as in a row of a query. */
   async #dimension(
     snapshot: Snapshot,
     basic: QueryParameters,
@@ -123,7 +127,7 @@ export class WhyReader {
       const whole = { ...basic, dimensionFields: dimensionFieldsOf(basic.groupBy) };
       return (await readDimensions(snapshot, whole, instance, [entity]))[0] ?? {};
     }
-    // Whose times are those of all time: a row of the whole history has them.
+    // An end user's times cover the whole history, so a row of the whole history is read.
     const whole: QueryParameters = {
       ...basic,
       range: { start: null, end: null },
@@ -133,7 +137,7 @@ export class WhyReader {
     return (await answerQuery(snapshot, whole, this.#options)).elements[0]?.dimensions ?? {};
   }
 
-  /** The texts of the examples, each once; those that are gone are left out. */
+  /** Reads the texts of the examples; omits those that are gone. */
   async #wordings({ typical, newest }: Breakdown): Promise<WhyResponse['wordings']> {
     const { texts, examples } = this.#options;
     const read = await texts.read([...new Set([...typical, ...newest].map(({ position }) => position))]);
@@ -158,13 +162,13 @@ export class WhyReader {
 interface Named {
   /** One of KINDS. */
   readonly kind: number;
-  /** Its number, and that of what answers for it. */
+  /** Number of the entity and of its heir. */
   readonly own: number;
   readonly number: number;
   readonly heir: { readonly id: string; readonly name: string } | null;
 }
 
-/** The numbers of an entity. Throws AppError NOT_FOUND. */
+/** Finds an entity by id. Throws AppError NOT_FOUND. */
 async function readNamed(
   snapshot: Snapshot,
   groupBy: WhyGroupBy,
@@ -200,7 +204,7 @@ function textOf({ content, userId, role }: RecordedMessage, exampleOf: ExampleOf
   return exampleOf(content, roleOf(role) === 'user' ? userId : undefined);
 }
 
-/** How many sessions of the instance have each signal, by its id, and how many there are. */
+/** Counts the sessions of the instance, in all and by signal id. */
 async function readAverages(
   query: (changes: Partial<QueryParameters>) => Promise<QueryResponse>,
 ): Promise<{ signals: ReadonlyMap<string, number>; sessions: number }> {
@@ -218,7 +222,7 @@ async function readAverages(
   };
 }
 
-/** The parameters of the query that says the same of the entity, bucket by bucket. */
+/** Returns the query for the same entity, bucket by bucket. */
 function queryOf(parameters: WhyParameters, groupBy: WhyGroupBy, id: string): QueryParameters {
   const { instanceId, timeGranularity: granularity } = parameters;
   const fields = GROUPINGS[groupBy].metrics;
@@ -232,7 +236,7 @@ function queryOf(parameters: WhyParameters, groupBy: WhyGroupBy, id: string): Qu
   };
 }
 
-/** The metrics of what has no message in the range. */
+/** Metrics of an entity without messages in the range. */
 function nothing(metrics: readonly Metric[]): WhyResponse['fields'] {
   return Object.fromEntries(metrics.map((metric) => [metric, metric === 'netSat' ? null : 0]));
 }

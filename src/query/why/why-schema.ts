@@ -1,4 +1,8 @@
-/** Covered by test/e2e/why-rules.test.ts. */
+/**
+ * The parameters and the answer of GET /v1/topics/{id} and its siblings.
+ *
+ * Test: test/e2e/why-rules.test.ts.
+ */
 import { z } from 'zod';
 import { dimensionShape, type GroupBy } from '../../domain/groupings.ts';
 import { uuid } from '../../domain/uuid.ts';
@@ -6,7 +10,7 @@ import { dateTime, metricsSchema } from '../../domain/metrics.ts';
 import type { Granularity } from '../../domain/time.ts';
 import { queryParameterSchemas } from '../parameters.ts';
 
-/** What can be asked why, by its place in the URL. */
+/** Grouping by path segment. */
 export const WHY_PATHS = {
   topics: 'TOPIC',
   'topic-clusters': 'TOPIC_CLUSTER',
@@ -22,7 +26,6 @@ const share = z.number().min(0).max(1);
 
 const TREND_GRANULARITIES = ['HOUR', 'DAY', 'WEEK', 'MONTH'] as const satisfies readonly Granularity[];
 
-/** GET /v1/topics/{id} and its like: their query parameters. */
 export const whyParameterSchemas = z
   .strictObject({
     instanceId: queryParameterSchemas.shape.instanceId,
@@ -64,7 +67,7 @@ const wordingSchema = z.strictObject({
   text: z.string().describe('What was said, without personal data, at most 280 characters.'),
 });
 
-/** The answer of GET /v1/topics/{id} and its like: no member that is not here. */
+/** Strict: rejects members that are not declared. */
 export const whyResponseSchema = z.strictObject({
   topic: dimensionShape.topic,
   cluster: dimensionShape.cluster,

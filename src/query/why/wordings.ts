@@ -1,14 +1,18 @@
-/** How an entity is mostly said: chosen from messages of its largest micro-clusters. */
+/**
+ * Chooses typical messages of an entity from its largest micro-clusters.
+ *
+ * Test: test/query/why/wordings.test.ts.
+ */
 
-/** A message that might be shown: the micro-cluster under discussion, and its text. */
+/** A possible example: its micro-cluster and its text. */
 export interface Candidate {
   readonly micro: number | null;
   readonly text: string;
 }
 
 /**
- * The `count` candidates that are most like the others, one of each micro-cluster first; micro-clusters are in the
- * order in which they first appear.
+ * Returns the `count` candidates that are most similar to the others: first one of each micro-cluster, in the order in
+ * which micro-clusters first appear.
  */
 export function mostTypical<C extends Candidate>(candidates: readonly C[], count: number): C[] {
   const trigrams = candidates.map(({ text }) => trigramsOf(text));
@@ -35,7 +39,7 @@ export function mostTypical<C extends Candidate>(candidates: readonly C[], count
   return chosen.map(({ candidate }) => candidate);
 }
 
-/** Sequences of three letters or digits: they compare texts of any script. */
+/** Returns sequences of three letters or digits, which work for texts of any script. */
 function trigramsOf(text: string): ReadonlySet<string> {
   const letters = [
     ...` ${text
@@ -46,7 +50,7 @@ function trigramsOf(text: string): ReadonlySet<string> {
   return new Set(letters.slice(2).map((_, index) => letters.slice(index, index + 3).join('')));
 }
 
-/** Shared of all: 0 to 1. */
+/** Jaccard similarity, 0 to 1. */
 function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let shared = 0;
   for (const item of a) if (b.has(item)) shared += 1;
