@@ -1,8 +1,11 @@
-/** Covered by test/doors/alerts/alerter.test.ts and test/e2e/alerts-rules.test.ts. */
+/**
+ * Evaluates the alerts of the shards that this process has open.
+ *
+ * Test: test/doors/alerts/alerter.test.ts.
+ */
 import type { AlertedShard, ShardAlerts } from '../../domain/alerting.ts';
 import { ShardEvaluation, type EvaluationCounts, type ShardEvaluationOptions } from './shard-evaluation.ts';
 
-/** Evaluates the alerts of the shards that this process has open. */
 export class Alerter {
   readonly #options: ShardEvaluationOptions;
   readonly #shards = new Set<ShardEvaluation>();
@@ -23,7 +26,10 @@ export class Alerter {
     return work;
   }
 
-  /** What rejects when the instance may be another worker's by now; null: it is in no open shard. */
+  /**
+   * Returns the guard of the instance's shard, which rejects once another worker may own it. Null if no open shard
+   * contains the instance.
+   */
   guardOf(instanceId: string): (() => Promise<void>) | null {
     for (const { shard, isClosing } of this.#shards)
       if (!isClosing && this.#options.isOf(instanceId, shard)) return shard.guard;

@@ -1,5 +1,7 @@
 /**
- * What is posted, by its type: docs/alerts.md and the webhooks of /openapi.json. Covered by test/doors/alerts/body.test.ts.
+ * Schemas of posted bodies by type; docs/alerts.md and the webhooks of /openapi.json derive from them.
+ *
+ * Test: test/doors/alerts/body.test.ts.
  */
 import { z } from 'zod';
 import { uuid } from '../../domain/uuid.ts';
@@ -55,7 +57,7 @@ const firedSchema = z.strictObject({
   position,
 });
 
-/** Entities that a message about what is held back names. */
+/** Maximum number of entities listed in a message about held-back firings. */
 export const MOST_HELD_BACK_NAMED = 100;
 
 const heldBackSchema = z.strictObject({
@@ -100,7 +102,7 @@ const changed = z.array(
   }),
 );
 
-/** What a week was like, in figures. */
+/** Figures of a weekly digest. */
 export const digestFigures = {
   sessions: compared.describe('Conversations.'),
   users: compared.describe('End users.'),
@@ -126,7 +128,7 @@ function posted<const Type extends string, Data extends z.ZodType>(type: Type, d
   });
 }
 
-/** The bodies of format `undertone`. */
+/** Bodies of format `undertone` by type. */
 export const POSTED = {
   'alert.fired': posted('alert.fired', firedSchema),
   'alert.held_back': posted('alert.held_back', heldBackSchema),

@@ -1,5 +1,8 @@
 /**
- * What is posted: JSON with all figures, or what Slack's incoming webhooks take. Covered by test/doors/alerts/body.test.ts.
+ * Renders a message for its receiver: JSON with all figures, Slack's incoming webhooks, or e-mail. Keeps the invariant
+ * that text of users cannot become markup, a link or a mention.
+ *
+ * Test: test/doors/alerts/body.test.ts.
  */
 import { formatInstant } from '../../domain/time.ts';
 import { htmlOf } from './html.ts';
@@ -16,16 +19,16 @@ export interface Rendered {
   readonly body: string;
 }
 
-/** A message before it takes the form that its receiver reads. */
+/** A message before it is rendered. */
 export interface Content {
   readonly type: PostedType;
   readonly rule: Rule;
   /** Milliseconds since 1970-01-01 UTC. */
   readonly at: number;
   readonly text: string;
-  /** Sections of the text, for Slack; default: the text. Plain text, not escaped. */
+  /** Sections of the text for Slack and e-mail, plain and not escaped. Default: the text. */
   readonly sections?: readonly Section[];
-  /** Where the dashboard shows it: a path. */
+  /** Path on the dashboard. */
   readonly link: string;
   readonly more: Readonly<Record<string, unknown>>;
 }
@@ -35,7 +38,7 @@ export interface Section {
   readonly lines: readonly string[];
 }
 
-/** Addresses of the dashboard begin with it; '': only paths are known. */
+/** Base URL of the dashboard; '' leaves links as paths. */
 export type PublicUrl = string;
 
 export function render(content: Content, format: Format, publicUrl: PublicUrl): Rendered {
@@ -54,7 +57,7 @@ function undertoneBody({ type, rule, at, text, more }: Content, link: string): u
   };
 }
 
-/** Of a subject: more is cut off in lists of mails. */
+/** Longest subject of a mail, characters; mail clients cut longer ones off. */
 const LONGEST_SUBJECT = 120;
 
 function mailBody({ rule, text, sections = [{ lines: [text] }] }: Content, link: string): MailBody {
@@ -65,7 +68,7 @@ function mailBody({ rule, text, sections = [{ lines: [text] }] }: Content, link:
   return { subject, text: shown, html: htmlOf({ title, sections, link }) };
 }
 
-/** The longest text of a section and of a header in Slack. */
+/** Slack's maximum characters of a section and of a header. */
 const SLACK_SECTION = 3000;
 const SLACK_HEADER = 150;
 
@@ -91,8 +94,8 @@ function slackBody({ rule, text, sections = [{ lines: [text] }] }: Content, link
 }
 
 /**
- * Text as Slack shows it: `&`, `<` and `>` escaped, so that nothing in it is a link or a mention (`<!channel>`,
- * `<@U…>`); and the characters that would format it, or name somebody without brackets, followed by nothing visible.
+ * Escapes text for Slack: `&`, `<` and `>`, so that it contains no link or mention (`<!channel>`, `<@U…>`). A
+ * zero-width space after characters that format text or mention somebody without brackets disables them.
  */
 export function escapeMrkdwn(text: string): string {
   return text
@@ -102,7 +105,7 @@ export function escapeMrkdwn(text: string): string {
     .replaceAll(/[*_~`@#]/g, '$&\u200b');
 }
 
-/** Cuts at a character, never within one that is escaped. */
+/** Cuts at a character, never inside an escape or a surrogate pair. */
 function cut(text: string, longest: number): string {
   if (text.length <= longest) return text;
   return `${text
@@ -113,7 +116,7 @@ function cut(text: string, longest: number): string {
 
 const VIEW_OF: Readonly<Record<Counted, string>> = { TOPIC: 'topic', GAP: 'gap', CSAT_DSAT: 'signal' };
 
-/** The page of the dashboard about an entity, or about the instance; `days`: from the first day to the last. */
+/** Returns the dashboard path of an entity, or of the instance. `days`: first day/last day. */
 export function linkTo(
   instanceId: string,
   entity: Pick<NonNullable<Firing['entity']>, 'groupBy' | 'id'> | null,
@@ -123,7 +126,7 @@ export function linkTo(
   return `/?${new URLSearchParams({ instance: instanceId, ...(days === undefined ? {} : { range: days }), ...page }).toString()}`;
 }
 
-/** A message that was never sent. */
+/** Builds a message that has not been sent yet. */
 export function messageOf(
   id: string,
   type: Message['type'],
@@ -145,14 +148,14 @@ export function messageOf(
   };
 }
 
-/** A firing as a message. `position`: the stream sequence that its numbers contain. */
+/** Builds the content of a firing. `position` is the stream sequence that its numbers include. */
 export function contentOf(
   firing: Firing & { readonly quotes: readonly string[] },
   position: number,
   at: number,
 ): Content {
   const { rule, window, span, value, bound, sessions, before, entity, quotes } = firing;
-  // Who reads it does so now, however far behind the worker is.
+  // Reads as current only if the window is still open now, however far behind the worker is.
   const text = textOf({ ...firing, isOpen: firing.isOpen && span.end > at * 1000 });
   const timesOf = ({ start, end }: Span) => ({ start: formatInstant(start), end: formatInstant(end) });
   const { timeZone } = rule;

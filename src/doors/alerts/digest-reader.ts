@@ -1,4 +1,8 @@
-/** The digest of any week, whoever asks. Covered by test/e2e/alerts-rules.test.ts. */
+/**
+ * Reads the digest of any week for API callers.
+ *
+ * Test: test/e2e/alerts-rules.test.ts.
+ */
 import { z } from 'zod';
 import { startOfDate } from '../../domain/local-time.ts';
 import { formatInstant, parseTime } from '../../domain/time.ts';
@@ -12,11 +16,11 @@ import { SnapshotFigures, type FiguresOptions } from './figures.ts';
 import { htmlOf } from './html.ts';
 import { windowAt } from './windows.ts';
 
-/** What comes later has no four digits of a year. */
+/** Upper bound of the week: years have four digits. */
 const LAST_WEEK = Date.UTC(9999, 11, 20) * 1000;
 const WRONG_WEEK = 'must be a date that exists, such as 2026-11-16';
 
-/** GET /v1/digest: its parameters. */
+/** Parameters of GET /v1/digest. */
 export const digestParameterSchemas = z.strictObject({
   instanceId: queryParameterSchemas.shape.instanceId.describe('The instance whose week it is.'),
   week: z
@@ -44,23 +48,22 @@ export const digestResponseSchema = z.strictObject({
   ...digestFigures,
 });
 
-/** A digest as figures, and as a page of HTML that needs nothing else. */
+/** A digest as JSON, and as a self-contained HTML page. */
 export interface DigestAnswer {
   readonly json: z.output<typeof digestResponseSchema>;
   readonly html: string;
 }
 
 export interface DigestReaderOptions extends FiguresOptions {
-  /** The reader of the shard that an instance (UUID) belongs to. */
+  /** Returns the reader of the shard that contains an instance (UUID). */
   readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
   readonly publicUrl: PublicUrl;
-  /** What people call an instance; null: it has no name. */
+  /** Returns the name of an instance, or null. */
   readonly nameOf: (instanceId: string) => Promise<string | null>;
-  /** Milliseconds since 1970-01-01 UTC. */
   readonly now: () => number;
 }
 
-/** Reads the digests of instances that are known to exist. */
+/** Reads digests; the caller checks that the instance exists. */
 export class DigestReader {
   readonly #options: DigestReaderOptions;
 

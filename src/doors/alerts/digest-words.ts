@@ -1,4 +1,8 @@
-/** The words of a digest, and the message that they are. Covered by test/doors/alerts/digest.test.ts. */
+/**
+ * Writes the text of a digest, and the message that contains it.
+ *
+ * Test: test/doors/alerts/digest.test.ts.
+ */
 import { wallClock } from '../../domain/local-time.ts';
 import { formatInstant } from '../../domain/time.ts';
 import { linkTo, type Content, type Section } from './body.ts';
@@ -18,23 +22,23 @@ import {
   usually,
 } from './texts.ts';
 
-/** The figures of a digest, as they are answered and posted. */
+/** Returns the figures as the API answers and posts them. */
 export function figuresOf(digest: Digest): Omit<Digest, 'span' | 'timeZone' | 'until' | 'others'> {
   const { span: _, timeZone: __, until: ___, others: ____, ...figures } = digest;
   return figures;
 }
 
-/** What a digest is part of. */
+/** Context of a digest message. */
 interface DigestMessage {
-  /** The name of the instance; null: it has none. */
+  /** Name of the instance, or null. */
   readonly instance: string | null;
-  /** The stream sequence that its numbers contain. */
+  /** Stream sequence that the numbers include. */
   readonly position: number;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
 
-/** A digest as a message. */
+/** Builds the content of a digest message. */
 export function digestContent(
   rule: Rule,
   digest: Digest,
@@ -62,7 +66,7 @@ export function digestContent(
   };
 }
 
-/** The page of the dashboard about the week. */
+/** Returns the dashboard path for the week. */
 export function linkToDigest(
   instanceId: string,
   { span, timeZone }: Pick<Digest, 'span' | 'timeZone'>,
@@ -82,8 +86,8 @@ function plain({ title, lines }: Section): string {
 }
 
 /**
- * The words of a digest: first its numbers, then what they are about. A list that is empty is left out. `instance`: its
- * name, where the words have to say it.
+ * Writes the sections of a digest: first its totals, then its lists; empty lists are left out. `instance` is the name
+ * to mention, or null.
  */
 export function sectionsOf(digest: Digest, instance: string | null = null): Section[] {
   const { span, timeZone, until, sessions, others } = digest;
@@ -123,12 +127,12 @@ export function sectionsOf(digest: Digest, instance: string | null = null): Sect
   ].filter(({ lines }) => lines.length > 0);
 }
 
-/** “and 6 other topics”; nothing where the list is whole. */
+/** Example: “and 6 other topics”; empty if the list is complete. */
 function more(count: number, unit: string): string[] {
   return count === 0 ? [] : [`and ${number(count)} other ${unit}${count === 1 ? '' : 's'}`];
 }
 
-/** “The week is not over: these are the numbers up to Saturday, 28 November 2026, 20:40, …” */
+/** Example: “The week is not over. These are its numbers up to Saturday, 28 November 2026, 20:40; …” */
 function soFar(until: number, timeZone: string): string {
   return (
     `The week is not over. These are its numbers up to ${dayName(until, timeZone)}, ${clock(until, timeZone)}; ` +
@@ -140,17 +144,20 @@ function were(count: number): string {
   return `${count === 1 ? 'was' : 'were'} ${conversations(count)}`;
 }
 
-/** “There were 1,204 conversations (12 % more than in the week before) with 830 users (5 % fewer).” */
+/** Example: “There were 1,204 conversations (12 % more than in the week before) with 830 users (5 % fewer).” */
 function sizeSentence({ sessions, users }: Digest): string {
   const size = `There ${were(sessions.now)}${comparison(sessions, ' than in the week before')}`;
   if (users.now === 0) return `${size}.`;
   return `${size} with ${counted(users.now, 'user')}${comparison(users, '')}.`;
 }
 
-/** Of fewer, and from as many times as much on, per cent say more than there is: as the dashboard decides it. */
+/**
+ * Below ENOUGH conversations, and from MANIFOLD times as many on, a percentage misleads. The dashboard uses the same
+ * limits.
+ */
 const [ENOUGH, MANIFOLD] = [5, 10];
 
-/** “ (12 % more than in the week before)”, “ (3 fewer)”; nothing where there was no week before. */
+/** Examples: “ (12 % more than in the week before)”, “ (3 fewer)”; empty if there was none in the week before. */
 function comparison({ now, before }: Compared, than: string): string {
   if (before === 0) return '';
   const change = Math.round((now / before - 1) * 100);
@@ -163,7 +170,9 @@ function comparison({ now, before }: Compared, than: string): string {
   return ` (${amount} ${now > before ? 'more' : 'fewer'}${than})`;
 }
 
-/** “99 of the 1,204 conversations (8.2 %) had a signal of dissatisfaction, against 7.5 % in the week before.” */
+/**
+ * Example: “99 of the 1,204 conversations (8.2 %) had a signal of dissatisfaction, against 7.5 % in the week before.”
+ */
 function dissatisfactionSentence({ sessions, dissatisfied }: Digest): string {
   const share = dissatisfied.now / sessions.now;
   const before =
@@ -176,12 +185,12 @@ function dissatisfactionSentence({ sessions, dissatisfied }: Digest): string {
   return `${which} had a signal of dissatisfaction${before}.`;
 }
 
-/** “‘Cancel order’: 120 conversations” */
+/** Example: “‘Cancel order’: 120 conversations” */
 function counts({ name, sessions }: EntityFigures): string {
   return `‘${oneLine(name)}’: ${conversations(sessions)}`;
 }
 
-/** “‘Cancel order’ (ability): 120 conversations” */
+/** Example: “‘Cancel order’ (ability): 120 conversations” */
 function countsOfGap({ name, sessions, gapType }: EntityFigures): string {
   const type = gapType === undefined ? '' : ` (${gapType === 'TOOL' ? 'ability' : 'knowledge'})`;
   return `‘${oneLine(name)}’${type}: ${conversations(sessions)}`;
@@ -192,8 +201,8 @@ function changedTopic(topic: Discussed): string {
 }
 
 /**
- * “‘Cancel order’: 40 conversations, 12 in the week before, 9.5 in an average week of the last eight weeks”; a gap
- * or signal says what it is.
+ * Example: “‘Cancel order’: 40 conversations, 12 in the week before, 9.5 in an average week of the last eight weeks”; a
+ * gap or signal is named as such.
  */
 function changed({ sessions, sessionsBefore, weeksBefore, ...entity }: Changed): string {
   const before = sessionsBefore === 0 ? 'none' : number(sessionsBefore);

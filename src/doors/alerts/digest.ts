@@ -1,4 +1,9 @@
-/** What a week was like, in figures; `digest-words.ts` has its words. Covered by test/doors/alerts/digest.test.ts. */
+/**
+ * Reads the figures of a weekly digest; `digest-words.ts` writes its text. An entity is in only one of the lists of
+ * new, rising and falling ones.
+ *
+ * Test: test/doors/alerts/digest.test.ts.
+ */
 import { weeksEarlier } from '../../domain/local-time.ts';
 import { risingOf } from './evaluation.ts';
 import type { EntityChange, EntityFigures, Figures, Listed } from './figures.ts';
@@ -6,21 +11,21 @@ import { messageIdOf } from './outbox.ts';
 import type { Counted, Rule } from './rule.ts';
 import { windowAt, type Span } from './windows.ts';
 
-/** A number of the week, and of the week before. */
+/** A number of the week, and the same of the week before. */
 export interface Compared {
   readonly now: number;
   readonly before: number;
 }
 
 export interface Changed extends Omit<EntityChange, 'rises'> {
-  /** Of what rises against more weeks: its conversations in all of them, and how many weeks they are. */
+  /** Set if the entity rises against several weeks: its conversations in all of them, and their number. */
   readonly weeksBefore?: { readonly sessions: number; readonly weeks: number };
 }
 
-/** A topic of the week, and its conversations in the week before. */
+/** A topic of the week with its conversations in the week before. */
 export type Discussed = EntityFigures & Pick<Changed, 'sessionsBefore'>;
 
-/** The lists of a digest, the most conversations or the clearest change first. */
+/** The lists of a digest, sorted by conversations or by clarity of the change. */
 export interface Lists {
   readonly topics: readonly Discussed[];
   readonly newTopics: readonly EntityFigures[];
@@ -33,15 +38,15 @@ export interface Lists {
 
 export interface Digest extends Lists {
   readonly span: Span;
-  /** Whose week it is. */
+  /** Time zone whose week it is. */
   readonly timeZone: string;
-  /** Where the numbers end in a week that is not over, microseconds since 1970; null: it is over. */
+  /** End of the figures in a week that is not over, microseconds since 1970; null if it is over. */
   readonly until: number | null;
   readonly sessions: Compared;
   readonly users: Compared;
   /** Conversations with a signal of dissatisfaction. */
   readonly dissatisfied: Compared;
-  /** How many more each list would have. */
+  /** Number of elements cut from each list. */
   readonly others: Readonly<Record<keyof Lists, number>>;
 }
 
@@ -56,9 +61,9 @@ const MOST_TOLD: Readonly<Record<keyof Lists, number>> = {
   dissatisfaction: MOST_OTHERS,
   repeatedRequests: MOST_OTHERS,
 };
-/** Of what has changed: in a week with few conversations, little of it is news. */
+/** Fewest conversations of a new or changed entity; in quiet weeks smaller changes are not news. */
 const FEWEST = 3;
-/** What rises in a week has so many times the conversations of an average week before, as an alert does by default. */
+/** Factor over an average week from which an entity rises; the default of alerts. */
 const FACTOR = 2;
 
 export function digestIdOf(rule: Rule, { start }: Span): string {
@@ -66,8 +71,8 @@ export function digestIdOf(rule: Rule, { start }: Span): string {
 }
 
 /**
- * Reads the digest of a week of a time zone. `now`: of a week that is not over then, what there is is compared with the
- * same part of the week before.
+ * Reads the digest of a week. A week that is not over at `now` (microseconds) is compared with the same part of the
+ * week before.
  */
 export async function readDigest(
   figures: Figures,
@@ -132,7 +137,7 @@ function cutLists(lists: Lists): Lists & Pick<Digest, 'others'> {
   };
 }
 
-/** A week that is told, and what it is compared with. */
+/** The week of a digest, and the span that it is compared with. */
 interface Week {
   readonly span: Span;
   readonly before: Span;
@@ -153,8 +158,8 @@ async function withBefore(
 }
 
 /**
- * What rises against the eight weeks before, as an alert decides it, and is more than in the week before: what one week
- * alone does not tell from chance. `told`: of these it is said already.
+ * Finds entities that rise against the eight weeks before, by the rule of alerts, and against the last week: changes
+ * that one week alone cannot separate from chance. `told` are entities already listed.
  */
 async function risenIn(
   groupBy: Counted,
@@ -178,7 +183,7 @@ async function risenIn(
     });
 }
 
-/** Topics without a conversation before; in the first week of an instance none of them is news. */
+/** Finds topics without an earlier conversation; empty in the first week of an instance, when all are new. */
 async function newIn(
   topics: readonly EntityFigures[],
   figures: Figures,

@@ -1,57 +1,65 @@
-/** Decides which alerts have something to say. Covered by test/doors/alerts/evaluation.test.ts. */
+/**
+ * Decides which alerts fire. Keeps the invariant that a firing of the same alert, entity and window has the same id in
+ * every evaluation, so that it is sent once.
+ *
+ * Test: test/doors/alerts/evaluation.test.ts.
+ */
 import { weeksEarlier } from '../../domain/local-time.ts';
 import type { EntityFigures, Figures } from './figures.ts';
 import { messageIdOf } from './outbox.ts';
 import type { Condition, Counted, Rule, Window } from './rule.ts';
 import { timeBefore, windowAt, windowsBetween, type Span } from './windows.ts';
 
-/** What an alert has to say. */
+/** A firing of an alert. */
 export interface Firing {
-  /** The same for the same alert, entity and window. */
+  /** Equal for the same alert, entity and window. */
   readonly id: string;
   readonly rule: Rule;
-  /** Null: of a new topic, which has no end. */
+  /** Null for a new topic, which has no window. */
   readonly window: Window | null;
   readonly span: Span;
-  /** Whether the window goes on. */
+  /** True while the window is not over. */
   readonly isOpen: boolean;
-  /** Null: it is about the instance as a whole. */
+  /** Null if the firing concerns the whole instance. */
   readonly entity: Named | null;
-  /** What was measured: conversations, or a share of them. */
+  /** The measured value: conversations, or a share of them. */
   readonly value: number;
-  /** What it was measured against. */
+  /** The bound that the value reached. */
   readonly bound: number;
-  /** Of a share: all conversations of the window. */
+  /** All conversations of the window; set for a share. */
   readonly sessions?: number;
-  /** Of what rises: the conversations of the time before, and how many windows it holds. */
+  /** Conversations of the time before and its number of windows; set for a rise. */
   readonly before?: Span & { readonly sessions: number; readonly windows: number };
-  /** It stands for these, of which nothing else is said in this window; the most conversations first. */
+  /**
+   * Set for a summary: the entities that got no firing of their own in this window, those with the most conversations
+   * first.
+   */
   readonly heldBack?: readonly Named[];
 }
 
-/** What an alert counts. */
+/** An entity that an alert counts. */
 type Named = EntityFigures & { readonly groupBy: Counted };
 
 export interface Moment {
-  /** What was stored in the stream since then, and up to `until`, was not evaluated. Microseconds since 1970. */
+  /** Entries stored in the stream from `since` to `until` are to be evaluated, microseconds since 1970. */
   readonly since: number;
   readonly until: number;
-  /** Whether a message is known to be in the outbox: then nobody needs to ask again. */
+  /** Returns true if a message with this id is known to be in the outbox. */
   readonly isKnown: (id: string) => boolean;
-  /** Topics that are not new to an alert, by both ids: what was found old is not looked at again. */
+  /** Cache of topics that are not new to an alert, as `alert topic` ids. */
   readonly old: Set<string>;
 }
 
 type Of<Kind extends Condition['kind']> = Extract<Condition, { readonly kind: Kind }>;
 
-/** A topic is new for so long after its first conversation, in weeks. */
+/** A topic stays new for this many weeks after its first conversation. */
 const NEW_FOR_WEEKS = 4;
-/** An alert says so much of one window, and one thing more: what it holds back. */
+/** Maximum number of firings of an alert in a window, besides the summary of the rest. */
 export const MOST_IN_WINDOW = 20;
-/** In the first weeks of an instance, every topic is seen for the first time: none of them is news. */
+/** No topic is news in these first weeks of an instance, when all are new. */
 const LEARNING_WEEKS = 1;
 
-/** What these alerts of an instance have to say at a moment, known messages left out. */
+/** Evaluates the alerts of an instance at a moment; leaves out firings already in the outbox. */
 export async function evaluate(rules: readonly Rule[], figures: Figures, moment: Moment): Promise<Firing[]> {
   const firings: Firing[] = [];
   for (const rule of rules) {
@@ -72,14 +80,14 @@ export async function evaluate(rules: readonly Rule[], figures: Figures, moment:
   return firings;
 }
 
-/** A window that was over when the alert was made is none of its business. */
+/** Returns the windows to evaluate; those that ended before the alert was created are left out. */
 function windowsOf({ createdAt, timeZone }: Rule, window: Window, { since, until }: Moment): Span[] {
   return windowsBetween(window, timeZone, Math.max(since, createdAt * 1000), until).filter(
     ({ end }) => end > createdAt * 1000,
   );
 }
 
-/** An alert, and the window in which its condition is looked for. */
+/** An alert and a window in which its condition is evaluated. */
 interface Question<Asked extends Condition> {
   readonly rule: Rule;
   readonly condition: Asked;
@@ -90,18 +98,18 @@ interface Question<Asked extends Condition> {
 
 type Found = Omit<Firing, 'rule' | 'span' | 'isOpen' | 'window'>;
 
-/** What is to be said of a window, and of how many entities something was said before. */
+/** Firings in a window, and the number of entities that already have one. */
 interface FoundIn {
   readonly found: readonly Found[];
   readonly told: number;
 }
 
-/** What is held back in a window is said once. */
+/** Id of the summary of a window, which is sent once. */
 function heldIdOf({ id, condition }: Rule, start: number): string {
   return messageIdOf(id, `${condition.kind} held back`, '', start);
 }
 
-/** As much as may be said of a window in which so much was said already; the rest is one firing. */
+/** Limits the firings of a window that already has `told`; the rest becomes one summary. */
 function bounded(heldId: string, found: readonly Found[], told: number): readonly Found[] {
   const room = Math.max(0, MOST_IN_WINDOW - told);
   if (found.length <= room) return found;
@@ -124,10 +132,10 @@ function firingsIn(question: Question<Of<'count' | 'rising' | 'dsat_share'>>): P
   }
 }
 
-/** `fresh`: entities that were not told yet. */
+/** `fresh`: entities without a firing so far. `told`: the number of the others. */
 type Candidates = { fresh: readonly { readonly id: string; readonly entity: Named }[]; told: number };
 
-/** The entities in a window that have enough conversations. */
+/** Returns the entities with enough conversations in the window. */
 async function candidates(question: Question<Of<'count' | 'rising'>>): Promise<Candidates> {
   const { rule, condition, span, figures, moment } = question;
   const { kind, groupBy, window, atLeast, ids, signalType } = condition;
@@ -160,7 +168,7 @@ async function rising(question: Question<Of<'rising'>>): Promise<FoundIn> {
   return { found, told };
 }
 
-/** A window in which something may have risen. */
+/** A window and the comparison for rises in it. */
 export interface RisingWindow {
   readonly groupBy: Counted;
   readonly window: Window;
@@ -171,8 +179,8 @@ export interface RisingWindow {
 }
 
 /**
- * What has risen of some entities of a window, by id: it has, in the window so far, `factor` times as many conversations
- * as in an average window before it, and its share of all is larger by more than chance, as GET /v1/changes decides it.
+ * Returns the entities that rise, by id: they have at least `factor` times the conversations of an average window
+ * before, and their share of all rises by more than chance, by the rule of GET /v1/changes.
  */
 export async function risingOf(
   entities: readonly EntityFigures[],
@@ -185,7 +193,7 @@ export async function risingOf(
   const earlier = await figures.entities(choice);
   const manifold = (windows: number): readonly EntityFigures[] =>
     earlier.filter(({ id, sessions }) => (now.get(id) ?? 0) >= (factor * sessions) / windows);
-  // Most are no more than before: then nothing else is read.
+  // Most entities do not rise; then no more is read.
   if (manifold(most.windows).length === 0) return new Map();
   const before = timeBefore(window, timeZone, span, await figures.firstDay(most));
   if (before === null) return new Map();
@@ -213,7 +221,7 @@ async function dissatisfied(question: Question<Of<'dsat_share'>>): Promise<Found
   return value > above ? { found: [{ id, entity: null, value, bound: above, sessions }], told: 0 } : nothing;
 }
 
-/** Topics without a conversation before the alert was made, and with none that is older than four weeks. */
+/** Finds topics whose first conversation came after the alert was created and within the last four weeks. */
 async function newTopics(
   rule: Rule,
   { kind, atLeast }: Of<'new_topic'>,
@@ -259,7 +267,7 @@ async function newTopics(
   return bounded(heldId, found, told).map((one) => ({ ...one, ...common }));
 }
 
-/** How many of these topics had no conversation before a time. */
+/** Counts the topics without a conversation before a time. */
 async function firstSeenFrom(at: number, ids: readonly string[], figures: Figures): Promise<number> {
   if (ids.length === 0) return 0;
   const span = { start: -Infinity, end: at };
@@ -267,7 +275,7 @@ async function firstSeenFrom(at: number, ids: readonly string[], figures: Figure
   return ids.length - before.length;
 }
 
-/** A time, or the end of the first week of the instance if that is later. */
+/** Returns `at`, or the end of the instance's first week if that is later. */
 async function learntAt(figures: Figures, at: number, timeZone: string): Promise<number> {
   const start = weeksEarlier(at, LEARNING_WEEKS, timeZone);
   if ((await figures.sessions({ start: -Infinity, end: start })) > 0) return at;

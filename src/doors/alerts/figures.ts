@@ -1,6 +1,8 @@
 /**
- * What conditions are decided by, from one snapshot: the numbers of GET /v1/query and GET /v1/changes, and no others.
- * Covered by test/doors/alerts/figures.test.ts and test/e2e/alerts-rules.test.ts.
+ * Reads the numbers that conditions compare, from one snapshot. Keeps the invariant that they equal those of GET
+ * /v1/query and GET /v1/changes.
+ *
+ * Test: test/doors/alerts/figures.test.ts.
  */
 import { GROUPINGS, type GroupBy } from '../../domain/groupings.ts';
 import { answerQuery, type AnswerOptions } from '../../query/answer.ts';
@@ -17,71 +19,71 @@ import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-re
 import { COUNTED, type Counted, type Window } from './rule.ts';
 import type { Span } from './windows.ts';
 
-/** A topic, gap or signal, and the conversations that it came up in. */
+/** An entity and its conversations. */
 export interface EntityFigures {
   readonly id: string;
   readonly name: string;
   readonly sessions: number;
-  /** Of a signal. */
+  /** Set for signals. */
   readonly signalType?: 'SAT' | 'DSAT';
-  /** Of a gap. */
+  /** Set for gaps. */
   readonly gapType?: 'TOOL' | 'KNOWLEDGE';
 }
 
-/** What came up more often than before, or less often. */
+/** An entity that came up more or less often than before. */
 export interface EntityChange extends Pick<EntityFigures, 'id' | 'name' | 'sessions'> {
   readonly groupBy: Counted;
   readonly sessionsBefore: number;
   readonly rises: boolean;
 }
 
-/** What an evaluation counts, and what a digest lists besides. */
+/** Groupings that alerts count and digests list. */
 export type Listed = Counted | 'REPEATED_REQUEST';
 
 export interface EntityChoice {
   readonly groupBy: Listed;
-  /** ±Infinity: open. */
+  /** ±Infinity leaves an end open. */
   readonly span: Span;
-  /** The length of the window that the span is; null: it is no single one. */
+  /** Length of the window that equals the span; null if the span is no single window. */
   readonly window: Window | null;
   readonly atLeast: number;
-  /** Null: all. What merged is answered for by its heir. */
+  /** Null selects all. The heir stands for a merged entity. */
   readonly ids: readonly string[] | null;
 }
 
-/** What an evaluation asks: one moment of one instance. */
+/** Numbers of one instance at one moment. */
 export interface Figures {
-  /** Stream sequence that every number contains. */
+  /** Stream sequence that every number includes. */
   readonly position: number;
-  /** The most conversations first. */
+  /** Sorted by conversations, most first. */
   entities(choice: EntityChoice): Promise<readonly EntityFigures[]>;
-  /** Conversations in a span; `dissatisfied`: of them those with a signal of dissatisfaction. */
+  /** Counts conversations; `dissatisfied` counts only those with a signal of dissatisfaction. */
   sessions(span: Span, dissatisfied?: boolean): Promise<number>;
-  /** When the newest entry of the instance was applied, microseconds since 1970; 0 before the first. */
+  /** Time at which the newest entry of the instance was applied, microseconds since 1970; 0 before the first. */
   processedAt(): Promise<number>;
-  /** The start of the first day of UTC within a span that has a conversation; Infinity when there is none. */
+  /** Start of the first UTC day in the span that has a conversation; Infinity if none has. */
   firstDay(span: Span): Promise<number>;
-  /** End users in a span. */
+  /** Counts end users. */
   users(span: Span): Promise<number>;
-  /** What differs between two spans by more than chance explains, as GET /v1/changes tells it, the clearest first. */
+  /** Returns changes between two spans that exceed chance, by the rule of GET /v1/changes, the clearest first. */
   changes(span: Span, before: Span): Promise<readonly EntityChange[]>;
-  /** What users said of a topic or gap in a span, without personal data; none where nothing can be quoted. */
+  /** Quotes requests of users about a topic or gap, without personal data; empty if none can be quoted. */
   quotes(groupBy: Listed, id: string, span: Span): Promise<readonly string[]>;
 }
 
 export interface FiguresOptions extends AnswerOptions {
-  /** The texts of messages by stream position. */
+  /** Reads message texts by stream position. */
   readonly texts: WhyReaderOptions['texts'];
   readonly examples: WhyReaderOptions['examples'];
 }
 
-/** So many quotes of an entity. */
+/** Maximum quotes of an entity. */
 const MOST_QUOTES = 3;
 
-/** No instance has so many entities. */
+/** More than any instance has entities. */
 const MOST = 1_000_000;
 
-/** Reads each number once, however many conditions ask for it. */
+/** Figures of a snapshot; each number is read once. */
 export class SnapshotFigures implements Figures {
   readonly #snapshot: Snapshot;
   readonly #instanceId: string;
@@ -135,7 +137,7 @@ export class SnapshotFigures implements Figures {
     return [...new Set(wordings.typical.map(({ text }) => text))].slice(0, MOST_QUOTES);
   }
 
-  /** Other readers of the query side, over this snapshot. */
+  /** Gives readers of the query side this snapshot. */
   readonly #readerOf = (): Pick<SnapshotReader, 'read'> => ({ read: (work) => work(this.#snapshot) });
 
   sessions(span: Span, dissatisfied = false): Promise<number> {
@@ -184,14 +186,14 @@ export class SnapshotFigures implements Figures {
   }
 }
 
-/** Whether a span is a bucket of UTC, which a rollup has as it is. */
+/** True if the span is one UTC bucket, which a rollup contains directly. */
 function isBucket(window: Window, { start, end }: Span): boolean {
   return bucketStart(window, start) === start && nextBucketStart(window, start + 1) === end;
 }
 
 type Dimensions = QueryResponse['elements'][number]['dimensions'];
 
-/** The entity of a row, where the row is about one of this kind. */
+/** Returns the row's entity of this grouping. */
 function namedIn(dimensions: Partial<Dimensions>, groupBy: Listed) {
   return dimensions[GROUPINGS[groupBy].name as 'topic' | 'gap' | 'csatDsatSignal' | 'repeatedRequest'];
 }
@@ -208,7 +210,7 @@ function entityOf(groupBy: Listed, { dimensions, fields }: QueryResponse['elemen
   };
 }
 
-/** A change is about one thing. */
+/** Converts a change of one entity; empty for groupings that alerts do not count. */
 function entityChangeOf({ change, sessions, sessionsBefore, ...dimensions }: Change): EntityChange[] {
   const rises = change === 'new' || change === 'rising';
   return COUNTED.flatMap((groupBy) => {
@@ -221,12 +223,11 @@ function entityChangeOf({ change, sessions, sessionsBefore, ...dimensions }: Cha
 
 /** Reads the published views of one shard. */
 export interface FiguresReader {
-  /** Numbers of one instance at the newest moment that is published; null while nothing is. */
+  /** Calls `work` with the figures of the newest published moment; null before the first publication. */
   read<T>(instanceId: string, work: (figures: Figures) => Promise<T>): Promise<T | null>;
   close(): Promise<void>;
 }
 
-/** Reads figures of one shard's published views. */
 export function figuresReader(
   reader: Pick<SnapshotReader, 'hasManifest' | 'read' | 'close'>,
   options: FiguresOptions,

@@ -1,24 +1,28 @@
-/** Finds the addresses that a host's name leads to. Covered by test/doors/alerts/host-addresses.test.ts. */
+/**
+ * Resolves host names over sockets of its own, so that a silent name server cannot block the process.
+ *
+ * Test: test/doors/alerts/host-addresses.test.ts.
+ */
 import { promises as dns, type LookupAddress } from 'node:dns';
 import { Turns } from '../../domain/turns.ts';
 
 export interface AddressOptions {
-  /** Name servers, as `dns.setServers` takes them. Default: those of the system. */
+  /** Name servers in the form of `dns.setServers`. Default: those of the system. */
   readonly servers?: readonly string[];
-  /** Finds a name as the system does, by its files too. Default: getaddrinfo. */
+  /** Resolves a name by the system, including its hosts file. Default: getaddrinfo. */
   readonly bySystem?: (name: string) => Promise<LookupAddress[]>;
 }
 
-/** Rejects with what the system or the name server fails with, or when its signal aborts. */
+/** Rejects with the error of the system or name server, or when its signal aborts. */
 export type FindAddresses = (name: string) => Promise<LookupAddress[]>;
 
-/** One silent name server is given up after three seconds, three after nine: within the time that a message has. */
+/** One silent name server fails after three seconds, three after nine: within a message's timeout. */
 const LIMITS = { timeout: 800, tries: 2 };
 
 /**
- * Asks name servers over sockets of its own: getaddrinfo would hold one of the two threads that all names of a process
- * share for as long as a name server is silent. Only where names may be private ones, which a file may know or which
- * may lack their domain, a name without an answer is looked up by the system: one name of a project at a time.
+ * Creates the resolver. getaddrinfo would occupy one of the process's two resolver threads for as long as a name server
+ * is silent. It is asked only where private names are allowed, which may be in a hosts file or lack a domain, and for
+ * one name of a project at a time.
  */
 export function addressFinder(allowPrivate: boolean, options: AddressOptions) {
   const { servers, bySystem = (name) => dns.lookup(name, { all: true }) } = options;

@@ -1,18 +1,22 @@
-/** Messages as one page of HTML that needs nothing else. Covered by test/doors/alerts/html.test.ts. */
+/**
+ * Renders a message as a self-contained HTML page. All text is escaped.
+ *
+ * Test: test/doors/alerts/html.test.ts.
+ */
 import type { Section } from './body.ts';
 import { oneLine } from './texts.ts';
 
 export interface HtmlPage {
-  /** Plain text, not escaped, as everything here. */
+  /** Plain text, not escaped, as are the sections. */
   readonly title: string;
   readonly sections: readonly Section[];
-  /** Where the dashboard shows it; anything but an http or https address is left out. */
+  /** Link to the dashboard; left out unless it is http or https. */
   readonly link: string;
 }
 
 const FONT = 'font-family:system-ui,-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif';
 
-/** The page. Its styles stand in its elements: readers of mail drop others. */
+/** Renders the page. Styles are inline, because mail clients drop others. */
 export function htmlOf({ title, sections, link }: HtmlPage): string {
   const open = /^https?:\/\//.test(link)
     ? `<p style="margin:28px 0 0"><a href="${escapeHtml(link)}" style="color:#0b5cad">Open in Undertone</a></p>`

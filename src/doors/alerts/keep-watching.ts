@@ -1,13 +1,17 @@
-/** Covered by test/doors/alerts/rules.test.ts. */
+/**
+ * Keeps a watch on a bucket alive.
+ *
+ * Test: test/doors/alerts/rules.test.ts.
+ */
 import type { KeyValueWatch } from '../../stream/kv/key-value.ts';
 
 export interface KeptWatch {
-  /** Resolves when everything that was there at first is told. Rejects when closed before. */
+  /** Resolves once all initial entries are delivered. Rejects if closed before. */
   readonly loaded: Promise<void>;
   close(): Promise<void>;
 }
 
-/** Watches a bucket, and again from its beginning when it was emptied or replaced; `onLost` is told of that. */
+/** Watches a bucket, and restarts from its beginning after it was emptied or replaced; `onLost` is called first. */
 export function keepWatching(watch: () => KeyValueWatch, onLost: () => void): KeptWatch {
   let closed = false;
   let current: KeyValueWatch;

@@ -1,14 +1,19 @@
-/** Messages by e-mail, through the operator's server. Covered by test/doors/alerts/mail.test.ts. */
+/**
+ * Sends messages by e-mail through the operator's SMTP server. Errors never contain the server's URL, which may hold a
+ * password.
+ *
+ * Test: test/doors/alerts/mail.test.ts.
+ */
 import { PostError, type Post } from './post.ts';
 
 export interface MailOptions {
-  /** `smtp://` or `smtps://`, with user and password where the server wants them. */
+  /** `smtp://` or `smtps://`, with user and password if the server requires them. */
   readonly smtpUrl: string;
   /** An address, or a name and an address: `Undertone <undertone@example.com>`. */
   readonly from: string;
 }
 
-/** What is sent: the body of a message of format `email`. */
+/** Body of a message of format `email`. */
 export interface MailBody {
   readonly subject: string;
   readonly text: string;
@@ -20,17 +25,17 @@ const MOST_RECIPIENTS = 10;
 const LONGEST_ADDRESS = 254;
 const ADDRESS = /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[a-z\d](?:[a-z\d.-]*[a-z\d])?$/i;
 
-/** Whether an alert's URL names people rather than a receiver of webhooks. */
+/** True for `mailto:` URLs. */
 export function isMail(url: string): boolean {
   return url.startsWith(SCHEME);
 }
 
-/** The addresses of `mailto:ada@example.com,bob@example.com`. */
+/** Returns the addresses of `mailto:ada@example.com,bob@example.com`. */
 export function recipientsOf(url: string): readonly string[] {
   return url.slice(SCHEME.length).split(',');
 }
 
-/** Why nothing can be mailed to it; null when it can. */
+/** Returns the fault of a `mailto:` URL, or null. */
 export function faultOfMail(url: string): string | null {
   const recipients = recipientsOf(url);
   if (recipients.length > MOST_RECIPIENTS) return `must name at most ${MOST_RECIPIENTS} addresses`;
@@ -39,8 +44,8 @@ export function faultOfMail(url: string): string | null {
 }
 
 /**
- * Posts to `mailto:` URLs. Rejects with PostError when the server did not take it within the time; an address that it
- * refuses beside others that it takes gets nothing.
+ * Creates the sender for `mailto:` URLs. Rejects with PostError if the server does not accept the message in time; an
+ * address that it refuses beside accepted ones gets nothing.
  */
 export function createMail({ smtpUrl, from }: MailOptions): Post {
   return async (url, { headers, body, timeoutMs, signal }) => {
@@ -49,12 +54,12 @@ export function createMail({ smtpUrl, from }: MailOptions): Post {
     const limits = { connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs };
     let close = (): void => undefined;
     try {
-      // Most installations send none.
+      // Loaded on demand: most installations send no mail.
       const { createTransport } = await import('nodemailer');
       const transport = createTransport({ url: smtpUrl, ...limits }, { from });
       close = () => transport.close();
       const sending = transport.sendMail({
-        // As lists, nothing in an address is read as more of them.
+        // As objects, so that no address is parsed as several.
         to: recipientsOf(url).map((address) => ({ name: '', address })),
         subject,
         text,
@@ -67,7 +72,7 @@ export function createMail({ smtpUrl, from }: MailOptions): Post {
       await untilEnded(sending, ended);
       return { status: SENT, retryAfterMs: null };
     } catch (error) {
-      // Without its cause, which may hold the address of the server with its password.
+      // Without the cause, which may contain the server's URL with its password.
       throw new PostError(
         ended.aborted && !signal.aborted ? `no answer within ${timeoutMs / 1000} seconds` : reasonOf(error),
       );
@@ -77,7 +82,7 @@ export function createMail({ smtpUrl, from }: MailOptions): Post {
   };
 }
 
-/** What SMTP answers when a message is taken. */
+/** SMTP status of an accepted message. */
 const SENT = 250;
 
 async function untilEnded(sending: Promise<unknown>, ended: AbortSignal): Promise<void> {
@@ -95,7 +100,7 @@ async function untilEnded(sending: Promise<unknown>, ended: AbortSignal): Promis
   }
 }
 
-/** It never holds the address of the server, which may hold a password. */
+/** Describes the error without the server's URL. */
 function reasonOf(error: unknown): string {
   const { responseCode, code = '' } = error as { readonly responseCode?: number; readonly code?: string };
   if (code === 'EAUTH') return 'the mail server did not accept user and password';

@@ -1,65 +1,67 @@
-/** Covered by test/doors/alerts/outbox.test.ts. */
+/**
+ * The outbox: messages of alerts, before and after they are sent. Keeps the invariant that a message is stored before
+ * it is sent, and once under its id.
+ *
+ * Test: test/doors/alerts/outbox.test.ts.
+ */
 import { v5 } from 'uuid';
 import type { StreamConnection } from '../../stream/connection.ts';
 import { openKeyValue, type KeyValueBucket, type KeyValueWatch } from '../../stream/kv/key-value.ts';
 
-/** Bucket of what alerts have to say: `message.<instance>.<alert>.<message>`, and `seen.<instance>`. */
+/** Bucket with the keys `message.<instance>.<alert>.<message>` and `seen.<instance>`. */
 const OUTBOX_BUCKET = 'alert-outbox';
 
-/**
- * How long a message is remembered, so that it is not sent again. Longer than anything that makes the same one:
- * nothing is evaluated that lies further back.
- */
+/** Time for which a message is kept so that it is not sent again. Evaluation never goes further back. */
 const REMEMBERED_MS = 90 * 86_400_000;
 
 export const MESSAGE_STATES = ['pending', 'delivered', 'dead'] as const;
 export type MessageState = (typeof MESSAGE_STATES)[number];
 
-/** What an alert has to say, and what became of it. Times are milliseconds since 1970-01-01 UTC. */
+/** A message and its state. Times are milliseconds since 1970. */
 export interface Message {
-  /** Also the `webhook-id` of every attempt. */
+  /** Also the `webhook-id` of each attempt. */
   readonly id: string;
   readonly instanceId: string;
   readonly ruleId: string;
   readonly type: 'alert' | 'digest' | 'test';
-  /** What is posted, in every attempt the same. */
+  /** Body, identical in every attempt. */
   readonly body: string;
-  /** The same in one sentence. */
+  /** Text of the message, for people. */
   readonly text: string;
   readonly createdAt: number;
   readonly state: MessageState;
-  /** Attempts that have ended. */
+  /** Number of finished attempts. */
   readonly attempts: number;
-  /** Of a pending one: when it is sent next. */
+  /** Time of the next attempt while pending. */
   readonly nextAt: number;
-  /** How the last attempt ended: the status of the answer, or why there was none. */
+  /** Result of the last attempt: HTTP status, or the reason why there was no answer. */
   readonly last: { readonly at: number; readonly status: number | null; readonly reason: string } | null;
 }
 
-/** How far an instance has been evaluated. */
+/** The last evaluated moment of an instance. */
 export interface Seen {
-  /** Stream sequence that the numbers contained. */
+  /** Stream sequence that the numbers included. */
   readonly position: number;
-  /** When the stream stored the newest entry of the shard by then, microseconds since 1970-01-01 UTC. */
+  /** Time at which the stream stored the shard's newest entry by then, microseconds since 1970. */
   readonly storedAt: number;
 }
 
-/** A message as it is stored now. */
+/** A message and its revision in the bucket. */
 export interface Held {
   readonly message: Message;
-  /** What its next change has to name. */
+  /** Revision that the next update must name. */
   readonly revision: number;
 }
 
 /**
- * The id of what an alert says of an entity in a window: evaluated again, by whomever, it is the same, and the outbox
- * takes it once. `windowStart`: microseconds since 1970-01-01 UTC.
+ * Derives a message id from alert, entity and window: a repeated evaluation gets the same id, which the outbox accepts
+ * once. `windowStart`: microseconds since 1970.
  */
 export function messageIdOf(ruleId: string, kind: string, entityId: string, windowStart: number): string {
   return v5(`${kind}:${entityId}:${windowStart}`, ruleId);
 }
 
-/** Messages before and after they are sent: each is stored before anything of it leaves. */
+/** Stores messages in a key-value bucket. */
 export class Outbox {
   readonly #bucket: KeyValueBucket;
 
@@ -71,23 +73,23 @@ export class Outbox {
     return new Outbox(await openKeyValue(connection, OUTBOX_BUCKET, { ...options, ttlMs: REMEMBERED_MS }));
   }
 
-  /** Puts a message in; false when it was put in before, whatever became of it. */
+  /** Adds a message; false if its id was added before, in any state. */
   async add(message: Message): Promise<boolean> {
     return (await this.#bucket.create(keyOf(message), JSON.stringify(message))) !== null;
   }
 
-  /** Whether a message is in, and neither delivered nor given up. */
+  /** True if the message is stored and still pending. */
   async isPending(message: Message): Promise<boolean> {
     const entry = await this.#bucket.get(keyOf(message));
     return entry !== null && (JSON.parse(entry.value) as Message).state === 'pending';
   }
 
-  /** Notes what became of a message; the new revision, or null when somebody else has noted something. */
+  /** Updates a message; returns the new revision, or null if it was changed meanwhile. */
   note(message: Message, revision: number): Promise<number | null> {
     return this.#bucket.update(keyOf(message), JSON.stringify(message), revision);
   }
 
-  /** All messages of an alert that are remembered, the newest first. */
+  /** Lists the stored messages of an alert, newest first. */
   async of(instanceId: string, ruleId: string): Promise<Message[]> {
     const values = await this.#bucket.list(`message.${instanceId}.${ruleId}.*`);
     return values
@@ -104,7 +106,7 @@ export class Outbox {
     await this.#bucket.put(`seen.${instanceId}`, JSON.stringify(seen));
   }
 
-  /** Follows all messages; null: it is forgotten. */
+  /** Watches all messages; null means that one expired. */
   watch(onMessage: (id: string, held: Held | null) => void): KeyValueWatch {
     return this.#bucket.watch((key, value, revision) => {
       const [kind, , , id = ''] = key.split('.');

@@ -1,4 +1,8 @@
-/** Posts to an address that a caller named. Covered by test/doors/alerts/post.test.ts. */
+/**
+ * Posts to URLs that callers supply. Unless private addresses are allowed, connects only to checked public ones.
+ *
+ * Test: test/doors/alerts/post.test.ts.
+ */
 import type { RequestOptions } from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
 import { addressFinder, type AddressOptions, type FindAddresses } from './host-addresses.ts';
@@ -7,23 +11,23 @@ import { hostOf, isPublicAddress, NAME_FAULT, PRIVATE_FAULT } from './webhook-ur
 export interface PostOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Projects take turns where the names of hosts are looked up. */
+  /** Projects take turns in DNS look-ups. */
   readonly project: string;
-  /** For everything, from the name of the host to the end of the answer's head. */
+  /** Limit from the DNS look-up to the end of the response head. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
 export interface PostAnswer {
   readonly status: number;
-  /** What the header `Retry-After` asks for; null: nothing. */
+  /** Pause asked for by `Retry-After`, or null. */
   readonly retryAfterMs: number | null;
 }
 
-/** Rejects with PostError when no answer came. */
+/** Rejects with PostError if there is no response. */
 export type Post = (url: string, options: PostOptions) => Promise<PostAnswer>;
 
-/** Nothing answered. The message is for whoever made the alert, the code for the operator's log. */
+/** No response came. The message is for the owner of the alert, the code for the operator's log. */
 export class PostError extends Error {
   readonly code: string;
 
@@ -38,19 +42,19 @@ function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException | undefined)?.code ?? '';
 }
 
-/** Makes what posts. Redirects are not followed: they are answers like any other. Answers are not read. */
+/** Creates the function that posts. It does not follow redirects and does not read response bodies. */
 export function createPost(allowPrivate: boolean, options: AddressOptions = {}): Post {
   const find = addressFinder(allowPrivate, options);
   return async (text, { headers, body, project, timeoutMs, signal }) => {
     const url = new URL(text);
     const host = hostOf(url);
-    // A literal address is connected to without a look-up.
+    // A literal address needs no look-up, so it is checked here.
     if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host))
       throw new PostError(`the address ${PRIVATE_FAULT}`, { code: NOT_PUBLIC });
     const timeout = AbortSignal.timeout(timeoutMs);
     const ended = AbortSignal.any([signal, timeout]);
     const lookup = checkedLookup(allowPrivate, find(project, ended));
-    // A connection of its own: none that was opened before its address was checked.
+    // A new connection each time: one that is kept alive was opened for an earlier check.
     const how = { method: 'POST', headers: { ...headers }, signal: ended, lookup, agent: false };
     try {
       return await send(url, how, Buffer.from(body));
@@ -64,7 +68,7 @@ export function createPost(allowPrivate: boolean, options: AddressOptions = {}):
 }
 
 async function send(url: URL, options: RequestOptions, body: Buffer): Promise<PostAnswer> {
-  // Imported as modules they load the library behind `fetch` as well, which costs every start 30 ms.
+  // Imported on demand: the modules load the library behind `fetch`, which costs each start 30 ms.
   const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
   return new Promise((resolve, reject) => {
     const asked = request(url, options, (response) => {
@@ -75,12 +79,12 @@ async function send(url: URL, options: RequestOptions, body: Buffer): Promise<Po
       response.destroy();
     });
     asked.on('error', reject);
-    // Ended at once, it says how long it is.
+    // Ending at once sets Content-Length.
     asked.end(body);
   });
 }
 
-/** The addresses of a name, as they are connected to: all of them must be public. */
+/** Looks up a name for connecting; rejects unless all its addresses are public. */
 function checkedLookup(allowPrivate: boolean, find: FindAddresses): LookupFunction {
   return (name, { all }, done) => {
     find(name).then(
@@ -95,12 +99,12 @@ function checkedLookup(allowPrivate: boolean, find: FindAddresses): LookupFuncti
   };
 }
 
-/** An address is known and is not connected to. */
+/** Error code for an address that is refused. */
 const NOT_PUBLIC = 'NOT_PUBLIC';
 
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** Seconds, or a date. */
+/** Parses `Retry-After`, seconds or a date, to milliseconds. */
 export function retryAfterOf(header: string | undefined, now: number): number | null {
   if (header === undefined) return null;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
@@ -123,7 +127,7 @@ const REASONS: Readonly<Record<string, string>> = {
 function reasonOf(error: unknown): string {
   const code = codeOf(error);
   const { message = String(error) } = error as Error;
-  // What the parser of HTTP says.
+  // Errors of the HTTP parser.
   if (code.startsWith('HPE_')) return 'the answer is not HTTP';
   return REASONS[code] ?? (code === '' ? message : `${message} (${code})`).slice(0, 200);
 }

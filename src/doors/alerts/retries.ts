@@ -1,27 +1,31 @@
-/** When a message is sent again. Covered by test/doors/alerts/retries.test.ts. */
+/**
+ * Decides when a message is sent again.
+ *
+ * Test: test/doors/alerts/retries.test.ts.
+ */
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Pauses after the first attempt, the second, …: three days in all. */
+/** Pauses after the first, second, … attempt: about three days in all. */
 const PAUSES = [
   ...[5, 30].map((seconds) => seconds * SECOND),
   ...[2, 10, 30].map((minutes) => minutes * MINUTE),
   ...[1, 2, 4, 8, 12, 20, 24].map((hours) => hours * HOUR),
 ];
 
-/** Attempts of which each failed, until a message is given up. */
+/** Failed attempts after which a message is given up. */
 export const MOST_ATTEMPTS = PAUSES.length + 1;
 
-/** A receiver may ask for a longer pause, but not for one without end. */
+/** Limit on the pause that a receiver asks for. */
 const LONGEST_PAUSE = 24 * HOUR;
-/** So much of a pause is by chance, so that what failed together does not come back together. */
+/** Random part of a pause, so that messages that failed together are not retried together. */
 const SPREAD = 0.2;
 
 /**
- * The pause before the next attempt, milliseconds; null: there is none. `attempts`: those that have failed; `chance`: 0
- * to 1.
+ * Returns the pause before the next attempt in milliseconds, or null after the last. `attempts`: failed ones so far;
+ * `chance`: 0 to 1.
  */
 export function pauseAfter(attempts: number, retryAfterMs: number | null, chance: number): number | null {
   const pause = PAUSES[attempts - 1];

@@ -1,4 +1,8 @@
-/** What an alert watches and whom it tells. Covered by test/doors/alerts/rule.test.ts. */
+/**
+ * Definition of an alert: its condition and its delivery, with the schema of POST /v1/alerts/.
+ *
+ * Test: test/doors/alerts/rule.test.ts.
+ */
 import { z } from 'zod';
 import { givenUuid } from '../../domain/uuid.ts';
 import { isPlainName, NAME_RULE } from '../../domain/printable.ts';
@@ -6,11 +10,11 @@ import { timeZone } from '../../query/parameters.ts';
 import { faultOfMail, isMail } from './mail.ts';
 import { faultOfUrl } from './webhook-url.ts';
 
-/** Time buckets that a condition looks at. */
+/** Windows that a condition counts. */
 export const WINDOWS = ['HOUR', 'DAY', 'WEEK'] as const;
 export type Window = (typeof WINDOWS)[number];
 
-/** What is counted, by its name in queries. */
+/** Groupings that alerts count, by their name in queries. */
 export const COUNTED = ['TOPIC', 'GAP', 'CSAT_DSAT'] as const;
 export type Counted = (typeof COUNTED)[number];
 
@@ -121,14 +125,14 @@ const name = z
   .refine(isPlainName, NAME_RULE)
   .meta({ type: 'string', minLength: 1, maxLength: LONGEST_NAME });
 
-/** `whsec_` and 24 to 64 bytes in base64, as the Standard Webhooks specification has it. */
+/** `whsec_` and 24 to 64 bytes in base64, as in the Standard Webhooks specification. */
 const SECRET = /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Where messages may go. */
+/** Destinations that this installation allows. */
 export interface Reach {
-  /** To private addresses. */
+  /** Private addresses. */
   readonly allowPrivate: boolean;
-  /** To people, by e-mail. */
+  /** E-mail. */
   readonly hasMail: boolean;
 }
 
@@ -140,7 +144,7 @@ function faultOf(url: string, { allowPrivate, hasMail }: Reach): string | null {
   return hasMail ? faultOfMail(url) : NO_MAIL;
 }
 
-/** POST /v1/alerts/: its body. */
+/** Returns the schema of the body of POST /v1/alerts/. */
 export function newRuleSchema(reach: Reach) {
   return z.strictObject(
     {
@@ -185,7 +189,7 @@ export function newRuleSchema(reach: Reach) {
           path: ['format'],
           message: 'must be email for a mailto: URL, and for no other',
         })
-        // In the order in which bodies of earlier versions were compared.
+        // Keeps the member order of earlier versions, on which body digests depend.
         .transform(({ url, format, ...rest }) => ({
           url,
           format: format ?? (isMail(url) ? ('email' as const) : ('undertone' as const)),
@@ -205,14 +209,14 @@ export function newRuleSchema(reach: Reach) {
 
 export type NewRule = z.output<ReturnType<typeof newRuleSchema>>;
 
-/** What makes a repeated request the same one. */
+/** Identifies a repeated request. */
 export interface RepeatKey {
-  /** The same makes the same alert. */
+  /** An equal seed gives the same alert id. */
   readonly seed: string;
   readonly bodyDigest: string;
 }
 
-/** An alert as it is stored. */
+/** A stored alert. */
 export interface Rule {
   readonly id: string;
   readonly instanceId: string;
@@ -224,12 +228,11 @@ export interface Rule {
     readonly quotes: boolean;
     readonly secret: string;
   };
-  /** Whose hours, days and weeks are meant. It never changes, so no window comes twice and none is left out. */
+  /** Time zone of its hours, days and weeks. It never changes, so that no window is repeated or skipped. */
   readonly timeZone: string;
-  /** Milliseconds since 1970-01-01 UTC. */
   readonly createdAt: number;
-  /** Of the body that it was made by, where that was given a key; null: it was not. */
+  /** Digest of the creating body if the request had an Idempotency-Key, or null. */
   readonly bodyDigest: string | null;
-  /** Why nothing is sent any more; null: it is active. */
+  /** Reason why the alert no longer sends; null while active. */
   readonly disabled: { readonly at: number; readonly reason: string } | null;
 }

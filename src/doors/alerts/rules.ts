@@ -1,4 +1,9 @@
-/** Covered by test/doors/alerts/rules.test.ts. */
+/**
+ * Stores the alerts of all instances. Keeps the invariant that an instance's alerts are one value, changed only at the
+ * revision that was read.
+ *
+ * Test: test/doors/alerts/rules.test.ts.
+ */
 import { v5, v7 } from 'uuid';
 import { AppError } from '../../errors.ts';
 import type { StreamConnection } from '../../stream/connection.ts';
@@ -7,22 +12,19 @@ import { keepWatching, type KeptWatch } from './keep-watching.ts';
 import { MOST_RULES, type NewRule, type RepeatKey, type Rule } from './rule.ts';
 import { newSecret } from './signature.ts';
 
-/** Bucket of the alerts' definitions: a key for each instance that has any, its id, with all of them. */
+/** Bucket of alert definitions: instance id → all its alerts. */
 const RULES_BUCKET = 'alerts';
 
 interface Stored {
   readonly rules: readonly (Omit<Rule, 'timeZone'> & Partial<Pick<Rule, 'timeZone'>>)[];
 }
 
-/** Alerts that were made before they had a time zone are those of UTC. */
+/** Reads a stored value. Alerts created before they had a time zone use UTC. */
 function storedRules(value: string): readonly Rule[] {
   return (JSON.parse(value) as Stored).rules.map((rule) => ({ timeZone: 'UTC', ...rule }));
 }
 
-/**
- * The alerts of all instances. Those of one instance are one value: it is read whole, and changed only if nobody else
- * has changed it meanwhile. Every method throws AppError SERVICE_UNAVAILABLE while NATS cannot be asked.
- */
+/** Reads and writes alerts. Every method throws AppError SERVICE_UNAVAILABLE while NATS is unavailable. */
 export class Rules {
   readonly #bucket: Pick<KeyValueBucket, 'get' | 'create' | 'update' | 'watch'>;
 
@@ -34,7 +36,7 @@ export class Rules {
     return new Rules(await openKeyValue(connection, RULES_BUCKET, options));
   }
 
-  /** Oldest first. */
+  /** Lists the alerts of an instance, oldest first. */
   async list(instanceId: string): Promise<readonly Rule[]> {
     return (await this.#read(instanceId)).rules;
   }
@@ -47,8 +49,8 @@ export class Rules {
   }
 
   /**
-   * Makes an alert; with a key the same one always: what was made with it before is returned. Throws AppError CONFLICT
-   * when the instance has as many as it may, or the key was used with another body.
+   * Creates an alert; a repeated key returns the alert created before. Throws AppError CONFLICT at the maximum number
+   * of alerts, or if the key was used with another body.
    */
   async create(wanted: NewRule, now: number, key?: RepeatKey): Promise<Rule> {
     const { instanceId, name, condition, delivery, timeZone = 'UTC' } = wanted;
@@ -87,7 +89,7 @@ export class Rules {
     });
   }
 
-  /** Says that nothing more is sent for an alert, and why; null: that it is active again. */
+  /** Disables an alert with a reason; null enables it again. */
   async disable(instanceId: string, id: string, disabled: Rule['disabled']): Promise<void> {
     await this.#change(instanceId, (rules) => {
       const rule = rules.find((candidate) => candidate.id === id);
@@ -96,7 +98,7 @@ export class Rules {
     });
   }
 
-  /** Follows the alerts of all instances. */
+  /** Watches the alerts of all instances. */
   watch(): WatchedRules {
     return new WatchedRules((onChange) => this.#bucket.watch(onChange));
   }
@@ -111,7 +113,7 @@ export class Rules {
       : { rules: storedRules(entry.value), revision: entry.revision };
   }
 
-  /** `change` makes the new list of the present one; null: nothing is to change. */
+  /** Applies `change` to the current list until no other writer interferes; null changes nothing. */
   async #change(
     instanceId: string,
     change: (rules: readonly Rule[]) => readonly Rule[] | null,
@@ -131,7 +133,7 @@ export class Rules {
   }
 }
 
-/** The alerts of all instances as a worker knows them: some milliseconds late. */
+/** The alerts of all instances in a worker's memory, some milliseconds late. */
 export class WatchedRules {
   readonly #rules = new Map<string, readonly Rule[]>();
   readonly #watch: KeptWatch;
@@ -152,12 +154,11 @@ export class WatchedRules {
     );
   }
 
-  /** Resolves when all are known. */
+  /** Resolves once all alerts are loaded. */
   get loaded(): Promise<void> {
     return this.#watch.loaded;
   }
 
-  /** Instances that have alerts. */
   get instances(): IterableIterator<string> {
     return this.#rules.keys();
   }
@@ -170,7 +171,7 @@ export class WatchedRules {
     return this.of(instanceId).find((rule) => rule.id === id);
   }
 
-  /** Calls back with each instance whose alerts change. Returns what ends it. */
+  /** Calls `listener` with each instance whose alerts change. Returns the function that stops it. */
   onChange(listener: (instanceId: string) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -192,7 +193,7 @@ function tooMany(instanceId: string): AppError {
   );
 }
 
-/** Turns whatever NATS fails with into SERVICE_UNAVAILABLE. */
+/** Converts any NATS error into SERVICE_UNAVAILABLE. */
 export async function asked<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

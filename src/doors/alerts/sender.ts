@@ -1,4 +1,9 @@
-/** Covered by test/doors/alerts/sender.test.ts and test/doors/alerts/sender-turns.test.ts. */
+/**
+ * Sends the messages of the outbox. Keeps the invariant that the result of an attempt is stored after it: a crash in
+ * between sends the message again under the same id.
+ *
+ * Test: test/doors/alerts/sender.test.ts.
+ */
 import { Turns } from '../../domain/turns.ts';
 import type { Logger } from '../../logger.ts';
 import { keepWatching, type KeptWatch } from './keep-watching.ts';
@@ -14,26 +19,24 @@ export interface SenderOptions {
   readonly rules: Pick<Rules, 'disable' | 'list'>;
   readonly known: Pick<WatchedRules, 'find' | 'loaded'>;
   readonly post: Post;
-  /** The project of an instance, which never changes: projects take turns. */
+  /** Returns the project of an instance; it never changes. Projects take turns. */
   readonly projectOf: (instanceId: string) => Promise<string>;
   /**
-   * For an instance whose messages are ours to send: rejects when they may be another worker's by now. Null: they are
-   * not ours.
+   * Returns the guard of an instance whose messages this process sends, which rejects once another worker may own it.
+   * Null for other instances.
    */
   readonly guardOf: (instanceId: string) => (() => Promise<void>) | null;
   readonly logger: Logger;
-  /** Milliseconds since 1970-01-01 UTC. */
   readonly now: () => number;
-  /** 0 to 1. */
+  /** Random number, 0 to 1. */
   readonly chance: () => number;
 }
 
-/** What became of messages since the process started, and what waits. */
+/** Results since the process started, and pending messages. */
 export interface SenderCounters {
   readonly delivered: number;
-  /** Attempts that were not answered with success. */
+  /** Attempts without a successful response. */
   readonly failed: number;
-  /** Given up. */
   readonly dead: number;
   readonly pending: number;
 }
@@ -42,19 +45,19 @@ type Failure = Pick<NonNullable<Message['last']>, 'status' | 'reason'>;
 
 const TIMEOUT_MS = 10_000;
 /**
- * Under way at once: in all, of a project, and of a project to one host, whatever its ports. So a project whose
- * receivers never answer leaves places to others, and one such host leaves places to the rest of its project.
+ * Limits on concurrent attempts: in all, of a project, and of a project to one host with any port. Receivers that never
+ * respond so leave places for other projects, and for other hosts of their own project.
  */
 const MOST_AT_ONCE = 128;
 const MOST_OF_PROJECT = 16;
 const MOST_TO_HOST = 2;
-/** How long a shard that is let go waits for what is under way. */
+/** Time for which a closing shard waits for running attempts. */
 const PATIENCE_MS = 1000;
-/** What is due is looked for at least so often: whose turn it is may change without a message. */
+/** Longest pause between two checks for due messages: ownership may change without an event. */
 const LONGEST_WAIT_MS = 60_000;
-/** And at most so often: a look costs the more the more waits. */
+/** Shortest pause: a check costs time for each pending message. */
 const LEAST_WAIT_MS = 200;
-/** Until what could not be noted is sent again. */
+/** Pause before a message whose result could not be stored is sent again. */
 const LOOK_AGAIN_MS = 1000;
 
 interface UnderWay {
@@ -63,27 +66,23 @@ interface UnderWay {
   readonly breakOff: () => void;
 }
 
-/**
- * Sends what is in the outbox: each message until it is answered with success, as often as is reasonable. What became
- * of an attempt is noted after it; so a process that dies in between leaves the message to be sent again, under the
- * same id.
- */
+/** Sends each pending message until a receiver accepts it or the attempts are used up. */
 export class Sender {
   readonly #options: SenderOptions;
   readonly #pending = new Map<string, Held>();
   readonly #underWay = new Map<string, UnderWay>();
-  /** Ids of messages that are under way or wait for their turn. */
+  /** Ids of messages that are being sent or wait for their turn. */
   readonly #inTurn = new Set<string>();
   readonly #projects = new Turns({ most: MOST_AT_ONCE, mostPerCaller: MOST_OF_PROJECT });
-  /** By project and host: a project may not take the places that another has to the same host. */
+  /** Keyed by project and host, so that projects do not compete for one host. */
   readonly #hosts = new Turns({ most: Infinity, mostPerCaller: MOST_TO_HOST });
-  /** Ids of all messages that are remembered. */
+  /** Ids of all stored messages. */
   readonly #ids = new Set<string>();
   readonly #closing = new AbortController();
   readonly #watch: KeptWatch;
   readonly #counts = { delivered: 0, failed: 0, dead: 0 };
   #timer: NodeJS.Timeout | undefined;
-  /** When the timer ends. */
+  /** Time at which the timer fires. */
   #nextLookAt = Infinity;
   #isLoaded = false;
 
@@ -105,7 +104,7 @@ export class Sender {
     );
   }
 
-  /** Resolves when all messages are known. */
+  /** Resolves once all messages are loaded. */
   get loaded(): Promise<void> {
     return this.#watch.loaded;
   }
@@ -117,12 +116,12 @@ export class Sender {
     return { ...this.#counts, pending };
   }
 
-  /** Whether a message is in the outbox, as far as is known. */
+  /** True if a message is in the outbox, as far as this process knows. */
   has(id: string): boolean {
     return this.#ids.has(id);
   }
 
-  /** Looks for what is due. */
+  /** Starts the messages that are due. */
   look(): void {
     if (!this.#isLoaded || this.#closing.signal.aborted) return;
     this.#nextLookAt = Infinity;
@@ -132,7 +131,7 @@ export class Sender {
       this.#consider(held.message.id);
   }
 
-  /** Breaks off what is under way; it is sent again by whoever comes after. */
+  /** Aborts running attempts; the next owner sends those messages again. */
   async close(): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#timer);
@@ -140,7 +139,7 @@ export class Sender {
     await this.#watch.close();
   }
 
-  /** Lets what is under way for some instances come to its end; breaks it off when that takes too long. */
+  /** Waits for running attempts of some instances; aborts them after `patienceMs`. */
   async settle(isOf: (instanceId: string) => boolean, patienceMs = PATIENCE_MS): Promise<void> {
     const own = [...this.#underWay.values()].filter(({ instanceId }) => isOf(instanceId));
     const timer = setTimeout(() => {
@@ -177,7 +176,7 @@ export class Sender {
     this.#timer = setTimeout(() => this.look(), waitMs).unref();
   }
 
-  /** Lets a message take its turn if it is due, and looks for it again when it is not. */
+  /** Queues a message if it is due, otherwise sets the timer. */
   #consider(id: string): void {
     const message = this.#pending.get(id)?.message;
     if (message === undefined || this.#inTurn.has(id) || this.#closing.signal.aborted) return;
@@ -185,7 +184,7 @@ export class Sender {
     else if (this.#options.guardOf(message.instanceId) !== null) void this.#takeTurn(message);
   }
 
-  /** A message waits for its host first: messages to a host that stalls do not fill the line of their project. */
+  /** Waits for the host before the project, so that a stalled host does not fill the project's queue. */
   async #takeTurn({ id, instanceId, ruleId }: Message): Promise<void> {
     this.#inTurn.add(id);
     try {
@@ -204,7 +203,7 @@ export class Sender {
     this.#consider(id);
   }
 
-  /** Sends what is still due and ours when its turn comes. */
+  /** Sends the message if it is still due and owned when its turn comes. */
   async #begin(id: string): Promise<void> {
     const held = this.#pending.get(id);
     if (held === undefined || this.#closing.signal.aborted) return;
@@ -220,19 +219,19 @@ export class Sender {
   async #send({ message, revision }: Held, guard: () => Promise<void>, signal: AbortSignal): Promise<void> {
     await guard();
     const { instanceId, ruleId } = message;
-    // The alert may be newer than what is known of alerts.
+    // The alert may be newer than the watched state.
     const rule =
       this.#options.known.find(instanceId, ruleId) ??
       (await this.#options.rules.list(instanceId)).find(({ id }) => id === ruleId);
     const changed = await this.#attempt(message, rule, signal);
     if (changed === null) return;
     const noted = await this.#options.outbox.note(changed, revision);
-    // Else somebody else has noted something: the watch tells what.
+    // Null: another process changed the message, and the watch delivers that.
     if (noted === null) this.#putOff(message.id);
     else this.#keep({ message: changed, revision: noted });
   }
 
-  /** Not at once again, but after a moment. */
+  /** Delays the next attempt by LOOK_AGAIN_MS. */
   #putOff(id: string): void {
     const held = this.#pending.get(id);
     if (held === undefined) return;
@@ -240,7 +239,7 @@ export class Sender {
     this.#pending.set(id, { ...held, message: { ...held.message, nextAt } });
   }
 
-  /** The message as it is after an attempt; null when that was broken off. */
+  /** Returns the message after an attempt; null if it was aborted. */
   async #attempt(message: Message, rule: Rule | undefined, signal: AbortSignal): Promise<Message | null> {
     if (rule === undefined) return this.#dead(message, null, 'the alert was deleted', 0);
     if (rule.disabled !== null && message.type !== 'test')
@@ -290,7 +289,7 @@ export class Sender {
     return this.#dead(message, 410, reason, 1);
   }
 
-  /** `code`: of PostError. */
+  /** `code`: that of PostError. */
   #failedOnce(message: Message, failure: Failure, retryAfterMs: number | null, code = ''): Message {
     const { status, reason } = failure;
     this.#counts.failed += 1;

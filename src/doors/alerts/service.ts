@@ -1,6 +1,8 @@
 /**
- * What callers may do with alerts. Covered by test/doors/alerts/service.test.ts, test/web/alert-routes.test.ts and
- * test/e2e/alerts-rules.test.ts.
+ * The operations of the alerts API and the schemas of its answers. An answer never contains a secret or a full receiver
+ * address, except the secret of a new alert.
+ *
+ * Test: test/doors/alerts/service.test.ts.
  */
 import { v7 } from 'uuid';
 import { z } from 'zod';
@@ -16,7 +18,7 @@ import { asked, type Rules } from './rules.ts';
 
 const count = z.int().min(0);
 
-/** An alert as it is answered: without what would let somebody else post in its name. */
+/** An alert as answered. */
 const alertSchema = z.strictObject({
   id: uuid.describe('The alert.'),
   instanceId: uuid.describe('The instance that is watched.'),
@@ -55,24 +57,24 @@ const deliverySchema = z.strictObject({
   lastError: z.string().nullable().describe('Why the last attempt failed; null: it did not.'),
 });
 
-/** POST /v1/alerts/: its answer. */
+/** Answer of POST /v1/alerts/. */
 export const newAlertSchema = z.strictObject({
   alert: alertSchema.describe('The alert as it is stored.'),
   secret: z.string().describe('What its messages are signed with. Keep it: it is not answered again.'),
 });
 
-/** GET /v1/alerts/: its answer. */
+/** Answer of GET /v1/alerts/. */
 export const alertListSchema = z.strictObject({
   elements: z.array(alertSchema).describe('The alerts of the instance, oldest first: 100 at most.'),
 });
 
-/** GET /v1/alerts/{id}/: its answer. */
+/** Answer of GET /v1/alerts/{id}/. */
 export const alertDetailSchema = z.strictObject({
   alert: alertSchema.describe('The alert.'),
   deliveries: z.array(deliverySchema).describe('Its 50 newest messages, the newest first.'),
 });
 
-/** POST /v1/alerts/{id}/test/: its answer. */
+/** Answer of POST /v1/alerts/{id}/test/. */
 export const alertTestSchema = z.strictObject({
   deliveryId: uuid.describe('The test message: GET /v1/alerts/{id}/ says what became of it.'),
 });
@@ -82,15 +84,15 @@ export type NewAlert = z.output<typeof newAlertSchema>;
 export type AlertDetail = z.output<typeof alertDetailSchema>;
 
 const MOST_DELIVERIES = 50;
-/** Test messages of a project that wait at a time: as many as an instance has alerts. */
+/** Maximum waiting test messages of a project. */
 const MOST_TESTS = MOST_RULES;
-/** A refused caller may try again after so many seconds; the outbox is asked no sooner which messages wait. */
+/** Seconds after which a refused caller may try again; also the shortest pause between two checks of the outbox. */
 const RETRY_AFTER = 5;
 
-/** The test messages of one project that wait. */
+/** The waiting test messages of one project. */
 interface Tests {
   waiting: readonly Message[];
-  /** When the outbox was asked, milliseconds since 1970-01-01 UTC. */
+  /** Time of the last check of the outbox, milliseconds since 1970. */
   lookedAt: number;
 }
 
@@ -98,21 +100,23 @@ export interface AlertServiceOptions {
   readonly rules: Rules;
   readonly outbox: Pick<Outbox, 'add' | 'isPending' | 'of'>;
   readonly publicUrl: PublicUrl;
-  /** Milliseconds since 1970-01-01 UTC. */
   readonly now: () => number;
 }
 
-/** The alerts of instances that are known to exist. Throws AppError SERVICE_UNAVAILABLE while NATS cannot be asked. */
+/**
+ * Operations on alerts; the caller checks that the instance exists. Throws AppError SERVICE_UNAVAILABLE while NATS is
+ * unavailable.
+ */
 export class AlertService {
   readonly #options: AlertServiceOptions;
-  /** By project: the test messages of this process that are not known to be delivered or given up. */
+  /** By project: test messages of this process that may still be pending. */
   readonly #tests = new Map<string, Tests>();
 
   constructor(options: AlertServiceOptions) {
     this.#options = options;
   }
 
-  /** `key`: the same makes the same alert, once. Throws AppError CONFLICT. */
+  /** Creates an alert; requests with the same `key` create it once. Throws AppError CONFLICT. */
   async create(wanted: NewRule, key?: RepeatKey): Promise<NewAlert> {
     const rule = await this.#options.rules.create(wanted, this.#options.now(), key);
     return { alert: alertOf(rule), secret: rule.delivery.secret };
@@ -129,14 +133,14 @@ export class AlertService {
     return { alert: alertOf(rule), deliveries: messages.slice(0, MOST_DELIVERIES).map(deliveryOf) };
   }
 
-  /** What is not delivered yet never will be. Throws AppError NOT_FOUND. */
+  /** Deletes an alert; its pending messages are never delivered. Throws AppError NOT_FOUND. */
   remove(instanceId: string, id: string): Promise<void> {
     return this.#options.rules.remove(instanceId, id);
   }
 
   /**
-   * Sends a message that says what it is for. Throws AppError NOT_FOUND, CONFLICT while one of the alert is under way,
-   * and RATE_LIMIT_EXCEEDED while too many of the project are.
+   * Sends a test message. Throws AppError NOT_FOUND, CONFLICT while another test of the alert is pending, and
+   * RATE_LIMIT_EXCEEDED while too many of the project are.
    */
   async test(projectId: string, instanceId: string, id: string): Promise<{ readonly deliveryId: string }> {
     const { rules, outbox, now, publicUrl } = this.#options;
@@ -157,14 +161,14 @@ export class AlertService {
     return { deliveryId: message.id };
   }
 
-  /** Counts a test message in. Throws AppError RATE_LIMIT_EXCEEDED. */
+  /** Counts a test message. Throws AppError RATE_LIMIT_EXCEEDED. */
   async #countIn(projectId: string, message: Message): Promise<void> {
     const { outbox, now } = this.#options;
     const tests = this.#tests.get(projectId) ?? { waiting: [], lookedAt: -Infinity };
     this.#tests.set(projectId, tests);
     if (tests.waiting.length >= MOST_TESTS && now() - tests.lookedAt >= RETRY_AFTER * 1000) {
       tests.lookedAt = now();
-      // Younger ones may be on their way into the outbox.
+      // A younger one may not be in the outbox yet.
       const looked = tests.waiting.filter(({ createdAt }) => createdAt <= now() - RETRY_AFTER * 1000);
       const arePending = await asked(() => Promise.all(looked.map((test) => outbox.isPending(test))));
       const ended = new Set(looked.filter((_, index) => arePending[index] === false));
@@ -195,7 +199,7 @@ function alertOf({ id, instanceId, name, condition, delivery, timeZone, createdA
   };
 }
 
-/** Of an address of the web its host, of mail the domains: what stands before may be a secret, or a person. */
+/** Keeps the host of a URL or the domains of mail addresses: the rest may be a secret or a person. */
 function shownUrl(url: string): string {
   if (!isMail(url)) return `${new URL(url).origin}/…`;
   return `mailto:${recipientsOf(url)

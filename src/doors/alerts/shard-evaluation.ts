@@ -1,4 +1,9 @@
-/** Covered by test/doors/alerts/alerter.test.ts and test/e2e/alerts-rules.test.ts. */
+/**
+ * Evaluates the alerts of one shard's instances after each publication. Keeps the invariant that everything the stream
+ * stored is evaluated at least once after it is published.
+ *
+ * Test: test/doors/alerts/alerter.test.ts.
+ */
 import type { AlertedShard, ShardAlerts } from '../../domain/alerting.ts';
 import { Turns } from '../../domain/turns.ts';
 import type { Logger } from '../../logger.ts';
@@ -18,66 +23,65 @@ export interface ShardEvaluationOptions {
   readonly outbox: Pick<Outbox, 'add' | 'seen' | 'see'>;
   readonly sender: Pick<Sender, 'has' | 'look' | 'settle'>;
   readonly openReader: (shard: AlertedShard) => Promise<FiguresReader>;
-  /** The project of an instance, which never changes: projects take turns. */
+  /** Returns the project of an instance; it never changes. Projects take turns. */
   readonly projectOf: (instanceId: string) => Promise<string>;
-  /** What people call an instance; null: it has no name. */
+  /** Returns the name of an instance, or null. */
   readonly nameOf: (instanceId: string) => Promise<string | null>;
-  /** Whether an instance belongs to a shard. */
+  /** Returns true if the shard contains the instance. */
   readonly isOf: (instanceId: string, shard: AlertedShard) => boolean;
   readonly publicUrl: PublicUrl;
   readonly logger: Logger;
-  /** Milliseconds since 1970-01-01 UTC. */
   readonly now: () => number;
-  /** The shortest time from one evaluation of an instance to the next. Default: a second. */
+  /** Shortest pause between two evaluations of an instance. Default: 1 s. */
   readonly pauseMs?: number;
 }
 
-/** Counts of all shards of a process. */
+/** Counters of all shards of a process. */
 export interface EvaluationCounts {
   evaluations: number;
   fired: number;
 }
 
 const PAUSE_MS = 1000;
-/** The share of time that evaluations of an instance may take: beyond it they become rarer. */
+/** Maximum share of time for evaluations of an instance: above it they become rarer. */
 const SHARE = 0.1;
-/** An alert is late by no more than that. */
+/** Longest pause, and so the longest delay of an alert. */
 const LONGEST_PAUSE_MS = 10_000;
-/** After a failure. */
+/** Pause after a failure. */
 const FAILED_PAUSE_MS = 5000;
-/** How far an instance has been evaluated is noted at least so often while it goes on. */
+/** Longest time between two writes of `seen` while evaluation goes on. */
 const NOTE_EVERY_MS = 10_000;
-/** A week is over for a shard that hears nothing so long after its end, microseconds. */
+/** For an idle shard, a week is over this long after its end, microseconds. */
 const IDLE_GRACE = 60_000_000;
-/** Weeks of every time zone begin at a quarter of an hour of UTC, microseconds. */
+/** Weeks start at a multiple of this in UTC in every time zone, microseconds. */
 const QUARTER = 15 * 60_000_000;
 
 /**
- * What is known of an instance that has alerts: what came before it was known is evaluated, too. Times are microseconds
- * since 1970-01-01 UTC.
+ * Evaluation state of an instance with alerts. Initially everything before counts as not evaluated. Times are
+ * microseconds since 1970.
  */
 class Watched {
-  /** What the stream stored since then is committed, and not published yet; null: nothing. */
+  /** Entries stored since this time are committed but not published; null if there are none. */
   committedSince: number | null = null;
-  /** What the stream stored since then is published, and not evaluated yet; null: nothing. */
+  /** Entries stored since this time are published but not evaluated; null if there are none. */
   publishedSince: number | null = 0;
-  /** Whether a week has ended whose digest may be due. */
+  /** True if the digest of an ended week may be due. */
   digestDue = true;
-  /** Whether its alerts have changed since they were evaluated. */
+  /** True if its alerts changed since the last evaluation. */
   isNew = true;
-  /** When the next evaluation may begin, by `performance.now()`. */
+  /** Earliest start of the next evaluation, by `performance.now()`. */
   notBefore = 0;
-  /** Whether it is evaluated, or waits for its turn. */
+  /** True while it is evaluated or waits for its turn. */
   isInTurn = false;
-  /** Undefined: not read yet. */
+  /** Undefined until read. */
   seen: Seen | null | undefined = undefined;
-  /** Topics that are not new, by alert and topic. */
+  /** Topics that are not new, as `alert topic` ids. */
   readonly old = new Set<string>();
-  /** When `seen` was last stored, by `performance.now()`; Infinity: as it is. */
+  /** Time since which `seen` differs from its stored value, by `performance.now()`; Infinity if it is equal. */
   unnotedSince = Infinity;
 }
 
-/** Evaluates the alerts of the instances of one shard, whenever something of it is published. Projects take turns. */
+/** Evaluates the instances of one shard; projects take turns. */
 export class ShardEvaluation implements ShardAlerts {
   readonly shard: AlertedShard;
   readonly #options: ShardEvaluationOptions;
@@ -85,16 +89,18 @@ export class ShardEvaluation implements ShardAlerts {
   readonly #onClosed: () => void;
   readonly #closing = new AbortController();
   readonly #instances = new Map<string, Watched>();
-  /** One evaluation at a time, of each project in its turn: instances of one do not hold up those of another. */
+  /** Runs one evaluation at a time; projects alternate, so that one does not delay another. */
   readonly #turns = new Turns({ most: 1 });
   readonly #working: Promise<void>;
   #stopListening: () => void = () => undefined;
   #reader: Promise<FiguresReader> | null = null;
   #wake = Promise.withResolvers<void>();
-  /** When the stream stored the newest entry that is committed, and that is published; null: not known yet. */
+  /**
+   * Times at which the stream stored the newest committed and the newest published entry; null before the first batch.
+   */
   #committedAt: number | null = null;
   #publishedAt: number | null = null;
-  /** The revision of the views that readers see. */
+  /** Revision of the published views. */
   #published = -1;
   /** Everything that the stream stored before this quarter of an hour is published. */
   #passed = -Infinity;
@@ -117,7 +123,7 @@ export class ShardEvaluation implements ShardAlerts {
   }
 
   committed(instanceIds: readonly string[], storedAt: number, since = this.#committedAt ?? 0): void {
-    // Whatever was stored before it is in an earlier batch.
+    // Entries stored before `since` were in an earlier batch.
     for (const instanceId of instanceIds) {
       const watched = this.#instances.get(instanceId);
       if (watched !== undefined) watched.committedSince = Math.min(watched.committedSince ?? Infinity, since);
@@ -154,7 +160,7 @@ export class ShardEvaluation implements ShardAlerts {
     this.#onClosed();
   }
 
-  /** Everything that was stored before a time is published: weeks that ended before it are over. */
+  /** Records that everything stored before `at` is published; weeks that ended before it are over. */
   #pass(at: number): void {
     const quarter = Math.floor(at / QUARTER) * QUARTER;
     if (quarter <= this.#passed) return;
@@ -184,7 +190,7 @@ export class ShardEvaluation implements ShardAlerts {
     if (known === undefined) this.#instances.set(instanceId, new Watched());
     else {
       Object.assign(known, { isNew: true, digestDue: true });
-      // Else it would remember topics of alerts that are deleted.
+      // Otherwise it would keep topics of deleted alerts.
       known.old.clear();
     }
     this.#wake.resolve();
@@ -234,7 +240,7 @@ export class ShardEvaluation implements ShardAlerts {
     this.#wake.resolve();
   }
 
-  /** Until something is published, a turn ends, or the pause of an instance is over. */
+  /** Waits until a publication, the end of a turn, or `untilMs`. */
   async #rest(untilMs: number): Promise<void> {
     const timer = setTimeout(() => this.#wake.resolve(), untilMs).unref();
     await this.#wake.promise;
@@ -255,7 +261,7 @@ export class ShardEvaluation implements ShardAlerts {
     try {
       await reader.read(instanceId, async (figures) => {
         const { position } = figures;
-        // A replay passes positions once more: whatever there was to say is said.
+        // A replay passes the same positions again; their firings are already sent.
         if (seen !== null && isBehind({ position, storedAt: publishedAt ?? 0 }, seen, isNew || digestDue))
           return;
         const from = since === null || since === 0 ? (seen?.storedAt ?? 0) : since;
@@ -284,7 +290,7 @@ export class ShardEvaluation implements ShardAlerts {
     await this.#add(firing.id, 'alert', content, figures.position);
   }
 
-  /** A message without quotes is better than none. */
+  /** Reads the quotes; on an error the alert is sent without them. */
   async #quotes({ entity, span }: Firing, figures: Figures): Promise<readonly string[]> {
     try {
       return entity === null ? [] : await figures.quotes(entity.groupBy, entity.id, span);
@@ -294,7 +300,7 @@ export class ShardEvaluation implements ShardAlerts {
     }
   }
 
-  /** What people call an instance; null: nothing, or nobody can say it now. */
+  /** Returns the name of the instance; null if it has none or the read fails. */
   async #nameOf(instanceId: string): Promise<string | null> {
     try {
       return await this.#options.nameOf(instanceId);
@@ -304,7 +310,7 @@ export class ShardEvaluation implements ShardAlerts {
     }
   }
 
-  /** The digests of the last week that is over; how many there were to send. */
+  /** Sends the digests of the last ended week; returns their number. */
   async #sendDigests(instanceId: string, figures: Figures): Promise<number> {
     const { sender, now } = this.#options;
     if (this.#passed === -Infinity) return 0;
@@ -325,7 +331,7 @@ export class ShardEvaluation implements ShardAlerts {
     return sent;
   }
 
-  /** Puts a message into the outbox, unless it is there. */
+  /** Puts a message into the outbox unless its id is there. */
   async #add(id: string, type: Message['type'], content: Content, position: number): Promise<void> {
     const { outbox, publicUrl, logger } = this.#options;
     const { instanceId, id: alert } = content.rule;
@@ -349,7 +355,7 @@ export class ShardEvaluation implements ShardAlerts {
   }
 }
 
-/** Whether there is nothing at a place that was not evaluated; `anew`: at the place itself, there is. */
+/** True if nothing at `position` remains to evaluate; with `anew`, the same position is evaluated again. */
 function isBehind({ position, storedAt }: Seen, seen: Seen, anew: boolean): boolean {
   return position < seen.position || (position === seen.position && storedAt <= seen.storedAt && !anew);
 }

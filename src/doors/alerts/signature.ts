@@ -1,14 +1,20 @@
-/** Signatures of the Standard Webhooks specification. Covered by test/doors/alerts/signature.test.ts. */
+/**
+ * Signs messages by the Standard Webhooks specification.
+ *
+ * Test: test/doors/alerts/signature.test.ts.
+ */
 import { createHmac, randomBytes } from 'node:crypto';
 
 const PREFIX = 'whsec_';
 
-/** A new secret: `whsec_` and 32 random bytes in base64. */
+/** Creates a secret: `whsec_` and 32 random bytes in base64. */
 export function newSecret(): string {
   return `${PREFIX}${randomBytes(32).toString('base64')}`;
 }
 
-/** The headers of a message: its id, the time of this attempt (milliseconds since 1970), and its signature. */
+/**
+ * Returns the headers of a message: its id, the time of the attempt (`at`, milliseconds since 1970), and its signature.
+ */
 export function signedHeaders(
   secret: string,
   { id, at, body }: { readonly id: string; readonly at: number; readonly body: string },

@@ -1,10 +1,14 @@
-/** What people read of an alert: one or two sentences, in English. Covered by test/doors/alerts/texts.test.ts. */
+/**
+ * Writes the text of a firing: one or two sentences in English.
+ *
+ * Test: test/doors/alerts/texts.test.ts.
+ */
 import type { Firing } from './evaluation.ts';
 import type { Counted, Window } from './rule.ts';
 import { DAY, HOUR, type Span } from './windows.ts';
 import { wallClock } from '../../domain/local-time.ts';
 
-/** The alert in words, and its window: “Period: Sunday, 22 November 2026, UTC.” */
+/** Writes the firing and its window: “… Period: Sunday, 22 November 2026, UTC.” */
 export function textOf(firing: Firing): string {
   const { window, span, rule } = firing;
   const { timeZone } = rule;
@@ -31,13 +35,15 @@ function sentenceOf(firing: Firing): string {
   }
 }
 
-/** “‘Cancel order’ came up in 42 conversations today; the alert is set to 40.” */
+/** Example: “‘Cancel order’ came up in 42 conversations today; the alert is set to 40.” */
 function countSentence(firing: Firing): string {
   const bound = number(firing.bound);
   return `${nameOf(firing)} came up in ${conversations(firing.value)} ${when(firing)}; the alert is set to ${bound}.`;
 }
 
-/** “‘Cancel order’ came up in 42 conversations today, 3.1 times as many as on an average day of the last week.” */
+/**
+ * Example: “‘Cancel order’ came up in 42 conversations today, 3.1 times as many as on an average day of the last week.”
+ */
 function risingSentence(firing: Firing): string {
   const { value, before, window } = firing;
   if (before === undefined || window === null) throw new Error('what rises is compared with a time before');
@@ -48,7 +54,7 @@ function risingSentence(firing: Firing): string {
   );
 }
 
-/** “People ask about something new: ‘Cancel order’ has come up in 3 conversations, and in none before …” */
+/** Example: “People ask about something new: ‘Cancel order’ has come up in 3 conversations, and in none before …” */
 function newTopicSentence(firing: Firing): string {
   const { timeZone } = firing.rule;
   const before = `${dayName(firing.span.start, timeZone)} (${timeZone})`;
@@ -56,7 +62,9 @@ function newTopicSentence(firing: Firing): string {
   return `People ask about something new: ${nameOf(firing)} has come up in ${count}, and in none before ${before}.`;
 }
 
-/** “21.4 % of 1,200 conversations today had a signal of dissatisfaction; the alert is set to more than 20 %.” */
+/**
+ * Example: “21.4 % of 1,200 conversations today had a signal of dissatisfaction; the alert is set to more than 20 %.”
+ */
 function shareSentence(firing: Firing): string {
   const { value, bound, sessions = 0 } = firing;
   const whole = sessions === 1 ? 'The only conversation' : `All ${conversations(sessions)}`;
@@ -71,7 +79,10 @@ const MOST_NAMES = 5;
 const UNITS: Readonly<Record<Window, string>> = { HOUR: 'hour', DAY: 'day', WEEK: 'week' };
 const ONE_OF = { TOPIC: 'topic', GAP: 'gap', CSAT_DSAT: 'signal' } as const;
 
-/** “12 more topics met the condition of this alert today: ‘a’, ‘b’ and 10 others. It says no more about this day.” */
+/**
+ * Example: “12 more topics met the condition of this alert today: ‘a’, ‘b’ and 10 others. It says no more about this
+ * day.”
+ */
 function heldBackSentence(firing: Firing): string {
   const { heldBack = [], window } = firing;
   const names = heldBack.slice(0, MOST_NAMES).map(({ name }) => `‘${oneLine(name)}’`);
@@ -101,7 +112,7 @@ function periodOf(window: Window, { start, end }: Span, zone: string): string {
   }
 }
 
-/** When a window was, to somebody who reads it at once while it is open, and at any time later. */
+/** Names the window: relative to now while it is open, by date once it is over. */
 function when({ window, span, isOpen, rule: { timeZone: zone } }: Firing): string {
   const { start, end } = span;
   switch (window) {
@@ -118,7 +129,7 @@ function when({ window, span, isOpen, rule: { timeZone: zone } }: Firing): strin
   }
 }
 
-/** “on an average day of the last four weeks” */
+/** Example: “on an average day of the last four weeks” */
 export function usually(window: Window, windows: number): string {
   if (window === 'HOUR')
     return `in an average hour of the last ${inWords(Math.round((windows * HOUR) / DAY), 'day')}`;
@@ -129,7 +140,7 @@ export function usually(window: Window, windows: number): string {
 
 const SMALL = 'no one two three four five six seven eight nine ten eleven twelve'.split(' ');
 
-/** “four weeks”, “13 days”; of one only “week”. */
+/** Examples: “four weeks”, “13 days”; for one only “week”. */
 function inWords(count: number, unit: string): string {
   if (count === 1) return unit;
   return `${SMALL[count] ?? number(count)} ${unit}s`;
@@ -140,23 +151,23 @@ function nameOf({ entity }: Firing): string {
   return namedAs(entity);
 }
 
-/** “‘Cancel order’”, “The gap ‘Cancel orders’”: a topic needs no word for what it is. */
+/** Examples: “‘Cancel order’”, “The gap ‘Cancel orders’”; a topic needs no noun. */
 export function namedAs({ groupBy, name }: { groupBy: Counted; name: string }): string {
   const quoted = `‘${oneLine(name)}’`;
   return groupBy === 'TOPIC' ? quoted : `The ${ONE_OF[groupBy]} ${quoted}`;
 }
 
-/** Names come from what users write. */
+/** Collapses white space: names contain text of users. */
 export function oneLine(text: string): string {
   return text.replaceAll(/\s+/gu, ' ').trim();
 }
 
-/** “1 conversation”, “1,200 conversations” */
+/** Examples: “1 conversation”, “1,200 conversations” */
 export function conversations(count: number): string {
   return counted(count, 'conversation');
 }
 
-/** “1 user”, “2 users” */
+/** Examples: “1 user”, “2 users” */
 export function counted(count: number, unit: string): string {
   return `${number(count)} ${unit}${count === 1 ? '' : 's'}`;
 }
@@ -174,30 +185,30 @@ const makeFormats = () => ({
   short: new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'long' }),
 });
 let made: ReturnType<typeof makeFormats> | null = null;
-/** Made for the first text, as they take 15 ms and most processes have nothing to say. */
+/** Created on first use: they take 15 ms, and most processes write no text. */
 const formats = (): ReturnType<typeof makeFormats> => (made ??= makeFormats());
 
 export function number(value: number): string {
   return formats().grouped.format(value);
 }
 
-/** “9.5” */
+/** Example: “9.5” */
 export function tenths(value: number): string {
   return formats().tenths.format(value);
 }
 
-/** “21.4 %” */
+/** Example: “21.4 %” */
 export function percent(share: number): string {
   return `${tenths(share * 100)}\u00a0%`;
 }
 
-/** “3.1 times”, “twice”: said before “as many”. */
+/** Examples: “3.1 times”, “twice”; “as many” follows. */
 export function times(factor: number): string {
   const shown = tenths(factor);
   return shown === '2' ? 'twice' : `${shown} times`;
 }
 
-/** “Sunday, 22 November 2026” */
+/** Example: “Sunday, 22 November 2026” */
 export function dayName(at: number, zone: string): string {
   const parts = new Map(
     formats()
@@ -208,12 +219,12 @@ export function dayName(at: number, zone: string): string {
   return `${part('weekday')}, ${part('day')} ${part('month')} ${part('year')}`;
 }
 
-/** “22 November” */
+/** Example: “22 November” */
 function shortDay(at: number, zone: string): string {
   return formats().short.format(wallClock(at, zone));
 }
 
-/** “14:00” */
+/** Example: “14:00” */
 export function clock(at: number, zone: string): string {
   return wallClock(at, zone).toISOString().slice(11, 16);
 }

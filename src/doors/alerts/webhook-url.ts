@@ -1,6 +1,8 @@
 /**
- * Where the server may send what: nothing that a caller names may reach what only the server can reach, unless the
- * operator says so. Covered by test/doors/alerts/webhook-url.test.ts.
+ * Decides which URLs and addresses the server may connect to. Keeps the invariant that a URL of a caller reaches no
+ * address that only the server can reach, unless the operator allows it.
+ *
+ * Test: test/doors/alerts/webhook-url.test.ts.
  */
 import { BlockList, isIP } from 'node:net';
 
@@ -10,16 +12,16 @@ const PRIVATE = 'a loopback, private or link-local address';
 const OPEN =
   'If the receiver is in your own network, set WEBHOOK_ALLOW_PRIVATE=true in the environment of web and worker';
 
-/** What an operator has to be told when an address is refused. */
+/** Fault of a private address, with the setting for operators. */
 export const PRIVATE_FAULT = `must not lead to ${PRIVATE}. ${OPEN}`;
 
 /**
- * The same of a name. It says no more of a name that is known here and private than of one that nobody knows: else
- * whoever makes alerts could ask for the names of this network.
+ * Fault of a host name. It is equal for unknown and for private names, so that callers cannot probe the names of this
+ * network.
  */
 export const NAME_FAULT = `the name of the host is not known, or leads to ${PRIVATE}. ${OPEN}`;
 
-/** The IANA IPv4 Special-Purpose Address Registry (2025-10-09), multicast, and one of a cloud. */
+/** The IANA IPv4 Special-Purpose Address Registry (2025-10-09), multicast, and a cloud's metadata address. */
 const notPublicIpv4 = blockListOf([
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -39,12 +41,12 @@ const notPublicIpv4 = blockListOf([
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  // Public by its number, but answers each machine of Azure about itself. Other clouds use ranges of the registries.
+  // Public by its number, but it answers Azure machines about themselves. Other clouds use registered ranges.
   '168.63.129.16/32',
 ]);
 /**
- * The blocks of the IANA IPv6 Special-Purpose Address Registry (2025-10-09) within 2000::/3: 2001::/23 holds Teredo,
- * 2002::/16 is 6to4. The forms of IPv4 in IPv6 other than these stand outside of it.
+ * Blocks of the IANA IPv6 Special-Purpose Address Registry (2025-10-09) within 2000::/3: 2001::/23 contains Teredo,
+ * 2002::/16 is 6to4. Other embeddings of IPv4 in IPv6 are outside of 2000::/3.
  */
 const notPublicIpv6 = blockListOf([
   '2001::/23',
@@ -53,9 +55,9 @@ const notPublicIpv6 = blockListOf([
   '2620:4f:8000::/48',
   '3fff::/20',
 ]);
-/** Where IPv6 has addresses of the internet: the only range that is given out. */
+/** The only range of public IPv6 addresses assigned so far. */
 const globalIpv6 = blockListOf(['2000::/3']);
-/** IPv4-mapped, as systems write an IPv4 address where they want IPv6: it is connected to as what it stands for. */
+/** IPv4-mapped addresses; a system connects to the IPv4 address. */
 const mappedIpv6 = blockListOf(['::ffff:0:0/96']);
 
 function blockListOf(networks: readonly string[]): BlockList {
@@ -67,22 +69,22 @@ function blockListOf(networks: readonly string[]): BlockList {
   return list;
 }
 
-/** Whether an IP address is reachable from everywhere; false for what is no IP address. */
+/** True if an IP address is public; false for a text that is no IP address. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !notPublicIpv4.check(address, 'ipv4');
   if (family !== 6) return false;
-  // A list of IPv4 addresses knows them in this form as well.
+  // BlockList checks IPv4 subnets against mapped addresses too.
   if (mappedIpv6.check(address, 'ipv6')) return !notPublicIpv4.check(address, 'ipv6');
   return globalIpv6.check(address, 'ipv6') && !notPublicIpv6.check(address, 'ipv6');
 }
 
-/** The host of a URL as it is connected to: without the brackets of IPv6. */
+/** Returns the host of a URL without the brackets of IPv6. */
 export function hostOf({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 
-/** Why nothing can be posted to a URL; null when it can, as far as is known without asking for its address. */
+/** Returns the fault of a URL, or null; does not resolve its name. */
 export function faultOfUrl(text: string, allowPrivate: boolean): string | null {
   if (text.length > LONGEST_URL) return `must be at most ${LONGEST_URL} characters long`;
   const url = URL.parse(text);

@@ -1,6 +1,7 @@
 /**
- * Which windows an evaluation looks at: hours, days and weeks of the time zone of an alert. Times are microseconds since
- * 1970-01-01 UTC. Covered by test/doors/alerts/windows.test.ts.
+ * Windows for evaluation: hours, days and weeks in the time zone of an alert. Times are microseconds since 1970.
+ *
+ * Test: test/doors/alerts/windows.test.ts.
  */
 import { localBucketAt, localBuckets, localBucketsEarlier } from '../../domain/local-time.ts';
 import type { Window } from './rule.ts';
@@ -13,10 +14,10 @@ export interface Span {
 export const HOUR = 3_600_000_000;
 export const DAY = 24 * HOUR;
 
-/** So long after its end a window still hears of what comes late. What comes later pages nobody. */
+/** Time after its end in which a window is still evaluated. Later entries fire no alert. */
 const GRACE = 10 * 60 * 1_000_000;
 
-/** How many windows back a worker looks that was away. */
+/** Maximum number of windows that a worker catches up. */
 const MOST_BACK: Readonly<Record<Window, number>> = { HOUR: 48, DAY: 8, WEEK: 2 };
 
 export function windowAt(window: Window, zone: string, at: number): Span {
@@ -24,8 +25,8 @@ export function windowAt(window: Window, zone: string, at: number): Span {
 }
 
 /**
- * The windows that were open, or over for no longer than the grace, at some time from `since` to `until`, oldest
- * first. They follow from what the stream stored when, and not from when it was looked at.
+ * Returns the windows that were open, or over for at most the grace, at some time from `since` to `until`, oldest
+ * first. They depend on the time of storage only, not on the time of evaluation.
  */
 export function windowsBetween(window: Window, zone: string, since: number, until: number): Span[] {
   const oldest = localBucketsEarlier(window, zone, until, MOST_BACK[window]);
@@ -35,17 +36,17 @@ export function windowsBetween(window: Window, zone: string, since: number, unti
   return windows;
 }
 
-/** What a window is compared with: the same windows before it, so many of them. */
+/** Number of earlier windows that a window is compared with, and the fewest for a comparison. */
 const BEFORE: Readonly<Record<Window, { readonly windows: number; readonly fewest: number }>> = {
-  // The last seven days; four weeks; eight weeks.
+  // Seven days, four weeks, eight weeks.
   HOUR: { windows: 168, fewest: 24 },
   DAY: { windows: 28, fewest: 7 },
   WEEK: { windows: 8, fewest: 3 },
 };
 
 /**
- * The time before a window that it is compared with, and how many windows it holds. `firstAt`: the first conversation
- * in it; what lies before it was no time without conversations, but time before the service. Null: too short.
+ * Returns the time that a window is compared with, and its number of windows; null if it is too short. `firstAt` is the
+ * first conversation in it: the time before that does not count as time without conversations.
  */
 export function timeBefore(
   window: Window,
@@ -57,7 +58,7 @@ export function timeBefore(
   const { windows: most, fewest } = BEFORE[window];
   const earliest = localBucketsEarlier(window, zone, span.start, most);
   const start = firstAt <= earliest ? earliest : windowAt(window, zone, firstAt).start;
-  // Where clocks change by half an hour, the seven days may hold an hour more.
+  // Where clocks change by half an hour, seven days may contain an hour more.
   const windows = localBuckets(window, zone, { start, end: span.start }, 2 * most)?.length ?? 0;
   return windows < fewest ? null : { start, end: span.start, windows };
 }
