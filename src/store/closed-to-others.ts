@@ -1,31 +1,36 @@
-/** Covered by test/store/closed-to-others.test.ts. */
+/**
+ * Removes the rights of all users but the owner from a data directory and from the service's files in it. Files of
+ * others are not touched.
+ *
+ * Test: test/store/closed-to-others.test.ts.
+ */
 import { chmodSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupError } from '../errors.ts';
 
-/** What the service keeps at the top of a data directory. Nothing else in it is touched. */
+/** Names that the service uses at the top of a data directory. */
 const OWN =
   /^(?:nats|views|status|tmp|compiled|first-key|demo\.(?:json|log)|[a-z-]+\.sock|restoring|backup-keys)$/;
-/** Holds nothing that is secret, in thousands of files: to close the folder is enough. */
+/** Thousands of files without secrets: closing the folder is enough. */
 const UNSEARCHED = 'compiled';
-/** Made by the system on a disk of its own. */
+/** The system creates it on a disk of its own. */
 const SYSTEM = 'lost+found';
 /** Rights of the group and of everybody else. */
 const OTHERS = 0o077;
 const EVERYBODY_WRITES = 0o002;
 
-/** Whatever this process and its children write from now on is the owner's alone, unless they say otherwise. */
+/** Makes all later files of this process and its children accessible to the owner only, unless they set other modes. */
 export function writeForOwnerOnly(): void {
   process.umask(OTHERS);
 }
 
 /**
- * Takes all rights on a data directory, and on what the service keeps in it, from everybody but the owner. A directory
- * that holds other things as well stays as it is, and so does one of another user: what the service keeps in it is
- * closed all the same.
+ * Closes a data directory, and what the service keeps in it, to everybody but the owner. The directory itself stays
+ * open if it holds other things or belongs to another user; the service's entries in it are closed all the same.
  *
- * @returns what an operator should know, a sentence each; empty when nothing was open
- * @throws SetupError when something of the service stays open because it belongs to another user
+ * @returns sentences for the operator; empty when nothing was open
+ *
+ * @throws SetupError when an entry of the service stays open because it belongs to another user
  */
 export function closeToOthers(dataDir: string): string[] {
   const names = readdirSync(dataDir);
@@ -54,7 +59,7 @@ export function closeToOthers(dataDir: string): string[] {
   ];
 }
 
-/** Closes an entry of the top and what is below it; the entry itself may be a link to another disk. */
+/** Closes a top-level entry and what is below it. The entry may be a link to another disk. */
 function closeOwn(path: string, search: boolean): void {
   const found = ifReached(() => statSync(path));
   if (found === null) return;
@@ -66,7 +71,7 @@ function closeOwn(path: string, search: boolean): void {
   if (found.isDirectory() && search) closeBelow(realpathSync(path));
 }
 
-/** What belongs to others below is out of reach behind the closed folder above it. */
+/** Closes what it can. Files of other users below are out of reach behind the closed folder. */
 function closeBelow(folder: string): void {
   for (const entry of ifReached(() => readdirSync(folder, { withFileTypes: true })) ?? []) {
     const path = join(folder, entry.name);
@@ -76,7 +81,7 @@ function closeBelow(folder: string): void {
   }
 }
 
-/** False when it belongs to another user. */
+/** Returns false when the path belongs to another user. */
 function close(path: string, mode: number): boolean {
   try {
     ifReached(() => chmodSync(path, mode & 0o777 & ~OTHERS));
@@ -87,7 +92,7 @@ function close(path: string, mode: number): boolean {
   }
 }
 
-/** Null for what another process has deleted meanwhile, and for what another user keeps to themselves. */
+/** Returns null for a path that another process has deleted, or another user keeps closed. */
 function ifReached<Result>(work: () => Result): Result | null {
   try {
     return work();

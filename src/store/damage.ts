@@ -1,22 +1,22 @@
-/** Covered by test/faults/damage.test.ts and test/store/published/publication.test.ts. */
+/**
+ * Recognises damage to files of the views, and passes it from a reader to the worker, which repairs it. A note is a
+ * file in the shard's folder, so it outlives the process that wrote it.
+ *
+ * Test: test/faults/damage.test.ts, test/store/published/publication.test.ts.
+ */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseError } from './duckdb.ts';
 
-/**
- * Damage to files of the views: how it is recognised, and how a reader that finds it tells the worker, which
- * repairs it. A note is a file in the shard's folder, so that it outlives the process that wrote it.
- */
-
-/** Codes of the system for a disk that takes no more. */
+/** Error codes of the system for a full disk, file size or quota. */
 const NO_ROOM = new Set(['ENOSPC', 'EFBIG', 'EDQUOT']);
 
-/** Whether an error says that a file of the views is damaged, or gone. */
+/** Returns true if the error says that a file of the views is damaged or missing. */
 export function isDamage(error: unknown): boolean {
   return error instanceof DatabaseError ? error.file === 'damaged' : codeOf(error) === 'ENOENT';
 }
 
-/** Whether an error says that the disk had no room for a file. */
+/** Returns true if the error says that the disk had no space for a file. */
 export function isOutOfRoom(error: unknown): boolean {
   return error instanceof DatabaseError ? error.file === 'no-room' : NO_ROOM.has(codeOf(error));
 }
@@ -25,10 +25,10 @@ function codeOf(error: unknown): string {
   return error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? '') : '';
 }
 
-/** `segments`: the published files have to be made again from the state. `state`: the state from the stream. */
+/** `segments`: the published files are rewritten from the state. `state`: the state is rebuilt from the stream. */
 export type Damaged = 'segments' | 'state';
 
-/** Leaves a note, unless there is one already. If that fails, the next reader finds the damage again. */
+/** Writes a note, unless one exists. If that fails, the next reader finds the damage again. */
 export function noteDamage(directory: string, what: Damaged, reason: string): void {
   const file = noteFile(directory, what);
   if (existsSync(file)) return;
@@ -39,7 +39,7 @@ export function noteDamage(directory: string, what: Damaged, reason: string): vo
   }
 }
 
-/** The reason in the note; null when there is none. */
+/** The reason in the note; null if there is none. */
 export function notedDamage(directory: string, what: Damaged): string | null {
   const file = noteFile(directory, what);
   return existsSync(file) ? readFileSync(file, 'utf8') : null;

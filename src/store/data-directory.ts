@@ -1,4 +1,8 @@
-/** Covered by test/main/supervisor.test.ts and test/main/start.test.ts. */
+/**
+ * Creates and locks the data directory. One process of each name holds it at a time.
+ *
+ * Test: test/main/supervisor.test.ts, test/main/start.test.ts.
+ */
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
@@ -8,15 +12,16 @@ import { dirname, join } from 'node:path';
 import { SetupError } from '../errors.ts';
 import { closeToOthers, writeForOwnerOnly } from './closed-to-others.ts';
 
-/** Unix socket paths may be no longer than about this on every system. */
+/** Limit for paths of Unix sockets that holds on every system, bytes. */
 const MAX_SOCKET_PATH = 100;
 
 /**
- * Makes the data directory (0700) if it is not there, and closes one that is to everybody but its owner; what this
- * process and its children write from now on is closed, too.
+ * Creates the data directory (0700) if it is missing, and closes an open one to everybody but its owner. Later files of
+ * this process and its children are closed, too.
  *
- * @returns what an operator should know about it, a sentence each
- * @throws SetupError when it cannot be made, written or closed
+ * @returns sentences for the operator
+ *
+ * @throws SetupError when it cannot be created, written or closed
  */
 export function prepareDataDirectory(dataDir: string): string[] {
   writeForOwnerOnly();
@@ -34,33 +39,36 @@ export function prepareDataDirectory(dataDir: string): string[] {
   return closeToOthers(dataDir);
 }
 
-/** Parents first, one by one: the recursive mkdir of Node never returns where the system forbids a folder (`/proc`). */
+/**
+ * Creates missing parents one by one: the recursive mkdir of Node never returns where the system forbids a folder
+ * (`/proc`).
+ */
 export function makeDirectory(path: string, mode = 0o700): void {
   if (existsSync(path)) return;
   makeDirectory(dirname(path), mode);
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    // Processes that start together make it together: one of them does.
+    // Another process that starts at the same time was first.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 
-/** A hold on a data directory that no other process has. */
+/** An exclusive lock on a data directory. */
 export interface DataDirectoryLock {
   release(): void;
 }
 
 export interface DataDirectoryLockOptions {
-  /** What the process is to the directory; one process of each name may hold it. Default `start`. */
+  /** Role of the process; one process of each name may hold the lock. Default `start`. */
   readonly name?: string;
-  /** What to say when another process holds it. */
+  /** The error message when another process holds the lock. */
   readonly taken?: string;
 }
 
 /**
- * Takes the data directory for this process. The lock is a listening socket: it ends with the process,
- * however that ends, so a crash leaves nothing to clean up.
+ * Locks the data directory for this process. The lock is a listening socket, which ends with the process, so a crash
+ * leaves nothing to clean up.
  *
  * @throws SetupError when another process of the name holds it
  */
@@ -108,7 +116,7 @@ function listenOn(path: string): Promise<Server> {
   });
 }
 
-/** Whether a process listens behind the socket file. */
+/** Resolves to true if a process listens on the socket file. */
 function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection(path);
@@ -120,7 +128,7 @@ function isAnswered(path: string): Promise<boolean> {
   });
 }
 
-/** A folder for what does not fit into memory; DuckDB makes it when needed, but not its parents. */
+/** Returns a folder for data that exceeds the memory. DuckDB creates the folder when needed, but not its parents. */
 export function spillDirectory(dataDir: string, name: string): string {
   const parent = join(dataDir, 'tmp');
   mkdirSync(parent, { recursive: true, mode: 0o700 });

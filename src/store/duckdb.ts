@@ -1,3 +1,9 @@
+/**
+ * The one access to DuckDB: plain values in, plain values out. Each error of DuckDB is classified here, as a
+ * DatabaseError.
+ *
+ * Test: test/store/duckdb.test.ts.
+ */
 import {
   DuckDBInstance,
   type DuckDBConnection,
@@ -15,15 +21,13 @@ import {
 } from '@duckdb/node-api';
 import { giveWay, PIECE } from '../domain/give-way.ts';
 
-/** The one door to DuckDB: plain values in, plain values out. */
-
-/** What a statement may bind. `{ at }` is an instant in microseconds since 1970-01-01 UTC (or ±Infinity). */
+/** A value to bind. `{ at }` is an instant in microseconds since 1970-01-01 UTC, or ±Infinity. */
 export type BindValue = number | string | null | { readonly at: number };
 export type Bindings = Readonly<Record<string, BindValue>>;
 
 /**
- * A column value read back: BIGINT and smaller as number, TIMESTAMP as microseconds, UUID, VARCHAR and
- * enums as string, BLOB as bytes, LIST as array.
+ * A column value as read: BIGINT and smaller as number, TIMESTAMP as microseconds, UUID, VARCHAR and enums as string,
+ * BLOB as bytes, LIST as array.
  */
 export type Value = number | string | boolean | null | Uint8Array | readonly Value[];
 export type Row = Readonly<Record<string, Value>>;
@@ -39,19 +43,19 @@ export interface Columns {
 
 export interface DatabaseOptions {
   readonly threads: number;
-  /** What the database may take, bytes. Default: DuckDB's, most of the machine's. */
+  /** Memory limit of the database, bytes. Default: that of DuckDB, most of the machine's memory. */
   readonly memoryBytes?: number;
-  /** Folder for what does not fit into memory; made when it is needed. Default: nothing is put on disk. */
+  /** Folder for data that exceeds the memory; created when needed. Default: nothing is spilled. */
   readonly spillDirectory?: string;
 }
 
 /**
- * Why a statement failed, as far as anybody acts on it. `invalidated`: the vendor met a fault of its own, and the
- * whole database (every connection of it) refuses all work from then on; only a new one helps. `data`: a value is not
- * what its column takes, or against a rule of its table. `io`: a file could not be read or written.
- * `checkpoint-failed`: the vendor could not write its log into the tables, and refuses the file until it is opened
- * again. No statement is to blame, and what was committed is in the log; a commit may throw this after it succeeded.
- * `busy`: others work in the database, and the log can be written into the tables only without them.
+ * The class of a failure, as far as callers act on it. `invalidated`: DuckDB met an internal fault, and the database
+ * refuses all work on every connection; only a new database helps. `data`: a value does not fit its column, or violates
+ * a rule of its table. `io`: a file could not be read or written. `checkpoint-failed`: DuckDB could not write its log
+ * into the tables, and refuses the file until it is opened again. No statement is at fault, and committed work is in
+ * the log; a commit may throw this after it succeeded. `busy`: other connections are at work, and the log can be
+ * written only without them.
  */
 export type DatabaseFault =
   | 'out-of-memory'
@@ -63,21 +67,21 @@ export type DatabaseFault =
   | 'other';
 
 /**
- * What is wrong with a file, as far as anybody acts on it. `damaged`: it is gone, cut short or changed. `no-room`: the
- * disk takes no more. `held`: another process has it open.
+ * The fault of a file, as far as callers act on it. `damaged`: missing, truncated or changed. `no-room`: the disk is
+ * full. `held`: another process has the file open.
  */
 export type FileFault = 'damaged' | 'no-room' | 'held';
 
 /**
- * What DuckDB threw. The message is the vendor's without its stack trace, which `cause` has. For a fault of the data
- * it does not quote the value, which may be what somebody wrote, and has no cause: errors are logged.
+ * An error of DuckDB. The message is DuckDB's without the stack trace, which is in `cause`. A fault of the data quotes
+ * no value, as users may have written it, and has no cause: errors are logged.
  */
 export class DatabaseError extends Error {
   readonly fault: DatabaseFault;
-  /** Null: no file is at fault, or nobody acts on what is wrong with it. */
+  /** Null when no file is at fault, or callers do not act on the fault. */
   readonly file: FileFault | null;
 
-  /** `doing`: what was being done, put before the message. */
+  /** `doing`: a prefix of the message that names the action. */
   constructor(thrown: Error, doing = '') {
     const known = thrown instanceof DatabaseError ? thrown : null;
     const fault = known?.fault ?? faultOf(thrown.message);
@@ -86,23 +90,23 @@ export class DatabaseError extends Error {
     super(`${doing}${isOfData ? withoutValues(message) : message}`, isOfData ? undefined : { cause: thrown });
     this.name = 'DatabaseError';
     this.fault = fault;
-    // Without memory, a sound file cannot be read to its end.
+    // Without memory, a sound file cannot be read completely.
     const isOfFile = fault !== 'out-of-memory';
     this.file = known !== null ? known.file : isOfFile ? fileFaultOf(thrown.message) : null;
   }
 }
 
-/** Whether an error says that the database had too little memory. */
+/** Returns true if the database ran out of memory. */
 export function isOutOfMemory(error: unknown): boolean {
   return error instanceof DatabaseError && error.fault === 'out-of-memory';
 }
 
-/** In DuckDB's notation. */
+/** Formats a size in DuckDB's notation. */
 function inBytes(bytes: number): string {
   return `${Math.floor(bytes)}B`;
 }
 
-/** Values are in quotes, and may have quotes in themselves; the statement below the message is ours. */
+/** Masks quoted values, which may contain quotes. The statement below the message is ours, and stays. */
 function withoutValues(message: string): string {
   const [said = '', ...statement] = message.split('\n\nLINE ');
   const masked = said.replace(/'.*'/s, "'…'").replace(/".*"/s, '"…"');
@@ -110,17 +114,17 @@ function withoutValues(message: string): string {
 }
 
 const WANT = 'could not allocate|failed to (?:allocate|pin|offload|reserve)';
-/** Want of memory in a commit has another type, and the appender leaves the type out. */
+/** Lack of memory in a commit has another type, and the appender omits the type. */
 const OUT_OF_MEMORY = new RegExp(
   `^(?:TransactionContext Error: )?(?:Failed to (?:append|commit): )+(?:${WANT})`,
   'i',
 );
 
-/** Of whatever type; the cause follows in the message. */
+/** Matches any type of error; the cause follows in the message. */
 const CHECKPOINT_FAILED = /Checkpoint failed for database|invalidated because checkpointing failed/;
 const BUSY = /Cannot CHECKPOINT: there are other/;
 
-/** By the vendor's type, which its message begins with. */
+/** Classifies an error by its type, with which the message begins. */
 function faultOf(message: string): DatabaseFault {
   if (CHECKPOINT_FAILED.test(message)) return 'checkpoint-failed';
   if (OUT_OF_MEMORY.test(message)) return 'out-of-memory';
@@ -143,7 +147,7 @@ function faultOf(message: string): DatabaseFault {
   }
 }
 
-/** Of a file that is gone, cut short or changed; its blocks carry checksums. */
+/** Messages about a file that is missing, truncated or changed; its blocks carry checksums. */
 const DAMAGED = new RegExp(
   [
     'not a valid DuckDB database',
@@ -158,19 +162,19 @@ const DAMAGED = new RegExp(
   ].join('|'),
   'i',
 );
-/** The same words, when the disk or the system is at fault and the file may be sound. */
+/** Messages with the same words when the disk or the system is at fault, and the file may be sound. */
 const HINDERED = /Permission denied|Too many open files|temporary/i;
 const NO_ROOM = /No space left|File too large|Disk quota exceeded/i;
 const HELD = /Could not set lock on file/i;
 
-/** By the vendor's words, as its type says no more than `IO`. */
+/** Classifies a fault of a file by the words of the message, as its type is only `IO`. */
 function fileFaultOf(message: string): FileFault | null {
   if (HELD.test(message)) return 'held';
   if (NO_ROOM.test(message)) return 'no-room';
   return DAMAGED.test(message) && !HINDERED.test(message) ? 'damaged' : null;
 }
 
-/** Runs what calls the vendor, and throws what it throws as a DatabaseError. */
+/** Runs a call of DuckDB, and converts its errors to DatabaseError. */
 async function classified<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -182,7 +186,7 @@ async function classified<T>(work: () => Promise<T>): Promise<T> {
 const NEGATIVE_INFINITY = -(2n ** 63n) + 1n;
 const POSITIVE_INFINITY = 2n ** 63n - 1n;
 
-/** An in-memory instance with the settings that every reader and writer needs; files are attached to it. */
+/** Opens an in-memory database with the settings for all readers and writers; files are attached to it. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const instance = await classified(() =>
     DuckDBInstance.create(':memory:', {
@@ -220,14 +224,14 @@ export type ColumnType = 'integer' | 'bigint' | 'text' | 'blob';
 
 const INTERRUPT_AGAIN_MS = 20;
 
-/** Prepared statements that a connection keeps. */
+/** Number of prepared statements that a connection keeps. */
 const PREPARED = 16;
-/** An appender hands its rows over by thousands, however long their texts are; from so many bytes on, at once. */
+/** The appender buffers thousands of rows, however long their texts are; from this many bytes on, it is flushed. */
 const APPENDED_BYTES = 2 ** 20;
 
 export class Connection {
   readonly #connection: DuckDBConnection;
-  /** By text, the least recently used first: preparing plans a statement once more than running it does. */
+  /** Prepared statements by text, least recently used first: preparing costs more than running. */
   readonly #prepared = new Map<string, DuckDBPreparedStatement>();
 
   constructor(connection: DuckDBConnection) {
@@ -244,13 +248,13 @@ export class Connection {
   }
 
   /**
-   * The rows of a SELECT as it makes them, some thousands at a time. One at a time on a connection. Ends, also in the
-   * middle of a sort, with what the signal says once that is aborted.
+   * Yields the rows of a SELECT as they are computed, some thousands at a time. Only one stream may run on a
+   * connection. When the signal is aborted, it throws the signal's reason, even in the middle of a sort.
    */
   async *stream(sql: string, bindings: Bindings, signal?: AbortSignal): AsyncGenerator<Row[]> {
     signal?.throwIfAborted();
     let again: NodeJS.Timeout | undefined;
-    // What has not begun yet does not hear it.
+    // A statement that has not begun misses the interrupt.
     const interrupt = (): void => {
       this.#connection.interrupt();
       again = setTimeout(interrupt, INTERRUPT_AGAIN_MS);
@@ -284,7 +288,7 @@ export class Connection {
     return rowsOf(result.columnNames(), chunks);
   }
 
-  /** The rows of a SELECT whose columns are DOUBLE, INTEGER, TINYINT or VARCHAR and never null. */
+  /** Rows of a SELECT whose columns are DOUBLE, INTEGER, TINYINT or VARCHAR and never null. */
   async columns(sql: string, bindings?: Bindings): Promise<Columns> {
     const result = await classified(() =>
       bindings === undefined
@@ -312,7 +316,7 @@ export class Connection {
           for (let row = 0; row < count; row += 1) column[at + row] = vector.getItem(row) as string;
           continue;
         }
-        // Reading item by item would look at each row's validity, and takes twice as long.
+        // Reading single items would check the validity of each row, and takes twice as long.
         column.set((vector as unknown as { readonly items: NumberColumn }).items, at);
       }
       at += count;
@@ -341,7 +345,7 @@ export class Connection {
     return (await this.all(sql, bindings))[0];
   }
 
-  /** Appends rows to a temporary table; a row has a value for each column. */
+  /** Appends rows to a temporary table; each row has a value for every column. */
   async append(
     table: string,
     columns: readonly ColumnType[],
@@ -370,11 +374,11 @@ export class Connection {
         }
         appender.flushSync();
       } catch (error) {
-        // Closing flushes once more, and would throw in place of what is wrong.
+        // Closing flushes again, and its error would hide the original one.
         try {
           appender.closeSync();
         } catch {
-          // Known already.
+          // This is the error above.
         }
         throw error;
       }
@@ -382,12 +386,12 @@ export class Connection {
     });
   }
 
-  /** Changes what the whole database may take; throws out of memory when it holds more. */
+  /** Changes the memory limit of the whole database. Throws out-of-memory when it holds more. */
   limitMemory(bytes: number): Promise<void> {
     return this.run(`set global memory_limit = ${quoted(inBytes(bytes))}`);
   }
 
-  /** Runs `work` in one transaction: all of it is kept, or nothing. */
+  /** Runs `work` in one transaction, which is committed or rolled back as a whole. */
   async transaction<T>(work: () => Promise<T>): Promise<T> {
     await this.run('begin transaction');
     try {
@@ -405,7 +409,7 @@ export class Connection {
   }
 }
 
-/** A string literal of SQL. */
+/** Quotes text as a string literal of SQL. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
@@ -438,7 +442,7 @@ function timestamp(at: number): DuckDBTimestampValue {
   return new DuckDBTimestampValue(BigInt(at));
 }
 
-/** Plain rows. Reading them takes longer than many a statement, so it gives way. */
+/** Converts chunks to plain rows. That may take longer than the statement, so it yields to other work. */
 async function rowsOf(names: readonly string[], chunks: readonly DuckDBDataChunk[]): Promise<Row[]> {
   const rows: Row[] = [];
   for (const chunk of chunks) {

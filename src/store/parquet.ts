@@ -1,7 +1,11 @@
-/** Covered by test/e2e/export-rules.test.ts. */
+/**
+ * Converts files of JSON lines to Parquet.
+ *
+ * Test: test/e2e/export-rules.test.ts.
+ */
 import { openDatabase, quoted } from './duckdb.ts';
 
-/** Writes a file of JSON objects, one a line, as Parquet (zstd). Without any, the file has no column but `id`. */
+/** Writes a file of JSON objects, one per line, as Parquet (zstd). With no rows, `id` is the only column. */
 export async function writeParquet(lines: string, file: string, rows: number): Promise<void> {
   const database = await openDatabase({ threads: 2, memoryBytes: 512e6 });
   const connection = await database.connect();

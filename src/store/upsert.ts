@@ -1,25 +1,28 @@
 /**
- * `upsert into table [, other] from source key (…) …`, a statement of view files, written out as MERGE. For each row
- * of the source, the row of the table with the same key is changed, or a new one is inserted:
+ * `upsert into table [, other] from source key (…) …`, a statement of view files, expanded to MERGE. For each row of
+ * the source, it updates the row of the table with the same key, or inserts a new one:
  *
- *   key       columns that name a row
- *   once      columns that are written when the row is new
+ *   key       columns that identify a row
+ *   once      columns that are set when the row is new
  *   set       columns that take the new value
  *   add       columns that the new value is added to
  *   least     columns that keep the smaller value
  *   greatest  columns that keep the larger value
- *   apart     a condition on the source: its rows are upserted by a statement of their own, after the rest and into
- *             the second table if there are two
+ *   apart     a condition on the source: a second statement upserts its rows, after the rest and into the second table
+ *             if there are two
  *
- * `seq` becomes the sequence of the batch. The source is a table, or a SELECT in parentheses.
+ * `seq` becomes the revision of the commit. The source is a table, or a SELECT in parentheses.
+ *
+ * Test: test/store/upsert.test.ts.
  */
+/** An expanded upsert. */
 export interface Upsert {
-  /** The temporary table that it takes rows from; null: from a SELECT. */
+  /** The temporary table that supplies the rows; null for a SELECT. */
   readonly source: string | null;
   readonly merges: readonly string[];
 }
 
-/** How a column's new value follows from the stored row `t` and the source's row `d`. */
+/** New value of a column, from the stored row `t` and the row `d` of the source. */
 const CHANGES: Readonly<Record<string, (column: string) => string>> = {
   set: (column) => `d.${column}`,
   add: (column) => `t.${column} + d.${column}`,
@@ -28,7 +31,7 @@ const CHANGES: Readonly<Record<string, (column: string) => string>> = {
 };
 const WORDS: ReadonlySet<string> = new Set(['key', 'once', ...Object.keys(CHANGES), 'apart']);
 
-/** Writes an upsert out; null when the statement is none. Throws Error saying what is wrong with it. */
+/** Expands an upsert; null for another statement. Throws Error with the fault. */
 export function expandUpsert(statement: string): Upsert | null {
   if (!/^upsert\b/i.test(statement)) return null;
   const into = /^upsert\s+into\s+(\w+)(?:\s*,\s*(\w+))?\s+from\s+/i.exec(statement);
@@ -50,7 +53,7 @@ export function expandUpsert(statement: string): Upsert | null {
   };
 }
 
-/** A word, or everything from a parenthesis to the one that closes it. */
+/** Returns a word, or the text from a parenthesis to its closing one. */
 function sourceAt(text: string, start: number): string | undefined {
   if (text[start] !== '(') return /^\w+/.exec(text.slice(start))?.[0];
   let depth = 0;

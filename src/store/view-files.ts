@@ -1,44 +1,49 @@
+/**
+ * Parses the view files of `views/`. A file with an unknown declaration or statement order is an error, never ignored.
+ *
+ * Test: test/store/view-files.test.ts.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupError } from '../errors.ts';
 import { expandUpsert, type Upsert } from './upsert.ts';
 
-/** What follows `-- publish:`. */
+/** The text after `-- publish:`. */
 const PUBLISHED = new RegExp(
   String.raw`^(\w+) key\(([^)]+)\) order\(([^)]+)\)` +
     String.raw`(?: time\((\w+)\))?(?: alive\(([^)]+)\))?(?: replaces\(([^)]+)\))?$`,
 );
 
-/** A table of a view that readers see. */
+/** A table of a view that readers query. */
 export interface PublishedTable {
   readonly name: string;
-  /** Columns that name a row; they never change for a row. */
+  /** Columns that identify a row; they never change for a row. */
   readonly key: readonly string[];
-  /** Columns that a compacted segment is sorted by. */
+  /** Columns by which a compacted segment is sorted. */
   readonly order: readonly string[];
-  /** Condition that a row is no tombstone; null: there are no tombstones. */
+  /** Condition that is true for rows that are no tombstones; null: the table has no tombstones. */
   readonly alive: string | null;
-  /** Column by whose range whole segments are skipped; null: none is. Infinite values do not count. */
+  /** Column by whose range whole segments are skipped, or null. Infinite values do not count. */
   readonly time: string | null;
-  /** Condition on rows that may have been published before in another version; null: every row may have been. */
+  /** Condition that is true for rows which may replace a published version; null: every row may. */
   readonly replaces: string | null;
 }
 
 /** One statement of a fold. */
 export interface FoldStatement {
   readonly sql: string;
-  /** Temporary table that it makes; null when it makes none. */
+  /** Temporary table that it creates; null if it creates none. */
   readonly makes: string | null;
 }
 
-/** Statements that are run together, or left out together. */
+/** Statements that are run together, or skipped together. */
 export interface FoldBlock {
-  /** Temporary tables: when none of them holds rows, the block would do nothing. Null: it may always do something. */
+  /** Temporary tables; while all of them are empty, the block is skipped. Null: it always runs. */
   readonly when: readonly string[] | null;
   readonly statements: readonly FoldStatement[];
 }
 
-/** The rows that a name stands for in a view's read part: conditions whose values the query gives. */
+/** The rows that a name stands for in a view's read part; the query supplies the values of the conditions. */
 export interface RowsDeclaration {
   readonly name: string;
   readonly table: string;
@@ -48,19 +53,19 @@ export interface RowsDeclaration {
   readonly range: readonly [from: string, to: string] | null;
 }
 
-/** A SELECT in which `@name` stands for declared rows, and `$name` for a value that the query gives. */
+/** A SELECT in which `@name` stands for declared rows, and `$name` for a value of the query. */
 export interface ViewRead {
   readonly sql: string;
   readonly rows: readonly RowsDeclaration[];
 }
 
-/** How the batch tables are filled again from the tables of a view, in a database attached as `kept`. */
+/** Statements that fill the batch tables from the tables of a view, in a database attached as `kept`. */
 export interface KeptRows {
-  /** The first version of the view whose tables hold what the statements read. */
+  /** First version of the view whose tables hold what the statements read. */
   readonly since: number;
-  /** Column over whose values the statements run in parts, of `part_from` to `part_to`; null: they run once. */
+  /** Column over whose values the statements run in parts, from `part_from` to `part_to`; null: they run once. */
   readonly parts: { readonly table: string; readonly column: string } | null;
-  /** Statements that insert into a batch table each. */
+  /** Statements that each insert into one batch table. */
   readonly statements: readonly { readonly sql: string; readonly fills: string }[];
 }
 
@@ -73,17 +78,17 @@ export interface View {
   readonly publishes: readonly PublishedTable[];
   /** Statements that create the tables. */
   readonly schema: string;
-  /** What applies one batch, in this order. */
+  /** Blocks that apply one batch, in this order. */
   readonly fold: readonly FoldBlock[];
-  /** What queries read of the view; undefined when they read its tables alone. */
+  /** The read part for queries; undefined when they read only the tables. */
   readonly read: ViewRead | undefined;
-  /** Undefined when the view's rows follow from the other views' batch tables. */
+  /** Undefined when the rows follow from the batch tables of other views. */
   readonly kept: KeptRows | undefined;
 }
 
 /**
- * Reads every view file of a folder, in an order in which each view follows the views it names in `after`
- * (ties by name). Throws SetupError naming the file that is wrong.
+ * Reads all view files of a folder, ordered so that each view comes after those in its `after` (ties by name). Throws
+ * SetupError with the name of the faulty file.
  */
 export function loadViews(directory: string): readonly View[] {
   const files = readdirSync(directory)
@@ -92,12 +97,12 @@ export function loadViews(directory: string): readonly View[] {
   return inOrder(files.map((file) => parseView(file, readFileSync(join(directory, file), 'utf8'))));
 }
 
-/** Tables that readers see, over all views. */
+/** The published tables of all views. */
 export function publishedTables(views: readonly View[]): PublishedTable[] {
   return views.flatMap((view) => view.publishes);
 }
 
-/** Parses one view file; `file` names it in errors. */
+/** Parses one view file; `file` names it in errors. Throws SetupError. */
 export function parseView(file: string, text: string): View {
   const [header, ...sections] = text.split(/^-- @/m);
   const directives = [...(header as string).matchAll(/^-- (view|version|after|publish|kept): *(.+)$/gm)];
@@ -141,7 +146,7 @@ export function parseView(file: string, text: string): View {
   };
 }
 
-/** `-- kept: since version N [in parts of table(column)]` goes with a section `-- @kept`. */
+/** Parses `-- kept: since version N [in parts of table(column)]`, which belongs to a section `-- @kept`. */
 function parseKept(file: string, line: string | undefined, text: string | undefined): KeptRows | undefined {
   if (line === undefined && text === undefined) return undefined;
   const match = /^since version (\d+)(?: in parts of (\w+)\((\w+)\))?$/.exec(line ?? '');
@@ -163,7 +168,7 @@ function parseKept(file: string, line: string | undefined, text: string | undefi
   };
 }
 
-/** `-- rows: name = table equal(columns) range(from, to)` declares what `@name` stands for. */
+/** Parses `-- rows: name = table equal(columns) range(from, to)`, which declares `@name`. */
 function parseRead(file: string, text: string | undefined): ViewRead | undefined {
   if (text === undefined) return undefined;
   const rows = [...text.matchAll(/^-- rows: *(.+)$/gm)].map(([, line = '']) => {
@@ -179,7 +184,7 @@ function parseRead(file: string, text: string | undefined): ViewRead | undefined
   return { sql: text.replaceAll(/^--.*$/gm, '').trim(), rows };
 }
 
-/** The statements from `-- when: table, …` to `-- end` are a block; every other statement is one by itself. */
+/** Makes a block of the statements from `-- when: table, …` to `-- end`, and of every other statement. */
 function foldBlocks(file: string, sql: string): FoldBlock[] {
   const blocks: FoldBlock[] = [];
   let when: string[] | null = null;
@@ -209,7 +214,7 @@ function foldBlocks(file: string, sql: string): FoldBlock[] {
   return blocks;
 }
 
-/** One statement, as it runs; an upsert from a table would do nothing while that table is empty. */
+/** Makes a block of one statement. An upsert from a table is skipped while that table is empty. */
 function foldStatements(file: string, statement: string): FoldBlock {
   let upsert: Upsert | null;
   try {

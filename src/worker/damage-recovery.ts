@@ -2,7 +2,7 @@
  * Opens a shard's state, damaged or not. Readers never go back: they keep what was published until the state has caught
  * up with it.
  *
- * Test: test/faults/damage.ts.
+ * Test: test/faults/damage.test.ts.
  */
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,13 +1,19 @@
+/**
+ * The definition of a shard's rows: the versions of all views, and the analysis. Rows of different definitions are
+ * never mixed.
+ *
+ * Test: test/store/epochs/definition.test.ts.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDatabase, quoted } from '../duckdb.ts';
 import { replaceFile } from './epochs.ts';
 import type { View } from '../view-files.ts';
 
-/** The parts of a definition (`definitionOf`). */
+/** A parsed definition (`definitionOf`). */
 export interface Definition {
   readonly views: ReadonlyMap<string, string>;
-  /** Model, enrichment and assignment, by these words. */
+  /** Versions by the words model, enrichment and assignment. */
   readonly analysis: ReadonlyMap<string, string>;
 }
 
@@ -17,7 +23,7 @@ const ANALYSIS_NAMES: Readonly<Record<string, string>> = {
   assignment: 'rules for topics, names and titles',
 };
 
-/** Names what the rows mean: each view with its version, and the analysis. Another definition needs a rebuild. */
+/** Returns the definition: each view with its version, and the analysis. A change of it needs a rebuild. */
 export function definitionOf(views: readonly View[], analysis: string): string {
   return `${views
     .map((view) => `${view.name}:${view.version}`)
@@ -33,7 +39,7 @@ export function parseDefinition(definition: string): Definition {
   return { views, analysis };
 }
 
-/** What differs between two definitions, a phrase each, such as `view fact: version 2 → 3`. */
+/** The differences of two definitions, one phrase each, such as `view fact: version 2 → 3`. */
 export function changesBetween(from: string, to: string): string[] {
   const [before, after] = [parseDefinition(from), parseDefinition(to)];
   const changes: string[] = [];
@@ -50,12 +56,13 @@ export function changesBetween(from: string, to: string): string[] {
   return changes;
 }
 
+/** Returns true if both definitions have the same model, enrichment and assignment. */
 export function sameAnalysis(from: string, to: string): boolean {
   const [before, after] = [parseDefinition(from).analysis, parseDefinition(to).analysis];
   return Object.keys(ANALYSIS_NAMES).every((name) => before.get(name) === after.get(name));
 }
 
-/** Whether vectors of two definitions can be compared. */
+/** Returns true if vectors of both definitions can be compared. */
 export function sameModel(from: string, to: string): boolean {
   return parseDefinition(from).analysis.get('model') === parseDefinition(to).analysis.get('model');
 }
@@ -80,7 +87,7 @@ export function standingOf(view: View, views: readonly View[], from: string): 's
   return [...earlier].some(changed) ? 'depends' : 'same';
 }
 
-/** Writes the definition beside a shard's database, because the worker alone can open the database itself. */
+/** Writes the definition beside a shard's database, as only the worker can open the database. */
 export function writeDefinition(directory: string, definition: string): void {
   const file = join(directory, 'DEFINITION');
   if (!existsSync(file) || readFileSync(file, 'utf8') !== definition) replaceFile(file, definition);

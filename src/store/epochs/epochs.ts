@@ -1,4 +1,9 @@
-/** Covered by test/cli/rebuild.test.ts and test/main/shard-readers.test.ts. */
+/**
+ * The builds of the views on disk, and the switch between them. `ACTIVE` names the build that answers, and changes by
+ * rename, so readers see the old build or the new one.
+ *
+ * Test: test/cli/rebuild.test.ts, test/store/published/shard-readers.test.ts.
+ */
 import {
   closeSync,
   copyFileSync,
@@ -17,53 +22,53 @@ import {
 import { dirname, join } from 'node:path';
 import { filesOf, readManifest } from '../published/manifest.ts';
 
-/** A build of the views. */
+/** One build of the views. */
 export interface Epoch {
-  /** Name of the folder below `<data>/views`. */
+  /** Name of its folder in `<data>/views`. */
   readonly epoch: number;
-  /** Sets that the partitions are divided into: partition p belongs to shard p modulo this. */
+  /** Number of shards: partition p belongs to shard p modulo this. */
   readonly shards: number;
 }
 
-/** Which build of the views answers: `<data>/views/ACTIVE`. */
+/** The build of the views that answers: `<data>/views/ACTIVE`. */
 export interface ActiveEpoch extends Epoch {
-  /** What answered before the last switch, kept for going back. */
+  /** The build before the last switch, kept for a rollback. */
   readonly previous?: Epoch;
   /**
-   * Time by which readers are switched to it, in microseconds since 1970. A rebuild may have applied an entry before
-   * the live worker did, so without it `lastProcessedAt` would go backwards at the switch.
+   * Time of the switch, microseconds since 1970-01-01 UTC. A rebuild may have applied an entry before the live worker
+   * did, so without it `lastProcessedAt` could decrease at the switch.
    */
   readonly since?: number;
 }
 
-/** A build that is not finished, as its folder's `REBUILD` says. */
+/** An unfinished build, as the file `REBUILD` in its folder describes it. */
 export interface RebuildMark {
-  /** The build that it is to follow. */
+  /** The build that it replaces. */
   readonly from: Epoch;
   readonly shards: number;
-  /** What its rows are made by (`definitionOf`). */
+  /** The definition of its rows (`definitionOf`). */
   readonly definition: string;
   /**
-   * For each of its shards, the stream sequence at which it is compared with the live one, whose files as they
-   * were then are kept in `live/<live shard>`. Null: there is nothing (more) to compare.
+   * For each shard, the stream sequence at which it is compared with the live one, whose files at that time are pinned
+   * in `live/<live shard>`. Null: no comparison is left to do.
    */
   readonly compareAt: readonly number[] | null;
 }
 
-/** `<data>/views/<epoch>/<shard>`. */
+/** The folder `<data>/views/<epoch>/<shard>`. */
 export function shardDirectory(dataDir: string, epoch: number, shard: number): string {
   return join(dataDir, 'views', String(epoch), String(shard));
 }
 
-/** Where an unfinished build keeps a live shard's files for comparison. */
+/** The folder in which an unfinished build pins a live shard's files for comparison. */
 export function pinnedDirectory(dataDir: string, epoch: number, liveShard: number): string {
   return join(dataDir, 'views', String(epoch), 'live', String(liveShard));
 }
 
-/** The active epoch; null before the worker's first start, and while what says it is damaged. */
+/** The active epoch; null before the worker's first start, and while `ACTIVE` is damaged. */
 export function readActiveEpoch(dataDir: string): ActiveEpoch | null {
   const file = join(dataDir, 'views', 'ACTIVE');
-  // Every query asks: the file is read again only when it was replaced.
+  // Every query calls this, so the file is read again only after it was replaced.
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
   if (stat === undefined) return null;
   const stamp = `${stat.ino}:${stat.mtimeNs}:${stat.size}`;
@@ -71,14 +76,14 @@ export function readActiveEpoch(dataDir: string): ActiveEpoch | null {
   if (known?.stamp === stamp) return known.active;
   const read = readJson<Partial<ActiveEpoch> | null>(file);
   const active = isPositive(read?.epoch) && isPositive(read?.shards) ? (read as ActiveEpoch) : null;
-  // A file that was replaced meanwhile has another stamp.
+  // If the file was replaced in between, its next stamp differs.
   lastRead.set(file, { stamp, active });
   return active;
 }
 
 const lastRead = new Map<string, { readonly stamp: string; readonly active: ActiveEpoch | null }>();
 
-/** The active epoch to be, when readers are switched to it within so many milliseconds. */
+/** The next active epoch, if readers switch to it within `ms` milliseconds. */
 export function switchedWithin(ms: number, from: ActiveEpoch, to: Epoch): ActiveEpoch {
   return {
     epoch: to.epoch,
@@ -88,7 +93,7 @@ export function switchedWithin(ms: number, from: ActiveEpoch, to: Epoch): Active
   };
 }
 
-/** Since when the active views answer, in microseconds since 1970; not later than now. */
+/** The time since which the active views answer, microseconds since 1970-01-01 UTC; not later than now. */
 export function answeringSince(dataDir: string): number {
   return Math.min(readActiveEpoch(dataDir)?.since ?? 0, Date.now() * 1000);
 }
@@ -97,12 +102,12 @@ function isPositive(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
-/** Whether there are views. When nothing says which of them answer, the worker chooses. */
+/** Returns true if there are views. Without `ACTIVE`, the worker chooses among them. */
 export function hasViews(dataDir: string): boolean {
   return findFurthest(dataDir) !== null;
 }
 
-/** The build that has counted most of the stream, the latest of equals; null when there is none. */
+/** The build that has counted most of the stream; of equals, the latest. Null if there is none. */
 function findFurthest(dataDir: string): Epoch | null {
   let furthest: (Epoch & { readonly reached: number }) | null = null;
   for (const epoch of epochsOn(dataDir)) {
@@ -119,15 +124,15 @@ export function writeActiveEpoch(dataDir: string, active: ActiveEpoch): void {
   prepareActiveEpoch(dataDir, active)();
 }
 
-/** Prepares a switch, which takes time; the function that it returns switches at once. The caller may leave it out. */
+/** Prepares a switch, which takes time. The returned function performs it at once; the caller need not call it. */
 export function prepareActiveEpoch(dataDir: string, active: ActiveEpoch): () => void {
   mkdirSync(join(dataDir, 'views'), { recursive: true, mode: 0o700 });
   return prepareFile(join(dataDir, 'views', 'ACTIVE'), JSON.stringify(active));
 }
 
 /**
- * The epoch that a worker updates; made with so many shards at its first start. When nothing says which it is,
- * although there are views, it is the build that has counted most of the stream, and `onLost` is called.
+ * The epoch that a worker updates; created with `shards` at the first start. If `ACTIVE` is lost, it is the build that
+ * has counted most of the stream, and `onLost` is called.
  */
 export function openActiveEpoch(
   dataDir: string,
@@ -143,7 +148,7 @@ export function openActiveEpoch(
   return taken;
 }
 
-/** The newest unfinished build; null when there is none. */
+/** The newest unfinished build; null if there is none. */
 export function readUnfinished(dataDir: string, active: ActiveEpoch): (Epoch & RebuildMark) | null {
   for (const epoch of epochsOn(dataDir).toReversed()) {
     if (epoch === active.epoch || epoch === active.previous?.epoch) continue;
@@ -154,8 +159,8 @@ export function readUnfinished(dataDir: string, active: ActiveEpoch): (Epoch & R
 }
 
 /**
- * Begins a build in a folder of its own: keeps the live segments for comparison, then says what it is. A
- * crash before the end leaves a folder that nobody takes for anything.
+ * Begins a build in a new folder: pins the live segments for comparison, then writes the mark. After a crash before the
+ * mark, no process uses the folder.
  */
 export function beginRebuild(
   dataDir: string,
@@ -180,7 +185,7 @@ export function beginRebuild(
   return { epoch, ...mark };
 }
 
-/** Notes durably that there is nothing more to compare, and deletes the live files that were kept for it. */
+/** Notes durably that the comparison is done, and deletes the pinned files. */
 export function markCompared(
   dataDir: string,
   { epoch, from, shards, definition }: Epoch & RebuildMark,
@@ -190,11 +195,11 @@ export function markCompared(
   rmSync(join(dataDir, 'views', String(epoch), 'live'), { recursive: true, force: true });
 }
 
-/** Deletes every build but the given ones. */
+/** Deletes all builds but the given ones. Returns the deleted epochs. */
 export function removeOtherEpochs(dataDir: string, kept: readonly number[]): number[] {
   const removed = epochsOn(dataDir).filter((epoch) => !kept.includes(epoch));
   for (const epoch of removed) {
-    // The mark goes first: without it, nobody continues the build.
+    // The mark goes first: without it, no process continues the build.
     rmSync(markFile(dataDir, epoch), { force: true });
     rmSync(join(dataDir, 'views', String(epoch)), { recursive: true, force: true });
   }
@@ -225,7 +230,7 @@ function fsyncPath(path: string): void {
   }
 }
 
-/** Builds that have a folder, ascending. */
+/** Epochs that have a folder, ascending. */
 export function epochsOn(dataDir: string): number[] {
   const directory = join(dataDir, 'views');
   if (!existsSync(directory)) return [];
@@ -247,12 +252,12 @@ function readJson<T>(file: string): T | null {
   }
 }
 
-/** Files may be replaced while they are being linked: then the newer manifest is taken. */
+/** Attempts to link files; the publisher may replace them meanwhile, and then the newer manifest is used. */
 const PIN_ATTEMPTS = 20;
 
 /**
- * Keeps the published segments of this moment under another folder, by links where they are possible; the
- * publisher may delete its own files. Its sequence; 0 when nothing is published.
+ * Pins the published segments in another folder, by links where possible, as the publisher may delete its own. Returns
+ * the pinned sequence; 0 when nothing is published.
  */
 function pinGeneration(directory: string, to: string): number {
   for (let attempt = 1; ; attempt += 1) {

@@ -1,15 +1,17 @@
 /**
- * A worker that counts as fast as messages come leaves a build beside it too little of a busy machine to ever catch up:
- * for some seconds it takes up nothing new, so that the build takes its place. Covered by test/cli/rebuild.test.ts.
+ * Pauses the worker of the live views for some seconds. On a busy machine, a rebuild could otherwise never catch up
+ * with a worker that counts as fast as messages arrive.
+ *
+ * Test: test/cli/rebuild.test.ts.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFile } from './epochs.ts';
 
-/** Nobody waits longer for whoever asked, milliseconds: it may have ended. */
+/** Longest pause, milliseconds: the process that requested it may have ended. */
 const LONGEST_MS = 10_000;
 
-/** Whoever works on the live views is to take up nothing until an instant, milliseconds since 1970-01-01 UTC. */
+/** Requests that the worker of the live views takes no entries until an instant, milliseconds since 1970-01-01 UTC. */
 export function requestPause(dataDir: string, until: number): void {
   replaceFile(pauseFile(dataDir), String(until));
 }
@@ -18,7 +20,7 @@ export function endPause(dataDir: string): void {
   rmSync(pauseFile(dataDir), { force: true });
 }
 
-/** Whether somebody asked for it, and the time is not over. */
+/** Returns true during a requested pause. */
 export function isPaused(dataDir: string, now: number): boolean {
   try {
     const until = Number(readFileSync(pauseFile(dataDir), 'utf8'));

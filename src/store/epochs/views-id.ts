@@ -1,10 +1,18 @@
-/** Covered by test/worker/workers.test.ts. */
+/**
+ * The id of a data directory's views. It is created once, however many workers start together.
+ *
+ * Test: test/worker/workers.test.ts.
+ */
 import { randomUUID } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupError } from '../../errors.ts';
 
-/** Names the views of a data directory; made once. Workers of the same views share their shards. */
+/**
+ * The id of the views; created if missing. Workers with the same id share the shards.
+ *
+ * @throws SetupError when the file is damaged
+ */
 export function viewsId(dataDir: string): string {
   const directory = join(dataDir, 'views');
   const file = join(directory, 'ID');
@@ -13,7 +21,7 @@ export function viewsId(dataDir: string): string {
     const temporary = `${file}.${process.pid}.tmp`;
     writeFileSync(temporary, randomUUID(), { mode: 0o600 });
     try {
-      // Unlike a rename it fails when another worker was first.
+      // A link fails when another worker was first; a rename would not.
       linkSync(temporary, file);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

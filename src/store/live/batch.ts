@@ -1,14 +1,20 @@
+/**
+ * The changes that one run of stream entries makes to the state. A batch applies only at the checkpoint that it
+ * expects.
+ *
+ * Test: test/store/live/fold-blocks.test.ts.
+ */
 import type { Assignment, StateRow } from '../../domain/facts.ts';
 
-/** Everything that one run of stream entries changes in the state. Covered by test/store/live/fold-blocks.test.ts. */
+/** All changes of one run of stream entries. */
 export interface Batch {
-  /** The checkpoint that the store must be at: a second worker fails here. */
+  /** The checkpoint at which the store must be: the commit of a second worker fails here. */
   readonly expectedSequence: number;
   /** Stream sequence up to which entries are applied or deferred: the new checkpoint. */
   readonly sequence: number;
-  /** Digest of what the entry there holds: tells it from another that takes its place. Null: not known. */
+  /** Digest of the entry at `sequence`, which distinguishes it from another entry in its place. Null: unknown. */
   readonly lastEntry: string | null;
-  /** What the batch leaves of entries for later, and what it takes up of what was left. Left out: nothing. */
+  /** Changes to the deferred parts. Left out: none. */
   readonly deferral?: Deferral;
   /** Microseconds since 1970-01-01 UTC. */
   readonly processedAt: number;
@@ -28,31 +34,31 @@ export interface Batch {
   readonly sessionNames: readonly { session: number; externalId: string | null }[];
   readonly assignment: Assignment;
   readonly state: readonly StateRow[];
-  /** The highest numbers given out, including the new ones of this batch. */
+  /** The highest assigned numbers, including new ones of this batch. */
   readonly counters: Counters;
 }
 
-/** What of an entry is not applied yet, for one of its instances: everything from a message on. */
+/** The part of an entry that is not applied yet, for one instance: all from a message on. */
 export interface DeferredPart {
   readonly projectId: string;
   readonly instanceId: string;
   readonly sequence: number;
-  /** Place of the first request that is not applied, or not wholly, in the entry. */
+  /** Place of the first request in the entry that is not completely applied. */
   readonly place: number;
-  /** Its first message that is not applied. */
+  /** Index of its first message that is not applied. */
   readonly message: number;
   /** When the stream stored the entry, microseconds since 1970-01-01 UTC. */
   readonly storedAt: number;
 }
 
-/** How a batch changes what is deferred. */
+/** The change that a batch makes to the deferred parts. */
 export interface Deferral {
-  /** Parts that are applied, or that `left` replaces. */
+  /** Parts that are applied now, or replaced by `left`. */
   readonly taken: readonly Pick<DeferredPart, 'instanceId' | 'sequence'>[];
   readonly left: readonly DeferredPart[];
 }
 
-/** Highest number given out to instances, sessions and end users of the shard; 0 at first. */
+/** Highest assigned numbers of instances, sessions and end users of the shard; 0 at first. */
 export interface Counters {
   readonly instances: number;
   readonly sessions: number;

@@ -1,64 +1,68 @@
 /**
- * Takes out of a copy of a shard's database what is to be forgotten of instances: messages that no longer count, texts,
- * people. Sums over them stay as they were: `refold` makes them anew. Covered by test/store/live/forget.test.ts.
+ * Deletes from a copy of a shard's database what instances must forget: messages that no longer count, texts, people.
+ * Sums stay unchanged, as `refold` recomputes them.
+ *
+ * Test: test/store/live/forget.test.ts.
  */
 import { forgottenName, gapDescription, repeatDescription } from '../../domain/descriptions.ts';
 import type { StateRow } from '../../domain/facts.ts';
 import { SetupError } from '../../errors.ts';
 import { openDatabase, quoted, type Connection } from '../duckdb.ts';
 
-/** What is to be forgotten of one instance. Times are event times, microseconds since 1970-01-01 UTC; null: nothing. */
+/** The data of one instance to forget. Times are event times, microseconds since 1970-01-01 UTC; null: no data. */
 export interface Forgotten {
   /** UUID, lower case. */
   readonly instanceId: string;
-  /** Whether everything that was sent has to be counted first: its texts go afterwards. */
+  /** True if no part of the instance may be deferred, as its texts are deleted afterwards. */
   readonly waitsFor: boolean;
-  /** Messages that go, by position. */
+  /** Positions of messages to delete. */
   readonly positions: Iterable<number>;
   /**
-   * Sessions that go whole, by id, as far as their messages stand before a position; and all that stands before it, where
-   * the instance goes. Null: neither.
+   * Sessions to delete by id, as far as their messages stand before a position; with `isInstance`, all messages before
+   * it. Null: neither.
    */
   readonly whole: {
     readonly before: number;
     readonly isSession: (id: string) => boolean;
     readonly isInstance: boolean;
   } | null;
-  /** Messages from before go. */
+  /** Messages before this time are deleted. */
   readonly countsBefore: number | null;
-  /** Sessions of which nothing was said since lose title, summary, and what is read of them. */
+  /** Sessions without a message since this time lose their title, summary and analysis state. */
   readonly textsBefore: number | null;
-  /** End users of whom nothing was said since become somebody without a name; so do names of sessions. */
+  /** End users without a message since this time get a pseudonym, and sessions lose their names. */
   readonly peopleBefore: number | null;
-  /** Whether an end user goes of whom there may be no message. */
+  /** Returns true if an end user is deleted, even without any message. */
   readonly isGone: (externalId: string) => boolean;
-  /** Who an end user becomes. */
+  /** The pseudonym of an end user. */
   readonly nobody: (externalId: string) => { readonly id: string; readonly externalId: string };
-  /** Of the analysis state, the rows that change; null: it stays. */
+  /** Returns the changed rows of the analysis state; null: the state does not change. */
   readonly forgetState:
     | ((rows: readonly StateRow[], eventTimes: ReadonlyMap<number, number>, left: Left) => StateRow[])
     | null;
-  /** The positions whose event times that needs. */
+  /** The positions whose event times `forgetState` needs. */
   readonly beginnings: (rows: readonly StateRow[]) => readonly number[];
 }
 
-/** Of each kind of entity, those of which a message counts. */
+/** For each kind of entity, the numbers that still have a message. */
 export type Left = Readonly<Record<'micro' | 'topic' | 'gap' | 'repeated', ReadonlySet<number>>>;
 
-/** What went. */
+/** Counts of what was forgotten. */
 export interface ForgottenCounts {
   readonly messages: number;
-  /** Sessions that went, and that lost their texts. */
+  /** Sessions that were deleted, and sessions that lost their texts. */
   readonly sessions: number;
   readonly texts: number;
-  /** End users that went, and that lost their names. */
+  /** End users that were deleted, and end users that lost their names. */
   readonly people: number;
   readonly names: number;
 }
 
 /**
- * Does it in one transaction. `sequence`: the stream position that the copy is at. `counts`: of each; null: the shard does
- * not know the instance.
+ * Forgets all in one transaction. `sequence`: stream position of the copy. `counts`: one item for each instance; null
+ * if the shard does not know it.
+ *
+ * @throws SetupError when a part of an instance with `waitsFor` is deferred
  */
 export async function forgetIn(
   file: string,
@@ -81,7 +85,7 @@ export async function forgetIn(
   }
 }
 
-/** Null: the shard does not know the instance. */
+/** Returns null if the shard does not know the instance. */
 async function forgetOne(connection: Connection, forgotten: Forgotten): Promise<ForgottenCounts | null> {
   const found = await connection.one(
     `select instance from instance where id = ${quoted(forgotten.instanceId)}::uuid`,
@@ -106,7 +110,7 @@ async function isDeferred(connection: Connection, instanceId: string): Promise<b
   return (await connection.one(`from deferred where lower(instance_id) = ${id} limit 1`)) !== undefined;
 }
 
-/** Leaves temp `touched_session`: those that lost a message. */
+/** Creates temp `touched_session`: the sessions that lost a message. */
 async function dropMessages(
   connection: Connection,
   instance: number,
@@ -133,8 +137,8 @@ async function dropMessages(
 }
 
 /**
- * Leaves temp `whole_session` and `whole_user`. Of an end user who goes, sessions in which nobody else of a name wrote, and
- * what is theirs in others: also where the stream no longer holds what was said there.
+ * Creates temp `whole_session` and `whole_user`. For a deleted end user, the sessions without another named user go
+ * whole, and in other sessions the user's messages go. This works even when the stream no longer holds the messages.
  */
 async function wantWhole(
   connection: Connection,
@@ -172,7 +176,10 @@ function* rowsOf(positions: Iterable<number>): Generator<[number]> {
   for (const position of positions) yield [position];
 }
 
-/** Sessions without a message go; what others said in one that stays is shown without words of whom went. */
+/**
+ * Deletes sessions without messages. A session that keeps messages loses its title and summary, which may quote the
+ * deleted ones.
+ */
 async function dropSessions(connection: Connection, instance: number): Promise<number> {
   await connection.run(
     `create or replace temp table empty_session as
@@ -190,8 +197,8 @@ async function dropSessions(connection: Connection, instance: number): Promise<n
 }
 
 /**
- * End users of whom no message is left, with what was sent about them, and about those who go. Who has said something
- * since stays, as somebody new.
+ * Deletes end users without messages, with their metadata, and the metadata of those to be forgotten. An end user with
+ * a message after the erasure stays.
  */
 async function dropPeople(
   connection: Connection,
@@ -229,7 +236,7 @@ async function dropPeople(
   return countOf(connection, 'gone_user');
 }
 
-/** What was sent about an instance, its sessions and people goes with all that was said there. */
+/** Deletes the metadata of an instance, and of sessions and people that are gone. */
 async function dropMetadata(connection: Connection, instance: number): Promise<void> {
   await connection.run(
     `delete from record_metadata where instance = ${instance} and (
@@ -239,7 +246,7 @@ async function dropMetadata(connection: Connection, instance: number): Promise<v
   );
 }
 
-/** Leaves temp `old_session`: those of which nothing was said since a time. */
+/** Creates temp `old_session`: sessions without a message since a time. */
 async function oldSessions(connection: Connection, instance: number, before: number): Promise<void> {
   await connection.run(
     `create or replace temp table old_session as

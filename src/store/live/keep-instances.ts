@@ -1,10 +1,14 @@
-/** Covered by test/cli/retention.test.ts. */
+/**
+ * Reduces a copy of a shard's database to the rows of some instances.
+ *
+ * Test: test/cli/retention.test.ts.
+ */
 import { openDatabase, quoted, type Connection } from '../duckdb.ts';
 
 /**
- * Drops from a copy of a shard's database all rows of other instances, and ids of requests: whoever goes on with it reads
- * the entries from the first on, and notes them again. How many of `instances` (UUIDs, lower case) it
- * has; 'deferred': of one of them, something waits to be counted.
+ * Deletes from a copy of a shard's database the rows of other instances, and the ids of requests, which the next reader
+ * of the stream records again from the first entry on. Returns how many of `instances` (UUIDs, lower case) it contains;
+ * 'deferred' if a part of one of them is deferred.
  */
 export async function keepInstances(
   file: string,

@@ -1,28 +1,31 @@
-/** Covered by test/store/live/live-database.test.ts. */
+/**
+ * The database of a `StateStore`, with remedies for lack of memory. It can be reopened while the process runs.
+ *
+ * Test: test/store/live/live-database.test.ts.
+ */
 import { DatabaseError, isOutOfMemory, type Connection } from '../duckdb.ts';
 import { openStateDatabase, type StateDatabase, type StateStoreOptions } from './state-database.ts';
 import { TemporaryTables } from './temporary-tables.ts';
 
-/** What may be taken where the usual memory does not suffice, in times of it. */
+/** Factor on the memory limit when the usual limit does not suffice. */
 const RAISED = 4;
 
-/** An open database, and what it knows of its connection that folds. */
+/** An open database with the temporary tables of its folding connection. */
 interface Opened extends StateDatabase {
   readonly temporary: TemporaryTables;
 }
 
 /**
- * The database of a `StateStore`, which can be opened anew while the process goes on. DuckDB keeps 256 KiB for each
- * block of rows that was written to since it opened the file, and never gives them back: a few bytes for each row, for
- * as long as it has the file open.
+ * The live database. It is reopened to free memory: DuckDB keeps 256 KiB for each block of rows that was written since
+ * it opened the file, and frees it only when it closes the file.
  */
 export class LiveDatabase {
   readonly #options: StateStoreOptions;
   readonly #beside = new Set<Promise<unknown>>();
   #opened: Opened;
-  /** Ends when the database is open again. */
+  /** Resolves when the database is open again. */
   #reopening: Promise<unknown> = Promise.resolve();
-  /** Opened anew since work has succeeded: doing so once more would change nothing. */
+  /** True if it was reopened and no work has succeeded since: reopening again would not help. */
   #isFresh = false;
   #isRaised: boolean;
   #isClosed = false;
@@ -39,17 +42,17 @@ export class LiveDatabase {
     return new LiveDatabase(options, opened, isRaised);
   }
 
-  /** The row of table `meta`, as it was when the database was opened. */
+  /** The row of table `meta` at the time of opening. */
   get meta(): StateDatabase['meta'] {
     return this.#opened.meta;
   }
 
-  /** The connection that folds. Another one after `reopen`, and so after any `withMemory`. */
+  /** The connection that folds. It changes with `reopen`, and so with any `withMemory`. */
   get connection(): Connection {
     return this.#opened.connection;
   }
 
-  /** The rows of table `deferred`, as they were when the database was opened. */
+  /** The rows of table `deferred` at the time of opening. */
   get deferred(): StateDatabase['deferred'] {
     return this.#opened.deferred;
   }
@@ -63,7 +66,7 @@ export class LiveDatabase {
     return this.#opened.temporary;
   }
 
-  /** Works on a connection of its own, beside the fold. */
+  /** Runs work on a separate connection, beside the fold. */
   async beside<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     await this.#reopening;
     const done = this.#onItsOwn(work);
@@ -76,9 +79,8 @@ export class LiveDatabase {
   }
 
   /**
-   * Does work that may need more memory than there is. Then it does the work again, from its start: with nothing beside
-   * it in a database that was opened anew, and at last, if `raise` says so, with four times the memory. Rejects with
-   * the last error.
+   * Runs work that may lack memory. If it does, the work runs again from its start: first in a reopened database with
+   * no work beside it, and at last, with `raise`, under four times the limit. Rejects with the last error.
    */
   async withMemory<T>(work: () => Promise<T>, { raise }: { readonly raise: boolean }): Promise<T> {
     if (this.#isRaised) await this.#lower();
@@ -100,7 +102,7 @@ export class LiveDatabase {
     }
   }
 
-  /** Waits for what is done beside, and opens the database anew. Throws as `openStateDatabase` does. */
+  /** Waits for the work beside, and reopens the database. Throws as `openStateDatabase` does. */
   async reopen(): Promise<void> {
     const reopening = this.#reopen();
     this.#reopening = reopening.catch(() => undefined);
@@ -139,13 +141,13 @@ export class LiveDatabase {
     await this.#limit(RAISED);
   }
 
-  /** What was taken above the usual limit may still be held; then it stays raised until the next work. */
+  /** Restores the usual limit. If the memory is still in use, the limit stays raised until the next work. */
   async #lower(): Promise<void> {
     try {
       await this.#limit(1);
       this.#isRaised = false;
     } catch {
-      // Next time.
+      // The next work tries again.
     }
   }
 
@@ -155,7 +157,10 @@ export class LiveDatabase {
   }
 }
 
-/** Also of memory is a log that could not be written into the tables, unless it is said to be the disk. */
+/**
+ * Returns true for lack of memory. A log that could not be written into the tables counts, too, unless the disk is at
+ * fault.
+ */
 export function lacksMemory(error: unknown): error is DatabaseError {
   return (
     isOutOfMemory(error) ||
@@ -163,7 +168,7 @@ export function lacksMemory(error: unknown): error is DatabaseError {
   );
 }
 
-/** What the log holds is read at once: with more memory, when the usual does not suffice for it. */
+/** Opening reads the log at once, with the raised limit if the usual one does not suffice. */
 async function openOrRaise(options: StateStoreOptions): Promise<{ opened: Opened; isRaised: boolean }> {
   const { memoryBytes } = options;
   try {

@@ -1,6 +1,8 @@
 /**
- * Makes a shard's database from another one without the stream: reads the batch tables back from what the other one's
- * views kept, and folds them in large parts. Covered by test/store/live/refold.test.ts.
+ * Builds a shard's database from another one, without the stream: it reads the batch tables back from what the views of
+ * that one kept, and folds them in large parts.
+ *
+ * Test: test/store/live/refold.test.ts.
  */
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,10 +12,13 @@ import type { KeptRows, View } from '../view-files.ts';
 import { LiveDatabase } from './live-database.ts';
 import type { StateStoreOptions } from './state-database.ts';
 
-/** Messages that are folded together: a fold costs less for each of more, and its temporary tables have to fit. */
+/**
+ * Messages that are folded together. Larger parts cost less for each message, but their temporary tables must fit into
+ * memory.
+ */
 const PART_ROWS = 250_000;
 
-/** What follows from the stream and the analysis, not from the views. */
+/** Rows that follow from the stream and the analysis, not from the views. */
 const COPY_OWN = `
 insert into request by name from kept.request;
 insert into assign_state by name from kept.assign_state;
@@ -23,24 +28,27 @@ update meta set sequence = k.sequence, revision = k.sequence, last_entry = k.las
   sessions = k.sessions, end_users = k.end_users from kept.meta k
 `;
 
-/** Numbers go on behind those that are taken, and revisions above those that rows bear. */
+/** New numbers start above the existing ones, and new revisions above those of the rows. */
 const BEGIN_ANEW = `
 insert into carried select i.id::varchar, k.sequence from kept.instance i, kept.meta k;
 update meta set sequence = 0, last_entry = null
 `;
 
 export interface RefoldOptions extends StateStoreOptions {
-  /** The database whose facts are read; no process has it open for writing meanwhile. */
+  /** The database whose facts are read; no process may have it open for writing. */
   readonly from: string;
-  /** Hears of the messages folded so far, of how many, before each part. Throws to end the work. */
+  /** Receives the folded and total messages before each part. Throws to end the work. */
   readonly onPart?: (done: number, of: number) => void | Promise<void>;
   /** Messages of a part. */
   readonly partRows?: number;
-  /** The rows are a beginning: entries of other instances are applied to it from the stream's first on. Default false. */
+  /**
+   * True if the rows are only a start: entries of other instances are then applied from the stream's first entry on.
+   * Default false.
+   */
   readonly carried?: boolean;
 }
 
-/** Whether views can be made from what views of another definition kept: that holds all that they need. */
+/** Returns true if the views of another definition kept all that these views need. */
 export function canRefold(views: readonly View[], madeBy: string): boolean {
   const before = parseDefinition(madeBy).views;
   const keeping = views.filter((view) => view.kept !== undefined);
@@ -50,8 +58,8 @@ export function canRefold(views: readonly View[], madeBy: string): boolean {
 }
 
 /**
- * Makes `state.duckdb` of `directory`, at the position of the database `from`. It appears there when it is complete;
- * what an attempt left that did not come to its end is deleted. The number of messages.
+ * Builds `state.duckdb` of `directory`, at the position of the database `from`. The file appears when it is complete;
+ * remains of an interrupted attempt are deleted. Returns the number of messages.
  */
 export async function refold(options: RefoldOptions): Promise<number> {
   const { directory, from, views, onPart = () => undefined, partRows = PART_ROWS, carried = false } = options;
@@ -82,12 +90,12 @@ export async function refold(options: RefoldOptions): Promise<number> {
 }
 
 interface Part {
-  /** Values of the column that parts are cut by; null: no part has bounds. */
+  /** Range of the column by which parts are divided; null: the only part has no bounds. */
   readonly bounds: readonly [from: number, to: number] | null;
   readonly rows: number;
 }
 
-/** Where the memory does not suffice, the database is opened anew: without what was attached. */
+/** Attaches the other database before each try, as reopening for lack of memory detaches it. */
 function withKept<T>(live: LiveDatabase, from: string, work: (live: LiveDatabase) => Promise<T>): Promise<T> {
   return live.withMemory(
     async () => {

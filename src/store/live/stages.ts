@@ -1,3 +1,8 @@
+/**
+ * The stages: temporary tables that bring the rows of a batch to the views' SQL.
+ *
+ * Test: test/store/live/stages.test.ts.
+ */
 import type { MessageFact } from '../../domain/facts.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import { SIGNALS } from '../../domain/signal-kinds.ts';
@@ -6,10 +11,10 @@ import type { Batch } from './batch.ts';
 
 export type StageRow = readonly (number | string | Uint8Array | null)[];
 
-/** A temporary table that brings rows of a batch to the views' SQL. Covered by test/store/live/stages.test.ts. */
+/** A temporary table with rows of a batch. */
 export interface Stage {
   readonly columns: Readonly<Record<string, ColumnType>>;
-  /** A value for each column, in their order. */
+  /** Returns rows with a value for each column, in their order. */
   readonly rows: (batch: Batch) => readonly StageRow[];
 }
 
@@ -232,7 +237,7 @@ export const STAGES = {
     columns: { instance: 'integer', kind: 'text', key: 'integer', value: 'blob' },
     rows: ({ state }) => state.map((row) => [row.instance, row.kind, row.key, row.value]),
   },
-  /** Not of a batch: ids and numbers to look up. */
+  /** Ids and numbers to look up; not part of a batch. */
   wanted_id: { columns: { id: 'text', number: 'bigint' }, rows: () => [] },
 } as const satisfies Readonly<Record<string, Stage>>;
 

@@ -1,26 +1,32 @@
-/** Covered by test/cli/backup.test.ts. */
+/**
+ * Copies a shard's database. A copy is one snapshot at one stream position.
+ *
+ * Test: test/cli/backup.test.ts.
+ */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDatabase, quoted, type Connection } from '../duckdb.ts';
 import type { StateStore } from './state-store.ts';
 
-/** Where a worker leaves a copy of its database, in the shard's folder. */
+/** File name of a copy in the shard's folder. */
 export const COPY_FILE = 'copy.duckdb';
 
 export interface StateCopy {
-  /** Stream sequence that it is at. */
+  /** Stream sequence of the copy. */
   readonly sequence: number;
-  /** By what its rows were made. */
+  /** Definition of its rows. */
   readonly definition: string;
 }
 
-/** Copies a database that is open here, from one snapshot, while folding goes on, to `COPY_FILE` of its folder. */
+/**
+ * Copies a database that this process has open to `COPY_FILE` in its folder, from one snapshot, while folding goes on.
+ */
 export function copyOpenState(store: StateStore): Promise<StateCopy> {
   return store.beside((connection) => copyTo(connection, join(store.directory, COPY_FILE)));
 }
 
 /**
- * Copies a shard's database that nobody has open. Null when there is none.
+ * Copies a shard's database that no process has open; null if there is none.
  *
  * @throws DatabaseError when another process has it open (`held`), among others
  */

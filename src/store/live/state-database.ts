@@ -1,3 +1,8 @@
+/**
+ * Opens `state.duckdb` of a shard's folder, or creates it. A file of another definition is never opened for writing.
+ *
+ * Test: test/store/published/publication.test.ts, test/worker/dead-letter-decision.test.ts.
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupError } from '../../errors.ts';
@@ -15,30 +20,25 @@ import { definitionOf } from '../epochs/definition.ts';
 import type { View } from '../view-files.ts';
 import type { DeferredPart } from './batch.ts';
 
-/**
- * Opens `state.duckdb` of a shard's folder, or creates it.
- * Covered by test/store/published/publication.test.ts and test/worker/dead-letter-decision.test.ts.
- */
-
 const FILE = 'state.duckdb';
-/** What is committed, until DuckDB has written it into the tables of the file. */
+/** The log: committed changes that DuckDB has not yet written into the tables of the file. */
 export const LOG_FILE = `${FILE}.wal`;
 
 export interface StateStoreOptions {
   /** Folder of one shard: `<data>/views/<epoch>/<shard>`. */
   readonly directory: string;
   readonly views: readonly View[];
-  /** What the rows depend on besides stream and views (model, rules, heads): part of the definition. */
+  /** Part of the definition besides the views: model, rules and heads. */
   readonly analysis: string;
   readonly threads: number;
-  /** What the database may take, and beyond it what it spills, bytes. Default: no bound. */
+  /** Memory limit of the database, bytes; it spills the rest. Default: no limit. */
   readonly memoryBytes?: number;
   readonly spillDirectory?: string;
-  /** Told when the memory did not suffice, before work is tried again. */
+  /** Called when memory did not suffice, before the work is tried again. */
   readonly onTooLittleMemory?: (error: Error) => void;
 }
 
-/** The shard's database cannot be read: its rows have to be made from the stream again. */
+/** The shard's database cannot be read: its rows must be rebuilt from the stream. */
 export class DamagedStateError extends SetupError {
   constructor(file: string, reason: string, options: { cause?: unknown } = {}) {
     super(`${file} is damaged (${reason.split('\n')[0]})`, options);
@@ -64,22 +64,22 @@ export interface StateDatabase {
   readonly meta: Row;
   /** The rows of table `deferred`, in stream order. */
   readonly deferred: readonly DeferredPart[];
-  /** By instance id: the sequence up to which its entries are not to be applied. */
+  /** By instance id, the sequence up to which its entries are not applied. */
   readonly carried: ReadonlyMap<string, number>;
 }
 
 /**
- * How large the log grows before it is written into the tables. DuckDB estimates the log of an update by the blocks
- * of rows that it touches. In a long history each batch touches hundreds, so the default of 16 MB would write the
- * tables at every commit. A log of this size is read back in a second or two after a crash.
+ * Size of the log from which a commit writes it into the tables. DuckDB estimates the log of an update by the blocks of
+ * rows that it touches. With a long history each batch touches hundreds, so the default of 16 MB would write the tables
+ * at every commit. After a crash, a log of this size is read in a second or two.
  */
 const CHECKPOINT_THRESHOLD = '128MB';
 
 /**
- * What a state of 0.1 lacks: `revision` counts commits, from the sequence on, so that it is above every `seq` that a
- * row has; `last_entry` is the digest of what the entry at the sequence holds; `deferred` names what of entries up to
- * `meta.sequence` is not applied yet; `carried` names instances whose entries up to a sequence are not to be applied: their
- * rows were taken over from other views.
+ * Columns and tables that a state of 0.1 lacks. `revision` counts commits, starting at the sequence, so it is above the
+ * `seq` of every row. `last_entry` is the digest of the entry at the sequence. `deferred` lists parts of entries up to
+ * `meta.sequence` that are not applied yet. `carried` lists instances whose entries up to a sequence are not applied,
+ * as their rows were copied from other views.
  */
 const LATER_SCHEMA = `
 alter table meta add column if not exists revision bigint;
@@ -102,10 +102,12 @@ create table session_state (session integer, value blob);
 `;
 
 /**
+ * Opens or creates the database and its tables.
+ *
  * @throws HeldStateError when another process has it open
  * @throws DamagedStateError when it is damaged
- * @throws SetupError when it cannot be read, or was made by other views or another model
- * @throws DatabaseError of want of memory: what was not yet written into its tables is read at once
+ * @throws SetupError when it cannot be read, or has another definition
+ * @throws DatabaseError for lack of memory: the log is read at once
  */
 export async function openStateDatabase(options: StateStoreOptions): Promise<StateDatabase> {
   const { directory, threads, memoryBytes, spillDirectory } = options;
@@ -148,7 +150,7 @@ export async function openStateDatabase(options: StateStoreOptions): Promise<Sta
 async function loadDeferred(connection: Connection): Promise<DeferredPart[]> {
   const rows = await connection.all('from deferred order by sequence, place, instance_id');
   return rows.map((row) => ({
-    // An earlier version did not keep it: the instance then takes turns as a project of its own.
+    // Earlier versions did not store it: the instance then takes turns as a project of its own.
     projectId: (row['project_id'] ?? row['instance_id']) as string,
     instanceId: row['instance_id'] as string,
     sequence: row['sequence'] as number,
@@ -178,7 +180,7 @@ async function attach(connection: Connection, file: string, directory: string): 
   }
 }
 
-/** Does nothing when the tables are there. */
+/** Creates the tables if they are missing. */
 async function createTables(
   connection: Connection,
   views: readonly View[],

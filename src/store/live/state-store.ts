@@ -1,4 +1,9 @@
-/** Covered by test/store/live and test/view-laws.test.ts. */
+/**
+ * The worker's own database: the live rows of all views, the checkpoint, and the state of topics and conversations. One
+ * transaction changes them together, and one process has the database open.
+ *
+ * Test: test/store/live/live-database.test.ts, test/view-laws.test.ts.
+ */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StateRow } from '../../domain/facts.ts';
@@ -19,7 +24,7 @@ export interface SessionRecord {
   readonly id: string;
 }
 
-/** Up to so many instances are looked up one by one. */
+/** Up to this many instances are looked up with an equality each. */
 const EQUALITIES = 40;
 
 const REPLACE_STATE = `
@@ -31,32 +36,29 @@ delete from session_state using batch_state b where b.kind = 'session' and sessi
 insert into session_state select key, value from batch_state where kind = 'session' and value is not null
 `;
 
-/** Ends a rehearsal. */
+/** Rolls back a rehearsal. */
 class Rehearsed extends Error {}
 
-/**
- * The worker's own database: the live rows of every view, the checkpoint, and the state of topics and conversations,
- * changed together in one transaction. One process has it open.
- */
+/** The database of one shard. */
 export class StateStore {
   readonly directory: string;
   readonly views: readonly View[];
-  /** Tells this database from another that once stood in its place. */
+  /** Id of this database, which distinguishes it from an earlier one in its place. */
   readonly storeId: string;
-  /** What the database may take, bytes; undefined: no bound. */
+  /** Memory limit of the database, bytes; undefined: no limit. */
   readonly memoryBytes: number | undefined;
-  /** Where it puts what does not fit; undefined: nowhere. */
+  /** Folder for data that exceeds the memory; undefined: nothing is spilled. */
   readonly spillDirectory: string | undefined;
-  /** What of entries up to `sequence` was not applied when the database was opened, in stream order. */
+  /** Parts of entries up to `sequence` that were not applied at the time of opening, in stream order. */
   readonly deferred: readonly DeferredPart[];
-  /** Instances, by id, of which entries up to a sequence are not to be applied. */
+  /** By instance id, the sequence up to which its entries are not applied. */
   readonly carried: ReadonlyMap<string, number>;
   readonly #live: LiveDatabase;
   #sequence: number;
   #revision: number;
   #lastEntry: string | null;
   #counters: Counters;
-  /** Ends when no log is being written into the tables. */
+  /** Resolves when no log is being written into the tables. */
   #writingLog: Promise<void> = Promise.resolve();
 
   private constructor(options: StateStoreOptions, live: LiveDatabase) {
@@ -80,27 +82,27 @@ export class StateStore {
     return new StateStore(options, await LiveDatabase.open(options));
   }
 
-  /** The connection that folds; nothing else may use it while `commit` runs. */
+  /** The connection that folds; no other code may use it while `commit` runs. */
   get connection(): Connection {
     return this.#live.connection;
   }
 
-  /** Stream sequence up to which every entry is applied, but for what is deferred; 0 at first. */
+  /** Stream sequence up to which all entries are applied, except deferred parts; 0 at first. */
   get sequence(): number {
     return this.#sequence;
   }
 
-  /** Grows with every commit, and is what rows bear as `seq`; never below `sequence`. */
+  /** Increases with every commit; rows store it as `seq`. Never below `sequence`. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** Digest of what that entry holds; null: nobody has noted it. */
+  /** Digest of the entry at `sequence`; null: unknown. */
   get lastEntry(): string | null {
     return this.#lastEntry;
   }
 
-  /** The caller numbers what is new in stream order, from here on, and commits the numbers with `commit`. */
+  /** The caller assigns the next numbers in stream order, and stores them with `commit`. */
   get counters(): Counters {
     return this.#counters;
   }
@@ -113,7 +115,7 @@ export class StateStore {
     return rows.map((row) => ({ instance: row['instance'] as number, id: row['id'] as string }));
   }
 
-  /** Of every instance that has a session of one of these ids. */
+  /** Finds the sessions of all instances with these ids. */
   async findSessions(ids: readonly string[]): Promise<SessionRecord[]> {
     const rows = await this.#lookUp(
       ids,
@@ -126,7 +128,7 @@ export class StateStore {
     }));
   }
 
-  /** Ids are UUIDs derived from instance and external id, so they name an end user of one instance. */
+  /** Ids are UUIDs derived from instance and external id, so each names an end user of one instance. */
   async findEndUsers(ids: readonly string[]): Promise<{ endUser: number; id: string }[]> {
     const rows = await this.#lookUp(
       ids,
@@ -135,7 +137,7 @@ export class StateStore {
     return rows.map((row) => ({ endUser: row['end_user'] as number, id: row['id'] as string }));
   }
 
-  /** When those of the requests that were applied before were last accepted, where one of them may repeat it. */
+  /** The time at which each id was last accepted; only ids that one of these requests may repeat. */
   async findRequests(requests: readonly { id: string; acceptedAt: number }[]): Promise<Map<string, number>> {
     const rows = await this.#lookUpRows(
       requests.map((request) => [request.id, request.acceptedAt]),
@@ -145,14 +147,14 @@ export class StateStore {
     return new Map(rows.map((row) => [row['id'] as string, row['accepted_at'] as number]));
   }
 
-  /** What assign remembers of each of these instances but for their sessions; none of a new one. */
+  /** Assign's state rows of each instance, without sessions; empty for a new instance. */
   async loadInstanceStates(instances: readonly number[]): Promise<Map<number, StateRow[]>> {
     const states = new Map(instances.map((instance): [number, StateRow[]] => [instance, []]));
     if (instances.length === 0) return states;
     const among = (condition: string): string =>
       `select instance, kind, key, value from assign_state where instance ${condition}`;
-    // An equality is compared with the blocks' bounds, and only rows that meet it are read to the end: 3 ms among
-    // 600,000 rows. A list costs as much as fifty of them, however long it is.
+    // DuckDB compares an equality with the bounds of blocks, and reads only matching rows completely: 3 ms among
+    // 600,000 rows. A list costs as much as fifty equalities, whatever its length.
     const found =
       instances.length <= EQUALITIES
         ? instances.map((instance) => among(`= ${instance}`)).join(' union all ')
@@ -170,7 +172,7 @@ export class StateStore {
     return states;
   }
 
-  /** Of how many rows that is; little is read for it. */
+  /** Counts those rows, and reads little for it. */
   async countInstanceStates(instances: readonly number[]): Promise<number> {
     const row = await this.connection.one(
       `select count(*) as rows from assign_state where instance in (${instances.join()})`,
@@ -188,8 +190,8 @@ export class StateStore {
   }
 
   /**
-   * Applies one batch: facts, every view, assign's state, request ids and the checkpoint, all or nothing.
-   * Throws when the checkpoint is not the expected one. A rehearsal does the same and changes nothing.
+   * Applies one batch: facts, views, assign's state, request ids and the checkpoint, all or nothing. Throws when the
+   * checkpoint is not the expected one. A rehearsal does the same and rolls back.
    */
   async commit(batch: Batch, { rehearsal = false } = {}): Promise<void> {
     await this.#writingLog;
@@ -252,27 +254,27 @@ export class StateStore {
     await this.connection.run(`insert into deferred values ${rows(values)}`);
   }
 
-  /** Works on a connection of its own to the same database, beside the fold: compaction, or a copy. */
+  /** Runs work on a separate connection to the database, beside the fold: a compaction, or a copy. */
   beside<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     return this.#live.beside(work);
   }
 
   /**
-   * Does work that may need more memory than there is: then again, from its start, in a database that was opened anew,
-   * and, if `raise` says so, with more memory. Rejects with the last error.
+   * Runs work that may lack memory: again from its start in a reopened database, and, with `raise`, under a higher
+   * limit. Rejects with the last error.
    */
   withMemory<T>(work: () => Promise<T>, how: { readonly raise: boolean }): Promise<T> {
     return this.#live.withMemory(work, how);
   }
 
-  /** Bytes of the log: what is committed, and not written into the tables of the file yet. */
+  /** Bytes of the log: committed changes that are not yet in the tables of the file. */
   get logBytes(): number {
     return statSync(join(this.directory, LOG_FILE), { throwIfNoEntry: false })?.size ?? 0;
   }
 
   /**
-   * Writes the log into the tables, unless somebody reads an older state. A commit meanwhile waits for the end of it.
-   * When it fails, the log is as it was, and the next work opens the database anew.
+   * Writes the log into the tables, unless another connection reads an older state. Commits wait for it. If it fails,
+   * the log stays as it was, and the next work reopens the database.
    */
   async writeLog(): Promise<void> {
     const writing = this.beside((connection) => connection.run('checkpoint st'));
@@ -288,7 +290,7 @@ export class StateStore {
     return this.#live.close();
   }
 
-  /** A commit may fail after it succeeded: when its log could not be written into the tables. */
+  /** Returns true if a commit succeeded that threw because its log could not be written into the tables. */
   async #isCommitted(revision: number, error: unknown): Promise<boolean> {
     if (!(error instanceof DatabaseError) || error.fault !== 'checkpoint-failed' || error.file !== null)
       return false;

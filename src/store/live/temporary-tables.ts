@@ -1,22 +1,25 @@
+/**
+ * The temporary tables of the folding connection: the stages, and the tables that the views' statements create. It
+ * knows which of them hold rows, so that idle blocks are skipped.
+ *
+ * Test: test/store/live/fold-blocks.test.ts, test/store/live/stages.test.ts.
+ */
 import { DatabaseError, type ColumnType, type Connection } from '../duckdb.ts';
 import type { FoldBlock, KeptRows, View } from '../view-files.ts';
 import type { Batch } from './batch.ts';
 import { STAGES, type Stage, type StageName, type StageRow } from './stages.ts';
 
-/** A stage is dropped and made again after so many bytes, because a truncated table keeps its memory. */
+/** A stage with more bytes is dropped and created again, because a truncated table keeps its memory. */
 const MAX_STAGED_BYTES = 4 * 2 ** 20;
 
 const STAGE_NAMES = Object.keys(STAGES) as StageName[];
 
-/**
- * The temporary tables of the connection that folds: stages, and what the views' statements make. It knows which of
- * them hold rows. Covered by test/store/live/fold-blocks.test.ts and stages.test.ts.
- */
+/** The temporary tables of the folding connection. */
 export class TemporaryTables {
   readonly #connection: Connection;
-  /** Rows of each table. */
+  /** Number of rows by table. */
   readonly #rows = new Map<string, number>(STAGE_NAMES.map((stage) => [stage, 0]));
-  /** Bytes that were put into each stage since it was made. */
+  /** Bytes written to each stage since it was created. */
   readonly #stagedBytes = new Map<string, number>();
 
   constructor(connection: Connection) {
@@ -27,7 +30,7 @@ export class TemporaryTables {
     for (const stage of STAGE_NAMES) await this.#connection.run(definitionOf(stage));
   }
 
-  /** Puts the rows of a batch into their stages. */
+  /** Writes the rows of a batch into their stages. */
   async stage(batch: Batch): Promise<void> {
     for (const stage of STAGE_NAMES) await this.fill(stage, STAGES[stage].rows(batch));
   }
@@ -41,22 +44,22 @@ export class TemporaryTables {
     this.#stagedBytes.set(stage, (this.#stagedBytes.get(stage) ?? 0) + sizeOf(rows));
   }
 
-  /** Empties all stages but those that statements fill: with the rows of a database that is attached as `kept`. */
+  /** Fills stages by statements, from a database that is attached as `kept`; empties the others. */
   async stageKept(statements: KeptRows['statements']): Promise<void> {
     for (const stage of STAGE_NAMES) await this.#empty(stage);
     for (const { sql, fills } of statements) {
       const added = (await this.#connection.one(sql))?.['Count'] as number;
       this.#rows.set(fills, (this.#rows.get(fills) ?? 0) + added);
-      // The next time it is made anew: a truncated table keeps its memory.
+      // The stage is created again the next time: a truncated table keeps its memory.
       this.#stagedBytes.set(fills, Infinity);
     }
   }
 
-  /** Runs a block of a view; skips it when it would do nothing: then the tables that it makes are empty. */
+  /** Runs a block of a view. Skips it if it would do nothing; the tables that it creates are then empty. */
   async fold(view: View, { when, statements }: FoldBlock): Promise<void> {
     const makes = statements.flatMap((statement) => statement.makes ?? []);
     const isIdle = when?.every((table) => this.#rows.get(table) === 0) ?? false;
-    // The first time every table has to be made.
+    // In the first fold, every table must be created.
     if (isIdle && makes.every((table) => this.#rows.has(table))) {
       for (const table of makes) await this.#empty(table);
       return;
@@ -72,7 +75,7 @@ export class TemporaryTables {
     }
   }
 
-  /** After a rollback: stages hold again the rows that they held, and the tables of the views are gone. */
+  /** After a rollback, stages may hold their earlier rows, and the tables of the views are gone. */
   rolledBack(): void {
     for (const table of this.#rows.keys()) {
       if (table in STAGES) {
@@ -101,7 +104,7 @@ function definitionOf(stage: StageName): string {
   return `create temp table ${stage} (${columns.join(', ')})`;
 }
 
-/** About how many bytes rows take. */
+/** Estimated bytes of rows. */
 function sizeOf(rows: readonly StageRow[]): number {
   let bytes = 0;
   for (const row of rows)

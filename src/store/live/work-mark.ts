@@ -1,4 +1,9 @@
-/** Covered by test/worker/in-work.test.ts. */
+/**
+ * The file `IN_WORK` in a shard's folder, in which the worker marks the entries in work. It outlives the process, but
+ * not the machine, so it is not synced.
+ *
+ * Test: test/worker/in-work.test.ts.
+ */
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -8,30 +13,27 @@ const count = z.number().int().nonnegative();
 const shape = z.object({
   /** Revision of the views when the entries were taken up. */
   after: count,
-  /** Stream sequence of the last of them; of those that had been deferred when there are no others. */
+  /** Stream sequence of the last entry; of the last deferred one if there are no others. */
   until: count,
   entries: count,
-  /** Of those that had been deferred: up to which sequence they were taken up, by instance (UUID). */
+  /** For deferred entries: the last sequence that was taken up, by instance (UUID). */
   deferred: z.record(z.string(), count).default({}),
-  /** How many processes have taken up this entry alone, this one included; 0 when it is not alone. */
+  /** Number of processes that took up this entry alone, this one included; 0 if it is not alone. */
   alone: count,
-  /** Why the process ended, when it could still tell; else ''. */
+  /** The reason why the process ended, if it could write one; else ''. */
   reason: z.string(),
-  /** How many processes the kernel had killed for want of memory, on this machine, when this one started. */
+  /** Processes that the kernel of this machine had killed for lack of memory when this process started. */
   memoryKills: count.default(0),
 });
 
 /** The entries that a worker has in work. */
 export type WorkMark = z.infer<typeof shape>;
 
-/** Reserved for a mark, so that rewriting it is one write of the same length and needs no room on the disk. */
+/** Reserved bytes: each rewrite is one write of the same length, and needs no disk space. */
 const BYTES = 2048;
 const REASON_LENGTH = 500;
 
-/**
- * `IN_WORK` in a shard's folder: what its worker has in work, rewritten with each batch. Whoever opens the shard
- * after a process that died finds it there. It is not synced: it has to outlive the process, not the machine.
- */
+/** Writes the mark with each batch; the next process that opens the shard reads it. */
 export class WorkMarkFile {
   #descriptor: number | null;
   readonly #path: string;
@@ -41,7 +43,7 @@ export class WorkMarkFile {
     this.#descriptor = openSync(this.#path, constants.O_RDWR | constants.O_CREAT, 0o600);
   }
 
-  /** Null when nothing was in work, or what is there cannot be read. */
+  /** Null when no entry was in work, or the file cannot be read. */
   read(): WorkMark | null {
     try {
       return shape.parse(JSON.parse(readFileSync(this.#path, 'utf8')));
@@ -58,7 +60,7 @@ export class WorkMarkFile {
       writeSync(this.#descriptor, text.padEnd(BYTES), 0, 'utf8');
       ftruncateSync(this.#descriptor, Math.max(BYTES, Buffer.byteLength(text)));
     } catch {
-      // A full disk: without the mark it takes more deaths to find an entry that causes them.
+      // The disk is full. Without the mark, it takes more deaths to find an entry that causes them.
     }
   }
 
