@@ -1,6 +1,8 @@
 /**
- * Alerts, what is posted for them, and digests: the contract's one door to them. Covered by
- * test/web/alert-routes.test.ts and test/e2e/alerts-rules.test.ts.
+ * The routes of alerts and the digest, and the webhooks that alerts send. The contract imports the alerts door only
+ * here.
+ *
+ * Test: test/web/alert-routes.test.ts, test/e2e/alerts-rules.test.ts.
  */
 import { z } from 'zod';
 import { POSTED, type PostedType } from '../doors/alerts/body-schema.ts';
@@ -20,7 +22,7 @@ export type { DigestAnswer, DigestParameters } from '../doors/alerts/digest-read
 export type { Condition, Counted, Format, NewRule, Reach, RepeatKey, Window } from '../doors/alerts/rule.ts';
 export type { Alert, AlertDetail, NewAlert } from '../doors/alerts/service.ts';
 
-/** Of every route about alerts but POST /v1/alerts/. */
+/** Parameters of every route of alerts but POST /v1/alerts/. */
 const parameters = z.strictObject({
   instanceId: queryParameterSchemas.shape.instanceId.describe('The instance of the alerts.'),
 });
@@ -55,7 +57,7 @@ export const CREATE_ALERT = declare({
   body: {
     required: true,
     content: json('NewAlert', newRuleSchema({ allowPrivate: false, hasMail: true }), {
-      // That of an example: it has to be replaced.
+      // An example id, which the reader has to replace.
       instanceId: '019aa3f1-6f0c-7b32-9d55-3a0f6c2b7e10',
       name: 'Many complaints',
       condition: { kind: 'count', groupBy: 'CSAT_DSAT', signalType: 'DSAT', window: 'DAY', atLeast: 40 },
@@ -135,7 +137,7 @@ export const DIGEST = reading(
   { 'text/html': TEXT },
 );
 
-/** What is posted to the URL of an alert of format `undertone`, by its type. */
+/** Messages that are posted to the URL of an alert of format `undertone`, by type. */
 export const WEBHOOKS: Readonly<Record<PostedType, NamedSchema & { readonly summary: string }>> = {
   'alert.fired': { name: 'AlertFired', schema: POSTED['alert.fired'], summary: 'An alert has fired' },
   'alert.held_back': {

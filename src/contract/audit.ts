@@ -1,4 +1,8 @@
-/** Who did what. Covered by test/web/audit-route.test.ts. */
+/**
+ * The route of the audit log.
+ *
+ * Test: test/web/audit-route.test.ts.
+ */
 import { z } from 'zod';
 import { AUDITED } from '../domain/audit.ts';
 import { givenUuid, uuid } from '../domain/uuid.ts';

@@ -1,4 +1,8 @@
-/** What is erased for good. Covered by test/web/erasure-routes.test.ts. */
+/**
+ * The routes of erasures.
+ *
+ * Test: test/web/erasure-routes.test.ts.
+ */
 import { z } from 'zod';
 import { ERASED_KINDS, ERASURE_SOURCES, ERASURE_STATES } from '../domain/erasures.ts';
 import { givenUuid, uuid } from '../domain/uuid.ts';
@@ -95,7 +99,7 @@ export const CREATE_ERASURE = declare({
   body: {
     required: true,
     content: json('NewErasure', newErasureSchema, {
-      // Those of an example: each has to be replaced.
+      // Example ids, which the reader has to replace.
       instanceId: '019aa3f1-6f0c-7b32-9d55-3a0f6c2b7e10',
       externalId: 'ana',
       reason: 'Request 4711',

@@ -1,4 +1,8 @@
-/** Covered by test/web/docs.test.ts. */
+/**
+ * The schema of error responses.
+ *
+ * Test: test/web/docs.test.ts.
+ */
 import { z } from 'zod';
 import { ERROR_CODES, MAX_DETAILS, type ErrorCode } from '../errors.ts';
 

@@ -1,4 +1,8 @@
-/** The routes that take messages. Covered by test/web/app.test.ts, batch-route.test.ts and test/e2e/otlp-rules.test.ts. */
+/**
+ * The routes that accept messages.
+ *
+ * Test: test/web/app.test.ts, test/web/batch-route.test.ts, test/e2e/otlp-rules.test.ts.
+ */
 import { z } from 'zod';
 import { uuid } from '../domain/uuid.ts';
 import { PRINTABLE } from '../web/ingest/idempotency-key.ts';
@@ -8,7 +12,7 @@ import { declare, json, type Content, type Route } from './route.ts';
 
 const bodySchema = ingestBodySchema(() => Date.now() * 1000);
 
-/** No id in it: those of an example belong to nobody's project. */
+/** Without ids, because example ids belong to no project of the reader. */
 const EXAMPLE = {
   messages: [
     { role: 'user', userId: 'ada', content: 'How do I change the delivery address of my order?' },
@@ -74,7 +78,7 @@ export const batchLineSchema = z.union([
 ]);
 export type BatchLine = z.infer<typeof batchLineSchema>;
 
-/** The content types of lines; the first is the usual one. */
+/** Content types of bodies with a request on each line; the first is the default. */
 export const LINES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'] as const;
 
 function lines(name: string, schema: z.ZodType, example?: string): Readonly<Record<string, Content>> {
@@ -105,7 +109,7 @@ export const INGEST_BATCH = declare({
   fails: [413],
 });
 
-/** OTLP/HTTP. The bodies are those of opentelemetry-proto, and not repeated here. */
+/** Declares an OTLP/HTTP route. Its bodies are those of opentelemetry-proto, which is not repeated here. */
 function exportOf(
   path: '/traces' | '/logs',
   operationId: string,

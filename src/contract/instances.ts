@@ -1,4 +1,8 @@
-/** Instances, and the key itself. Covered by test/web/instances-route.test.ts and test/web/key-scopes.test.ts. */
+/**
+ * The routes of instances, session ids and the request's own key.
+ *
+ * Test: test/web/instances-route.test.ts, test/web/key-scopes.test.ts.
+ */
 import { z } from 'zod';
 import { uuid } from '../domain/uuid.ts';
 import { KEY_SCOPES } from '../domain/key-scopes.ts';

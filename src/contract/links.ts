@@ -1,11 +1,15 @@
-/** Links to one view, for people without a key. Covered by test/web/links.test.ts. */
+/**
+ * The routes of links: each link opens one view for people without a key.
+ *
+ * Test: test/web/links.test.ts.
+ */
 import { z } from 'zod';
 import { givenUuid, uuid } from '../domain/uuid.ts';
 import { SHARED_VIEWS } from '../domain/shared-views.ts';
 import { instanceSchema } from './instances.ts';
 import { declare, json } from './route.ts';
 
-/** Days that a link lives for. */
+/** Lifetime of a link, days. */
 const DAYS = { usual: 30, most: 365 };
 const daysRule = `must be a whole number from 1 to ${DAYS.most}`;
 const MOST_CHARACTERS = 1000;
@@ -73,7 +77,7 @@ export const CREATE_LINK = declare({
   body: {
     required: true,
     content: json('NewLink', newLinkSchema, {
-      // That of an example: it has to be replaced.
+      // An example id, which the reader has to replace.
       instanceId: '019aa3f1-6f0c-7b32-9d55-3a0f6c2b7e10',
       view: 'view=overview&range=28d',
     }),

@@ -1,4 +1,8 @@
-/** What is masked of an instance's messages before they are stored. Covered by test/web/masking-routes.test.ts. */
+/**
+ * The routes that read and set an instance's masking.
+ *
+ * Test: test/web/masking-routes.test.ts.
+ */
 import { z } from 'zod';
 import { USER_ID_FORMS } from '../domain/masking.ts';
 import { declare, json } from './route.ts';

@@ -1,4 +1,9 @@
-/** The routes that read the views of an instance. Covered by query-, session-, why-, changes- and overview-rules in test/e2e. */
+/**
+ * The routes that read the views of an instance.
+ *
+ * Test: test/e2e/query-rules.test.ts, test/e2e/session-rules.test.ts, test/e2e/why-rules.test.ts,
+ * test/e2e/changes-rules.test.ts, test/e2e/overview-rules.test.ts.
+ */
 import type { z } from 'zod';
 import { GROUPINGS } from '../domain/groupings.ts';
 import { changesParameterSchemas, changesResponseSchema } from '../query/changes/changes-schema.ts';
@@ -18,7 +23,7 @@ type Rest<Parameters extends z.ZodType> = Pick<
 
 export const TEXT = { schema: { type: 'string' } };
 
-/** A route that reads one instance, and waits for what its caller has sent. */
+/** Declares a route that reads one instance and can wait for a stream position. */
 export function reading<Parameters extends z.ZodType>(
   rest: Rest<Parameters>,
   answer: string,
@@ -46,13 +51,13 @@ export const QUERY = reading(
     shared: SHARED_QUERY,
     description: 'Aggregated metrics of the entities that groupBy names, for one instance.',
     parameters: queryParameterSchemas,
-    // What the page fills in, so that Execute works with the ids of whoever tries it.
+    // Values that the documentation page fills in, so that Execute works with the reader's own ids.
     examples: { groupBy: 'SESSION', fields: ['messages', 'sat', 'dsat'] },
   },
   'The rows of the asked-for page.',
   'QueryResponse',
   queryResponseSchema,
-  // Every row, as docs/api.md says.
+  // These formats hold every row, not a page (docs/api.md).
   { 'text/csv': TEXT, 'application/x-ndjson': TEXT },
 );
 
@@ -88,7 +93,7 @@ export const READ_SESSION = reading(
   sessionResponseSchema,
 );
 
-/** What the paths of WHY_PATHS stand for. */
+/** Name of the entity of each path in WHY_PATHS. */
 const WHY_WORDS: Readonly<Record<WhyPath, string>> = {
   topics: 'topic',
   'topic-clusters': 'topic cluster',
@@ -97,7 +102,7 @@ const WHY_WORDS: Readonly<Record<WhyPath, string>> = {
   'end-users': 'end user',
 };
 
-/** What is behind the numbers of an entity, by grouping. */
+/** The routes of single entities, by grouping. */
 export const WHY = (Object.keys(WHY_WORDS) as WhyPath[]).map((path) => {
   const words = WHY_WORDS[path];
   const groupBy = WHY_PATHS[path];
@@ -132,7 +137,7 @@ export const CHANGES = reading(
       'Topics, gaps and signals that are new, rising, falling or gone, against the period before. Only what is ' +
       'not chance is listed.',
     parameters: changesParameterSchemas,
-    // Queries need none.
+    // These parameters are required here, unlike in queries.
     examples: { 'dateRange.start': '2026-11-01', 'dateRange.end': '2026-11-08' },
   },
   'The two periods and the changes.',

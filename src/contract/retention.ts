@@ -1,4 +1,8 @@
-/** How long instances keep what was said. Covered by test/web/retention-routes.test.ts. */
+/**
+ * The routes that read and set an instance's retention.
+ *
+ * Test: test/web/retention-routes.test.ts.
+ */
 import { z } from 'zod';
 import { declare, json } from './route.ts';
 

@@ -1,4 +1,8 @@
-/** Every route with a key, in the order of the document. Covered by test/web/docs.test.ts. */
+/**
+ * All routes that need a key, in the order of the OpenAPI document.
+ *
+ * Test: test/web/docs.test.ts.
+ */
 import { CREATE_ALERT, DELETE_ALERT, DIGEST, LIST_ALERTS, READ_ALERT, TEST_ALERT } from './alerts.ts';
 import { READ_AUDIT } from './audit.ts';
 import { CREATE_ERASURE, LIST_ERASURES, READ_ERASURE } from './erasures.ts';
@@ -18,7 +22,7 @@ import type { Route } from './route.ts';
 import { CREATE_TOPIC, CURATE, CURATIONS } from './steering.ts';
 import { EXPORT_SUBJECT } from './subjects.ts';
 
-/** By what a process serves: it takes messages, it reads the views, and what every one does. */
+/** Routes of processes that accept messages, of those that read the views, and of all. */
 export const ROUTES: Readonly<Record<'ingest' | 'query' | 'always', readonly Route[]>> = {
   ingest: [INGEST, INGEST_BATCH, EXPORTS.traces, EXPORTS.logs],
   query: [

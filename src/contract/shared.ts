@@ -1,4 +1,8 @@
-/** What a link to a view may ask, and what it is shown of answers. Covered by test/web/links.test.ts. */
+/**
+ * The rules for callers with a link to a view. They receive no texts of users and no end users.
+ *
+ * Test: test/web/links.test.ts.
+ */
 import type { SharedView } from '../domain/shared-views.ts';
 import type { ChangesResponse } from '../query/changes/changes-schema.ts';
 import type { OverviewResponse } from '../query/overview/overview-schema.ts';
@@ -6,20 +10,20 @@ import type { QueryResponse } from '../query/response-schema.ts';
 import type { WhyPath, WhyResponse } from '../query/why/why-schema.ts';
 
 /**
- * How a link may use a route. Parameters that say which view it is (`instanceId`, `dateRange`, `groupBy`, `ids`,
- * `compare`, and the id in the path) must be those of the link's view; of others it may give those that are free.
+ * A route's rules for links. Parameters that identify the view (`instanceId`, `dateRange`, `groupBy`, `ids`, `compare`,
+ * and the id in the path) must equal those of the link; other parameters must be in `free`.
  */
 export interface Shared<Answer = unknown> {
-  /** The views that ask the route. */
+  /** Views that may use the route. */
   readonly views: readonly SharedView[];
   readonly free: readonly string[];
-  /** It answers about the period before the asked one, too: `compare` must be given, and both lie in what is shown. */
+  /** The response also covers the period before: `compare` is required, and both periods must lie in the view. */
   readonly compares?: true;
-  /** What is left of an answer: no text of anybody, and no end user. */
+  /** Removes all texts of users and all end users from a response. */
   readonly shown: (answer: Answer, view: SharedView) => object;
 }
 
-/** The groupings that a view lists, or of which it shows one entity. */
+/** Groupings that a view lists, or whose entity it shows. */
 export const SHARED_GROUPINGS: Readonly<Record<SharedView, readonly string[]>> = {
   overview: ['TOPIC', 'TOPIC_CLUSTER', 'GAP', 'REPEATED_REQUEST'],
   changes: [],
@@ -40,7 +44,7 @@ const VIEW_OF_PATH = {
 
 type Dimensions = QueryResponse['elements'][number]['dimensions'];
 
-/** What a row stands for, without descriptions, which quote. */
+/** Removes descriptions, because they quote users. */
 function shownDimensions({
   topic,
   cluster,
@@ -101,7 +105,7 @@ export const SHARED_CHANGES: Shared<ChangesResponse> = {
   }),
 };
 
-/** Of the routes behind an entity. End users have none. */
+/** Rules of the routes of single entities; undefined for end users. */
 export function sharedWhy(path: WhyPath): Shared<WhyResponse> | undefined {
   if (path === 'end-users') return undefined;
   return {

@@ -1,4 +1,8 @@
-/** The routes by which people steer what is found. Covered by test/web/curation-routes.test.ts and test/e2e/steering-rules.test.ts. */
+/**
+ * The routes by which people change topics, clusters and gaps.
+ *
+ * Test: test/web/curation-routes.test.ts, test/e2e/steering-rules.test.ts.
+ */
 import { z } from 'zod';
 import { uuid } from '../domain/uuid.ts';
 import { curationSchema, newTopicSchema } from '../web/ingest/curation-body.ts';
@@ -14,7 +18,7 @@ export const curatedSchema = z.strictObject({
 
 export const newTopicAnswerSchema = z.strictObject({ topicId: uuid.describe('The new topic.'), curationId });
 
-/** The ids are those of an example: each has to be replaced. */
+/** An example id, which the reader has to replace. */
 const EXAMPLE_ID = '019aa3f1-6f0c-7b32-9d55-3a0f6c2b7e10';
 
 export const CURATIONS = declare({
@@ -36,7 +40,7 @@ export const CURATIONS = declare({
   fails: [404],
 });
 
-/** A decision: answered once it is stored durably. */
+/** Declares a route that responds once a curation is stored durably. */
 function deciding(
   rest: Pick<Route, 'path' | 'operationId' | 'summary' | 'description'>,
   body: Readonly<Record<string, Content>>,

@@ -1,4 +1,8 @@
-/** What is held of one end user. Covered by test/web/subject-route.test.ts. */
+/**
+ * The route that exports the data of an end user.
+ *
+ * Test: test/web/subject-route.test.ts.
+ */
 import { givenEndUser } from '../web/ingest/erasure-body.ts';
 import { subjectLineSchema, subjectParameterSchemas } from '../query/subject-schema.ts';
 import { declare } from './route.ts';
