@@ -1,9 +1,13 @@
-/** Members of answers that the client reads itself. Covered by test/doors/client/hostile.test.ts. */
+/**
+ * Reads members of answers. Throws UNEXPECTED_ANSWER where one is missing, so that a foreign server is not mistaken for
+ * the service.
+ *
+ * Test: test/doors/client/hostile.test.ts.
+ */
 import type { Ingested } from './answers.ts';
 import { UndertoneError } from './errors.ts';
 import type { Answer, Json } from './transport.ts';
 
-/** Of whoever stored messages. */
 export function ingestedIn(
   json: Json,
   { position, warnings }: Pick<Ingested, 'position' | 'warnings'>,

@@ -1,25 +1,29 @@
-/** What is read of an answer that may come from anybody. */
+/**
+ * Limits and cleans the texts of answers, which may come from any server.
+ *
+ * Test: test/doors/client/hostile.test.ts.
+ */
 import { UndertoneError } from './errors.ts';
 
-/** Of an answer that is an error, so much tells what it is. */
+/** Bytes of an error answer that are read. */
 export const MOST_ERROR_BYTES = 1_000_000;
 const MOST_CODE = 64;
 const MOST_SAID = 1000;
 
 /**
- * Stands in for characters that a terminal obeys, that begin a line of a log, or that turn the order of what is read:
- * control characters, line and paragraph separators, and the marks of writing direction.
+ * Characters replaced in texts of answers: control characters, which a terminal obeys; line and paragraph separators,
+ * which would start a line of a log; and direction marks, which reorder what a person reads.
  */
 const UNSEEN = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 
-/** A text of an answer as it can be shown and logged. */
+/** Makes a text of an answer safe to display and log. */
 export function plain(text: string, most = MOST_SAID): string {
-  // Cut twice: a replacement costs by length.
+  // Cut before and after: replacing costs time by length.
   const shown = text.slice(0, 2 * most).replace(UNSEEN, ' ');
   return text.length > most || shown.length > most ? `${shown.slice(0, most)}…` : shown;
 }
 
-/** Whether a text may be a code of an error. */
+/** True if the text has the form of an error code. */
 export function isCode(text: unknown): text is UndertoneError['code'] {
   return typeof text === 'string' && text.length <= MOST_CODE && /^[A-Z][A-Z_]*$/.test(text);
 }
@@ -30,9 +34,9 @@ export function tooLarge(mostBytes: number): UndertoneError {
   return new UndertoneError('UNEXPECTED_ANSWER', message);
 }
 
-/** The text of an answer. Throws an UndertoneError beyond so many bytes, and ends the request. */
+/** Reads the text of an answer. Throws an UndertoneError beyond `mostBytes`, and ends the request. */
 export async function boundedText(response: Response, mostBytes: number): Promise<string> {
-  // A `fetch` of the caller's may answer with less than a Response.
+  // A caller's `fetch` may return less than a Response.
   if (response.body === null || response.body === undefined) return response.text();
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
@@ -46,7 +50,7 @@ export async function boundedText(response: Response, mostBytes: number): Promis
       text += decoder.decode(value, { stream: true });
     }
   } finally {
-    // It has ended already, or nobody wants the rest.
+    // The stream has ended, or its rest is not needed.
     void reader.cancel().catch(() => undefined);
   }
 }

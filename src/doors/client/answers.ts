@@ -1,6 +1,8 @@
 /**
- * Bodies of requests and answers, and the options of calls. What the service declares comes from contract.ts;
- * test/doors/client/contract.test.ts holds the options to its parameters.
+ * Types of requests, answers and options of calls. contract.ts derives from the service's declarations; the test
+ * compares the options with its parameters.
+ *
+ * Test: test/doors/client/contract.test.ts.
  */
 import type {
   ChangesAnswer,
@@ -34,16 +36,16 @@ export type {
   WhyGroupBy,
 } from './contract.ts';
 
-/** A message as it is sent. Its event time is UTC and ends in `Z`; its role is `user` where it has none. */
+/** A message to send. Its event time is UTC and ends in `Z`; the default role is `user`. */
 export type Message = IngestBody['messages'][number];
 
-/** What is said of instance, session and end users (by `userId`). `externalId` is your own name for the session. */
+/** Metadata of the instance, the session and end users (by `userId`). `externalId` is your own name for the session. */
 export type IngestMetadata = NonNullable<IngestBody['metadata']>;
 
 export interface Ingested extends IngestIds {
-  /** Takes `waitFor`; null where the service did not say. */
+  /** Position for `waitFor`; null if the service sent none. */
   readonly position: number | null;
-  /** What of the request has no effect; null: nothing. */
+  /** Parts of the request that have no effect; null if there are none. */
   readonly warnings: string | null;
 }
 
@@ -51,7 +53,7 @@ export interface PeriodOptions extends ReadOptions {
   readonly dateRange?: DateRange | undefined;
   /** Default `DAY`. */
   readonly timeGranularity?: TrendGranularity | undefined;
-  /** As of a query. */
+  /** As in a query. */
   readonly timeZone?: string | undefined;
 }
 
@@ -66,7 +68,7 @@ export interface ChangesOptions extends ReadOptions {
   readonly dateRange: { readonly start: Instant; readonly end: Instant };
   /** Default `previous`. */
   readonly compare?: 'previous' | 'year' | undefined;
-  /** As of a query. */
+  /** As in a query. */
   readonly timeZone?: string | undefined;
   readonly limit?: number | undefined;
 }
@@ -74,7 +76,7 @@ export interface ChangesOptions extends ReadOptions {
 export interface Changes extends ChangesAnswer, Waited {}
 export type Change = ChangesAnswer['changes'][number];
 
-/** What is behind the numbers of one entity, besides the entity. */
+/** The answer of `why` without its entity. */
 export interface Reasons extends WhyAnswer, Waited {}
 
 export type Why<G extends WhyGroupBy> = Reasons & {
@@ -82,29 +84,29 @@ export type Why<G extends WhyGroupBy> = Reasons & {
 };
 
 export interface CursorOptions extends ReadOptions {
-  /** On a page: 1 to 1,000. */
+  /** Page size: 1 to 1,000. */
   readonly limit?: number | undefined;
-  /** `pagination.next` of the page before. */
+  /** `pagination.next` of the previous page. */
   readonly cursor?: string | null | undefined;
 }
 
 export interface SaidOptions extends ReadOptions {
   readonly dateRange?: DateRange | undefined;
-  /** As of a query. */
+  /** As in a query. */
   readonly timeZone?: string | undefined;
-  /** On a page: 1 to 100. */
+  /** Page size: 1 to 100. */
   readonly limit?: number | undefined;
-  /** `pagination.next` of the page before. */
+  /** `pagination.next` of the previous page. */
   readonly cursor?: string | null | undefined;
 }
 
-/** Sessions in which something was said, and how far the search has looked: to its end when `pagination.next` is null. */
+/** Sessions whose messages contain a text. The search is complete when `pagination.next` is null. */
 export interface Said extends SaidAnswer, Waited {}
 
 export interface Transcript extends TranscriptAnswer, Waited {}
 export type TranscriptMessage = TranscriptAnswer['messages'][number];
 
-/** Exactly one of them. */
+/** Exactly one id. */
 type CurationTarget =
   | { readonly topicId: string; readonly topicClusterId?: undefined; readonly gapId?: undefined }
   | { readonly topicClusterId: string; readonly topicId?: undefined; readonly gapId?: undefined }
@@ -113,7 +115,6 @@ type Destination =
   | { readonly topicClusterId: string; readonly newClusterName?: undefined }
   | { readonly newClusterName: string; readonly topicClusterId?: undefined };
 
-/** A decision about a topic, topic cluster or gap. */
 export type Curation =
   | ({ readonly action: 'RENAME'; readonly name: string } & CurationTarget)
   | ({ readonly action: 'PIN' } & CurationTarget)
@@ -123,11 +124,11 @@ export type Curation =
   | { readonly action: 'UNDO'; readonly curationId: string };
 
 export interface CurateOptions extends ReadOptions {
-  /** Default: a new one for each call, the same in all of its tries. */
+  /** Default: a new key for each call, the same in all its tries. */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** `topicClusterId`: of the cluster that `newClusterName` makes. */
+/** `topicClusterId` is that of the cluster that `newClusterName` creates. */
 export interface CurationAnswer extends CuratedAnswer {
   readonly position: number | null;
 }
@@ -141,21 +142,21 @@ export type ListedCuration = CurationsAnswer['elements'][number];
 
 interface ErasureTargets {
   readonly sessionId: string;
-  /** The userId of an end user. */
+  /** The `userId` of an end user. */
   readonly externalId: string;
-  /** Positions, as transcripts have them. */
+  /** Positions, as in transcripts. */
   readonly messages: readonly number[];
   readonly everything: true;
 }
 
-/** Exactly one of them. */
+/** Exactly one member. */
 type ErasureTarget = {
   [Name in keyof ErasureTargets]: Pick<ErasureTargets, Name> & {
     readonly [Other in Exclude<keyof ErasureTargets, Name>]?: undefined;
   };
 }[keyof ErasureTargets];
 
-/** What is to go for good. The reason is kept and should name nobody. */
+/** An erasure request. The reason is stored and should name nobody. */
 export type NewErasure = ErasureTarget & { readonly reason?: string | undefined };
 
 export interface AcceptedErasure extends Erasure {
@@ -163,13 +164,13 @@ export interface AcceptedErasure extends Erasure {
 }
 
 export interface ErasuresOptions extends CallOptions {
-  /** On a page: 1 to 1,000. */
+  /** Page size: 1 to 1,000. */
   readonly limit?: number | undefined;
-  /** `pagination.next` of the page before. */
+  /** `pagination.next` of the previous page. */
   readonly cursor?: string | null | undefined;
 }
 
-/** What is held of an end user: a thing on each line, which `kind` says. */
+/** One line of an end user's export; `kind` is its type. */
 export type SubjectLine = Exclude<ExportedLine, { readonly kind: 'END' }>;
 
 export type Instance = Instances['elements'][number];
@@ -177,6 +178,6 @@ export type Instance = Instances['elements'][number];
 export interface InstancesOptions extends CallOptions {
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
-  /** Only the default instance of the project, where there is one. */
+  /** Only the project's default instance, if it exists. */
   readonly default?: true | undefined;
 }

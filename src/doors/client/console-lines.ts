@@ -1,13 +1,17 @@
-/** What the client says where nobody listens. Covered by test/doors/client/undertone.test.ts. */
+/**
+ * Writes to the console where the caller set no hooks. Message content is never written.
+ *
+ * Test: test/doors/client/undertone.test.ts.
+ */
 import type { UndertoneError } from './errors.ts';
 import type { Lost } from './outbox.ts';
 import type { Retry } from './transport.ts';
 
 const SILENCE_MS = 60_000;
-/** A restart of the service takes fewer. */
+/** Tries before the first warning; a restart of the service needs fewer. */
 const TRIES_TOLD = 5;
 
-/** Says on the console that messages are lost, at most once a minute. */
+/** Returns a hook that reports lost messages on the console, at most once a minute. */
 export function sayLost(): (error: UndertoneError, lost: Lost) => void {
   let unsaid = 0;
   let silentUntil = 0;
@@ -15,14 +19,14 @@ export function sayLost(): (error: UndertoneError, lost: Lost) => void {
     unsaid += Math.max(1, messages.length);
     if (Date.now() < silentUntil) return;
     silentUntil = Date.now() + SILENCE_MS;
-    // Never the content: logs are read by more people than conversations.
+    // Without content: more people read logs than conversations.
     const lost = unsaid === 1 ? '1 message was lost' : `${unsaid} messages were lost`;
     console.error(`undertone: ${lost}. ${code}: ${message}`);
     unsaid = 0;
   };
 }
 
-/** Says on the console that the service is away, at most once a minute. */
+/** Returns a hook that reports an unavailable service on the console, at most once a minute. */
 export function sayAway(): (error: UndertoneError, retry: Retry) => void {
   let silentUntil = 0;
   return ({ code, message }, { tries }) => {

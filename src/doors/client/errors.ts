@@ -1,14 +1,19 @@
+/**
+ * Errors of the client. `code` is for programs; `message` is for people and may change.
+ *
+ * Test: test/doors/client/transport.test.ts.
+ */
 import type { ServiceErrorCode } from './contract.ts';
 
 export type { ServiceErrorCode } from './contract.ts';
 
-/** What only the client says. */
+/** Codes that only the client uses. */
 export type ClientErrorCode =
-  /** No answer came: the connection failed, or a try took longer than `timeoutMs`. */
+  /** No answer: the connection failed, or a try took longer than `timeoutMs`. */
   | 'UNREACHABLE'
-  /** What answered is not the service, or a newer one. */
+  /** The answer is not from the service, or from a newer version. */
   | 'UNEXPECTED_ANSWER'
-  /** The message cannot be written as JSON. */
+  /** The message cannot be serialised to JSON. */
   | 'INVALID_MESSAGE'
   /** The buffer is full. */
   | 'BUFFER_FULL'
@@ -16,7 +21,7 @@ export type ClientErrorCode =
   | 'CLOSED';
 
 export interface ErrorDetail {
-  /** Such as `messages.0.content`, or the name of a parameter. */
+  /** Path in the request, such as `messages.0.content`, or the name of a parameter. */
   readonly path: string;
   readonly message: string;
 }
@@ -28,14 +33,14 @@ interface UndertoneErrorOptions {
   readonly cause?: unknown;
 }
 
-/** Why a call has no answer. `code` is for programs; `message` is for people and may change. */
+/** The error of a call. */
 export class UndertoneError extends Error {
   readonly code: ServiceErrorCode | ClientErrorCode;
-  /** HTTP status; null: no answer came. */
+  /** HTTP status; null without an answer. */
   readonly status: number | null;
-  /** The parts of the request that are wrong. */
+  /** The wrong parts of the request. */
   readonly details: readonly ErrorDetail[];
-  /** `X-Request-Id`: the service's log repeats it. */
+  /** `X-Request-Id`, which the service also logs. */
   readonly requestId: string | null;
 
   constructor(code: UndertoneError['code'], message: string, options: UndertoneErrorOptions = {}) {

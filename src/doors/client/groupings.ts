@@ -1,4 +1,8 @@
-/** What a query can have, by its grouping. Covered by test/doors/client/package.test.ts. */
+/**
+ * Types of queries by grouping.
+ *
+ * Test: test/doors/client/package.test.ts.
+ */
 import type { BoundedMetric, Granularity, Groupings, MetricValues } from './contract.ts';
 
 export type {
@@ -18,15 +22,15 @@ export type Metric = keyof MetricValues;
 export type MetricOf<G extends GroupBy> = Groupings[G]['metric'];
 export type DimensionFieldOf<G extends GroupBy> = keyof Groupings[G]['onRequest'];
 export type SortFieldOf<G extends GroupBy> = MetricOf<G> | Groupings[G]['sort'];
-/** Of a trend. */
+/** Buckets of a trend. */
 export type TrendGranularity = Exclude<Granularity, 'ALL'>;
 
-/** `minSessions`, `maxSessions` … for the metrics of the grouping that can be bounded. */
+/** `minSessions`, `maxSessions` … for the bounded metrics of a grouping. */
 export type BoundOf<G extends GroupBy> = `${'min' | 'max'}${Capitalize<MetricOf<G> & BoundedMetric>}`;
 
-/** What an entity of the grouping is, with the dimension fields `D`. */
+/** Entity of a grouping with the dimension fields `D`. */
 export type EntityOf<G extends GroupBy, D extends DimensionFieldOf<G> = never> = Groupings[G]['always'] &
   Pick<Groupings[G]['onRequest'], D>;
 
-/** All that a description of one entity has. */
+/** Entity with all its fields. */
 export type WholeEntityOf<G extends GroupBy> = EntityOf<G, DimensionFieldOf<G>>;

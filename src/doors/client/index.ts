@@ -1,4 +1,8 @@
-/** `undertone/client`: ingest and query from JavaScript and TypeScript (docs/client.md). */
+/**
+ * `undertone/client`: ingest and query from JavaScript and TypeScript (docs/client.md).
+ *
+ * Test: test/doors/client/package.test.ts.
+ */
 /// <reference lib="esnext.disposable" preserve="true" />
 export { Undertone } from './undertone.ts';
 export type { UndertoneOptions } from './options.ts';

@@ -1,19 +1,24 @@
+/**
+ * Splits a stream into lines and parses them. Keeps the invariant that no line exceeds `maxAnswerBytes`.
+ *
+ * Test: test/doors/client/hostile.test.ts.
+ */
 import { tooLarge } from './answer-text.ts';
 import { UndertoneError } from './errors.ts';
 import { LONGEST_MS } from './transport.ts';
 
 export interface LineLimits {
-  /** Between two pieces of the stream. */
+  /** Longest pause between two chunks of the stream. */
   readonly timeoutMs: number;
-  /** Of a line. */
+  /** Maximum characters of a line. */
   readonly maxAnswerBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The lines of a text in UTF-8, as they come; empty ones are left out. A caller who stops ends the stream, and so does
- * the signal, whose reason is thrown. Throws an UndertoneError when the stream breaks off or falls silent, or a line
- * does not end.
+ * Yields the non-empty lines of a UTF-8 stream as they arrive. The stream ends when the caller stops or the signal
+ * aborts; the signal's reason is thrown. Throws an UndertoneError when the stream breaks off or stalls, or a line is
+ * too long.
  */
 export async function* linesOf(
   stream: ReadableStream<Uint8Array>,
@@ -24,7 +29,7 @@ export async function* linesOf(
   const abort = (): void => void reader.cancel().catch(() => undefined);
   signal?.addEventListener('abort', abort);
   const decoder = new TextDecoder();
-  /** What has come of the line that has not ended, and its length. */
+  /** Parts of the unfinished line, and their length. */
   let [rest, length]: [string[], number] = [[], 0];
   try {
     for (;;) {
@@ -70,7 +75,7 @@ async function next(
   }
 }
 
-/** A value in JSON. Throws an UndertoneError when it is cut off. */
+/** Parses JSON. Throws an UndertoneError when it is cut off. */
 export function parsed(line: string): unknown {
   try {
     return JSON.parse(line);

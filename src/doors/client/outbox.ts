@@ -1,16 +1,22 @@
+/**
+ * Buffers messages until they are stored. Keeps the invariant that messages of a session are sent in order, one request
+ * after the other; sessions are sent concurrently.
+ *
+ * Test: test/doors/client/outbox.test.ts.
+ */
 import type { IngestMetadata, Ingested, Message } from './answers.ts';
 import { UndertoneError } from './errors.ts';
 import { LONGEST_MS } from './transport.ts';
 
-/** Where messages go. */
+/** The session that receives messages. */
 export interface Target {
   readonly sessionId: string;
-  /** Undefined: the client's. */
+  /** Undefined: the client's instance. */
   readonly instanceId: string | undefined;
   readonly metadata: IngestMetadata | undefined;
 }
 
-/** Messages that will not be stored, and the session that they belong to. */
+/** Messages that will not be stored, and their session. */
 export interface Lost {
   readonly sessionId: string;
   readonly messages: readonly Message[];
@@ -23,19 +29,22 @@ export interface OutboxOptions {
   readonly maxUnits: number;
   readonly concurrency: number;
   readonly whenFull: 'wait' | 'drop';
-  /** Stores messages, each written as JSON, that wait since a time of `now`. Rejects with an UndertoneError. */
+  /**
+   * Stores serialised messages, the oldest of which waits since `since` (a time of `now`). Rejects with an
+   * UndertoneError.
+   */
   readonly send: (
     target: Target,
     messages: readonly string[],
     since: number,
     signal: AbortSignal,
   ) => Promise<Ingested>;
-  /** Milliseconds; only differences count. */
+  /** Clock in milliseconds; only differences count. */
   readonly now: () => number;
   readonly onLost: (error: UndertoneError, lost: Lost) => void;
 }
 
-/** A batch is no larger: far from the limit of a request, and quick to send again. */
+/** Maximum UTF-16 units of a batch: far below the request limit, and quick to send again. */
 const BATCH_UNITS = 1_000_000;
 
 interface Item {
@@ -44,72 +53,71 @@ interface Item {
   readonly since: number;
 }
 
-/** The messages of a session that are not stored yet, in their order. */
+/** The unstored messages of a session, in order. */
 interface Queue {
   target: Target;
   items: Item[];
   /** UTF-16 units of `items`. */
   units: number;
-  /** Messages of it are on their way. */
+  /** True while a request of the session is in flight. */
   sending: boolean;
   timer: ReturnType<typeof setTimeout> | null;
 }
 
-/** What came of the messages before a `flush`. */
+/** Result of a flush. */
 export interface Flushed {
-  /** Takes `waitFor`: an answer that contains it contains every message stored so far. Null: none was. */
+  /**
+   * Position for `waitFor`: an answer that includes it includes every message stored so far. Null if none was stored.
+   */
   readonly position: number | null;
-  /** Messages that were given up since the client was made; `onError` heard of each. */
+  /** Messages lost since the client was created; `onError` was called for each. */
   readonly lost: number;
 }
 
-/**
- * Holds messages until they are stored. Those of a session go one request after the other, in their order; sessions go
- * side by side. Nothing here throws or rejects: what cannot be stored is reported.
- */
+/** The buffer. Its methods never throw or reject: lost messages are reported. */
 export class Outbox {
   readonly #options: OutboxOptions;
   readonly #queues = new Map<string, Queue>();
-  /** Queues that wait for nothing but their turn. */
+  /** Queues that may be sent now. */
   readonly #ready = new Set<Queue>();
-  /** Of the requests on their way; one for each, because runtimes warn of a signal with many listeners. */
+  /** One controller for each request in flight: runtimes warn of a signal with many listeners. */
   readonly #aborts = new Set<AbortController>();
-  /** Why nothing more is sent. */
+  /** Set once nothing more is sent. */
   #givenUp: UndertoneError | null = null;
   #active = 0;
   #closed = false;
   #messages = 0;
   #units = 0;
-  /** Of the message that comes next. */
+  /** Number of the next message. */
   #number = 0;
   #position: number | null = null;
   #lost = 0;
-  /** Callers that wait for room, in their order. */
+  /** Callers waiting for room, in order. */
   readonly #held: (() => void)[] = [];
-  /** Callers that wait for the messages before a number, of which so many are left. */
+  /** Callers waiting for the messages before a number; `left` of them are not settled. */
   readonly #flushes = new Set<{ readonly before: number; left: number; readonly done: () => void }>();
 
   constructor(options: OutboxOptions) {
     this.#options = options;
   }
 
-  /** Messages that are not stored yet. */
+  /** Number of unstored messages. */
   get size(): number {
     return this.#messages;
   }
 
-  /** Takes messages, each written as JSON. Resolves when there is room for more. */
+  /** Adds serialised messages. Resolves when there is room for more. */
   async add(target: Target, messages: readonly string[]): Promise<void> {
     if (messages.length === 0) return;
     if (this.#closed)
       return this.#lose(new UndertoneError('CLOSED', 'The client is closed.'), target, messages);
     const { whenFull, maxMessages, maxUnits, batchMessages } = this.#options;
-    // A caller who does not wait is not held back, so beyond twice the size messages are dropped there, too.
+    // A caller that does not await is not slowed down, so beyond twice the size its messages are dropped too.
     const most = whenFull === 'drop' ? 1 : 2;
     const units = messages.reduce((sum, json) => sum + json.length, 0);
     const isOver =
       this.#messages + messages.length > most * maxMessages || this.#units + units > most * maxUnits;
-    // What is too large for the buffer by itself passes through it when it is empty.
+    // Messages larger than the whole buffer are accepted when it is empty.
     if (isOver && this.#messages > 0) {
       const error = new UndertoneError('BUFFER_FULL', 'The messages that wait leave no room for more.');
       return this.#lose(error, target, messages);
@@ -126,7 +134,7 @@ export class Outbox {
     if (whenFull === 'wait' && this.#isFull()) await new Promise<void>((resolve) => this.#held.push(resolve));
   }
 
-  /** Sends what waits; resolves when all that was added before is stored or given up. */
+  /** Sends waiting messages; resolves when all added before are stored or lost. */
   async flush(): Promise<Flushed> {
     for (const queue of this.#queues.values()) this.#makeDue(queue);
     const [before, left] = [this.#number, this.#messages];
@@ -135,8 +143,8 @@ export class Outbox {
   }
 
   /**
-   * Flushes, and takes nothing more. Messages that come meanwhile, from answers that are just ending, are stored, too.
-   * What is not stored after `timeoutMs` is given up.
+   * Flushes, then accepts nothing more. Messages added during the flush are stored too. Messages not stored after
+   * `timeoutMs` are lost.
    */
   async close(timeoutMs?: number): Promise<Flushed> {
     const timer =
@@ -156,7 +164,7 @@ export class Outbox {
     for (const abort of this.#aborts) abort.abort(reason);
   }
 
-  /** Reports a message that cannot be written as JSON. */
+  /** Reports a message that cannot be serialised. */
   refuse(target: Target, error: UndertoneError): void {
     this.#lost += 1;
     this.#report(error, { sessionId: target.sessionId, messages: [] });
@@ -177,7 +185,7 @@ export class Outbox {
     return queue;
   }
 
-  /** It waits for no more messages. */
+  /** Makes the queue ready without waiting for more messages. */
   #makeDue(queue: Queue): void {
     if (queue.timer !== null) clearTimeout(queue.timer);
     queue.timer = null;
@@ -185,7 +193,7 @@ export class Outbox {
     this.#pump();
   }
 
-  /** Begins as many requests as there may be. */
+  /** Starts requests up to the concurrency. */
   #pump(): void {
     for (const queue of this.#ready) {
       if (this.#active >= Math.max(1, this.#options.concurrency)) return;
@@ -209,7 +217,7 @@ export class Outbox {
     this.#units -= unitsOf(batch);
     while (this.#held.length > 0 && !this.#isFull()) this.#held.shift()?.();
     this.#settle(batch);
-    // What came meanwhile has waited for as long as the request took.
+    // Messages added meanwhile have waited long enough.
     if (queue.items.length > 0) this.#makeDue(queue);
     else this.#queues.delete(keyOf(queue.target));
     this.#pump();
@@ -226,7 +234,7 @@ export class Outbox {
     return queue.items.splice(0, count);
   }
 
-  /** Stores messages, or gives up: a message that is refused does not take the others with it. */
+  /** Stores messages or reports them as lost; a refused message does not affect the others. */
   async #deliver(target: Target, items: readonly Item[], signal: AbortSignal): Promise<void> {
     try {
       const messages = items.map(({ json }) => json);
@@ -271,13 +279,13 @@ export class Outbox {
   }
 }
 
-/** Calls a hook. One that throws or rejects has nobody to tell, and must not end the program. */
+/** Calls a hook. An error of the hook is ignored: it must not end the program. */
 export function tell(hook: () => unknown): void {
   try {
     const returned = hook();
     if (returned instanceof Promise) returned.catch(() => undefined);
   } catch {
-    // As above.
+    // Ignored, as above.
   }
 }
 
@@ -289,7 +297,7 @@ function keyOf({ instanceId, sessionId }: Target): string {
   return `${instanceId} ${sessionId}`;
 }
 
-/** As the service does it: the last write of each member wins. */
+/** Merges like the service: the last write of each member wins. */
 function merged(
   first: IngestMetadata | undefined,
   second: IngestMetadata | undefined,
@@ -309,10 +317,10 @@ function errorOf(thrown: unknown): UndertoneError {
   });
 }
 
-/** The messages that a refusal names. */
+/** Indices of the messages that a refusal names. */
 function placesIn({ code, details }: UndertoneError): ReadonlySet<number> {
   if (code !== 'VALIDATION_ERROR') return new Set();
   const places = details.map(({ path }) => /^messages\.(\d{1,5})(?:\.|$)/.exec(path)?.[1]);
-  // When something else is wrong, too, the others would be refused again.
+  // If something else is wrong too, the other messages would be refused again.
   return new Set(places.every((place) => place !== undefined) ? places.map(Number) : []);
 }

@@ -1,3 +1,8 @@
+/**
+ * Types of queries, and their conversion to URL parameters.
+ *
+ * Test: test/doors/client/package.test.ts.
+ */
 import type { Pagination } from './contract.ts';
 import type {
   BoundOf,
@@ -13,28 +18,28 @@ import type {
   SortFieldOf,
 } from './groupings.ts';
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Ends the call: it rejects with the signal's reason. */
+  /** Aborts the call, which rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What every call that reads takes. */
+/** Options of every read. */
 export interface ReadOptions extends CallOptions {
   /** Default: the client's instance. */
   readonly instanceId?: string | undefined;
-  /** The position of an ingest or curation: the answer contains it, unless `waitResult` says `timeout`. */
+  /** Position of an ingest or curation: the answer includes it unless `waitResult` is `timeout`. */
   readonly waitFor?: number | null | undefined;
 }
 
 export interface DateRange {
-  /** Inclusive; default: from the first message on. */
+  /** Inclusive; default: the first message. */
   readonly start?: Instant | undefined;
-  /** Exclusive; default: to the last message. */
+  /** Exclusive; default: after the last message. */
   readonly end?: Instant | undefined;
 }
 
-/** What came of `waitFor`; null: nothing was waited for. */
+/** Result of `waitFor`; null without it. */
 export interface Waited {
   readonly waitResult: 'reached' | 'timeout' | null;
 }
@@ -55,16 +60,16 @@ interface QueryBase<
   readonly dimensionFields?: readonly D[] | undefined;
   readonly dateRange?: DateRange | undefined;
   readonly timeGranularity?: T | undefined;
-  /** Whose days, weeks and months are meant: "Europe/Berlin". Default: the time zone of the instance. */
+  /** Time zone of days, weeks and months, such as "Europe/Berlin". Default: that of the instance. */
   readonly timeZone?: string | undefined;
   readonly ids?: readonly string[] | undefined;
   readonly sort?: { readonly field: SortFieldOf<G>; readonly order?: 'ASC' | 'DESC' | undefined } | undefined;
-  /** Rows on a page: 1 to 10,000. */
+  /** Page size: 1 to 10,000. */
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
 }
 
-/** A query: what the grouping does not have is a compile error. */
+/** A query; metrics, filters and fields that the grouping lacks are compile errors. */
 export type Query<
   G extends GroupBy,
   F extends MetricOf<G> = MetricOf<G>,
@@ -72,7 +77,7 @@ export type Query<
   T extends Granularity = Granularity,
 > = QueryBase<G, F, D, T> & FiltersOf<G> & BoundsOf<G>;
 
-/** A row: exactly the metrics `F`, the entity with the dimension fields `D`, and `date` where there are buckets. */
+/** A row with the metrics `F`, the entity with the dimension fields `D`, and `date` if there are buckets. */
 export interface Row<
   G extends GroupBy,
   F extends MetricOf<G>,
@@ -83,7 +88,7 @@ export interface Row<
   readonly fields: { readonly [M in F]: MetricValues[M] };
 }
 
-/** Start of the bucket. */
+/** Adds the start of the bucket. */
 type DateOf<T extends Granularity> = [T] extends ['ALL']
   ? unknown
   : 'ALL' extends T
@@ -98,7 +103,7 @@ export interface Page<
 > extends Waited {
   readonly elements: readonly Row<G, F, D, T>[];
   readonly pagination: Pagination;
-  /** When the newest message in the answer was processed; null: there is none. */
+  /** Processing time of the newest message in the answer; null if there is none. */
   readonly lastProcessedAt: string | null;
 }
 
@@ -106,7 +111,7 @@ export type Parameters = Readonly<Record<string, string>>;
 
 const DATE_RANGE = 'dateRange';
 
-/** Options as parameters of a URL: lists with commas, instants in UTC; what is undefined is left out. */
+/** Converts options to URL parameters: lists with commas, instants in UTC, undefined left out. */
 export function parametersOf(options: object, instanceId: string): Parameters {
   const parameters: Record<string, string> = { instanceId };
   for (const [name, value] of Object.entries(options) as [string, unknown][]) {
@@ -115,7 +120,7 @@ export function parametersOf(options: object, instanceId: string): Parameters {
       for (const [member, part] of Object.entries(value))
         if (part !== undefined) parameters[`${name}.${member}`] = textOf(part);
     } else if (!Array.isArray(value)) parameters[name] = textOf(value);
-    // An empty list of dimension fields asks for none; another empty list is for the service to refuse.
+    // An empty list of dimension fields means none; the service refuses other empty lists.
     else if (value.length > 0 || name !== 'dimensionFields') parameters[name] = value.map(textOf).join(',');
   }
   return parameters;

@@ -1,8 +1,13 @@
 /**
- * The id of the session that a program of yours calls `externalId`: its UUIDv5 with the instance as namespace (RFC
- * 9562), which is the same in every language. Web Crypto knows SHA-1 too, but answers only later.
+ * Derives session ids, synchronously and in any runtime.
  *
- * @throws TypeError when the instance is no UUID
+ * Test: test/doors/client/session.test.ts.
+ */
+/**
+ * Returns the session id for your `externalId`: its UUIDv5 in the namespace of the instance (RFC 9562), the same in
+ * every language. SHA-1 is implemented here because Web Crypto's is asynchronous.
+ *
+ * @throws TypeError if `instanceId` is no UUID
  */
 export function sessionIdOf(instanceId: string, externalId: string): string {
   const digits = instanceId.replaceAll('-', '');
@@ -18,7 +23,7 @@ export function sessionIdOf(instanceId: string, externalId: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** Rounds of twenty: their constants, and how they mix (FIPS 180-4, section 6.1). */
+/** Constant and mixing function of each twenty rounds (FIPS 180-4, section 6.1). */
 const ROUNDS: readonly (readonly [number, (b: number, c: number, d: number) => number])[] = [
   [0x5a827999, (b, c, d) => (b & c) | (~b & d)],
   [0x6ed9eba1, (b, c, d) => b ^ c ^ d],

@@ -1,16 +1,22 @@
+/**
+ * A conversation that a program logs. Keeps the invariant that its messages have ascending times in the order of the
+ * calls.
+ *
+ * Test: test/doors/client/session.test.ts.
+ */
 import type { IngestMetadata, Message } from './answers.ts';
 import { UndertoneError } from './errors.ts';
 import type { Flushed, Outbox, Target } from './outbox.ts';
 import { sessionIdOf } from './session-id.ts';
 
 export interface SessionOptions {
-  /** A UUID that you chose. Default: that of `externalId`, else a new one. */
+  /** A UUID of your choice. Default: derived from `externalId`, else a new one. */
   readonly sessionId?: string | undefined;
-  /** Your own name for the session, at most 255 characters. The session's id follows from it and the instance. */
+  /** Your own name for the session, at most 255 characters. The session id derives from it and the instance. */
   readonly externalId?: string | undefined;
   /** Default: the client's instance, else the default instance of the key's project. */
   readonly instanceId?: string | undefined;
-  /** Of user turns that name none. */
+  /** End user of user turns that name none. */
   readonly userId?: string | undefined;
   readonly metadata?: IngestMetadata | undefined;
 }
@@ -29,20 +35,20 @@ export const USER_ROLES: readonly string[] = [
   'contact',
 ];
 
-/** What a message may have besides role and content. */
+/** Members of a message besides role and content. */
 export type Extra = Omit<Message, 'role' | 'content'>;
 
 /**
- * One conversation. `log` never throws and never rejects: what cannot be stored goes to `onError`. It resolves at once,
- * or when there is room in the buffer.
+ * One conversation. `log` never throws or rejects: messages that cannot be stored go to `onError`. It resolves at once,
+ * or when the buffer has room.
  */
 export class Session {
-  /** Known from the start, and the same in every query. */
+  /** Known from the start and equal in every query. */
   readonly id: string;
   readonly #outbox: Outbox;
   readonly #target: Target;
   readonly #userId: string | undefined;
-  /** Of the message before, milliseconds: a clock that is set back does not change the order of messages. */
+  /** Time of the previous message, milliseconds: a clock that is set back does not change the order. */
   #lastAt = 0;
 
   /** @internal */
@@ -59,7 +65,7 @@ export class Session {
     };
   }
 
-  /** Takes messages in their order. A message without `createdAt` gets the time of this call. */
+  /** Logs messages in order. A message without `createdAt` gets the time of this call. */
   log(messages: Message | readonly Message[]): Promise<void> {
     const list: readonly Message[] = Array.isArray(messages) ? messages : [messages as Message];
     return this.#outbox.add(
@@ -78,12 +84,12 @@ export class Session {
     return this.log({ ...extra, role: 'assistant', content });
   }
 
-  /** Sends what waits, that of other sessions too; resolves when it is stored or given up. */
+  /** Sends waiting messages of all sessions; resolves when they are stored or lost. */
   flush(): Promise<Flushed> {
     return this.#outbox.flush();
   }
 
-  /** As JSON; what cannot be written is reported. */
+  /** Serialises a message; reports it if that fails. */
   #write(message: Message): string[] {
     try {
       const json: string | undefined = JSON.stringify(this.#complete(message));

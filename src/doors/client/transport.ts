@@ -1,62 +1,67 @@
-/** The one way to a running service, for the client and for our own commands. Covered by test/doors/client/transport.test.ts. */
+/**
+ * HTTP transport of the client and of our own commands: sends requests and retries them. Keeps the invariant that a
+ * changing request carries an `Idempotency-Key`, so that it takes effect once.
+ *
+ * Test: test/doors/client/transport.test.ts.
+ */
 import { boundedText, isCode, MOST_ERROR_BYTES, plain } from './answer-text.ts';
 import { UndertoneError, type ErrorDetail } from './errors.ts';
 
-/** `fetch`, as far as the client uses it. */
+/** The part of `fetch` that the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface TransportOptions {
   /** Without `/v1`. */
   readonly url: string;
   readonly key: string;
-  /** Of one try. Default 30 s. */
+  /** Limit on one try. Default 30 s. */
   readonly timeoutMs?: number | undefined;
-  /** Of one answer, or of one row of a stream. Default 128 MiB. */
+  /** Limit on one answer, or one row of a stream. Default 128 MiB. */
   readonly maxAnswerBytes?: number | undefined;
-  /** The first pause between tries, and the longest. Default 200 ms and 10 s. */
+  /** First and longest pause between tries. Default 200 ms and 10 s. */
   readonly backoffMs?: number | undefined;
   readonly maxBackoffMs?: number | undefined;
   readonly fetch?: Fetch | undefined;
-  /** Waits; ends early when the signal is aborted. */
+  /** Waits; returns early when the signal aborts. */
   readonly wait?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
-  /** From 0 to below 1. */
+  /** Returns 0 to below 1. */
   readonly random?: () => number;
-  /** Milliseconds; only differences count. */
+  /** Clock in milliseconds; only differences count. */
   readonly now?: () => number;
   readonly onRetry?: (error: UndertoneError, retry: Retry) => void;
 }
 
-/** A request that is sent again. */
+/** A retry of a request. */
 export interface Retry {
-  /** Tries that have failed. */
+  /** Failed tries. */
   readonly tries: number;
-  /** Until the next one. */
+  /** Pause before the next try. */
   readonly pauseMs: number;
 }
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH';
-  /** From `/v1` on. */
+  /** Path including `/v1`. */
   readonly path: string;
   readonly parameters?: Readonly<Record<string, string>> | undefined;
-  /** JSON, or what `contentType` says. A function is asked before each try. */
+  /** JSON, or the type of `contentType`. A function is called before each try. */
   readonly body?: string | (() => string) | undefined;
   readonly contentType?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly waitFor?: number | null | undefined;
   readonly accept?: string | undefined;
-  /** It waits while the key has sent too many messages. */
+  /** Waits while the key exceeds its limit on messages. */
   readonly hasMessages?: boolean | undefined;
-  /** A 429 that says when to go on tries no patience: the service is there, and says how fast to go. */
+  /** A 429 with `Retry-After` restarts the patience: the service is there and sets the pace. */
   readonly keepsPace?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** It is tried for so long. */
+  /** Time for which the call is retried. */
   readonly patienceMs: number;
-  /** On the transport's clock: it has waited for its turn since then. Default: it has not waited. */
+  /** Time on the transport's clock since which the call has waited. Default: now. */
   readonly since?: number | undefined;
 }
 
-/** The JSON object of an answer, and its headers. */
+/** JSON object of an answer, with its headers. */
 export interface Answer {
   readonly json: Json;
   readonly status: number;
@@ -65,41 +70,40 @@ export interface Answer {
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Busy, starting, or behind a proxy that cannot reach it. @internal */
+/** Statuses of a service that is busy, starting, or unreachable behind a proxy. @internal */
 export const AWAY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** A failure of the service may pass; one that a request causes does not. */
+/** Tries on status 500: the error may pass, but one that the request causes does not. */
 const TRIES_OF_FAILURE = 3;
-/** The service sends no more. */
+/** Maximum details of an error, as the service sends. */
 const MOST_DETAILS = 100;
 const MOST_ID = 100;
 
-/** The longest time that a timer takes: with more, it ends at once. @internal */
+/** Longest delay of a timer; a longer one fires at once. @internal */
 export const LONGEST_MS = 2 ** 31 - 1;
 
-/** One try came to nothing: why, and whether and when another makes sense. */
+/** A failed try. */
 export interface Failure {
   readonly error: UndertoneError;
   readonly again: boolean;
-  /** As `Retry-After` asks; 0: it does not. */
+  /** Pause asked for by `Retry-After`, or 0. */
   readonly askedMs: number;
-  /** Of a 429: what there were too many of. */
+  /** The exceeded limit of a 429. */
   readonly unit: 'requests' | 'messages';
 }
 
 /**
- * Sends requests, and sends them again on 429, 502, 503, 504, lost connections and timeouts, with pauses that grow
- * exponentially, vary by half, and are at least as long as `Retry-After` asks (of 429: for every request, or for every
- * one with messages). What changes something carries an `Idempotency-Key`, so that it happens once.
+ * Sends requests and retries them on 429, 502, 503, 504, lost connections and timeouts. Pauses grow exponentially, vary
+ * by half, and last at least as long as `Retry-After` (of 429: for every request, or every one with messages).
  */
 export class Transport {
   readonly #options: Required<{
     readonly [Name in keyof TransportOptions]: Exclude<TransportOptions[Name], undefined>;
   }>;
-  /** No request begins before, or none with messages: too many were sent with the key. */
+  /** Times before which no request, or none with messages, begins: the key exceeded a limit. */
   readonly #pausedUntil = { requests: 0, messages: 0 };
-  /** When the service answered last; before that: when the client was made. */
+  /** Time of the service's last answer; at first, of the client's creation. */
   #answeredAt: number;
-  /** Why the newest try got no answer, and when. */
+  /** Error and time of the newest try, if it got no answer. */
   #away: { readonly at: number; readonly error: UndertoneError } | null = null;
 
   constructor({
@@ -109,7 +113,7 @@ export class Transport {
     maxAnswerBytes = 128 * 2 ** 20,
     backoffMs = 200,
     maxBackoffMs = 10_000,
-    // Called as a method it would be refused in some runtimes.
+    // Some runtimes refuse `fetch` called as a method.
     fetch = (address, init) => globalThis.fetch(address, init),
     wait: waits = wait,
     random = Math.random,
@@ -121,12 +125,15 @@ export class Transport {
     this.#answeredAt = now();
   }
 
-  /** What one answer may take. */
   get limits(): { readonly timeoutMs: number; readonly maxAnswerBytes: number } {
     return this.#options;
   }
 
-  /** @throws UndertoneError; the reason of `signal` */
+  /**
+   * Returns the JSON answer of a call.
+   *
+   * @throws UndertoneError; the reason of `signal`
+   */
   json(call: Call): Promise<Answer> {
     return this.text(call, (text, { status, headers }) => {
       const json = parseObject(text);
@@ -135,8 +142,8 @@ export class Transport {
   }
 
   /**
-   * What is read of the text of an answer; null: the service does not answer so. A Failure that `read` throws may be
-   * tried again. Throws as `json`.
+   * Returns the result of `read` on the answer's text; null means that the service does not answer so. A Failure thrown
+   * by `read` may be retried. Throws as `json`.
    */
   text<T>(call: Call, read: (text: string, response: Response) => T | null): Promise<T> {
     return this.#try(call, async (response) => {
@@ -148,7 +155,7 @@ export class Transport {
     });
   }
 
-  /** The answer as it comes, once it has begun. What fails later is no longer tried again. Throws as `json`. */
+  /** Returns the body of the answer once it begins; later errors are not retried. Throws as `json`. */
   stream(call: Call): Promise<ReadableStream<Uint8Array>> {
     return this.#try(call, async (response) => {
       if (response.ok && response.body !== null) return response.body;
@@ -161,7 +168,7 @@ export class Transport {
     const wrong = faultOf(url, key);
     if (wrong !== null) throw wrong;
     let giveUpAt = this.#giveUpAt(call);
-    // Others have just tried in vain for as long: what waited behind them need not do so one after the other.
+    // Earlier calls have just failed for as long: calls that waited behind them fail at once.
     if (this.#away !== null && now() > giveUpAt && now() - this.#away.at < timeoutMs) throw this.#away.error;
     for (let tries = 1; ; tries += 1) {
       const { requests, messages } = this.#pausedUntil;
@@ -181,13 +188,15 @@ export class Transport {
     }
   }
 
-  /** Until the service fell silent, a call waited because others were served; only what came after tries patience. */
+  /**
+   * A call waits for others while the service answers; only the time since its last answer counts against the patience.
+   */
   #giveUpAt({ since, patienceMs }: Call): number {
     const now = this.#options.now();
     return Math.min(now, Math.max(since ?? now, this.#answeredAt)) + patienceMs;
   }
 
-  /** One try. Throws the reason of the call's signal only. */
+  /** Makes one try. Throws only the reason of the call's signal. */
   async #once<T>(
     call: Call,
     read: (response: Response) => Promise<T>,
@@ -195,14 +204,14 @@ export class Transport {
     call.signal?.throwIfAborted();
     const limit = limitedBy(this.#options.timeoutMs, call.signal);
     try {
-      // A `fetch` of the caller's may ignore the signal.
+      // A caller's `fetch` may ignore the signal.
       const done = await Promise.race([this.#send(call, limit.signal).then(read), limit.ended]);
       this.#heard();
       return { done };
     } catch (thrown) {
       call.signal?.throwIfAborted();
       const failure = isFailure(thrown) ? thrown : unreachable(this.#options.url, thrown);
-      // Too many requests: it is there.
+      // A 429 proves that the service is there.
       if (failure.again && failure.error.status !== 429)
         this.#away = { at: this.#options.now(), error: failure.error };
       else this.#heard();
@@ -229,14 +238,14 @@ export class Transport {
     return fetch(`${url}${call.path}${search}`, {
       method: call.method,
       headers,
-      // A key goes to the address that it was given for, and nowhere else.
+      // Redirects are not followed: the key is sent only to its own address.
       redirect: 'manual',
       signal,
       ...(body === undefined ? {} : { body }),
     });
   }
 
-  /** A part of it is by chance, so that clients that failed together do not come back together. */
+  /** Randomised, so that clients that failed together do not retry together. */
   #pauseMs(tries: number, askedMs: number): number {
     const { backoffMs, maxBackoffMs, random } = this.#options;
     const longestMs = Math.min(maxBackoffMs, backoffMs * 2 ** (tries - 1));
@@ -250,12 +259,12 @@ export class Transport {
 
 interface Limit {
   readonly signal: AbortSignal;
-  /** Rejects when the signal is aborted. */
+  /** Rejects when the signal aborts. */
   readonly ended: Promise<never>;
   readonly clear: () => void;
 }
 
-/** A signal that is aborted after a time or with another one; `clear` ends both. */
+/** Creates a signal that aborts after a time or with another one; `clear` releases both. */
 function limitedBy(ms: number, outer: AbortSignal | undefined): Limit {
   const controller = new AbortController();
   const { signal } = controller;
@@ -276,7 +285,7 @@ function limitedBy(ms: number, outer: AbortSignal | undefined): Limit {
   return { signal, ended, clear };
 }
 
-/** Waits, or returns as soon as the signal is aborted. */
+/** Waits; returns early when the signal aborts. */
 function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) return resolve();
@@ -290,7 +299,7 @@ function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** `Retry-After` in milliseconds: seconds or an HTTP date; 0 when absent or unreadable. */
+/** Converts `Retry-After` (seconds or an HTTP date) to milliseconds; 0 if absent or invalid. */
 export function retryAfterMs(header: string | null, now = Date.now()): number {
   if (header === null || header.trim() === '') return 0;
   const seconds = Number(header);
@@ -303,7 +312,7 @@ function isFailure(thrown: unknown): thrown is Failure {
   return isObject(thrown) && thrown['error'] instanceof UndertoneError;
 }
 
-/** What no try can mend. Never repeats the key or a password: errors are logged. */
+/** Faults that no retry can fix. The message never contains the key or a password, because errors are logged. */
 function faultOf(url: string, key: string): UndertoneError | null {
   if (/[^\x20-\x7e]/.test(String(key).trim()))
     return new UndertoneError('INVALID_API_KEY', 'The key holds a character that no key has.');
@@ -326,7 +335,7 @@ function unreachable(url: string, cause: unknown): Failure {
   return { error, again: true, askedMs: 0, unit: 'requests' };
 }
 
-/** `fetch` hides the reason in the cause. */
+/** `fetch` puts the reason into the cause. */
 function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const { cause } = thrown;
@@ -334,7 +343,7 @@ function reasonOf(thrown: unknown): string {
   return thrown.message;
 }
 
-/** Passes on what broke off; what is too large is too large the next time. */
+/** Passes broken connections on for a retry; an answer that is too large is not retried. */
 function orFailure(thrown: unknown): never {
   if (!(thrown instanceof UndertoneError)) throw thrown;
   const failure: Failure = { error: thrown, again: false, askedMs: 0, unit: 'requests' };
@@ -345,7 +354,7 @@ async function failureOf(response: Response): Promise<Failure> {
   return failureIn(response, parseObject(await boundedText(response, MOST_ERROR_BYTES).catch(orFailure)));
 }
 
-/** What an answer, or a line of one, says by its error envelope. @internal */
+/** Reads the error envelope of an answer or of one line of it. @internal */
 export function failureIn(
   { status, headers }: { readonly status: number; readonly headers: Headers },
   json: Json | null,
@@ -377,7 +386,7 @@ function detailsOf(detail: unknown): ErrorDetail[] {
   return [{ path: plain(String(detail['path'])), message: plain(String(detail['message'])) }];
 }
 
-/** Null: it is none. @internal */
+/** Parses a JSON object; null for anything else. @internal */
 export function parseObject(text: string): Json | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -391,14 +400,14 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** Without slashes at its end. */
+/** Removes trailing slashes. */
 function baseOf(url: string): string {
   let end = url.length;
   while (url[end - 1] === '/') end -= 1;
   return url.slice(0, end);
 }
 
-/** The status with which a path answers, whatever it is. Throws an UndertoneError when none comes. @internal */
+/** Returns the status of any answer at a path. Throws an UndertoneError without an answer. @internal */
 export async function statusOf(url: string, path: string, timeoutMs: number): Promise<number> {
   try {
     const answer = await fetch(`${baseOf(url)}${path}`, { signal: AbortSignal.timeout(timeoutMs) });

@@ -1,3 +1,9 @@
+/**
+ * The client of the HTTP API (docs/client.md). Calls reject with an UndertoneError or the reason of their signal;
+ * logging in sessions never rejects.
+ *
+ * Test: test/doors/client/undertone.test.ts.
+ */
 import type {
   AcceptedErasure,
   Changes,
@@ -50,10 +56,9 @@ import {
 import { Session, type SessionOptions } from './session.ts';
 import { Transport, type Answer, type Call } from './transport.ts';
 
-/** How long a call has waited and may be tried. */
 type Waiting = Pick<Call, 'patienceMs' | 'since' | 'signal'>;
 
-/** Where to ask why. */
+/** Path of `why` by grouping. */
 const WHY_PATHS: Readonly<Record<WhyGroupBy, string>> = {
   TOPIC: 'topics',
   TOPIC_CLUSTER: 'topic-clusters',
@@ -62,16 +67,13 @@ const WHY_PATHS: Readonly<Record<WhyGroupBy, string>> = {
   END_USER: 'end-users',
 };
 
-/**
- * A client of the HTTP API (docs/client.md). Calls reject with an UndertoneError, or with the reason of their signal;
- * sessions never do.
- */
+/** A client of the HTTP API. */
 export class Undertone {
   readonly #options: UndertoneOptions;
   readonly #transport: Transport;
   readonly #outbox: Outbox;
   readonly #patienceMs: number;
-  /** The project's default instance, once it is known. */
+  /** The project's default instance; null until known. */
   #defaultInstance: string | null = null;
 
   constructor(options: UndertoneOptions) {
@@ -95,23 +97,23 @@ export class Undertone {
     });
   }
 
-  /** A conversation whose messages are sent in the background. Throws a TypeError where its id cannot be known. */
+  /** Opens a conversation whose messages are sent in the background. Throws a TypeError if its id cannot be derived. */
   session(options: SessionOptions = {}): Session {
     const instanceId = options.instanceId ?? this.#options.instanceId;
     return new Session({ ...options, instanceId }, this.#outbox);
   }
 
-  /** Messages that are not stored yet. */
+  /** Number of unstored messages. */
   get pending(): number {
     return this.#outbox.size;
   }
 
-  /** Sends what waits; resolves when all that was logged before is stored or given up. */
+  /** Sends waiting messages; resolves when all logged before are stored or lost. */
   flush(): Promise<Flushed> {
     return this.#outbox.flush();
   }
 
-  /** Flushes and takes nothing more. What is not stored after `timeoutMs` is given up. */
+  /** Flushes and accepts nothing more. Messages not stored after `timeoutMs` are lost. */
   close(options: { readonly timeoutMs?: number | undefined } = {}): Promise<Flushed> {
     return this.#outbox.close(options.timeoutMs);
   }
@@ -120,7 +122,7 @@ export class Undertone {
     await this.close();
   }
 
-  /** Stores messages in one request and answers when they are durable; without an instance, in the client's. */
+  /** Stores messages in one request; resolves when they are durable. The default instance is the client's. */
   async ingest(
     body: IngestBody,
     options: CallOptions & { readonly idempotencyKey?: string | undefined } = {},
@@ -129,7 +131,7 @@ export class Undertone {
     return this.#ingest(JSON.stringify({ ...body, instanceId }), options);
   }
 
-  /** Metrics by group: one page. */
+  /** Returns metrics by group, one page. */
   async query<
     G extends GroupBy,
     F extends MetricOf<G>,
@@ -139,7 +141,7 @@ export class Undertone {
     return this.#read('/v1/query', query);
   }
 
-  /** Page after page. Each is of its own moment: while messages arrive, rows may move between pages. */
+  /** Yields page after page. Each has its own moment: rows may move between pages while messages arrive. */
   async *pages<
     G extends GroupBy,
     F extends MetricOf<G>,
@@ -155,7 +157,7 @@ export class Undertone {
     }
   }
 
-  /** Every row, all of one moment, as the service sends them; without a limit unless the query has one. */
+  /** Streams every row, all of one moment; without a limit unless the query has one. */
   async *rows<
     G extends GroupBy,
     F extends MetricOf<G>,
@@ -171,33 +173,33 @@ export class Undertone {
       yield parsed(line) as Row<G, F, D, T>;
   }
 
-  /** The instance as a whole. */
+  /** Returns figures of the whole instance. */
   overview(options: PeriodOptions = {}): Promise<Overview> {
     return this.#read('/v1/overview', options);
   }
 
-  /** What changed in a period, against the period before. */
+  /** Returns changes of a period against the period before. */
   changes(options: ChangesOptions): Promise<Changes> {
     return this.#read('/v1/changes', options);
   }
 
-  /** What is behind the numbers of one topic, topic cluster, gap, repeated request or end user. */
+  /** Explains the numbers of one topic, topic cluster, gap, repeated request or end user. */
   why<G extends WhyGroupBy>(groupBy: G, id: string, options: PeriodOptions = {}): Promise<Why<G>> {
     return this.#read(`/v1/${WHY_PATHS[groupBy]}/${encodeURIComponent(id)}`, options);
   }
 
-  /** Sessions in which a message contains a text: a page of them, after about a second of looking. */
+  /** Finds sessions in which a message contains a text: one page, after about a second of searching. */
   said(said: string, options: SaidOptions = {}): Promise<Said> {
     const asked: SaidOptions & { readonly said: string } = { ...options, said };
     return this.#read('/v1/sessions', asked);
   }
 
-  /** A page of a conversation, with what was found in each message. */
+  /** Returns a page of a conversation with the findings of each message. */
   transcript(sessionId: string, options: CursorOptions = {}): Promise<Transcript> {
     return this.#read(`/v1/sessions/${encodeURIComponent(sessionId)}`, options);
   }
 
-  /** All messages of a conversation. */
+  /** Yields all messages of a conversation. */
   async *messages(
     sessionId: string,
     options: CursorOptions = {},
@@ -214,17 +216,17 @@ export class Undertone {
     return this.#change<CurationAnswer>('/v1/curations', curation, options);
   }
 
-  /** Makes a topic of your own from examples. */
+  /** Creates a topic from examples. */
   async createTopic(topic: NewTopic, options: CurateOptions = {}): Promise<CreatedTopic> {
     return this.#change<CreatedTopic>('/v1/topics', topic, options);
   }
 
-  /** A page of decisions, newest first. */
+  /** Returns a page of curations, newest first. */
   curations(options: CursorOptions = {}): Promise<Curations> {
     return this.#read('/v1/curations', options);
   }
 
-  /** All decisions, newest first. */
+  /** Yields all curations, newest first. */
   async *allCurations(options: CursorOptions = {}): AsyncGenerator<ListedCuration, void, undefined> {
     for (let { cursor } = options; cursor !== null;) {
       const page: Curations = await this.curations({ ...options, cursor });
@@ -233,18 +235,21 @@ export class Undertone {
     }
   }
 
-  /** Erases a session, an end user or a whole instance for good. It is done later: `erasure` says when. */
+  /**
+   * Erases a session, an end user, messages or a whole instance for good. It happens later: `erasure` returns its
+   * state.
+   */
   erase(erasure: NewErasure, options: CurateOptions = {}): Promise<AcceptedErasure> {
     return this.#change('/v1/erasures', erasure, options);
   }
 
-  /** How far an erasure is, and what went. */
+  /** Returns the state of an erasure and the counts of erased data. */
   erasure(id: string, options: CallOptions = {}): Promise<Erasure> {
     const path = `/v1/erasures/${encodeURIComponent(id)}`;
     return this.#call<Erasure>({ method: 'GET', path, ...options });
   }
 
-  /** A page of the erasures of the key's project, newest first. */
+  /** Returns a page of the erasures of the key's project, newest first. */
   erasures({ signal, limit, cursor }: ErasuresOptions = {}): Promise<Erasures> {
     const parameters: Record<string, string> = {};
     if (limit !== undefined) parameters['limit'] = String(limit);
@@ -253,8 +258,8 @@ export class Undertone {
   }
 
   /**
-   * Everything that is held of an end user, by the userId of their messages: them, their sessions and the messages of
-   * these. Throws an UndertoneError when it is cut off.
+   * Exports all data of an end user, by the userId of their messages: the end user, the sessions and their messages.
+   * Throws an UndertoneError when the export is cut off.
    */
   async *exportSubject(
     externalId: string,
@@ -274,7 +279,7 @@ export class Undertone {
     throw new UndertoneError('UNREACHABLE', `The export was cut off after ${lines} lines.`);
   }
 
-  /** A page of the instances of the key's project, oldest first. */
+  /** Returns a page of the instances of the key's project, oldest first. */
   async instances(options: InstancesOptions = {}): Promise<Instances> {
     const { signal, limit, offset } = options;
     const parameters: Record<string, string> = options.default === true ? { default: 'true' } : {};
@@ -283,7 +288,7 @@ export class Undertone {
     return this.#call<Instances>({ method: 'GET', path: '/v1/instances', parameters, signal });
   }
 
-  /** Makes an instance; with `default` it answers the project's default one, which is made when there is none. */
+  /** Creates an instance; with `default`, returns the project's default instance and creates it if missing. */
   createInstance(
     instance: NewInstance = {},
     options: CallOptions & { readonly idempotencyKey?: string | undefined } = {},
@@ -297,18 +302,18 @@ export class Undertone {
     });
   }
 
-  /** Null removes the name. */
+  /** Renames an instance; null removes the name. */
   renameInstance(id: string, name: string | null, options: CallOptions = {}): Promise<Instance> {
     const path = `/v1/instances/${encodeURIComponent(id)}`;
     return this.#call<Instance>({ method: 'PATCH', path, body: JSON.stringify({ name }), ...options });
   }
 
-  /** What the client's key may do. */
+  /** Returns the scopes of the client's key. */
   key(options: CallOptions = {}): Promise<Key> {
     return this.#call<Key>({ method: 'GET', path: '/v1/key', ...options });
   }
 
-  /** The client's instance: of its options, else the project's default one. Makes nothing. */
+  /** Returns the client's instance, or the project's default one; creates none. */
   async #findInstance(signal?: AbortSignal): Promise<string> {
     const known = this.#options.instanceId ?? this.#defaultInstance;
     if (known !== null) return known;
@@ -320,7 +325,7 @@ export class Undertone {
     );
   }
 
-  /** The same, for what is sent: the default instance is made where there is none. */
+  /** As `#findInstance` for sending: creates the default instance if missing. */
   async #makeInstance(waiting?: Waiting): Promise<string> {
     const known = this.#options.instanceId ?? this.#defaultInstance;
     if (known !== null) return known;
@@ -334,7 +339,6 @@ export class Undertone {
     return (this.#defaultInstance = textIn(json, 'id'));
   }
 
-  /** Stores logged messages. */
   async #send(
     target: Target,
     messages: readonly string[],
@@ -403,7 +407,7 @@ export class Undertone {
   }
 }
 
-/** A body's members besides the messages. What cannot be written as JSON came with the session. */
+/** Serialises the members of a body besides the messages; only a session's metadata can fail. */
 function restOf(members: object): string {
   try {
     return JSON.stringify(members).slice(1);
@@ -419,7 +423,7 @@ function listIn(page: object, member: string): readonly unknown[] {
   throw unexpected(member);
 }
 
-/** Where the next page begins; null: this was the last. One that begins where it did itself has no end. */
+/** Returns the cursor of the next page, or null after the last. Throws if the cursor does not advance. */
 function nextOf(
   { pagination }: Pick<Transcript, 'pagination'>,
   cursor: string | null | undefined,

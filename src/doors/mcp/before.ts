@@ -1,11 +1,16 @@
+/**
+ * Reads the period that an answer compares with.
+ *
+ * Test: test/doors/mcp/tools.test.ts.
+ */
 import { z } from 'zod';
 import { periodText, rangeParameters } from './period.ts';
 import type { Reading } from './reading.ts';
 
-/** A period before that has nothing in so much of its beginning may have begun late. */
+/** A period with no data in this first share of it may have begun late. */
 const LATE = 1 / 7;
 
-/** What an answer is compared with. */
+/** Schema of the compared period. */
 export const beforeSchema = z
   .object({
     start: z.string(),
@@ -15,7 +20,7 @@ export const beforeSchema = z
   .nullable();
 export type Before = z.output<typeof beforeSchema>;
 
-/** The period that is compared with; null: none is. */
+/** Returns the compared period; null if there is none. */
 export async function readBefore(
   reading: Reading,
   instanceId: string,
@@ -41,7 +46,7 @@ async function isEmpty(
   return pagination.total === 0;
 }
 
-/** What stands beside as "before"; empty when nothing does. */
+/** Describes the compared period; empty without one. */
 export function beforeText(before: Before): string {
   if (before === null) return '';
   const partial = before.isPartial

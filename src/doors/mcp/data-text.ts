@@ -1,20 +1,26 @@
+/**
+ * Formats texts of conversations for models. Keeps the invariant that data stand between lines that they cannot
+ * contain, and cannot hide characters or load images.
+ *
+ * Test: test/doors/mcp/data-text.test.ts.
+ */
 import { randomBytes } from 'node:crypto';
 
 /**
- * Characters that a reader does not see or that deceive: controls, format characters (marks that turn the direction
- * of text, invisible ones, tags that spell hidden words), private and unassigned ones, line separators, and variation
- * selectors beyond those of emoji. Joiners stay: scripts and emoji need them. So do line feeds and tabs.
+ * Invisible or deceptive characters: controls, format characters (direction marks, invisible ones, tags that spell
+ * hidden words), private and unassigned ones, line separators, and variation selectors beyond those of emoji. Joiners
+ * are kept for scripts and emoji, and so are line feeds and tabs.
  */
 const DECEIVING = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u{e0100}-\u{e01ef}]/gu;
 const KEPT = new Set(['\n', '\t', '\u200c', '\u200d']);
 
-/** Opens an element of HTML that a client, showing Markdown, would fetch something for. */
+/** Opening of an HTML element that a client rendering Markdown would load. */
 const FETCHING =
   /<(?=(?:img|image|picture|source|video|audio|track|svg|iframe|embed|object|link|input)\b)/giu;
 
 /**
- * A text of a conversation for a model: to the letter but for characters that deceive, which are escaped, and images
- * of Markdown and HTML, which a client would fetch.
+ * Returns a text unchanged except that deceptive characters are escaped, and Markdown and HTML images, which a client
+ * would load, are disabled.
  */
 export function neutral(text: string): string {
   return text
@@ -29,7 +35,7 @@ function escaped(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
-/** The same value with every text in it neutral. */
+/** Applies `neutral` to every text in a value. */
 export function neutralised<Value>(value: Value): Value {
   if (typeof value === 'string') return neutral(value) as Value;
   if (Array.isArray(value)) return value.map((item) => neutralised<unknown>(item)) as Value;
@@ -41,19 +47,19 @@ export function neutralised<Value>(value: Value): Value {
   ) as Value;
 }
 
-/** A text in one cell of a table: on one line, at most so many characters, without the mark between cells. */
+/** Formats a text as a table cell: one line, at most `most` characters, without the cell separator. */
 export function cell(text: string, most = 80): string {
   const line = text.replace(/\s+/g, ' ').replaceAll('|', '¦').trim();
   const characters = [...line];
   return characters.length <= most ? line : `${characters.slice(0, most - 1).join('')}…`;
 }
 
-/** Rows below their column names, cells apart by ` | `. Cells with texts of conversations come from `cell`. */
+/** Formats rows below column names, with ` | ` between cells. Cells with texts of conversations come from `cell`. */
 export function table(columns: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   return [columns, ...rows].map((cells) => cells.join(' | ')).join('\n');
 }
 
-/** A table below its title; empty without rows. */
+/** Formats a table below its title; empty without rows. */
 export function section(
   title: string,
   columns: readonly string[],
@@ -62,26 +68,23 @@ export function section(
   return rows.length === 0 ? '' : `${title}:\n${table(columns, rows)}`;
 }
 
-/** Parts below each other, a blank line between them; empty ones are left out. */
+/** Joins the non-empty parts with blank lines. */
 export function joined(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-/** What a model reads: our own words, and between them what conversations say. */
+/** The text of an answer: our own words, with data from conversations between them. */
 export interface Page {
   readonly head: string;
-  /** Empty: there is nothing to show. */
+  /** Empty if there are no data. */
   readonly data: string;
   readonly foot: string;
 }
 
-/** A name that nobody can know before the answer is written. */
+/** Returns a nonce that data cannot contain by design. */
 export const newNonce = (): string => randomBytes(8).toString('hex');
 
-/**
- * The page with its data between two lines that the data cannot hold: both name a nonce of this answer, and one that
- * the data holds is not used.
- */
+/** Formats the page with its data between two lines that name a nonce; a nonce that occurs in the data is replaced. */
 export function fenced({ head, data, foot }: Page, nonce: () => string = newNonce): string {
   if (data === '') return [head, foot].filter((part) => part !== '').join('\n');
   let name = nonce();

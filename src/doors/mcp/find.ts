@@ -1,3 +1,8 @@
+/**
+ * Resolves names that a model gives to instances and entities. An ambiguous name is an error that lists the choices.
+ *
+ * Test: test/doors/mcp/tools.test.ts.
+ */
 import { UUID_PATTERN } from '../../domain/ids.ts';
 import type { QueryResponse } from '../../query/response-schema.ts';
 import { cell, neutral } from './data-text.ts';
@@ -6,19 +11,19 @@ import { counted } from './numbers.ts';
 import type { InstanceName, Reading } from './reading.ts';
 import { ToolError } from './tool.ts';
 
-/** So many names stand in a refusal. */
+/** Maximum choices in an error. */
 const MOST_CHOICES = 15;
-/** The API's largest page. */
+/** Largest page of the API. */
 export const LARGEST_PAGE = 10_000;
 
-/** Something that a name or an id meant. */
+/** An entity found by name or id. */
 export interface Found {
   readonly id: string;
   readonly name: string;
 }
 
 /**
- * The id of the instance that is meant: by id, by name, the only one of the project, or the only one with sessions.
+ * Resolves an instance: by id, by name, the only one of the project, or the only one with sessions.
  *
  * @throws ToolError that lists the instances
  */
@@ -47,7 +52,7 @@ export async function findInstance(reading: Reading, given: string | undefined):
   );
 }
 
-/** The first of them, with how many sessions each has. */
+/** Returns the first instances with their number of sessions. */
 async function withSessions(
   reading: Reading,
   instances: readonly InstanceName[],
@@ -61,7 +66,7 @@ async function withSessions(
 }
 
 /**
- * Entities of a kind by id or by a part of their name, those with most sessions first; an end user by its whole name.
+ * Resolves entities by id or part of a name, most sessions first; an end user by the whole name.
  *
  * @throws ToolError that lists some names
  */
@@ -102,7 +107,7 @@ async function listed(
   return elements.map((element) => entityOf(kind, element));
 }
 
-/** Whom a row stands for. */
+/** Returns the entity of a row. */
 export function entityOf(kind: KindName, { dimensions }: QueryResponse['elements'][number]): Found {
   const entity = dimensions[KINDS[kind].dimension] as
     | { readonly id: string; readonly name?: string; readonly externalId?: string }
@@ -110,7 +115,7 @@ export function entityOf(kind: KindName, { dimensions }: QueryResponse['elements
   return { id: entity?.id ?? '', name: entity?.name ?? entity?.externalId ?? '' };
 }
 
-/** What kind of signal (SAT, DSAT) or gap (TOOL, KNOWLEDGE) a row stands for; nothing for others. */
+/** Returns the type of a signal (SAT, DSAT) or gap (TOOL, KNOWLEDGE); empty for others. */
 export function typeOf(
   kind: KindName,
   { dimensions }: QueryResponse['elements'][number],
@@ -122,7 +127,7 @@ export function typeOf(
   return type === undefined ? {} : { type };
 }
 
-/** Those of exactly this name; else those whose name has all of its words. */
+/** Returns the items with exactly this name, otherwise those whose names contain all its words. */
 export function best<Item>(
   items: readonly Item[],
   given: string,
@@ -154,7 +159,7 @@ function wordsOf(text: string): string[] {
   return text.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** The same word but for its ending: refund and refunds, cancel and cancellation. */
+/** True for words that differ in their endings: refund and refunds, cancel and cancellation. */
 function alike(a: string, b: string): boolean {
   const shorter = Math.min(a.length, b.length);
   if (shorter < 4) return a === b;

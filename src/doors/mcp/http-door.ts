@@ -1,21 +1,26 @@
+/**
+ * Reads the routes of a running service over HTTP, for the MCP tools.
+ *
+ * Test: test/doors/mcp/http-door.test.ts.
+ */
 import { UndertoneError } from '../client/errors.ts';
 import { Transport } from '../client/transport.ts';
 import { AppError, ERROR_CODES, type ErrorCode } from '../../errors.ts';
 import type { ReadingDoor } from './reading.ts';
 
 const TIMEOUT_MS = 60_000;
-/** Routes that mean the time zone of the instance where they are told none. */
+/** Routes that default to the instance's time zone. */
 const IN_ZONES = /^\/(?:query|overview|changes|topics|topic-clusters|gaps|repeated-requests|end-users)\b/;
 
-/** The routes of a running service. `url` is without `/v1`. */
+/** Creates the door; `url` is without `/v1`. */
 export function createHttpDoor({ url, key }: { readonly url: string; readonly key: string }): ReadingDoor {
   const transport = new Transport({ url, key, timeoutMs: TIMEOUT_MS });
   return {
     async get(path, given) {
-      // The tools speak of days in UTC.
+      // Tools use days in UTC.
       const parameters = IN_ZONES.test(path) ? { timeZone: 'UTC', ...given } : given;
       try {
-        // The caller says when to try again: a person waits for it.
+        // No retries: a person is waiting, and the caller decides when to try again.
         return (await transport.json({ method: 'GET', path: `/v1${path}`, parameters, patienceMs: 0 })).json;
       } catch (error) {
         throw error instanceof UndertoneError ? refusalOf(error, url) : error;
@@ -24,7 +29,7 @@ export function createHttpDoor({ url, key }: { readonly url: string; readonly ke
   };
 }
 
-/** The error that the service answered with, as it would be thrown in its process. */
+/** Converts the service's error to the one that it would throw in its own process. */
 function refusalOf(cause: UndertoneError, url: string): AppError {
   const { code, message, details, status } = cause;
   if (code === 'UNREACHABLE')

@@ -1,17 +1,21 @@
-/** What the tools list and explain: one line for each kind, on top of the groupings of the API. */
+/**
+ * Kinds of entities that the tools list and explain: one line each, based on the API's groupings.
+ *
+ * Test: test/doors/mcp/tools.test.ts.
+ */
 import { GROUPINGS, type DeclaredGroupings, type GroupBy } from '../../domain/groupings.ts';
 import type { Metric } from '../../domain/metrics.ts';
 import { WHY_PATHS, type WhyPath } from '../../query/why/why-schema.ts';
 
 export interface Kind {
   readonly groupBy: GroupBy;
-  /** The member of `dimensions` that holds the entity. */
+  /** Member of `dimensions` with the entity. */
   readonly dimension: Exclude<DeclaredGroupings[GroupBy]['name'], 'session'>;
-  /** One of them, in words. */
+  /** Singular noun. */
   readonly word: string;
   readonly metrics: readonly Metric[];
   readonly dimensionFields: string;
-  /** Where it is explained; null: nowhere. */
+  /** Path that explains the kind, or null. */
   readonly why: WhyPath | null;
 }
 
@@ -22,7 +26,7 @@ function kind<G extends Exclude<GroupBy, 'SESSION'>>(groupBy: G, word: string, d
     groupBy,
     dimension: name as Kind['dimension'],
     word,
-    // Beside its two parts it tells nothing more.
+    // The average adds nothing to its two parts.
     metrics: metrics.filter((metric) => metric !== 'avgMessagesPerSession'),
     dimensionFields,
     why: why ?? null,
@@ -35,7 +39,7 @@ const DECLARED = {
   gaps: kind('GAP', 'gap'),
   signals: kind('CSAT_DSAT', 'signal'),
   repeats: kind('REPEATED_REQUEST', 'repeated request'),
-  // An end user's name is its external id.
+  // The name of an end user is the external id.
   users: kind('END_USER', 'end user', 'externalId'),
 };
 
@@ -43,5 +47,5 @@ export type KindName = keyof typeof DECLARED;
 export const KINDS: Readonly<Record<KindName, Kind>> = DECLARED;
 export const KIND_NAMES = Object.keys(DECLARED) as [KindName, ...KindName[]];
 
-/** Those that can be explained. */
+/** Kinds that can be explained. */
 export const WHY_KINDS = KIND_NAMES.filter((name) => KINDS[name].why !== null) as [KindName, ...KindName[]];

@@ -1,23 +1,28 @@
-/** A number of an answer: at most one place behind the point; `-` where there is none. */
+/**
+ * Formats numbers for models.
+ *
+ * Test: test/doors/mcp/numbers.test.ts.
+ */
+/** Formats a number with at most one decimal; `-` without a value. */
 export function number(value: unknown): string {
   if (typeof value !== 'number') return typeof value === 'string' ? value : '-';
   return String(Math.round(value * 10) / 10);
 }
 
-/** A share from 0 to 1 in percent. */
+/** Formats a share from 0 to 1 in percent. */
 export function percent(share: number): string {
   const value = share * 100;
   return `${value >= 10 || value === 0 ? Math.round(value) : Math.round(value * 10) / 10}%`;
 }
 
-/** How a count changed: `+12%`, `-3%`; empty where there was nothing before. */
+/** Formats the change of a count: `+12%`, `-3%`; empty if it was 0 before. */
 export function change(now: number, before: number): string {
   if (before === 0) return '';
   const part = Math.round(((now - before) / before) * 100);
   return `${part > 0 ? '+' : part === 0 ? '±' : ''}${part}%`;
 }
 
-/** A count with what is counted: `1 session`, `2 sessions`. */
+/** Formats a count with its noun: `1 session`, `2 sessions`. */
 export function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }

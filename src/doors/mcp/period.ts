@@ -1,16 +1,21 @@
+/**
+ * Reads the periods that a model asks for, all in UTC.
+ *
+ * Test: test/doors/mcp/period.test.ts.
+ */
 import { formatInstant, parseTime } from '../../domain/time.ts';
 import { AppError } from '../../errors.ts';
 import type { QueryString } from './reading.ts';
 
 type Buckets = 'HOUR' | 'DAY' | 'WEEK' | 'MONTH';
 
-/** A range of time that a question is about. */
+/** A time range. */
 export interface Period {
-  /** UTC, inclusive; null: from the first message on. */
+  /** UTC, inclusive; null: from the first message. */
   readonly start: string | null;
   /** UTC, exclusive; null: to the last message. */
   readonly end: string | null;
-  /** Buckets of a trend, at most some dozens. */
+  /** Buckets of a trend, at most a few dozen. */
   readonly buckets: Buckets;
 }
 
@@ -22,8 +27,8 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const SPAN = /^(\d{1,4})([hdw])$/;
 
 /**
- * Reads `24h`, `7d`, `4w`, `all`, `START/END`, `START/` or one day. A span ends with the current hour (hours) or day,
- * UTC. Instants are dates or ISO 8601; a date as END is inside.
+ * Parses `24h`, `7d`, `4w`, `all`, `START/END`, `START/` or one day. A span ends with the current hour (for hours) or
+ * day, UTC. Instants are dates or ISO 8601; a date as END is included.
  *
  * @throws AppError VALIDATION_ERROR
  */
@@ -40,7 +45,10 @@ export function readPeriod(text: string, nowMs: number): Period {
   return { start: instant(start), end: instant(end), buckets: bucketsOf(end - start) };
 }
 
-/** The period as long, as many whole weeks earlier as it takes, cut where the period is cut by now; null: none. */
+/**
+ * Returns the period of equal length, shifted back by whole weeks, and cut where now cuts the period; null if there is
+ * none.
+ */
 export function periodBefore({ start, end, buckets }: Period, nowMs: number): Period | null {
   if (start === null || end === null) return null;
   const from = Date.parse(start);
@@ -50,7 +58,7 @@ export function periodBefore({ start, end, buckets }: Period, nowMs: number): Pe
   return { start: instant(from - shift), end: instant(cut - shift), buckets };
 }
 
-/** The period as parameters of a route. */
+/** Converts the period to parameters of a route. */
 export function rangeParameters({ start, end }: Pick<Period, 'start' | 'end'>): QueryString {
   return {
     ...(start === null ? {} : { 'dateRange.start': start }),
@@ -58,7 +66,7 @@ export function rangeParameters({ start, end }: Pick<Period, 'start' | 'end'>): 
   };
 }
 
-/** The period in words. */
+/** Describes the period. */
 export function periodText({ start, end }: Pick<Period, 'start' | 'end'>): string {
   if (start === null && end === null) return 'all time';
   return `${short(start ?? 'the first message')} to ${short(end ?? 'the last message')} (UTC, end exclusive)`;

@@ -1,4 +1,8 @@
-/** What the tools read: routes of the HTTP API, in this process or over HTTP. It has types and no logic to test. */
+/**
+ * The API routes that the tools read, in this process or over HTTP.
+ *
+ * Test: test/doors/mcp/http-door.test.ts.
+ */
 import type { ChangesResponse } from '../../query/changes/changes-schema.ts';
 import type { OverviewResponse } from '../../query/overview/overview-schema.ts';
 import type { QueryResponse } from '../../query/response-schema.ts';
@@ -6,20 +10,19 @@ import type { SaidResponse } from '../../query/said/said-schema.ts';
 import type { SessionResponse } from '../../query/session-schema.ts';
 import type { WhyPath, WhyResponse } from '../../query/why/why-schema.ts';
 
-/** Parameters as the query string of a URL has them. */
+/** Parameters of a query string. */
 export type QueryString = Readonly<Record<string, string>>;
 
-/** A way to the routes that read. */
+/** Access to the reading routes with one key. */
 export interface ReadingDoor {
   /**
-   * The answer of GET /v1`path`, for one key.
+   * Returns the answer of GET /v1`path`.
    *
-   * @throws AppError with the code and message that the route answers with
+   * @throws AppError with the code and message of the route
    */
   get(path: string, parameters: QueryString): Promise<unknown>;
 }
 
-/** An instance of the key's project. */
 export interface InstanceName {
   readonly id: string;
   readonly name: string | null;
@@ -30,7 +33,7 @@ interface InstanceList {
   readonly pagination: { readonly total: number };
 }
 
-/** The routes that the tools use, with the types of their answers. */
+/** The routes with the types of their answers. */
 export class Reading {
   readonly #door: ReadingDoor;
 

@@ -1,7 +1,11 @@
-/** Parts of answers that several tools have. Covered by test/doors/mcp/tools.test.ts. */
+/**
+ * Sections shared by several tools.
+ *
+ * Test: test/doors/mcp/tools.test.ts.
+ */
 import { section } from './data-text.ts';
 
-/** The newest buckets that a trend shows. */
+/** Maximum buckets of a trend; the newest are kept. */
 export const MOST_BUCKETS = 31;
 
 interface TrendRow {
@@ -11,7 +15,7 @@ interface TrendRow {
   readonly dsat?: number | undefined;
 }
 
-/** How counts went; satisfaction where what is counted has any. */
+/** Formats a trend; with satisfaction where the rows have it. */
 export function trendSection(buckets: string, trend: readonly TrendRow[]): string {
   const isRated = trend.some(({ sat }) => sat !== undefined);
   return section(

@@ -1,4 +1,9 @@
-/** The door to the MCP library: our tools as a server, for one HTTP request or for the life of a process. */
+/**
+ * Serves the tools with the MCP library, for one HTTP request or the life of a process. Internal errors never reach the
+ * caller.
+ *
+ * Test: test/web/mcp-route.test.ts.
+ */
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -14,10 +19,12 @@ import { callTool, INSTRUCTIONS, TOOL_LIST } from './tools.ts';
 
 const INFO = { name: 'undertone', title: 'Undertone', version: SERVICE_VERSION };
 
-/** It hears of what no caller can mend; the caller gets an error without its text. */
+/** Receives internal errors; the caller gets an error without their text. */
 export type FailureListener = (error: unknown) => void;
 
-/** The library would make a validator of JSON schemas for each server, for questions to users, which we never ask. */
+/**
+ * Replaces the library's JSON schema validator, which it would create for each server; only questions to users need it.
+ */
 const NO_VALIDATOR = {
   getValidator: () => {
     throw new Error('no question to a user has an answer to validate');
@@ -47,22 +54,22 @@ function createServer(context: ToolContext, onFailure: FailureListener): Server 
   return server;
 }
 
-/** One POST: its headers and what its body says. */
+/** Headers and parsed body of a POST. */
 export interface McpRequest {
   readonly headers: Headers;
   readonly body: unknown;
 }
 
 /**
- * Answers one POST of the streamable HTTP transport with JSON, in revision 2026-07-28 of the protocol and in those
- * before; no request needs another one.
+ * Answers one POST of the streamable HTTP transport with JSON, in revision 2026-07-28 of the protocol and earlier ones.
+ * Requests are independent of each other.
  */
 export async function answerPost(
   { headers, body }: McpRequest,
   context: ToolContext,
   onFailure: FailureListener,
 ): Promise<Response> {
-  // Only the headers are looked at: the body was read before.
+  // Carries the headers; the body is already parsed.
   const request = new Request('http://mcp.invalid/mcp', { method: 'POST', headers });
   const open = (): Server => createServer(context, onFailure);
   if (!(await isLegacyRequest(request, body))) {

@@ -1,4 +1,8 @@
-/** What a tool is. It has types, and helpers that every tool's test covers. */
+/**
+ * The interface of a tool, with helpers for its arguments and texts.
+ *
+ * Test: test/doors/mcp/tools.test.ts.
+ */
 import { z } from 'zod';
 import type { Metric } from '../../domain/metrics.ts';
 import { AppError } from '../../errors.ts';
@@ -7,33 +11,32 @@ import type { Reading } from './reading.ts';
 
 export interface ToolContext {
   readonly reading: Reading;
-  /** Milliseconds since 1970-01-01 UTC. */
   readonly now: () => number;
 }
 
-/** A question that a model can ask. */
+/** A tool of the MCP server. */
 export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly input: Input;
   readonly output: Output;
-  /** Throws AppError, ToolError. */
+  /** Returns the structured answer. Throws AppError, ToolError. */
   read(args: z.output<Input>, context: ToolContext): Promise<z.output<Output>>;
-  /** The same in words; every text in the answer is neutral by now. */
+  /** Formats the answer as text; its texts are already neutral. */
   page(answer: z.output<Output>): Page;
 }
 
-/** Declares a tool, with the types of its schemas. */
+/** Declares a tool with the types of its schemas. */
 export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
   declared: Tool<Input, Output>,
 ): Tool {
   return declared as unknown as Tool;
 }
 
-/** A refusal that shows names to choose from. */
+/** An error that lists names to choose from. */
 export class ToolError extends AppError {
-  /** Names out of conversations, one line each. */
+  /** Names from conversations, one line each. */
   readonly choices: readonly string[];
 
   constructor(message: string, choices: readonly string[]) {
@@ -45,7 +48,6 @@ export class ToolError extends AppError {
 
 const MAX_TEXT = 200;
 
-/** A text argument. */
 export function text(description: string) {
   return z
     .string('must be a string')
@@ -55,13 +57,12 @@ export function text(description: string) {
     .describe(description);
 }
 
-/** A whole number. */
 export function whole(least: number, most: number, otherwise: number) {
   const message = `must be a whole number from ${least} to ${most}`;
   return z.int(message).min(least, message).max(most, message).default(otherwise);
 }
 
-/** What every tool takes. */
+/** Arguments and members that several tools share. */
 export const instance = text('Id or name; only needed when there are several.').optional();
 export const period = (otherwise: string) =>
   text('24h, 7d, 4w, all, a day, or START/END (UTC dates or times; an END date is included).').default(
@@ -70,28 +71,27 @@ export const period = (otherwise: string) =>
 export const limit = (otherwise: number, most = 100) => whole(1, most, otherwise);
 export const offset = whole(0, 1_000_000, 0);
 
-/** What every answer says of where its numbers come from. */
+/** Members of every answer that say where its numbers come from. */
 export const source = {
   instance: z.string().describe('Id.'),
   period: z.object({ start: z.string().nullable(), end: z.string().nullable() }),
   lastProcessedAt: z.string().nullable().describe('When the newest messages were counted.'),
 };
 
-/** Something with a name, of which there may be more to ask. */
 export const named = z.object({ id: z.string(), name: z.string() });
 
-/** Numbers of an answer, by metric. */
+/** Schema of metric values. */
 export function metricsOf<M extends Metric>(metrics: readonly M[]) {
   const shape = Object.fromEntries(metrics.map((metric) => [metric, z.number().nullable()]));
   return z.object(shape as Record<M, z.ZodNullable<z.ZodNumber>>);
 }
 
-/** The line that says how new the numbers are. */
+/** Says how recent the numbers are. */
 export function freshness(lastProcessedAt: string | null): string {
   return lastProcessedAt === null ? 'Nothing has been processed yet.' : `Processed up to ${lastProcessedAt}.`;
 }
 
-/** The line that says what is not shown; empty when all is. */
+/** Says which rows are shown; empty if all are. */
 export function rest(shown: number, offset_: number, total: number): string {
   const next = offset_ + shown;
   if (total === 0 || (offset_ === 0 && next >= total)) return '';

@@ -1,3 +1,8 @@
+/**
+ * The tool `changes`: differences between two periods that exceed chance.
+ *
+ * Test: test/doors/mcp/tools.test.ts.
+ */
 import { z } from 'zod';
 import type { Change } from '../../../query/changes/changes-schema.ts';
 import { cell, table } from '../data-text.ts';
@@ -9,7 +14,6 @@ import { freshness, instance, limit, named, period, source, tool } from '../tool
 
 const side = z.object({ start: z.string(), end: z.string(), sessions: z.number() });
 
-/** What is different now. */
 export const changes = tool({
   name: 'changes',
   title: 'What changed',
@@ -55,7 +59,7 @@ export const changes = tool({
       instanceId,
       ...rangeParameters(asked),
       compare: args.compare,
-      // One more than is shown: whether there are more.
+      // One more than shown reveals if there are more.
       limit: String(args.limit + 1),
     });
     return {

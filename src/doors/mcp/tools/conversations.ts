@@ -1,3 +1,8 @@
+/**
+ * The tool `conversations`: lists or searches sessions.
+ *
+ * Test: test/doors/mcp/tools.test.ts.
+ */
 import { z } from 'zod';
 import { sessionOutcome } from '../../../domain/groupings.ts';
 import { SESSION_OUTCOMES } from '../../../domain/session-outcomes.ts';
@@ -16,13 +21,13 @@ const WENT = {
   badly: { minDsat: '1', 'sort.field': 'dsat' },
   well: { minSat: '1', maxDsat: '0', 'sort.field': 'sat' },
 } as const;
-/** A filter takes at most so many of the entities that a name means. */
+/** Maximum entities of a name in a filter. */
 const MOST_MATCHES = 50;
 
 const NOTHING =
   'Nothing fits all of these filters in this period: leave one out, or ask for a longer period or all.';
 
-/** What can be filtered by, and the filter of the API. */
+/** Argument → kind and filter of the API. */
 const FILTERS = {
   topic: ['topics', 'topicIds'],
   gap: ['gaps', 'gapIds'],
@@ -54,10 +59,9 @@ const row = z.object({
 });
 type Row = z.output<typeof row>;
 
-/** How far a search in messages has looked. */
+/** Progress of a search in messages. */
 const searched = z.object({ messages: z.number(), gone: z.number(), left: z.number() });
 
-/** Conversations behind a number. */
 export const conversations = tool({
   name: 'conversations',
   title: 'Conversations',
@@ -173,7 +177,7 @@ export const conversations = tool({
   },
 });
 
-/** What each filter names means. Throws ToolError. */
+/** Resolves each filter. Throws ToolError. */
 async function findFilters(
   reading: Reading,
   instanceId: string,
@@ -192,7 +196,7 @@ async function findFilters(
   );
 }
 
-/** The rows of a page, and how many there are in all. */
+/** Returns a page of rows and their total. */
 async function listed(
   reading: Reading,
   choice: QueryString,
@@ -208,7 +212,7 @@ async function listed(
   return { lastProcessedAt, total: pagination.total, searched: null, next: null, rows };
 }
 
-/** What a search of about a second finds, and where it goes on. */
+/** Searches for about a second; returns the cursor to continue. */
 async function searchedFor(
   reading: Reading,
   choice: QueryString,
@@ -250,7 +254,7 @@ function rowOf(
   };
 }
 
-/** A search has no order but its own, and no count. Throws AppError VALIDATION_ERROR. */
+/** Rejects arguments that a search cannot use: it has its own order and no count. Throws AppError VALIDATION_ERROR. */
 function checkSearch({
   said,
   cursor,

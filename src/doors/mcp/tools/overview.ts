@@ -1,3 +1,8 @@
+/**
+ * The tool `overview`: the state of an instance in one answer.
+ *
+ * Test: test/doors/mcp/tools.test.ts.
+ */
 import { z } from 'zod';
 import { sessionOutcome } from '../../../domain/groupings.ts';
 import { OVERVIEW_METRICS, type OverviewResponse } from '../../../query/overview/overview-schema.ts';
@@ -18,7 +23,6 @@ const top = z.array(
   named.extend({ type: z.string().optional(), sessions: z.number(), dsat: z.number().optional() }),
 );
 
-/** The state of an instance on one page. */
 export const overview = tool({
   name: 'overview',
   title: 'Overview',
@@ -164,7 +168,7 @@ async function topOf(
   }));
 }
 
-/** Where nothing is in the period: when the newest message is. */
+/** Returns the time of the newest message, for an empty period. */
 async function newestOf(reading: Reading, instanceId: string): Promise<string | null> {
   const { elements } = await reading.query({
     instanceId,

@@ -1,3 +1,8 @@
+/**
+ * The tool `topics`: lists topics and the other kinds with their counts.
+ *
+ * Test: test/doors/mcp/tools.test.ts.
+ */
 import { z } from 'zod';
 import { METRICS } from '../../../domain/metrics.ts';
 import { AppError } from '../../../errors.ts';
@@ -26,7 +31,7 @@ import {
 const SORTS = ['sessions', 'messages', 'users', 'sat', 'dsat', 'netSat', 'growth'] as const;
 type Sort = (typeof SORTS)[number];
 
-/** Of every kind, the metrics that it has. */
+/** Metrics of any kind. */
 const LISTED = METRICS.filter((metric) => KIND_NAMES.some((kind) => KINDS[kind].metrics.includes(metric)));
 const row = named.extend({
   type: z.string().optional().describe('SAT or DSAT of signals; TOOL or KNOWLEDGE of gaps.'),
@@ -37,7 +42,6 @@ const row = named.extend({
 });
 type Row = z.output<typeof row>;
 
-/** What people talk about, and what else can be listed. */
 export const topics = tool({
   name: 'topics',
   title: 'Topics and other counts',
@@ -71,7 +75,7 @@ export const topics = tool({
     const asked = readPeriod(args.period, now());
     const earlier = periodBefore(asked, now());
     const instanceId = await findInstance(reading, args.instance);
-    // Names are looked through here, and growth is put in order: queries do neither.
+    // Queries neither search names nor sort by growth, so all rows are read.
     const isWhole = args.name !== undefined || args.sort === 'growth';
     const answer = await reading.query({
       ...rowsOf(instanceId, args.kind, asked),
@@ -122,7 +126,7 @@ export const topics = tool({
   },
 });
 
-/** Throws AppError VALIDATION_ERROR. */
+/** Throws AppError VALIDATION_ERROR if the kind cannot be sorted so. */
 function checkSort(kind: KindName, sort: Sort): void {
   const { metrics } = KINDS[kind];
   const able = SORTS.filter((each) => each === 'growth' || metrics.includes(each));
@@ -160,7 +164,7 @@ function rowOf(kind: KindName, element: QueryResponse['elements'][number]): Row 
   };
 }
 
-/** The rows with their sessions of the period before. */
+/** Adds the sessions of the period before. */
 async function withBefore(
   reading: Reading,
   instanceId: string,
@@ -173,7 +177,7 @@ async function withBefore(
     ...rowsOf(instanceId, kind, earlier),
     fields: 'sessions',
     limit: String(LARGEST_PAGE),
-    // A longer address would be refused.
+    // More ids would make the URL too long.
     ...(rows.length > 100 ? {} : { ids: rows.map(({ id }) => id).join(',') }),
   });
   const was = new Map(elements.map((each) => [entityOf(kind, each).id, each.fields.sessions ?? 0]));

@@ -1,3 +1,8 @@
+/**
+ * The tool `transcript`: one conversation with the findings of each message.
+ *
+ * Test: test/doors/mcp/tools.test.ts.
+ */
 import { z } from 'zod';
 import { sessionOutcome } from '../../../domain/groupings.ts';
 import { parseInstant } from '../../../domain/time.ts';
@@ -8,7 +13,7 @@ import { findInstance } from '../find.ts';
 import { counted } from '../numbers.ts';
 import { freshness, instance, limit, named, source, text, tool, whole } from '../tool.ts';
 
-/** Characters of messages in one answer. */
+/** Maximum characters of messages in one answer. */
 const MOST_CHARACTERS = 6000;
 
 const message = z.object({
@@ -24,7 +29,6 @@ const message = z.object({
   repeats: named.nullable().describe('The request that it asks again.'),
 });
 
-/** One conversation. */
 export const transcript = tool({
   name: 'transcript',
   title: 'Transcript',
@@ -111,7 +115,7 @@ export const transcript = tool({
 
 type Message = z.output<typeof message>;
 
-/** As many messages as have room, and at least one. */
+/** Returns the messages that fit, at least one. */
 function fitting(messages: readonly TranscriptMessage[], most: number): readonly TranscriptMessage[] {
   let used = 0;
   const end = messages.findIndex(({ content }, index) => {
@@ -121,7 +125,7 @@ function fitting(messages: readonly TranscriptMessage[], most: number): readonly
   return end === -1 ? messages : messages.slice(0, end);
 }
 
-/** The cursor of the page behind a message. */
+/** Returns the cursor after a message. */
 function cursorAfter(last: TranscriptMessage | undefined): string | null {
   if (last === undefined) return null;
   return writeCursor({ at: parseInstant(last.createdAt) ?? 0, position: last.position });

@@ -1,3 +1,8 @@
+/**
+ * The tool `why`: explains the numbers of one entity.
+ *
+ * Test: test/doors/mcp/tools.test.ts.
+ */
 import { z } from 'zod';
 import type { WhyResponse } from '../../../query/why/why-schema.ts';
 import { beforeSchema, beforeText, readBefore } from '../before.ts';
@@ -63,7 +68,6 @@ const output = z.object({
 });
 type Answer = z.output<typeof output>;
 
-/** What is behind the numbers of one thing. */
 export const why = tool({
   name: 'why',
   title: 'Why',
@@ -115,7 +119,7 @@ export const why = tool({
       trend: answer.trend.slice(-MOST_BUCKETS).map(({ date, fields: each }) => ({
         date,
         sessions: each.sessions ?? 0,
-        // Gaps and repeated requests have none.
+        // Gaps and repeated requests have no satisfaction.
         ...(each.sat === undefined ? {} : { sat: each.sat, dsat: each.dsat }),
       })),
       signals: signalsOf(answer, before),
@@ -161,7 +165,7 @@ function fieldsOf({ fields: all }: WhyResponse): Answer['now'] {
   );
 }
 
-/** The signals of either period, those of this one first. */
+/** Merges the signals of both periods, those of this one first. */
 function signalsOf(now: WhyResponse, before: WhyResponse | null): Answer['signals'] {
   const was = new Map((before?.signals ?? []).map((signal) => [signal.id, signal]));
   const gone = [...was.values()].filter(({ id }) => !now.signals.some((signal) => signal.id === id));
@@ -191,7 +195,7 @@ function countedOf({ id, name, sessions }: Found & { readonly sessions: number }
   return { id, name, sessions };
 }
 
-/** The newest that are not among the typical ones shown. */
+/** Returns the newest wordings that are not shown as typical. */
 function newestOf({ wordings: { typical, newest } }: WhyResponse): WhyResponse['wordings']['newest'] {
   const known = new Set(typical.slice(0, TYPICAL).map(({ position }) => position));
   return newest.filter(({ position }) => !known.has(position));
