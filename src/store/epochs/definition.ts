@@ -68,8 +68,8 @@ export function sameModel(from: string, to: string): boolean {
 }
 
 /**
- * How a view compares with an earlier definition: `changed` itself; `depends` when only views that it comes
- * after changed, so that its rows may differ; `same`.
+ * Compares a view with an earlier definition. `changed`: its own version differs. `depends`: only views before it
+ * changed, so its rows may differ. `same`: neither.
  */
 export function standingOf(view: View, views: readonly View[], from: string): 'same' | 'depends' | 'changed' {
   const before = parseDefinition(from).views;

@@ -1,4 +1,9 @@
-/** Covered by test/store/published/publication.test.ts. */
+/**
+ * The files of one manifest, attached to a database. They stay attached until the manifest is retired and its last
+ * reader has released it.
+ *
+ * Test: test/store/published/publication.test.ts.
+ */
 import { join } from 'node:path';
 import { SharedCache } from '../../domain/shared-cache.ts';
 import { DAY_MICROS } from '../../domain/time.ts';
@@ -8,19 +13,19 @@ import { filesOf, type Manifest, type Segment } from './manifest.ts';
 import type { Reading } from './reading-database.ts';
 import { expandTables, holding, type Statement, type TableRows } from './segment-sql.ts';
 
-/** The result of a read, and the tables that it looked at. */
+/** The result of a read, and the tables that it used. */
 interface Cached {
   readonly name: string;
   readonly tables: readonly string[];
   readonly value: Promise<unknown>;
-  /** Then the next caller reads again, whichever manifest it reads. */
+  /** True if the read failed: the next caller reads again, whatever its manifest. */
   failed: boolean;
 }
 
-/** Results that are cached. */
+/** Most cached results. */
 const MAX_CACHED = 1000;
 
-/** The files of one manifest, attached to a database until it is retired and nobody reads it. */
+/** The attached files of one manifest. */
 export class AttachedSegments {
   readonly database: Reading;
   readonly directory: string;
@@ -43,7 +48,7 @@ export class AttachedSegments {
     this.#aliases = aliases;
   }
 
-  /** Attaches all files, or none. Rejects when `isOpen` says afterwards that the database is no longer in use. */
+  /** Attaches all files, or none. Rejects when `isOpen` then returns false, as the database is no longer in use. */
   static async attach(
     database: Reading,
     directory: string,
@@ -64,7 +69,7 @@ export class AttachedSegments {
     return new AttachedSegments(database, directory, manifest, aliases);
   }
 
-  /** Whether it has the same files with the same rows. */
+  /** Returns true if the manifest has the same files with the same rows. */
   isOf(directory: string, { seq, tables }: Manifest): boolean {
     return (
       this.directory === directory &&
@@ -73,18 +78,18 @@ export class AttachedSegments {
     );
   }
 
-  /** The segments that may have rows of a spec, the oldest first: at least the lowest. */
+  /** The segments that may hold rows of a spec, oldest first; always includes the lowest. */
   segmentsFor({ table, range }: Pick<TableRows, 'table' | 'range'>): readonly Segment[] {
     return holding(this.manifest.tables[table] ?? [], range === undefined ? {} : { range });
   }
 
-  /** Of the lowest segment, which is the largest. */
+  /** Rows per day of the lowest segment, which is the largest. */
   rowsPerDay(table: string): number {
     const { rows = 0, from = null, to = null } = this.manifest.tables[table]?.[0] ?? {};
     return from === null || to === null ? rows : rows / Math.max(1, (to - from) / DAY_MICROS);
   }
 
-  /** `only`: the segments that are read; default: all of the manifest. */
+  /** Expands a statement. `only`: the segments to read; default: all of the manifest. */
   expand(
     sql: string,
     statement: Statement,
@@ -111,7 +116,7 @@ export class AttachedSegments {
     return value;
   }
 
-  /** Takes over what the segments before it had cached of tables whose rows are the same here. */
+  /** Takes cached results of earlier segments whose tables have the same rows here. */
   inheritCache(previous: AttachedSegments): void {
     for (const [caller, key, cached] of previous.#cache)
       if (!cached.failed && this.#cacheKey(cached.name, cached.tables) === key)
@@ -127,7 +132,7 @@ export class AttachedSegments {
     if (this.#isRetired && this.#readers === 0) await this.#detach();
   }
 
-  /** Nobody acquires it any more: the files are detached when the last reader releases it. */
+  /** Retires the manifest: no reader may acquire it again, and the last release detaches the files. */
   async retire(): Promise<void> {
     this.#isRetired = true;
     if (this.#readers === 0) await this.#detach();
@@ -137,7 +142,7 @@ export class AttachedSegments {
     for (const file of this.#aliases.keys()) await this.database.leave(file);
   }
 
-  /** Names a read and the rows that it looked at: files never change. */
+  /** A key of the read and its rows; files never change. */
   #cacheKey(name: string, tables: readonly string[]): string {
     const files = tables.map((table) => this.manifest.tables[table]?.map(({ file }) => file).join());
     return [name, tables.join(' '), this.directory, ...files].join(' of ');

@@ -1,28 +1,32 @@
-/** Covered by test/store/published/publication.test.ts. */
+/**
+ * Plans which segments to compact.
+ *
+ * Test: test/store/published/publication.test.ts.
+ */
 import type { PublishedTable } from '../view-files.ts';
 import type { Segment } from './manifest.ts';
 import type { SegmentPlan } from './segment-copy.ts';
 
-/** The segments of each table, the oldest and largest first. */
+/** The segments of each table, oldest and largest first. */
 export type TableSegments = Readonly<Record<string, readonly Segment[]>>;
 
 export interface CompactionLimits {
-  /** Rows in the delta segments from which the largest of them are compacted into lower ones. */
+  /** Rows in the delta segments at which the largest of them are compacted into lower ones. */
   readonly compactRows: number;
-  /** Compaction includes each earlier segment that has at most this many times the rows included so far. */
+  /** A compaction includes an earlier segment that has at most this many times the rows included so far. */
   readonly compactRatio: number;
 }
 
-/** What compaction leaves in the delta segments, as a share of `compactRows`: tables that change little stay there. */
+/** Share of `compactRows` that a compaction leaves in the delta segments: tables that change little stay there. */
 const LEFT_IN_DELTA = 0.25;
-/** A table with more rows is compacted by `compactRatio` alone. */
+/** A larger table is compacted by `compactRatio` alone, never fully. */
 const FULL_COMPACTION_ROWS = 20_000_000;
 
 export function segmentsOf(segments: TableSegments, table: PublishedTable): readonly Segment[] {
   return segments[table.name] ?? [];
 }
 
-/** The tables whose delta segments are largest, and how many lower segments each includes. */
+/** Plans a compaction of the tables with the largest delta segments, and the lower segments that each includes. */
 export function planCompaction(
   tables: readonly PublishedTable[],
   delta: Readonly<Record<string, Segment>>,
@@ -47,7 +51,7 @@ export function planCompaction(
   return plans;
 }
 
-/** Compaction of each table that has several lower segments to a single one, those with most segments first. */
+/** Plans to compact each table with several lower segments to a single one, those with most segments first. */
 export function planFullCompaction(tables: readonly PublishedTable[], sealed: TableSegments): SegmentPlan[] {
   return tables
     .map((table) => ({ table, segments: segmentsOf(sealed, table) }))

@@ -1,4 +1,9 @@
-/** Covered by test/store/published/held-rows.test.ts. */
+/**
+ * Rows of published tables in memory. They are never older than the manifest that asks for them, and take at most
+ * `mostBytes`.
+ *
+ * Test: test/store/published/held-rows.test.ts, test/query/held-answers.test.ts.
+ */
 import { giveWay } from '../../domain/give-way.ts';
 import { SharedCache } from '../../domain/shared-cache.ts';
 import type { Columns } from '../duckdb.ts';
@@ -6,44 +11,47 @@ import type { Segment } from './manifest.ts';
 import { ordered } from './row-order.ts';
 import type { TableRows } from './segment-sql.ts';
 
-/** Which rows of a published table are held, and what of them. */
+/** The rows of a published table that are held, and their columns. */
 export interface HeldSpec extends Pick<TableRows, 'equal' | 'range'> {
   readonly table: string;
-  /** What is read of a row, in SQL: a DOUBLE, INTEGER or TINYINT each, none of them null. */
+  /** Columns as SQL expressions: DOUBLE, INTEGER or TINYINT, never null. */
   readonly columns: Readonly<Record<string, string>>;
-  /** An id, in SQL: the column `id`, a VARCHAR. Default: none is read. */
+  /** SQL expression for the column `id`, a VARCHAR. Default: no id. */
   readonly id?: string;
-  /** Columns that name a row among those of the spec; rows are in the order of the first. */
+  /** Columns that identify a row of the spec; rows are ordered by the first. */
   readonly key: readonly string[];
 }
 
-/** Rows of one segment, or of several as one, in the order of the first column of the key. */
+/** Rows of one or several segments, ordered by the first key column. */
 export interface HeldPart {
-  /** The same object for as long as rows of these files are held. */
+  /** The same object while rows of these files are held. */
   readonly columns: Columns;
-  /** 1: a later part replaces the row, or it is a tombstone. Null: all rows count. */
+  /** 1 for a row that a later part replaces, and for a tombstone. Null: all rows count. */
   readonly skip: Uint8Array | null;
   readonly orders: Orders;
 }
 
-/** Rows of one manifest; they never change. */
+/** Rows of one manifest; immutable. */
 export type HeldRows = readonly HeldPart[];
 
 type Segments = readonly Segment[];
 
-/** What a spec needs of the files of one manifest. */
+/** The access of a spec to the files of one manifest. */
 export interface HeldSource {
-  /** Whose rows they are: callers share what may be held. */
+  /** The caller on whose account the rows are held; callers share the memory. */
   readonly caller: string;
-  /** Segments that may have such rows, the oldest first; at least one. */
+  /** Segments that may hold rows of the spec, oldest first; at least one. */
   readonly segments: Segments;
-  /** Counts rows of the spec, up to so many. */
+  /** Counts rows of the spec, up to `most`. */
   readonly count: (segments: Segments, most: number) => Promise<number>;
-  /** Reads rows of the spec, up to so many, with a column `alive` for tombstones; those with an id in its order. */
+  /**
+   * Reads rows of the spec, up to `most`, with a column `alive` (0 for tombstones); ordered by `id` if that is the
+   * first key.
+   */
   readonly read: (segments: Segments, most: number) => Promise<Columns>;
 }
 
-/** Orders of rows by name. */
+/** Cached orders of rows, by name. */
 export class Orders {
   readonly #known = new Map<string, Promise<Uint32Array>>();
   readonly #onChange: () => void;
@@ -69,35 +77,35 @@ export class Orders {
 type Loaded = Omit<HeldPart, 'skip'>;
 
 interface Held {
-  /** Names of all segments, and of all but the newest. */
+  /** Files of all segments, and of all but the newest. */
   readonly files: string;
   readonly lowerFiles: string;
-  /** By the names of the files that were read together. */
+  /** Loaded parts by the files that were read together. */
   readonly loaded: Map<string, Loaded>;
-  /** Null: they are too many. */
+  /** Null: too many rows. */
   readonly lower: Promise<HeldRows | null>;
   readonly rows: Promise<HeldRows | null>;
 }
 
-/** What is held without any rows takes so much, too: there are as many ranges as anybody asks for. */
+/** Memory of an entry even without rows, bytes: callers may ask for any number of ranges. */
 const ENTRY_BYTES = 2048;
-/** Of a column besides its values. */
+/** Memory of a column besides its values, bytes. */
 const COLUMN_BYTES = 512;
-/** What a value takes in the mean: 8, 4 or 1, or the text of an id. */
+/** Mean memory of a number (8, 4 or 1 bytes), and of the text of an id. */
 const NUMBER_BYTES = 6;
 const TEXT_BYTES = 64;
-/** What is held of one spec may take this part of all. */
+/** Largest share of the memory that one spec may take. */
 const LARGEST_SHARE = 1 / 3;
-/** Values that are read in the time of a statement; reading a text takes as long as reading so many numbers. */
+/** Values that are read in the time of one statement; a text takes as long as TEXT_VALUES numbers. */
 const VALUES_AT_ONCE = 400_000;
 const TEXT_VALUES = 50;
-/** Specs of which it is known how often they were asked for. */
+/** Specs for which requests are counted. */
 const MOST_WANTED = 10_000;
 
 /**
- * Rows of published tables in memory, so that a query need not plan a statement. A file is read once, and nothing is
- * ever older than the manifest that asks. Rows are read when statements that answered in their place have taken as long
- * as reading them takes. Beyond `mostBytes` the caller with most loses what was used least recently.
+ * Rows in memory save the planning of a statement. A file is read once. Rows are read once the statements that answered
+ * instead have taken as long as reading would. Beyond `mostBytes`, the caller that holds most loses its least recently
+ * used rows.
  */
 export class HeldTables {
   readonly #mostBytes: number;
@@ -109,12 +117,12 @@ export class HeldTables {
     this.#held = new SharedCache(mostBytes);
   }
 
-  /** Bytes that are held. */
+  /** Bytes of all held rows. */
   get bytes(): number {
     return this.#held.size;
   }
 
-  /** The rows of a spec; null when they are too many to be held, or not worth it yet. `folder`: of the files. */
+  /** The rows of a spec; null if they are too many, or not worth reading yet. `folder`: folder of the files. */
   async rowsOf(spec: HeldSpec, folder: string, source: HeldSource): Promise<HeldRows | null> {
     const { caller, segments } = source;
     const name = JSON.stringify([folder, spec]);
@@ -122,12 +130,13 @@ export class HeldTables {
     const before = this.#held.get(caller, name);
     if (before?.files === files) return before.rows;
     const below = segments.slice(0, Math.max(1, segments.length - 1));
-    // One by one, so that a merge of some leaves the others; of a range, one statement reads all of them sooner.
+    // Segments are read one by one, so that a merge of some leaves the others valid; for a range, one statement for all
+    // of them is faster.
     const lower = spec.range === undefined ? below.map((segment) => [segment]) : [below];
     const newest = segments.slice(below.length).map((segment) => [segment]);
     const lowerFiles = namesOf(below);
     if (before === undefined && !(await this.#isWorthReading(spec, name, source, below))) return null;
-    // Somebody else may have asked meanwhile.
+    // Another call may have begun the read meanwhile.
     const known = this.#held.get(caller, name);
     if (known?.files === files) return known.rows;
     const loaded = known?.loaded ?? new Map<string, Loaded>();
@@ -168,18 +177,18 @@ export class HeldTables {
     return Math.floor((this.#mostBytes * LARGEST_SHARE) / rowBytes(spec));
   }
 
-  /** Whether statements that answered in place of rows have taken as long as reading them. */
+  /** Returns true once the statements that answered instead have taken as long as reading the rows. */
   async #isWorthReading(
     spec: HeldSpec,
     name: string,
     source: HeldSource,
     segments: Segments,
   ): Promise<boolean> {
-    // Who asks for a range chooses one that has few rows.
+    // Callers choose ranges with few rows.
     if (spec.range !== undefined) return true;
     const ofRow = Object.keys(spec.columns).length + (spec.id === undefined ? 0 : TEXT_VALUES);
     if (segments.reduce((sum, { rows }) => sum + rows, 0) * ofRow <= VALUES_AT_ONCE) return true;
-    // Compaction of the lowest segment, which is the largest, begins anew.
+    // After a compaction of the lowest segment, which is the largest, the count starts again.
     const wanting = `${name} of ${segments[0]?.file}`;
     const most = this.#mostRows(spec) + 1;
     const wanted = this.#wanted.get(source.caller, wanting) ?? {
@@ -201,7 +210,7 @@ export class HeldTables {
   }
 }
 
-/** Null: more rows than `most`. */
+/** Reads segments; null if they have more rows than `most`. */
 async function readSegments(
   spec: HeldSpec,
   { count, read }: HeldSource,
@@ -209,7 +218,7 @@ async function readSegments(
   most: number,
   onChange: () => void,
 ): Promise<Loaded | null> {
-  // To find the first of all rows in order takes long where there are many.
+  // With many rows, finding the first in order takes long, so they are counted first.
   const areCounted = spec.range === undefined && segments.some(({ rows }) => rows > most);
   if (areCounted && (await count(segments, most + 1)) > most) return null;
   const columns = await read(segments, most + 1);
@@ -217,7 +226,7 @@ async function readSegments(
   return { columns: await inOrder(columns, spec.key), orders: new Orders(onChange) };
 }
 
-/** By the first column of the key; compacted rows mostly are. */
+/** Sorts by the first key column; compacted rows mostly are sorted already. */
 async function inOrder(columns: Columns, [first = '']: readonly string[]): Promise<Columns> {
   const by = columns.numbers[first];
   if (by === undefined || by.every((value, row) => row === 0 || by[row - 1]! <= value)) return columns;
@@ -244,13 +253,13 @@ function bytesOf({ loaded }: Held): number {
     const columnsOf = Object.values(numbers);
     bytes += COLUMN_BYTES * (columnsOf.length + 1) + TEXT_BYTES * rows * Object.keys(texts).length;
     for (const column of columnsOf) bytes += column.byteLength;
-    // Besides orders, what is skipped.
+    // The orders, and one byte per row for `skip`.
     bytes += rows * (4 * orders.count + 1);
   }
   return bytes;
 }
 
-/** The place of the first row whose value, which they are ordered by, is not below another. */
+/** Index of the first value that is not below another. `column` must be ascending. */
 export function lowerBound<Value extends number | string>(column: ArrayLike<Value>, value: Value): number {
   let [low, high] = [0, column.length];
   while (low < high) {
@@ -261,7 +270,7 @@ export function lowerBound<Value extends number | string>(column: ArrayLike<Valu
   return low;
 }
 
-/** Parts with those of a later segment, which may replace rows of theirs. */
+/** Appends a later segment, and marks the rows that it replaces in earlier parts. */
 async function withLater(
   parts: HeldRows,
   later: Loaded,
@@ -274,22 +283,22 @@ async function withLater(
   return [...kept, { ...later, skip: dead(later.columns) }];
 }
 
-/** Marks tombstones; null when there are none. */
+/** Returns `skip` with the tombstones marked; null if there are none. */
 function dead({ numbers: { alive = new Int8Array() } }: Columns): Uint8Array | null {
   if (alive.every((value) => value !== 0)) return null;
   return Uint8Array.from(alive, (value) => (value === 0 ? 1 : 0));
 }
 
-/** Rows that are compared in one piece. */
+/** Rows that are compared before it yields to other work. */
 const COMPARED_AT_ONCE = 1024;
 
-/** Marks the rows that later ones replace, besides those that are skipped already. */
+/** Marks the rows that later ones replace, in addition to `skip`. */
 async function withoutReplaced(part: HeldPart, later: Columns, key: readonly string[]): Promise<HeldPart> {
   const { columns, skip } = part;
   const [first, ...rest] = keyOf(columns, key);
   const [laterFirst, ...laterRest] = keyOf(later, key);
   if (first === undefined || laterFirst === undefined) return part;
-  /** Of the value of the first column that was looked at last: its rows by the rest of their keys. */
+  /** Rows of `part` that have the last value of the first key column, by the rest of their keys. */
   let group = new Map<string, number>();
   let groupOf: number | string | undefined;
   let marked: Uint8Array | null = null;

@@ -1,4 +1,9 @@
-/** Covered by test/store/published/publication.test.ts. */
+/**
+ * The manifest `CURRENT` of a shard's folder, which names the published segments. It changes by rename, so readers see
+ * one complete set of files.
+ *
+ * Test: test/store/published/publication.test.ts.
+ */
 import {
   closeSync,
   existsSync,
@@ -13,53 +18,53 @@ import {
 import { join } from 'node:path';
 import type { View } from '../view-files.ts';
 
-/** Rows of one table in one immutable file: those whose last change comes after the segment before it. */
+/** Rows of one table in an immutable file: those that changed after the segment below it. */
 export interface Segment {
   readonly file: string;
-  /** Revision of the state up to which its rows were read. */
+  /** Revision of the state at which its rows were read. */
   readonly seq: number;
   readonly rows: number;
-  /** First and last value of the table's time column, microseconds; null where there is none. */
+  /** Minimum and maximum of the table's time column, microseconds; null without such a column. */
   readonly from: number | null;
   readonly to: number | null;
-  /** Whether any of its rows may replace a row of an earlier segment. */
+  /** True if any of its rows may replace a row of an earlier segment. */
   readonly replaces: boolean;
 }
 
-/** How far the rows of a shard have come. */
+/** The position of a shard's rows. */
 export interface Reached {
-  /** Revision of the state: it grows with every commit. */
+  /** Revision of the state, which increases with every commit. */
   readonly seq: number;
-  /** Stream sequence up to which they contain every entry, but for what `behind` names. */
+  /** Stream sequence up to which they contain all entries, except the parts in `behind`. */
   readonly sequence: number;
-  /** By instance (UUID): what of entries up to `sequence` is not counted yet. */
+  /** By instance (UUID), the parts of entries up to `sequence` that are not counted yet. */
   readonly behind: Readonly<Record<string, Behind>>;
 }
 
-/** What waits of an instance. */
+/** The deferred parts of an instance. */
 export interface Behind {
-  /** Stream sequence of the first entry that is not, or not wholly, counted. */
+  /** Stream sequence of the first entry that is not completely counted. */
   readonly sequence: number;
-  /** When the stream stored the oldest of them, microseconds since 1970-01-01 UTC. */
+  /** When the stream stored the oldest of these entries, microseconds since 1970-01-01 UTC. */
   readonly storedAt: number;
-  /** Entries of which something waits. */
+  /** Number of deferred parts. */
   readonly parts: number;
 }
 
-/** Stream sequence up to which nothing is missing, whatever the instance. */
+/** Stream sequence up to which all entries of all instances are counted. */
 export function completeUntil({ sequence, behind }: Pick<Reached, 'sequence' | 'behind'>): number {
   return Object.values(behind).reduce((least, waiting) => Math.min(least, waiting.sequence - 1), sequence);
 }
 
-/** What `CURRENT` holds: the segments that answer queries of one shard. */
+/** The content of `CURRENT`: the segments that answer queries of one shard. */
 export interface Manifest extends Reached {
-  /** The state database that they were made from. */
+  /** Id of the state database from which they were made. */
   readonly store: string;
-  /** Version of each view that made the rows: code with other versions cannot read them. */
+  /** Version of each view; code with other versions cannot read the rows. */
   readonly views: Readonly<Record<string, number>>;
   /**
-   * Segments of each published table, at least one, the oldest and largest first; a row in a later segment
-   * replaces the same row in every earlier one. A file holds segments of several tables.
+   * Segments of each published table, at least one, oldest and largest first. A row in a later segment replaces the
+   * same row in all earlier ones. One file may hold segments of several tables.
    */
   readonly tables: Readonly<Record<string, readonly Segment[]>>;
   /** Size of each file, bytes. */
@@ -68,10 +73,10 @@ export interface Manifest extends Reached {
 
 const CURRENT = 'CURRENT';
 
-/** A published file in its final place: what changed last (`newest`), or a compacted file (`merged`). */
+/** Names of published files: delta segments (`newest`) or compacted segments (`merged`). */
 const PUBLISHED_FILE = /^(?:newest|merged)-[^/\\]*\.duckdb$/;
 
-/** Reads `CURRENT` of a shard's folder; null when it is missing or not readable. */
+/** Reads `CURRENT` of a shard's folder; null if it is missing or unreadable. */
 export function readManifest(directory: string): Manifest | null {
   try {
     const manifest = JSON.parse(readFileSync(join(directory, CURRENT), 'utf8')) as Partial<Manifest>;
@@ -80,14 +85,14 @@ export function readManifest(directory: string): Manifest | null {
     const complete = Object.values(tables).every((segments) =>
       segments.every(({ file }) => typeof file === 'string' && PUBLISHED_FILE.test(file)),
     );
-    // A manifest of 0.1 has neither: nothing was ever deferred.
+    // A manifest of 0.1 lacks both: nothing was ever deferred.
     return complete ? ({ views: {}, sequence: seq, behind: {}, ...manifest } as Manifest) : null;
   } catch {
     return null;
   }
 }
 
-/** Replaces `CURRENT` by rename, atomically and durably, with the size of each file. */
+/** Replaces `CURRENT` by rename, atomically and durably. Adds the size of each file. */
 export function writeManifest(directory: string, manifest: Manifest): void {
   const sizes = Object.fromEntries(
     [...filesOf(manifest)].map((file) => [file, statSync(join(directory, file)).size]),
@@ -99,14 +104,14 @@ export function writeManifest(directory: string, manifest: Manifest): void {
   fsyncPath(directory);
 }
 
-/** Whether a shard's folder holds published files but no readable manifest. */
+/** Returns true if a shard's folder holds published files but no readable manifest. */
 export function isManifestLost(directory: string): boolean {
   if (readManifest(directory) !== null) return false;
   if (existsSync(join(directory, CURRENT))) return true;
   return existsSync(directory) && readdirSync(directory).some((file) => PUBLISHED_FILE.test(file));
 }
 
-/** Why a file of a manifest is not as it was written; null: all files have the size that they should have. */
+/** Describes the first file that is missing or has another size than it was written with; null if there is none. */
 export function findMissingFile(directory: string, manifest: Manifest): string | null {
   for (const file of filesOf(manifest)) {
     const size = statSync(join(directory, file), { throwIfNoEntry: false })?.size;
@@ -117,12 +122,11 @@ export function findMissingFile(directory: string, manifest: Manifest): string |
   return null;
 }
 
-/** The files that a manifest names. */
 export function filesOf(manifest: Manifest): ReadonlySet<string> {
   return new Set(Object.values(manifest.tables).flatMap((segments) => segments.map(({ file }) => file)));
 }
 
-/** The versions of views that a manifest records. */
+/** The present versions of views, as a manifest records them. */
 export function versionsOf(views: readonly View[]): Readonly<Record<string, number>> {
   return Object.fromEntries(views.map((view) => [view.name, view.version]));
 }

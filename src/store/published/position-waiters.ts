@@ -1,3 +1,8 @@
+/**
+ * Callers that wait until a shard has reached a sequence. One check serves all of them.
+ *
+ * Test: test/store/published/position-waiters.test.ts.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Pause between two checks, milliseconds. */
@@ -11,18 +16,19 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** Callers that wait until a shard has reached a sequence: one check serves all of them. */
 export class PositionWaiters {
   readonly #look: () => Promise<(instanceId?: string) => number>;
   readonly #waiting = new Set<Waiter>();
   #looking = false;
 
-  /** `look` tells the sequence up to which the shard holds everything, of an instance (UUID) or of all. */
+  /**
+   * `look` returns a function for the sequence up to which the shard is complete, for an instance (UUID) or for all.
+   */
   constructor(look: () => Promise<(instanceId?: string) => number>) {
     this.#look = look;
   }
 
-  /** True when `sequence` is reached; false after `timeoutMs`. Rejects when looking fails. */
+  /** Resolves to true when `sequence` is reached, to false after `timeoutMs`. Rejects when `look` does. */
   waitFor(sequence: number, timeoutMs: number, instanceId?: string): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const deadline = performance.now() + timeoutMs;
@@ -39,7 +45,7 @@ export class PositionWaiters {
         const reachedOf = await this.#look();
         const now = performance.now();
         for (const waiter of this.#waiting) {
-          // A waiter that came during this check gets at least one check of its own.
+          // A waiter that came during this check gets at least one full check.
           const reached = reachedOf(waiter.instanceId);
           const isLate = now >= waiter.deadline && asking.has(waiter);
           if (reached < waiter.sequence && !isLate) continue;

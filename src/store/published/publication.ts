@@ -1,3 +1,9 @@
+/**
+ * Publishes the rows of a shard: immutable files of segments, then the manifest. Readers see each row of the state at
+ * the manifest's revision exactly once.
+ *
+ * Test: test/store/published/publication.test.ts.
+ */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -28,53 +34,49 @@ import { SegmentWriter, type WrittenSegments } from './segment-writer.ts';
 
 export interface PublicationOptions extends CompactionLimits {
   readonly store: StateStore;
-  /** Readers may open the segments of a replaced manifest for at least this long, milliseconds. */
+  /** Least time that readers may still open files of a replaced manifest, milliseconds. */
   readonly graceMs: number;
-  /** Milliseconds; never goes backwards. */
+  /** Milliseconds, monotonic. */
   readonly now: () => number;
   readonly onError: (error: unknown) => void;
-  /**
-   * The watermark: nothing is published before everything up to this sequence is counted, what was deferred as well,
-   * so readers keep what they have.
-   */
+  /** The watermark: nothing is published before all entries up to this sequence are counted, deferred ones included. */
   readonly holdUntil?: number;
-  /** Called when published files are damaged and are written again. */
+  /** Called when published files are damaged and are rewritten. */
   readonly onDamage?: (reason: string) => void;
 }
 
-/** The share of time that may go into writing all files again: the disk or the reader itself may cause the damage. */
+/** Share of time for rewriting all files: the disk or the reader itself may cause the damage. */
 const REWRITE_SHARE = 0.1;
-/** The share of time that may go into full compaction. */
+/** Share of time for full compaction. */
 const FULL_COMPACTION_SHARE = 0.05;
-/** What the sort of a large table may take besides the state, in times of the state's memory. */
+/** Memory for the sort of a large table, as a multiple of the state's memory. */
 const SORT_SHARE = 0.25;
-/** With less, no sort comes to its end. */
+/** Least memory with which a sort can finish. */
 const LEAST_SORT_BYTES = 32 * 2 ** 20;
-/** Of the state's memory, what the sort of a small table may take. */
+/** Share of the state's memory that the sort of a small table may take. */
 const SORTED_IN_STATE = 0.1;
-/** About what a row takes while it is sorted, with its texts. */
+/** Estimated memory of a row during a sort, with its texts, bytes. */
 const SORTED_ROW_BYTES = 250;
-/** A log of fewer bytes stays: it is read back at once, and a checkpoint writes more than it saves. */
+/** A shorter log stays: it is read quickly, and a checkpoint would write more than it saves. */
 const LEAST_LOG_BYTES = 16 * 2 ** 20;
-/** For how long nothing may have been published before the log is written into the tables, milliseconds. */
+/** Time without a publication after which the log is written into the tables, milliseconds. */
 const QUIET_MS = 5000;
-/** From one such checkpoint to the next, whether or not it succeeded, milliseconds. */
+/** Time between two such checkpoints, successful or not, milliseconds. */
 const LOG_PAUSE_MS = 60_000;
 const SEGMENT_FILE = /^(newest|merged)[-.].*duckdb/;
 
 /**
- * Writes what readers open: immutable files of segments, then the manifest `CURRENT` by rename. Each publication
- * writes new delta segments with every row that changed since the lower segments of its table. When they have
- * grown, the largest are compacted with lower segments of similar size on a second connection, from a snapshot,
- * while folding continues. So the cost of a publication does not depend on the length of history. In the time that
- * remains, each table is compacted to one lower segment: a query over fewer segments is planned and answered sooner.
- * When nothing happens, files that nothing names go, and the log of the state is written into its tables.
+ * Each publication writes delta segments with all rows that changed since the lower segments of their table. When these
+ * have grown, the largest are compacted with lower segments of similar size on a second connection, from a snapshot,
+ * while folding continues. So the cost of a publication does not depend on the length of history. In the remaining
+ * time, each table is compacted to one lower segment, as queries over fewer segments are faster. On a quiet shard,
+ * unnamed files are deleted, and the log of the state is written into its tables.
  */
 export class Publication {
   readonly #options: PublicationOptions;
   readonly #tables: readonly PublishedTable[];
   readonly #writer: SegmentWriter;
-  /** Files that the manifest no longer names, with the time (ms) when it stopped naming them. */
+  /** Files that the manifest no longer names, with the time of their removal from it, milliseconds. */
   readonly #replaced = new Map<string, number>();
   #manifest: Manifest | null;
   /** Segments below the delta segments. */
@@ -86,7 +88,7 @@ export class Publication {
   #rewriteAt = -Infinity;
   #publishedAt: number;
   #writeLogAt = -Infinity;
-  /** Readers stay with what they have: see `holdUntil`. */
+  /** True while nothing is published, because of `holdUntil`. */
   #isHeld: boolean;
 
   constructor(options: PublicationOptions) {
@@ -106,12 +108,12 @@ export class Publication {
     this.#removeUnnamed();
   }
 
-  /** Stream sequence that readers can see, but for what is deferred; -1 while there is nothing to see. */
+  /** Published stream sequence, except for deferred parts; -1 before the first publication. */
   get sequence(): number {
     return this.#manifest?.sequence ?? -1;
   }
 
-  /** Revision of the state that readers can see; -1 while there is nothing to see. */
+  /** Published revision of the state; -1 before the first publication. */
   get revision(): number {
     return this.#manifest?.seq ?? -1;
   }
@@ -123,7 +125,7 @@ export class Publication {
     return waits !== undefined;
   }
 
-  /** Makes everything committed visible to readers. */
+  /** Publishes everything that is committed. */
   async publish(): Promise<void> {
     const { store } = this.#options;
     if (this.#isHeld && (await this.#isBehind())) return;
@@ -163,7 +165,7 @@ export class Publication {
     this.#compactNext(delta.segments);
   }
 
-  /** Compacts now what would be compacted over time; visible with the next publication. */
+  /** Compacts at once what would be compacted over time. The next publication makes it visible. */
   async compact(): Promise<void> {
     await this.settle();
     await this.publish();
@@ -173,7 +175,7 @@ export class Publication {
     if (plans.length > 0) await this.#compact(plans);
   }
 
-  /** Waits for a running compaction, or for the log to be written. */
+  /** Waits for a running compaction or checkpoint. */
   async settle(): Promise<void> {
     await this.#compacting;
   }
@@ -182,7 +184,7 @@ export class Publication {
     return this.settle();
   }
 
-  /** When a reader has found damage: keeps none of the files, so that all are written again. */
+  /** After a reader noted damage: drops all files, so that all are written again. Returns true if it did. */
   async #dropDamaged(): Promise<boolean> {
     const reason = notedDamage(this.#options.store.directory, 'segments');
     if (reason === null || this.#options.now() < this.#rewriteAt) return false;
@@ -199,8 +201,8 @@ export class Publication {
   }
 
   #compactNext(delta: Readonly<Record<string, Segment>>): void {
-    // A compaction that ended while the delta segments were written is not in the manifest yet: the next one
-    // would leave its segments out.
+    // A compaction that ended during the write of the delta segments is not in the manifest yet; another one would omit
+    // its segments.
     if (this.#compacting !== null || this.#compacted !== null) return;
     if (sumRows(Object.values(delta)) < this.#options.compactRows) return this.#compactFully();
     const plans = planCompaction(this.#tables, delta, this.#sealed, this.#options);
@@ -222,8 +224,8 @@ export class Publication {
   }
 
   /**
-   * Writes the log of the state into its tables, if it is large and nothing has happened for a while: otherwise most
-   * bytes of an idle state would stay in its log. A batch that comes meanwhile is committed when that is done.
+   * Writes the log of the state into its tables if it is long and the shard is quiet: otherwise the log would keep most
+   * bytes of an idle state. A batch that comes meanwhile waits to commit.
    */
   #writeLog(): void {
     const { store, now } = this.#options;
@@ -234,7 +236,7 @@ export class Publication {
     this.#start(() => store.writeLog());
   }
 
-  /** When work that began at `startedAt` and ends now may be repeated, so that it takes that share of the time. */
+  /** Earliest time to repeat work from `startedAt` to now, so that it takes at most that share of the time. */
   #nextAt(startedAt: number, share: number): number {
     const endedAt = this.#options.now();
     return endedAt + (endedAt - startedAt) / share;
@@ -248,7 +250,7 @@ export class Publication {
       });
   }
 
-  /** Each table into a file of its own, which goes as soon as the table is compacted again. */
+  /** Compacts each table into its own file, which is deleted once the table is compacted again. */
   async #compact(plans: readonly SegmentPlan[]): Promise<void> {
     for (const plan of plans) {
       const { name } = plan.table;
@@ -273,7 +275,7 @@ export class Publication {
     }
   }
 
-  /** Null: the store's memory has no bound. */
+  /** Null: the store's memory has no limit. */
   #sortingWith(share: number): Sorting | null {
     const { memoryBytes, spillDirectory, directory } = this.#options.store;
     if (memoryBytes === undefined) return null;
@@ -302,7 +304,7 @@ export class Publication {
     }
   }
 
-  /** A manifest that an earlier run left is used when it belongs to this database and its files are there. */
+  /** Returns the manifest of an earlier run if it belongs to this database and its files are intact; else null. */
   #usable(manifest: Manifest | null): Manifest | null {
     const { store, onDamage } = this.#options;
     if (manifest === null) {
@@ -321,10 +323,7 @@ export class Publication {
       : null;
   }
 
-  /**
-   * Files that no manifest names: a reader may have them open, so they go after the grace period; partial ones at
-   * once.
-   */
+  /** Deletes partial files at once, and other unnamed files after the grace period, as readers may have them open. */
   #removeUnnamed(): void {
     const kept = this.#manifest === null ? new Set() : filesOf(this.#manifest);
     for (const file of readdirSync(this.#options.store.directory)) {

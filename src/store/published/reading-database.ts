@@ -1,4 +1,9 @@
-/** Covered by test/store/published/lost-database.test.ts. */
+/**
+ * An in-memory DuckDB with read-only files attached, whose connections callers share fairly. After an internal fault of
+ * DuckDB, every call fails with that fault (`DatabaseError`, `invalidated`).
+ *
+ * Test: test/store/published/lost-database.test.ts, test/store/published/turns-of-readers.test.ts.
+ */
 import { Turns } from '../../domain/turns.ts';
 import {
   DatabaseError,
@@ -14,50 +19,46 @@ import { tooManyExports } from './unanswerable.ts';
 
 export interface ReadingOptions {
   readonly threads: number;
-  /** Statements that run side by side. */
+  /** Most statements that run at a time. */
   readonly connections: number;
-  /** Of one caller: whoever comes next finds a free connection. Default: all. */
+  /** Most connections of one caller, so that others find a free one. Default: all. */
   readonly connectionsPerCaller?: number;
-  /** Of blocks of files and of statements in work, bytes. Default: DuckDB's. */
+  /** Memory limit for blocks of files and for statements, bytes. Default: that of DuckDB. */
   readonly memoryBytes?: number;
-  /** For a statement that needs more; it runs alone. */
+  /** Memory limit for a statement that needs more, bytes; it runs alone. */
   readonly memoryBytesAlone?: number;
   readonly spillDirectory?: string;
 }
 
-/** Streams that are read side by side: each may keep a sorted answer in memory or spill it. */
+/** Most concurrent streams: each may keep a sorted answer in memory or spill it. */
 const MAX_STREAMS = 4;
 const STREAMS_PER_CALLER = 2;
 
-/** The part of it that a reader uses. */
+/** The methods that a reader uses. */
 export type Reading = Pick<ReadingDatabase, 'use' | 'leave' | 'run' | 'stream' | 'close'>;
 
-/**
- * An in-memory DuckDB with files attached to read, and connections that take turns. After an internal fault of
- * DuckDB everything that is asked of it fails with that fault (`DatabaseError`, `invalidated`).
- */
 export class ReadingDatabase {
   readonly #options: ReadingOptions;
   readonly #database: Database;
   readonly #admin: Connection;
   readonly #idle: Connection[];
-  /** A place is an idle connection. */
+  /** Each place is an idle connection. */
   readonly #turns: Turns;
-  /** Attached files, by path, with how many use them. */
+  /** Attached files by path, with the number of users. */
   readonly #files = new Map<string, { alias: string; users: number }>();
   readonly #working = new Set<Promise<unknown>>();
-  /** A place is a stream. Who reads it may take any time, so nobody waits for one. */
+  /** Each place is a stream. Its reader may take any time, so no caller waits for a place. */
   readonly #streaming = new Turns({
     most: MAX_STREAMS,
     mostPerCaller: STREAMS_PER_CALLER,
     waitingPerCaller: { most: 0, refusal: tooManyExports },
   });
-  /** Connections of those who read a stream. */
+  /** Connections of open streams. */
   readonly #streams = new Set<Connection>();
   #isClosed = false;
   #aliases = 0;
   #fault: DatabaseError | null = null;
-  /** Whether the memory limit is still that of a statement that runs alone. */
+  /** True while the memory limit is still that of a statement that runs alone. */
   #isRaised = false;
 
   private constructor(
@@ -83,8 +84,8 @@ export class ReadingDatabase {
       ...(options.spillDirectory === undefined ? {} : { spillDirectory: options.spillDirectory }),
     });
     const admin = await database.connect();
-    // Planning is most of a short query's time. Our queries repeat no part that the first of these steps could
-    // share; the second would read a page's rows twice to avoid reading narrow columns.
+    // Planning takes most of a short query's time. Our queries have no repeated parts for the first of these
+    // optimizers; the second would read the rows of a page twice to avoid narrow columns.
     await admin.run(`set global disabled_optimizers = 'common_subplan,late_materialization'`);
     const connections = await Promise.all(
       Array.from({ length: options.connections }, () => database.connect()),
@@ -92,7 +93,7 @@ export class ReadingDatabase {
     return new ReadingDatabase(options, database, admin, connections);
   }
 
-  /** Attaches a file, unless it is attached already; its name in statements. */
+  /** Attaches a file unless it is attached. Returns its catalog name. */
   async use(file: string): Promise<string> {
     const known = this.#files.get(file);
     if (known !== undefined) {
@@ -105,7 +106,7 @@ export class ReadingDatabase {
     return alias;
   }
 
-  /** Detaches a file that nobody uses any more. */
+  /** Releases a file, and detaches it after the last user. */
   async leave(file: string): Promise<void> {
     const known = this.#files.get(file);
     if (known === undefined) return;
@@ -116,8 +117,8 @@ export class ReadingDatabase {
   }
 
   /**
-   * Runs on a connection when it is the caller's turn; again, alone and with more memory, when the memory did not
-   * suffice.
+   * Runs work on a connection at the caller's turn. When memory does not suffice, it runs again, alone and with more
+   * memory.
    */
   run<T>(work: (connection: Connection) => Promise<T>, caller = ''): Promise<T> {
     return this.#track(async () => {
@@ -134,9 +135,9 @@ export class ReadingDatabase {
   }
 
   /**
-   * The rows of a SELECT as it makes them, on a connection of its own, so that who reads slowly delays nobody; each
-   * part of them is made when it is the caller's turn. Throws AppError SERVICE_UNAVAILABLE when too many are read
-   * already.
+   * Yields the rows of a SELECT as they are computed, on a separate connection, so that a slow reader delays no other
+   * caller. Each part is computed at the caller's turn. Throws AppError SERVICE_UNAVAILABLE when too many streams are
+   * open.
    */
   async *stream(sql: string, bindings: Bindings, caller = ''): AsyncGenerator<Row[]> {
     const leave = await this.#streaming.take(caller);
@@ -158,9 +159,9 @@ export class ReadingDatabase {
     }
   }
 
-  /** Waits for what is running, then closes everything. Nothing may be asked afterwards. */
+  /** Waits for running work, then closes everything. No call may follow. */
   async close(): Promise<void> {
-    // Closing a connection under a running statement brings the process down.
+    // Closing a connection under a running statement crashes the process.
     while (this.#working.size > 0) await Promise.allSettled(this.#working);
     this.#isClosed = true;
     for (const connection of [...this.#idle.splice(0), ...this.#streams, this.#admin]) connection.close();
@@ -181,7 +182,7 @@ export class ReadingDatabase {
     }
   }
 
-  /** Works on an idle connection: who has a place finds one. */
+  /** Runs work on an idle connection; a caller with a place always finds one. */
   async #borrow<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const connection = this.#idle.pop() as Connection;
     try {
@@ -191,7 +192,10 @@ export class ReadingDatabase {
     }
   }
 
-  /** DuckDB may count a statement's memory for a moment after its end; then the next statement lowers the limit. */
+  /**
+   * Restores the memory limit. DuckDB may count a statement's memory for a moment after its end; then the next
+   * statement restores it.
+   */
   async #lowerMemory(): Promise<void> {
     try {
       await this.#limitMemory(this.#options.memoryBytes as number);
@@ -205,7 +209,7 @@ export class ReadingDatabase {
     return this.#sound(() => this.#admin.limitMemory(bytes));
   }
 
-  /** Remembers work until it has ended, so that `close` can wait for it. */
+  /** Tracks work until it ends, so that `close` can wait for it. */
   #track<T>(work: () => Promise<T>): Promise<T> {
     const tracked = this.#sound(work);
     this.#working.add(tracked);
@@ -214,7 +218,7 @@ export class ReadingDatabase {
     return tracked;
   }
 
-  /** Starts nothing in a database that has failed, because it may be closed. */
+  /** Runs work, unless the database has failed: it may be closed already. */
   async #sound<T>(work: () => Promise<T>): Promise<T> {
     if (this.#fault !== null) throw this.#fault;
     if (this.#isClosed) throw new Error('the database is closed');

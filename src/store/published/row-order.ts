@@ -1,16 +1,20 @@
-/** Covered by test/store/published/row-order.test.ts. */
+/**
+ * Sorts rows by a number without blocking the event loop.
+ *
+ * Test: test/store/published/row-order.test.ts.
+ */
 import { giveWay } from '../../domain/give-way.ts';
 
 const DIGITS = 2 ** 11;
-/** Where the digits of a key in two halves of 32 bits are, the lower first. */
+/** Positions of the digits in a key of two 32-bit halves, lowest digit first. */
 const PLACES = [0, 1].flatMap((half) => [0, 11, 22].map((shift) => ({ half, shift })));
 
-/** Of more rows, each pass over them is a piece. */
+/** With more rows, each pass yields to other work. */
 const ROWS_AT_ONCE = 8192;
 
 /**
- * Rows in the order of a value, NaN last; rows of equal values stay as they are. A radix sort, in pieces: comparing a
- * hundred thousand of them would hold up everybody else.
+ * Returns the rows ordered by a value, NaN last; the sort is stable. A radix sort in pieces, as a comparison sort of a
+ * hundred thousand rows would block other work.
  */
 export async function ordered(
   rows: Uint32Array,
@@ -40,7 +44,7 @@ export async function ordered(
   return order;
 }
 
-/** Numbers of 64 bits (two halves each, the lower first) in the order of the values. */
+/** Returns 64-bit keys (two halves each, lower first) whose order is that of the values. */
 function keysOf(rows: Uint32Array, value: (row: number) => number, isDescending: boolean): Uint32Array {
   const bits = new DataView(new ArrayBuffer(8));
   const keys = new Uint32Array(2 * rows.length);
@@ -49,7 +53,7 @@ function keysOf(rows: Uint32Array, value: (row: number) => number, isDescending:
     const number = value(rows[at]!) + 0;
     bits.setFloat64(0, number);
     const [upper, lower] = [bits.getUint32(0), bits.getUint32(4)];
-    // Negative values grow as their bits fall, and come first.
+    // Negative values increase as their bits decrease, and come first.
     const isNegative = upper >>> 31 === 1;
     const flip = isNegative === isDescending ? 0 : -1;
     const isNothing = Number.isNaN(number);

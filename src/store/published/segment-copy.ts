@@ -1,9 +1,13 @@
-/** How rows of the state get into a file of segments. Covered by test/store/published/segment-sort.test.ts. */
+/**
+ * Copies rows of the state into a file of segments.
+ *
+ * Test: test/store/published/segment-sort.test.ts.
+ */
 import { openDatabase, quoted, type Connection, type Row } from '../duckdb.ts';
 import type { PublishedTable } from '../view-files.ts';
 import type { Segment } from './manifest.ts';
 
-/** What is written of a table: the rows changed since the segments that stay below, about so many. */
+/** The rows of a table to write: those that changed since the segments below, about `rows`. */
 export interface SegmentPlan {
   readonly table: PublishedTable;
   readonly below: readonly Segment[];
@@ -11,39 +15,39 @@ export interface SegmentPlan {
 }
 
 /**
- * How a large file is sorted: in a database of its own. A sort keeps what it sorts in memory, as much as it can get, and
- * the fold beside it would go without.
+ * Settings for the sort of a large file. It runs in a separate database, as a sort takes all memory it can get, and the
+ * fold beside it would lack it.
  */
 export interface Sorting {
-  /** A file of more rows is large. */
+  /** A file with more rows is large. */
   readonly fromRows: number;
-  /** What the database may take, bytes; the rest is spilled. */
+  /** Memory limit of the database, bytes; the rest is spilled. */
   readonly memoryBytes: number;
   readonly spillDirectory: string;
 }
 
-/** A file of segments, or one on the way to it, as ATTACH takes it. */
+/** A file of segments, finished or not, as ATTACH takes it. */
 export interface AttachedFile {
   readonly path: string;
-  /** Its name in statements. */
+  /** Catalog name in statements. */
   readonly catalog: string;
   readonly options: readonly string[];
 }
 
-/** Copies the rows as they come. */
+/** Copies the rows unsorted. */
 export function copyStatement(catalog: string, { table, below }: SegmentPlan): string {
   const after = below.at(-1)?.seq ?? -1;
-  // No segment lies below the lowest one, so a tombstone there would hide nothing.
+  // No segment lies below the lowest one, so a tombstone would hide nothing there.
   const alive = below.length === 0 && table.alive !== null ? ` and ${table.alive}` : '';
   return `create table ${catalog}.${table.name} as from st.${table.name} where seq > ${after}${alive}`;
 }
 
-/** Copies the rows in their order. */
+/** Copies the rows sorted. */
 export function sortedCopyStatement(catalog: string, plan: SegmentPlan): string {
   return `${copyStatement(catalog, plan)} ${orderOf(plan.table)}`;
 }
 
-/** Works with files attached. What is attached is written when it is detached. */
+/** Runs work with files attached. Detaching them writes them. */
 export async function withFiles<T>(
   connection: Connection,
   files: readonly AttachedFile[],
@@ -58,7 +62,7 @@ export async function withFiles<T>(
   }
 }
 
-/** Copies tables from one file into another, sorted, in a database of their own; describes the copies. */
+/** Copies tables from one file into another, sorted, in a separate database. Returns descriptions of the copies. */
 export async function sortInto(
   to: AttachedFile,
   from: AttachedFile,
@@ -84,7 +88,7 @@ export async function sortInto(
   }
 }
 
-/** A row for each table: `name`, `rows`, `replaces`, and `from` and `to`, the range of its times. */
+/** Returns a row for each table: `name`, `rows`, `replaces`, and `from` and `to`, its range of times. */
 export async function describe(
   connection: Connection,
   catalog: string,

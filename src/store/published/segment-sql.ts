@@ -1,35 +1,41 @@
+/**
+ * Expands statements over published tables to SQL over segments. A row in a later segment replaces the same row in all
+ * earlier ones.
+ *
+ * Test: test/store/published/segment-sql.test.ts.
+ */
 import type { Bindings, BindValue } from '../duckdb.ts';
 import type { PublishedTable } from '../view-files.ts';
 import type { Segment } from './manifest.ts';
 
-/** Which rows of a published table a statement reads. */
+/** The rows of a published table that a statement reads. */
 export interface TableRows {
   readonly table: string;
-  /** Columns that have one value. They never change for a row: its key, or what the key decides. */
+  /** Columns with one value. They must never change for a row: key columns, or columns that the key determines. */
   readonly equal?: Readonly<Record<string, number>>;
-  /** `[from, to)` of the table's time column, microseconds or ±Infinity. Default: all of it. */
+  /** Range `[from, to)` of the table's time column, microseconds or ±Infinity. Default: all times. */
   readonly range?: { readonly from: number; readonly to: number };
-  /** A further condition in SQL, on columns that never change for a row either. */
+  /** A further condition in SQL, on columns that never change for a row. */
   readonly and?: string;
 }
 
 /** A SELECT in which `@name` stands for rows of a published table. */
 export interface Statement {
-  /** The rows that each `@name` stands for. A name that is missing here is a table, and means all of its rows. */
+  /** Rows by `@name`. A missing name is a table, and stands for all of its rows. */
   readonly rows?: Readonly<Record<string, TableRows>>;
-  /** Without any, the statement is not prepared, and the values of `equal` are written into it. */
+  /** Without bindings, the statement is not prepared, and the values of `equal` are written into it. */
   readonly bindings?: Bindings;
 }
 
-/** The segments of a manifest, and what statements call their files. */
+/** The segments of a manifest and the catalogs of their files. */
 export interface NamedSegments {
-  /** The segments of a published table, the oldest first. */
+  /** Segments of a published table, oldest first. */
   segmentsOf(table: string): readonly Segment[];
-  /** The catalog that a segment's file is attached as. */
+  /** Catalog of the attached file of a segment. */
   catalogOf(segment: Segment): string;
 }
 
-/** Writes each `@name` of a statement as rows of all segments, without those that a later segment replaces. */
+/** Replaces each `@name` by the rows of all segments, without rows that a later segment replaces. */
 export function expandTables(
   sql: string,
   { rows = {}, bindings }: Statement,
@@ -67,7 +73,7 @@ function conditionOf(
 }
 
 function unionOf(table: PublishedTable, read: TableRows, where: string, named: NamedSegments): string {
-  // The planner pays for each column of a join: a column that has one value needs no comparison.
+  // The planner pays for each column of a join; a column with one value needs no comparison.
   const compared = table.key.filter((column) => !(column in (read.equal ?? {})));
   const key = (compared.length === 0 ? table.key : compared).join(', ');
   const segments = holding(named.segmentsOf(table.name), read);
@@ -81,13 +87,13 @@ function unionOf(table: PublishedTable, read: TableRows, where: string, named: N
   return `(${parts.join(' union all ')})`;
 }
 
-/** The segments that may hold rows of a range. The lowest one is always read: it has the table's columns. */
+/** The segments that may hold rows of a range. The lowest is always included, as it has the table's columns. */
 export function holding(segments: readonly Segment[], read: Pick<TableRows, 'range'>): Segment[] {
   return segments.filter((segment, index) => index === 0 || mayHold(segment, read));
 }
 
 function mayHold(segment: Segment, { range }: Pick<TableRows, 'range'>): boolean {
-  // Infinite times are not counted in a segment's bounds.
+  // The bounds of a segment do not include infinite times.
   if (range === undefined || !Number.isFinite(range.from) || segment.from === null || segment.to === null)
     return true;
   return segment.from < range.to && segment.to >= range.from;

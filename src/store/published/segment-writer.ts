@@ -1,4 +1,9 @@
-/** Covered by test/store/published/publication.test.ts. */
+/**
+ * Writes files of segments into a shard's folder. A file appears under its final name only when it is complete and
+ * synced.
+ *
+ * Test: test/store/published/publication.test.ts.
+ */
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Connection, Row } from '../duckdb.ts';
@@ -14,28 +19,28 @@ import {
   type Sorting,
 } from './segment-copy.ts';
 
-/** What a file is to hold. */
+/** The content of a file. */
 export interface SegmentFile {
   readonly kind: SegmentKind;
   readonly plans: readonly SegmentPlan[];
-  /** How a large file of `merged` is sorted; null: as a small one. */
+  /** Settings for a large `merged` file; null: it is sorted like a small one. */
   readonly sorting: Sorting | null;
 }
 
 export interface WrittenSegments extends Reached {
-  /** By the name of the table. */
+  /** Segments by table name. */
   readonly segments: Readonly<Record<string, Segment>>;
 }
 
-/** `newest`: the delta segments of all tables. `merged`: compacted segments. Their files begin with this word. */
+/** `newest`: the delta segments of all tables. `merged`: compacted segments. File names begin with this word. */
 export type SegmentKind = 'newest' | 'merged';
 
-/** Half of DuckDB's default, so that a range reads fewer rows of its first and last day that it does not want. */
+/** Half of DuckDB's default, so that a range reads fewer unwanted rows of its first and last day. */
 const ROW_GROUP_SIZE = 61_440;
-/** Files of fewer rows get small blocks, which keep them small. */
+/** Files with fewer rows get small blocks, which keep them small. */
 const SMALL_FILE_ROWS = 200_000;
 
-/** Writes files of segments into a shard's folder. */
+/** Writes files of segments. */
 export class SegmentWriter {
   readonly #directory: string;
   #files = 0;
@@ -44,7 +49,7 @@ export class SegmentWriter {
     this.#directory = directory;
   }
 
-  /** Writes one file from one snapshot of the state, which it reads `within` a connection, and syncs it. */
+  /** Writes and syncs one file from one snapshot of the state, which it reads on the connection of `within`. */
   async write(
     within: <T>(work: (connection: Connection) => Promise<T>) => Promise<T>,
     { kind, plans, sorting }: SegmentFile,
@@ -78,7 +83,7 @@ export class SegmentWriter {
     return { ...reached, segments: Object.fromEntries(segments) };
   }
 
-  /** A file for so many rows; what was left of an earlier one is gone. */
+  /** Describes a temporary file for about so many rows, and deletes remains of an earlier one. */
   #temporary(name: string, catalog: string, rows: number): AttachedFile {
     this.remove(name);
     const options = [

@@ -1,24 +1,27 @@
+/**
+ * A reader for each shard of the active views. A reader of one division into shards never reads the files of another,
+ * as it would miss instances.
+ *
+ * Test: test/store/published/shard-readers.test.ts.
+ */
 import { AppError } from '../../errors.ts';
 import { hasViews, readActiveEpoch, shardDirectory } from '../epochs/epochs.ts';
 import type { SnapshotReader } from './snapshot-reader.ts';
 
 export interface ShardReadersOptions {
   readonly dataDir: string;
-  /** How the views are divided before there are any. */
+  /** Number of shards before there are views. */
   readonly shards: number;
-  /** The shard of an instance (UUID), when there are so many. */
+  /** Returns the shard of an instance (UUID) among `shards`. */
   readonly shardOf: (instanceId: string, shards: number) => number;
-  /** Opens a reader of the folder that is asked for at each use; null: what was read last stays. */
+  /** Opens a reader. It asks for the folder at each use; null: it keeps the last one. */
   readonly open: (directory: () => string | null) => Promise<SnapshotReader>;
   readonly onError: (error: unknown) => void;
 }
 
 const LOOK_MS = 250;
 
-/**
- * A reader for each shard of the active views, however many there are: a rebuild may change their number while
- * queries go on. Readers of one division never read another one's files, which would miss instances.
- */
+/** A reader for each shard of the active views; a rebuild may change their number while queries run. */
 export class ShardReaders {
   readonly #options: ShardReadersOptions;
   readonly #divisions = new Map<number, readonly SnapshotReader[]>();
@@ -44,10 +47,10 @@ export class ShardReaders {
   }
 
   /**
-   * The reader that an instance (UUID) belongs to.
+   * The reader of an instance (UUID).
    *
-   * @throws AppError just after the number of shards changed: reading with another division would miss
-   * instances, and no answer is better than a wrong one
+   * @throws AppError SERVICE_UNAVAILABLE just after the number of shards changed: an answer from another division could
+   * miss instances
    */
   readerOf(instanceId: string): SnapshotReader {
     const shards = this.#shards();
@@ -63,8 +66,8 @@ export class ShardReaders {
   }
 
   /**
-   * Why the active views cannot be read yet; null when there was something to read in every shard. What hinders
-   * reading later is for the answer of a query to say.
+   * The reason why the active views cannot be read yet; null once every shard has something to read. Later faults are
+   * left to the answers of queries.
    */
   async whyNotReady(): Promise<string | null> {
     const readers = this.#divisions.get(this.#shards());
@@ -106,7 +109,7 @@ export class ShardReaders {
   }
 }
 
-/** An error is better than an answer that misses what the views hold. */
+/** An error is better than an incomplete answer. */
 function activeLost(): AppError {
   return new AppError(
     'SERVICE_UNAVAILABLE',

@@ -1,4 +1,10 @@
-/** Covered by test/store/published/publication.test.ts and lost-database.test.ts. */
+/**
+ * Reads the published files of one shard, in an in-memory DuckDB; never the live file. All rows of a snapshot belong to
+ * one manifest.
+ *
+ * Test: test/store/published/snapshots.test.ts, test/store/published/publication.test.ts,
+ * test/store/published/lost-database.test.ts.
+ */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -29,33 +35,33 @@ import { ReadingDatabase, type Reading, type ReadingOptions } from './reading-da
 import type { Statement } from './segment-sql.ts';
 import { beingMade, databaseLost, nothingPublished, otherViews, tooLittleMemory } from './unanswerable.ts';
 
-/** A consistent picture: everything read through it belongs to one manifest. */
+/** A consistent state: all reads through it use one manifest. */
 export interface Snapshot {
-  /** Stream sequence up to which it contains every entry. */
+  /** Stream sequence up to which it contains all entries. */
   readonly sequence: number;
-  /** Instances (UUIDs) of which it lacks a part of what stands further on but is contained of others. */
+  /** Instances (UUIDs) with entries that it lacks although it contains later entries of others. */
   readonly behind: ReadonlySet<string>;
   /** Runs a SELECT in which `@name` stands for rows of a published table. */
   all(sql: string, statement?: Statement): Promise<Row[]>;
   /**
-   * The rows of a SELECT as it makes them, some thousands at a time; the snapshot must not be released before. Throws
-   * AppError SERVICE_UNAVAILABLE when too many are read already.
+   * Yields the rows of a SELECT as they are computed, some thousands at a time; release the snapshot only afterwards.
+   * Throws AppError SERVICE_UNAVAILABLE when too many streams are open.
    */
   stream(sql: string, statement: Statement): AsyncGenerator<Row[]>;
   /**
-   * Writes the rows of a SELECT as Parquet (zstd) to `path`; how many they are. With `partitionBy`, a column of whole
-   * numbers that is left out of the files, `path` is a folder that gets `COLUMN=NUMBER/data_0.parquet` for each number
-   * (one thread: one file). Throws DatabaseError when it cannot be written.
+   * Writes the rows of a SELECT as Parquet (zstd) to `path`, and returns their number. With `partitionBy`, an integer
+   * column that the files omit, `path` is a folder with `COLUMN=NUMBER/data_0.parquet` for each number (with one
+   * thread, one file each). Throws DatabaseError when it cannot be written.
    */
   writeParquet(sql: string, statement: Statement, path: string, partitionBy?: string): Promise<number>;
   /**
-   * The result of the caller's first `read` of this name: cached for as long as the published tables named, all that
-   * `read` looks at, have the same rows.
+   * Returns the cached result of the caller's first `read` of this name, while the rows of the named tables are the
+   * same. `read` may use only these tables.
    */
   cached<T>(name: string, tables: readonly string[], read: () => Promise<T>): Promise<T>;
-  /** About how many rows of a table with a time column there are to a day. */
+  /** Estimated rows per day of a table with a time column. */
   rowsPerDay(table: string): number;
-  /** Rows in memory; null when they are too many to be held. */
+  /** Rows in memory; null if they are too many, or not worth reading yet. */
   held(spec: HeldSpec): Promise<HeldRows | null>;
   /** Must be called once, after the last read. */
   release(): void;
@@ -63,30 +69,29 @@ export interface Snapshot {
 
 export interface SnapshotReaderOptions extends ReadingOptions {
   /**
-   * Folder of one shard at this moment (a rebuild changes it); null while there is none. When it throws, the files
-   * that are open continue to answer.
+   * The present folder of the shard, which a rebuild changes; null if there is none. When it throws, the open files
+   * continue to answer.
    */
   readonly directory: () => string | null;
   readonly views: readonly View[];
-  /** Where rows are held. Default: in some megabytes of this reader's own. */
+  /** The shared memory for held rows. Default: HELD_BYTES for this reader alone. */
   readonly held?: HeldTables;
-  /** Answers in work: they, too, take turns by caller. Default: any number. */
+  /** Limits concurrent answers by caller. Default: no limit. */
   readonly answerTurns?: Turns;
-  /** Opens a database; default: `ReadingDatabase.open`. */
+  /** Opens a database. Default: `ReadingDatabase.open`. */
   readonly openDatabase?: (options: ReadingOptions) => Promise<Reading>;
-  /** Called for each database that DuckDB invalidated and that is replaced. */
+  /** Called for each database that DuckDB invalidated, before it is replaced. */
   readonly onLost?: (error: DatabaseError) => void;
 }
 
-/** Held by a reader that shares with nobody. */
+/** Memory for held rows of a reader that does not share it, bytes. */
 const HELD_BYTES = 2 ** 25;
 
 const CURRENT_LOST = 'CURRENT is gone or cannot be read';
 
 /**
- * Opens what the worker publishes, in an in-memory DuckDB of its own; never the live file. Damaged files give no
- * answer: the reader leaves a note, and the worker writes them again. A database that DuckDB has invalidated is
- * replaced by a new one.
+ * Damaged files give no answer: the reader leaves a note, and the worker rewrites them. A database that DuckDB has
+ * invalidated is replaced.
  */
 export class SnapshotReader {
   readonly #options: SnapshotReaderOptions;
@@ -94,7 +99,7 @@ export class SnapshotReader {
   readonly #working = new Set<Promise<unknown>>();
   readonly #tablesHeld: HeldTables;
   readonly #waiters = new PositionWaiters(() => this.#look());
-  /** Null from the moment at which one is lost until the next is open. */
+  /** Null after the loss of a database until the next one is open. */
   #database: Reading | null;
   #opening: Promise<Reading> | null = null;
   #attached: AttachedSegments | null = null;
@@ -113,28 +118,27 @@ export class SnapshotReader {
     return new SnapshotReader(options, await openDatabase(options));
   }
 
-  /** Databases that DuckDB has invalidated and that were replaced, since this reader was opened. */
+  /** Number of databases that DuckDB invalidated since this reader was opened. */
   get failures(): number {
     return this.#failures;
   }
 
-  /** Whether anything can be read: a first manifest was published. Throws AppError SERVICE_UNAVAILABLE on damage. */
+  /** Resolves to true once a first manifest was published. Throws AppError SERVICE_UNAVAILABLE on damage. */
   async hasManifest(): Promise<boolean> {
     if (this.#attached === null) await this.#refresh();
     return this.#attached !== null;
   }
 
   /**
-   * Runs `work` over the newest snapshot, and again over a new one when the database fails. Throws
-   * AppError SERVICE_UNAVAILABLE when nothing is published yet, on damage, when memory does not suffice, and when too
-   * many of the caller's answers wait. Answers and statements of different callers take turns. `places`: of those for
-   * answers in work.
+   * Runs `work` on the newest snapshot, and once more on a new one when the database fails. Answers and statements of
+   * different callers take turns; `places`: places that this answer takes. Throws AppError SERVICE_UNAVAILABLE before
+   * the first publication, on damage, for lack of memory, and when too many answers of the caller wait.
    */
   read<T>(work: (snapshot: Snapshot) => Promise<T>, caller = '', places = 1): Promise<T> {
     return this.inTurn(caller, () => this.#read(work, caller), places);
   }
 
-  /** Does a part of an answer when it is the caller's turn. Throws as `read` does when too many wait. */
+  /** Runs a part of an answer at the caller's turn. Throws as `read` does when too many wait. */
   inTurn<T>(caller: string, work: () => Promise<T>, places = 1): Promise<T> {
     const { answerTurns } = this.#options;
     return answerTurns === undefined ? work() : answerTurns.run(caller, work, places);
@@ -165,7 +169,7 @@ export class SnapshotReader {
     }
   }
 
-  /** The newest snapshot; null while nothing is published. Throws AppError SERVICE_UNAVAILABLE on damage. */
+  /** The newest snapshot; null before the first publication. Throws AppError SERVICE_UNAVAILABLE on damage. */
   async snapshot(caller = ''): Promise<Snapshot | null> {
     await this.#refresh();
     const attached = this.#attached;
@@ -186,7 +190,7 @@ export class SnapshotReader {
       all: (sql, statement) => this.#all(attached, sql, statement ?? {}, caller),
       stream: (sql, statement) => this.#stream(attached, sql, statement, caller),
       writeParquet: (sql, statement, path, partitionBy) => {
-        // What a first try left is replaced.
+        // Remains of a first try are replaced.
         const parts = partitionBy === undefined ? '' : `, partition_by (${partitionBy}), overwrite true`;
         const target = `${quoted(path)} (format parquet, compression zstd${parts})`;
         return this.#copy(attached, sql, statement, target, caller);
@@ -203,25 +207,25 @@ export class SnapshotReader {
   }
 
   /**
-   * Waits until readers see every entry up to `sequence`, of an instance (UUID) or of all, at most `timeoutMs`; true
-   * when they do.
+   * Waits until readers see all entries up to `sequence`, of an instance (UUID) or of all. Resolves to false after
+   * `timeoutMs`.
    */
   waitFor(sequence: number, timeoutMs: number, instanceId?: string): Promise<boolean> {
     return this.#waiters.waitFor(sequence, timeoutMs, instanceId);
   }
 
-  /** Waits for reads under way, then closes everything. Nothing may be asked afterwards. */
+  /** Waits for running reads, then closes everything. No call may follow. */
   async close(): Promise<void> {
     while (this.#working.size > 0) await Promise.allSettled(this.#working);
     await this.#database?.close();
   }
 
-  /** The sequence up to which everything can be read, of an instance or of all; -1 while nothing can. */
+  /** Returns the sequence up to which all entries are readable, of an instance or of all; -1 while none is. */
   async #look(): Promise<(instanceId?: string) => number> {
     try {
       await this.#refresh();
     } catch (error) {
-      // A database that fails is replaced, so the wait continues.
+      // A failed database is replaced, so the wait continues.
       if (error instanceof AppError) throw error;
     }
     const manifest = this.#attached?.manifest;
@@ -249,7 +253,7 @@ export class SnapshotReader {
       this.#leaveIfLost(database, error);
       const damaged = isDamage(error);
       if (damaged) noteDamage(directory, 'segments', reasonOf(error));
-      // The caller asks another database once more.
+      // The caller tries again with another database.
       throw damaged && !isFault(error, 'invalidated') ? beingMade(error) : error;
     }
   }
@@ -288,7 +292,7 @@ export class SnapshotReader {
     });
   }
 
-  /** A failure may be that of the new file: whether ours are damaged is for those to say who only read. */
+  /** Writes a file. The failure may be that of the new file, so it leaves no note about the published files. */
   async #copy(
     attached: AttachedSegments,
     sql: string,
@@ -337,7 +341,7 @@ export class SnapshotReader {
     this.#options.onLost?.(error);
   }
 
-  /** The open database; a new one when the last was lost. */
+  /** The open database; a new one after a loss. */
   async #opened(): Promise<Reading> {
     if (this.#database !== null) return this.#database;
     this.#opening ??= this.#track(openDatabase(this.#options))
@@ -353,7 +357,7 @@ export class SnapshotReader {
     return this.#opening;
   }
 
-  /** Remembers work until it has ended, so that `close` can wait for it. */
+  /** Tracks work until it ends, so that `close` can wait for it. */
   #track<T>(work: Promise<T>): Promise<T> {
     this.#working.add(work);
     const ended = (): boolean => this.#working.delete(work);
@@ -388,7 +392,7 @@ export class SnapshotReader {
   }
 
   async #attach(stamp: string): Promise<void> {
-    // A file can be replaced between reading CURRENT and opening it: look again, then give up with the reason.
+    // A file may be replaced between the read of CURRENT and its opening: try again, then fail with the reason.
     for (let attempt = 1; ; attempt++) {
       const directory = this.#directory();
       if (directory === null) return;
@@ -398,7 +402,7 @@ export class SnapshotReader {
         return;
       }
       if (!isDeepStrictEqual(manifest.views, versionsOf(this.#options.views))) {
-        // The files that are open still give right answers; without them, an empty answer would be wrong.
+        // The open files still give right answers; without them, an empty answer would be wrong.
         if (this.#attached !== null) return;
         throw otherViews();
       }
@@ -414,7 +418,7 @@ export class SnapshotReader {
         this.#leaveIfLost(database, error);
         if (attempt < 5) continue;
         if (isDamage(error)) noteDamage(directory, 'segments', reasonOf(error));
-        // An old answer is better than none; without any, the caller must know.
+        // An old answer is better than none; without one, the caller must get the error.
         if (this.#attached === null) throw isDamage(error) ? beingMade(error) : error;
         return;
       }
@@ -422,7 +426,7 @@ export class SnapshotReader {
   }
 
   async #swap(database: Reading, directory: string, manifest: Manifest, stamp: string): Promise<void> {
-    // A query may find meanwhile that DuckDB has invalidated the database.
+    // Meanwhile, a query may find that DuckDB has invalidated the database.
     const isOpen = (): boolean => this.#database === database;
     const attached = await AttachedSegments.attach(database, directory, manifest, isOpen);
     const previous = this.#attached;
@@ -433,7 +437,7 @@ export class SnapshotReader {
   }
 }
 
-/** The first files of a shard appear a moment before its first `CURRENT`: how long to wait for it. */
+/** Time to wait for the first `CURRENT` of a shard: its first files appear a moment earlier. */
 const FIRST_PUBLICATION_MS = 1000;
 
 async function isFirstPublication(directory: string): Promise<boolean> {

@@ -1,7 +1,9 @@
-/** Covered by test/store/published/lost-database.test.ts. */
+/**
+ * The errors of a reader that cannot answer now. Each cause passes by itself, or once a worker has done its part.
+ *
+ * Test: test/store/published/lost-database.test.ts, test/store/published/turns-of-readers.test.ts.
+ */
 import { AppError } from '../../errors.ts';
-
-/** Why a reader cannot answer now. Each reason passes by itself, or when a worker has done its part. */
 
 export function beingMade(cause?: unknown): AppError {
   return unavailable(
