@@ -1,3 +1,9 @@
+/**
+ * Accepts valid requests: resolves their instance and session, then publishes them to the stream. A request that is
+ * sent again gets the same ids, and a refused one leaves no trace.
+ *
+ * Test: test/web/ingest/acceptor.test.ts.
+ */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { NIL, v7 } from 'uuid';
@@ -16,9 +22,9 @@ export interface AcceptorParts {
   readonly publisher: Publisher;
   readonly idempotency: IdempotencyStore;
   readonly holds: Pick<ErasureHolds, 'refuses'>;
-  /** For instances of which somebody said so: what is personal is masked before it is stored. */
+  /** Masks the personal data of instances with masking before their requests are stored. */
   readonly masker: Masker;
-  /** For the writes before a request is stored: see `createClaimTurns`. */
+  /** Turns for the writes that precede storing: see `createClaimTurns`. */
   readonly turns: Turns;
   /** Microseconds since 1970-01-01 UTC. */
   readonly clock: () => number;
@@ -27,14 +33,14 @@ export interface AcceptorParts {
 export interface AcceptRequest {
   /** The project of the request's key. */
   readonly projectId: string;
-  /** With its digest when there is an `idempotencyKey`. Its draft is written into. */
+  /** Has a digest if there is an `idempotencyKey`. Its draft is modified. */
   readonly body: PreparedRequest;
   readonly idempotencyKey: string | undefined;
-  /** Decides ids and time where the caller keeps what was settled itself, in place of an `idempotencyKey`. */
+  /** Ids and time of a caller that tracks its own retries; replaces `idempotencyKey`. */
   readonly claim?: IdempotencyClaim;
   /**
-   * In place of an `idempotencyKey`: gives the request its id, by which the worker drops what it has stored before.
-   * It costs no write, and nobody compares the bodies. The body names its session.
+   * Replaces `idempotencyKey`: determines the request id, by which the worker drops a repeated request. It costs no
+   * write, and bodies are not compared. The body must have a sessionId.
    */
   readonly deduplicationId?: string | undefined;
 }
@@ -46,29 +52,29 @@ export interface Accepted {
   readonly position: number;
 }
 
-/** Turns valid requests into stream records (docs/api.md): settles their instance and session, then publishes. */
+/** Accepts requests (docs/api.md). */
 export interface Acceptor {
   /**
-   * Resolves once everything in the request is stored durably. Rejects with AppError: FORBIDDEN (another
-   * project's `projectId`), NOT_FOUND (`instanceId`), CONFLICT (session of another instance,
-   * `Idempotency-Key` with another body, what was erased), and as Publisher and Registry do.
+   * Resolves once the whole request is stored durably. Rejects with AppError FORBIDDEN (another project's `projectId`),
+   * NOT_FOUND (`instanceId`), CONFLICT (a session of another instance, an `Idempotency-Key` with another body, erased
+   * data), and with the errors of Publisher and Registry.
    */
   accept(request: AcceptRequest): Promise<Accepted>;
 }
 
-/** Where a request goes; what has to be registered first, if anything, is `register`ed on the way. */
+/** The instance and session of a request. */
 interface Destination {
   readonly instance: Instance;
   readonly sessionId: string;
 }
 
-/** Well below the 24 h that every process knows a key. */
+/** Well below the 24 h for which the idempotency store keeps a key. */
 const ANSWERS_KEPT_MS = 3600 * 1000;
 const ANSWERS_KEPT = 20_000;
 
 export function createAcceptor(parts: AcceptorParts): Acceptor {
   const { registry, publisher, idempotency, holds, masker, turns, clock } = parts;
-  /** Answers of this process to requests with a key: most retries end here. */
+  /** Recent answers of this process to requests with a key: most retries end here. */
   const answers = new LRUCache<string, { readonly digest: string; readonly answer: Accepted }>({
     max: ANSWERS_KEPT,
     ttl: ANSWERS_KEPT_MS,
@@ -89,7 +95,7 @@ export function createAcceptor(parts: AcceptorParts): Acceptor {
         return earlier.answer;
       }
 
-      // Looked at before anything is written, so that a refused request leaves no trace.
+      // Checked before anything is written, so that a refused request leaves no trace.
       const named = await findNamed(registry, projectId, body);
       const refuseErased = (at: number): void => {
         const { sessionId } = body;
@@ -130,7 +136,7 @@ async function masked(
   return masking === undefined ? request : masker.mask(request, sessionId, masking);
 }
 
-/** Who says something, by the ids that were sent, and by those that are stored in their place: either may be erased. */
+/** Returns the authors by their sent ids and by their stored ones: an erasure may name either. */
 function saidByAll(saidBy: readonly SaidBy[], instance: Instance | null, masker: Masker): readonly SaidBy[] {
   const masking = instance?.masking;
   if (instance === null || masking === undefined || masking.userIds === 'asSent') return saidBy;
@@ -140,7 +146,7 @@ function saidByAll(saidBy: readonly SaidBy[], instance: Instance | null, masker:
   return [...saidBy, ...stored];
 }
 
-/** Neither the session nor anybody is named: who asks again learns nothing of who was erased. */
+/** The error names neither the session nor the user, so a retry does not reveal who was erased. */
 function wasErased(): AppError {
   return new AppError(
     'CONFLICT',
@@ -148,7 +154,7 @@ function wasErased(): AppError {
   );
 }
 
-/** What decides the id of a request that is sent again with the same id; null when it has none. */
+/** Derives the claim of a request with a deduplication id; null without one. */
 function deduplicated(
   projectId: string,
   sessionId: string | undefined,
@@ -159,7 +165,7 @@ function deduplicated(
   return { seed: `deduplication:${projectId}:${sessionId}:${deduplicationId}`, acceptedAt };
 }
 
-/** The instance that the request's ids lead to, and whether the project has nothing under its session id yet. */
+/** Finds the instance by the request's ids. `unclaimed`: its sessionId is new in the project. */
 async function findNamed(
   registry: Registry,
   projectId: string,
@@ -183,7 +189,7 @@ async function findNamed(
   };
 }
 
-/** Makes what the request needs and does not exist yet. Doing it again for the same request changes nothing. */
+/** Creates the missing session claim and instance. Idempotent for the same request. */
 async function settle(
   registry: Registry,
   projectId: string,
@@ -200,8 +206,8 @@ async function settle(
   }
   if (!named.unclaimed && named.instance !== null)
     return { instance: named.instance, sessionId: body.sessionId };
-  // The claim comes before the instance, so that of two requests that open the same session at once
-  // only one makes an instance.
+  // The session is claimed before its instance is created: when two requests open a session at once, only one creates
+  // an instance.
   const instanceId = named.instance?.id ?? newInstanceId();
   const holder = await registry.claimSession(projectId, body.sessionId, instanceId);
   if (named.instance !== null && holder !== named.instance.id) throw otherSession();
@@ -209,7 +215,7 @@ async function settle(
   return { instance, sessionId: body.sessionId };
 }
 
-/** The instance of a claimed session; made now when whoever claimed the session has not come so far. */
+/** Returns the instance of a claimed session; creates it if the claiming request has not done so yet. */
 function claimedInstance(
   registry: Registry,
   id: string,
@@ -235,7 +241,7 @@ function otherSession(): AppError {
   );
 }
 
-/** Ids as long as any. */
+/** Placeholder ids of the usual length, to check the size of a request. */
 const NOWHERE = { requestId: NIL, instanceId: NIL, sessionId: NIL };
 
 function complete(
@@ -255,7 +261,7 @@ function complete(
   });
 }
 
-/** The first 128 bits of a digest (hex), written as a UUID. */
+/** Formats the first 128 bits of a digest (hex) as a UUID. */
 function uuidOf(digest: string): string {
   return digest.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

@@ -1,4 +1,8 @@
-/** Covered by test/web/ingest/batch-ingestor.test.ts. */
+/**
+ * Accepts the lines of POST /v1/ingest/batch/, each by itself. Lines of one session are stored in their order.
+ *
+ * Test: test/web/ingest/batch-ingestor.test.ts.
+ */
 import { Turns } from '../../domain/turns.ts';
 import { AppError } from '../../errors.ts';
 import type { Accepted, Acceptor } from './acceptor.ts';
@@ -8,17 +12,16 @@ import type { MessageRequest } from './ingestor.ts';
 import type { Preparer } from './preparer.ts';
 import type { IngestWarnings } from './warnings.ts';
 
-/** What became of a line. */
 export type LineOutcome = {
   readonly line: number;
-  /** That were read. */
+  /** Number of messages that were parsed. */
   readonly messages: number;
 } & ({ readonly accepted: Accepted; readonly warnings: IngestWarnings } | { readonly refusal: AppError });
 
-/** What Ingestor.ingestBatch says. */
+/** See `Ingestor.ingestBatch`. */
 export type IngestBatch = (request: MessageRequest) => Promise<readonly LineOutcome[]>;
 
-/** Lines of all batches that are being accepted at a time: what a single request waits behind. */
+/** Lines of all batches that are accepted concurrently: a single request waits behind at most this many. */
 const LINES_AT_A_TIME = 64;
 
 export function createIngestBatch(
@@ -67,8 +70,8 @@ export function createIngestBatch(
 }
 
 /**
- * Begins all at once, but each line of a session behind the one before it, and not if that one has to be sent again:
- * it would overtake it.
+ * Starts all lines at once, except that each line of a session waits for the one before it. If that one is refused as
+ * unavailable, the line is refused too, because it would be stored first.
  */
 function inOrderOfSessions(
   lines: readonly PreparedLine[],
@@ -100,13 +103,13 @@ function isUnavailable(outcome: LineOutcome): boolean {
   return 'refusal' in outcome && outcome.refusal.code === 'SERVICE_UNAVAILABLE';
 }
 
-/** Where no line got anywhere, the request is to be sent again as a whole: every client knows how. */
+/** Throws if the service was unavailable for every line, so that the client retries the whole request. */
 function refuseWhenAway(outcomes: readonly LineOutcome[]): void {
   const [first] = outcomes;
   if (first !== undefined && 'refusal' in first && outcomes.every(isUnavailable)) throw first.refusal;
 }
 
-/** Counts what had to be read of a body to refuse it. */
+/** Reports the messages that were parsed before the body was refused. */
 export function countingRead(onPrepared: MessageRequest['onPrepared']): (error: unknown) => never {
   return (error) => {
     if (error instanceof AppError && error.messagesRead > 0)

@@ -1,7 +1,11 @@
-/** Covered by test/web/ingest/acceptor.test.ts. */
+/**
+ * Digests JSON bodies. Bodies that differ only in the order of members have the same digest.
+ *
+ * Test: test/web/ingest/acceptor.test.ts.
+ */
 import { createHash } from 'node:crypto';
 
-/** SHA-256 (hex) of what a body means: the order of members does not matter. */
+/** Returns SHA-256 in hex. */
 export function bodyDigest(body: object): string {
   return createHash('sha256')
     .update(JSON.stringify(sorted(body)))

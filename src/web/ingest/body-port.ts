@@ -1,15 +1,20 @@
-/** Covered by test/web/ingest/preparer.test.ts. */
+/**
+ * The worker-thread side of `BodyThreads`: prepares bodies and posts the results back.
+ *
+ * Test: test/web/ingest/preparer.test.ts.
+ */
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { AppError, refusalOf } from '../../errors.ts';
 import type { ThreadMessage, ThreadReply, ThreadRequest } from './body-threads.ts';
 import type { ReceivedBody } from './prepared-request.ts';
 
-/** As the worker: what answers requests goes first. */
+/** As for the worker: request handlers have a higher priority. */
 const PRIORITY = 5;
 
 /**
- * In a thread of `BodyThreads`: answers each body with what `prepare` makes of it. `movable`: what need not be copied.
+ * Replies to each body with the result of `prepare`. `movable` lists the buffers that are transferred instead of
+ * copied.
  */
 export function serveBodies<Options, Prepared>(
   prepare: (body: ReceivedBody, options: Options) => Prepared | null | Promise<Prepared | null>,
@@ -17,7 +22,7 @@ export function serveBodies<Options, Prepared>(
 ): void {
   if (parentPort === null) return;
   const port = parentPort;
-  // Elsewhere a priority is that of the whole process.
+  // On other platforms the priority applies to the whole process.
   if (process.platform === 'linux') setPriority(PRIORITY);
 
   const replyTo = async ({ body, options }: ThreadRequest<Options>): Promise<ThreadReply<Prepared>> => {

@@ -1,4 +1,8 @@
-/** What a thread of the preparer runs: one body after the other. Covered by test/web/ingest/preparer.test.ts. */
+/**
+ * Entry point of the preparer's threads.
+ *
+ * Test: test/web/ingest/preparer.test.ts.
+ */
 import { serveBodies } from './body-port.ts';
 import { createPrepareBody, transferablesOf } from './prepared-batch.ts';
 

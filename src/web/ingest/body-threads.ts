@@ -1,50 +1,56 @@
+/**
+ * Processes bodies on worker threads, off the event loop: at most two at a time and one of each caller; callers take
+ * turns.
+ *
+ * Test: test/web/ingest/preparer.test.ts.
+ */
 import { Worker } from 'node:worker_threads';
 import { FairQueue } from '../../domain/turns.ts';
 import { AppError, type Refusal } from '../../errors.ts';
 import type { ReceivedBody } from './prepared-request.ts';
 
-/** A body, and what else a thread is told. */
+/** A body and the options for its thread. */
 export interface ThreadRequest<Options> {
   readonly body: ReceivedBody;
   readonly options: Options;
 }
 
-/** `prepared` null: the inflated body is larger than the limit. */
+/** A null `prepared` means that the inflated body exceeds the limit. */
 export type ThreadReply<Prepared> =
   | { readonly prepared: Prepared | null }
   | { readonly refusal: Refusal }
   | { readonly fault: string };
 
-/** `ready` comes first: the thread has loaded everything. */
+/** A thread posts `ready` once it has loaded its modules. */
 export type ThreadMessage<Prepared> = 'ready' | ThreadReply<Prepared>;
 
 export interface BodyThreadsOptions {
-  /** The largest body, inflated. */
+  /** Limit of an inflated body, bytes. */
   readonly bodyBytes: number;
-  /** What a thread runs: it calls `serveBodies`. */
+  /** Entry point of the threads; it calls `serveBodies`. */
   readonly threadFile: string;
-  /** What a thread finds as its `workerData`. */
+  /** Passed to threads as `workerData`. */
   readonly data?: unknown;
-  /** How long one body may take. Default 30 s. */
+  /** Time limit of one body. Default 30 s. */
   readonly timeoutMs?: number;
-  /** Hears of threads that ended by themselves. */
+  /** Called when a thread ends unexpectedly. */
   readonly onThreadLost?: (error: unknown) => void;
 }
 
 export interface BodyContext {
-  /** Bodies of one caller (the project) are prepared one after the other, so that others get their turn. */
+  /** The project. Its bodies are prepared one at a time, so that others get their turn. */
   readonly caller: string;
-  /** True when nobody waits for the answer any more. */
+  /** Returns true once the client has disconnected. */
   readonly abandoned: () => boolean;
-  /** Asked when its turn has come. What it throws refuses the body, which is not read. */
+  /** Called when the body's turn has come. If it throws, the body is refused without being read. */
   readonly mayBegin: () => void;
 }
 
 const TIMEOUT_MS = 30_000;
 const THREADS = 2;
-/** More bodies of one caller are not kept waiting. */
+/** Limit of a caller's waiting bodies. */
 const MAX_WAITING = 256;
-/** A second thread that has nothing to do is ended after this time. */
+/** Idle time after which a second thread ends. */
 const IDLE_MS = 10_000;
 
 const MIB = 2 ** 20;
@@ -56,16 +62,16 @@ interface Job<Options, Prepared> {
   readonly reject: (error: unknown) => void;
 }
 
-/** A thread that is there, and what it does. */
+/** A running thread and its current job. */
 interface Thread<Options, Prepared> {
   readonly worker: Worker;
-  /** It has loaded everything. */
+  /** True once its modules are loaded. */
   ready: boolean;
   job: Job<Options, Prepared> | null;
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Reads bodies off the event loop: at most two at a time, callers by turns. The threads keep no process alive. */
+/** The threads do not keep the process alive. */
 export class BodyThreads<Options, Prepared> {
   readonly #options: BodyThreadsOptions;
   readonly #waiting = new FairQueue<Job<Options, Prepared>>();
@@ -97,7 +103,7 @@ export class BodyThreads<Options, Prepared> {
     await Promise.all([...this.#threads].map((thread) => this.#end(thread, shuttingDown())));
   }
 
-  /** Gives waiting bodies to free threads; starts a thread when there is none for them. */
+  /** Assigns waiting bodies to free threads; starts a thread if a caller has none. */
   #next(): void {
     for (const thread of this.#threads) {
       if (!thread.ready || thread.job !== null) continue;
@@ -110,7 +116,7 @@ export class BodyThreads<Options, Prepared> {
       this.#open();
   }
 
-  /** Whether no body of the caller is in work. */
+  /** Returns true if no body of the caller is being processed. */
   readonly #isIdle = (caller: string): boolean =>
     [...this.#threads].every(({ job }) => job?.context.caller !== caller);
 
@@ -134,7 +140,7 @@ export class BodyThreads<Options, Prepared> {
   #open(): void {
     const worker = new Worker(this.#options.threadFile, {
       workerData: this.#options.data,
-      // Several times what the worst body of the allowed size takes: a parser that meets the limit ends the process.
+      // Several times what the worst body of the allowed size needs: a thread that exceeds its heap limit ends.
       resourceLimits: {
         maxOldGenerationSizeMb: 512 + 16 * Math.ceil(this.#options.bodyBytes / MIB),
         maxYoungGenerationSizeMb: 48,
@@ -182,7 +188,7 @@ export class BodyThreads<Options, Prepared> {
     this.#restAfterNext(thread);
   }
 
-  /** A second thread that has nothing to do is ended after a while. */
+  /** Ends the second thread after an idle time. */
   #restAfterNext(thread: Thread<Options, Prepared>): void {
     this.#next();
     if (thread.job !== null) return;
@@ -192,7 +198,7 @@ export class BodyThreads<Options, Prepared> {
     thread.timer.unref();
   }
 
-  /** Ends a thread; the body that it works on, if any, is refused. */
+  /** Ends a thread and refuses its current body. */
   async #end(thread: Thread<Options, Prepared>, refusal: AppError): Promise<void> {
     clearTimeout(thread.timer);
     this.#threads.delete(thread);
@@ -202,11 +208,11 @@ export class BodyThreads<Options, Prepared> {
     this.#next();
   }
 
-  /** A thread ended by itself. */
+  /** Handles a thread that ended unexpectedly. */
   #lose(thread: Thread<Options, Prepared>, fault: unknown): void {
     if (!this.#threads.delete(thread)) return;
     clearTimeout(thread.timer);
-    // One that could not even start: whoever waits for it learns.
+    // A thread that could not start has no job: a waiting body is refused in its place.
     if (!thread.ready) thread.job = this.#takeJob();
     const outOfMemory = (fault as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
     thread.job?.reject(

@@ -1,14 +1,19 @@
+/**
+ * Turns for the registry writes that precede storing a request.
+ *
+ * Test: test/web/ingest/curator.test.ts, test/web/instances-route.test.ts.
+ */
 import { Turns } from '../../domain/turns.ts';
 import { AppError } from '../../errors.ts';
 
-/** Synced writes that are asked of the registry at a time; one project has at most half of them under way. */
+/** Concurrent synced writes to the registry; one project has at most half of them. */
 const AT_A_TIME = 128;
-/** More of one project are refused. */
+/** Limit of a project's waiting writes. */
 const MAX_WAITING = 2048;
 
 /**
- * Turns of projects for what has to be written before a request is stored: keys of requests, sessions of callers' own
- * ids, instances. NATS writes one after the other, so what one project asks for would delay all that come later.
+ * Makes the turns of projects for writes of idempotency keys, session claims and instances. NATS executes writes one
+ * after the other, so a project's burst would delay all others.
  */
 export function createClaimTurns(): Turns {
   return new Turns({

@@ -1,4 +1,8 @@
-/** The bodies of POST /v1/curations/ and POST /v1/topics/. Covered by test/web/ingest/curation-body.test.ts. */
+/**
+ * Parses the bodies of POST /v1/curations/ and POST /v1/topics/.
+ *
+ * Test: test/web/ingest/curation-body.test.ts.
+ */
 import { z } from 'zod';
 import type { AskedCuration } from '../../domain/asked-curations.ts';
 import {
@@ -18,14 +22,14 @@ export interface CurationRequest {
   readonly asked: AskedCuration;
 }
 
-/** What a person writes is one line: white space is collapsed. */
+/** Collapses white space, so that a person's text becomes one line. */
 export function tidy(text: string): string {
   return text.toWellFormed().replace(/\s+/gu, ' ').trim();
 }
 
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
-/** A line of text that people write, at most so many UTF-16 units long. */
+/** Schema of a one-line text of at most `longest` UTF-16 units. */
 export function line(longest: number) {
   return z
     .string('must be a string')
@@ -43,7 +47,7 @@ const id = (description: string) => givenUuid.describe(description);
 
 const instanceId = id('The instance of what is curated.');
 
-/** What RENAME and PIN name, one of these, and its entity in a record. */
+/** The members of which RENAME and PIN take exactly one, with the entity that each names. */
 const NAMED_BY = {
   topicId: 'TOPIC',
   topicClusterId: 'CLUSTER',
@@ -76,7 +80,6 @@ const topicId = id('The topic.');
 
 const ACTIONS = ['RENAME', 'PIN', 'MERGE', 'MOVE', 'HIDE', 'UNDO'] as const;
 
-/** POST /v1/curations/: its body. */
 export const curationSchema = z.discriminatedUnion(
   'action',
   [
@@ -149,7 +152,6 @@ const example = z
   )
   .meta({ minLength: 1, maxLength: LONGEST_EXAMPLE });
 
-/** POST /v1/topics/: its body. */
 export const newTopicSchema = z.strictObject(
   {
     instanceId: id('The instance that the topic is for.'),
@@ -170,7 +172,7 @@ export const newTopicSchema = z.strictObject(
   'must be a JSON object',
 );
 
-/** @throws AppError VALIDATION_ERROR */
+/** Throws AppError VALIDATION_ERROR. */
 export function parseCuration(json: unknown): CurationRequest {
   const body = checked(curationSchema, json);
   return { instanceId: body.instanceId.toLowerCase(), asked: askedBy(body) };
@@ -199,7 +201,7 @@ function askedBy(body: z.output<typeof curationSchema>): AskedCuration {
   }
 }
 
-/** There is exactly one. */
+/** Returns the target; the schema ensures that exactly one is given. */
 function targetOf(body: Readonly<Partial<Record<NamedBy, string | undefined>>>): {
   readonly entity: CuratedEntity;
   readonly id: string;
@@ -208,7 +210,7 @@ function targetOf(body: Readonly<Partial<Record<NamedBy, string | undefined>>>):
   return { entity: NAMED_BY[given], id: (body[given] ?? '').toLowerCase() };
 }
 
-/** @throws AppError VALIDATION_ERROR */
+/** Throws AppError VALIDATION_ERROR. */
 export function parseNewTopic(json: unknown): CurationRequest {
   const body = checked(newTopicSchema, json);
   return {

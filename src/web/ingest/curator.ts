@@ -1,4 +1,8 @@
-/** Covered by test/web/ingest/curator.test.ts and test/e2e/steering-rules.test.ts. */
+/**
+ * Publishes people's curations to the stream. A retry with the same `Idempotency-Key` publishes the same record.
+ *
+ * Test: test/web/ingest/curator.test.ts, test/e2e/steering-rules.test.ts.
+ */
 import { NIL, v7 } from 'uuid';
 import { actionOf, madeBy, type AskedCuration } from '../../domain/asked-curations.ts';
 import type { RecordedRequest } from '../../domain/records.ts';
@@ -12,7 +16,7 @@ import { claimedId, type IdempotencyStore } from './idempotency.ts';
 export interface CuratorParts {
   readonly publisher: Publisher;
   readonly idempotency: IdempotencyStore;
-  /** For the writes before a curation is stored: see `createClaimTurns`. */
+  /** Turns for the writes that precede storing: see `createClaimTurns`. */
   readonly turns: Turns;
   /** Microseconds since 1970-01-01 UTC. */
   readonly clock: () => number;
@@ -23,25 +27,24 @@ export interface CurateRequest extends CurationRequest {
   readonly projectId: string;
   readonly keyId: string;
   readonly idempotencyKey: string | undefined;
-  /** As how many messages it counts. */
+  /** Work of the curation, in messages. */
   readonly messages: number;
-  /** Refuses what cannot be done, or puts heirs in the place of what merged away. */
+  /** Throws if the curation is impossible; replaces merged entities by their heirs. */
   readonly check: (asked: AskedCuration) => Promise<AskedCuration>;
 }
 
 export interface Curated {
   readonly curationId: string;
-  /** The topic or cluster that it makes. */
+  /** The topic or cluster that it creates. */
   readonly made: { readonly what: 'topic' | 'cluster'; readonly id: string } | null;
   /** Stream sequence of its record: `X-Stream-Position`. */
   readonly position: number;
 }
 
-/** Puts what people decide on the stream. */
 export interface Curator {
   /**
-   * Resolves once it is stored durably. Rejects with what `check` throws, and with AppError: CONFLICT
-   * (`Idempotency-Key` with another body), and as Publisher does.
+   * Resolves once the curation is stored durably. Rejects with the errors of `check`, with AppError CONFLICT
+   * (`Idempotency-Key` with another body), and with the errors of Publisher.
    */
   curate(request: CurateRequest): Promise<Curated>;
 }
@@ -53,7 +56,7 @@ export function createCurator({ publisher, idempotency, turns, clock }: CuratorP
         idempotencyKey === undefined
           ? null
           : ([projectId, idempotencyKey, bodyDigest({ instanceId, ...asked })] as const);
-      // What a retry asks for was checked before, and may be done by now: a second check could refuse it.
+      // A retry is not checked again: its curation may be applied by now, and a check could refuse it.
       const earlier = keyed === null ? null : await idempotency.find(...keyed);
       const settled = earlier === null ? await check(asked) : asked;
       const recordOf = (ids: Ids, acceptedAt: number): RecordedRequest => ({
@@ -84,6 +87,6 @@ export function createCurator({ publisher, idempotency, turns, clock }: CuratorP
 interface Ids {
   readonly request: string;
   readonly curation: string;
-  /** Of what it makes, if anything. */
+  /** Id of the topic or cluster that it creates, if any. */
   readonly made: string;
 }

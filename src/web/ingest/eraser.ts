@@ -1,4 +1,9 @@
-/** Covered by test/web/ingest/eraser.test.ts. */
+/**
+ * Accepts erasures; the worker executes them. An accepted erasure is never lost: the ledger holds it before the stream
+ * does.
+ *
+ * Test: test/web/ingest/eraser.test.ts.
+ */
 import { NIL, v7 } from 'uuid';
 import { erasureRecord } from '../../domain/erasure-record.ts';
 import type { Erasure, ErasureDigest } from '../../domain/erasures.ts';
@@ -14,12 +19,12 @@ import { claimedId, type IdempotencyStore } from './idempotency.ts';
 
 export interface EraserParts {
   readonly publisher: Pick<Publisher, 'check'>;
-  /** Stores a request as an entry of its own; its sequence. */
+  /** Stores a request as an entry of its own and returns its sequence. */
   readonly publish: (request: RecordedRequest) => Promise<number>;
   readonly ledger: Pick<ErasureLedger, 'add' | 'place'>;
   readonly digest: ErasureDigest;
   readonly idempotency: IdempotencyStore;
-  /** For the writes before an erasure is in the ledger: see `createClaimTurns`. */
+  /** Turns for the writes that precede the ledger: see `createClaimTurns`. */
   readonly turns: Turns;
   /** Microseconds since 1970-01-01 UTC. */
   readonly clock: () => number;
@@ -30,23 +35,22 @@ export interface EraseRequest extends ErasureRequest {
   readonly projectId: string;
   readonly keyId: string;
   readonly idempotencyKey: string | undefined;
-  /** Refuses what nobody knows. */
+  /** Throws if the subject is unknown. */
   readonly check: () => Promise<void>;
-  /** Keeps who asked for an erasure of this id. Where it rejects, nothing is erased. */
+  /** Logs who requested the erasure of this id. If it rejects, nothing is erased. */
   readonly record: (id: string) => Promise<void>;
 }
 
-/** Takes erasures. They are done later, by the worker. */
 export interface Eraser {
   /**
-   * Resolves once the erasure is in the ledger and on the stream, with its place there. Rejects with what `check` and
-   * `record` throw, and with AppError: CONFLICT (`Idempotency-Key` with another body), SERVICE_UNAVAILABLE, and as
-   * Publisher does.
+   * Resolves once the erasure is in the ledger and on the stream, with its position there. Rejects with the errors of
+   * `check` and `record`, with AppError CONFLICT (`Idempotency-Key` with another body) or SERVICE_UNAVAILABLE, and with
+   * the errors of Publisher.
    */
   erase(request: EraseRequest): Promise<Erasure>;
 }
 
-/** The erasure is in the ledger by then: whoever tries again gets the same one. */
+/** The ledger holds the erasure by then, so a retry gets the same one. */
 function refuse(cause: unknown): never {
   if (cause instanceof AppError) throw cause;
   const message = 'The stream cannot be written now. Try again.';
@@ -54,10 +58,9 @@ function refuse(cause: unknown): never {
 }
 
 /**
- * The ledger has an erasure before the stream does, at position 0: what is accepted is never lost. A process that ends
- * between the two, or a stream that is full, leaves it there, and the executor publishes what has stood at 0 for a
- * minute. A retry with the same `Idempotency-Key` does the same at once. Both publish the same request
- * (`erasureRecord`), and the ledger keeps the position that it was told first.
+ * The ledger stores an erasure at position 0 before it is published. If the process ends in between, or the stream is
+ * full, the executor publishes an erasure that has been at 0 for a minute; a retry with the same `Idempotency-Key` does
+ * so at once. Both publish the same request (`erasureRecord`), and the ledger keeps the first position.
  */
 export function createEraser(parts: EraserParts): Eraser {
   const { publisher, publish, ledger, digest, idempotency, turns, clock } = parts;
@@ -84,7 +87,7 @@ export function createEraser(parts: EraserParts): Eraser {
         idempotencyKey === undefined
           ? null
           : ([projectId, idempotencyKey, bodyDigest({ ...target, reason, what: 'erasure' })] as const);
-      // What a retry asks for was checked before, and may be gone by now: a second check would refuse it.
+      // A retry is not checked again: the data may be erased by now, and a check would refuse it.
       const earlier = keyed === null ? null : await idempotency.find(...keyed);
       if (earlier === null) await check();
       const erasureOf = (id: string, acceptedAt: number): Erasure => ({

@@ -1,4 +1,8 @@
-/** The body of POST /v1/erasures/. Covered by test/web/erasure-routes.test.ts. */
+/**
+ * Parses the body of POST /v1/erasures/.
+ *
+ * Test: test/web/erasure-routes.test.ts.
+ */
 import { z } from 'zod';
 import type { ErasedKind } from '../../domain/erasures.ts';
 import { MAX_LABEL_BYTES } from '../../domain/limits.ts';
@@ -6,18 +10,18 @@ import { givenUuid } from '../../domain/uuid.ts';
 import { line, tidy } from './curation-body.ts';
 import { checked } from './validation.ts';
 
-/** Of why something is erased, UTF-16 units. */
+/** Length of a reason, UTF-16 units. */
 const LONGEST_REASON = 500;
 
 /** A valid request: UUIDs in lower case, texts as they are stored. */
 export interface ErasureRequest {
   readonly instanceId: string;
   readonly kind: ErasedKind;
-  /** The id of the session or of the instance, the `userId` of the end user, as records have it; positions as a text. */
+  /** Id of the session or instance, `userId` of the end user as records hold it, or the positions joined by commas. */
   readonly name: string;
-  /** Of messages: where they stand, ascending, each once; of others none. */
+  /** Positions of messages, ascending, without duplicates; empty for other kinds. */
   readonly positions: readonly number[];
-  /** Null: none was given. */
+  /** Null without a reason. */
   readonly reason: string | null;
 }
 
@@ -31,10 +35,9 @@ export const givenEndUser = z
   );
 
 const TARGETS = ['sessionId', 'externalId', 'messages', 'everything'] as const;
-/** Messages of one erasure. */
+/** Limit of messages of one erasure. */
 export const MOST_ERASED_MESSAGES = 1000;
 
-/** POST /v1/erasures/: its body. */
 export const newErasureSchema = z
   .strictObject(
     {
@@ -70,14 +73,14 @@ export const newErasureSchema = z
     for (const other of others) refuse(other, `must not stand beside ${first}`);
   });
 
-/** @throws AppError VALIDATION_ERROR */
+/** Throws AppError VALIDATION_ERROR. */
 export function parseErasure(json: unknown): ErasureRequest {
   const body = checked(newErasureSchema, json);
   const instanceId = body.instanceId.toLowerCase();
   const reason = tidy(body.reason ?? '');
   const rest = { instanceId, positions: [], reason: reason === '' ? null : reason };
   if (body.sessionId !== undefined) return { ...rest, kind: 'SESSION', name: body.sessionId.toLowerCase() };
-  // As POST /v1/ingest/ stores it.
+  // Normalized as POST /v1/ingest/ stores it.
   if (body.externalId !== undefined)
     return { ...rest, kind: 'END_USER', name: body.externalId.toWellFormed() };
   if (body.messages !== undefined) {

@@ -1,9 +1,11 @@
 /**
- * The key itself, without the store: threads that read bodies need no stream. Covered by test/web/ingest/acceptor.test.ts.
+ * Validates idempotency keys. It is separate from the store, because threads that parse bodies need no stream.
+ *
+ * Test: test/web/ingest/acceptor.test.ts.
  */
 import { AppError } from '../../errors.ts';
 
-/** What a key may be, and a `deduplicationId`. */
+/** Pattern of an idempotency key and of a `deduplicationId`. */
 export const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
 
 export const IDEMPOTENCY_KEY_RULE = 'must be 1 to 255 printable ASCII characters';
@@ -12,11 +14,7 @@ export function isIdempotencyKey(value: unknown): value is string {
   return typeof value === 'string' && PRINTABLE.test(value);
 }
 
-/**
- * Reads the `Idempotency-Key` header; undefined when there is none.
- *
- * @throws AppError VALIDATION_ERROR
- */
+/** Returns the `Idempotency-Key` header; undefined without one. Throws AppError VALIDATION_ERROR. */
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (isIdempotencyKey(header)) return header;

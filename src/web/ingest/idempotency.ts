@@ -1,37 +1,38 @@
-/** Covered by test/web/ingest/acceptor.test.ts. */
+/**
+ * Keeps idempotency keys for 24 h. One write before the request is stored fixes its ids, so a retry needs no stored
+ * answer: it gets the same ids and stores the same request again, which the worker drops by its request id.
+ *
+ * Test: test/web/ingest/acceptor.test.ts.
+ */
 import { createHash } from 'node:crypto';
 import { v7 } from 'uuid';
 import { AppError } from '../../errors.ts';
 import type { StreamConnection } from '../../stream/connection.ts';
 import { openKeyValue } from '../../stream/kv/key-value.ts';
 
-/** How long a key holds. */
+/** Lifetime of a key. */
 export const IDEMPOTENCY_TTL_MS = 24 * 3600 * 1000;
 
-/** What the first request with a key settled for all that follow. */
+/** The ids and time that the first request with a key fixed for its retries. */
 export interface IdempotencyClaim {
-  /** Decides the ids that this request is given; the same in every retry. */
+  /** Determines the ids of the request; the same in every retry. */
   readonly seed: string;
-  /** Microseconds; retries record the same time. */
+  /** Microseconds since 1970-01-01 UTC; the same in every retry. */
   readonly acceptedAt: number;
 }
 
-/**
- * Keeps (project, key) → body for 24 h. What decides the ids is settled by one write before the request
- * is stored, so that a retry needs no record of the answer: it gets the same ids, and stores the same request
- * again, which the worker drops by its request id.
- */
+/** Maps (project, key) to the body's digest. */
 export interface IdempotencyStore {
   /**
-   * Claims the key, or returns the claim of whoever was first. Throws AppError CONFLICT when the key was used
-   * with another body, SERVICE_UNAVAILABLE when NATS cannot be asked.
+   * Claims the key, or returns the first request's claim. Throws AppError CONFLICT if the key was used with another
+   * body, SERVICE_UNAVAILABLE while NATS is unreachable.
    */
   claim(projectId: string, key: string, bodyDigest: string, acceptedAt: number): Promise<IdempotencyClaim>;
-  /** The claim of whoever was first; null when nobody was. Throws as `claim`. */
+  /** Returns the first request's claim, or null. Throws as `claim`. */
   find(projectId: string, key: string, bodyDigest: string): Promise<IdempotencyClaim | null>;
 }
 
-/** A UUIDv7 of the claim's time and seed, another for each kind of thing. */
+/** Returns a UUIDv7 from the claim's time and seed; another one for each `kind`. */
 export function claimedId(kind: string, { seed, acceptedAt }: IdempotencyClaim): string {
   const random = createHash('sha256').update(`${kind}:${seed}`).digest().subarray(0, 16);
   return v7({ msecs: Math.floor(acceptedAt / 1000), seq: random.readUInt32BE(12), random });
@@ -81,7 +82,6 @@ export async function openIdempotencyStore(
   };
 }
 
-/** The answer to a key that was used with another body. */
 export function otherBody(): AppError {
   return new AppError(
     'CONFLICT',
@@ -89,7 +89,7 @@ export function otherBody(): AppError {
   );
 }
 
-// The time is part of the seed: the same key after a day is another request.
+// The seed includes the time: after a day, the same key means another request.
 function claimFrom(name: string, { digest, acceptedAt }: StoredClaim): IdempotencyClaim {
   return { seed: `${name}:${digest}:${acceptedAt}`, acceptedAt };
 }

@@ -1,16 +1,18 @@
-/** Covered by test/web/ingest/preparer.test.ts and test/web/app.test.ts. */
+/**
+ * Decompresses bodies. The output and the memory are bounded by the limit, whatever the input.
+ *
+ * Test: test/web/ingest/preparer.test.ts, test/web/app.test.ts.
+ */
 import { brotliDecompressSync, constants, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { AppError } from '../../errors.ts';
 
-/** How a body was compressed on its way. */
 export type ContentEncoding = 'identity' | 'gzip' | 'br' | 'zstd';
 
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Undoes a Content-Encoding; null when the result is larger than `limit` bytes.
- *
- * @throws AppError BAD_REQUEST when the bytes are not in their encoding, or end too early
+ * Decompresses a body; null when the result exceeds `limit` bytes. Throws AppError BAD_REQUEST for bytes that are
+ * invalid in their encoding or end too early.
  */
 export function inflate(bytes: Uint8Array, encoding: ContentEncoding, limit: number): Uint8Array | null {
   if (encoding === 'identity') return bytes.length > limit ? null : bytes;
@@ -35,7 +37,7 @@ export function inflate(bytes: Uint8Array, encoding: ContentEncoding, limit: num
   }
 }
 
-/** A few bytes may ask zstd for a window of gigabytes: none larger than the result may be is needed. */
+/** A few bytes may request a zstd window of gigabytes; a window larger than the limit is never needed. */
 function windowLogFor(limit: number): number {
   return Math.min(Math.max(Math.ceil(Math.log2(limit)), 23), 30);
 }

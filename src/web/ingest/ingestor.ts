@@ -1,3 +1,8 @@
+/**
+ * Ingests requests: parses and checks them, stores them durably, and only then answers.
+ *
+ * Test: test/web/ingest/ingestor.test.ts.
+ */
 import type { Accepted, Acceptor } from './acceptor.ts';
 import { countingRead, createIngestBatch, type LineOutcome } from './batch-ingestor.ts';
 import { readIdempotencyKey } from './idempotency-key.ts';
@@ -6,33 +11,35 @@ import type { ReceivedBody } from './prepared-request.ts';
 import type { Preparer } from './preparer.ts';
 import type { IngestWarnings } from './warnings.ts';
 
-/** A request to a route that takes messages, as it came. */
+/** A received request of a route that accepts messages. */
 export interface MessageRequest {
   /** The project of the request's key. */
   readonly projectId: string;
-  /** Whose turn it is when many bodies wait: the project. */
+  /** The project; callers take turns when many bodies wait. */
   readonly caller: string;
-  /** Undefined when there is none. */
+  /** Undefined without a body. */
   readonly body: ReceivedBody | undefined;
-  /** True when nobody waits for the answer any more. */
+  /** Returns true once the client has disconnected. */
   readonly abandoned: () => boolean;
-  /** Asked before a large body is read, when its turn has come. What it throws refuses the request. */
+  /** Called before a large body is parsed. If it throws, the request is refused. */
   readonly mayBegin: () => void;
-  /** Hears what the request comes to, before it is stored or refused for what is in it. What it throws refuses the request. */
+  /**
+   * Called with the request's size, before it is stored or refused for its content. If it throws, the request is
+   * refused.
+   */
   readonly onPrepared: (size: PreparedSize) => void;
 }
 
-/** A request of POST /v1/ingest/ as it came. */
+/** A received request of POST /v1/ingest/. */
 export interface IngestRequest extends MessageRequest {
-  /** The header as sent. */
+  /** The raw header. */
   readonly idempotencyKey: string | string[] | undefined;
 }
 
-/** What a request comes to. */
 export interface PreparedSize {
-  /** That were read. */
+  /** Number of messages that were parsed. */
   readonly messages: number;
-  /** As written out for the stream; 0: it is refused. */
+  /** Bytes of the encoded request; 0 if it is refused. */
   readonly bytes: number;
 }
 
@@ -40,20 +47,17 @@ export interface Ingested extends Accepted {
   readonly warnings: IngestWarnings;
 }
 
-/** Takes messages in: reads and checks the request, stores it durably, and only then answers. */
 export interface Ingestor {
   /**
-   * @throws AppError BAD_REQUEST, VALIDATION_ERROR, PAYLOAD_TOO_LARGE, FORBIDDEN, NOT_FOUND, CONFLICT,
-   * SERVICE_UNAVAILABLE
+   * Throws AppError BAD_REQUEST, VALIDATION_ERROR, PAYLOAD_TOO_LARGE, FORBIDDEN, NOT_FOUND, CONFLICT or
+   * SERVICE_UNAVAILABLE.
    */
   ingest(request: IngestRequest): Promise<Ingested>;
   /**
-   * Takes many requests in one; each is stored whole or refused, by itself. Resolves when everything that is not
-   * refused is stored durably: one outcome for each line that is not blank, in their order. Lines of one session are
-   * stored in their order.
-   *
-   * @throws AppError BAD_REQUEST, VALIDATION_ERROR, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE (also when that is what
-   * every line came to)
+   * Ingests a request on each line; each is stored whole or refused by itself. Resolves with an outcome for each line
+   * that is not blank, in order, once all accepted lines are stored durably. Lines of one session are stored in order.
+   * Throws AppError BAD_REQUEST, VALIDATION_ERROR, PAYLOAD_TOO_LARGE or SERVICE_UNAVAILABLE (also if every line failed
+   * with it).
    */
   ingestBatch(request: MessageRequest): Promise<readonly LineOutcome[]>;
 }

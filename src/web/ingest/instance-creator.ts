@@ -1,3 +1,8 @@
+/**
+ * Creates instances. Requests with the same `idempotencyKey` get the same instance.
+ *
+ * Test: test/web/instances-route.test.ts.
+ */
 import type { Turns } from '../../domain/turns.ts';
 import type { Instance, Registry } from '../registry/registry.ts';
 import { bodyDigest } from './body-digest.ts';
@@ -19,12 +24,11 @@ export interface InstanceRequest {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** Creates an instance; for the same `idempotencyKey` it is the same each time. */
 export type InstanceCreator = (request: InstanceRequest) => Promise<Instance>;
 
 /**
- * Covered by test/web/instances-route.test.ts. What it makes throws AppError CONFLICT for a key that was used with
- * another body, and as IdempotencyStore and Registry do.
+ * The creator throws AppError CONFLICT for a key that was used with another body, and the errors of IdempotencyStore
+ * and Registry.
  */
 export function createInstanceCreator(parts: InstanceCreatorParts): InstanceCreator {
   const { registry, idempotency, turns, clock } = parts;

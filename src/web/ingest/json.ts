@@ -1,15 +1,16 @@
+/**
+ * Parses JSON bodies and refuses values that could harm code that walks or copies them: too many values, too much
+ * depth, members named `__proto__`.
+ *
+ * Test: test/web/ingest/json.test.ts.
+ */
 import { AppError } from '../../errors.ts';
 import { MAX_JSON_VALUES, MAX_NESTING } from '../../domain/limits.ts';
 import { invalidRequest } from './validation.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * Reads JSON from UTF-8. What could harm code that walks or copies the value is refused: very many values,
- * great depth, members named `__proto__`.
- *
- * @throws AppError BAD_REQUEST, or VALIDATION_ERROR for the bounds
- */
+/** Parses JSON from UTF-8. Throws AppError BAD_REQUEST, or VALIDATION_ERROR for the limits. */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw emptyBody();
   if (countValues(bytes, MAX_JSON_VALUES) > MAX_JSON_VALUES) {
@@ -31,7 +32,6 @@ export function parseJson(bytes: Uint8Array): unknown {
   return value;
 }
 
-/** A body that is not there at all. */
 export function emptyBody(): AppError {
   return new AppError('BAD_REQUEST', 'The body is empty; send a JSON object.');
 }
@@ -39,8 +39,8 @@ export function emptyBody(): AppError {
 const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = [0x22, 0x5c, 0x2c, 0x5b, 0x7b];
 
 /**
- * At least as many values as a JSON parser makes of these bytes before it ends or fails: every value but the
- * first comes after a comma or an opening bracket. Stops counting soon after `enough`.
+ * Returns an upper bound of the values that a JSON parser creates from these bytes: every value but the first follows a
+ * comma or an opening bracket. Stops soon after `enough`.
  */
 export function countValues(bytes: Uint8Array, enough: number): number {
   let count = 1;
@@ -59,7 +59,7 @@ export function countValues(bytes: Uint8Array, enough: number): number {
   return count;
 }
 
-/** `path` holds the members that lead to the value; it is as before when this returns. */
+/** `path` holds the members that lead to the value; it is restored on return. */
 function checkShape(value: unknown, path: (string | number)[]): void {
   if (typeof value !== 'object' || value === null) return;
   if (path.length >= MAX_NESTING) {

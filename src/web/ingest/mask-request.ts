@@ -1,6 +1,8 @@
 /**
- * What is personal in a request, and the request with something else in its place. Pure, so that it runs wherever there
- * is time for it. Covered by test/web/ingest/masker.test.ts.
+ * Finds the personal data in a request and replaces it. The functions are pure, so they run on the event loop or on a
+ * thread.
+ *
+ * Test: test/web/ingest/masker.test.ts.
  */
 import type { Masking } from '../../domain/masking.ts';
 import {
@@ -13,21 +15,21 @@ import type { RecordedMessage, RecordedRequest } from '../../domain/records.ts';
 import type { ReceivedBody } from './prepared-request.ts';
 import { invalidRequest } from './validation.ts';
 
-/** What is personal in a request. It crosses threads. */
+/** The personal data in a request. It is sent between threads. */
 export interface Found {
-  /** The values of each text, in the order in which the texts are visited. */
+  /** Values of each text, in the order in which the texts are visited. */
   readonly texts: readonly (readonly PersonalValue[])[];
-  /** Each once: ids of end users that are to be replaced. */
+  /** Ids of end users to replace, without duplicates. */
   readonly userIds: readonly string[];
 }
 
-/** What stands for each value and id: values by `nameOfValue`. */
+/** Replacements: placeholder numbers by `nameOfValue`, and stored ids by sent id. */
 export interface Masks {
   readonly numbers: ReadonlyMap<string, number>;
   readonly userIds: ReadonlyMap<string, string>;
 }
 
-/** What a thread does with a request: it finds, or it fills in. */
+/** The two steps of masking: find personal data, then fill in the replacements. */
 export type MaskWork =
   | { readonly kind: 'find'; readonly masking: Masking }
   | { readonly kind: 'fill'; readonly found: Found; readonly masks: Masks };
@@ -35,17 +37,14 @@ export type MaskResult =
   | { readonly kind: 'found'; readonly found: Found }
   | { readonly kind: 'filled'; readonly bytes: Uint8Array<ArrayBuffer> };
 
-/** Where names of persons stand in a text, as a model finds them. */
+/** Finds names of persons in a text by a model. */
 export type FindPersons = (text: string) => Promise<readonly Place[]>;
 interface Place {
   readonly start: number;
   readonly end: number;
 }
 
-/**
- * Makes the function of a thread. The body is a request as it goes into a record. `findPersons`: beside the rules; null:
- * they are alone.
- */
+/** Makes a thread's function. The body is an encoded request. `findPersons` supplements the rules; null: rules only. */
 export function createMaskWork(
   read: ReadPersonalValues,
   findPersons: FindPersons | null,
@@ -60,7 +59,7 @@ export function createMaskWork(
   };
 }
 
-/** Where names of persons stand, by text. */
+/** Spans of names of persons, by text. */
 type Persons = ReadonlyMap<string, readonly Place[]>;
 const NOBODY: Persons = new Map();
 
@@ -84,10 +83,10 @@ export function writeRequest(request: RecordedRequest): Uint8Array<ArrayBuffer> 
   return new TextEncoder().encode(JSON.stringify(request));
 }
 
-/** Names that later texts of a request are read with. */
+/** Limit of the names that later texts of a request are searched for. */
 const KNOWN_NAMES = 32;
 const DEEPEST = 200;
-/** The caller's own name for a session is looked up by it: only an address of mail is masked in it. */
+/** Sessions are looked up by this member, so only e-mail addresses in it are masked. */
 const SESSION_NAME = 'externalId';
 
 /** Throws AppError VALIDATION_ERROR for metadata that is nested too deeply. */
@@ -126,10 +125,10 @@ export function nameOfValue({ kind, key }: { readonly kind: MaskedKind; readonly
   return `${kind} ${key}`;
 }
 
-/** What becomes of a text; `name`: the member of metadata that it is the value of. */
+/** Returns the replacement of a text; `name`: its member of metadata. */
 type Visit = (text: string, name?: string, isId?: boolean) => string;
 
-/** The name of a member as words before its value: what a bare number is, "passport_no" says. */
+/** Turns a member's name into words before its value, because "passport_no" says what a bare number is. */
 function leadOf(name: string): string {
   const words = name
     .slice(0, 64)
@@ -138,7 +137,7 @@ function leadOf(name: string): string {
   return `${words.toLowerCase()}: `;
 }
 
-/** Values behind a lead. */
+/** Shifts values back by the length of the lead. */
 function behind(values: readonly PersonalValue[], length: number): PersonalValue[] {
   return values
     .filter(({ end }) => end > length)
@@ -160,7 +159,7 @@ function withPlaceholders(
   return masked + text.slice(end);
 }
 
-/** The request with what `visit` makes of its contents and of the texts in its metadata; those of the instance stay. */
+/** Applies `visit` to contents and texts of metadata, except the instance's metadata. */
 function visited(request: RecordedRequest, visit: Visit): RecordedRequest {
   const messages = request.messages.map((message) => visitedMessage(message, visit));
   const { metadata } = request;
@@ -186,7 +185,7 @@ function visitedMessage(message: RecordedMessage, visit: Visit): RecordedMessage
   };
 }
 
-/** Their names are ids of end users, and no lead for what is said of them. */
+/** Member names are ids of end users here, so they are no lead for the values. */
 function visitedUsers(
   users: Readonly<Record<string, unknown>>,
   visit: Visit,
@@ -230,7 +229,7 @@ function userIdsIn({ messages, metadata }: RecordedRequest): string[] {
   return [...new Set([...said, ...Object.keys(metadata?.users ?? {})])];
 }
 
-/** Whoever is named in `metadata.users` has the id there that messages give them. */
+/** Replaces ids in messages and in `metadata.users` alike. */
 function withUserIds(request: RecordedRequest, idOf: (id: string) => string): RecordedRequest {
   const messages = request.messages.map((message) =>
     message.userId === undefined ? message : { ...message, userId: idOf(message.userId) },

@@ -1,6 +1,8 @@
 /**
- * Masks what an instance's requests hold of persons, before they are stored: personal values become placeholders, ids of
- * end users digests. Covered by test/web/ingest/masker.test.ts.
+ * Masks the personal data in an instance's requests before they are stored: personal values become placeholders, ids of
+ * end users become digests. A request that is sent again is masked to the same bytes.
+ *
+ * Test: test/web/ingest/masker.test.ts.
  */
 import type { Masking } from '../../domain/masking.ts';
 import type { ReadPersonalValues } from '../../domain/placeholders.ts';
@@ -21,9 +23,9 @@ import {
 import { placeholderNumber, type Addressed } from './placeholder-number.ts';
 
 export interface MaskerParts {
-  /** Asked for when a text has to be read first: what it needs is large. */
+  /** Loads the rules for personal values on first use, because they are large. */
   readonly reader: () => Promise<ReadPersonalValues>;
-  /** For what would hold up the event loop. */
+  /** Threads for large requests, which would block the event loop. */
   readonly threads: Pick<BodyThreads<MaskWork, MaskResult>, 'run'>;
   readonly digest: Registry['maskDigest'];
   /** Requests above this size are masked on a thread, bytes. Default 32 KiB. */
@@ -32,17 +34,17 @@ export interface MaskerParts {
 
 export interface Masker {
   /**
-   * A request as it is stored. The same request gives the same, however often. Throws AppError SERVICE_UNAVAILABLE,
-   * VALIDATION_ERROR for metadata that is nested too deeply, PAYLOAD_TOO_LARGE for what takes too long to read.
+   * Returns the request as it is stored. Throws AppError SERVICE_UNAVAILABLE, VALIDATION_ERROR for metadata that is
+   * nested too deeply, PAYLOAD_TOO_LARGE when it takes too long.
    */
   mask(request: EncodedRequest, sessionId: string, masking: Masking): Promise<EncodedRequest>;
-  /** The id under which an end user is stored. */
+  /** Returns the stored id of an end user. */
   userId(instanceId: string, userId: string, masking: Masking): string;
 }
 
-/** Reading it takes the event loop about a millisecond. */
+/** Masking this much takes about a millisecond of the event loop. */
 const INLINE_BYTES = 32 * 1024;
-/** Characters (base64url) of the digest of an end user's id: 132 bits. */
+/** Length of a stored user id's digest, base64url characters: 132 bits. */
 const USER_DIGEST = 22;
 
 export function createMasker(parts: MaskerParts): Masker {

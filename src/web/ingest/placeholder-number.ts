@@ -1,19 +1,22 @@
-/** Which number the placeholder of a personal value bears. Covered by test/web/ingest/masker.test.ts. */
+/**
+ * Numbers the placeholders of personal values.
+ *
+ * Test: test/web/ingest/masker.test.ts.
+ */
 import type { Registry } from '../registry/registry.ts';
 import type { nameOfValue } from './mask-request.ts';
 
-/** Where a request goes. */
 export interface Addressed {
   readonly instanceId: string;
   readonly sessionId: string;
 }
 
-/** Numbers that values of a kind may have: two of a session share one in a million times. */
+/** Largest number: two values of a kind in a session share a number once in a million pairs. */
 const NUMBERS = 999_999;
 
 /**
- * It comes from the value's digest: the same in every request of the session, in every process and for ever, with nothing
- * stored.
+ * Derives the number from the value's digest, so it is the same in every request of the session and in every process,
+ * without storage.
  */
 export function placeholderNumber(
   digest: Registry['maskDigest'],

@@ -1,4 +1,8 @@
-/** Covered by test/web/ingest/prepared-batch.test.ts. */
+/**
+ * Prepares bodies with a request on each line for the stream. An invalid line does not affect the others.
+ *
+ * Test: test/web/ingest/prepared-batch.test.ts.
+ */
 import { AppError, refusalOf, type Refusal } from '../../errors.ts';
 import { MAX_BATCH_LINES, MAX_REQUEST_MESSAGES } from '../../domain/limits.ts';
 import type { RequestDraft } from '../../stream/log/codec.ts';
@@ -14,15 +18,15 @@ import {
 } from './prepared-request.ts';
 import { invalidRequest } from './validation.ts';
 
-/** How a line that is sent again is recognised: not at all, or by one of these. */
+/** The id by which a repeated line is recognized: at most one of these. */
 export interface Repetition {
   readonly idempotencyKey?: string;
   readonly deduplicationId?: string;
 }
 
-/** A line of a body of POST /v1/ingest/batch/: a request of its own, or why it is none. */
+/** A line of POST /v1/ingest/batch/: a request, or its refusal. */
 export type PreparedLine = {
-  /** Counted from 1, blank ones as well. */
+  /** Counted from 1, blank lines included. */
   readonly line: number;
 } & (({ readonly request: PreparedRequest } & Repetition) | { readonly refusal: Refusal });
 
@@ -30,9 +34,9 @@ const NEWLINE = 0x0a;
 const SESSION_REQUIRED = 'is required beside a deduplicationId';
 
 /**
- * Makes the function that turns a received body of many lines into requests for the stream. A fault of a line is that
- * line's. Null when the inflated body is larger than the limit. It throws AppError BAD_REQUEST (nothing in it) or
- * VALIDATION_ERROR (too many lines, or messages in all of them).
+ * Makes the function that prepares a body of many lines. It returns null if the inflated body exceeds the limit, and a
+ * refusal for each invalid line. It throws AppError BAD_REQUEST for an empty body, VALIDATION_ERROR for too many lines
+ * or messages.
  */
 export function createPrepareBatch(): (
   body: ReceivedBody,
@@ -80,7 +84,7 @@ function prepareLine(
   try {
     const { repetition, body } = splitLine(parseJson(text));
     const request = writeOut(body, repetition.idempotencyKey !== undefined);
-    // Without its session, what is sent again would open another one.
+    // Without a session id, a repeated line would open another session.
     if (repetition.deduplicationId !== undefined && request.sessionId === undefined)
       throw invalidRequest([{ path: 'sessionId', message: SESSION_REQUIRED }], request.messages);
     return { line, request, ...repetition };
@@ -90,7 +94,7 @@ function prepareLine(
   }
 }
 
-/** @throws AppError VALIDATION_ERROR */
+/** Throws AppError VALIDATION_ERROR. */
 function splitLine(json: unknown): { readonly repetition: Repetition; readonly body: unknown } {
   if (typeof json !== 'object' || json === null) return { repetition: {}, body: json };
   const { idempotencyKey, deduplicationId, ...body } = json as Readonly<Record<string, unknown>>;
@@ -107,7 +111,7 @@ function tooMany(most: string, messagesRead: number): AppError {
   return invalidRequest([{ path: '', message: `must hold at most ${most}` }], messagesRead);
 }
 
-/** A buffer for each of a thousand lines would take longer to hand to another thread than to fill one. */
+/** Copies all drafts into one buffer: transferring a thousand buffers to another thread takes longer. */
 function inOneBuffer(lines: readonly PreparedLine[]): PreparedLine[] {
   const drafts = lines.flatMap((line) => ('request' in line ? [line.request.draft] : []));
   const sum = (sizeOf: (draft: RequestDraft) => number): number =>
@@ -130,17 +134,16 @@ function inOneBuffer(lines: readonly PreparedLine[]): PreparedLine[] {
   });
 }
 
-/** What a thread is told about a body. `keyed` holds for a request; a batch says it on each line. */
+/** Options of a body. `keyed` applies to a single request; a batch has keys on its lines. */
 export interface BodyOptions extends PrepareOptions {
   readonly kind: 'request' | 'batch';
 }
 
-/** What a thread makes of a body. */
 export type PreparedBody =
   | { readonly kind: 'request'; readonly request: PreparedRequest }
   | { readonly kind: 'batch'; readonly lines: readonly PreparedLine[] };
 
-/** Makes the function that prepares a body of either kind, as `createPrepare` and `createPrepareBatch` do. */
+/** Makes the function that prepares a body of either kind; throws as `createPrepare` and `createPrepareBatch`. */
 export function createPrepareBody(): (body: ReceivedBody, options: BodyOptions) => PreparedBody | null {
   const prepare = createPrepare();
   const prepareBatch = createPrepareBatch();
@@ -154,7 +157,7 @@ export function createPrepareBody(): (body: ReceivedBody, options: BodyOptions) 
   };
 }
 
-/** What can be handed to another thread instead of being copied. The requests of a batch share it. */
+/** Returns the buffers to transfer to another thread. The requests of a batch share theirs. */
 export function transferablesOf(body: PreparedBody): ArrayBuffer[] {
   const requests =
     body.kind === 'request'

@@ -1,4 +1,9 @@
-/** Covered by test/web/ingest/preparer.test.ts. */
+/**
+ * Prepares a body of POST /v1/ingest/ for the stream: inflates, parses, checks and encodes it. The same code runs on
+ * the event loop and on threads.
+ *
+ * Test: test/web/ingest/preparer.test.ts.
+ */
 import { draftRequest, type RequestDraft } from '../../stream/log/codec.ts';
 import { AppError } from '../../errors.ts';
 import type { SaidBy } from '../../stream/ledgers/erasure-holds.ts';
@@ -8,41 +13,39 @@ import { parseJson } from './json.ts';
 import { createBodyParser, nameIn } from './request-body.ts';
 import type { IngestWarnings } from './warnings.ts';
 
-/** A body of POST /v1/ingest/ as it came. */
 export interface ReceivedBody {
   readonly bytes: Uint8Array;
   readonly encoding: ContentEncoding;
 }
 
-/** A valid request, written out for the stream but for what is settled when it is accepted. Crosses threads. */
+/** A valid request, encoded except for the ids and times that are fixed on acceptance. It is sent between threads. */
 export interface PreparedRequest {
   readonly projectId: string | undefined;
   readonly instanceId: string | undefined;
   readonly sessionId: string | undefined;
   readonly instanceName: string | undefined;
   readonly draft: RequestDraft;
-  /** Who says something in it. */
+  /** The authors of its messages. */
   readonly saidBy: readonly SaidBy[];
-  /** How many there are in the draft. */
+  /** Number of messages in the draft. */
   readonly messages: number;
-  /** SHA-256 (hex) of what the body means; '' when nobody asked for it. */
+  /** SHA-256 (hex) of the body; '' unless `keyed`. */
   readonly digest: string;
   readonly warnings: IngestWarnings;
 }
 
 export interface PrepareOptions {
-  /** Of the inflated body, bytes. */
+  /** Limit of the inflated body, bytes. */
   readonly limit: number;
-  /** The request has an `Idempotency-Key`, so its digest is needed. */
+  /** True if the request has an `Idempotency-Key`, which needs the digest. */
   readonly keyed: boolean;
   /** Microseconds since 1970-01-01 UTC; bounds event times. */
   readonly now: number;
 }
 
 /**
- * Makes the function that turns a received body into a request for the stream: inflates, parses, checks and
- * writes it out. Null when the inflated body is larger than the limit. It throws AppError BAD_REQUEST or
- * VALIDATION_ERROR. One function, whether it runs on the event loop or on a thread beside it.
+ * Makes the function that prepares a body. It returns null if the inflated body exceeds the limit, and throws AppError
+ * BAD_REQUEST or VALIDATION_ERROR.
  */
 export function createPrepare(): (body: ReceivedBody, options: PrepareOptions) => PreparedRequest | null {
   const writeOut = createWriteOut();
@@ -52,7 +55,7 @@ export function createPrepare(): (body: ReceivedBody, options: PrepareOptions) =
   };
 }
 
-/** Makes the function that checks a parsed body and writes it out. It throws AppError VALIDATION_ERROR. */
+/** Makes the function that checks and encodes a parsed body. It throws AppError VALIDATION_ERROR. */
 export function createWriteOut(): (
   json: unknown,
   options: Pick<PrepareOptions, 'keyed' | 'now'>,
@@ -79,7 +82,7 @@ export function createWriteOut(): (
   };
 }
 
-/** Who says something in messages, and when the earliest of it was said. */
+/** Returns the authors of messages, with the earliest event time of each. */
 export function saidByIn(
   messages: readonly { readonly userId?: string | undefined; readonly at?: number | undefined }[],
 ): SaidBy[] {

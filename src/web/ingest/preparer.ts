@@ -1,3 +1,9 @@
+/**
+ * Prepares bodies for the stream: small ones at once, large ones on a thread, so that no body blocks the event loop for
+ * long.
+ *
+ * Test: test/web/ingest/preparer.test.ts.
+ */
 import { join } from 'node:path';
 import { BodyThreads, type BodyContext } from './body-threads.ts';
 import { inflate } from './inflate.ts';
@@ -11,46 +17,44 @@ import {
 import { createPrepare, tooLarge, type PreparedRequest, type ReceivedBody } from './prepared-request.ts';
 
 export interface PreparerOptions {
-  /** The largest body, inflated. */
+  /** Limit of an inflated body, bytes. */
   readonly bodyBytes: number;
   /** Microseconds since 1970-01-01 UTC. */
   readonly now: () => number;
-  /** Bodies above this size, inflated, or of very many values, are prepared on a thread. Default 32 KiB. */
+  /** Larger bodies, inflated, or bodies with many values are prepared on a thread, bytes. Default 32 KiB. */
   readonly inlineBytes?: number;
-  /** How long one body may take. Default 30 s. */
+  /** Time limit of one body. Default 30 s. */
   readonly timeoutMs?: number;
-  /** What a thread runs. Default: `body-thread.ts`. */
+  /** Entry point of a thread. Default: `body-thread.ts`. */
   readonly threadFile?: string;
-  /** Hears of threads that ended by themselves. */
+  /** Called when a thread ends unexpectedly. */
   readonly onThreadLost?: (error: unknown) => void;
 }
 
 export interface PrepareContext extends BodyContext {
-  /** The request has an `Idempotency-Key`. */
+  /** True if the request has an `Idempotency-Key`. */
   readonly keyed: boolean;
 }
 
-/** Makes requests for the stream out of received bodies: small ones at once, others off the event loop. */
 export interface Preparer {
   /**
-   * Takes the bytes over: they may be gone afterwards.
-   *
-   * @throws AppError BAD_REQUEST, VALIDATION_ERROR, PAYLOAD_TOO_LARGE, or SERVICE_UNAVAILABLE when too many wait
+   * Takes ownership of the bytes, which may be transferred. Throws AppError BAD_REQUEST, VALIDATION_ERROR,
+   * PAYLOAD_TOO_LARGE, or SERVICE_UNAVAILABLE when too many bodies wait.
    */
   prepare(body: ReceivedBody, context: PrepareContext): Promise<PreparedRequest>;
-  /** The same for a body with a request on each line. Faults of a line are in it. */
+  /** As `prepare`, for a body with a request on each line. Invalid lines are part of the result. */
   prepareBatch(body: ReceivedBody, context: BodyContext): Promise<readonly PreparedLine[]>;
-  /** Starts a thread, so that the first large body need not wait for one. */
+  /** Starts a thread, so that the first large body does not wait for one. */
   start(): void;
   close(): Promise<void>;
 }
 
 const THREAD_FILE = join(import.meta.dirname, 'body-thread.ts');
-/** What 20 full messages have; reading it takes the event loop 0.4 ms. */
+/** The size of 20 full messages, which take the event loop 0.4 ms. */
 const INLINE_BYTES = 32 * 1024;
 const INLINE_VALUES = 256;
 
-/** Makes a preparer. Its threads do not keep the process alive. */
+/** The preparer's threads do not keep the process alive. */
 export function createPreparer(options: PreparerOptions): Preparer {
   const { bodyBytes, now } = options;
   const inlineBytes = Math.min(options.inlineBytes ?? INLINE_BYTES, bodyBytes);
@@ -61,7 +65,7 @@ export function createPreparer(options: PreparerOptions): Preparer {
     if (made === null) throw tooLarge(bodyBytes);
     return made;
   };
-  /** The inflated body when it is small enough to be prepared at once. */
+  /** Inflates the body if it is small enough to be prepared at once, or returns null. */
   const smallOf = (body: ReceivedBody): ReceivedBody | null => {
     const small = body.bytes.length > inlineBytes ? null : inflate(body.bytes, body.encoding, inlineBytes);
     const isQuick = small !== null && countValues(small, INLINE_VALUES) <= INLINE_VALUES;

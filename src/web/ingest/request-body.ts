@@ -1,3 +1,8 @@
+/**
+ * Parses the body of POST /v1/ingest/. Its schema has no transforms, because the OpenAPI document is generated from it.
+ *
+ * Test: test/web/ingest/request-body.test.ts.
+ */
 import { z } from 'zod';
 import { givenUuid } from '../../domain/uuid.ts';
 import { isExternalId, UUID_PATTERN } from '../../domain/ids.ts';
@@ -15,24 +20,23 @@ import { parseInstant } from '../../domain/time.ts';
 import { checked, invalidRequest } from './validation.ts';
 import { findWarnings, type IngestWarnings } from './warnings.ts';
 
-/** How far an event time may lie ahead of our clock, microseconds: clocks differ, and time zones are mistaken. */
+/** Tolerance for event times in the future, microseconds: clocks differ, and time zones are mistaken. */
 const MAX_AHEAD_MICROS = 24 * 3600 * 1_000_000;
 
-/** The first event time that is taken, microseconds (1700-01-01): earlier ones are no longer exact in a double. */
+/** Earliest event time, microseconds (1700-01-01); earlier ones are inexact in a double. */
 const MIN_AT_MICROS = Date.UTC(1700, 0, 1) * 1000;
 
-/** A message of a valid request. */
 export interface IngestMessage {
   readonly content: string;
-  /** `user` when it was left out. */
+  /** `user` by default. */
   readonly role: string;
   readonly userId?: string;
-  /** Event time, microseconds; absent when the caller gave none. */
+  /** Event time, microseconds; absent if the request has none. */
   readonly at?: number;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** A valid request: UUIDs in lower case, defaults filled in, unknown members of messages left out. */
+/** A valid request: UUIDs in lower case, defaults filled in, unknown members of messages removed. */
 export interface IngestBody {
   readonly messages: readonly IngestMessage[];
   readonly projectId?: string;
@@ -41,7 +45,7 @@ export interface IngestBody {
   readonly metadata?: NonNullable<RecordedRequest['metadata']>;
 }
 
-/** A valid request, and what its sender should know about it. */
+/** A valid request and the warnings for its sender. */
 export interface ParsedBody {
   readonly body: IngestBody;
   readonly warnings: IngestWarnings;
@@ -56,7 +60,7 @@ const EVENT_TIME =
   'absent or null.';
 const INSTANT_RULE = 'must be a UTC ISO 8601 instant that ends in Z, such as 2026-01-31T09:30:00Z';
 
-/** Callers own their conversations' ids, which are mostly no UUIDs: the same recipe makes the same one everywhere. */
+/** Callers' own ids are mostly no UUIDs; this recipe derives the same UUID everywhere. */
 const SESSION_ID_RULE =
   'must be a UUID; of an id of your own, such as ticket-123, make one as UUIDv5 with the instanceId as ' +
   'namespace and the id as name';
@@ -71,8 +75,7 @@ const sessionId = z
   });
 
 /**
- * The schema of the body of POST /v1/ingest/. `now` gives microseconds since 1970-01-01 UTC; it bounds
- * `createdAt`. Free of transforms, so that the OpenAPI document is generated from it.
+ * The schema of the body of POST /v1/ingest/. `now` returns microseconds since 1970-01-01 UTC and bounds `createdAt`.
  */
 export function ingestBodySchema(now: () => number) {
   const uuid = () => givenUuid.describe('UUID of version 1 to 8, nil or all-f');
@@ -128,7 +131,7 @@ export function ingestBodySchema(now: () => number) {
   );
 }
 
-/** Free-form as all metadata; a text is the instance's name. */
+/** Free-form like all metadata; a string is the instance's name. */
 const instanceName = z
   .unknown()
   .refine(
@@ -152,8 +155,7 @@ function isSmall(metadata: object): boolean {
 }
 
 /**
- * Makes the function that checks a parsed JSON body. It throws AppError VALIDATION_ERROR with a detail for
- * each fault, at most MAX_DETAILS of them.
+ * Makes the function that checks a parsed body. It throws AppError VALIDATION_ERROR with at most MAX_DETAILS faults.
  */
 export function createBodyParser(now: () => number): (json: unknown) => ParsedBody {
   const schema = ingestBodySchema(now);
@@ -172,13 +174,13 @@ export function createBodyParser(now: () => number): (json: unknown) => ParsedBo
   };
 }
 
-/** The name that a new instance gets. */
+/** Returns the name for a new instance. */
 export function nameIn(body: IngestBody): string | undefined {
   const name = body.metadata?.instance?.['name'];
   return typeof name === 'string' && name !== '' ? name.toWellFormed() : undefined;
 }
 
-/** How many messages there are. Too many are refused first: there is no sense in naming the faults of each. */
+/** Counts the messages. Throws for too many before the schema lists the faults of each. */
 function countSent(json: unknown): number {
   const messages = typeof json === 'object' && json !== null && 'messages' in json ? json.messages : null;
   const sent = Array.isArray(messages) ? messages.length : 0;
@@ -189,7 +191,7 @@ function countSent(json: unknown): number {
 
 type CheckedMessage = z.infer<ReturnType<typeof ingestBodySchema>>['messages'][number];
 
-/** Unpaired surrogates become U+FFFD, as they would in UTF-8. An empty `userId` names nobody. */
+/** Replaces unpaired surrogates by U+FFFD, as UTF-8 encoding would. An empty `userId` means no user. */
 function readMessage(message: CheckedMessage): IngestMessage {
   const createdAt = message.metadata?.createdAt ?? message.createdAt;
   const at = typeof createdAt === 'string' ? parseInstant(createdAt) : null;

@@ -1,12 +1,12 @@
-/** Covered by test/web/ingest/request-body.test.ts and test/web/instances-route.test.ts. */
+/**
+ * Validates values by zod schemas and turns their issues into an AppError.
+ *
+ * Test: test/web/ingest/request-body.test.ts, test/web/instances-route.test.ts.
+ */
 import type { z } from 'zod';
 import { AppError, MAX_DETAILS, shown, type ErrorDetail } from '../../errors.ts';
 
-/**
- * The value as its schema reads it.
- *
- * @throws AppError VALIDATION_ERROR with a detail for each fault, at most MAX_DETAILS of them
- */
+/** Returns the parsed value. Throws AppError VALIDATION_ERROR with at most MAX_DETAILS faults. */
 export function checked<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -30,7 +30,7 @@ export function checked<Schema extends z.ZodType>(
   throw invalidRequest(details, messagesRead);
 }
 
-/** The refusal of a request with these faults; a path of '' stands for the whole body. */
+/** Makes the error for these faults; a path of '' is the whole body. */
 export function invalidRequest(details: readonly ErrorDetail[], messagesRead = 0): AppError {
   const [first] = details;
   const where = first === undefined || first.path === '' ? 'The body' : shown(first.path);

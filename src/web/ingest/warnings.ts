@@ -1,12 +1,17 @@
+/**
+ * Finds the unknown members and roles in valid requests, and words them for the header `X-Warnings`.
+ *
+ * Test: test/web/ingest/warnings.test.ts.
+ */
 import { isKnownRole } from '../../domain/records.ts';
 
-/** What a valid request holds that has no effect, or not the one its sender may expect. */
+/** Content of a valid request that has no effect, or another one than its sender may expect. */
 export interface IngestWarnings {
-  /** `X-Warnings`: printable ASCII, at most MAX_HEADER_LENGTH characters; null when there is nothing to say. */
+  /** Value of `X-Warnings`: printable ASCII, at most MAX_HEADER_LENGTH characters; null without warnings. */
   readonly header: string | null;
-  /** Members of messages that nobody reads. A message with two of them counts twice. */
+  /** Number of ignored members of messages, counted once for each message. */
   readonly unknownMembers: number;
-  /** Messages whose role is none that we know. */
+  /** Number of messages with an unknown role. */
   readonly unknownRoles: number;
 }
 
@@ -14,12 +19,12 @@ export const NO_WARNINGS: IngestWarnings = { header: null, unknownMembers: 0, un
 
 const MEMBERS: ReadonlySet<string> = new Set(['content', 'role', 'userId', 'createdAt', 'metadata']);
 const MAX_HEADER_LENGTH = 1024;
-/** What roles may take of the header when members need the rest. */
+/** Characters of the header for roles when members need the rest. */
 const MAX_ROLES_LENGTH = 500;
 const MAX_NAMES = 10;
 const MAX_NAME_LENGTH = 64;
 
-/** Looks through the messages of a valid request as they were sent. */
+/** Searches the messages of a valid request as they were sent. */
 export function findWarnings(messages: readonly Readonly<Record<string, unknown>>[]): IngestWarnings {
   const members = new Map<string, number>();
   const roles = new Map<string, number>();
@@ -56,7 +61,7 @@ function sum(counts: ReadonlyMap<string, number>): number {
   return total;
 }
 
-/** The first names, in the order in which they were met, as far as there is room; then how many more there are. */
+/** Lists the first names in order while they fit, then the number of the others. */
 function listed(
   counts: ReadonlyMap<string, number>,
   entryOf: (name: string, messages: string) => string,
@@ -74,10 +79,10 @@ function listed(
   return entries.join('; ');
 }
 
-/** Of `and 1000000 more`, with room to spare. */
+/** Length of `and 1000000 more`, with a margin. */
 const MORE_LENGTH = 24;
 
-/** A name in printable ASCII, escaped as in JSON, at most MAX_NAME_LENGTH characters long. */
+/** Escapes a name to printable ASCII as JSON does, at most MAX_NAME_LENGTH characters. */
 function shown(name: string): string {
   let text = '';
   for (const unit of name.slice(0, MAX_NAME_LENGTH).split('')) {
