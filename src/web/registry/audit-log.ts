@@ -1,18 +1,25 @@
-/** Covered by test/web/registry/audit-log.test.ts. */
+/**
+ * Stores the audit log of each project by month, so that a page reads only the months it needs.
+ *
+ * Test: test/web/registry/audit-log.test.ts.
+ */
 import { v7 } from 'uuid';
 import type { Audit, AuditRecord, AuditWindow } from '../../domain/audit.ts';
 import type { StreamConnection } from '../../stream/connection.ts';
 import { openKeyValue, type KeyValueBucket } from '../../stream/kv/key-value.ts';
 import { guard } from '../../stream/ledgers/guarded-bucket.ts';
 
-/** Bucket of what was done: `<project>.<month>.<record>`, or the action and what it made in the place of the record. */
+/**
+ * Bucket of records: `<project>.<month>.<record>`. For actions in ONCE, the action and the created id replace the
+ * record.
+ */
 const AUDIT_BUCKET = 'audit';
-/** So long a record is kept. */
+/** Retention of a record. */
 const KEPT_MS = 400 * 86_400_000;
-/** As many months as records are kept for, and the one that has begun. */
+/** Months that can hold records, including the current one. */
 const MONTHS = 15;
 
-/** What makes something that has an id. */
+/** Actions that create a resource with an id: a retry has the same id, and is logged once. */
 const ONCE: ReadonlySet<string> = new Set([
   'CURATE',
   'CREATE_TOPIC',
@@ -21,7 +28,6 @@ const ONCE: ReadonlySet<string> = new Set([
   'ERASE',
 ]);
 
-/** What was done in each project, month by month, so that a page reads no more of them than it needs. */
 export class AuditLog implements Audit {
   readonly #bucket: Pick<KeyValueBucket, 'create' | 'list'>;
   readonly #now: () => Date;
@@ -46,7 +52,7 @@ export class AuditLog implements Audit {
       createdAt: now.toISOString(),
       ...done,
     };
-    // What is asked for again is the same thing done.
+    // A retry of the same action writes the same key.
     const own = ONCE.has(done.action) && done.target !== null ? `${done.action}-${done.target}` : record.id;
     const key = `${projectId}.${monthOf(now, 0)}.${own}`;
     await guard(() => this.#bucket.create(key, JSON.stringify(record)));
@@ -72,7 +78,7 @@ export class AuditLog implements Audit {
   }
 }
 
-/** `2026-11`, or so many months before. */
+/** Returns `2026-11`, or the month `back` months earlier. */
 function monthOf(now: Date, back: number): string {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back, 1)).toISOString().slice(0, 7);
 }

@@ -1,27 +1,30 @@
+/**
+ * Waits until the memory of this process has caught up with a bucket. All callers that wait share one request to the
+ * server, so their number does not affect its load.
+ *
+ * Test: test/web/registry/catch-up.test.ts.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '../../stream/ledgers/guarded-bucket.ts';
 
 export interface CatchUpOptions {
-  /** The revision of the newest write, as the server has it; 0 when there is none. */
+  /** Reads the revision of the newest write from the server; 0 without one. */
   readonly newest: () => Promise<number>;
-  /** From one question for the newest write to the next, at least. Default 50 ms. */
+  /** Minimum pause between two requests. Default 50 ms. */
   readonly pauseMs?: number;
-  /** How long the watch may lag. Default 1 s. */
+  /** Limit of the watch's lag. Default 1 s. */
   readonly timeoutMs?: number;
 }
 
 const PAUSE_MS = 50;
 const TIMEOUT_MS = 1000;
 
-/**
- * Lets callers wait until memory holds what had been written when they asked. One question to the server serves
- * all who wait for it, so their number does not decide how often it is asked.
- */
+/** Waits for all writes that precede the call. */
 export class CatchUp {
   readonly #options: CatchUpOptions;
   #told = 0;
   readonly #lagging = new Set<() => void>();
-  /** The round that has not asked yet: whoever comes now may share it. */
+  /** The round that has not sent its request yet; new callers share it. */
   #next: Promise<void> | null = null;
   #askedAt = Number.NEGATIVE_INFINITY;
 
@@ -29,18 +32,18 @@ export class CatchUp {
     this.#options = options;
   }
 
-  /** The watch has told a write, and all before it. */
+  /** Call when the watch has delivered a write; writes are delivered in order. */
   told(revision: number): void {
     this.#told = Math.max(this.#told, revision);
     for (const wake of this.#lagging) wake();
   }
 
-  /** The watch starts over. */
+  /** Call when the watch restarts. */
   reset(): void {
     this.#told = 0;
   }
 
-  /** Throws AppError SERVICE_UNAVAILABLE when the server cannot be asked or the watch lags too far behind. */
+  /** Throws AppError SERVICE_UNAVAILABLE when the server is unreachable or the watch lags too far behind. */
   done(): Promise<void> {
     this.#next ??= this.#round();
     return this.#next;
@@ -48,7 +51,7 @@ export class CatchUp {
 
   async #round(): Promise<void> {
     const pause = this.#askedAt + (this.#options.pauseMs ?? PAUSE_MS) - performance.now();
-    // Never at once: `#next` has to be this round first.
+    // Always yields, so that `#next` is this round first.
     await (pause > 0 ? sleep(pause) : Promise.resolve());
     this.#askedAt = performance.now();
     this.#next = null;

@@ -1,31 +1,35 @@
-/** Covered by test/web/registry/registry.test.ts. */
+/**
+ * An in-memory index of instances, by id and by project. Of several revisions of an instance, the highest is kept, in
+ * whatever order they arrive.
+ *
+ * Test: test/web/registry/registry.test.ts.
+ */
 import type { Masking } from '../../domain/masking.ts';
 
 export interface Instance {
   /** UUID, lower case. */
   readonly id: string;
-  /** 1 to 2^40 − 1, unique; what our session ids carry. Drawn at random; those of 0.1 count up. */
+  /** 1 to 2^40 − 1, unique; the session ids that we issue contain it. Drawn at random; version 0.1 counted up. */
   readonly number: number;
   readonly projectId: string;
   readonly name: string | null;
-  /** Whose days are meant where a question does not say; absent: those of UTC. */
+  /** Time zone of queries that name none; absent: UTC. */
   readonly timeZone?: string | undefined;
-  /** What is masked before its requests are stored; absent: nothing. */
+  /** Masking before storage; absent: none. */
   readonly masking?: Masking | undefined;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
 }
 
-/** Some of a project's instances, oldest first, and how many it has in all. */
+/** A page of a project's instances, oldest first, and the number of all. */
 export interface InstancePage {
   readonly instances: readonly Instance[];
   readonly total: number;
 }
 
-/** The instances that this process knows, found by id and listed by project. */
 export class InstanceIndex {
   readonly #byId = new Map<string, { readonly instance: Instance; readonly revision: number }>();
-  /** Oldest first. */
+  /** Sorted by age, oldest first. */
   readonly #byProject = new Map<string, Instance[]>();
 
   clear(): void {
@@ -33,7 +37,7 @@ export class InstanceIndex {
     this.#byProject.clear();
   }
 
-  /** Takes an instance as a revision left it. Revisions may come in any order; the highest stands. */
+  /** Stores a revision of an instance, unless a higher one is known. */
   put(instance: Instance, revision: number): void {
     const known = this.#byId.get(instance.id);
     if (known !== undefined && known.revision >= revision) return;
@@ -48,7 +52,7 @@ export class InstanceIndex {
     return this.#byId.get(id)?.instance;
   }
 
-  /** Oldest first. */
+  /** Returns all instances, oldest first. */
   all(): Instance[] {
     return [...this.#byId.values()].map(({ instance }) => instance).sort(byAge);
   }
@@ -62,14 +66,17 @@ export class InstanceIndex {
   }
 }
 
-/** Oldest first; those of one moment by their ids, which count up where we issue them. */
+/** Sorts oldest first; instances of one instant by id, because the ids that we issue ascend. */
 function byAge(a: Instance, b: Instance): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
   if (a.id === b.id) return 0;
   return a.id < b.id ? -1 : 1;
 }
 
-/** Where an instance stands in a list by age, or would stand. New ones mostly belong at the end. */
+/**
+ * Returns the index of an instance in a list by age, or the index to insert it at. New instances mostly belong at the
+ * end.
+ */
 function placeOf(instance: Instance, list: readonly Instance[]): number {
   let low = 0;
   let high = list.length;

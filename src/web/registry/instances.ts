@@ -1,4 +1,9 @@
-/** Covered by test/web/registry/registry.test.ts. */
+/**
+ * The instances of the registry: creates, finds and changes them. Ids and numbers are unique, and an instance never
+ * changes its project.
+ *
+ * Test: test/web/registry/registry.test.ts.
+ */
 import { randomInt } from 'node:crypto';
 import { v7 } from 'uuid';
 import { AppError } from '../../errors.ts';
@@ -12,12 +17,11 @@ export interface NewInstance {
   readonly name?: string | undefined;
 }
 
-/** What is left out stays; `timeZone` undefined: UTC. */
+/** Absent members stay; `timeZone` undefined means UTC. */
 export type InstanceChanges = Partial<Pick<Instance, 'name' | 'timeZone' | 'masking'>>;
 
 /**
- * The instances that this process knows: `instance.<id>` of the bucket, `number.<instance number>` → instance id,
- * `default.<project id>` → instance id.
+ * Keys of the bucket: `instance.<id>`, `number.<instance number>` → instance id, `default.<project id>` → instance id.
  */
 export class Instances {
   readonly #bucket: GuardedBucket;
@@ -35,9 +39,7 @@ export class Instances {
     this.#numbers.clear();
   }
 
-  /** The watch tells a write. */
   watched(value: string | null, revision: number): void {
-    // Instances are never deleted.
     if (value !== null) this.#index.put(JSON.parse(value) as Instance, revision);
   }
 
@@ -46,8 +48,7 @@ export class Instances {
   }
 
   /**
-   * Makes an instance, or returns the one that has the id. Throws AppError CONFLICT when that is of another
-   * project.
+   * Creates an instance, or returns the one with this id. Throws AppError CONFLICT if it belongs to another project.
    */
   async create(options: NewInstance): Promise<Instance> {
     const id = options.id?.toLowerCase() ?? v7();
@@ -69,8 +70,8 @@ export class Instances {
   }
 
   /**
-   * Takes a free number at random: session ids carry it, and numbers that count up would tell each tenant how many
-   * instances all have. One that is taken for an instance which is then not made stays unused.
+   * Claims a free number at random. Session ids contain it, so ascending numbers would reveal the number of all
+   * tenants' instances. A number stays unused if its instance is not created.
    */
   async #claimNumber(instanceId: string): Promise<number> {
     for (;;) {
@@ -82,7 +83,7 @@ export class Instances {
     }
   }
 
-  /** The project's default instance; `made`: there was none. */
+  /** Returns the project's default instance; `made`: this call created it. */
   async default({
     projectId,
     name,
@@ -90,11 +91,11 @@ export class Instances {
     const id = await this.#defaultId(projectId);
     const found = await this.find(id);
     if (found !== null) return { instance: found, made: false };
-    // Ours to make, or whoever chose the id has not come so far.
+    // This process chose the id, or the process that did has not created the instance yet.
     return { instance: await this.create({ projectId, id, name }), made: true };
   }
 
-  /** The project's default instance; null: nobody has asked for one yet. */
+  /** Returns the project's default instance; null if it was never requested. */
   async findDefault(projectId: string): Promise<Instance | null> {
     const chosen = await this.#bucket.get(defaultKeyOf(projectId));
     return chosen === null ? null : this.find(chosen.value);

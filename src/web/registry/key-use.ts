@@ -1,6 +1,13 @@
-/** A key's last use is written at most this often by each process. */
+/**
+ * Tracks when each key was last used, exact to about a minute. Writes happen outside of requests, and failed writes are
+ * retried.
+ *
+ * Test: test/web/registry/key-use.test.ts.
+ */
+
+/** Minimum interval between writes of a key's last use, for each process. */
 const WRITE_EVERY_MS = 60_000;
-/** What was noted is looked through this often. */
+/** Interval of checking for unwritten uses. */
 const LOOK_EVERY_MS = 1000;
 
 export interface KeyUseOptions {
@@ -9,15 +16,11 @@ export interface KeyUseOptions {
   readonly now: () => Date;
 }
 
-/**
- * When each key was last used, exact to about a minute. `note` writes nothing: writing is done apart from any
- * request, and a failed write is tried again.
- */
 export class KeyUse {
   readonly #options: KeyUseOptions;
-  /** Uses that nobody has written, milliseconds. */
+  /** Unwritten uses, milliseconds. */
   readonly #noted = new Map<string, number>();
-  /** Milliseconds; by this process or another. */
+  /** Latest written use by any process, milliseconds. */
   readonly #written = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
 
@@ -30,19 +33,19 @@ export class KeyUse {
     this.#timer ??= setTimeout(() => void this.#look(), LOOK_EVERY_MS).unref();
   }
 
-  /** Takes what some process wrote. */
+  /** Call when the watch delivers a write of any process. */
   written(digest: string, at: string): void {
     const time = Date.parse(at);
     if (time > (this.#written.get(digest) ?? -Infinity)) this.#written.set(digest, time);
   }
 
-  /** ISO 8601; null when it was never used. */
+  /** ISO 8601; null for a key that was never used. */
   lastUsedAt(digest: string): string | null {
     const time = Math.max(this.#noted.get(digest) ?? -Infinity, this.#written.get(digest) ?? -Infinity);
     return Number.isFinite(time) ? new Date(time).toISOString() : null;
   }
 
-  /** Writes what is noted, as far as it can be written. */
+  /** Tries to write all uses. */
   async close(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#write(-Infinity);
@@ -53,7 +56,7 @@ export class KeyUse {
     this.#timer = this.#noted.size === 0 ? null : setTimeout(() => void this.#look(), LOOK_EVERY_MS).unref();
   }
 
-  /** Writes the uses of keys whose last write is so long ago. */
+  /** Writes the uses of keys that were last written at least `afterMs` ago. */
   async #write(afterMs: number): Promise<void> {
     for (const [digest, at] of this.#noted) {
       const written = this.#written.get(digest) ?? -Infinity;

@@ -1,4 +1,8 @@
-/** Covered by test/web/registry/registry.test.ts. */
+/**
+ * The API keys of the registry. Revocation is final: a late older state never restores a key.
+ *
+ * Test: test/web/registry/registry.test.ts.
+ */
 import { LRUCache } from 'lru-cache';
 import { inOrder, isKeyScope, KEY_SCOPES, type KeyScope } from '../../domain/key-scopes.ts';
 import { digestOf, isRawKey, keyIdOf, newRawKey, type KeyEnvironment } from './api-keys.ts';
@@ -6,7 +10,7 @@ import { CatchUp } from './catch-up.ts';
 import { byCreation, change, type GuardedBucket } from '../../stream/ledgers/guarded-bucket.ts';
 import { KeyUse } from './key-use.ts';
 
-/** What a request may do that shows a valid key. */
+/** Rights of a request with a valid key. */
 export interface KeyGrant {
   readonly keyId: string;
   readonly projectId: string;
@@ -16,16 +20,15 @@ export interface KeyGrant {
 }
 
 export interface ApiKey extends KeyGrant {
-  /** What its maker wrote on it. */
+  /** Its creator's note. */
   readonly label: string | null;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
   readonly revokedAt: string | null;
 }
 
-/** A key as listed. */
 export interface ListedKey extends ApiKey {
-  /** ISO 8601, UTC, exact to about a minute; null when it was never used. */
+  /** ISO 8601, UTC, exact to about a minute; null for a key that was never used. */
   readonly lastUsedAt: string | null;
 }
 
@@ -41,7 +44,7 @@ interface StoredKey {
   readonly projectId: string;
   readonly env: KeyEnvironment;
   readonly label?: string;
-  /** Missing: all, those of later versions too. */
+  /** Missing: all scopes, including those of later versions. */
   readonly scopes?: readonly string[];
   readonly createdAt: string;
   readonly revokedAt?: string;
@@ -50,12 +53,12 @@ interface StoredKey {
 const UNKNOWN_KEPT = 10_000;
 const UNKNOWN_MS = 1000;
 
-/** The keys that this process knows: `key.<digest>` of the bucket, and `used.<digest>` → when it was last used. */
+/** Keys of the bucket: `key.<digest>`, and `used.<digest>` → time of the last use. */
 export class Keys {
   readonly #bucket: GuardedBucket;
   readonly #now: () => Date;
   readonly #known = new Map<string, ApiKey>();
-  /** Digests that were no key's a moment ago. */
+  /** Digests that belonged to no key a moment ago. */
   readonly #unknown = new LRUCache<string, true>({ max: UNKNOWN_KEPT, ttl: UNKNOWN_MS });
   readonly #catchUp: CatchUp;
   readonly #use: KeyUse;
@@ -73,14 +76,13 @@ export class Keys {
     this.#catchUp.reset();
   }
 
-  /** The watch tells a write. */
   watched(digest: string, value: string | null, revision: number): void {
     this.#take(digest, value);
     this.#catchUp.told(revision);
   }
 
   #take(digest: string, value: string | null): void {
-    // Revoked is for ever: an older state that the watch tells late must not bring a key back.
+    // An older state that arrives late must not restore a revoked key.
     if (value === null) this.#known.delete(digest);
     else if (typeof this.#known.get(digest)?.revokedAt !== 'string')
       this.#known.set(digest, keyFrom(digest, value));
@@ -90,14 +92,14 @@ export class Keys {
     if (at !== null) this.#use.written(digest, at);
   }
 
-  /** What memory says of a key; undefined when it may be too new for it. */
+  /** Looks a key up in memory; undefined if it may be too new to be there. */
   known(rawKey: string): KeyGrant | null | undefined {
     if (!isRawKey(rawKey)) return null;
     const digest = digestOf(rawKey);
     return this.grantOf(digest) ?? (this.#unknown.has(digest) ? null : undefined);
   }
 
-  /** What memory says of the key that has a digest; undefined when it may be too new for it. */
+  /** Looks a key up in memory by its digest; undefined if it may be too new to be there. */
   grantOf(digest: string): KeyGrant | null | undefined {
     const key = this.#known.get(digest);
     if (key === undefined) return undefined;
@@ -106,7 +108,7 @@ export class Keys {
     return { keyId: key.keyId, projectId: key.projectId, env: key.env, scopes: key.scopes };
   }
 
-  /** The digest of a key by the name that it has in lists. */
+  /** Finds a key's digest by its id. */
   digestOf(keyId: string): string | undefined {
     return [...this.#known.keys()].find((digest) => keyIdOf(digest) === keyId);
   }
@@ -160,7 +162,7 @@ export class Keys {
     return found;
   }
 
-  /** Writes what is not written yet of keys' last uses. */
+  /** Writes the pending last uses. */
   async close(): Promise<void> {
     await this.#use.close();
   }

@@ -1,20 +1,24 @@
-/** Covered by test/web/registry/links.test.ts. */
+/**
+ * The links of the registry. A link opens one view of one instance, and ends with the key that made it.
+ *
+ * Test: test/web/registry/links.test.ts.
+ */
 import { AppError } from '../../errors.ts';
 import type { GuardedBucket } from '../../stream/ledgers/guarded-bucket.ts';
 import type { Keys } from './keys.ts';
 import { Tokens, type Ending, type Known } from './tokens.ts';
 
-/** What a link shows: one view of one instance, to whoever has its token. */
+/** A view of an instance, open to everyone with the link's token. */
 export interface Link {
-  /** UUID, lower case: what it is listed and revoked by. It opens nothing. */
+  /** UUID, lower case, for listing and revoking. It opens nothing. */
   readonly id: string;
   readonly projectId: string;
   readonly instanceId: string;
-  /** As the dashboard's address says it: `?…`. */
+  /** Query string of the dashboard's address: `?…`. */
   readonly view: string;
-  /** The key that made it, or the person. */
+  /** Id of the key or person that made it. */
   readonly keyId: string;
-  /** Of the person who made it, when they did; null: a key made it. */
+  /** Groups of the person who made it; null if a key did. */
   readonly groups: readonly string[] | null;
   /** ISO 8601, UTC, as the next one. */
   readonly createdAt: string;
@@ -22,17 +26,17 @@ export interface Link {
 }
 
 interface StoredLink extends Link, Ending {
-  /** Digest of the key that made it; null: a person did. */
+  /** Digest of the key that made it; null if a person did. */
   readonly key: string | null;
 }
 
-/** Who makes a link, and for which project. */
+/** The creator of a link, and its project. */
 export type LinkMaker = Pick<Link, 'projectId' | 'keyId' | 'groups'>;
 
-/** Of one key or person. */
+/** Limit of open links of one key or person. */
 const MOST_OF_MAKER = 100;
 
-/** The links that this process knows: `link.<digest>` of the bucket. A link ends with the key that made it. */
+/** Keys of the bucket: `link.<digest>`. */
 export class Links {
   readonly #keys: Pick<Keys, 'grantOf' | 'digestOf'>;
   readonly #now: () => Date;
@@ -48,12 +52,13 @@ export class Links {
     this.#tokens.clear();
   }
 
-  /** The watch tells a write. */
   watched(...write: Parameters<Tokens<StoredLink>['watched']>): void {
     this.#tokens.watched(...write);
   }
 
-  /** Throws AppError CONFLICT when the maker has too many, SERVICE_UNAVAILABLE while their key is not known here. */
+  /**
+   * Throws AppError CONFLICT when the creator has too many links, SERVICE_UNAVAILABLE while their key is unknown here.
+   */
   check(maker: LinkMaker): void {
     this.#keyOf(maker);
     const { projectId, keyId } = maker;
@@ -63,7 +68,7 @@ export class Links {
     throw new AppError('CONFLICT', message);
   }
 
-  /** Throws as `check` does. */
+  /** Creates a link; throws as `check`. */
   async open({ days, ...wanted }: Omit<Link, 'createdAt' | 'endsAt'> & { readonly days: number }): Promise<{
     readonly token: string;
     readonly link: Link;
@@ -79,13 +84,15 @@ export class Links {
     return { token: await this.#tokens.issue(stored), link: linkOf(stored) };
   }
 
-  /** What memory says; null: it has ended, or its key was revoked; undefined: it may be too new. */
+  /**
+   * Looks a link up in memory. Null: it has ended, or its key was revoked; undefined: it may be too new to be there.
+   */
   known(token: string): Link | null | undefined {
     const stored = this.#tokens.known(token);
     return stored && (this.#hasMaker(stored) ? linkOf(stored) : null);
   }
 
-  /** Null: it has ended, or its key was revoked. */
+  /** Returns null if the link has ended or its key was revoked. */
   async find(token: string): Promise<Link | null> {
     const known = this.known(token);
     if (known !== undefined) return known;
@@ -93,7 +100,7 @@ export class Links {
     return this.known(token) ?? null;
   }
 
-  /** Those of a project, the newest first. */
+  /** Returns a project's open links, newest first. */
   async list(projectId: string): Promise<readonly Link[]> {
     await this.#tokens.caughtUp();
     return this.#living(projectId)
@@ -101,14 +108,17 @@ export class Links {
       .reverse();
   }
 
-  /** Ends a link for ever, where the project has one of this id. */
+  /** Ends a link for good, if the project has it. */
   async revoke(projectId: string, id: string): Promise<void> {
     await this.#tokens.caughtUp();
     const found = this.#living(projectId).find(({ stored }) => stored.id === id);
     if (found !== undefined) await this.#tokens.remove(found);
   }
 
-  /** Digest of the key of a maker; null: they are a person. A link without its key would open nothing. */
+  /**
+   * Returns the digest of the creator's key; null for a person. Throws for an unknown key, because its link would open
+   * nothing.
+   */
   #keyOf({ projectId, keyId, groups }: LinkMaker): string | null {
     if (groups !== null) return null;
     const key = this.#keys.digestOf(keyId);
@@ -124,7 +134,7 @@ export class Links {
       .filter(({ stored }) => stored.projectId === projectId && this.#hasMaker(stored));
   }
 
-  /** Whoever asks knows of people, and whether they may still show what they showed. */
+  /** Returns false if the link's key is revoked. Callers check the rights of persons. */
   #hasMaker({ key, projectId }: Pick<StoredLink, 'key' | 'projectId'>): boolean {
     return key === null || this.#keys.grantOf(key)?.projectId === projectId;
   }

@@ -1,9 +1,13 @@
-/** Covered by test/web/registry/project-finder.test.ts. */
+/**
+ * Finds projects and names of instances, for processes that need nothing else of the registry.
+ *
+ * Test: test/web/registry/project-finder.test.ts.
+ */
 import type { StreamConnection } from '../../stream/connection.ts';
 import { openKeyValue, type KeyValueBucket } from '../../stream/kv/key-value.ts';
 import type { Instance } from './instance-index.ts';
 
-/** The project of an instance (lower-case id), for a process that needs nothing else of the registry. */
+/** Returns the project of an instance (lower-case id). */
 export type ProjectFinder = (instanceId: string) => Promise<string>;
 
 export async function openProjectFinder(
@@ -13,7 +17,7 @@ export async function openProjectFinder(
   return projectFinder(await openKeyValue(connection, 'registry', options));
 }
 
-/** What people call an instance (lower-case id); null: nothing. */
+/** Returns the name of an instance (lower-case id), or null. */
 export type NameFinder = (instanceId: string) => Promise<string | null>;
 
 export async function openNameFinder(
@@ -23,7 +27,7 @@ export async function openNameFinder(
   return nameFinder(await openKeyValue(connection, 'registry', options));
 }
 
-/** A name may change, so it is asked for each time. Rejects while the bucket cannot be asked. */
+/** Reads the name each time, because it may change. Rejects while the bucket is unreachable. */
 export function nameFinder(bucket: Pick<KeyValueBucket, 'get'>): NameFinder {
   return async (instanceId) => {
     const entry = await bucket.get(`instance.${instanceId}`);
@@ -31,12 +35,12 @@ export function nameFinder(bucket: Pick<KeyValueBucket, 'get'>): NameFinder {
   };
 }
 
-/** An instance never changes its project, so each is asked for once. Rejects while the bucket cannot be asked. */
+/** Reads each instance once, because it never changes its project. Rejects while the bucket is unreachable. */
 export function projectFinder(bucket: Pick<KeyValueBucket, 'get'>): ProjectFinder {
   const known = new Map<string, Promise<string>>();
   const ask = async (instanceId: string): Promise<string> => {
     const entry = await bucket.get(`instance.${instanceId}`);
-    // One that the registry does not know is a project by itself.
+    // An instance that the registry lacks counts as a project of its own.
     return entry === null ? instanceId : (JSON.parse(entry.value) as Instance).projectId;
   };
   return (instanceId) => {

@@ -1,4 +1,8 @@
-/** Covered by test/web/registry/registry.test.ts. */
+/**
+ * The projects of the registry. Names are unique.
+ *
+ * Test: test/web/registry/registry.test.ts.
+ */
 import { createHash } from 'node:crypto';
 import { v4 } from 'uuid';
 import { byCreation, required, type GuardedBucket } from '../../stream/ledgers/guarded-bucket.ts';
@@ -10,7 +14,7 @@ export interface Project {
   readonly createdAt: string;
 }
 
-/** The projects that this process knows: `project.<digest of the name>` of the bucket. */
+/** Keys of the bucket: `project.<digest of the name>`. */
 export class Projects {
   readonly #bucket: GuardedBucket;
   readonly #now: () => Date;
@@ -25,7 +29,6 @@ export class Projects {
     this.#known.clear();
   }
 
-  /** The watch tells a write. */
   watched(digest: string, value: string | null): void {
     if (value === null) this.#known.delete(digest);
     else this.#known.set(digest, JSON.parse(value) as Project);
@@ -50,7 +53,7 @@ export class Projects {
     const digest = digestOf(name);
     const made = await this.#bucket.create(`project.${digest}`, JSON.stringify(project));
     if (made === null) return required(await this.findByName(name), `project ${name}`);
-    // The watch tells it a moment later; whoever made it finds it at once.
+    // The watch delivers it a moment later; its creator finds it at once.
     this.#known.set(digest, project);
     return project;
   }

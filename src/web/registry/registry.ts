@@ -1,3 +1,9 @@
+/**
+ * The registry of keys, projects, instances, links and session ids, which all processes share through NATS. Reads come
+ * from memory, which lags writes by milliseconds, so the server is asked before anything counts as unknown.
+ *
+ * Test: test/web/registry/registry.test.ts.
+ */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mapInPieces } from '../../domain/give-way.ts';
@@ -27,52 +33,47 @@ export type { Project } from './projects.ts';
 export type { SignIn } from './sign-ins.ts';
 
 export interface RegistryOptions {
-  /** Default: the system's clock. ISO instants in listings come from it. */
+  /** Clock of all stored instants. Default: the system's. */
   readonly now?: () => Date;
   readonly replicas?: number;
 }
 
-/**
- * Keys, projects, instances and session ids, shared by every process through NATS. Reads come from memory;
- * what is not there is asked for before it counts as unknown, because memory lags writes by some
- * milliseconds. Every method throws AppError SERVICE_UNAVAILABLE while the registry is not loaded or NATS
- * cannot be asked.
- */
+/** Every method throws AppError SERVICE_UNAVAILABLE while the registry is not loaded or NATS is unreachable. */
 export interface Registry {
-  /** False until everything is in memory, and when the link to it was lost for good. */
+  /** False until everything is in memory, and after the watch has failed for good. */
   readonly ready: boolean;
-  /** Resolves when `ready` first turns true. */
+  /** Resolves when `ready` first becomes true. */
   whenReady(): Promise<void>;
-  /** What a key may do; null when it is unknown, malformed or revoked. */
+  /** Returns the rights of a key; null if it is unknown, malformed or revoked. */
   findKey(rawKey: string): Promise<KeyGrant | null>;
-  /** The same from memory alone: undefined when `findKey` has to be asked. */
+  /** As `findKey`, from memory alone: undefined if `findKey` has to be called. */
   knownKey(rawKey: string): KeyGrant | null | undefined;
-  /** Opens a sign-in to the page with a key; null when the key is unknown, malformed or revoked. */
+  /** Opens a sign-in to the dashboard; null if the key is unknown, malformed or revoked. */
   openSignIn(rawKey: string): Promise<SignIn | null>;
-  /** What the key of a sign-in may do; null when it has ended, or its key was revoked. */
+  /** Returns the rights of a sign-in's key; null if it has ended or its key was revoked. */
   findSignIn(token: string): Promise<KeyGrant | null>;
-  /** The same from memory alone: undefined when `findSignIn` has to be asked. */
+  /** As `findSignIn`, from memory alone: undefined if `findSignIn` has to be called. */
   knownSignIn(token: string): KeyGrant | null | undefined;
-  /** Ends a sign-in. Other processes follow within a second. */
+  /** Ends a sign-in, in other processes within a second. */
   closeSignIn(token: string): Promise<void>;
-  /** Before a link is made. Throws AppError CONFLICT when the maker has too many, or SERVICE_UNAVAILABLE. */
+  /** Checks if a link may be created. Throws AppError CONFLICT when the creator has too many. */
   checkLink(maker: LinkMaker): Promise<void>;
-  /** Makes a link to a view. Its token exists only in this answer. Throws as `checkLink` does. */
+  /** Creates a link to a view. Only this result contains the token. Throws as `checkLink`. */
   openLink(wanted: Parameters<Links['open']>[0]): ReturnType<Links['open']>;
-  /** What a link shows; null when it has ended, or the key that made it was revoked. */
+  /** Returns a link; null if it has ended or the key that made it was revoked. */
   findLink(token: string): Promise<Link | null>;
-  /** The same from memory alone: undefined when `findLink` has to be asked. */
+  /** As `findLink`, from memory alone: undefined if `findLink` has to be called. */
   knownLink(token: string): Link | null | undefined;
-  /** Those of a project that have not ended, the newest first. */
+  /** Returns a project's open links, newest first. */
   listLinks(projectId: string): Promise<readonly Link[]>;
-  /** Ends a link by its id (lower case), where the project has it. Other processes follow within a second. */
+  /** Ends a project's link by its id (lower case), in other processes within a second. */
   revokeLink(projectId: string, id: string): Promise<void>;
   findProjectByName(name: string): Promise<Project | null>;
   /** Oldest first. */
   listProjects(): Promise<readonly Project[]>;
-  /** Makes the project, or returns the one that has the name. */
+  /** Creates the project, or returns the one with this name. */
   createProject(name: string): Promise<Project>;
-  /** Makes a key (and the project when it is new). The raw key exists only in this answer. */
+  /** Creates a key, and its project if it is new. Only this result contains the raw key. */
   createKey(options: {
     readonly projectName: string;
     readonly env: KeyEnvironment;
@@ -80,28 +81,28 @@ export interface Registry {
     /** Default: all. */
     readonly scopes?: readonly KeyScope[] | undefined;
   }): Promise<{ readonly rawKey: string; readonly key: ApiKey }>;
-  /** Oldest first, revoked ones included. */
+  /** Oldest first, revoked keys included. */
   listKeys(): Promise<readonly ListedKey[]>;
-  /** Revokes for ever; false when there is no such key. Other processes follow within a second. */
+  /** Revokes a key for good, in other processes within a second; false for an unknown key. */
   revokeKey(keyId: string): Promise<boolean>;
   /**
-   * Makes an instance; with an `id` that the project has already, returns that one. Throws AppError CONFLICT
-   * when another project has the id.
+   * Creates an instance, or returns the project's instance with this `id`. Throws AppError CONFLICT if another project
+   * has the id.
    */
   createInstance(options: NewInstance): Promise<Instance>;
   /**
-   * The instance for what names none, one for each project: made by the first who asks (with `name`), and the
-   * same for everybody ever after.
+   * Returns the project's instance for requests that name none. The first call creates it, with its `name`; later calls
+   * return the same.
    */
   defaultInstance(
     options: Omit<NewInstance, 'id'>,
   ): Promise<{ readonly instance: Instance; readonly made: boolean }>;
-  /** The same, where it is there already; null: nobody has asked for it yet. */
+  /** Returns the default instance; null if it was never requested. */
   findDefaultInstance(projectId: string): Promise<Instance | null>;
   findInstance(id: string): Promise<Instance | null>;
   /**
-   * Renames an instance, sets its time zone or what is masked; null when the project has no such instance. Other processes follow
-   * within a second.
+   * Changes an instance's name, time zone or masking, in other processes within a second; null if the project lacks the
+   * instance.
    */
   changeInstance(options: {
     readonly projectId: string;
@@ -110,19 +111,19 @@ export interface Registry {
   }): Promise<Instance | null>;
   /** Oldest first. */
   listInstances(): Promise<readonly Instance[]>;
-  /** Oldest first. What another process just made may be missing for some milliseconds. */
+  /** Oldest first. An instance that another process has just created may be missing for some milliseconds. */
   instancesOf(
     projectId: string,
     window: { readonly limit: number; readonly offset: number },
   ): Promise<InstancePage>;
-  /** Keyed with a secret of the installation: whoever has the ledger alone cannot try names. */
+  /** Keyed with a secret of the installation, so that nobody can test names with the ledger alone. */
   readonly erasureDigest: ErasureDigest;
-  /** The same secret, for values that are masked and for ids of end users. */
+  /** Keyed with the same secret, for masked values and ids of end users. */
   readonly maskDigest: (parts: readonly string[]) => string;
-  /** A session id of ours for an instance; with `seed` always the same one. */
+  /** Issues a session id for an instance; equal seeds give equal ids. */
   issueSessionId(instance: Instance, seed?: string): string;
   /**
-   * Session ids of ours for a caller's own ids: the same for the same, for ever. Null when the project has no such
+   * Issues session ids for a caller's own ids: equal ids give equal session ids. Null if the project lacks the
    * instance.
    */
   issueSessionIds(options: {
@@ -130,15 +131,15 @@ export interface Registry {
     readonly instanceId: string;
     readonly externalIds: readonly string[];
   }): Promise<readonly string[] | null>;
-  /** The instance that a session id of ours belongs to; null for ids that clients chose. */
+  /** Returns the instance of a session id that we issued; null for ids that clients chose. */
   instanceOfSessionId(sessionId: string): Promise<Instance | null>;
-  /** The instance of the project that holds an id which a client chose; null when none does. */
+  /** Returns the project's instance that holds a client's session id, or null. */
   findSessionClaim(projectId: string, sessionId: string): Promise<string | null>;
-  /** Claims an id that a client chose for an instance of the project; returns the instance that holds it then. */
+  /** Claims a client's session id for an instance; returns the instance that holds it afterwards. */
   claimSession(projectId: string, sessionId: string, instanceId: string): Promise<string>;
   /**
-   * Makes project `default` and a first test key, once in the life of the data. Null when that was done before. Throws
-   * LostRegistryError when it was, but nothing of it is left.
+   * Creates project `default` and a first test key, once in the life of the data. Null if that was done before. Throws
+   * LostRegistryError if it was, but nothing of it is left.
    */
   ensureFirstProject(): Promise<{
     readonly rawKey: string;
@@ -152,15 +153,15 @@ export const FIRST_PROJECT_NAME = 'default';
 
 const SECRET_KEY = 'id-secret';
 const FIRST_KEY = 'first-key';
-/** About half a millisecond. */
+/** About half a millisecond of work. */
 const IDS_IN_A_PIECE = 16;
-/** How long another process may take between marking the first key and storing it. */
+/** Time limit for another process between marking the first key and storing it. */
 const FIRST_KEY_MS = 2000;
 
 /**
- * Opens the registry and begins to load it; `ready` tells when it is. Throws LostRegistryError. What bucket `registry` holds is with `Keys`,
- * `SignIns`, `Links`, `Projects` and `Instances`; besides, it has `id-secret` and `first-key`. Bucket `sessions` is with
- * `openSessionClaims`.
+ * Opens the registry and starts to load it; see `ready`. Throws LostRegistryError. Bucket `registry` has the keys that
+ * `Keys`, `SignIns`, `Links`, `Projects` and `Instances` describe, and `id-secret` and `first-key`; bucket `sessions`
+ * those of `openSessionClaims`.
  */
 export async function openRegistry(
   connection: StreamConnection,
@@ -181,7 +182,7 @@ export async function openRegistry(
   );
 }
 
-/** There are messages, but nobody who could have sent them. A registry made anew would know none of their instances. */
+/** The stream has messages, but the registry is empty. A new one would not know their instances. */
 export class LostRegistryError extends SetupError {
   constructor() {
     super(
@@ -220,7 +221,7 @@ class SharedRegistry implements Registry {
     readonly projects: Projects;
     readonly instances: Instances;
   };
-  /** Whether anybody has ever sent any. */
+  /** Returns true if the stream ever held a message. */
   readonly #hasMessages: () => Promise<boolean>;
   readonly #firstReady = Promise.withResolvers<void>();
   #watch: KeyValueWatch;
@@ -268,7 +269,6 @@ class SharedRegistry implements Registry {
     return watch;
   }
 
-  /** Takes a write that the watch tells. */
   #take(key: string, value: string | null, revision: number): void {
     const { keys, signIns, links, projects, instances } = this.#parts;
     const [, kind = key, name = ''] = /^([^.]*)\.(.*)$/s.exec(key) ?? [];
@@ -281,7 +281,7 @@ class SharedRegistry implements Registry {
     else if (kind === 'project') projects.watched(name, value);
   }
 
-  /** What is in memory. Throws AppError SERVICE_UNAVAILABLE until that is everything. */
+  /** The parts in memory. Throws AppError SERVICE_UNAVAILABLE until they are loaded. */
   get #loaded() {
     if (!this.ready) throw unavailable('The registry is still loading. Try again.');
     return this.#parts;
@@ -349,7 +349,7 @@ class SharedRegistry implements Registry {
   readonly ensureFirstProject: Registry['ensureFirstProject'] = async () => {
     const { keys, projects } = this.#loaded;
     const marker = await this.#bucket.get(FIRST_KEY);
-    // A marker whose key is missing and stays so: a process died between the two writes; we take over.
+    // If the marked key stays missing, a process ended between the two writes; this one takes over.
     if (marker !== null && (await this.#appears(`key.${marker.value}`, FIRST_KEY_MS))) return null;
     if (marker === null && projects.list().length === 0 && (await this.#hasMessages()))
       throw new LostRegistryError();
@@ -372,7 +372,7 @@ class SharedRegistry implements Registry {
     await this.#watch.close();
   }
 
-  /** Whether a key is in the bucket, at the latest after so many milliseconds. */
+  /** Returns true once a key is in the bucket; false after `withinMs`. */
   async #appears(key: string, withinMs: number): Promise<boolean> {
     const deadline = performance.now() + withinMs;
     for (;;) {

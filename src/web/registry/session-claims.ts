@@ -1,26 +1,29 @@
-/** Covered by test/web/registry/registry.test.ts. */
+/**
+ * Records which instance holds a session id that a client chose. Ids are unique within a project.
+ *
+ * Test: test/web/registry/registry.test.ts.
+ */
 import { LRUCache } from 'lru-cache';
 import type { KeyValueBucket } from '../../stream/kv/key-value.ts';
 
-/** Which instance holds a session id that a client chose. Each project has its own. */
 export interface SessionClaims {
-  /** The instance that holds the id in the project; null when none does. */
+  /** Returns the project's instance that holds the id, or null. */
   find(projectId: string, sessionId: string): Promise<string | null>;
-  /** Claims an id that `find` does not know; returns the instance that holds it then. */
+  /** Claims an id that `find` does not know; returns the instance that holds it afterwards. */
   claim(projectId: string, sessionId: string, instanceId: string): Promise<string>;
 }
 
 interface StoredClaim {
   readonly instanceId: string;
-  /** In claims of the first form alone. */
+  /** Only in claims of the first format. */
   readonly projectId?: string;
 }
 
 const CLAIMS_CACHED = 100_000;
 
 /**
- * Opens the claims in a bucket: `<project id>.<session id>` → claim. The first form, `<session id>` → claim with
- * its project, is written no more; what is there goes on to hold, for the project that it names.
+ * Opens the claims in a bucket: `<project id>.<session id>` → claim. Claims of the first format, `<session id>` → claim
+ * with its project, are no longer written, but still hold for their project.
  */
 export async function openSessionClaims(bucket: KeyValueBucket): Promise<SessionClaims> {
   const cached = new LRUCache<string, string>({ max: CLAIMS_CACHED });

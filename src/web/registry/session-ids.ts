@@ -1,37 +1,42 @@
+/**
+ * Issues and reads session ids: UUIDv8 (RFC 9562) that contain the number of their instance, so that finding it needs
+ * no look-up.
+ *
+ * Test: test/web/registry/session-ids.test.ts.
+ */
 import { createCipheriv, createHmac, randomBytes } from 'node:crypto';
 
 /** Highest instance number that fits a session id. */
 export const MAX_INSTANCE_NUMBER = 2 ** 40 - 1;
 
 /**
- * Session ids that we issue: UUIDv8 (RFC 9562) that lead to their instance without a look-up.
+ * Layout of an id:
  *
  * | bytes | bits | content |
  * |---|---|---|
  * | 0–4 | 40 | instance number, big-endian |
- * | 5–7 | 24 | first tag: byte 6 begins with the version (4 bits), so 20 bits of it are tag |
+ * | 5–7 | 24 | tag: byte 6 begins with the version (4 bits), so 20 bits of it are tag |
  * | 8–15 | 64 | variant (2 bits), then 62 bits that make the id unique |
  *
- * The tag is an HMAC-SHA256 over number and unique part, cut to 20 bits. A client's own UUIDv8 is taken for
- * ours only when its tag fits (1 in a million) and its first 40 bits name an instance that exists.
+ * The tag is an HMAC-SHA256 over number and unique part, cut to 20 bits. A client's own UUIDv8 counts as issued only if
+ * its tag fits (1 in a million) and its first 40 bits name an existing instance.
  *
- * Whoever sees some ids learns nothing of how many others were issued: instance numbers are drawn at random, and the
- * unique part is a shuffled count.
+ * Ids do not reveal how many others were issued: instance numbers are random, and the unique part is a shuffled count.
  */
 export interface SessionIds {
-  /** A new id; with `seed` the id that belongs to the seed, always the same. */
+  /** Issues a new id; equal seeds give equal ids. */
   issue(instanceNumber: number, seed?: string): string;
-  /** Keyed digest of parts, base64url: the same for the same parts, and for no others. */
+  /** Returns a keyed digest, base64url; equal only for equal parts. */
   digest(parts: readonly string[]): string;
-  /** The instance number in an id that we issued; null for any other UUID. Case does not matter. */
+  /** Returns the instance number in an id that we issued; null for any other UUID. Ignores case. */
   read(sessionId: string): number | null;
 }
 
-/** `secret`: hex, from the registry, the same in every process and for ever. */
+/** `secret`: hex, from the registry; the same in every process for good. */
 export function createSessionIds(secret: string): SessionIds {
   const key = Buffer.from(secret, 'hex');
   const shuffled = createShuffle(createHmac('sha256', key).update('session-count').digest());
-  // A random start, counted up: ids of one process never collide, those of several hardly ever.
+  // Counts up from a random start: ids of one process never collide, those of several hardly ever.
   let count = randomBytes(8).readBigUInt64BE() & UNIQUE_MASK;
 
   const sign = (bytes: Buffer): void => {
@@ -87,8 +92,8 @@ const HALF_MASK = 0x7fff_ffff;
 const ROUNDS = 8;
 
 /**
- * A keyed permutation of 62 bits, as a Feistel network of AES: different counts stay different, and who has no key
- * cannot tell a count's neighbour from any other. `key`: 32 bytes.
+ * Returns a keyed permutation of 62 bits, a Feistel network of AES: different counts stay different, and without the
+ * key consecutive counts look unrelated. `key`: 32 bytes.
  */
 function createShuffle(key: Buffer): (count: bigint) => bigint {
   const cipher = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false);

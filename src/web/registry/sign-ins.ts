@@ -1,27 +1,29 @@
-/** Covered by test/web/registry/sign-ins.test.ts. */
+/**
+ * The dashboard sign-ins of the registry. A sign-in has the rights of its key, and ends with it.
+ *
+ * Test: test/web/registry/sign-ins.test.ts.
+ */
 import { digestOf, isRawKey } from './api-keys.ts';
 import type { GuardedBucket } from '../../stream/ledgers/guarded-bucket.ts';
 import type { KeyGrant, Keys } from './keys.ts';
 import { Tokens, type Ending } from './tokens.ts';
 
-/** A sign-in to the page: it may do what its key may, for as long as the key does. */
 export interface SignIn {
-  /** What a browser keeps: 256 random bits as base64url. It is stored only as a digest. */
+  /** The browser's token: 256 random bits as base64url. Only its digest is stored. */
   readonly token: string;
   /** Milliseconds since 1970-01-01 UTC. */
   readonly endsAt: number;
 }
 
 interface StoredSignIn extends Ending {
-  /** Digest of the key. */
   readonly key: string;
 }
 
 const DAYS = 30;
-/** Of one key: the next one ends the oldest. */
+/** Limit of one key's sign-ins; the next one ends the oldest. */
 const MOST_OF_KEY = 100;
 
-/** The sign-ins that this process knows: `sign-in.<digest>` of the bucket. */
+/** Keys of the bucket: `sign-in.<digest>`. */
 export class SignIns {
   readonly #keys: Pick<Keys, 'find' | 'grantOf'>;
   readonly #now: () => Date;
@@ -37,12 +39,11 @@ export class SignIns {
     this.#tokens.clear();
   }
 
-  /** The watch tells a write. */
   watched(...write: Parameters<Tokens<StoredSignIn>['watched']>): void {
     this.#tokens.watched(...write);
   }
 
-  /** Null: there is no such key. */
+  /** Opens a sign-in; null for an unknown key. */
   async open(rawKey: string): Promise<SignIn | null> {
     if (!isRawKey(rawKey) || (await this.#keys.find(rawKey)) === null) return null;
     const key = digestOf(rawKey);
@@ -54,13 +55,13 @@ export class SignIns {
     return { token, endsAt: endsAt.getTime() };
   }
 
-  /** What memory says; undefined when the sign-in may be too new for it. */
+  /** Looks a sign-in up in memory; undefined if it may be too new to be there. */
   known(token: string): KeyGrant | null | undefined {
     const signIn = this.#tokens.known(token);
     return signIn && (this.#keys.grantOf(signIn.key) ?? null);
   }
 
-  /** What the key of a sign-in may do; null: it has ended, or its key was revoked. */
+  /** Returns the rights of the sign-in's key; null if it has ended or its key was revoked. */
   async find(token: string): Promise<KeyGrant | null> {
     const known = this.known(token);
     if (known !== undefined) return known;
@@ -68,7 +69,7 @@ export class SignIns {
     return this.known(token) ?? null;
   }
 
-  /** Ends a sign-in for ever. */
+  /** Ends a sign-in for good. */
   async close(token: string): Promise<void> {
     await this.#tokens.close(token);
   }

@@ -1,16 +1,19 @@
-/** Tokens of which only digests are stored. Covered by test/web/registry/sign-ins.test.ts and test/web/registry/links.test.ts. */
+/**
+ * Tokens that expire. Only their digests are stored.
+ *
+ * Test: test/web/registry/sign-ins.test.ts, test/web/registry/links.test.ts.
+ */
 import { randomBytes } from 'node:crypto';
 import { digestOf } from './api-keys.ts';
 import { CatchUp } from './catch-up.ts';
 import type { GuardedBucket } from '../../stream/ledgers/guarded-bucket.ts';
 
-/** What is stored of a token that ends. */
 export interface Ending {
   /** ISO 8601, UTC. */
   readonly endsAt: string;
 }
 
-/** A stored one, and where it is stored. */
+/** A stored value with its key and revision. */
 export interface Known<Stored> {
   readonly digest: string;
   readonly stored: Stored;
@@ -20,8 +23,8 @@ export interface Known<Stored> {
 const TOKEN = /^[\w-]{43}$/;
 
 /**
- * The tokens of one kind that this process knows: `<kind>.<digest>` of the bucket. A token is 256 random bits as
- * base64url; what has ended is found no more, and is removed when the next one is issued.
+ * The tokens of one kind: `<kind>.<digest>` of the bucket. A token is 256 random bits as base64url. Expired tokens are
+ * not found, and are removed when the next one is issued.
  */
 export class Tokens<Stored extends Ending> {
   readonly #bucket: GuardedBucket;
@@ -42,14 +45,13 @@ export class Tokens<Stored extends Ending> {
     this.#catchUp.reset();
   }
 
-  /** The watch tells a write. */
   watched(digest: string, value: string | null, revision: number): void {
     if (value === null) this.#known.delete(digest);
     else this.#known.set(digest, { stored: JSON.parse(value) as Stored, revision });
     this.#catchUp.told(revision);
   }
 
-  /** A new token. */
+  /** Stores a value under a new token, and removes expired ones. */
   async issue(stored: Stored): Promise<string> {
     for (const known of this.#all().filter(({ stored: { endsAt } }) => this.#hasEnded(endsAt)))
       await this.remove(known);
@@ -60,19 +62,19 @@ export class Tokens<Stored extends Ending> {
     return token;
   }
 
-  /** What memory says; null: it is no token, or has ended; undefined: it may be too new. */
+  /** Looks a token up in memory. Null: it is malformed or has expired; undefined: it may be too new to be there. */
   known(token: string): Stored | null | undefined {
     if (!TOKEN.test(token)) return null;
     const stored = this.#known.get(digestOf(token))?.stored;
     return stored !== undefined && this.#hasEnded(stored.endsAt) ? null : stored;
   }
 
-  /** Resolves once memory has all that was stored when it was asked. */
+  /** Resolves once memory holds everything that was stored before the call. */
   caughtUp(): Promise<void> {
     return this.#catchUp.done();
   }
 
-  /** Those that have not ended, the oldest first. */
+  /** Returns the unexpired values, oldest first. */
   living(): Known<Stored>[] {
     return this.#all().filter(({ stored: { endsAt } }) => !this.#hasEnded(endsAt));
   }
@@ -82,7 +84,7 @@ export class Tokens<Stored extends Ending> {
     this.#known.delete(digest);
   }
 
-  /** Ends a token for ever, also one that memory does not know yet. */
+  /** Ends a token for good, even if memory lacks it. */
   async close(token: string): Promise<void> {
     const digest = digestOf(token);
     const entry = await this.#bucket.get(`${this.#kind}.${digest}`);
