@@ -1,4 +1,8 @@
-/** Covered by test/web/alert-routes.test.ts and test/e2e/alerts-rules.test.ts. */
+/**
+ * Routes that create, list, read, test and delete alerts.
+ *
+ * Test: test/web/alert-routes.test.ts, test/e2e/alerts-rules.test.ts.
+ */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { newRuleSchema, type NewRule, type RepeatKey } from '../../doors/alerts/rule.ts';
@@ -12,11 +16,10 @@ import { serve } from '../serve.ts';
 
 type Alerting = NonNullable<HttpDependencies['query']> & { readonly waitMs: number };
 
-/** Alerts: made, listed, read, tried and deleted. */
 export function registerAlertRoutes(scope: FastifyInstance, alerting: Alerting): void {
   const { alerts } = alerting;
   const body = newRuleSchema(alerts.reach);
-  /** A route about alerts of an instance of the caller's. */
+  /** Registers a route on alerts of one of the caller's instances. */
   const of = (
     route: typeof LIST_ALERTS,
     answer: (instanceId: string, id: string, request: FastifyRequest) => Promise<object | void>,

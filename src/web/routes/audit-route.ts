@@ -1,4 +1,8 @@
-/** Covered by test/web/audit-route.test.ts. */
+/**
+ * The route of the audit log, and the functions by which other routes write to it.
+ *
+ * Test: test/web/audit-route.test.ts.
+ */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { READ_AUDIT } from '../../contract/audit.ts';
 import type { Audit, AuditedAction, AuditRecord } from '../../domain/audit.ts';
@@ -8,9 +12,9 @@ import { serve } from '../serve.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Null: this process keeps nothing of who does what. */
+    /** Null in a process that keeps no audit log. */
     audit: Audit | null;
-    /** Says that something was done and is not recorded. */
+    /** Logs that an action was done but not recorded. */
     auditLost: (request: FastifyRequest, action: AuditedAction, error: unknown) => void;
   }
 }
@@ -19,7 +23,7 @@ export function registerAuditRoute(scope: FastifyInstance, audit: Audit): void {
   serve(scope, READ_AUDIT, async ({ request, parameters: { limit, cursor } }) => {
     const before = cursor?.toLowerCase() ?? null;
     const key = callerOf(request);
-    // Whoever sees some instances only reads what was done in them, and what is their own doing.
+    // A caller limited to some instances reads the actions in them, and its own actions outside of instances.
     const shows = ({ keyId, instanceId }: AuditRecord): boolean =>
       key.instances === undefined ||
       (instanceId === null ? keyId === key.keyId : seesInstance(key, instanceId));
@@ -28,7 +32,9 @@ export function registerAuditRoute(scope: FastifyInstance, audit: Audit): void {
   });
 }
 
-/** Keeps what a request has done and what stands stored. Where that fails, the log says it: it cannot be undone. */
+/**
+ * Records an action that is already stored. If that fails, the failure is logged, because the action cannot be undone.
+ */
 export async function recordDone(...[request, action, about]: Parameters<typeof recordAudit>): Promise<void> {
   try {
     await recordAudit(request, action, about);
@@ -37,7 +43,7 @@ export async function recordDone(...[request, action, about]: Parameters<typeof 
   }
 }
 
-/** Keeps what a request is about to do. Throws AppError SERVICE_UNAVAILABLE: then it must not. */
+/** Records an action before it is done. Throws AppError SERVICE_UNAVAILABLE; the caller must not act then. */
 export async function recordAudit(
   request: FastifyRequest,
   action: AuditedAction,

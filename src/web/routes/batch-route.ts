@@ -1,4 +1,8 @@
-/** Covered by test/web/batch-route.test.ts. */
+/**
+ * POST /v1/ingest/batch/: ingests a request on each line and answers with an outcome on each line.
+ *
+ * Test: test/web/batch-route.test.ts.
+ */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { INGEST_BATCH, LINES, type BatchLine } from '../../contract/ingest.ts';
 import { mapInPieces } from '../../domain/give-way.ts';
@@ -11,7 +15,6 @@ import type { MessageDoor } from '../message-door.ts';
 import type { HttpMetrics } from '../metrics.ts';
 import { serve } from '../serve.ts';
 
-/** POST /v1/ingest/batch/: many requests of POST /v1/ingest/ in, one on each line; what became of each out. */
 export function registerBatchRoute(
   v1: FastifyInstance,
   ingestor: Pick<Ingestor, 'ingestBatch'>,
@@ -24,7 +27,7 @@ export function registerBatchRoute(
       refuseKey(request);
       const outcomes = await ingestor.ingestBatch(door.requestOf(request, reply));
       const read = outcomes.reduce((sum, { messages }) => sum + messages, 0);
-      // What one of its messages was counted for.
+      // Budget that one of its messages was charged.
       const each = read === 0 ? 0 : request.counted / read;
       let position = 0;
       let refused = 0;
@@ -47,7 +50,7 @@ export function registerBatchRoute(
   });
 }
 
-/** One key for many requests would say nothing of each. */
+/** A single key cannot identify several requests. */
 function refuseKey({ headers }: FastifyRequest): void {
   if (headers['idempotency-key'] === undefined) return;
   const message = 'is not accepted here: give each line its own idempotencyKey';

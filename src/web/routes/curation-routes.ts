@@ -1,4 +1,8 @@
-/** Covered by test/web/curation-routes.test.ts and test/e2e/steering-rules.test.ts. */
+/**
+ * Routes that accept curations: they respond once a curation is stored durably.
+ *
+ * Test: test/web/curation-routes.test.ts, test/e2e/steering-rules.test.ts.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CREATE_TOPIC, CURATE } from '../../contract/steering.ts';
@@ -15,16 +19,15 @@ import { serve } from '../serve.ts';
 
 type Curating = NonNullable<HttpDependencies['query']> & {
   readonly waitMs: number;
-  /** What is asked for is looked up within so many milliseconds, or refused. */
+  /** Time limit for looking up the target, milliseconds. */
   readonly answerMs: number;
-  /** A decision draws from it like messages. */
+  /** A curation is charged like messages. */
   readonly budget: MessageBudget;
 };
 
-/** Fifty examples in any script, as JSON. */
+/** Size of fifty examples in any script, as JSON. */
 const TOPIC_BODY_BYTES = 256 * 1024;
 
-/** What people decide about topics, clusters and gaps: answered once it is stored durably. */
 export function registerCurationRoutes(
   scope: FastifyInstance,
   curating: Curating,
@@ -35,7 +38,7 @@ export function registerCurationRoutes(
     return { curationId, ...(made === null ? {} : { topicClusterId: made.id }) };
   });
 
-  // A scope of its own: its bodies are larger than those of other routes.
+  // Its bodies are larger than those of other routes, so it has a scope of its own.
   void scope.register(async (inner) => {
     inner.removeAllContentTypeParsers();
     inner.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>

@@ -1,4 +1,8 @@
-/** Covered by test/e2e/alerts-rules.test.ts. */
+/**
+ * GET /v1/digest: a week's digest as JSON, or as a self-contained page.
+ *
+ * Test: test/e2e/alerts-rules.test.ts.
+ */
 import type { FastifyInstance } from 'fastify';
 import { DIGEST } from '../../contract/alerts.ts';
 import { inTime } from '../answer-time.ts';
@@ -7,10 +11,9 @@ import { sendJson } from '../json-answer.ts';
 import type { Reading } from './reading-routes.ts';
 import { serve } from '../serve.ts';
 
-/** The page asks nobody for anything. */
+/** Content policy: the page loads nothing. */
 const NOTHING_ELSE = "default-src 'none'; style-src 'unsafe-inline'";
 
-/** A week in words: as JSON, or as a page that can be kept and passed on. */
 export function registerDigestRoute(scope: FastifyInstance, reading: Reading): void {
   serve(scope, DIGEST, async ({ request, reply, parameters }) => {
     await enterInstance(request, reply, parameters.instanceId, reading);
@@ -26,7 +29,7 @@ export function registerDigestRoute(scope: FastifyInstance, reading: Reading): v
   });
 }
 
-/** What an Accept header asks for first. */
+/** Returns true if the Accept header prefers HTML. */
 function wantsHtml(accept = ''): boolean {
   const types = accept.split(',').map((part) => part.split(';')[0]?.trim().toLowerCase());
   const first = types.find((type) => type === 'text/html' || type === 'application/json' || type === '*/*');

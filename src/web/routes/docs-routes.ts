@@ -1,4 +1,8 @@
-/** Covered by test/web/docs.test.ts and test/web/open-routes.test.ts. */
+/**
+ * Routes of /openapi.json and /docs, a page to read and try the API. Everything is served by this process.
+ *
+ * Test: test/web/docs.test.ts, test/web/open-routes.test.ts.
+ */
 import swagger from '@fastify/swagger';
 import type { StaticDocumentSpec } from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
@@ -7,16 +11,16 @@ import { notFound } from '../auth.ts';
 import { keepFile, once, sendFile, type KeptFile } from '../kept-file.ts';
 import { createOpenApiDocument } from '../openapi.ts';
 
-/** The page may load from this process only, whatever it is given to show. */
+/** The page may load from this process only, whatever the document contains. */
 const CONTENT_POLICY =
   "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'";
 
-/** Our own name in place of the page's maker's. */
+/** Replaces the logo of swagger-ui. */
 const LOGO =
   '<svg xmlns="http://www.w3.org/2000/svg" width="150" height="40" viewBox="0 0 150 40"><text x="4" y="27" ' +
   'font-family="sans-serif" font-size="22" fill="#fff">Undertone</text></svg>';
 
-/** What the page consists of: the paths below /docs that its maker answers. */
+/** Paths below /docs that swagger-ui serves. */
 const PAGE_PATHS = [
   '',
   '/',
@@ -31,7 +35,6 @@ const PAGE_PATHS = [
   '/static/oauth2-redirect.js',
 ];
 
-/** /openapi.json, and /docs: a page to read and try it, all of it served from here. */
 export function registerDocsRoutes(
   app: FastifyInstance,
   served: { readonly ingest: boolean; readonly query: boolean },
@@ -43,7 +46,7 @@ export function registerDocsRoutes(
   const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const [path = ''] = request.url.slice('/docs'.length).split('?', 1);
     const file = files.get(path);
-    // A path is looked up as it is written, so that none leads anywhere else.
+    // Exact match on the raw path, so that no path can lead outside.
     if (file === undefined) throw notFound(request);
     return sendFile(request, reply.header('Content-Security-Policy', CONTENT_POLICY), await file());
   };
@@ -52,12 +55,12 @@ export function registerDocsRoutes(
   app.get('/docs/*', sendPage);
 }
 
-/** Makes the page and its files. Nobody reaches it from outside: it would look for a file with each request. */
+/** Makes the app that renders the page. It is not exposed, because it reads a file for each request. */
 async function createPageMaker(document: object): Promise<FastifyInstance> {
   const maker = fastify({ logger: false });
   await maker.register(swagger, {
     mode: 'static',
-    // The plugin's types end at OpenAPI 3.0; in this mode it hands the document on as it is.
+    // The plugin's types end at OpenAPI 3.0; in static mode it passes the document through.
     specification: { document: document as StaticDocumentSpec['document'] },
   });
   await maker.register(swaggerUi, {

@@ -1,4 +1,8 @@
-/** Covered by test/web/erasure-routes.test.ts. */
+/**
+ * Routes that accept, list and read erasures; the worker executes them.
+ *
+ * Test: test/web/erasure-routes.test.ts.
+ */
 import type { FastifyInstance } from 'fastify';
 import { CREATE_ERASURE, LIST_ERASURES, READ_ERASURE } from '../../contract/erasures.ts';
 import { backupsHolding, type Backup } from '../../domain/backups.ts';
@@ -18,13 +22,12 @@ import { serve } from '../serve.ts';
 
 type Erasing = NonNullable<HttpDependencies['query']> & {
   readonly waitMs: number;
-  /** What is to be erased is looked up within so many milliseconds, or refused. */
+  /** Time limit for looking up the subject, milliseconds. */
   readonly answerMs: number;
-  /** An erasure draws from it like a curation. */
+  /** An erasure is charged like a curation. */
   readonly budget: MessageBudget;
 };
 
-/** Erasures are accepted here, and done by the worker. */
 export function registerErasureRoutes(
   scope: FastifyInstance,
   { erasures, budget, answerMs, ...reading }: Erasing,
@@ -36,7 +39,7 @@ export function registerErasureRoutes(
     const { projectId, keyId } = callerOf(request);
     await enterInstance(request, reply, instanceId, reading);
     countMessages(budget, request, reply, CURATION_MESSAGES);
-    // Before anything is accepted: an answer that lacks them is none.
+    // Read before the erasure is accepted: the response needs them, so it must fail early.
     const backups = await erasures.backups.list();
     const erasure = await erasures.eraser.erase({
       ...wanted,
@@ -71,7 +74,7 @@ export function registerErasureRoutes(
   });
 }
 
-/** Never its digest: whoever reads answers learns nothing of whom it was. Backups are those of now. */
+/** Omits the digest, so that responses do not identify the subject. Lists the backups of now. */
 function shown(erasure: Erasure, backups: readonly Backup[]) {
   const { id, instanceId, kind, state, reason, keyId, requestedAt, doneAt, receipt, fault } = erasure;
   const answer = { id, instanceId, kind, state, reason, requestedBy: keyId, requestedAt, doneAt };

@@ -1,17 +1,18 @@
-/** Covered by test/web/health.test.ts. */
+/**
+ * Routes of /livez (the process responds), /readyz (it can work; faults elsewhere make it degraded, not unready) and
+ * /metrics (for Prometheus). They need no key.
+ *
+ * Test: test/web/health.test.ts.
+ */
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../../errors.ts';
 import type { HttpDependencies, ReadinessCheck } from '../dependencies.ts';
 import type { HttpMetrics } from '../metrics.ts';
 
-/** A check that does not answer in this time has failed. */
+/** A check that takes longer has failed. */
 const CHECK_TIMEOUT_MS = 2000;
 
-/**
- * /livez: the process answers. /readyz: it can do its work; what is wrong elsewhere makes it degraded, not
- * unready. Nobody is refused these two: a probe that is refused ends the process. /metrics: for Prometheus. No key
- * needed.
- */
+/** /livez and /readyz have no rate limit, because an orchestrator ends a process whose probes are refused. */
 export function registerHealthRoutes(
   app: FastifyInstance,
   { readiness: checks, health }: Pick<HttpDependencies, 'readiness' | 'health'>,

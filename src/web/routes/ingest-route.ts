@@ -1,4 +1,8 @@
-/** Covered by test/web/app.test.ts and test/e2e/ingest-rules.test.ts. */
+/**
+ * POST /v1/ingest/: responds once the messages are stored durably.
+ *
+ * Test: test/web/app.test.ts, test/e2e/ingest-rules.test.ts.
+ */
 import type { FastifyInstance } from 'fastify';
 import { INGEST } from '../../contract/ingest.ts';
 import type { Ingestor } from '../ingest/ingestor.ts';
@@ -6,7 +10,6 @@ import type { MessageDoor } from '../message-door.ts';
 import type { HttpMetrics } from '../metrics.ts';
 import { serve } from '../serve.ts';
 
-/** POST /v1/ingest/: messages in, the ids of their instance and session out, once they are stored durably. */
 export function registerIngestRoute(
   v1: FastifyInstance,
   ingestor: Ingestor,

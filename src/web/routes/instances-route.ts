@@ -1,3 +1,8 @@
+/**
+ * Routes that list, create and change the instances of the key's project.
+ *
+ * Test: test/web/instances-route.test.ts.
+ */
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import {
@@ -20,7 +25,6 @@ import { noInstance, seesInstance } from '../instance-access.ts';
 import { readParameters } from '../instance-request.ts';
 import { serve } from '../serve.ts';
 
-/** Those of the key's project are listed, made and renamed. */
 export function registerInstanceRoutes(scope: FastifyInstance, instances: InstanceRegistry): void {
   serve(scope, LIST_INSTANCES, ({ request, parameters }) =>
     instancesPage(instances, callerOf(request), parameters),
@@ -56,7 +60,7 @@ export function registerInstanceRoutes(scope: FastifyInstance, instances: Instan
   });
 }
 
-/** The answer of GET /v1/instances/. Throws AppError VALIDATION_ERROR. */
+/** Returns the answer of GET /v1/instances/. Throws AppError VALIDATION_ERROR. */
 export function listInstances(
   instances: ListedInstances,
   caller: FoundKey,
@@ -74,7 +78,7 @@ async function instancesPage(
   caller: FoundKey,
   { default: onlyDefault, ...window }: z.output<typeof instanceListParameterSchemas>,
 ): Promise<z.output<typeof instanceListSchema>> {
-  /** The asked-for page of what the caller sees of a list. */
+  /** Returns the requested page of the instances that the caller may see. */
   const pageOf = (list: readonly Instance[]): z.output<typeof instanceListSchema> => {
     const seen = list.filter(({ id }) => seesInstance(caller, id));
     const page = seen.slice(window.offset, window.offset + window.limit);

@@ -1,11 +1,14 @@
-/** Covered by test/web/key-scopes.test.ts. */
+/**
+ * GET /v1/key: returns the rights of the request's key.
+ *
+ * Test: test/web/key-scopes.test.ts.
+ */
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import { READ_KEY, type keySchema } from '../../contract/instances.ts';
 import { callerOf } from '../auth.ts';
 import { serve } from '../serve.ts';
 
-/** What the request's own key may do. */
 export function registerKeyRoute(scope: FastifyInstance): void {
   serve(scope, READ_KEY, async ({ request }): Promise<z.output<typeof keySchema>> => {
     const key = callerOf(request);

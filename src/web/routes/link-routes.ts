@@ -1,4 +1,8 @@
-/** Links to one view. Covered by test/web/links.test.ts. */
+/**
+ * Routes of links. Keys and people create, list and revoke them; a link's holder reads it.
+ *
+ * Test: test/web/links.test.ts.
+ */
 import type { FastifyInstance } from 'fastify';
 import { v7 } from 'uuid';
 import { CREATE_LINK, LIST_LINKS, newLinkSchema, READ_LINK, REVOKE_LINK } from '../../contract/links.ts';
@@ -13,7 +17,6 @@ import { checkInstance } from '../instance-request.ts';
 import { serve } from '../serve.ts';
 import { sharedView } from '../shared-view.ts';
 
-/** Links are made, listed and revoked by keys and people, and read by whoever has one. */
 export function registerLinkRoutes(
   scope: FastifyInstance,
   links: Links,
@@ -25,7 +28,7 @@ export function registerLinkRoutes(
     const { instanceId, view: given, days } = checked(newLinkSchema, request.body ?? {});
     const view = sharedView(given);
     await checkInstance(projectId, instanceId, instances);
-    // The audit has no link that is refused.
+    // Checked first, so that the audit log has no refused links.
     await links.check({ projectId, keyId, groups });
     const id = v7();
     await recordAudit(request, 'CREATE_LINK', { instanceId, target: id });

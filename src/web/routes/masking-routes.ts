@@ -1,4 +1,8 @@
-/** Covered by test/web/masking-routes.test.ts. */
+/**
+ * Routes that read and set an instance's masking; ingest applies it.
+ *
+ * Test: test/web/masking-routes.test.ts.
+ */
 import type { FastifyInstance } from 'fastify';
 import { newMaskingSchema, READ_MASKING, SET_MASKING } from '../../contract/masking.ts';
 import { NO_MASKING } from '../../domain/masking.ts';
@@ -11,7 +15,6 @@ import { serve } from '../serve.ts';
 
 type MaskedInstances = Pick<InstanceRegistry, 'findInstance' | 'changeInstance'>;
 
-/** What is masked of an instance's messages is set here; ingest masks it. */
 export function registerMaskingRoutes(scope: FastifyInstance, instances: MaskedInstances): void {
   const find = async (projectId: string, id: string): Promise<Instance> => {
     const instance = await instances.findInstance(id);
@@ -28,7 +31,7 @@ export function registerMaskingRoutes(scope: FastifyInstance, instances: MaskedI
     const masking = checked(newMaskingSchema, request.body ?? {});
     const { projectId } = request;
     await find(projectId, id);
-    // Before it is done: whoever answers for what is stored must find it.
+    // Recorded first: an auditor must find every change.
     await recordAudit(request, 'SET_MASKING', { instanceId: id, target: id });
     if ((await instances.changeInstance({ projectId, id, changes: { masking } })) === null)
       throw noInstance(id);

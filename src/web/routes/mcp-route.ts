@@ -1,4 +1,8 @@
-/** Covered by test/web/mcp-route.test.ts and test/e2e/mcp-rules.test.ts. */
+/**
+ * POST /mcp: the Model Context Protocol over streamable HTTP. It has no sessions, so any web process can answer.
+ *
+ * Test: test/web/mcp-route.test.ts, test/e2e/mcp-rules.test.ts.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, ERROR_CODES } from '../../errors.ts';
@@ -13,17 +17,13 @@ import { createReadingDoors } from '../reading-door.ts';
 
 export type { ReadingDoor };
 
-/** Arguments of tools are short texts and numbers. */
+/** Limit of a body: tools take short texts and numbers. */
 const BODY_BYTES = 64 * 1024;
-/** Codes of JSON-RPC. */
+/** Error codes of JSON-RPC. */
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
-/**
- * The Model Context Protocol over streamable HTTP, without sessions: each POST is answered by itself, with JSON, so
- * any web process can answer it.
- */
 export function registerMcpRoute(
   scope: FastifyInstance,
   query: NonNullable<HttpDependencies['query']> & { readonly answerMs: number },
@@ -36,7 +36,7 @@ export function registerMcpRoute(
   scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
     bodies.readJson(request.headers, payload, request.held, BODY_BYTES),
   );
-  // After the key: what the body is wrong in is said as the protocol says it.
+  // This handler runs after the key is checked, so only body faults are reported in JSON-RPC.
   scope.setErrorHandler((thrown, _, reply) => {
     if (!(thrown instanceof AppError) || !isBodyFault(thrown)) throw thrown;
     reply.removeHeader('connection');
@@ -49,7 +49,7 @@ export function registerMcpRoute(
       const message = 'Batches are not accepted: send each message in a request of its own.';
       return reply.code(400).send(rpcError(INVALID_REQUEST, message));
     }
-    // Loaded with the first request: most services never get one.
+    // Loaded on the first request, because most services never get one.
     const { answerPost } = await import('../../doors/mcp/server.ts');
     const door = counted(doorOf(callerOf(request)), limiter, request, reply);
     const answer = await answerPost(
@@ -65,7 +65,7 @@ export function registerMcpRoute(
     method: ['GET', 'DELETE', 'PUT', 'PATCH'],
     url: '/mcp',
     config,
-    // Before a body is read.
+    // Responds before a body is read.
     onRequest: async (_, reply) => {
       const error = rpcError(INVALID_REQUEST, 'There is no stream and no session: send a POST.');
       return reply.code(405).header('Allow', 'POST').send(error);
@@ -74,7 +74,7 @@ export function registerMcpRoute(
   });
 }
 
-/** Counts what a tool asks as the requests that it would be over HTTP; the first is the POST itself. */
+/** Charges each read of a tool as an HTTP request, except the first, for which the POST was charged. */
 function counted(
   door: ReadingDoor,
   limiter: RateLimiter,
@@ -91,15 +91,15 @@ function counted(
   };
 }
 
-/** All that a tool asks is answered within `ms` from now, or refused. */
+/** Limits the reads of a tool to `ms` in all. */
 function timed(door: ReadingDoor, ms: number): ReadingDoor {
   const until = performance.now() + ms;
   return { get: (path, parameters) => inTime(door.get(path, parameters), until - performance.now()) };
 }
 
 /**
- * A web page of another machine, whose name may be made to point here, has no say. Programs send no Origin, or one
- * that is no web page's; browsers send one with every POST.
+ * Refuses web pages of other machines, which could reach this one by DNS rebinding. Browsers send an Origin with every
+ * POST; programs send none, or no http(s) one.
  */
 function checkOrigin(origin: string | undefined): void {
   if (origin === undefined || origin === '') return;

@@ -1,4 +1,8 @@
-/** What routes without a key may cost. Covered by test/web/open-routes.test.ts. */
+/**
+ * Limits the requests to routes without a key, by address.
+ *
+ * Test: test/web/open-routes.test.ts.
+ */
 import type { FastifyInstance } from 'fastify';
 import { addressOf } from '../address.ts';
 import { isUnderV1 } from '../answer-headers.ts';
@@ -15,14 +19,11 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Counts the requests to routes without a key, and to those that do not exist, by address; the latter end here, before
- * anything of a body is read.
- */
+/** Charges requests to keyless and unknown routes by address. Unknown routes end here, before a body is read. */
 export function limitOpenRoutes(app: FastifyInstance, limiter: RateLimiter): void {
   app.addHook('onRequest', async (request, reply) => {
     const { scope, countsAs = 'page' } = request.routeOptions.config;
-    // There the key comes first, and counts.
+    // Routes with a key are charged by key.
     if (scope !== undefined || (request.is404 && isUnderV1(request.url))) return;
     if (countsAs !== null) countRequest(limiter, request, reply, `${countsAs} ${addressOf(request)}`);
     if (request.is404) throw notFound(request);

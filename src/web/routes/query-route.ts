@@ -1,4 +1,8 @@
-/** Covered by test/web/app.test.ts. */
+/**
+ * GET /v1/query/: one page as JSON, or all rows as an export.
+ *
+ * Test: test/web/app.test.ts.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { QUERY } from '../../contract/query.ts';
 import { parseQueryParameters } from '../../query/parameters.ts';
@@ -10,10 +14,9 @@ import { enterInstance } from '../instance-request.ts';
 import { sendJson } from '../json-answer.ts';
 import { registrationOf } from '../serve.ts';
 
-/** No answer has so many rows. */
+/** More rows than any answer has. */
 const EVERY_ROW = 2 ** 31 - 1;
 
-/** GET /v1/query/: the metrics of one instance's entities. */
 export function registerQueryRoute(
   scope: FastifyInstance,
   dependencies: {
@@ -31,19 +34,18 @@ export function registerQueryRoute(
     if (type !== null) {
       const { instanceId, groupBy } = parameters;
       await recordAudit(request, 'EXPORT', { instanceId, target: groupBy });
-      // Without a limit of its own, an export has every row.
+      // An export without `limit` has every row.
       const all = 'limit' in (request.query as object) ? parameters : { ...parameters, limit: EVERY_ROW };
       return sendExport(reply, type, all, runner.stream(all, request.projectId));
     }
     return sendJson(reply, await inTime(runner.run(parameters, request.projectId), answerMs));
   };
-  // Its parameters say what other ones may be: they are read together.
+  // Parameters depend on each other, so this route parses them together.
   scope.route({ ...registrationOf(QUERY), handler });
 }
 
 /**
- * Reads a query string: each name to its value, or to all its values when it is repeated. No name can
- * reach an object's prototype.
+ * Parses a query string; a repeated name has an array of values. The result has no prototype, so no name can reach one.
  */
 export function parseQueryString(text: string): Record<string, string | string[]> {
   const values = Object.create(null) as Record<string, string | string[]>;

@@ -1,4 +1,9 @@
-/** Covered by session-rules, why-rules, changes-rules and overview-rules in test/e2e. */
+/**
+ * The routes that read one instance, besides GET /v1/query/.
+ *
+ * Test: test/e2e/session-rules.test.ts, test/e2e/why-rules.test.ts, test/e2e/changes-rules.test.ts,
+ * test/e2e/overview-rules.test.ts.
+ */
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import { CHANGES, FIND_SAID, OVERVIEW, READ_SESSION, WHY } from '../../contract/query.ts';
@@ -11,26 +16,24 @@ import { sendJson } from '../json-answer.ts';
 import { serve } from '../serve.ts';
 
 type Readers = NonNullable<HttpDependencies['query']>;
-/** What routes that read are answered by. */
+/** Readers and time limits of the reading routes. */
 export type Reading = Readers & {
   readonly waitMs: number;
-  /** For an answer to be made, milliseconds. */
+  /** Time limit of an answer, milliseconds. */
   readonly answerMs: number;
 };
 
-/** Of one instance; every reading route names it. */
 interface OfInstance {
   readonly instanceId: string;
 }
 type Answer<Parameters> = (parameters: Parameters, id: string, caller: string) => Promise<object>;
 
-/** A route that reads the views of one instance, and what answers it. */
+/** A route and its handler. */
 export interface ReadingRoute {
   readonly route: Route;
   readonly answer: Answer<OfInstance>;
 }
 
-/** All of them, besides GET /v1/query/. */
 export function readingRoutes(readers: Readers): readonly ReadingRoute[] {
   const { said, sessions, why, changes, overview, curations } = readers;
   return [
@@ -45,7 +48,7 @@ export function readingRoutes(readers: Readers): readonly ReadingRoute[] {
   ];
 }
 
-/** The types of parameters and answer agree here; a list of routes has lost them. */
+/** Checks that parameters and answer have matching types, before a list erases them. */
 function reading<Parameters extends z.ZodType<OfInstance>>(
   route: Route<Parameters>,
   answer: Answer<z.output<Parameters>>,
@@ -63,7 +66,7 @@ export function registerReadingRoutes(scope: FastifyInstance, readers: Reading):
   }
 }
 
-/** What a caller in this process asks of a route. Throws AppError VALIDATION_ERROR. */
+/** Parses a call from within this process. Throws AppError VALIDATION_ERROR. */
 export function readQuestion(
   { route, answer }: ReadingRoute,
   query: unknown,

@@ -1,4 +1,8 @@
-/** Covered by test/web/retention-routes.test.ts. */
+/**
+ * Routes that read and set an instance's retention; the worker applies it.
+ *
+ * Test: test/web/retention-routes.test.ts.
+ */
 import type { FastifyInstance } from 'fastify';
 import { newRetentionSchema, READ_RETENTION, SET_RETENTION } from '../../contract/retention.ts';
 import type { Cutoffs, Retention, RetentionRun } from '../../domain/retention.ts';
@@ -11,7 +15,6 @@ import { serve } from '../serve.ts';
 
 type Retaining = NonNullable<HttpDependencies['query']> & { readonly waitMs: number };
 
-/** How long instances keep what was said is set here; the worker takes away what is older. */
 export function registerRetentionRoutes(
   scope: FastifyInstance,
   { erasures: { retentions }, ...reading }: Retaining,

@@ -1,4 +1,8 @@
-/** Covered by test/web/instances-route.test.ts. */
+/**
+ * POST /v1/instances/{instanceId}/session-ids/: issues session ids for a caller's own ids.
+ *
+ * Test: test/web/instances-route.test.ts.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { externalIdsSchema, ISSUE_SESSION_IDS, TOO_MANY_IDS } from '../../contract/instances.ts';
@@ -9,16 +13,15 @@ import type { InstanceRegistry } from '../dependencies.ts';
 import { noInstance } from '../instance-access.ts';
 import { serve } from '../serve.ts';
 
-/** As many ids as there may be, each as long as it may be, with every character escaped. */
+/** Size of the most and longest ids, with every character escaped. */
 const BODY_BYTES = 4 * 1024 * 1024;
 
-/** POST /v1/instances/{instanceId}/session-ids/: session ids of ours for ids of the caller's own. */
 export function registerSessionIdsRoute(
   v1: FastifyInstance,
   instances: Pick<InstanceRegistry, 'issueSessionIds'>,
   bodies: Pick<BodyReader, 'readJson'>,
 ): void {
-  // A scope of its own: its bodies are larger than those of other routes.
+  // Its bodies are larger than those of other routes, so it has a scope of its own.
   void v1.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
@@ -35,7 +38,7 @@ export function registerSessionIdsRoute(
   });
 }
 
-/** Looked at first: there is no sense in naming the faults of each. */
+/** Checked before the schema, which would list the faults of each id. */
 function refuseTooMany(json: unknown): void {
   const ids = typeof json === 'object' && json !== null && 'externalIds' in json ? json.externalIds : null;
   if (!Array.isArray(ids) || ids.length <= MAX_EXTERNAL_IDS) return;

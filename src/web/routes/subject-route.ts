@@ -1,4 +1,8 @@
-/** Covered by test/web/subject-route.test.ts and test/e2e/subject-rules.test.ts. */
+/**
+ * GET /v1/subjects/{externalId}/export: streams the data of one end user.
+ *
+ * Test: test/web/subject-route.test.ts, test/e2e/subject-rules.test.ts.
+ */
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { EXPORT_SUBJECT } from '../../contract/subjects.ts';
@@ -12,14 +16,13 @@ type Exporting = Pick<NonNullable<HttpDependencies['query']>, 'runner' | 'instan
   readonly waitMs: number;
 };
 
-/** GET /v1/subjects/{externalId}/export: what is held of one end user. */
 export function registerSubjectRoute(scope: FastifyInstance, { subjects, ...reading }: Exporting): void {
   serve(scope, EXPORT_SUBJECT, async ({ request, reply, id, parameters: { instanceId } }) => {
     await enterInstance(request, reply, instanceId, reading);
-    // As POST /v1/ingest/ stores it.
+    // Normalized as POST /v1/ingest/ stores it.
     const externalId = id.toWellFormed();
     const lines = subjects.read(instanceId, externalId, request.projectId);
-    // What fails before the first line is an answer; later the connection is broken off.
+    // An error before the first line becomes a response; a later one closes the connection.
     const first = await lines.next();
     try {
       await recordAudit(request, 'EXPORT_SUBJECT', {
@@ -31,7 +34,7 @@ export function registerSubjectRoute(scope: FastifyInstance, { subjects, ...read
       throw error;
     }
     const body = Readable.from(textOf(first, lines));
-    // Also where the caller has gone before anything was read.
+    // Also runs if the client has gone before reading anything.
     body.once('close', () => void lines.return().catch(() => undefined));
     return reply
       .type('application/x-ndjson; charset=utf-8')

@@ -1,4 +1,8 @@
-/** Covered by test/e2e/otlp-rules.test.ts. */
+/**
+ * POST /v1/traces and /v1/logs: OTLP/HTTP. They respond once the spans are stored durably.
+ *
+ * Test: test/e2e/otlp-rules.test.ts.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EXPORTS } from '../../contract/ingest.ts';
 import type { Logger } from '../../logger.ts';
@@ -26,14 +30,13 @@ export interface TraceRouteParts {
   readonly log: Logger;
 }
 
-/** POST /v1/traces and /v1/logs: OTLP/HTTP. Spans in, answered once they are stored durably. */
 export function registerTraceRoutes(
   v1: FastifyInstance,
   { intake, door, metrics, log }: TraceRouteParts,
 ): void {
   const warned = new Set<string>();
 
-  /** Says once for each key that calls come without what was said in them. */
+  /** Logs once for each key that its spans lack content. */
   function warn(keyId: string, { lacksContent, missesContent }: ExportReceipt): void {
     if (!missesContent || warned.has(keyId) || warned.size >= WARNED_KEYS) return;
     warned.add(keyId);
@@ -45,7 +48,7 @@ export function registerTraceRoutes(
 
   void v1.register(async (scope) => {
     door.readBodies(scope, TYPES);
-    // In the encoding of the request, as the protocol wants.
+    // The protocol requires errors in the encoding of the request.
     scope.addHook('onSend', async (request, reply, payload) => {
       if (reply.statusCode < 400 || !isProtobuf(request)) return payload;
       reply.type(PROTOBUF);
@@ -82,7 +85,7 @@ function isProtobuf({ headers }: FastifyRequest): boolean {
   return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() === PROTOBUF;
 }
 
-/** Of our envelope (docs/errors.md). */
+/** Returns the message of our error envelope (docs/errors.md). */
 function messageIn(payload: unknown): string {
   try {
     const { error } = JSON.parse(String(payload)) as { readonly error?: { readonly message?: unknown } };
