@@ -12,8 +12,8 @@ import type { RateLimiter } from '../rate-limit.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Of a route without a key: what its requests count as, by address, each kind apart from the others. Default:
-     * 'page'. null: they do not count, because an answer costs no more than a refusal.
+     * Counter that a route without a key is charged to, by address. Default: 'page'. null: unlimited, because an answer
+     * costs no more than a refusal.
      */
     countsAs?: 'page' | 'metrics' | null;
   }
