@@ -1,15 +1,21 @@
+/**
+ * Reads the demo's conversations and dates them relative to today. The same day gives the same times, so that a second
+ * demo run imports nothing twice.
+ *
+ * Test: test/doors/demo/conversations.test.ts.
+ */
 import { readFile } from 'node:fs/promises';
 
-/** A conversation as written in `examples/demo/conversations.jsonl`; its turns alternate, the user's first. */
+/** A conversation as written in `examples/demo/conversations.jsonl`. Its turns alternate; the user begins. */
 export interface WrittenConversation {
   readonly id: string;
   readonly user: string;
-  /** Days before today and the UTC time of day at which it starts, such as `-12 09:30`. */
+  /** Start relative to today: days and a UTC time of day, such as `-12 09:30`. */
   readonly at: string;
   readonly turns: readonly string[];
 }
 
-/** A conversation in the import format, with a time on every turn. */
+/** A conversation in the import format; every turn has a time. */
 export interface DatedConversation {
   readonly source: string;
   readonly id: string;
@@ -26,7 +32,7 @@ const DEMO_SOURCE = 'undertone-demo';
 
 const DAY_MS = 86_400_000;
 
-/** Reads the demo's conversations. Throws an Error that names the line when one is not as it should be. */
+/** Reads the conversations. Throws an Error that names the line of an invalid one. */
 export async function readDemoConversations(path: string): Promise<WrittenConversation[]> {
   const lines = (await readFile(path, 'utf8')).split('\n');
   return lines.flatMap((line, index) => {
@@ -38,8 +44,8 @@ export async function readDemoConversations(path: string): Promise<WrittenConver
 }
 
 /**
- * Puts a conversation into the weeks before `now` (milliseconds since 1970): the same day gives the same
- * times. A turn comes as long after the one before as reading and typing would take.
+ * Dates a conversation in the weeks before `now` (milliseconds since 1970). Pauses between turns grow with length, like
+ * reading and typing.
  */
 export function dated(conversation: WrittenConversation, now: number): DatedConversation {
   const [days = '0', time = '00:00'] = conversation.at.split(' ');

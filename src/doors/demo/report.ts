@@ -1,15 +1,20 @@
+/**
+ * Prints the report of the demo: a table for each grouping.
+ *
+ * Test: test/doors/demo/report.test.ts.
+ */
 import Table from 'cli-table3';
 import { printable } from '../../domain/printable.ts';
 import type { QueryAnswer, QueryElement } from '../import/client.ts';
 
-/** Asks the service one query. */
+/** Runs one query. */
 export type Ask = (params: Readonly<Record<string, string>>) => Promise<QueryAnswer>;
 
 interface Column {
   readonly title: string;
   readonly value: (element: QueryElement) => string;
   readonly align?: 'right';
-  /** Longer values are cut. */
+  /** Longer values are cut, characters. */
   readonly width?: number;
 }
 
@@ -146,7 +151,7 @@ const SECTIONS: readonly Section[] = [
   },
 ];
 
-/** Asks for each grouping of an instance and prints one table each. */
+/** Queries each grouping of an instance and prints a table for each. */
 export async function printReport(
   instanceId: string,
   ask: Ask,

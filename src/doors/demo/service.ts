@@ -1,27 +1,32 @@
+/**
+ * Starts, checks and stops a service for the demo, in a process group of its own.
+ *
+ * Test: test/doors/demo/service.test.ts.
+ */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { createWriteStream, readFileSync } from 'node:fs';
 import { statusOf } from '../client/transport.ts';
 
-/** What an API key looks like wherever it is printed. */
+/** Form of an API key in any output. */
 const KEY = /\but_(?:test|live)_[0-9A-Za-z]{32}\b/;
 
-/** A service that somebody started for a while. */
+/** A service that runs as a child process. */
 export interface StartedService {
-  /** The key that the first start left; null while there is none. */
+  /** Reads the key that the first start left; null if there is none. */
   readonly key: () => string | null;
-  /** Settles when the service has ended, by itself or by `stop`: its exit code, or null by a signal. */
+  /** Settles when the service has ended: with its exit code, or null after a signal. */
   readonly ended: Promise<number | null>;
-  /** Asks it to end and waits until it has. */
+  /** Sends SIGTERM and waits for the end. */
   stop(): Promise<void>;
 }
 
-/** Whether anything speaks HTTP at the address and says it is ready. */
+/** Returns true if a server at the address answers that it is ready. */
 export async function isReady(url: string): Promise<boolean> {
   return (await statusOf(url, '/readyz', 2000).catch(() => null)) === 200;
 }
 
-/** Whether anything at all accepts a connection at the address. */
+/** Returns true if a server at the address answers at all. */
 export async function answers(url: string): Promise<boolean> {
   return (await statusOf(url, '/livez', 5000).catch(() => null)) !== null;
 }
@@ -42,15 +47,15 @@ export async function waitUntilReady(url: string, limitMs: number, giveUp?: Prom
 }
 
 /**
- * Starts the whole service as `npm start` does, its output going to a file. It runs in a process group of
- * its own, so that Ctrl-C reaches it once, through `stop`, in order.
+ * Starts the whole service as `npm start` does, with its output in a file. The process group of its own keeps Ctrl-C
+ * away: only `stop` ends the service.
  */
 export function startService(options: {
   readonly script: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly logFile: string;
-  /** Where a start without a terminal leaves the first key. */
+  /** File in which a start without a terminal leaves the first key. */
   readonly keyFile: string;
 }): StartedService {
   const log = createWriteStream(options.logFile, { mode: 0o600 });
@@ -87,9 +92,9 @@ export function startService(options: {
   };
 }
 
-/** Makes an API key with the project's own command. Throws when the command shows none. */
+/** Creates an API key with the project's own command. Throws when the command prints none. */
 export async function createKey(options: {
-  /** Name of the project the key is for; made when there is none. */
+  /** Name of the key's project; created if missing. */
   readonly project: string;
   readonly script: string;
   readonly cwd: string;

@@ -1,4 +1,8 @@
-/** The models that are there; one that cannot be used is listed with its fault. Covered by test/doors/hub/models.test.ts. */
+/**
+ * Lists the models of a directory; an unusable one has a fault.
+ *
+ * Test: test/doors/hub/models.test.ts.
+ */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupError } from '../../errors.ts';
@@ -7,8 +11,8 @@ import { findModel, modelName, modelNames } from '../../reader/embedding/model-l
 import { readManifest } from './manifest.ts';
 
 /**
- * The models of a directory and the one in use wherever it is, in order of their names. `dimensions`: null where its
- * files do not say; `pulled`: null where it came with the service or by hand.
+ * Lists the models of a directory and the one in use, by name. `dimensions`: null if the files do not say; `pulled`:
+ * null unless the model was pulled.
  */
 export function listModels(modelsDirectory: string, inUse: string) {
   const names = new Set([...modelNames(modelsDirectory), nameOf(inUse, modelsDirectory)]);
@@ -28,7 +32,7 @@ export function listModels(modelsDirectory: string, inUse: string) {
   });
 }
 
-/** What `EMBEDDING_MODEL` says to mean a model, even one that is not there. */
+/** Returns the name of the model that `EMBEDDING_MODEL` selects, even if it does not exist. */
 export function nameOf(model: string, modelsDirectory: string): string {
   try {
     return modelName(findModel({ model, modelsDirectory }), modelsDirectory);

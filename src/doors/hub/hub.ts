@@ -1,6 +1,8 @@
 /**
- * The hub's HTTP interface, as far as fetching a model needs it: the only code that asks the internet for a model.
- * A file counts as fetched only with the size and digest that the hub announced. Covered by test/doors/hub/pull.test.ts.
+ * Client of a model hub's HTTP interface; the only code that requests models from the internet. Keeps the invariant
+ * that a fetched file has the size and digest that the hub announced.
+ *
+ * Test: test/doors/hub/pull.test.ts.
  */
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
@@ -12,10 +14,10 @@ import { SetupError } from '../../errors.ts';
 export interface Hub {
   /** Such as `https://huggingface.co`. */
   readonly url: string;
-  /** For models whose terms have to be accepted. */
+  /** Token for models whose terms have to be accepted. */
   readonly token: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Before the second try, milliseconds. Default: half a second. */
+  /** Pause before the second try, milliseconds. Default: 500. */
   readonly pauseMs?: number;
 }
 
@@ -24,20 +26,20 @@ const size = z.int().nonnegative();
 const sha1 = z.hash('sha1').toLowerCase();
 const sha256 = z.hash('sha256').toLowerCase();
 const fileSchema = z.union([
-  // In large file storage; else as git has it.
+  // Large file storage has a SHA-256; git itself a SHA-1.
   z
     .looseObject({ rfilename, lfs: z.looseObject({ size, sha256 }) })
     .transform(({ rfilename: path, lfs }) => ({ path, size: lfs.size, kind: 'sha256', hex: lfs.sha256 })),
   z
     .looseObject({ rfilename, lfs: z.null().optional(), size, blobId: sha1 })
     .transform((file) => ({ path: file.rfilename, size: file.size, kind: 'sha1', hex: file.blobId })),
-  // Without size and digest nobody could know whether what arrives is the file.
+  // Without size and digest the file cannot be verified.
   z.looseObject({ rfilename }).transform((file) => ({ path: file.rfilename, hex: null })),
 ]);
 const licenceSchema = z.string().or(z.array(z.string()));
 const modelSchema = z
   .looseObject({
-    // A commit, as git has them.
+    // A git commit.
     sha: sha1.or(sha256),
     cardData: z.looseObject({ license: licenceSchema.optional() }).nullish(),
     siblings: z.array(fileSchema),
@@ -48,18 +50,18 @@ const modelSchema = z
     files: new Map(siblings.map((file) => [file.path, file])),
   }));
 
-/** One file of a model: its path, its size, and the digest of its content in hex digits. */
+/** A file of a model with its size and the hex digest of its content. */
 export type HubFile = Exclude<z.output<typeof fileSchema>, { hex: null }>;
-/** What a revision of a model means now, its files by path. */
+/** A model at a revision, with its files by path. */
 export type HubModel = z.output<typeof modelSchema> & { readonly id: string };
 
 const ID = /^[A-Za-z0-9][\w.-]{0,95}(?:\/[A-Za-z0-9][\w.-]{0,95})?$/;
 
-/** What a model consists of. Throws SetupError when the hub does not say it. */
+/** Describes a model. Throws SetupError for an invalid id or revision, or if the hub cannot describe it. */
 export async function describeModel(hub: Hub, id: string, revision: string): Promise<HubModel> {
   if (!ID.test(id) || id.includes('..'))
     throw new SetupError(`"${id}" is no hub id: it looks like Xenova/all-MiniLM-L6-v2.`);
-  // Of an address these would be steps, not a name.
+  // In a URL these would be path steps.
   if (['', '.', '..'].includes(revision))
     throw new SetupError(`"${revision}" is no revision: it is a branch, a tag or a commit.`);
   const path = `api/models/${id}/revision/${encodeURIComponent(revision)}?blobs=true`;
@@ -73,8 +75,8 @@ export async function describeModel(hub: Hub, id: string, revision: string): Pro
 }
 
 /**
- * Writes a file to `target`, each time from its beginning; `onBytes` is told how much has arrived. Throws SetupError
- * when the file cannot be had or is not what the hub announced.
+ * Writes a file to `target`; each try starts from the beginning. `onBytes` receives the bytes so far. Throws SetupError
+ * if the file is unavailable or differs from the announcement.
  */
 export function fetchFile(
   hub: Hub,
@@ -104,15 +106,15 @@ export function fetchFile(
   });
 }
 
-/** Trying again may help: the hub is busy, or broke off. */
+/** A temporary error: the hub is busy or the connection broke. */
 class PassingError extends Error {}
 
-/** What the network fails with has its reason as its cause; what the disk fails with stands alone. */
+/** Network errors of `fetch` are TypeErrors with a cause; disk errors are not. */
 function mayPass(error: unknown): boolean {
   return error instanceof PassingError || (error instanceof TypeError && error.cause !== undefined);
 }
 
-/** Does the work again while the hub is away or busy, and says what to do when it stays so. */
+/** Retries while the hub is unreachable or busy; then throws a SetupError with advice. */
 async function persist<T>({ url, signal, pauseMs = 500 }: Hub, work: () => Promise<T>): Promise<T> {
   try {
     return await retrying(work, { tries: 4, pauseMs, longestMs: 8 * pauseMs, mayPass, signal });
@@ -128,12 +130,12 @@ async function persist<T>({ url, signal, pauseMs = 500 }: Hub, work: () => Promi
   }
 }
 
-/** One request for something of a model. Node gives up a connection that is silent for five minutes. */
+/** Sends one request. Node ends a connection that is silent for five minutes. */
 async function ask({ url, token, signal }: Hub, path: string, id: string): Promise<Response> {
   const response = await fetch(`${url}/${path}`, {
     headers: {
       'user-agent': 'undertone',
-      // Else the bytes would be counted compressed.
+      // Compressed responses would break the count of bytes.
       'accept-encoding': 'identity',
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     },
@@ -150,6 +152,6 @@ async function ask({ url, token, signal }: Hub, path: string, id: string): Promi
     throw new SetupError(`${id} is gated (${status}): accept its terms at ${page}, then ${access}.`);
   if (said === 'RevisionNotFound')
     throw new SetupError(`${id} has no such revision: ${page}/tree/main shows those there are.`);
-  // The hub answers 401 for a model that is not there as well as for a private one.
+  // The hub answers 401 for unknown and for private models.
   throw new SetupError(`There is no model ${id} at ${url} (${status}); if it is private, ${access}.`);
 }

@@ -1,6 +1,8 @@
 /**
- * What a pulled model says of itself: `pulled.json` in its folder, by which its files are known to be whole. A list
- * that was changed reaches no file outside of the folder. Covered by test/doors/hub/pull.test.ts.
+ * The manifest of a pulled model, `pulled.json` in its folder, which verifies its files. A manipulated list reaches no
+ * file outside of the folder.
+ *
+ * Test: test/doors/hub/pull.test.ts.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -14,9 +16,8 @@ export const MANIFEST = 'pulled.json';
 
 const path = z.string().refine(isPathBelow, PATH_BELOW_RULE);
 const manifestSchema = z.strictObject({
-  /** Hub id. */
   id: z.string(),
-  /** As it was asked for, and what it meant then. */
+  /** The requested revision and its commit at that time. */
   revision: z.string(),
   commit: z.string(),
   licence: z.string().nullable(),
@@ -25,12 +26,12 @@ const manifestSchema = z.strictObject({
 });
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** Null for a folder that was not pulled. Throws SetupError when it is damaged. */
+/** Reads the manifest; null for a folder that was not pulled. Throws SetupError when it is damaged. */
 export function readManifest(folder: string): Manifest | null {
   return readOptional(join(folder, MANIFEST), manifestSchema);
 }
 
-/** Files that are not as they were when they were pulled, a phrase each. */
+/** Describes files that changed since they were pulled, a phrase each. */
 export async function damagesOf(folder: string, { files }: Manifest): Promise<string[]> {
   const damages: string[] = [];
   for (const { path, size, sha256 } of files) {
@@ -42,7 +43,7 @@ export async function damagesOf(folder: string, { files }: Manifest): Promise<st
   return damages;
 }
 
-/** The digest of a file, in hex digits. */
+/** Returns the hex digest of a file. */
 export async function sha256Of(path: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash, { end: false });

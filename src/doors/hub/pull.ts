@@ -1,6 +1,8 @@
 /**
- * Fetches a model from the hub into `models/`, once and explicitly. A model is there whole and tried, or as it was
- * before: it is renamed into place when everything is checked. Covered by test/doors/hub/pull.test.ts.
+ * Fetches a model from the hub into `models/`. Keeps the invariant that a model is installed whole and tested, or not
+ * at all: it is renamed into place after all checks.
+ *
+ * Test: test/doors/hub/pull.test.ts.
  */
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -22,23 +24,22 @@ export interface PullOptions {
   readonly id: string;
   /** A branch, a tag or a commit. */
   readonly revision: string;
-  /** Weights to take instead of the smallest. */
+  /** Weights to use instead of the smallest. */
   readonly dtype?: Weights['dtype'] | undefined;
-  /** Absolute path. */
   readonly modelsDirectory: string;
-  /** Told what is fetched, and how many of its bytes have arrived. */
+  /** Called with the file, the bytes received so far and the total. */
   readonly onProgress: (model: HubModel, file: string, done: number, all: number) => void;
 }
 
-/** `folder`: an absolute path; `unchanged`: it was there already, of the same commit and whole. */
+/** `folder` is absolute; `unchanged`: the same commit was already installed and whole. */
 export type Pulled = { readonly folder: string; readonly manifest: Manifest; readonly unchanged: boolean };
 
-/** What the card of a model is called on the hub. */
+/** File names of a model card and licence on the hub. */
 const CARD_FILES = ['README.md', 'LICENSE', 'LICENSE.txt'];
-/** Beside the models: what is being fetched. */
+/** Folder beside the models for downloads in progress. */
 export const INCOMING = '.incoming';
 
-/** Throws SetupError when the model cannot be had, is not what the hub announced or cannot be used. */
+/** Throws SetupError if the model is unavailable, differs from the hub's announcement or cannot be used. */
 export async function pullModel(options: PullOptions): Promise<Pulled> {
   const { hub, id, revision, dtype, modelsDirectory, onProgress } = options;
   const model = await describeModel(hub, id, revision);
@@ -55,7 +56,7 @@ export async function pullModel(options: PullOptions): Promise<Pulled> {
   if (isSame) return { folder, manifest: installed, unchanged: true };
 
   const incoming = join(modelsDirectory, INCOMING, id.replace('/', '--'));
-  // Its own name: families of models are known by it.
+  // The model's own name: families of models are recognised by it.
   const staging = join(incoming, basename(id));
   rmSync(incoming, { recursive: true, force: true });
   mkdirSync(staging, { recursive: true });
@@ -82,7 +83,10 @@ export async function pullModel(options: PullOptions): Promise<Pulled> {
   }
 }
 
-/** The files to fetch, small ones first. Throws SetupError when one is missing that is needed, or is not measured. */
+/**
+ * Returns the files to fetch, small ones first. Throws SetupError if a needed file is missing or has no size and
+ * digest.
+ */
 function filesOf({ id, files }: HubModel, { url }: Hub, dtype: Weights['dtype'] | undefined): HubFile[] {
   const fitting = WEIGHTS.filter((candidate) => dtype === undefined || candidate.dtype === dtype);
   const weights = fitting.find(({ file }) => files.has(`onnx/${file}`))?.file;
@@ -104,7 +108,7 @@ function filesOf({ id, files }: HubModel, { url }: Hub, dtype: Weights['dtype'] 
   });
 }
 
-/** Loads the model and embeds a few texts; returns the length of its vectors. */
+/** Loads the model and embeds a few texts; returns the dimensions of its vectors. */
 async function tryOut(folder: string, id: string): Promise<number> {
   const location = { model: folder, modelsDirectory: dirname(folder) };
   const embedder = await loadEmbedder(location).catch((cause: Error) => {
@@ -116,7 +120,7 @@ async function tryOut(folder: string, id: string): Promise<number> {
   return embedder.dimensions;
 }
 
-/** What is wrong with the vectors of a few texts, a phrase each. */
+/** Describes faults in the vectors of a few texts, a phrase each. */
 export async function vectorFaults(embedder: Pick<Embedder, 'embed' | 'dimensions'>): Promise<string[]> {
   const vectors = await embedder.embed(REQUESTS['en'] ?? []);
   const isUnit = vectors.every((vector) => Math.abs(Math.hypot(...vector) - 1) < 1e-4);

@@ -1,4 +1,9 @@
-/** Covered by test/doors/sink/sink.test.ts. */
+/**
+ * The folder that a sink writes into. Keeps the invariant that a file in its final place is whole and each partition
+ * has one file, so that readers may open it at any time.
+ *
+ * Test: test/doors/sink/sink.test.ts.
+ */
 import {
   existsSync,
   mkdirSync,
@@ -26,26 +31,25 @@ import {
 import { SCHEMA_VERSION } from './tables.ts';
 
 const MANIFEST = '_manifest.json';
-/** What is not to be read yet. Readers of Parquet folders skip names that begin with an underscore. */
+/** Folder of unpublished files. Readers of Parquet folders skip names that begin with an underscore. */
 const WORK = '_tmp';
-/** Names the files that a run that publishes may have replaced or removed. */
+/** Lists the files that a publishing run may have replaced or removed. */
 const JOURNAL = 'publishing.json';
 const LOCK = '_sink';
 
-/** A file takes the place of one in the folder, or one is removed. */
+/** A staged file replaces one in the folder, or a file is removed. */
 export interface FolderChange {
   readonly path: string;
-  /** Null: it is removed. */
+  /** Null removes the file. */
   readonly staged: string | null;
 }
 
-/** What happens to a folder, for tests that stop there. */
+/** Steps of a run, at which tests can stop. */
 export type FolderStep = 'staged' | 'journalled' | 'changed' | 'synced' | 'manifest written';
 
 /**
- * The folder that a sink writes into. Readers may look at it at any time: a file in its final place is whole, and each
- * partition has one file. What the manifest says holds unless a run ended while it published: its journal then names
- * the files that may be either version.
+ * A locked sink folder. The manifest is accurate unless a run ended while it published: then the journal lists the
+ * files that may be of either version.
  */
 export class SinkFolder {
   readonly path: string;
@@ -58,9 +62,9 @@ export class SinkFolder {
   }
 
   /**
-   * Makes the folder if it is not there, and takes it for this process.
+   * Creates the folder if missing and locks it for this process.
    *
-   * @throws SetupError when it cannot be made or written, another process has it, or it holds what is not ours
+   * @throws SetupError if it cannot be created or written, another process holds it, or it contains foreign files
    */
   static async open(path: string): Promise<SinkFolder> {
     const folder = resolve(path);
@@ -84,14 +88,14 @@ export class SinkFolder {
     }
   }
 
-  /** The folder for what does not fit into memory. */
+  /** Folder for data that exceed memory. */
   get spillDirectory(): string {
     return join(this.path, WORK, 'spill');
   }
 
   /**
-   * What the last run left; files of which nobody knows what is in them have no digest. Removes what earlier runs left
-   * unfinished.
+   * Returns the manifest of the last run; files with unknown contents have no digest. Removes unfinished files of
+   * earlier runs.
    */
   begin(): SinkManifest {
     this.discard();
@@ -102,7 +106,7 @@ export class SinkFolder {
     for (const path of this.#journal()) files.set(path, unknown(path, files.get(path)));
     const isOfToday = manifest.schemaVersion === SCHEMA_VERSION;
     for (const file of files.values()) {
-      // What is wanted no more is removed, so it must be here.
+      // A run removes outdated files, so they must be in the folder.
       if (!staysIn(this.path, dirname(file.path))) throw leadsOut(this.path, file.path);
       const size = statSync(join(this.path, file.path), { throwIfNoEntry: false })?.size;
       if (size !== file.bytes || !isOfToday) files.set(file.path, unknown(file.path, file));
@@ -110,13 +114,13 @@ export class SinkFolder {
     return { ...manifest, files: [...files.values()] };
   }
 
-  /** A folder that is not there yet, for files that are not to be read yet. */
+  /** Returns the path of a new folder for unpublished files. */
   stage(): string {
     this.#staged += 1;
     return join(this.path, WORK, String(this.#staged));
   }
 
-  /** Makes a staged file durable; its size. */
+  /** Makes a staged file durable; returns its size in bytes. */
   async seal(staged: string): Promise<number> {
     const file = await open(staged, 'r');
     try {
@@ -127,7 +131,7 @@ export class SinkFolder {
     }
   }
 
-  /** Makes the changes visible, one by one and in this order, and then the manifest. */
+  /** Publishes the changes one by one in this order, then the manifest. */
   async publish(
     changes: readonly FolderChange[],
     manifest: SinkManifest,
@@ -159,7 +163,7 @@ export class SinkFolder {
     rmSync(journal, { force: true });
   }
 
-  /** Removes what is staged. */
+  /** Removes staged files. */
   discard(): void {
     const work = join(this.path, WORK);
     for (const name of readdirSync(work))
@@ -192,7 +196,7 @@ export class SinkFolder {
     fsyncPath(dirname(file));
   }
 
-  /** Removes a file, and the folders that it leaves empty. */
+  /** Removes a file and the folders that become empty. */
   #remove(file: string, folders: Set<string>): void {
     rmSync(file, { force: true });
     for (let at = dirname(file); at !== this.path; at = dirname(at)) {
@@ -217,7 +221,7 @@ function checkContents(folder: string): void {
     );
 }
 
-/** Null: no sink wrote it. */
+/** Parses the journal; null if no sink wrote it. */
 function readJournal(text: string): readonly string[] | null {
   try {
     const paths: unknown = JSON.parse(text);

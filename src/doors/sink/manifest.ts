@@ -1,20 +1,23 @@
-/** Covered by test/doors/sink/sink.test.ts. */
+/**
+ * The manifest of a sink, `_manifest.json`.
+ *
+ * Test: test/doors/sink/sink.test.ts.
+ */
 import { readFileSync } from 'node:fs';
 import { isPathBelow } from '../../domain/listed-file.ts';
 import type { SinkTable } from './tables.ts';
 
-/** A file of a sink. */
 export interface SinkFile {
-  /** Below the folder of the sink. */
+  /** Path below the sink's folder. */
   readonly path: string;
   readonly rows: number;
   readonly bytes: number;
-  /** Of its rows, in any order; null: nobody knows what is in the file, and the next run writes it again. */
+  /** Digest of the rows in any order; null if the contents are unknown, so that the next run writes the file again. */
   readonly digest: string | null;
   readonly writtenAt: string;
 }
 
-/** What `_manifest.json` says: what the last run left in the folder. Instants are ISO 8601 in UTC. */
+/** State of the folder after the last run. Instants are ISO 8601 in UTC. */
 export interface SinkManifest {
   readonly schemaVersion: number;
   /** Null before the first run has ended. */
@@ -26,18 +29,18 @@ export interface SinkManifest {
     readonly filesUnchanged: number;
     readonly rowsWritten: number;
   } | null;
-  /** The newest of the instances'. */
+  /** The newest of all instances. */
   readonly lastProcessedAt: string | null;
-  /** What the run read: a build of the views, and how far each of its shards has counted the stream. */
+  /** Epoch of the views that the run read, and the stream position of each shard. */
   readonly epoch: number | null;
   readonly positions: readonly number[];
-  /** What the run was asked for; `instances` null: all. */
+  /** Tables and instances that the run was asked for; null: all instances. */
   readonly tables: readonly string[];
   readonly instances: readonly string[] | null;
   readonly instancesRead: readonly {
     readonly instanceId: string;
     readonly projectId: string;
-    /** The newest position that the files contain, as in `X-Stream-Position`. */
+    /** Newest position that the files include, as in `X-Stream-Position`. */
     readonly position: number;
     readonly lastProcessedAt: string;
   }[];
@@ -45,7 +48,7 @@ export interface SinkManifest {
   readonly files: readonly SinkFile[];
 }
 
-/** What a folder has before the first run has ended. */
+/** The manifest before the first run has ended. */
 export function emptyManifest(schemaVersion: number): SinkManifest {
   return {
     schemaVersion,
@@ -61,7 +64,7 @@ export function emptyManifest(schemaVersion: number): SinkManifest {
   };
 }
 
-/** Null: the file is there, and is none of ours. Throws what reading throws. */
+/** Reads the manifest; null if the file is not a sink's. Throws the file system's error. */
 export function readSinkManifest(file: string): SinkManifest | null {
   const text = readFileSync(file, 'utf8');
   try {
@@ -74,20 +77,20 @@ export function readSinkManifest(file: string): SinkManifest | null {
   }
 }
 
-/** A file below the folder: what a run no longer wants, it removes. */
+/** The path must stay below the folder, because a run removes outdated files. */
 function isFile(value: unknown): boolean {
   const { path } = Object(value) as Partial<SinkFile>;
   return typeof path === 'string' && isPathBelow(path);
 }
 
-/** A file on each line, so that two manifests can be compared line by line. */
+/** Formats the manifest with one file per line, so that versions can be compared line by line. */
 export function formatManifest({ files, ...rest }: SinkManifest): string {
   const head = JSON.stringify(rest, null, 2).slice(0, -2);
   const lines = files.map((file) => `\n    ${JSON.stringify(file)}`);
   return `${head},\n  "files": [${lines.join(',')}\n  ]\n}\n`;
 }
 
-/** Names and types of the columns of a table, as a reader finds them. */
+/** Returns names and types of a table's columns. */
 export function schemaOf({ columns }: SinkTable): SinkManifest['schema'][string] {
   return columns.map(({ name, type }) => ({ name, type }));
 }

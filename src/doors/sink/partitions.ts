@@ -1,4 +1,9 @@
-/** Covered by test/doors/sink/sink.test.ts. */
+/**
+ * Divides tables into partitions and writes these to files. Two versions of a partition with the same rows have the
+ * same digest.
+ *
+ * Test: test/doors/sink/sink.test.ts.
+ */
 import { join } from 'node:path';
 import { GRANULARITY_NUMBER } from '../../domain/kinds.ts';
 import { nextBucketStart, type Granularity } from '../../domain/time.ts';
@@ -6,27 +11,27 @@ import type { Statement, TableRows } from '../../store/published/segment-sql.ts'
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import type { SinkTable } from './tables.ts';
 
-/** The name of the one file of a partition: a new version takes its place by rename. */
+/** Name of a partition's only file; a new version replaces it by rename. */
 const FILE = 'data.parquet';
 
-/** The rows of a table that are in one file. */
+/** The rows of a table that share a file. */
 export interface Partition {
   readonly table: SinkTable;
   /** Number of the instance in its shard. */
   readonly instance: number;
   readonly granularity: Granularity | null;
-  /** Start of its day or month, microseconds. */
+  /** Start of the day or month, microseconds; null without one. */
   readonly from: number | null;
-  /** Below the folder of the sink. */
+  /** Path below the sink's folder. */
   readonly path: string;
   readonly rows: number;
-  /** Two versions of a partition have the same rows, in any order, when they have the same digest. */
+  /** Equal for equal rows in any order. */
   readonly digest: string;
 }
 
 const GRANULARITIES = Object.entries(GRANULARITY_NUMBER) as [Granularity, number][];
 
-/** The partitions of a table, each with the digest of its rows, from one reading of the table. */
+/** Returns the partitions of a table with the digests of their rows, from one scan. */
 export async function readPartitions(
   snapshot: Snapshot,
   table: SinkTable,
@@ -37,7 +42,8 @@ export async function readPartitions(
   const unit = division.by === 'none' ? null : division.by === 'day' ? 'day' : 'month';
   const period = unit === null ? 'null::timestamp' : `date_trunc('${unit}', ${pointIn(table)})::timestamp`;
   const granularity = division.by === 'granularity and month' ? 'r.granularity' : 'null::tinyint';
-  // The hash of several columns is as good as linear in those of each: sums would not see that two rows swap a value.
+  // The hash of several columns is almost linear in their hashes: a sum would miss that two rows swap a value. Hence
+  // the second hash.
   const hash = `hash(hash(${columns.map(({ sql }) => sql).join(', ')}))`;
   const only = onlyThese ? { and: `instance in (${[...instances.keys()].join(', ') || 'null'})` } : {};
   const found = await snapshot.all(
@@ -63,14 +69,14 @@ group by all`,
   });
 }
 
-/** Rows that are written by one statement, which memory has to sort; a larger partition has one of its own. */
+/** Rows written by one statement, which sorts them in memory; a larger partition gets a statement of its own. */
 const ROWS_AT_ONCE = 150_000;
-/** Files that are open at a time, each with a buffer of its own. */
+/** Files open at once, each with a buffer. */
 const PARTITIONS_AT_ONCE = 8;
 
 /**
- * Divides partitions into groups of one table, instance and granularity that are written together: most of a small
- * file's cost is to look up the ids of all sessions.
+ * Groups partitions of one table, instance and granularity to be written together: the main cost of a small file is
+ * looking up the ids of all sessions.
  */
 export function grouped(partitions: readonly Partition[]): Partition[][] {
   const groups: Partition[][] = [];
@@ -96,7 +102,7 @@ export function grouped(partitions: readonly Partition[]): Partition[][] {
   return groups;
 }
 
-/** Writes a group into a folder, each partition to a file; the files in the order of the group. */
+/** Writes a group into a folder, one file per partition; returns the files in the order of the group. */
 export async function writeGroup(
   snapshot: Snapshot,
   group: readonly Partition[],
@@ -117,7 +123,7 @@ export async function writeGroup(
     part = `list_position([${starts.join(', ')}], epoch_us(date_trunc('${unit}', ${division.at})))`;
     conditions.push(`${part} is not null`);
     if (division.by === 'day' && division.moves)
-      // Not among the conditions on the published rows: an earlier version of a row would be taken for the newest.
+      // This filter cannot apply to the published rows: it would take an earlier version of a row for the newest.
       conditions.push(`${division.at} >= make_timestamp(${from}) and ${division.at} < make_timestamp(${to})`);
     else range = { from, to };
   }
@@ -134,7 +140,7 @@ export async function writeGroup(
   return group.map((_, index) => join(folder, `part=${index + 1}`, 'data_0.parquet'));
 }
 
-/** The rows of a table as its files have them. */
+/** SQL that selects the rows of a table as its files contain them. */
 export function selectOf(
   table: SinkTable,
   conditions: readonly string[] = [],
@@ -153,7 +159,7 @@ function fromOf({ joined, where }: SinkTable, conditions: readonly string[]): st
   return `from @r r ${joined}${all.length === 0 ? '' : ` where ${all.join(' and ')}`}`;
 }
 
-/** What `@r` stands for in it. */
+/** Rows that `@r` in that SQL refers to. */
 export function rowsOf({ rows }: SinkTable, parts: Omit<TableRows, 'table'> = {}): Statement {
   const granularity =
     rows.granularity === undefined ? {} : { granularity: GRANULARITY_NUMBER[rows.granularity] };

@@ -1,4 +1,9 @@
-/** Covered by test/doors/sink/sink.test.ts. */
+/**
+ * Writes the views to a folder of Parquet files. Only partitions whose rows changed are written, and an interrupted run
+ * changes nothing.
+ *
+ * Test: test/doors/sink/sink.test.ts.
+ */
 import { formatInstant } from '../../domain/time.ts';
 import { SetupError } from '../../errors.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
@@ -7,34 +12,34 @@ import { schemaOf, type SinkFile, type SinkManifest } from './manifest.ts';
 import { grouped, readPartitions, writeGroup, type Partition } from './partitions.ts';
 import { SCHEMA_VERSION, type SinkTable } from './tables.ts';
 
-/** What a run reads: the views as they are at one moment. */
+/** The views at one moment. */
 export interface SinkSource {
-  /** The build of the views. */
+  /** Epoch of the views. */
   readonly epoch: number;
-  /** Time since which it answers queries, microseconds. */
+  /** Time since which the epoch answers queries, microseconds. */
   readonly answeringSince: number;
-  /** One of each shard. */
+  /** One snapshot of each shard. */
   readonly snapshots: readonly Snapshot[];
 }
 
 export interface SinkRunOptions {
   readonly folder: SinkFolder;
   readonly tables: readonly SinkTable[];
-  /** UUIDs; null: all. What is in the folder of other instances and tables stays as it is. */
+  /** UUIDs; null: all. Files of other instances and tables stay unchanged. */
   readonly instances: readonly string[] | null;
-  /** Microseconds since 1970-01-01 UTC. */
+  /** Microseconds since 1970. */
   readonly now: () => number;
-  /** When it aborts, the run ends before the next file. */
+  /** Ends the run before the next file. */
   readonly signal?: AbortSignal;
   readonly onStep?: (step: FolderStep) => Promise<void> | void;
 }
 
-/** Thrown when a run was told to end: nothing in the folder has changed. */
+/** Thrown when the signal aborts; the folder is unchanged. */
 export class SinkInterrupted extends Error {}
 
 interface InstanceRead {
   readonly snapshot: Snapshot;
-  /** In its shard. */
+  /** Number of the instance in its shard. */
   readonly number: number;
   readonly instanceId: string;
   readonly projectId: string;
@@ -43,15 +48,15 @@ interface InstanceRead {
   readonly processedAt: number;
 }
 
-/** A partition, and where its rows are read. */
+/** A partition and the snapshot with its rows. */
 interface Wanted {
   readonly snapshot: Snapshot;
   readonly partition: Partition;
 }
 
 /**
- * Makes the folder what the views hold: writes the partitions whose rows have changed since the last run, and removes
- * those that have no rows any more. All files are written aside first; then each takes its place.
+ * Brings the folder up to date: writes the partitions whose rows changed since the last run and removes those without
+ * rows. All files are staged first, then renamed into place.
  */
 export async function runSink(source: SinkSource, options: SinkRunOptions): Promise<SinkManifest> {
   const { folder, now } = options;
@@ -120,7 +125,7 @@ async function readInstances(
   return read.filter(({ instanceId }) => only.includes(instanceId));
 }
 
-/** The partitions that the folder is to have, each shard's from its one snapshot. */
+/** Returns the partitions that the folder should contain; each shard is read from one snapshot. */
 async function readWanted(
   { snapshots }: SinkSource,
   instances: readonly InstanceRead[],
@@ -148,7 +153,7 @@ interface Written {
   readonly staged: string;
 }
 
-/** Files that the disk makes durable while the next ones are written. */
+/** Files that are synced to disk while the next ones are written. */
 const SEALING = 16;
 
 async function stage(
@@ -167,7 +172,7 @@ async function stage(
           const sealed = folder
             .seal(staged)
             .then((bytes) => ({ file: { path, rows, bytes, digest, writtenAt }, staged }));
-          // It may fail while the next group is written, and is awaited only then.
+          // Handles an early rejection; it is awaited later.
           sealed.catch(() => undefined);
           written.push(sealed);
           await written.at(-SEALING);
@@ -191,8 +196,8 @@ function scopeOf({ tables, instances }: SinkRunOptions): (path: string) => boole
 }
 
 /**
- * Tables in their order; in each the latest partitions first. A session moves only to an earlier day (a message of it
- * came late): so it leaves the one file before it is in the other, and nobody reads it twice.
+ * Sorts tables by their order and partitions by descending date. A late message can move a session only to an earlier
+ * day: this order removes it from one file before it appears in the other, so no reader sees it twice.
  */
 function inOrder(changes: readonly FolderChange[], tables: readonly SinkTable[]): readonly FolderChange[] {
   const place = new Map(tables.map(({ name }, index) => [name, index]));

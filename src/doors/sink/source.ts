@@ -1,4 +1,8 @@
-/** Covered by test/cli/sink.test.ts. */
+/**
+ * Opens the views that answer queries as the source of a sink.
+ *
+ * Test: test/cli/sink.test.ts.
+ */
 import { SetupError } from '../../errors.ts';
 import {
   answeringSince,
@@ -17,11 +21,11 @@ export interface OpenSourceOptions {
   readonly spillDirectory: string;
 }
 
-/** Little beside web and worker: joins and sorts of a long history use the disk. */
+/** Small, because web and worker share the machine; larger joins and sorts use the disk. */
 const MEMORY_BYTES = 128 * 2 ** 20;
 const MEMORY_BYTES_ALONE = 512 * 2 ** 20;
 
-/** The build of the views that answers queries. Throws SetupError when there is none. */
+/** Returns the epoch that answers queries. Throws SetupError if there is none. */
 export function activeEpochOf(dataDir: string): ActiveEpoch {
   const active = readActiveEpoch(dataDir);
   if (active !== null) return active;
@@ -29,8 +33,8 @@ export function activeEpochOf(dataDir: string): ActiveEpoch {
 }
 
 /**
- * Runs `work` over the views that answer queries now, all of one build and each shard as it is at this moment. Throws
- * SetupError when there are no views, and AppError SERVICE_UNAVAILABLE while they cannot be read.
+ * Runs `work` over the views that answer queries now: one epoch, and one snapshot of each shard. Throws SetupError if
+ * there are no views, and AppError SERVICE_UNAVAILABLE while they cannot be read.
  */
 export async function withSource<T>(
   { dataDir, views, spillDirectory }: OpenSourceOptions,

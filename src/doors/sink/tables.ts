@@ -1,6 +1,8 @@
 /**
- * The tables that a sink writes, one declaration each: `npm run generate` lists their columns in docs/sink.md. Names
- * and types are a contract: what changes them raises SCHEMA_VERSION. Covered by test/doors/sink/tables.test.ts.
+ * Declares the tables that a sink writes; `npm run generate` lists their columns in docs/sink.md. Names and types are a
+ * contract: a change raises SCHEMA_VERSION.
+ *
+ * Test: test/doors/sink/tables.test.ts.
  */
 import { GROUPINGS, type GroupBy } from '../../domain/groupings.ts';
 import { GRANULARITY_NUMBER } from '../../domain/kinds.ts';
@@ -8,44 +10,44 @@ import { SESSION_OUTCOMES } from '../../domain/session-outcomes.ts';
 import type { Granularity } from '../../domain/time.ts';
 import { LAST_STEP, secondsOfStep } from '../../domain/waits.ts';
 
-/** Raised when columns or partitions change: a sink then writes everything again. */
+/** Raised when columns or partitions change; the next run then writes all files again. */
 export const SCHEMA_VERSION = 3;
 
-/** What Parquet, ClickHouse, Spark and DuckDB agree on: ids are text, an instant is in microseconds of UTC. */
+/** Types that Parquet, ClickHouse, Spark and DuckDB share: ids are text, instants are UTC microseconds. */
 export type ColumnType = 'VARCHAR' | 'BIGINT' | 'INTEGER' | 'DOUBLE' | 'BOOLEAN' | 'TIMESTAMPTZ';
 
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;
-  /** An expression over the table's `from`. */
+  /** SQL expression over the table's `from`. */
   readonly sql: string;
   readonly what: string;
-  /** It may be null. */
+  /** Set if the column may be null. */
   readonly optional?: true;
 }
 
-/** How the rows of one instance are divided; `at` is an instant of the row (SQL). */
+/** Partitioning of an instance's rows; `at` is an instant of the row (SQL). */
 export type Division =
   | { readonly by: 'none' }
-  /** `moves`: the instant of a row may become an earlier one. Else it is the time column of the published table. */
+  /** `moves`: the instant may become earlier. Otherwise it is the time column of the published table. */
   | { readonly by: 'day'; readonly at: string; readonly moves: boolean }
   | { readonly by: 'granularity and month'; readonly at: string };
 
 export interface SinkTable {
   readonly name: string;
   readonly what: string;
-  /** The published table whose rows it has, named `r`. */
+  /** The published table of the rows, with the alias `r`. */
   readonly rows: { readonly table: string; readonly granularity?: Granularity };
-  /** What is joined to `r`, and which rows are left out. */
+  /** SQL of joins to `r`, and the condition on rows. */
   readonly joined: string;
   readonly where?: string;
   readonly division: Division;
   readonly columns: readonly Column[];
-  /** Columns that rows are ordered by; together they name a row. */
+  /** Columns that order the rows and identify each. */
   readonly key: readonly string[];
 }
 
-/** Kinds of fact as the API calls them, by number. */
+/** Name of each fact kind in the API, by number. */
 const KIND_NAMES: readonly string[] = [
   'MESSAGE',
   ...(Object.entries(GROUPINGS) as [GroupBy, (typeof GROUPINGS)[GroupBy]][])
@@ -57,12 +59,12 @@ const KIND_NAMES: readonly string[] = [
 ];
 const KIND_NAME = `[${KIND_NAMES.map((name) => `'${name}'`).join(', ')}][r.kind + 1]`;
 
-/** Ids of everything that a fact may be about. */
+/** Ids of all entities that facts refer to. */
 const ENTITIES = ['topic', 'cluster', 'signal', 'repeated_request', 'gap']
   .map((table, index) => `select ${index + 1} as kind, instance, ${table} as entity, id from @${table}`)
   .join(' union all ');
 
-/** The seconds of a fact's wait; its place 0, no wait, is null. */
+/** A fact's wait in seconds; step 0, no wait, is null. */
 const WAIT_SECONDS = `[${Array.from({ length: LAST_STEP }, (_, index) => `${secondsOfStep(index + 1)}::double`).join(', ')}][r.wait]`;
 
 const id = (name: string, sql: string, what: string): Column => ({ name, type: 'VARCHAR', sql, what });
@@ -100,7 +102,7 @@ const COUNTS = [
 const KIND = text('kind', `${KIND_NAMES.slice(1).join(', ')}`, KIND_NAME);
 const ENTITY = id('entity_id', 'r.id', 'the id of the topic, cluster, signal, repeated request or gap');
 
-/** Names of one kind of entity, all of an instance in one file. */
+/** Declares the table of one kind of entity; an instance has one file. */
 function dimension(name: string, table: string, columns: readonly Column[], merges = false): SinkTable {
   const key = `${table}_id`;
   const heir = optional(id('merged_into', 'h.id', 'the one that it merged into; null while it lives'));
@@ -115,7 +117,7 @@ function dimension(name: string, table: string, columns: readonly Column[], merg
   };
 }
 
-/** Those that others refer to come first: the new ones are there before what refers to them. */
+/** Referenced tables come first, so that readers find new entities before rows that refer to them. */
 export const SINK_TABLES: readonly SinkTable[] = [
   dimension('topic_clusters', 'cluster', [NAME, IS_NAMED]),
   {

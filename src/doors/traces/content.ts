@@ -1,4 +1,8 @@
-/** Content as chat APIs have it. */
+/**
+ * Extracts the text of content in the formats of chat APIs, and counts what it leaves out.
+ *
+ * Test: test/doors/traces/messages.test.ts.
+ */
 import type { OmissionCounts } from './omissions.ts';
 import { isObject } from './values.ts';
 
@@ -7,7 +11,7 @@ export const TOOL_CALL = 'tool call';
 export const TOOL_RESULT = 'tool result';
 const AUDIO = 'audio';
 
-/** What the types of content parts that hold no text of the speaker are called. */
+/** Type of a content part without text of the speaker → reason. */
 const PART_REASONS: ReadonlyMap<string, string> = new Map([
   ...['image_url', 'input_image', 'image', 'image_asset_pointer', 'image_file'].map(
     (t) => [t, 'image'] as const,
@@ -32,14 +36,14 @@ const PART_REASONS: ReadonlyMap<string, string> = new Map([
   ...['server_tool_call_response', 'mcp_tool_result', 'web_search_tool_result'].map(
     (t) => [t, TOOL_RESULT] as const,
   ),
-  // A model's summary of what was said before
+  // A model's summary of earlier messages
   ['compaction', 'summary'],
   ...['thinking', 'reasoning', 'redacted_thinking', 'redacted-reasoning', 'reasoning-file'].map(
     (t) => [t, 'reasoning'] as const,
   ),
 ]);
 
-/** The members of parts without a type, as Bedrock and Gemini write them, that hold no text of the speaker. */
+/** Members of parts without a type, as Bedrock and Gemini write them, that hold no text of the speaker. */
 const MEMBER_REASONS: readonly (readonly [member: string, reason: string])[] = [
   ...['toolUse', 'functionCall', 'function_call'].map((name) => [name, TOOL_CALL] as const),
   ...['toolResult', 'functionResponse', 'function_response'].map((name) => [name, TOOL_RESULT] as const),
@@ -47,15 +51,15 @@ const MEMBER_REASONS: readonly (readonly [member: string, reason: string])[] = [
   ...['inlineData', 'inline_data', 'fileData', 'file_data'].map((name) => [name, 'file'] as const),
 ];
 
-/** A part that may hold text, and holds none. */
+/** Reason for a text part that has no text. */
 export const WITHOUT_TEXT = 'part without text';
-/** How the reasons begin that name the type of a part that is not known. */
+/** Prefix of the reason that names an unknown type. */
 export const OTHER_PART = 'part of type ';
 const TEXT_PARTS: ReadonlySet<string> = new Set(['', 'text', 'input_text', 'output_text']);
 
 /**
- * The text of content as chat APIs have it: a string, a list of parts, or one part. Parts without text are counted.
- * Null where it is none of these.
+ * Returns the text of content: a string, a list of parts, or one part. Counts parts without text. Null for other
+ * values.
  */
 export function contentText(content: unknown, omitted: OmissionCounts): string | null {
   if (content === undefined || content === null) return '';
@@ -69,7 +73,7 @@ export function contentText(content: unknown, omitted: OmissionCounts): string |
     }
     return texts.join('\n');
   }
-  // Gemini writes { role, parts }.
+  // Gemini's form: { role, parts }.
   if (isObject(content) && Array.isArray(content['parts'])) return contentText(content['parts'], omitted);
   return partText(content, omitted);
 }
@@ -97,14 +101,14 @@ function partText(part: unknown, omitted: OmissionCounts): string | null {
   return '';
 }
 
-/** What was said in sound: of the part, or of what OpenInference nests in it (`audio.audio.transcript`). */
+/** Returns the transcript of an audio part, or of the one that OpenInference nests in it (`audio.audio.transcript`). */
 function transcriptOf(part: Record<string, unknown>, depth = 0): string {
   const { transcript, audio } = part;
   if (typeof transcript === 'string' && transcript.trim() !== '') return transcript;
   return isObject(audio) && depth < 2 ? transcriptOf(audio, depth + 1) : '';
 }
 
-/** OpenTelemetry GenAI writes media as `blob` or `uri`, and says of what kind they are. */
+/** Classifies media of OpenTelemetry GenAI, which writes `blob` or `uri` with a modality. */
 function mediaOf(kind: string, modality: unknown): string | undefined {
   if (kind !== 'blob' && kind !== 'uri') return undefined;
   return modality === 'image' || modality === 'audio' || modality === 'video' ? modality : 'file';

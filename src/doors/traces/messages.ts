@@ -1,4 +1,8 @@
-/** Messages in what calls of models and agents took and gave. */
+/**
+ * Extracts messages from the inputs and outputs of models and agents.
+ *
+ * Test: test/doors/traces/messages.test.ts.
+ */
 import { contentText, TOOL_CALL, TOOL_RESULT } from './content.ts';
 import { OmissionCounts } from './omissions.ts';
 import { isObject, textOf } from './values.ts';
@@ -7,11 +11,11 @@ import { isObject, textOf } from './values.ts';
 export interface Message {
   readonly role: string;
   readonly content: string;
-  /** It calls a tool, or has the result of one. */
+  /** Set for a tool call or a tool result. */
   readonly usesTool?: true;
 }
 
-/** Members that hold what was asked or answered where no messages are, most telling first. */
+/** Members that hold the input or output where there are no messages, the most specific first. */
 const ASKED = [
   'question',
   'query',
@@ -51,8 +55,8 @@ const ROLES: ReadonlyMap<string, string> = new Map([
 const MAX_DEPTH = 8;
 
 /**
- * The messages in what a call took or gave; null where none can be told. `role`: of a bare text. Parts of messages
- * that hold no text are counted in `omitted`; messages of the system and of tools are returned.
+ * Returns the messages in an input or output; null if none is recognised. `role` applies to a bare text. Parts without
+ * text are counted in `omitted`; messages of system and tools are returned.
  */
 export function messagesOf(
   value: unknown,
@@ -67,7 +71,7 @@ export function messagesOf(
     return value.trim() === '' ? null : [{ role, content: value }];
   }
   if (Array.isArray(value)) {
-    // LangChain has a list of lists, one for each prompt of a batch.
+    // LangChain has a list for each prompt of a batch; the first is read.
     if (Array.isArray(value[0])) return messagesOf(value[0], role, omitted, depth + 1);
     const found = value.flatMap((member) => messageOf(member, omitted) ?? []);
     return found.length > 0 ? found : null;
@@ -99,7 +103,7 @@ function inObject(
   return before;
 }
 
-/** `{role, content}`, `{type: 'human', content}`, or a message as LangChain stores it. */
+/** Reads `{role, content}`, `{type: 'human', content}`, or a message as LangChain stores it. */
 function messageOf(value: unknown, omitted: OmissionCounts): Message | null {
   if (!isObject(value)) return null;
   const stored = isObject(value['kwargs']) ? value['kwargs'] : isObject(value['data']) ? value['data'] : null;

@@ -1,10 +1,14 @@
-/** Of a call with more messages than are read. */
+/**
+ * Counts parts that are left out of conversations, by reason.
+ *
+ * Test: test/doors/traces/messages.test.ts.
+ */
+/** Reason for messages beyond those read of a call. */
 export const OLDER_MESSAGE = 'older message';
 
-/** What is left out of a conversation: the reason, and how often. */
+/** Reason → number of parts left out. */
 export type Omissions = ReadonlyMap<string, number>;
 
-/** Counts omissions by reason. */
 export class OmissionCounts {
   readonly #counts = new Map<string, number>();
 
@@ -20,7 +24,7 @@ export class OmissionCounts {
     return this.#counts.has(reason);
   }
 
-  /** Most first; equal ones by name. */
+  /** Sorted by count descending, then by reason. */
   get all(): Omissions {
     return new Map([...this.#counts].toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)));
   }

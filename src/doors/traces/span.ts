@@ -1,6 +1,10 @@
-/** Spans and log records as traces hold them, whatever they were written in. It has types only. */
+/**
+ * Types of spans and log records, independent of their encoding.
+ *
+ * Test: test/doors/traces/otlp/decode.test.ts.
+ */
 
-/** A value of an attribute. What is nested too deep, and bytes, are null. */
+/** Value of an attribute. Values nested too deep, and bytes, are null. */
 export type AttributeValue =
   | string
   | number
@@ -11,7 +15,6 @@ export type AttributeValue =
 
 export type Attributes = ReadonlyMap<string, AttributeValue>;
 
-/** Something that happened during a span. */
 export interface SpanEvent {
   readonly name: string;
   readonly attributes: Attributes;
@@ -22,24 +25,24 @@ export interface Span {
   readonly traceId: string;
   /** 16 hex digits, lower case. */
   readonly spanId: string;
-  /** Absent: nothing is above it in its trace. */
+  /** Absent for the root of the trace. */
   readonly parentSpanId?: string;
   readonly name: string;
-  /** Microseconds since 1970-01-01 UTC. */
+  /** Microseconds since 1970. */
   readonly startedAt: number;
   readonly endedAt: number;
-  /** Those that a convention reads; the others are skipped. */
+  /** Only attributes that a convention reads. */
   readonly attributes: Attributes;
   readonly events: readonly SpanEvent[];
-  /** Of the process that wrote the span. */
+  /** Attributes of the process that wrote the span. */
   readonly resource: Attributes;
 }
 
-/** A log record that carries an event of a convention. */
+/** A log record with an event of a convention. */
 export interface EventRecord extends SpanEvent {
   readonly traceId: string;
   readonly spanId: string;
-  /** Microseconds since 1970-01-01 UTC. */
+  /** Microseconds since 1970. */
   readonly at: number;
   readonly body: AttributeValue;
   readonly resource: Attributes;

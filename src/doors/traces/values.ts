@@ -1,10 +1,10 @@
-/** What values of unknown shape are. */
+/** Checks values of unknown shape. */
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A non-empty text or a number as text; undefined for anything else. */
+/** Returns a non-empty text, or a number as text; undefined for anything else. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;

@@ -1,6 +1,8 @@
 /**
- * Which answers of a model are taken: one line of the right length in the language of the texts, without personal data
- * and, for a summary, without a word that the conversation does not hold.
+ * Decides which answers of a model are accepted: one line of the right length in the language of the texts, without
+ * personal data; a summary contains only words of the conversation.
+ *
+ * Test: test/doors/writer/answers.test.ts.
  */
 import { isPlainName } from '../../domain/printable.ts';
 import { detectLanguage } from '../../reader/document/detect.ts';
@@ -12,12 +14,12 @@ import type { Ask } from './asks.ts';
 export const MOST_NAME_LENGTH = 60;
 export const MOST_NAME_WORDS = 7;
 export const MOST_SUMMARY_LENGTH = 400;
-/** So short texts say nothing that could be shown. */
+/** Shortest text, characters. */
 const LEAST_LENGTH = 3;
-/** Of words that a summary must not hold, so many are named to the model. */
+/** Maximum foreign words named to the model. */
 const NAMED_WORDS = 8;
 
-/** A text that can be shown, or why it cannot; the reason is for the model, as it may quote what users said. */
+/** An accepted text, or a fault. The fault may quote users, so it goes to the model only. */
 export type Verdict = { readonly text: string } | { readonly fault: string };
 
 export function judge({ target, lines }: Pick<Ask, 'target' | 'lines'>, answer: string): Verdict {
@@ -31,7 +33,7 @@ export function judge({ target, lines }: Pick<Ask, 'target' | 'lines'>, answer: 
   return fault === null ? { text } : { fault };
 }
 
-/** Without what models put around a text: thoughts, quotes, a label. */
+/** Removes what models add around a text: thoughts and quotes. */
 function plain(answer: string): string {
   const thought = answer.lastIndexOf('</think>');
   const said = (thought < 0 ? answer : answer.slice(thought + '</think>'.length)).trim();
@@ -41,8 +43,8 @@ function plain(answer: string): string {
 }
 
 /**
- * What a reader does not see, or not as it stands: controls, marks of direction, tags, halves of characters, blanks that
- * are letters, and heaps of accents. Persian and Hindi need the two joiners.
+ * Invisible or deceptive characters: controls, direction marks, tags, lone surrogates, blank letters and stacked
+ * accents. The two joiners stay, for Persian and Hindi.
  */
 const UNPLAIN =
   /[\p{Cc}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u2800\u3164]|[\u{e0100}-\u{e01ef}]|(?!\u200c|\u200d)\p{Cf}|\p{Mn}{5}/u;
@@ -74,7 +76,7 @@ function summaryFault(summary: string, source: string): string | null {
   return `these words are not in the conversation: ${foreign.slice(0, NAMED_WORDS).join(', ')}`;
 }
 
-/** Words that carry meaning, or hold a digit, and do not stand in the source in any form. */
+/** Returns content words, and words with a digit, whose stem is not in the source. */
 function newWords(text: string, source: string): string[] {
   const held = new Set(wordsOf(source).map(({ stem }) => stem));
   const lower = source.toLowerCase();
@@ -86,7 +88,9 @@ function newWords(text: string, source: string): string[] {
     .map((word) => word.text);
 }
 
-/** A language that is told for both, and is not the same; or letters of a script that the texts do not use. */
+/**
+ * Rejects a text whose detected language differs from the source's, or that uses a script which the source does not.
+ */
 function languageFault(text: string, source: string): string | null {
   const [own, theirs] = [detectLanguage(text), detectLanguage(source)];
   const isOther = own !== null && theirs !== null && own !== theirs && text.length >= SURE_LENGTH;
@@ -94,7 +98,7 @@ function languageFault(text: string, source: string): string | null {
   return isOther || foreign ? 'it is not in the language of the texts' : null;
 }
 
-/** The language of shorter texts is a guess. */
+/** Fewest characters for a reliable detection. */
 const SURE_LENGTH = 24;
 
 const SCRIPTS = [

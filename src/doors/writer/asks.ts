@@ -1,17 +1,21 @@
-/** What is still to be written: in memory, and no more than so much of it. */
+/**
+ * Queues of texts to be written, in memory and bounded: the oldest is dropped.
+ *
+ * Test: test/doors/writer/writer.test.ts.
+ */
 import type { WritingTarget } from '../../domain/writings.ts';
 
-/** A text that a model is asked for. */
+/** A text that the model should write. */
 export interface Ask {
   readonly target: WritingTarget;
   readonly id: string;
   readonly instanceId: string;
   readonly projectId: string;
-  /** Requests, or turns, that there are. */
+  /** Number of requests, or of turns, so far. */
   readonly at: number;
-  /** What the text is made of, in order, without personal data. */
+  /** The source texts in order, without personal data. */
   readonly lines: readonly AskLine[];
-  /** Where it is published. */
+  /** The open shard that publishes the text. */
   readonly owner: object;
 }
 
@@ -21,10 +25,12 @@ export interface AskLine {
   readonly text: string;
 }
 
-/** Of names and of summaries, each. */
+/** Maximum of names and of summaries, each. */
 const MOST_ASKS = 500;
 
-/** First come, first served; names before summaries, which are many. Of two for the same, the later one counts. */
+/**
+ * First in, first out; names before summaries, which are many. A later ask for the same text replaces the earlier one.
+ */
 export class Asks {
   readonly #names = new Map<string, Ask>();
   readonly #summaries = new Map<string, Ask>();
@@ -33,7 +39,7 @@ export class Asks {
     return this.#names.size + this.#summaries.size;
   }
 
-  /** When there is no room, the oldest is dropped: its text stays as it is. */
+  /** Adds an ask. If the queue is full, the oldest is dropped and its text stays as it is. */
   add(ask: Ask): void {
     const queue = this.#queueOf(ask);
     queue.set(keyOf(ask), ask);
@@ -48,12 +54,12 @@ export class Asks {
     return first;
   }
 
-  /** Puts back what was taken, unless it was asked for anew meanwhile. It waits behind the others. */
+  /** Returns a taken ask to the end of the queue, unless a newer one is queued. */
   putBack(ask: Ask): void {
     if (!this.#queueOf(ask).has(keyOf(ask))) this.add(ask);
   }
 
-  /** Takes back what is asked for a session. */
+  /** Removes the ask for a session. */
   dropSession(instanceId: string, id: string): void {
     this.#summaries.delete(keyOf({ target: 'session', instanceId, id }));
   }

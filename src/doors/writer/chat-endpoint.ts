@@ -1,4 +1,9 @@
-/** An OpenAI-compatible endpoint for chat completions: Ollama, llama.cpp, vLLM and others. */
+/**
+ * Calls an OpenAI-compatible endpoint for chat completions: Ollama, llama.cpp, vLLM and others. Errors never contain an
+ * answer, which may quote users.
+ *
+ * Test: test/doors/writer/service.test.ts.
+ */
 import { z } from 'zod';
 import { truncate } from '../../domain/truncate.ts';
 
@@ -7,7 +12,7 @@ export interface ChatMessage {
   readonly content: string;
 }
 
-/** What the writer asks for texts. */
+/** A language model that the writer calls. */
 export interface TextModel {
   /** Rejects with CallError. */
   complete(messages: readonly ChatMessage[], signal: AbortSignal): Promise<Completion>;
@@ -16,14 +21,14 @@ export interface TextModel {
 
 export interface Completion {
   readonly text: string;
-  /** The model that answered. */
+  /** Name of the model that answered. */
   readonly model: string;
 }
 
-/** A call that brought no answer. */
+/** A call without an answer. */
 export class CallError extends Error {
   readonly kind: 'failed' | 'timed_out';
-  /** The pause that the endpoint asked for, milliseconds; 0 for none. */
+  /** Pause that the endpoint asked for, milliseconds; 0: none. */
   readonly retryAfterMs: number;
 
   constructor(
@@ -40,17 +45,17 @@ export class CallError extends Error {
 }
 
 export interface ChatEndpointOptions {
-  /** Of the server, of its `/v1`, or of `/v1/chat/completions` itself. */
+  /** URL of the server, of its `/v1`, or of `/v1/chat/completions`. */
   readonly url: string;
   readonly apiKey?: string | undefined;
-  /** Left out: the first that the endpoint lists. */
+  /** Default: the first model that the endpoint lists. */
   readonly model?: string | undefined;
   readonly timeoutMs: number;
 }
 
-/** Models that think aloud need more than a name takes. */
+/** Reasoning models need more tokens than a name. */
 const MOST_TOKENS = 800;
-/** An answer of more bytes is none that was asked for. */
+/** Largest accepted answer. */
 const MOST_BYTES = 256 * 1024;
 const MOST_MODEL_LENGTH = 100;
 
@@ -109,7 +114,7 @@ export class ChatEndpoint implements TextModel {
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
         },
-        // Nobody else is told what users said.
+        // A redirect would send texts of users to another server.
         redirect: 'error',
         signal,
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -123,7 +128,7 @@ export class ChatEndpoint implements TextModel {
     } catch (error) {
       if (error instanceof CallError) throw error;
       const timedOut = error instanceof Error && error.name === 'TimeoutError';
-      // Of an answer that is no completion nothing is quoted: it may hold what users said.
+      // The reason does not quote the answer, which may contain texts of users.
       const reason = timedOut
         ? 'no answer in time'
         : error instanceof TypeError
@@ -134,7 +139,7 @@ export class ChatEndpoint implements TextModel {
   }
 }
 
-/** Who made the answer, by what it says, else by what was asked for; it is stored with the text. */
+/** Returns the model's name from the answer, otherwise the requested one; it is stored with the text. */
 function modelOf(said: string | undefined, asked: string): string {
   const name = [said, asked].find((one) => one !== undefined && /^[\p{L}\p{N}._:/@+ -]+$/u.test(one));
   return truncate(name ?? 'unnamed', MOST_MODEL_LENGTH);

@@ -1,16 +1,18 @@
 /**
- * Which sessions have ended: no turn has come for a while, by the clock of this process. That may be, as what is
- * written about them becomes a record: a replay asks no clock.
+ * Detects ended sessions: no turn has come for a while by this process's clock. A clock is allowed here because the
+ * summary becomes a record of the stream, which a replay reads.
+ *
+ * Test: test/doors/writer/ended-sessions.test.ts.
  */
 import type { TurnReport } from '../../domain/writings.ts';
 import type { AskLine } from './asks.ts';
 
-/** A session that has ended, from its first turn on. */
+/** An ended session with its turns from the first on. */
 export interface EndedSession {
   readonly instanceId: string;
   readonly projectId: string;
   readonly id: string;
-  /** Turns that it has. */
+  /** Number of turns. */
   readonly at: number;
   readonly lines: readonly AskLine[];
 }
@@ -27,15 +29,15 @@ interface Heard {
 }
 
 const MOST_SESSIONS = 2000;
-/** Of a longer session the first and the last turns are kept. Characters. */
+/** Maximum characters of a session's lines; the first and the last ones are kept. */
 const MOST_LENGTH = 8000;
 const FIRST_LINES = 4;
-/** Shorter sessions are their own summary. */
+/** Fewest turns for a summary. */
 const LEAST_LINES = 2;
 
 export class EndedSessions {
   readonly #idleMs: number;
-  /** Least recently heard first. */
+  /** Least recently active first. */
   readonly #heard = new Map<string, Heard>();
 
   constructor(idleMs: number) {
@@ -43,8 +45,8 @@ export class EndedSessions {
   }
 
   /**
-   * Takes in a turn. A session of which the beginning is not known is passed over: it began before this process, or
-   * was forgotten for want of room.
+   * Records a turn. A session whose beginning is missing is ignored: it began before this process, or was dropped when
+   * the map was full.
    */
   hear({ instanceId, sessionId, at, speaker, text }: TurnReport, projectId: string, now: number): void {
     const key = `${instanceId} ${sessionId}`;
@@ -74,7 +76,7 @@ export class EndedSessions {
     if (oldest !== undefined) this.#heard.delete(oldest);
   }
 
-  /** The sessions that have ended, each once until it goes on. */
+  /** Returns the ended sessions, each once until it continues. */
   takeEnded(now: number): EndedSession[] {
     const ended: EndedSession[] = [];
     for (const session of this.#heard.values()) {

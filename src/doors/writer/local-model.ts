@@ -1,4 +1,8 @@
-/** A text-generation model on this machine, in a thread of its own: the worker never waits for it. */
+/**
+ * Runs a text-generation model in a thread, so that the worker never waits for it.
+ *
+ * Test: test/doors/writer/local-model.test.ts.
+ */
 import { basename, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import '../../reader/embedding/telemetry.ts';
@@ -6,16 +10,16 @@ import { CallError, type ChatMessage, type Completion, type TextModel } from './
 import type { ThreadMessage } from './model-thread.ts';
 
 export interface LocalModelOptions {
-  /** Absolute path of the model's folder. */
+  /** Absolute path of the model. */
   readonly folder: string;
-  /** The longest that one text may take, once the model is loaded. */
+  /** Limit on one text after loading. */
   readonly timeoutMs: number;
 }
 
-/** Loading takes longer than a text; the model is read from disk once. */
+/** Limit on loading the model. */
 const LOADING_MS = 10 * 60_000;
 
-/** Loaded at the first question. A text that takes too long costs the thread, which is started again. */
+/** Loads the model at the first call. A call that takes too long ends the thread; the next one starts another. */
 export class LocalModel implements TextModel {
   readonly #options: LocalModelOptions;
   #thread: Promise<Worker> | null = null;
@@ -52,7 +56,7 @@ export class LocalModel implements TextModel {
       workerData: this.#options.folder,
     });
     thread.unref();
-    // Between two questions: the next one gets no answer, and another thread.
+    // A crash between calls: the next call fails, and the one after it starts another thread.
     thread.on('error', () => undefined);
     try {
       const first = await answerOf(thread, LOADING_MS, signal);
@@ -65,7 +69,7 @@ export class LocalModel implements TextModel {
   }
 }
 
-/** The next message of a thread. */
+/** Resolves with the next message of a thread. */
 function answerOf(thread: Worker, timeoutMs: number, signal: AbortSignal): Promise<ThreadMessage> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void) => (): void => {

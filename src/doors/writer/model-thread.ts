@@ -1,9 +1,13 @@
-/** What the thread of `LocalModel` runs: one question after the other. */
+/**
+ * The thread of `LocalModel`: answers one call after the other.
+ *
+ * Test: test/doors/writer/local-model.test.ts.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openGenerator } from '../../reader/embedding/text-generator.ts';
 import type { ChatMessage } from './chat-endpoint.ts';
 
-/** `loaded` comes once, before the answers. An error says nothing of the texts. */
+/** `loaded` comes first and once. Errors contain no texts. */
 export type ThreadMessage =
   | { readonly loaded: true }
   | { readonly text: string }

@@ -1,4 +1,8 @@
-/** What a model is asked. What users said is data in it: JSON, behind the task, which says so. */
+/**
+ * Builds the prompts. Texts of users are data in JSON, apart from the task, which says so.
+ *
+ * Test: test/doors/writer/writer.test.ts.
+ */
 import type { Ask } from './asks.ts';
 import type { ChatMessage } from './chat-endpoint.ts';
 import { MOST_NAME_LENGTH, MOST_NAME_WORDS, MOST_SUMMARY_LENGTH } from './answers.ts';
@@ -38,7 +42,7 @@ export function promptOf(ask: Pick<Ask, 'target' | 'lines'>): ChatMessage[] {
   ];
 }
 
-/** The same once more, after an answer that cannot be taken. */
+/** Builds the prompt after a rejected answer. */
 export function againOf(ask: Pick<Ask, 'target' | 'lines'>, answer: string, fault: string): ChatMessage[] {
   return [
     ...promptOf(ask),

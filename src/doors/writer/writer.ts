@@ -1,6 +1,8 @@
 /**
- * The optional writer: asks a language model for names and summaries, one call at a time, and publishes what it wrote
- * as a record of the stream. Nothing waits for it: until a record comes, and where none comes, our own texts stand.
+ * The optional writer: asks a language model for names and summaries, one call at a time, and publishes each as a
+ * record of the stream. Nothing waits for it: without a record, our own texts stay.
+ *
+ * Test: test/doors/writer/writer.test.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { derivedId } from '../../domain/ids.ts';
@@ -17,38 +19,38 @@ import { againOf, promptOf } from './prompts.ts';
 
 export interface WriterOptions {
   readonly model: TextModel;
-  /** Puts a record on the stream; resolves once it is durable. */
+  /** Publishes a record; resolves once it is durable. */
   readonly publish: (request: RecordedRequest) => Promise<unknown>;
   readonly callsPerHour: number;
-  /** A session without a turn for so long has ended. */
+  /** Idle time after which a session has ended. */
   readonly sessionIdleMs: number;
   readonly logger: Logger;
-  /** The pause after the first failure. Default 2 s. */
+  /** Pause after the first failure. Default 2 s. */
   readonly firstPauseMs?: number;
-  /** How often ended sessions are looked for. Default 5 s. */
+  /** Interval of the search for ended sessions. Default 5 s. */
   readonly lookEveryMs?: number;
 }
 
-/** What became of calls, and what waits. */
+/** Results of calls, and the queue. */
 export interface WriterCounters {
-  /** Calls whose answer was taken. */
+  /** Answers published. */
   readonly written: number;
-  /** Calls whose answer was no text that can be shown. */
+  /** Answers rejected. */
   readonly rejected: number;
-  /** Calls that brought no answer. */
+  /** Calls without an answer. */
   readonly failed: number;
   readonly timedOut: number;
   /** Texts still to be written. */
   readonly queue: number;
 }
 
-/** An ask that failed is taken up again, so often in all. */
+/** Attempts of an ask in all. */
 const MOST_ATTEMPTS = 3;
 const LOOK_EVERY_MS = 5000;
 
 interface Attempt {
   readonly attempts: number;
-  /** Written already, and not published yet. */
+  /** Written but not published yet; null before. */
   readonly completion: Completion | null;
 }
 
@@ -59,7 +61,7 @@ export class Writer {
   readonly #closing = new AbortController();
   readonly #shards = new Set<OpenShard>();
   readonly #looking: NodeJS.Timeout;
-  /** Asks that were taken up before. */
+  /** Earlier attempts of queued asks. */
   readonly #attempts = new WeakMap<Ask, Attempt>();
   readonly #counts = { written: 0, rejected: 0, failed: 0, timedOut: 0 };
   #working: Promise<void> | null = null;
@@ -75,7 +77,7 @@ export class Writer {
     return { ...this.#counts, queue: this.#asks.size };
   }
 
-  /** The writer of a shard that this process has open. `guard` rejects when another may own it by now. */
+  /** Opens the writer of a shard. `guard` rejects once another process may own it. */
   openShard(guard: () => Promise<void>): ShardWriter {
     const shard: OpenShard = new OpenShard(guard, this.#options.sessionIdleMs, {
       ask: (ask) => this.#ask(ask),
@@ -90,7 +92,7 @@ export class Writer {
     return shard;
   }
 
-  /** Ends the call in work; what is not published yet is not. */
+  /** Ends the current call; unpublished texts are dropped. */
   async close(): Promise<void> {
     clearInterval(this.#looking);
     this.#closing.abort();
@@ -146,7 +148,7 @@ export class Writer {
     }
   }
 
-  /** What the model writes; null when it writes nothing that can be shown, twice. */
+  /** Returns the model's text; null if two answers are rejected. */
   async #texted(ask: Ask, signal: AbortSignal): Promise<Completion | null> {
     const first = await this.#call(promptOf(ask), signal);
     const verdict = judge(ask, first.text);
@@ -167,7 +169,7 @@ export class Writer {
     return completion;
   }
 
-  /** The same text asked for at the same count has the same id: published twice, it counts once. */
+  /** The id derives from the text's target and count, so that publishing twice counts once. */
   async #publish(ask: Ask, { text, model }: Completion): Promise<void> {
     const { target, id, instanceId, projectId, at, owner } = ask;
     await (owner as OpenShard).guard();
@@ -210,7 +212,7 @@ interface ShardEvents {
 
 class OpenShard implements ShardWriter {
   readonly guard: () => Promise<void>;
-  /** The call for this shard, if there is one. */
+  /** The current call for this shard. */
   inWork: Promise<void> = Promise.resolve();
   readonly #events: ShardEvents;
   readonly #sessions: EndedSessions;
@@ -240,7 +242,7 @@ class OpenShard implements ShardWriter {
     }
   }
 
-  /** Asks for summaries of the sessions that have ended. */
+  /** Queues summaries of ended sessions. */
   look(now: number): void {
     for (const session of this.#sessions.takeEnded(now))
       this.#events.ask({ ...session, target: 'session', owner: this });

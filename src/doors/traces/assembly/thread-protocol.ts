@@ -1,43 +1,45 @@
-/** What the thread that assembles traces and the process that it belongs to say to each other. It has types only. */
+/**
+ * Messages between the process and the thread that assembles traces.
+ *
+ * Test: test/doors/traces/assembly/assembly-thread.test.ts.
+ */
 import type { SaidBy } from '../../../stream/ledgers/erasure-holds.ts';
 import type { ConversationName } from './records.ts';
 import type { AssembledCounts } from './assembly.ts';
 
-/** Messages of a conversation, written out as a request to ingest. */
+/** Messages of a conversation, serialised as an ingest request. */
 export interface EmittedRequest {
   readonly projectId: string;
   readonly name: ConversationName;
-  /** Decides the id of the request. */
+  /** Seed of the request id. */
   readonly seed: string;
   /** Microseconds. */
   readonly acceptedAt: number;
   readonly messages: number;
   readonly saidBy: readonly SaidBy[];
-  /** See RequestDraft. */
+  /** Serialised as in RequestDraft. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** What the process does for the thread, which has neither the lease, nor the registry, nor a way into the stream. */
+/** Methods of the process that the thread calls: the thread itself has no lease, registry or stream. */
 export interface AssemblyHost {
   /** Resolves when no other process can be the assembler. */
   confirm(): Promise<void>;
-  /** Whether the conversation's session had messages before anything was known of it. */
+  /** Resolves to true if the session had messages before this assembler knew the conversation. */
   isKnownSession(projectId: string, name: ConversationName): Promise<boolean>;
-  /**
-   * Stores messages; doing it again with the same request changes nothing. Resolves also if they are refused for good.
-   */
+  /** Stores messages; repeating a request changes nothing. Resolves also if the messages are refused for good. */
   emit(request: EmittedRequest): Promise<void>;
 }
 
-/** What waits to be assembled. */
+/** Work that is not assembled yet. */
 export interface WaitingFigures {
-  /** In memory. */
+  /** Traces in memory. */
   readonly traces: number;
-  /** Spans and log records, on the stream as well. */
+  /** Spans and log records, including those on the stream. */
   readonly spans: number;
 }
 
-/** A question to the host: the name of a method, and what it is called with. */
+/** A call of a host method. */
 export type HostCall = {
   readonly [Name in keyof AssemblyHost]: {
     readonly name: Name;
@@ -48,11 +50,11 @@ export type HostCall = {
 export type ToThread =
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'fault'; readonly id: number; readonly message: string; readonly isForGood: boolean }
-  /** Finish the round that is under way, and end. */
+  /** Finish the current round and end. */
   | { readonly kind: 'close' };
 
 export type FromThread =
-  /** It reads the stream. */
+  /** The thread reads the stream. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'call'; readonly id: number; readonly call: HostCall }
   | { readonly kind: 'round'; readonly counts: AssembledCounts }

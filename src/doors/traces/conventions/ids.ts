@@ -1,11 +1,16 @@
-/** Under which names traces carry the ids of conversation, end user and instance; most telling first. */
+/**
+ * Reads the ids of conversation, end user and instance from attributes. The lists hold their names, the most specific
+ * first.
+ *
+ * Test: test/doors/traces/conventions/ids.test.ts.
+ */
 import { UUID_PATTERN } from '../../../domain/ids.ts';
 import { MAX_LABEL_BYTES } from '../../../domain/limits.ts';
 import type { Attributes, AttributeValue } from '../span.ts';
 import { isObject } from '../values.ts';
 import { parsed } from './recorded.ts';
 
-/** Free metadata, in which users choose the names. */
+/** Prefixes of free metadata, in which users choose the names. */
 const METADATA = [
   'langfuse.trace.metadata.',
   'langsmith.metadata.',
@@ -62,7 +67,7 @@ const INSTANCE = 'undertone.instance.id';
 /** OpenInference writes all metadata as JSON into one attribute. */
 const JSON_METADATA = 'metadata';
 
-/** OpenInference writes the parameters of a request as JSON; OpenAI and Anthropic take the end user among them. */
+/** OpenInference writes request parameters as JSON; those of OpenAI and Anthropic may contain the end user. */
 const JSON_PARAMETERS = 'llm.invocation_parameters';
 
 export const ID_NAMES: ReadonlySet<string> = new Set([
@@ -79,7 +84,7 @@ export interface Ids {
   readonly instanceId?: string;
 }
 
-/** The ids that the span or, where it has none, its resource carries. */
+/** Reads the ids of the span; its resource is the fallback for each. */
 export function idsOf(span: Attributes, resource: Attributes): Ids {
   const attributes = withMetadata(span);
   const conversationId = firstOf(CONVERSATION, attributes) ?? firstOf(CONVERSATION, resource);
@@ -92,7 +97,7 @@ export function idsOf(span: Attributes, resource: Attributes): Ids {
   };
 }
 
-/** The attributes, and the members of metadata in JSON, named as other libraries name them. */
+/** Adds the members of JSON metadata under the names of other libraries. */
 function withMetadata(attributes: Attributes): Attributes {
   const metadata = parsed(attributes.get(JSON_METADATA));
   if (!isObject(metadata)) return attributes;
@@ -102,7 +107,7 @@ function withMetadata(attributes: Attributes): Attributes {
   return new Map<string, AttributeValue>([...members, ...attributes]);
 }
 
-/** OpenAI's `user`, or Anthropic's `metadata.user_id`. */
+/** Reads OpenAI's `user` or Anthropic's `metadata.user_id`. */
 function userInParameters(attributes: Attributes): string | undefined {
   const parameters = parsed(attributes.get(JSON_PARAMETERS));
   if (!isObject(parameters)) return undefined;

@@ -1,17 +1,21 @@
-/** Messages in attributes, in the ways in which all conventions write them. */
+/**
+ * Reads messages from attributes in the forms that all conventions use.
+ *
+ * Test: test/doors/traces/conventions/whole-values.test.ts.
+ */
 import { messagesOf, type Message } from '../messages.ts';
 import type { OmissionCounts } from '../omissions.ts';
 import type { AttributeValue } from '../span.ts';
 import { isObject } from '../values.ts';
 
-/** What OpenInference writes where a user hides content. */
+/** Written by OpenInference in place of hidden content. */
 const REDACTED = '__REDACTED__';
-/** No text that somebody says begins like this. */
+/** Start of JSON; no spoken text begins like this. */
 const JSON_BEGINS = /^\s*(?:\{\s*"|\[\s*[{["])/;
 
 /**
- * The messages in an attribute: JSON, structured, or a bare text that `role` said; undefined: it is not there.
- * JSON that an exporter has cut (OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT) is counted, never taken for a text.
+ * Returns the messages of an attribute: JSON, structured, or a bare text of `role`; undefined if it is absent. JSON
+ * that an exporter cut (OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT) is counted and never read as text.
  */
 export function recorded(
   value: unknown,
@@ -30,8 +34,8 @@ export function recorded(
 }
 
 /**
- * Of texts without roles, as Spring AI lists them, the one that `role` said: the prompt ends with the question, and of
- * several answers to a call the first counts. Any other value as it is.
+ * Selects from texts without roles, as Spring AI lists them: the last prompt (the question), or the first answer.
+ * Returns other values unchanged.
  */
 export function ofTexts(value: unknown, role: 'user' | 'assistant'): unknown {
   const texts = parsed(value);
@@ -40,7 +44,7 @@ export function ofTexts(value: unknown, role: 'user' | 'assistant'): unknown {
   return role === 'user' ? texts.findLast(isSaid) : texts.find(isSaid);
 }
 
-/** A text that was said, whatever it looks like; undefined: it is not there. */
+/** Returns a text as a message, even if it looks like JSON; undefined if absent. */
 export function said(
   value: AttributeValue | undefined,
   role: 'user' | 'assistant',
@@ -48,7 +52,7 @@ export function said(
   return typeof value === 'string' && value !== REDACTED ? [{ role, content: value }] : undefined;
 }
 
-/** What is written as JSON, as a value; anything else as it is. */
+/** Parses JSON; returns other values unchanged. */
 export function parsed(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{"]/.test(value)) return value;
   try {
@@ -58,7 +62,7 @@ export function parsed(value: unknown): unknown {
   }
 }
 
-/** Content that is a list of parts in JSON, as this list; any other text is what was said. */
+/** Returns the list if the content is a JSON list of parts; other texts unchanged. */
 export function contentOf(value: unknown): unknown {
   const parts = parsed(value);
   const isList = Array.isArray(parts) && parts.length > 0 && parts.every(isObject);
