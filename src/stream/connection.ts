@@ -1,3 +1,8 @@
+/**
+ * The connection to NATS. It reconnects by itself until it is closed.
+ *
+ * Test: test/stream/connection.test.ts.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import {
@@ -12,40 +17,40 @@ import { SetupError } from '../errors.ts';
 import { faultOfServerVersion } from './server/version.ts';
 import type { ServerAddress } from './server/server.ts';
 
-/** A change of the link to the server. After `closed` nothing more comes. */
+/** A change of the connection. `closed` is the last one. */
 export type ConnectionState = 'disconnected' | 'reconnected' | 'closed';
 
-/** The link to NATS that everything in this room shares. Outside the room it is only passed on. */
+/** The connection that all parts of `stream` share. Other code only passes it on. */
 export interface StreamConnection {
-  /** The vendor's connection: for this room alone. */
+  /** The vendor's connection, for `stream` alone. */
   readonly nats: NatsConnection;
-  /** False while the server is away; the link comes back by itself. */
+  /** False while the server is away; the connection comes back by itself. */
   readonly connected: boolean;
   readonly serverVersion: string;
-  /** The largest message that the server takes, bytes. */
+  /** Largest message that the server accepts, bytes. */
   readonly maxPayload: number;
-  /** Returns what ends the listening. */
+  /** Returns a function that removes the listener. */
   onStateChange(listener: (state: ConnectionState) => void): () => void;
-  /** Resolves true once connected, false when it is not within `timeoutMs` or the connection was closed. */
+  /** Resolves to true once connected, to false after `timeoutMs` or when the connection is closed. */
   whenConnected(timeoutMs: number): Promise<boolean>;
   close(): Promise<void>;
 }
 
 export interface ConnectOptions extends ServerAddress {
-  /** Shown by the server's monitoring. */
+  /** Name in the server's monitoring. */
   readonly name: string;
-  /** How long to go on trying to reach the server at first. Afterwards it is tried for ever. Default 60 s. */
+  /** Time to try to reach the server at first, milliseconds; later attempts never end. Default 60 s. */
   readonly giveUpAfterMs?: number;
-  /** Told once when the first attempt failed and we go on trying. */
+  /** Called once, when the first attempt failed and others follow. */
   readonly onWaiting?: (sentence: string) => void;
 }
 
-/** Attempts that a server may refuse before we believe it: it may be another one that is just going away. */
+/** Refusals of a server after which it is believed; the first may come from another server that is about to end. */
 const REFUSALS_BELIEVED = 3;
 
 /**
- * Connects, and goes on trying until the server answers. Throws SetupError, saying what to do, when it
- * cannot be reached in time, refuses the token, is too old or has no JetStream.
+ * Connects, and tries again until the server answers. Throws SetupError, with a remedy, when the server cannot be
+ * reached in time, refuses the token, is too old, or has no JetStream.
  */
 export async function openConnection(options: ConnectOptions): Promise<StreamConnection> {
   const deadline = performance.now() + (options.giveUpAfterMs ?? 60_000);
@@ -104,7 +109,7 @@ export async function openConnection(options: ConnectOptions): Promise<StreamCon
   }
 }
 
-/** A server that has just started may take a moment to load its streams. */
+/** Waits for JetStream: a server that has just started may still load its streams. */
 async function askForJetStream(nats: NatsConnection, shown: string): Promise<void> {
   const deadline = performance.now() + 5000;
   for (;;) {
@@ -182,8 +187,8 @@ class Link implements StreamConnection {
 }
 
 /**
- * Does one request over the link; fails at once when the link breaks meanwhile, instead of at the request's
- * timeout. Whether the server did it is then unknown.
+ * Runs one request, and rejects as soon as the connection breaks, before the timeout of the request. Then it is unknown
+ * whether the server has done it.
  */
 export async function whileConnected<T>(connection: StreamConnection, request: () => Promise<T>): Promise<T> {
   const broken = Promise.withResolvers<never>();
@@ -199,7 +204,7 @@ function withoutCredentials(url: string): string {
   return url.replace(/^([a-z]+:\/\/)?[^@/]*@/i, '$1');
 }
 
-/** `user:password@` or `token@` in a URL, else the given token. */
+/** Reads `user:password@` or `token@` from a URL; else uses the given token. */
 function authenticators(servers: readonly string[], token: () => string | undefined): Authenticator {
   for (const server of servers) {
     const credentials = /^(?:[a-z]+:\/\/)?([^@/:]*)(?::([^@/]*))?@/i.exec(server);

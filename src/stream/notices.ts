@@ -1,13 +1,17 @@
-/** Covered by test/stream/notices.test.ts. */
+/**
+ * Notices between the processes of a service. They are not stored: a process that does not listen misses them.
+ *
+ * Test: test/stream/notices.test.ts.
+ */
 import type { StreamConnection } from './connection.ts';
 
-/** Tells all processes that listen now; nothing is kept, and nothing is told while the server is away. */
+/** Publishes a notice to all processes that listen now. Does nothing while the server is away. */
 export function sendNotice(connection: StreamConnection, subject: string, value: object): void {
   if (connection.connected && !connection.nats.isClosed())
     connection.nats.publish(subject, JSON.stringify(value));
 }
 
-/** Hears what is told on a subject; what is not JSON is passed over. Returns what ends it. */
+/** Calls `hear` for each notice on a subject; skips values that are not JSON. Returns a function that unsubscribes. */
 export function hearNotices(
   connection: StreamConnection,
   subject: string,

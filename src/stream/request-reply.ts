@@ -1,4 +1,8 @@
-/** Covered by test/cli/backup.test.ts. */
+/**
+ * Requests from one process to another, with JSON answers.
+ *
+ * Test: test/cli/backup.test.ts.
+ */
 import { NoRespondersError, RequestError } from '@nats-io/transport-node';
 import type { StreamConnection } from './connection.ts';
 
@@ -7,7 +11,7 @@ interface Reply {
   readonly error?: string;
 }
 
-/** Answers requests on a subject, one after the other. Returns what ends it. */
+/** Answers requests on a subject, one after the other. Returns a function that unsubscribes. */
 export function answerRequests(
   connection: StreamConnection,
   subject: string,
@@ -33,7 +37,7 @@ export function answerRequests(
   };
 }
 
-/** Asks whoever answers on a subject; null when nobody does. Rejects with the other side's reason. */
+/** Sends a request on a subject; null if no process answers there. Rejects with the other side's reason. */
 export async function requestAnswer(
   connection: StreamConnection,
   subject: string,

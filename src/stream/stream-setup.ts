@@ -1,4 +1,8 @@
-/** Covered by test/worker/workers.test.ts and test/cli/backup.test.ts. */
+/**
+ * Creates and updates the streams. Several processes may do so at once.
+ *
+ * Test: test/worker/workers.test.ts, test/cli/backup.test.ts.
+ */
 import {
   DiscardPolicy,
   jetstreamManager,
@@ -25,33 +29,32 @@ import {
 } from './subjects.ts';
 
 const DEFAULT_MAX_BYTES = 16 * 1024 ** 3;
-/** For how long the server knows a message id again: its own default. */
+/** Time in which the server recognises a repeated message id: its own default. */
 const DUPLICATE_WINDOW_MS = 120_000;
 const TRACES_MAX_BYTES = 1024 ** 3;
 const DEAD_LETTERS_MAX_BYTES = 256 * 1024 ** 2;
-/** JetStream error codes: no such stream; name in use; no room for the promised bytes. */
+/** JetStream error codes: no such stream; name in use; no space for the reserved bytes. */
 const STREAM_NOT_FOUND = 10059;
 const STREAM_NAME_IN_USE = 10058;
 const NO_ROOM = new Set([10023, 10047]);
 
 export interface StreamOptions {
   /**
-   * The most the stream may hold, bytes. When the server cannot promise that much, as much as it can (in
-   * halving steps) is taken. Default 50 GB.
+   * Size limit of the stream of conversations, bytes. When the server cannot reserve so much, the limit is halved until
+   * it can. Default 16 GiB.
    */
   readonly maxBytes?: number;
-  /** The same of the stream of traces, which holds what has not become messages yet. Default 1 GiB. */
+  /** Size limit of the stream of traces, which holds spans until they become messages. Default 1 GiB. */
   readonly tracesMaxBytes?: number;
-  /** How long an entry of the conversations is kept, milliseconds; 0: for ever. Default 0. */
+  /** Time to keep an entry of the conversations, milliseconds; 0: for ever. Default 0. */
   readonly maxAgeMs?: number;
   /** Servers of a cluster that keep a copy, 1 to 5. Default 1. */
   readonly replicas?: number;
 }
 
 /**
- * Makes the streams of conversations, of redacted entries, of traces and of dead letters, or brings existing ones to these options.
- * Safe to call from several processes at once. Throws SetupError when a stream of the name is of another
- * kind or the server has no room.
+ * Creates the streams of conversations, redacted entries, traces and dead letters, or updates existing ones. Throws
+ * SetupError when a stream of that name has another kind, or the server has no space.
  */
 export async function setUpStreams(connection: StreamConnection, options: StreamOptions = {}): Promise<void> {
   const manager = await jetstreamManager(connection.nats, { checkAPI: false });
@@ -69,7 +72,7 @@ export async function setUpStreams(connection: StreamConnection, options: Stream
     discard: DiscardPolicy.New,
     max_bytes: options.maxBytes ?? DEFAULT_MAX_BYTES,
     max_age: nanos(maxAgeMs),
-    // The server wants it no longer than the age.
+    // The server requires that it does not exceed the age.
     duplicate_window: nanos(maxAgeMs > 0 ? Math.min(maxAgeMs, DUPLICATE_WINDOW_MS) : DUPLICATE_WINDOW_MS),
   });
   await setUp(manager, {
@@ -86,7 +89,7 @@ export async function setUpStreams(connection: StreamConnection, options: Stream
     name: REDACTED_STREAM,
     subjects: [REDACTED_SUBJECTS],
     discard: DiscardPolicy.New,
-    // Copies are smaller than what they stand for, which goes: they need no room of their own.
+    // Copies are smaller than the entries that they replace, so they need no limit of their own.
     max_bytes: -1,
     max_age: nanos(maxAgeMs),
     duplicate_window: nanos(maxAgeMs > 0 ? Math.min(maxAgeMs, DUPLICATE_WINDOW_MS) : DUPLICATE_WINDOW_MS),
@@ -169,7 +172,7 @@ async function bringTo(manager: JetStreamManager, existing: StreamConfig, wanted
     await manager.streams.update(wanted.name, wanted);
   } catch (error) {
     if (!(error instanceof JetStreamApiError)) throw error;
-    // The server cannot promise more room than the stream has: it stays as large as it is.
+    // The server cannot reserve more space: the stream keeps its limits.
     if (NO_ROOM.has(error.code)) return;
     throw new SetupError(`NATS cannot change the stream ${wanted.name}: ${error.message}.`, { cause: error });
   }

@@ -1,27 +1,32 @@
-/** How many subjects the conversations are spread over. Changing it would move instances: never do. */
+/**
+ * The names of streams and subjects, and the division of instances into partitions and shards. An instance never
+ * changes its partition.
+ *
+ * Test: test/stream/subjects.test.ts.
+ */
+/** Number of partitions of the conversations. It must never change, as that would move instances. */
 export const PARTITIONS = 8;
 
 export const CONVERSATIONS_STREAM = 'CONVERSATIONS';
 export const CONVERSATIONS_SUBJECTS = 'conversations.*';
-/** Copies of conversations' entries without what was erased. */
+/** Copies of entries of the conversations, without what was erased. */
 export const REDACTED_STREAM = 'REDACTED';
 export const REDACTED_SUBJECTS = 'redacted.*.*';
 export const DEAD_LETTERS_STREAM = 'DEAD_LETTERS';
-/** Of dead letters. */
+/** Subject of dead letters. */
 export const DEAD_LETTERS_SUBJECT = 'dead-letters';
-/** Of notes on single messages: they are counted, without findings. */
+/** Subject of notes on single messages, which count without findings. */
 export const MESSAGE_NOTES_SUBJECT = 'dead-letters.messages';
 
-/** Spans of traces on their way to become messages of conversations. */
+/** Spans of traces that will become messages of conversations. */
 export const TRACES_STREAM = 'TRACES';
 export const TRACES_SUBJECT = 'traces';
-/** Where the process that assembles traces says how much waits. */
+/** Subject on which the process that assembles traces reports how many wait. */
 export const TRACES_WAITING_SUBJECT = 'undertone.traces.waiting';
 
 /**
- * The partition of an instance, 0 to PARTITIONS − 1: FNV-1a (32 bit) over the lower-case id, its halves
- * folded by XOR, modulo.
- * The same in every version, so that an instance's messages stay in one order.
+ * The partition of an instance, 0 to PARTITIONS − 1: FNV-1a (32 bit) of the lower-case id, folded to 16 bits by XOR,
+ * modulo PARTITIONS. It is the same in every version, so that the messages of an instance stay in one order.
  */
 export function partitionOf(instanceId: string): number {
   let hash = 0x811c9dc5;
@@ -34,19 +39,19 @@ export function conversationsSubject(partition: number): string {
   return `conversations.${partition}`;
 }
 
-/** Of the copy of an entry, by its partition and sequence. */
+/** Subject of the copy of an entry. */
 export function redactedSubject(partition: number, sequence: number): string {
   return `redacted.${partition}.${sequence}`;
 }
 
-/** The partitions that belong to a shard. */
+/** The partitions of a shard. */
 export function partitionsOf(shard: number, shards: number): number[] {
   return Array.from({ length: PARTITIONS }, (_, partition) => partition).filter(
     (partition) => partition % shards === shard,
   );
 }
 
-/** Where the worker that has a shard's views of an epoch open is asked for a copy. */
+/** Subject on which the worker that has a shard's views open answers requests for a copy. */
 export function copySubject(viewsId: string, epoch: number, shard: number): string {
   return `undertone.copy.${viewsId}.${epoch}.${shard}`;
 }

@@ -1,4 +1,8 @@
-/** Covered by test/cli/backup.test.ts. */
+/**
+ * Reads a backup's copy of the conversations, and then the stream. Each entry comes once, in order.
+ *
+ * Test: test/cli/backup.test.ts.
+ */
 import { readArchive, type ArchivedEntry, type ArchiveInput } from './archive.ts';
 import type { StreamConnection } from '../connection.ts';
 import { openConsumer, type Delivered, type StreamConsumer } from '../log/consumer.ts';
@@ -7,22 +11,22 @@ import { RedactedEntries } from '../log/redacted-entries.ts';
 import { WithRedacted } from '../log/with-redacted.ts';
 import { conversationsSubject } from '../subjects.ts';
 
-/** The conversations' stream as a backup holds it. */
+/** The stream of conversations in a backup. */
 export interface StreamArchive extends ArchiveInput {
-  /** The stream's when the backup was taken. */
+  /** Last sequence of the stream when the backup was taken. */
   readonly lastSequence: number;
 }
 
 export interface ArchiveConsumerOptions {
   readonly archive: StreamArchive;
-  /** First sequence wanted. */
+  /** First sequence to read. */
   readonly startSequence: number;
   readonly partitions: readonly number[];
 }
 
 /**
- * Reads what a backup holds of these partitions, in order, and goes on with the stream behind it. Entries that
- * both hold are read from the backup, and those that were redacted from their copies.
+ * Reads the entries of these partitions from a backup, and then those of the stream that follow. Entries in both are
+ * read from the backup, and redacted ones from their copies.
  */
 export function openArchiveConsumer(
   connection: StreamConnection,
@@ -34,7 +38,7 @@ export function openArchiveConsumer(
   let exhausted = false;
   let closed = false;
   let stream: Promise<StreamConsumer> | null = null;
-  // What was erased since the backup, or stood redacted in it, is read without.
+  // Entries that were erased since the backup, or are redacted in it, are read from their copies.
   let merged: Promise<WithRedacted> | null = null;
   const withRedacted = async (): Promise<WithRedacted> =>
     new WithRedacted({ take }, await RedactedEntries.open(connection), {
@@ -58,7 +62,7 @@ export function openArchiveConsumer(
       ahead ??= await nextArchived();
       if (ahead === null || (taken.length > 0 && bytes + ahead.bytes.length > maxBytes)) break;
       bytes += ahead.bytes.length;
-      // Out of the chunk of the file that it came with, which would be kept as a whole.
+      // The bytes are copied, as they would keep the whole chunk of the file in memory.
       taken.push({ ...ahead, bytes: Buffer.from(ahead.bytes) });
       ahead = null;
     }

@@ -1,4 +1,8 @@
-/** Covered by test/cli/backup.test.ts. */
+/**
+ * Copies streams into the files of a backup, and back. Streams whose sequences are referred to keep them.
+ *
+ * Test: test/cli/backup.test.ts.
+ */
 import { createReadStream } from 'node:fs';
 import { jetstream, jetstreamManager, JetStreamApiError } from '@nats-io/jetstream';
 import { headers as newHeaders } from '@nats-io/transport-node';
@@ -15,11 +19,11 @@ import {
   TRACES_SUBJECT,
 } from '../subjects.ts';
 
-/** A stream that a backup holds. */
+/** A stream that a backup contains. */
 export interface ArchivedStream {
   readonly name: string;
   readonly subjects: string;
-  /** Positions of others refer to its sequences: they come back as they were. */
+  /** True if positions elsewhere refer to its sequences, so that a restore must keep them. */
   readonly keepsSequences: boolean;
 }
 
@@ -30,8 +34,9 @@ const bucketOf = (bucket: string): ArchivedStream => ({
 });
 
 /**
- * What a backup holds, in the order of copying: whatever an entry needs is copied after it. Leases run out anyway.
- * Traces come first, then what is known of them: what becomes messages meanwhile is copied as traces or as messages.
+ * The streams of a backup, in the order of copying: what an entry depends on is copied after it. Leases are omitted, as
+ * they expire. Traces come first, then the records about them, so that spans which become messages meanwhile are copied
+ * as traces or as messages.
  */
 export const ARCHIVED_STREAMS: readonly ArchivedStream[] = [
   { name: TRACES_STREAM, subjects: TRACES_SUBJECT, keepsSequences: true },
@@ -52,7 +57,7 @@ export const ARCHIVED_STREAMS: readonly ArchivedStream[] = [
   ].map(bucketOf),
 ];
 
-/** An entry of a stream, as a backup keeps it. */
+/** A stream entry in a backup. */
 export interface ArchivedEntry {
   readonly sequence: number;
   readonly subject: string;
@@ -62,22 +67,22 @@ export interface ArchivedEntry {
   readonly bytes: Uint8Array;
 }
 
-/** Where a copy goes, a piece at a time. */
+/** Receives a copy in pieces. */
 export interface ArchiveOutput {
   write(bytes: Uint8Array): Promise<void>;
 }
 
-/** A copy of a stream, as `archiveStream` wrote it. */
+/** A copy of a stream that `archiveStream` wrote. */
 export interface ArchiveInput {
-  /** What it is called when it cannot be read. */
+  /** Name of the file in errors. */
   readonly file: string;
   read(): AsyncIterable<Uint8Array>;
 }
 
-/** What was copied of a stream. */
+/** The extent of a copied stream. */
 export interface Archived {
   readonly entries: number;
-  /** Of the stream when it was copied; all 0 when there was no such stream. */
+  /** Sequences of the stream when it was copied; all values are 0 if the stream did not exist. */
   readonly firstSequence: number;
   readonly lastSequence: number;
 }
@@ -85,15 +90,15 @@ export interface Archived {
 const READ_AHEAD_BYTES = 16 * 1024 * 1024;
 const SILENCE_MS = 10_000;
 const WRITE_BYTES = 1024 * 1024;
-/** Entries on their way to the server at once. */
+/** Most entries that are published at once. */
 const IN_FLIGHT = 256;
 /** Two lengths, 32 bit little-endian: of the JSON about the entry, and of its payload. */
 const LENGTHS_BYTES = 8;
 const STREAM_NOT_FOUND = 10059;
-/** What the server alone may say, and what would make it drop an entry as repeated. */
+/** Headers that only the server may set, or that would make it drop an entry as repeated. */
 const NOT_RESTORED = /^Nats-/i;
 
-/** Copies a stream as it is now. Rejects when the server falls silent or the disk is full. */
+/** Copies a stream as it is now. Rejects when the server stops answering or the disk is full. */
 export async function archiveStream(
   connection: StreamConnection,
   { name, subjects }: ArchivedStream,
@@ -114,7 +119,7 @@ export async function archiveStream(
       for (let ended = false; !ended && !reader.isThrough;) {
         const taken = await reader.take({ maxMessages: 1000, maxBytes: WRITE_BYTES, waitMs: SILENCE_MS });
         if (taken.length === 0 && !reader.isThrough) {
-          // What was left of it has been removed meanwhile.
+          // The rest was removed meanwhile.
           if ((await extentOf(connection, name)).firstSequence > lastSequence) break;
           throw new Error(`NATS fell silent while the stream ${name} was copied`);
         }
@@ -135,7 +140,7 @@ export async function archiveStream(
   return { entries, firstSequence: extent.firstSequence, lastSequence };
 }
 
-/** A file that is as `archiveStream` wrote it. */
+/** Reads a file that contains a copy as `archiveStream` wrote it. */
 export function plainArchive(file: string): ArchiveInput {
   return {
     file,
@@ -143,7 +148,7 @@ export function plainArchive(file: string): ArchiveInput {
   };
 }
 
-/** The entries of a copy, in order. Throws SetupError where it is damaged. */
+/** Yields the entries of a copy, in order. Throws SetupError if it is damaged. */
 export async function* readArchive({ file, read }: ArchiveInput): AsyncGenerator<ArchivedEntry> {
   let left: Buffer = Buffer.alloc(0);
   for await (const chunk of read()) {
@@ -167,11 +172,12 @@ export async function* readArchive({ file, read }: ArchiveInput): AsyncGenerator
 }
 
 /**
- * Puts a stream's entries back. The stream must be there, and new where sequences are kept (`makeAnew`). `onStored`
- * hears how many are stored so far.
+ * Publishes the entries of a copy to the existing stream; where sequences are kept, it must be new (`makeAnew`).
+ * `onStored` receives the number of stored entries.
  *
- * @returns how many entries were stored
- * @throws SetupError when the server gives an entry another place than it had
+ * @returns the number of stored entries
+ *
+ * @throws SetupError when the server stores an entry at another sequence
  */
 export async function restoreStream(
   connection: StreamConnection,
@@ -201,7 +207,7 @@ export async function restoreStream(
     await Promise.all(inFlight.splice(0));
     onStored(stored);
   };
-  /** Entries that had been deleted keep their places. */
+  /** Stores and deletes placeholders, so that deleted entries keep their sequences. */
   const fillUpTo = async (sequence: number): Promise<void> => {
     if (!keepsSequences || next >= sequence) return;
     await settle();
@@ -223,7 +229,7 @@ export async function restoreStream(
   return stored;
 }
 
-/** Before `restoreStream` where sequences are kept: makes the empty stream again, so that it begins where it did. */
+/** Creates the empty stream again before `restoreStream`, so that it begins at the old first sequence. */
 export async function makeAnew(
   connection: StreamConnection,
   name: string,
@@ -233,12 +239,12 @@ export async function makeAnew(
   const { config } = await manager.streams.info(name);
   await manager.streams.delete(name);
   await manager.streams.add(config);
-  // Not `first_seq` of the configuration: a server 2.10 empties such a stream whenever it starts.
+  // `first_seq` of the configuration would not do: a server 2.10 empties such a stream at every start.
   const begin = entries > 0 ? firstSequence : lastSequence + 1;
   if (begin > 1) await manager.streams.purge(name, { seq: begin });
 }
 
-/** Entries in a stream, and where they stand; all 0 when there is no such stream. */
+/** Number and sequences of a stream's entries; all 0 if the stream does not exist. */
 export async function extentOf(connection: StreamConnection, stream: string): Promise<Archived> {
   const manager = await jetstreamManager(connection.nats, { checkAPI: false });
   try {

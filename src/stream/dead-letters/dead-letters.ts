@@ -1,4 +1,9 @@
-/** Covered by test/cli/dead-letters.test.ts and test/stream/log/consumer.test.ts. */
+/**
+ * Dead letters, and notes on single messages that count without findings. A letter holds its whole entry; the entry
+ * also stays in its stream.
+ *
+ * Test: test/cli/dead-letters.test.ts, test/stream/log/consumer.test.ts.
+ */
 import { jetstream, jetstreamManager, JetStreamApiError } from '@nats-io/jetstream';
 import { headers, type MsgHdrs } from '@nats-io/transport-node';
 import { SetupError } from '../../errors.ts';
@@ -14,12 +19,12 @@ import {
   PARTITIONS,
 } from '../subjects.ts';
 
-/** Headers of a dead letter; its body is the entry's payload as it was. */
+/** Headers of a dead letter. Its body is the payload of the entry. */
 export const DEAD_LETTER_HEADERS = {
   sequence: 'Undertone-Sequence',
   subject: 'Undertone-Subject',
   reason: 'Undertone-Reason',
-  /** Of a note on one message: the request's id, and the message's place in it, from 0. */
+  /** For a note on one message: the id of the request, and the index of the message in it. */
   request: 'Undertone-Request',
   message: 'Undertone-Message',
 } as const;
@@ -31,31 +36,31 @@ const MESSAGE_NOT_FOUND = new Set([10037, 10043]);
 const READ_AHEAD_BYTES = 4 * 1024 * 1024;
 const SILENCE_MS = 10_000;
 
-/** A message of a request: its place in it, from 0. */
+/** A message of a request, by its index from 0. */
 export interface MessageName {
   readonly requestId: string;
   readonly index: number;
 }
 
-/** An entry that a worker dead-lettered, or a note on one message of an entry that it counted. */
+/** An entry that a worker dead-lettered, or a note on one message of an entry that counts. */
 export interface DeadLetter {
-  /** Names it in commands: its own place among the dead letters, from 1. */
+  /** Sequence among the dead letters, from 1; commands use it as id. */
   readonly id: number;
-  /** Where the entry stands in the stream of conversations. */
+  /** Sequence of the entry in the stream of conversations. */
   readonly sequence: number;
   readonly subject: string;
   readonly reason: string;
   /** When it was dead-lettered, microseconds since 1970-01-01 UTC. */
   readonly setAsideAt: number;
-  /** The message that counts without findings; null: the entry, or a part of it, is not counted. */
+  /** The message that counts without findings; null: the entry, or a part of it, does not count. */
   readonly message: MessageName | null;
-  /** The entry's payload as it was; of a note, a record of that message alone. */
+  /** The payload of the entry; for a note, a record of that message alone. */
   readonly bytes: Uint8Array;
 }
 
 /**
- * Dead-letters an entry that cannot be processed, with the reason. The entry stays in its stream, too. Doing so
- * again for the same entry within two minutes stores nothing twice. Rejects when the server cannot be reached.
+ * Dead-letters an entry with the reason. A repetition for the same entry within two minutes stores nothing. Rejects
+ * when the server cannot be reached.
  */
 export async function deadLetter(
   connection: StreamConnection,
@@ -69,8 +74,8 @@ export async function deadLetter(
 }
 
 /**
- * Notes that a message counts without findings, with the reason; resolves once the note is stored. Noting the same
- * message again within two minutes stores nothing twice. Rejects when the server cannot be reached.
+ * Notes that a message counts without findings, with the reason; resolves once the note is stored. A repetition within
+ * two minutes stores nothing. Rejects when the server cannot be reached.
  */
 export async function noteMessage(
   connection: StreamConnection,
@@ -96,12 +101,12 @@ function headersOf({ sequence, subject }: Pick<Delivered, 'sequence' | 'subject'
   return hdrs;
 }
 
-/** Header values are one line of ASCII. */
+/** Replaces what a header value must not contain: it is one line of ASCII. */
 function oneLine(text: string): string {
   return text.replace(/[^\x20-\x7e]+/g, ' ');
 }
 
-/** Every dead letter, or every note on a message, oldest first. Throws when the server falls silent in between. */
+/** Yields all dead letters and notes, or only the notes, oldest first. Throws when the server stops answering. */
 export async function* readDeadLetters(
   connection: StreamConnection,
   subject?: typeof MESSAGE_NOTES_SUBJECT,
@@ -110,7 +115,7 @@ export async function* readDeadLetters(
   try {
     const wanted = subject ?? '>';
     const { state } = await manager.streams.info(DEAD_LETTERS_STREAM, { subjects_filter: wanted });
-    // What an earlier version made has no notes.
+    // A stream of an earlier version has no notes.
     if (Object.keys(state.subjects ?? {}).length === 0) return;
   } catch (error) {
     if (codeOf(error) === STREAM_NOT_FOUND) return;
@@ -145,7 +150,7 @@ export async function* readDeadLetters(
   }
 }
 
-/** One dead letter; null when there is none with the id. */
+/** Finds one dead letter; null if there is none with the id. */
 export async function findDeadLetter(connection: StreamConnection, id: number): Promise<DeadLetter | null> {
   const manager = await jetstreamManager(connection.nats, { checkAPI: false });
   try {
@@ -168,12 +173,13 @@ export async function findDeadLetter(connection: StreamConnection, id: number): 
 }
 
 /**
- * Puts a dead letter's entry on the stream again, as a new one, and deletes the letter. What was counted of
- * it is not counted again: the requests in it keep their ids. When it fails again, a worker
- * dead-letters it again, as a new letter. A crash in between loses nothing: the letter is deleted last.
+ * Publishes the entry of a dead letter as a new entry, and then deletes the letter, so that a crash loses nothing. Its
+ * requests keep their ids, so those that were counted are not counted again. If the entry fails again, it becomes a new
+ * letter.
  *
  * @returns the sequence of the new entry
- * @throws SetupError when the letter does not say where it came from, or is a note on a message that was counted
+ *
+ * @throws SetupError when the letter does not name its subject, or is a note on a message that counts
  */
 export async function replayDeadLetter(connection: StreamConnection, letter: DeadLetter): Promise<number> {
   if (letter.message !== null) {
@@ -198,8 +204,8 @@ export async function replayDeadLetter(connection: StreamConnection, letter: Dea
 }
 
 /**
- * Puts a letter with another payload in the place of one, which goes out of its file as well; null: only that. The new
- * one has an id of its own.
+ * Replaces the payload of a letter, and erases the old one from the file, too; null: only erases it. The new letter has
+ * another id.
  */
 export async function replaceDeadLetter(
   connection: StreamConnection,
@@ -216,8 +222,7 @@ export async function replaceDeadLetter(
 }
 
 /**
- * Deletes a dead letter, also from its file; the entry itself stays in its stream. False when there is none with the
- * id.
+ * Deletes a dead letter, also from its file; the entry stays in its stream. Returns false if there is none with the id.
  */
 export async function removeDeadLetter(connection: StreamConnection, id: number): Promise<boolean> {
   try {

@@ -1,4 +1,9 @@
-/** Covered by test/worker/unanalysed.test.ts. */
+/**
+ * Notes on messages that count without findings. A note is stored before its message counts, so that every later reader
+ * treats the message the same way.
+ *
+ * Test: test/worker/unanalysed.test.ts.
+ */
 import type { RecordedMessage, RecordedRequest } from '../../domain/records.ts';
 import { encodeRecord, encodeRequest } from '../log/codec.ts';
 import type { StreamConnection } from '../connection.ts';
@@ -6,10 +11,10 @@ import type { Delivered } from '../log/consumer.ts';
 import { noteMessage, readDeadLetters, type MessageName } from './dead-letters.ts';
 import { MESSAGE_NOTES_SUBJECT } from '../subjects.ts';
 
-/** Of a longer message the note shows the beginning; the stream keeps all of it. UTF-16 units. */
+/** Characters of a message that a note contains, UTF-16 units; the stream keeps the whole message. */
 const SHOWN_LENGTH = 65_536;
 
-/** A message, and its place in its request, of which `request` may hold a part. */
+/** A message with its index in the whole request, of which `request` may hold a part. */
 interface NotedMessage {
   readonly request: RecordedRequest;
   readonly message: RecordedMessage;
@@ -17,10 +22,9 @@ interface NotedMessage {
 }
 
 /**
- * The messages that count without findings, because their analysis was given up. A clock decides that once: the
- * note is stored before the message is counted, and whoever comes to the message later, after a restart or in a
- * rebuild on another machine, finds the note and does not analyse it. A message is named by its request's id, so
- * that a request that was published twice is noted once.
+ * The messages whose analysis was given up. A timeout decides that once: a worker that comes to the message later,
+ * after a restart or in a rebuild on another machine, finds the note and does not analyse it. A message is identified
+ * by the id of its request, so that a request which was published twice is noted once.
  */
 export class MessageNotes {
   readonly #connection: StreamConnection;
@@ -30,7 +34,7 @@ export class MessageNotes {
     this.#connection = connection;
   }
 
-  /** Reads the notes that there are. Rejects when the server cannot be reached. */
+  /** Reads the existing notes. Rejects when the server cannot be reached. */
   static async read(connection: StreamConnection): Promise<MessageNotes> {
     const notes = new MessageNotes(connection);
     for await (const { message } of readDeadLetters(connection, MESSAGE_NOTES_SUBJECT))
@@ -57,7 +61,7 @@ export class MessageNotes {
   }
 }
 
-/** Ids are UUIDs, however they are written. */
+/** Normalises the id, a UUID in any notation. */
 function keyOf({ requestId, index }: MessageName): string {
   return `${requestId.toLowerCase().replaceAll('-', '')} ${index}`;
 }

@@ -1,13 +1,17 @@
-/** Workers that may take free shards, and those among whom owned shards are evened out. Ids in a fixed order. */
+/**
+ * Divides shards among workers. The result depends only on the arguments, so all workers with the same view agree.
+ *
+ * Test: test/stream/kv/leases.test.ts.
+ */
+/** Workers that may take free shards, and workers among whom owned shards are balanced. Ids in a fixed order. */
 export interface DivideAmong {
   readonly takers: readonly string[];
   readonly holders: readonly string[];
 }
 
 /**
- * Covered by test/stream/kv/leases.test.ts. Who should own each shard: what is free goes to whoever has least, and
- * one shard after the other moves from whoever has most to whoever has least while they differ by two or more.
- * Everything else stays.
+ * Returns the owner of each shard. A free shard goes to the worker with the fewest; then shards move one by one from
+ * the worker with the most to the one with the fewest, while the numbers differ by two or more. All others stay.
  */
 export function divideShards(
   owners: readonly (string | null)[],

@@ -1,4 +1,9 @@
-/** Covered by test/web/registry/registry.test.ts and test/stream/kv/leases.test.ts. */
+/**
+ * Durable maps of text in NATS, which all processes share. Conditional writes compare revisions, so that one of two
+ * writers fails.
+ *
+ * Test: test/web/registry/registry.test.ts, test/stream/kv/leases.test.ts.
+ */
 import { JetStreamApiError, jetstreamManager, StorageType, type StoredMsg } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';
@@ -7,7 +12,7 @@ import { whileConnected, type StreamConnection } from '../connection.ts';
 import { LogReader } from '../log/log-reader.ts';
 import { Requests } from './requests.ts';
 
-/** No server takes a value of this size. */
+/** The value exceeds the message size of the server. */
 export class ValueTooLargeError extends Error {
   constructor(key: string, bytes: number) {
     super(`the value of ${key} has ${bytes} bytes, more than the server takes`);
@@ -15,62 +20,62 @@ export class ValueTooLargeError extends Error {
   }
 }
 
-/** A value as stored. */
+/** A stored value. */
 export interface KeyValueEntry {
   readonly value: string;
-  /** Raised by every write to the bucket; what `update` compares. */
+  /** Increases with every write to the bucket; `update` compares it. */
   readonly revision: number;
 }
 
-/** A durable map of text shared by every process. Keys: letters, digits, `-`, `_`, `.`, `=`, `/`. */
+/** A durable map of text. Keys: letters, digits, `-`, `_`, `.`, `=`, `/`. */
 export interface KeyValueBucket {
-  /** The value as the last acknowledged write left it; null when there is none. */
+  /** The value of the last acknowledged write; null if there is none. */
   get(key: string): Promise<KeyValueEntry | null>;
-  /** Writes a key that does not exist. Returns its revision, or null when it exists already. */
+  /** Writes a key that does not exist. Returns its revision, or null if it exists. */
   create(key: string, value: string): Promise<number | null>;
-  /** Writes a key, whatever it had. */
+  /** Writes a key unconditionally. Returns its revision. */
   put(key: string, value: string): Promise<number>;
-  /** Writes a key that still has `revision`. Returns the new revision, or null when it was changed meanwhile. */
+  /** Writes a key that still has `revision`. Returns the new revision, or null if it has changed. */
   update(key: string, value: string, revision: number): Promise<number | null>;
-  /** Deletes a key that still has `revision`; false when it was changed meanwhile. */
+  /** Deletes a key that still has `revision`; returns false if it has changed. */
   remove(key: string, revision: number): Promise<boolean>;
-  /** The revision of the newest write to keys of a pattern (see `hasKeys`); 0 when there is none. */
+  /** Revision of the newest write to keys of a pattern (see `hasKeys`); 0 if there is none. */
   newestRevision(pattern: string): Promise<number>;
-  /** Whether there are keys of a pattern, in which `*` stands for one part between dots. Deleted ones count. */
+  /** Returns true if there are keys of a pattern, in which `*` stands for one part between dots. Deleted ones count. */
   hasKeys(pattern: string): Promise<boolean>;
-  /** The values of all keys of a pattern (see `hasKeys`), in the order of their writing. */
+  /** Values of all keys of a pattern (see `hasKeys`), in the order of their writes. */
   list(pattern: string): Promise<string[]>;
   /**
-   * Tells every key and then every change, in order; goes on through disconnects. Changes are seen some
-   * milliseconds after their acknowledgement. `value` null: the key was deleted.
+   * Reports every key and then every change, in order, through disconnects. Changes arrive some milliseconds after
+   * their acknowledgement. `value` is null for a deleted key.
    */
   watch(onChange: (key: string, value: string | null, revision: number) => void): KeyValueWatch;
 }
 
 export interface KeyValueWatch {
-  /** Resolves when everything that was there at the start has been told. Rejects when closed before. */
+  /** Resolves when all initial keys were reported. Rejects when closed before. */
   readonly loaded: Promise<void>;
-  /** Resolves with the reason when the watch ended by itself because the bucket was emptied or replaced. */
+  /** Resolves with the reason when the watch ended because the bucket was emptied or replaced. */
   readonly failed: Promise<unknown>;
   close(): Promise<void>;
 }
 
 export interface BucketOptions {
-  /** Keys vanish this long after their last write. Default: never. */
+  /** Time after the last write at which a key expires. Default: never. */
   readonly ttlMs?: number;
   readonly replicas?: number;
 }
 
-/** `JetStream` error code of a write whose expected revision is not the last one. */
+/** JetStream error codes of a write whose expected revision is not the last one. */
 const WRONG_LAST_SEQUENCE = new Set([10071, 10164]);
 
-/** Left below the server's limit for subject and headers. */
+/** Reserved below the server's message limit for subject and headers. */
 const ENVELOPE_BYTES = 4096;
 
-/** `JetStream` error code of a question for a message that is not there. */
+/** JetStream error code of a request for a message that does not exist. */
 const NO_MESSAGE = 10037;
 
-/** What the server answers to a question for a message, and to a write. */
+/** Replies of the server to a read, and to a write. */
 interface GetReply {
   readonly error?: { readonly err_code: number };
   readonly message?: { readonly seq: number; readonly data?: string; readonly hdrs?: string };
@@ -80,17 +85,17 @@ interface PublishReply {
   readonly seq: number;
 }
 
-/** The key must not be there. */
+/** Makes a write fail if the key exists. */
 const ONLY_NEW = headers();
 ONLY_NEW.set('Nats-Expected-Last-Subject-Sequence', '0');
 
-/** What a key may be: no wildcard, nothing that would end a line of the protocol. */
+/** Allowed keys: no wildcards, no line breaks of the protocol. */
 const KEY = /^[-/=.\w]+$/;
 
-/** How long a read or write waits for a server that is just away. */
+/** Time that a read or write waits for a server that is away, milliseconds. */
 const RIDE_OUT_MS = 2000;
 
-/** Opens a bucket, making it when it is missing. */
+/** Opens a bucket, and creates it if it is missing. */
 export async function openKeyValue(
   connection: StreamConnection,
   name: string,
@@ -100,7 +105,7 @@ export async function openKeyValue(
     history: 1,
     storage: StorageType.File,
     replicas: options.replicas ?? 1,
-    // Reads go to the leader: a copy that lags would deny what was just written.
+    // Reads go to the leader, as a replica may lag behind a write.
     allow_direct: false,
     ...(options.ttlMs === undefined ? {} : { ttl: options.ttlMs }),
   });
@@ -142,7 +147,7 @@ export async function openKeyValue(
       if (reply.error === undefined) return reply.seq;
       if (!WRONG_LAST_SEQUENCE.has(reply.error.err_code))
         throw new Error(`the bucket ${name} cannot be written (${reply.error.err_code})`);
-      // There is one, or one that was deleted.
+      // The key exists, or was deleted.
       return nullWhenOutrun(ask(() => kv.create(key, value)));
     },
     put: async (key, value) => ask(() => kv.put(key, fitting(key, value))),
@@ -159,10 +164,7 @@ export async function openKeyValue(
   };
 }
 
-/**
- * A bucket that was made with fewer copies gets more; never fewer: a command that was told less than the service
- * must not take copies away.
- */
+/** Raises the replicas of a bucket. It never lowers them, as a command may have a smaller setting than the service. */
 async function raiseReplicas(connection: StreamConnection, name: string, replicas: number): Promise<void> {
   const manager = await jetstreamManager(connection.nats, { checkAPI: false });
   const { config } = await manager.streams.info(`KV_${name}`);
@@ -192,7 +194,7 @@ async function nullWhenOutrun(write: Promise<number>): Promise<number | null> {
   }
 }
 
-/** How long the server may take from one value of a list to the next. */
+/** Longest wait for the next value of a list, milliseconds. */
 const LIST_SILENCE_MS = 5000;
 
 async function list(connection: StreamConnection, bucket: string, pattern: string): Promise<string[]> {

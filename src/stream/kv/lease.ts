@@ -1,16 +1,22 @@
-/** Covered by test/stream/kv/leases.test.ts. Proof that one shard is ours, for as long as it is renewed. */
+/**
+ * A lease of one shard. Before another worker may own the shard, this process stops trusting its lease.
+ *
+ * Test: test/stream/kv/leases.test.ts.
+ */
+
+/** A lease of one shard, valid while it is renewed. */
 export interface Lease {
   readonly shard: number;
-  /** True from the moment at which another worker may have it. It never comes back; a new lease may. */
+  /** True from the moment at which another worker may own the shard. A lost lease stays lost; a new one may follow. */
   readonly lost: boolean;
   /**
-   * Resolves when no other worker can own the shard; asks the server when the last renewal is not recent (the
-   * process was paused, or very busy). Rejects with LeaseLostError.
+   * Resolves while no other worker can own the shard. Asks the server when the last renewal is not recent, as after a
+   * pause of the process. Rejects with LeaseLostError.
    */
   confirm(): Promise<void>;
 }
 
-/** The shard may be another worker's by now: what was not committed must not be. */
+/** Another worker may own the shard, so this process must not commit. */
 export class LeaseLostError extends Error {
   constructor(shard: number) {
     super(`the lease of shard ${shard} was lost: another worker may own it`);
@@ -20,11 +26,11 @@ export class LeaseLostError extends Error {
 
 export interface Written {
   readonly revision: number;
-  /** `now()` before it was asked for. */
+  /** `now()` before the request. */
   readonly at: number;
 }
 
-/** The key that a lease stands for is another process's. */
+/** The key of the lease belongs to another process. */
 export class NotOursError extends Error {}
 
 interface HeldOptions {
@@ -61,7 +67,7 @@ export class HeldLease implements Lease {
     }
   }
 
-  /** Rejects when it was not renewed; then it is lost, or there is time left to try again. */
+  /** Rejects when it was not renewed: it is lost, or a later attempt may succeed. */
   renew(): Promise<void> {
     if (this.lost || this.#ended) return Promise.reject(new LeaseLostError(this.shard));
     this.#renewing ??= this.#renew().finally(() => {
@@ -70,7 +76,7 @@ export class HeldLease implements Lease {
     return this.#renewing;
   }
 
-  /** It was let go: resolves when no renewal is under way, and there will be none. */
+  /** Ends the lease; resolves when no renewal is running, and none will follow. */
   async end(): Promise<void> {
     this.#ended = true;
     await this.#renewing?.catch(() => undefined);
@@ -99,7 +105,7 @@ export class HeldLease implements Lease {
   }
 }
 
-/** Milliseconds that go on while the process is stopped, and while the machine sleeps. They may jump with its clock. */
+/** Milliseconds that continue while the process is stopped or the machine sleeps. They may jump with the clock. */
 export function now(): number {
   return Math.max(performance.now(), Date.now() - startedAt);
 }

@@ -1,3 +1,8 @@
+/**
+ * Divides the shards among the living workers by leases. At most one worker owns a shard at any time.
+ *
+ * Test: test/stream/kv/leases.test.ts.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamConnection } from '../connection.ts';
 import { divideShards } from './divide-shards.ts';
@@ -6,20 +11,20 @@ import { HeldLease, NotOursError, now, type Lease, type Written } from './lease.
 
 /** A process that may hold leases. */
 export interface LeaseHolder {
-  /** Unlike that of any other process, earlier ones included: letters, digits and `-`. */
+  /** Unique among all processes, past ones included: letters, digits and `-`. */
   readonly id: string;
-  /** Tells where `pid` means something. */
+  /** Scope in which `pid` is unique. */
   readonly machine: string;
   readonly pid: number;
 }
 
 export interface LeaseTiming {
-  /** A lease that is not renewed for this long passes on. The bucket keeps the time: the same for all workers. */
+  /** Time after the last renewal at which a lease expires. The bucket applies it: the same for all workers. */
   readonly ttlMs: number;
   readonly renewEveryMs: number;
-  /** Without a renewal for this long, the holder itself no longer trusts its lease. */
+  /** Time after the last renewal at which the holder no longer trusts its lease. */
   readonly trustMs: number;
-  /** How long to look at what changed before giving away a shard for evenness. */
+  /** Time to wait after a change before a shard is given up for balance. */
   readonly settleMs: number;
 }
 
@@ -28,17 +33,17 @@ const LOOK_EVERY_MS = 250;
 const ATTEMPT_MS = 1000;
 
 export interface LeaseOptions {
-  /** Workers of the same scope share the shards. Letters, digits, `-`, `.`. */
+  /** Workers with the same scope share the shards. Letters, digits, `-`, `.`. */
   readonly scope: string;
   readonly shards: number;
   readonly holder: LeaseHolder;
-  /** Whether a holder's process has certainly ended: then nobody waits for its leases to run out. */
+  /** Returns true if a holder's process has certainly ended: then its leases are taken before they expire. */
   readonly isDead: (holder: LeaseHolder) => boolean;
-  /** A shard is ours from now on. */
+  /** Called when this process gains a shard. */
   readonly onGained: (lease: Lease) => void;
   /**
-   * A shard has to be let go, or was lost (`lease.lost`). Resolves when nothing works on it any more; only then
-   * it is passed on.
+   * Called when a shard must be let go, or was lost (`lease.lost`). Resolves when the work on it has ended; only then
+   * may another worker get it.
    */
   readonly onLetGo: (lease: Lease) => Promise<void>;
   readonly replicas?: number;
@@ -46,22 +51,22 @@ export interface LeaseOptions {
 }
 
 interface Announcement extends LeaseHolder {
-  /** Of a worker: it takes shards by now. */
+  /** True once a worker takes shards. */
   readonly ready?: boolean;
 }
 
 interface Seen {
   readonly announcement: Announcement;
   readonly revision: number;
-  /** `now()` of ours when the news came. */
+  /** `now()` of this process when the announcement arrived. */
   at: number;
 }
 
 /**
- * Divides the shards of one build of the views among the workers that live: each shard belongs to one of them,
- * by a key in the bucket `leases` that vanishes when it is not renewed. Keys: `<scope>.worker.<id>` announces a
- * worker, `<scope>.shard.<n>` names the owner; every write compares the revision, so that of two takers one wins.
- * All workers compute the same division from what they see; a shard moves only where numbers differ by two or more.
+ * Divides the shards of one build of the views. Keys of the bucket `leases` expire unless they are renewed:
+ * `<scope>.worker.<id>` announces a worker, `<scope>.shard.<n>` names the owner. Every write compares the revision, so
+ * that one of two takers wins. All workers compute the same division from what they see; an owned shard moves only when
+ * numbers differ by two or more.
  */
 export class Leases {
   readonly #connection: StreamConnection;
@@ -70,7 +75,7 @@ export class Leases {
   readonly #bucket: KeyValueBucket;
   readonly #seen = new Map<string, Seen>();
   readonly #held = new Map<number, HeldLease>();
-  /** Shards that are being let go; not taken again before that is done. */
+  /** Shards that are being let go; they are not taken again before that is done. */
   readonly #closing = new Map<number, Promise<void>>();
   readonly #stopListening: () => void;
   readonly #firstRound = Promise.withResolvers<void>();
@@ -89,13 +94,13 @@ export class Leases {
     this.#bucket = bucket;
     this.#watch = this.#follow();
     this.#stopListening = connection.onStateChange((state) => {
-      // While we could not hear, nobody else was silent.
+      // During the disconnect, this process could not receive the announcements of others.
       if (state === 'reconnected') for (const seen of this.#seen.values()) seen.at = now();
     });
     this.#finished = this.#run();
   }
 
-  /** Announces this process to the others; it takes shards from `compete` on. */
+  /** Announces this process to the others. It takes no shards before `compete`. */
   static async open(connection: StreamConnection, options: LeaseOptions): Promise<Leases> {
     const bucket = await openKeyValue(connection, 'leases', {
       ttlMs: options.timing?.ttlMs ?? TIMING.ttlMs,
@@ -106,26 +111,26 @@ export class Leases {
     return leases;
   }
 
-  /** Shards that are ours, ascending. */
+  /** Shards that this process holds, ascending. */
   get held(): number[] {
     return [...this.#held.keys()].toSorted((a, b) => a - b);
   }
 
-  /** Begins to take shards. Resolves after the first look at what is free. */
+  /** Starts to take shards. Resolves after the first division. */
   compete(): Promise<void> {
     this.#ready = true;
     this.#wake();
     return this.#firstRound.promise;
   }
 
-  /** Lets go of everything and passes it on at once. */
+  /** Lets go of all shards, so that others get them at once. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     this.#firstRound.resolve();
     this.#wake();
     await this.#finished;
-    // Renewed meanwhile: what takes long to let go is not another's before it is done.
+    // Leases are renewed meanwhile, as letting go may take long.
     const renewing = setInterval(() => void this.#renewAll(), this.#timing.renewEveryMs);
     try {
       await Promise.all([...this.#held.values()].map((lease) => this.#letGo(lease)));
@@ -200,7 +205,7 @@ export class Leases {
     ]);
   }
 
-  /** Keeps our own announcement alive. A failure is tried again with the next renewal. */
+  /** Renews the announcement. After a failure, the next renewal tries again. */
   async #announce(): Promise<void> {
     const value = this.#value({ ready: this.#ready });
     try {
@@ -211,7 +216,7 @@ export class Leases {
     }
   }
 
-  /** Takes what falls to us, and gives up what is another's for evenness. */
+  /** Takes the free shards of this process, and gives up shards for balance. */
   async #divide(): Promise<void> {
     if (!this.#connection.connected) return;
     const me = this.#options.holder.id;
@@ -233,7 +238,7 @@ export class Leases {
     }
   }
 
-  /** Ids of workers that live, ourselves included, ascending. */
+  /** Ids of living workers, this one included, ascending. */
   #workers(): { announced: string[]; ready: string[] } {
     const me = this.#options.holder.id;
     const others = [...this.#seen]
@@ -247,8 +252,8 @@ export class Leases {
   }
 
   /**
-   * Who owns each shard, as far as we see; null: nobody. Ours without being held: its lease was lost, and nobody
-   * else has taken it.
+   * The owner of each shard, as far as known; null: none. A shard may name this process although it is not held: its
+   * lease was lost, and no other process has taken it.
    */
   #owners(): (string | null)[] {
     return Array.from({ length: this.#options.shards }, (_, shard) => {
@@ -289,7 +294,7 @@ export class Leases {
     this.#options.onGained(lease);
   }
 
-  /** Ends the work on a shard, then passes it on. */
+  /** Ends the work on a shard, then releases it. */
   #letGo(lease: HeldLease): Promise<void> {
     const { shard } = lease;
     const going = this.#closing.get(shard);
@@ -309,11 +314,11 @@ export class Leases {
     return gone;
   }
 
-  /** Without an answer the key runs out by itself. */
+  /** Deletes the key; without an answer of the server, it expires. */
   async #giveBack({ shard, revision }: HeldLease): Promise<void> {
     try {
       await this.#attempt(this.#bucket.remove(this.#shardKey(shard), revision));
-      // Not when the watch tells: until then it would look like ours.
+      // Deleted before the watch reports it: until then, the shard would seem to be owned by this process.
       this.#seen.delete(`shard.${shard}`);
     } catch {
       return;
@@ -321,8 +326,9 @@ export class Leases {
   }
 
   /**
-   * Writes a key that is ours: the one with revision `last`, one that we wrote without hearing of it, or none.
-   * Rejects with `NotOursError` when it is somebody else's, otherwise when the server gave no answer.
+   * Writes a key of this process: with revision `last`, with a revision that this process wrote without an
+   * acknowledgement, or as a new key. Rejects with `NotOursError` when another process owns it, otherwise when the
+   * server does not answer.
    */
   async #write(key: string, value: string, last: number | null): Promise<Written> {
     const at = now();

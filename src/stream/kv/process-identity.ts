@@ -1,19 +1,25 @@
-/** Covered by test/worker/workers.test.ts. */
+/**
+ * Identifies this process among those of all machines, and recognises processes that have ended.
+ *
+ * Test: test/worker/workers.test.ts.
+ */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { LeaseHolder } from './leases.ts';
 
-/** This process, as others see it. */
+/** This process as a lease holder, with a new id. */
 export function thisHolder(): LeaseHolder {
   return { id: randomUUID(), machine: machineId(), pid: process.pid };
 }
 
-/** Whether a holder's process has certainly ended: it ran where we run, and is not there any more. */
+/**
+ * Returns a test that is true if a holder's process has certainly ended: it ran on this machine and no longer exists.
+ */
 export function isDeadHolder(us: LeaseHolder): (holder: LeaseHolder) => boolean {
   return ({ id, machine, pid }) => {
     if (id === us.id || machine !== us.machine) return false;
-    // Our own number: it was given to us after the other one had ended.
+    // This process has the same number, so the other one has ended.
     if (pid === us.pid) return true;
     try {
       process.kill(pid, 0);
@@ -24,7 +30,7 @@ export function isDeadHolder(us: LeaseHolder): (holder: LeaseHolder) => boolean 
   };
 }
 
-/** What process numbers belong to: the machine since it was started, and the container. */
+/** The scope of process ids: the boot of the machine, and the container. */
 function machineId(): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

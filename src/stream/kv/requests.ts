@@ -1,4 +1,8 @@
-/** Covered by test/web/registry/registry.test.ts. */
+/**
+ * Sends many concurrent requests to the server over one subscription.
+ *
+ * Test: test/web/registry/registry.test.ts.
+ */
 import { createInbox, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 import type { StreamConnection } from '../connection.ts';
 
@@ -12,8 +16,8 @@ const TIMEOUT_MS = 5000;
 const SWEEP_MS = 250;
 
 /**
- * Asks the server, many questions at a time. The vendor's own requests make a timer, several promises and two errors
- * with their stacks for each: of an import, they took a third of web's time.
+ * Cheaper than the vendor's requests, which create a timer, several promises and two errors with stacks for each; in an
+ * import, they took a third of web's time.
  */
 export class Requests {
   readonly #connection: StreamConnection;
@@ -28,7 +32,10 @@ export class Requests {
     connection.onStateChange((state) => this.#rejectAll(new Error(`the link to NATS was ${state}`)));
   }
 
-  /** Rejects after five seconds, when nobody answers, or when the link breaks: whether it was done is then unknown. */
+  /**
+   * Rejects after five seconds, when no server responds, or when the connection breaks; then it is unknown whether the
+   * request was done.
+   */
   ask(subject: string, payload: string, headers?: MsgHdrs): Promise<Msg> {
     const { nats } = this.#connection;
     if (!this.#subscribed) {
@@ -63,7 +70,7 @@ export class Requests {
   #rejectOverdue(): void {
     const now = performance.now();
     for (const [token, { deadline, reject }] of this.#pending) {
-      // They stand in the order in which they were asked.
+      // Requests are in the order of their deadlines.
       if (deadline > now) break;
       this.#pending.delete(token);
       reject(new Error('NATS does not answer'));

@@ -1,39 +1,40 @@
 /**
- * Who was erased not long ago: what retries, imports or late spans bring of them from before is refused. Covered by
- * test/stream/ledgers/erasure-ledger.test.ts and test/web/ingest/acceptor.test.ts.
+ * Refuses requests (retries, imports, late spans) that bring data of an erased subject from before the erasure.
+ *
+ * Test: test/stream/ledgers/erasure-ledger.test.ts, test/web/ingest/acceptor.test.ts.
  */
 import type { Erasure, ErasureDigest } from '../../domain/erasures.ts';
 import type { KeyValueBucket, KeyValueWatch } from '../kv/key-value.ts';
 
-/** So long after an erasure was asked for. */
+/** Days after its request for which an erasure refuses older data. */
 export const HELD_DAYS = 400;
 
-/** What a request holds of one user; null: of messages that name none. */
+/** The messages of one user in a request; `user` is null for messages that name none. */
 export interface SaidBy {
   readonly user: string | null;
-  /** The earliest event time that came with a message, microseconds; Infinity: none came. */
+  /** Earliest event time of these messages, microseconds; Infinity: none has one. */
   readonly earliest: number;
-  /** There are messages without a time of their own: they are said when the request is accepted. */
+  /** True if messages lack an event time: then the time of acceptance counts. */
   readonly untimed: boolean;
 }
 
-/** A request, as far as an erasure may refuse it. */
+/** The part of a request that decides whether an erasure refuses it. */
 export interface HeldRequest {
   readonly projectId: string;
-  /** UUID, lower case; null: it names none, and nothing is known of its session. */
+  /** UUID, lower case; null: the request names none, and its session is unknown. */
   readonly instanceId: string | null;
   readonly sessionId: string | undefined;
   readonly saidBy: readonly SaidBy[];
-  /** Microseconds. */
+  /** Microseconds since 1970-01-01 UTC. */
   readonly acceptedAt: number;
 }
 
-/** The erasures of an instance. Times are those at which they were asked for, microseconds. */
+/** The erasures of an instance. Times are those of their requests, microseconds. */
 interface Held {
   newest: number;
-  /** Of the instance as a whole; 0 without. */
+  /** Erasure of the whole instance; 0 if there is none. */
   whole: number;
-  /** By digest: of sessions and of end users. */
+  /** Erasures of sessions and of end users, by digest. */
   readonly sessions: Map<string, number>;
   readonly users: Map<string, number>;
 }
@@ -54,14 +55,14 @@ export class ErasureHolds {
     this.#watch = this.#begin();
   }
 
-  /** Resolves once everything that was there is known. Rejects when closed before. */
+  /** Resolves once all existing erasures are known. Rejects when closed before. */
   get loaded(): Promise<void> {
     return this.#watch.loaded;
   }
 
   /**
-   * Whether a request brings something from before an erasure. One digest for its session and one for each user of whom
-   * it brings something old, where anything was erased since.
+   * Returns true if a request brings data from before an erasure. Computes a digest of its session and of each user
+   * with old messages, only where an erasure may apply.
    */
   refuses({ projectId, instanceId: given, sessionId, saidBy, acceptedAt }: HeldRequest): boolean {
     const held = this.#holds.get(projectId);
@@ -105,10 +106,10 @@ export class ErasureHolds {
   }
 
   #take(key: string, value: string | null): void {
-    // Pages of what is to be done have longer keys.
+    // Keys of plan pages have more parts.
     if (value === null || key.split('.').length !== 2) return;
     const { projectId, instanceId, kind, digest, requestedAt } = JSON.parse(value) as Erasure;
-    // Who sends a message again sends its request, which is known.
+    // Single messages come again only as a repeat of their request, which is recognised as such.
     if (kind === 'MESSAGES') return;
     const before = Date.parse(requestedAt) * 1000;
     const ofProject = this.#holds.get(projectId) ?? new Map<string, Held>();

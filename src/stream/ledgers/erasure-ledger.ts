@@ -1,14 +1,18 @@
-/** Covered by test/web/registry/erasure-ledger.test.ts. */
+/**
+ * The ledger of erasures, and the plan of each. It contains digests and numbers, never names.
+ *
+ * Test: test/stream/ledgers/erasure-ledger.test.ts.
+ */
 import type { Erasure, ErasureDigest } from '../../domain/erasures.ts';
 import type { StreamConnection } from '../connection.ts';
 import { openKeyValue, type KeyValueBucket } from '../kv/key-value.ts';
 import { ErasureHolds } from './erasure-holds.ts';
 import { change, guard, guarded, type GuardedBucket } from './guarded-bucket.ts';
 
-/** Bucket of erasures, for ever: `<project>.<id>`; `<project>.<id>.<page>` of what is to be done for one. */
+/** Bucket of erasures, which never expire: `<project>.<id>`, and `<project>.<id>.<page>` for the plan of one. */
 const ERASURES_BUCKET = 'erasures';
 
-/** What was erased and what is to be, without a name of anybody. Each call throws AppError SERVICE_UNAVAILABLE. */
+/** All erasures, open and done. Each call throws AppError SERVICE_UNAVAILABLE. */
 export class ErasureLedger {
   readonly #bucket: GuardedBucket & Pick<KeyValueBucket, 'list'>;
   readonly #watched: Pick<KeyValueBucket, 'watch'>;
@@ -26,25 +30,25 @@ export class ErasureLedger {
     return new ErasureLedger(await openKeyValue(connection, ERASURES_BUCKET, options));
   }
 
-  /** Who was erased, kept up to date. Close it. */
+  /** Opens the erased subjects, kept up to date. The caller must close it. */
   holds(digest: ErasureDigest, now: () => Date = () => new Date()): ErasureHolds {
     return new ErasureHolds(this.#watched, digest, now);
   }
 
-  /** Adds an erasure; what is there already stays as it is. Returns what is there then. */
+  /** Adds an erasure; an existing one stays as it is. Returns the stored one. */
   async add(erasure: Erasure): Promise<Erasure> {
     const key = keyOf(erasure);
     if ((await this.#bucket.create(key, JSON.stringify(erasure))) !== null) return erasure;
     return (await this.find(erasure.projectId, erasure.id)) ?? erasure;
   }
 
-  /** Null: the project has none of the id. */
+  /** Null if the project has no erasure with the id. */
   async find(projectId: string, id: string): Promise<Erasure | null> {
     const entry = await this.#bucket.get(keyOf({ projectId, id }));
     return entry === null ? null : (JSON.parse(entry.value) as Erasure);
   }
 
-  /** Those of a project, the newest first; without one, those of all projects. */
+  /** Erasures of a project, or of all projects, newest first. */
   async list(projectId = '*'): Promise<readonly Erasure[]> {
     const values = await this.#bucket.list(`${projectId}.*`);
     return values
@@ -52,12 +56,12 @@ export class ErasureLedger {
       .sort((one, other) => (one.id < other.id ? 1 : -1));
   }
 
-  /** Raised by each change of the ledger; 0: it holds nothing. */
+  /** Increases with each change of the ledger; 0: it is empty. */
   async newestRevision(): Promise<number> {
     return this.#bucket.newestRevision('*.*');
   }
 
-  /** Notes where its record is in the stream, unless that is known already. Returns what is there then. */
+  /** Records the position of its record in the stream, unless one is known. Returns the stored erasure. */
   async place(erasure: Erasure, position: number): Promise<Erasure> {
     const placed = await change(this.#bucket, keyOf(erasure), ({ value }) => {
       const kept = JSON.parse(value) as Erasure;
@@ -67,7 +71,7 @@ export class ErasureLedger {
     return (await this.find(erasure.projectId, erasure.id)) ?? { ...erasure, position };
   }
 
-  /** What was kept to be done for an erasure, page by page; null: nothing was, or not all of it. */
+  /** The pages of an erasure's plan; null if it has no complete plan. */
   async plan(erasure: Pick<Erasure, 'projectId' | 'id'>): Promise<string[] | null> {
     const first = await this.#bucket.get(`${keyOf(erasure)}.0`);
     if (first === null) return null;
@@ -80,13 +84,13 @@ export class ErasureLedger {
     return pages;
   }
 
-  /** Keeps what is to be done for an erasure. It is there once all of it is. */
+  /** Stores the plan of an erasure. It exists once all pages are stored. */
   async keepPlan(erasure: Pick<Erasure, 'projectId' | 'id'>, pages: readonly string[]): Promise<void> {
     for (const [at, page] of pages.entries()) await this.#bucket.put(`${keyOf(erasure)}.${at + 1}`, page);
     await this.#bucket.put(`${keyOf(erasure)}.0`, String(pages.length));
   }
 
-  /** Drops it: it is done. */
+  /** Deletes the plan of a completed erasure. */
   async dropPlan(erasure: Pick<Erasure, 'projectId' | 'id'>): Promise<void> {
     const count = (await this.plan(erasure))?.length ?? -1;
     for (let page = 0; page <= count; page++) {
@@ -96,7 +100,7 @@ export class ErasureLedger {
     }
   }
 
-  /** Notes how far an erasure has come. */
+  /** Records the progress of an erasure. */
   async change(
     erasure: Pick<Erasure, 'projectId' | 'id'>,
     changes: Partial<Pick<Erasure, 'state' | 'redactedAt' | 'doneAt' | 'receipt' | 'fault'>>,

@@ -1,8 +1,12 @@
-/** Covered by test/web/registry/registry.test.ts. */
+/**
+ * A bucket whose errors become AppError SERVICE_UNAVAILABLE.
+ *
+ * Test: test/web/registry/registry.test.ts.
+ */
 import { AppError } from '../../errors.ts';
 import type { KeyValueBucket, KeyValueEntry } from '../kv/key-value.ts';
 
-/** The reads and writes of a bucket; each rejects with AppError SERVICE_UNAVAILABLE while NATS cannot be asked. */
+/** Reads and writes of a bucket; each rejects with AppError SERVICE_UNAVAILABLE when NATS fails. */
 export type GuardedBucket = Pick<
   KeyValueBucket,
   'get' | 'create' | 'put' | 'update' | 'remove' | 'newestRevision'
@@ -19,7 +23,7 @@ export function guarded(bucket: KeyValueBucket): GuardedBucket {
   };
 }
 
-/** Turns whatever is thrown into SERVICE_UNAVAILABLE. */
+/** Converts any error to SERVICE_UNAVAILABLE. */
 export async function guard<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -29,8 +33,8 @@ export async function guard<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Writes what `change` makes of a key's value, again when somebody else was faster. Null: no such key, or no
- * change.
+ * Writes the changed value of a key, and repeats that when another process wrote in between. Null: the key does not
+ * exist, or nothing changed.
  */
 export async function change(
   bucket: GuardedBucket,
@@ -46,7 +50,7 @@ export async function change(
   }
 }
 
-/** What was just written must be there. */
+/** Returns a value that was just written, and so must exist. */
 export function required<T>(value: T | null, what: string): T {
   if (value === null) throw unavailable(`The registry lost ${what} while it was written. Try again.`);
   return value;
@@ -56,7 +60,7 @@ export function unavailable(message: string, cause?: unknown): AppError {
   return new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1, cause });
 }
 
-/** Orders by creation, then by `tie`. */
+/** Compares by creation, then by `tie`. */
 export function byCreation<T extends { readonly createdAt: string }>(tie: (item: T) => string) {
   return (a: T, b: T): number =>
     a.createdAt === b.createdAt ? (tie(a) < tie(b) ? -1 : 1) : a.createdAt < b.createdAt ? -1 : 1;

@@ -1,4 +1,8 @@
-/** Covered by test/web/registry/retentions.test.ts. */
+/**
+ * The retention of each instance, and its newest run.
+ *
+ * Test: test/stream/ledgers/retentions.test.ts.
+ */
 import { createHmac, randomBytes } from 'node:crypto';
 import { KEPT_FOR_EVER, type Retained, type Retention, type RetentionRun } from '../../domain/retention.ts';
 import type { StreamConnection } from '../connection.ts';
@@ -7,20 +11,20 @@ import { eraseMessage } from '../log/redacted-entries.ts';
 import { guard, guarded, type GuardedBucket } from './guarded-bucket.ts';
 
 /**
- * Bucket of how long is kept what was said: `<instance>.kept`; the newest run: `<instance>`; `<instance>.secret` while end
- * users of one are given other names.
+ * Bucket of retentions: `<instance>.kept` for the setting, `<instance>` for the newest run, `<instance>.secret` while
+ * end users get pseudonyms.
  */
 const RETENTION_BUCKET = 'retention';
-/** What names begin with that nobody bears, and all of them. */
+/** Prefix of pseudonyms, and their pattern. */
 const NOBODY = 'nobody-';
 const IS_NOBODY = /^nobody-[0-9a-f]{32}$/;
 
-/** How long instances keep what was said, and the newest run of each. Each call throws AppError SERVICE_UNAVAILABLE. */
+/** Retentions and the newest run of each. Each call throws AppError SERVICE_UNAVAILABLE. */
 export class Retentions {
   readonly #bucket: GuardedBucket & Pick<KeyValueBucket, 'list'>;
   readonly #erase: (revision: number) => Promise<unknown>;
 
-  /** `erase`: takes what was written with a revision out of the bucket, and out of its file. */
+  /** `erase`: erases the write with a revision from the bucket, and from its file. */
   constructor(bucket: KeyValueBucket, erase: (revision: number) => Promise<unknown>) {
     this.#erase = erase;
     this.#bucket = { ...guarded(bucket), list: (pattern) => guard(() => bucket.list(pattern)) };
@@ -35,7 +39,7 @@ export class Retentions {
     return new Retentions(await openKeyValue(connection, RETENTION_BUCKET, options), erase);
   }
 
-  /** How long an instance keeps what was said there. */
+  /** The retention of an instance; KEPT_FOR_EVER if none was set. */
   async retentionOf(instanceId: string): Promise<Retention> {
     const entry = await this.#bucket.get(keptKey(instanceId));
     return entry === null ? KEPT_FOR_EVER : (JSON.parse(entry.value) as Retained).retention;
@@ -45,12 +49,12 @@ export class Retentions {
     await this.#bucket.put(keptKey(instanceId), JSON.stringify({ instanceId, retention } satisfies Retained));
   }
 
-  /** Of all instances of which somebody has said how long. */
+  /** All instances with a retention that was set. */
   async retained(): Promise<readonly Retained[]> {
     return (await this.#bucket.list('*.kept')).map((value) => JSON.parse(value) as Retained);
   }
 
-  /** The newest run; null: there was none. */
+  /** The newest run; null if there was none. */
   async find(instanceId: string): Promise<RetentionRun | null> {
     const entry = await this.#bucket.get(instanceId);
     return entry === null ? null : (JSON.parse(entry.value) as RetentionRun);
@@ -60,7 +64,7 @@ export class Retentions {
     return (await this.#bucket.list('*')).map((value) => JSON.parse(value) as RetentionRun);
   }
 
-  /** Raised by each change; 0: there is nothing. */
+  /** Increases with each run that is written; 0 if there is none. */
   async newestRevision(): Promise<number> {
     return this.#bucket.newestRevision('*');
   }
@@ -69,7 +73,7 @@ export class Retentions {
     await this.#bucket.put(run.instanceId, JSON.stringify(run));
   }
 
-  /** Instances, by id, of which texts have gone, or are going: the stream alone cannot tell of them any more. */
+  /** Ids of instances that have lost texts, or are losing them: the stream alone no longer suffices to rebuild them. */
   async withoutTexts(): Promise<ReadonlySet<string>> {
     const runs = await this.list();
     const mayHave = ({ lostTexts, cutoffs, position, doneAt }: RetentionRun): boolean =>
@@ -78,8 +82,8 @@ export class Retentions {
   }
 
   /**
-   * The name that an end user gets: the same for the same one until `forgetNames`. It follows from a secret of the run,
-   * so that nobody can tell whose it was once that is gone.
+   * Returns the function from an end user's name to the pseudonym, the same for each name until `forgetNames`. It
+   * depends on a secret of the run; once that is gone, nobody can trace a pseudonym back.
    */
   async names(instanceId: string): Promise<(externalId: string) => string> {
     const key = secretKey(instanceId);
@@ -95,7 +99,7 @@ export class Retentions {
         : `${NOBODY}${createHmac('sha256', secret).update(externalId).digest('hex').slice(0, 32)}`;
   }
 
-  /** Destroys the secret that names follow from, in the file of the server, too. */
+  /** Destroys the secret of the pseudonyms, also in the file of the server. */
   async forgetNames(instanceId: string): Promise<void> {
     const found = await this.#bucket.get(secretKey(instanceId));
     if (found === null) return;

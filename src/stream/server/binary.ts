@@ -1,4 +1,8 @@
-/** Covered by test/stream/server/server.test.ts. */
+/**
+ * Finds a usable nats-server, or fetches one.
+ *
+ * Test: test/stream/server/server.test.ts, test/stream/server/fetch.test.ts.
+ */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,20 +14,20 @@ import type { ServerBinary } from './version.ts';
 
 const run = promisify(execFile);
 
-/** Where packagers put it; not every user has these on the PATH. */
+/** Places of packagers; they are not on every user's PATH. */
 const USUAL_PLACES = ['/usr/sbin/nats-server', '/usr/local/bin/nats-server', '/opt/homebrew/bin/nats-server'];
 
 export interface FindServerOptions extends FetchOptions {
-  /** Where to look besides the cache. Default: the PATH and where packagers put it. */
+  /** Places to look besides the cache. Default: the PATH and USUAL_PLACES. */
   readonly places?: readonly string[];
-  /** False: only look, never fetch. Default true. */
+  /** False: never fetch. Default true. */
   readonly fetch?: boolean;
 }
 
 /**
- * Finds a nats-server of a version that we can use: on the PATH, then in the cache; else fetches one (Debian and
- * Ubuntu: through the machine's own apt archive, which verifies signatures; macOS: brew). Throws SetupError saying
- * what was tried and what to install when there is none to be had.
+ * Finds a nats-server of a usable version on the PATH, then in the cache; otherwise fetches one (Debian and Ubuntu:
+ * through the machine's apt archive, which verifies signatures; macOS: brew). Throws SetupError with what was tried and
+ * what to install.
  */
 export async function findServer(options: FindServerOptions): Promise<ServerBinary> {
   const cached = join(options.cacheDir, 'nats-server');

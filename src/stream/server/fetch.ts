@@ -1,3 +1,9 @@
+/**
+ * Fetches a nats-server with the package manager of the machine. The executable reaches its place by rename, so several
+ * processes may fetch at once.
+ *
+ * Test: test/stream/server/fetch.test.ts.
+ */
 import { execFile } from 'node:child_process';
 import {
   access,
@@ -18,28 +24,28 @@ import type { ServerBinary } from './version.ts';
 
 const run = promisify(execFile);
 
-/** Debian's own may carry a newer nats-server than an older machine's suite. */
+/** Debian's stable suite may have a newer nats-server than the suite of an older machine. */
 const STABLE_SUITE = 'stable';
-/** Asked only when no stable suite serves. */
+/** Used only when no stable suite has a usable version. */
 const UNSTABLE_SUITES = ['testing', 'unstable'];
 const KEYRINGS: Readonly<Record<string, string>> = {
   Debian: '/usr/share/keyrings/debian-archive-keyring.gpg',
   Ubuntu: '/usr/share/keyrings/ubuntu-archive-keyring.gpg',
 };
 
-/** What a promise that may fail says. */
+/** Converts a promise to true, or to false if it rejects. */
 const YES_OR_NO = [() => true, () => false] as const;
 
 export interface FetchOptions {
-  /** Where a fetched nats-server is kept; made when it is missing. */
+  /** Folder for a fetched nats-server; created if missing. */
   readonly cacheDir: string;
-  /** Told, in a sentence, what takes time. */
+  /** Receives a sentence about each slow step. */
   readonly onProgress?: (sentence: string) => void;
 }
 
 /**
- * Fetches a nats-server to `target` by what the machine has: apt (signatures are verified) or brew. Null when it
- * has neither. Throws an Error whose message goes on from "none could be fetched:".
+ * Fetches a nats-server to `target` with apt, which verifies signatures, or with brew. Null if the machine has neither.
+ * Throws an Error whose message continues "none could be fetched:".
  */
 export async function fetchServer(target: string, options: FetchOptions): Promise<ServerBinary | null> {
   if (process.platform === 'darwin') return fetchWithBrew(options);
@@ -68,10 +74,7 @@ async function fetchWithBrew(options: FetchOptions): Promise<ServerBinary | null
   return version === null ? null : { file, version };
 }
 
-/**
- * Downloads the package into a private folder and takes out the one executable; nothing is installed.
- * Several processes may do so at once: the executable reaches its place by rename.
- */
+/** Downloads the package into a private folder and extracts the executable; nothing is installed. */
 async function fetchWithApt(target: string, folder: string, options: FetchOptions): Promise<ServerBinary> {
   options.onProgress?.("Fetching nats-server through this machine's apt archive (once).");
   const { stable, unstable } = await aptSources();
@@ -85,7 +88,7 @@ async function fetchWithApt(target: string, folder: string, options: FetchOption
   throw new Error('the package archive of this machine has none that is new enough');
 }
 
-/** The newest usable one of some suites; null when they have none. */
+/** Fetches the newest usable version from some suites; null if they have none. */
 async function fetchFrom(
   sources: readonly string[],
   target: string,
@@ -108,7 +111,7 @@ async function fetchFrom(
     'Acquire::http::Timeout=20',
     'APT::Sandbox::User=',
   ].flatMap((setting) => ['-o', setting]);
-  // One suite that the archive lacks fails the command; the others are still usable.
+  // A suite that the archive lacks fails the command; the others are still usable.
   await run('apt-get', [...settings, '-qq', 'update'], { timeout: 180_000 }).catch(() => undefined);
   if (!(await readdir(lists)).some((name) => name.includes('_Packages'))) {
     throw new Error('the package archive of this machine cannot be reached (is there a network?)');
@@ -129,7 +132,7 @@ async function fetchFrom(
   return null;
 }
 
-/** Downloads one version of the package and puts its executable in its place. */
+/** Downloads one version of the package and moves its executable to `target`. */
 async function unpack(
   packageVersion: string,
   target: string,
@@ -167,8 +170,8 @@ async function findExecutable(unpacked: string): Promise<string | null> {
 }
 
 /**
- * `sources.list` lines for the distribution's own archive as this machine names it: its own suites and the stable
- * one, and suites that are still being made.
+ * Returns `sources.list` lines for the distribution's own archive: the machine's suites and the stable one, and the
+ * unstable suites.
  */
 async function aptSources(): Promise<{ stable: string[]; unstable: string[] }> {
   const { stdout } = await run('apt-get', [
@@ -184,7 +187,7 @@ async function aptSources(): Promise<{ stable: string[]; unstable: string[] }> {
     .split('\n')
     .map((line) => line.split('|'))
     .filter((fields) => fields.length === 4 && fields[2] === component);
-  // The origin is only known for lists that were downloaded before; signatures decide for the others.
+  // The origin is only known for lists that were downloaded before; for the others, signatures decide.
   const known = targets.filter((fields) => fields[3] === origin);
   const own =
     known.length > 0 ? known : targets.filter((fields) => fields[3] === '' || fields[3]?.startsWith('$('));
@@ -197,7 +200,7 @@ async function aptSources(): Promise<{ stable: string[]; unstable: string[] }> {
   ];
   const suites = own.map(([uri = '', suite = '']) => [uri, suite] as const);
   if (origin === 'Ubuntu') return { stable: linesOf(suites), unstable: [] };
-  // Updates have suites of their own (`bookworm-updates`); the main one is at the archive's root.
+  // Updates have separate suites (`bookworm-updates`); the main suite is at the archive's root.
   const root = (suites.find(([, suite]) => /^[a-z]+$/.test(suite)) ?? suites[0])?.[0] ?? '';
   return {
     stable: linesOf([

@@ -1,3 +1,8 @@
+/**
+ * Runs our own nats-server on a data directory. Only one server may use a data directory.
+ *
+ * Test: test/stream/server/server.test.ts.
+ */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -10,47 +15,47 @@ import { SetupError } from '../../errors.ts';
 import { findServer } from './binary.ts';
 import type { ServerBinary } from './version.ts';
 
-/** The largest message that our own server takes, bytes. */
+/** Largest message of our own server, bytes. */
 export const SERVER_MAX_PAYLOAD = 16 * 1024 * 1024;
 
 const HOST = '127.0.0.1';
-/** Share of what the disk can give that JetStream may fill; the views need room beside it. */
+/** Share of the available disk space that JetStream may fill; the views need the rest. */
 const STORE_SHARE = 0.8;
-/** JetStream refuses streams that it cannot promise room for; never less than this. */
+/** Lower limit: JetStream refuses streams for which it cannot reserve space. */
 const LEAST_STORE_BYTES = 256 * 1024 * 1024;
 
-/** How long a server that was left running may take to end. */
+/** Time for a server of an earlier start to end, milliseconds. */
 const LEFT_SERVER_MS = 10_000;
 
 export interface ServerOptions {
-  /** The service's data directory; the server keeps everything in `nats/` below it. */
+  /** The service's data directory; the server uses `nats/` in it. */
   readonly dataDir: string;
   /** TCP port on the loopback address. */
   readonly port: number;
-  /** Where a fetched nats-server is kept. */
+  /** Folder for a fetched nats-server. */
   readonly cacheDir: string;
   readonly onProgress?: (sentence: string) => void;
 }
 
 export interface PreparedServer {
   readonly binary: ServerBinary;
-  /** Command line without the executable. */
+  /** Arguments without the executable. */
   readonly args: readonly string[];
   readonly url: string;
   readonly token: string;
 }
 
-/** Where another process of this machine reaches the server, and the token it shows. */
+/** The address and token with which processes of this machine reach the server. */
 export interface ServerAddress {
   /** One or several (comma-separated) NATS URLs. */
   readonly url: string;
-  /** Read at every attempt to connect: the server's first start writes it. Undefined: none (yet). */
+  /** Read at each attempt to connect, as the server's first start writes it. Undefined: no token (yet). */
   readonly token: () => string | undefined;
 }
 
 /**
- * How to reach NATS: `natsUrl` with `natsToken` when a server elsewhere is named, else our own server on
- * `natsPort` with the token in the data directory. The service's configuration fits as it is.
+ * Returns the address of NATS: `natsUrl` with `natsToken` for an external server, else our own server on `natsPort`
+ * with the token in the data directory. Accepts the service's configuration.
  */
 export function connectionOptions(options: {
   readonly dataDir: string;
@@ -74,9 +79,9 @@ export function connectionOptions(options: {
 }
 
 /**
- * Makes everything ready to run the server: the executable, its folders (0700), the secret token (0600,
- * made once) and the configuration. Throws SetupError when the executable, the folder or the port cannot
- * be had, or when a server already runs on this data directory.
+ * Prepares a start of the server: the executable, its folders (0700), the secret token (0600, created once) and the
+ * configuration. Throws SetupError when the executable, the folder or the port is not available, or a server already
+ * runs on this data directory.
  */
 export async function prepareServer(options: ServerOptions): Promise<PreparedServer> {
   const folder = join(options.dataDir, 'nats');
@@ -120,15 +125,17 @@ export async function prepareServer(options: ServerOptions): Promise<PreparedSer
 
 export interface RunningServer extends PreparedServer {
   readonly pid: number;
-  /** Resolves when the process has ended, with its exit code or signal. */
+  /** Resolves with the exit code or signal when the process has ended. */
   readonly exited: Promise<number | NodeJS.Signals>;
-  /** Ends it in good order (SIGTERM) and waits. */
+  /** Ends the server in good order (SIGTERM) and waits for it. */
   stop(): Promise<void>;
-  /** Ends it at once (SIGKILL) and waits. */
+  /** Kills the server (SIGKILL) and waits for it. */
   kill(): Promise<void>;
 }
 
-/** Starts the server as a child and resolves when it answers. Throws SetupError with the server's own reason. */
+/**
+ * Starts the server as a child process, and resolves when it answers. Throws SetupError with the server's own reason.
+ */
 export async function startServer(
   options: ServerOptions & { readonly log?: 'inherit' | 'ignore' },
 ): Promise<RunningServer> {
@@ -192,14 +199,14 @@ async function readOrMakeToken(dataDir: string): Promise<string> {
   return token;
 }
 
-/** Two servers on one store would destroy it, also on different ports. */
+/** Two servers on one store would destroy it, even on different ports. */
 async function refuseSecondServer(pidFile: string, configFile: string): Promise<void> {
   const pid = await runningServer(pidFile, configFile);
   if (pid === null) return;
   throw new SetupError(`A nats-server (process ${pid}) already runs on this data directory. Stop it first.`);
 }
 
-/** The process that runs with our configuration file, if it still does. */
+/** Id of the process that runs with our configuration file; null if none does. */
 async function runningServer(pidFile: string, configFile: string): Promise<number | null> {
   const pid = Number(await readFile(pidFile, 'utf8').catch(() => ''));
   if (!Number.isInteger(pid) || pid <= 1) return null;
@@ -214,9 +221,8 @@ async function runningServer(pidFile: string, configFile: string): Promise<numbe
 }
 
 /**
- * Ends the nats-server that an earlier start left running on a data directory (its parent was killed), in
- * good order; resolves to its process id, or null when there is none. Only for a caller that holds the data
- * directory: whatever runs there then is a leftover.
+ * Ends the nats-server that an earlier start left running on a data directory, because its parent was killed. Returns
+ * its process id, or null if there is none. The caller must hold the data directory, so that no server in use is ended.
  */
 export async function stopLeftServer(dataDir: string): Promise<number | null> {
   const folder = join(dataDir, 'nats');
@@ -254,7 +260,7 @@ async function refuseTakenPort(port: number): Promise<void> {
   }
 }
 
-/** Bytes that JetStream may keep on disk: a share of what is free and of what it already holds. */
+/** Disk space for JetStream, bytes: a share of the free space and of what it already uses. */
 async function storeBytes(store: string): Promise<number> {
   const disk = await statfs(store);
   let held = 0;
@@ -264,7 +270,7 @@ async function storeBytes(store: string): Promise<number> {
   return Math.max(LEAST_STORE_BYTES, held, Math.floor((disk.bavail * disk.bsize + held) * STORE_SHARE));
 }
 
-/** Whether a NATS server greets on the port. */
+/** Resolves to true if a NATS server answers on the port. */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: HOST });
