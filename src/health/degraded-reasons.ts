@@ -1,31 +1,36 @@
+/**
+ * Derives from the state of the service what is wrong, for `/readyz`.
+ *
+ * Test: test/health/degraded-reasons.test.ts.
+ */
 import type { Degradation } from '../domain/service-health.ts';
 import { SILENT_MS, type Heard, type StartStatus, type WorkerStatus } from './process-status.ts';
 
-/** What this process knows of the service at one moment; null where it does not know. */
+/** The state of the service as this process knows it; null where it is unknown. */
 export interface ServiceState {
   /** Milliseconds since 1970-01-01 UTC. */
   readonly now: number;
-  /** For how long this process has watched. */
+  /** Time for which this process has watched. */
   readonly watchedMs: number;
-  /** A worker has to be there: this process answers from its views. */
+  /** True if this process answers from views, which a worker must update. */
   readonly needsWorker: boolean;
   readonly workers: readonly Heard<WorkerStatus>[];
   readonly start: Heard<StartStatus> | null;
   readonly lag: {
     readonly entries: number;
     readonly seconds: number;
-    /** For how long no shard has moved on, as far as it was watched. */
+    /** Time since a shard last advanced, or since the watch began. */
     readonly unmovedMs: number;
   } | null;
   readonly deadLetters: { readonly entries: number; readonly newestAt: number | null } | null;
-  /** When reading the views failed, milliseconds since 1970-01-01 UTC. */
+  /** Times of failures to read the views, milliseconds since 1970-01-01 UTC. */
   readonly readersFailedAt: readonly number[];
   readonly stream: {
     readonly bytes: number;
     readonly maxBytes: number;
-    /** Entries of its midst that are gone, or that a backup could not read. */
+    /** Entries in the middle of the stream that are missing, or that a backup could not read. */
     readonly missing: number;
-    /** How many entries of its end are gone that the views contain. */
+    /** Entries that the views contain but the end of the stream has lost. */
     readonly lost: number;
   } | null;
   readonly disk: { readonly freeBytes: number; readonly sizeBytes: number } | null;
@@ -34,13 +39,13 @@ export interface ServiceState {
 const BEHIND_SECONDS = 60;
 const UNMOVED_MS = 60_000;
 const MINUTE_MS = 60_000;
-/** So many restarts of one process within five minutes come in quick succession. */
+/** Restarts of one process within five minutes that count as quick succession. */
 const RESTARTS = 3;
 const FULL_SHARE = 0.9;
 const LOW_DISK_BYTES = 2 ** 30;
 const LOW_DISK_SHARE = 0.1;
 
-/** Everything that is wrong outside web's own work, in the order of `DEGRADED_REASONS`. */
+/** All faults outside web's own work, in the order of `DEGRADED_REASONS`. */
 export function degradationsOf(state: ServiceState): Degradation[] {
   return [
     ...workersMissing(state),

@@ -1,6 +1,8 @@
 /**
- * What the processes of one data directory tell about themselves: small JSON files in `status/`, replaced whole
- * each second. A file's age is the heartbeat of its process.
+ * The status of the processes of one data directory: small JSON files in `status/`, each replaced every second. The age
+ * of a file is the heartbeat of its process.
+ *
+ * Test: test/health/service-watch.test.ts.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { writeFileSync } from 'node:fs';
@@ -9,7 +11,7 @@ import { z } from 'zod';
 import { isDeadHolder, thisHolder } from '../stream/kv/process-identity.ts';
 
 const BEAT_MS = 1000;
-/** A process that has told nothing for so long is silent. */
+/** Age of a status from which its process counts as silent. */
 export const SILENT_MS = 10_000;
 
 const UNREADABLE = 'unreadable-entries';
@@ -47,12 +49,12 @@ const workerStatusSchema = z.object({
   machine: z.string(),
   pid: count,
   residentBytes: count,
-  /** Why the views need a rebuild; empty when they do not. */
+  /** Reasons why the views need a rebuild; empty if they do not. */
   rebuild: z.array(z.string()),
   shards: z.array(shardStatusSchema),
-  /** Null: names and summaries are our own. */
+  /** Null: the service names and summarises itself. */
   writer: writerStatusSchema.nullable().default(null),
-  /** Null: it does not evaluate any. */
+  /** Null: the worker evaluates no alerts. */
   alerts: alertsStatusSchema.nullable().default(null),
 });
 
@@ -72,30 +74,30 @@ const startStatusSchema = z.object({
   ),
 });
 
-/** What one worker tells. Its counters start from 0 with each process, and with each shard that it opens. */
+/** The status of one worker. Its counters start at 0 with each process, and with each shard that it opens. */
 export type WorkerStatus = z.infer<typeof workerStatusSchema>;
-/** What `npm start` tells of the processes that it runs. */
+/** The status that `npm start` writes about its processes. */
 export type StartStatus = z.infer<typeof startStatusSchema>;
 
-/** A status as it was found. */
+/** A status that was read. */
 export interface Heard<Status> {
   readonly status: Status;
-  /** Since the process wrote it, milliseconds. */
+  /** Time since the process wrote it, milliseconds. */
   readonly ageMs: number;
-  /** It has certainly ended, or others that are heard have its work. */
+  /** True if the process has certainly ended, or other workers have its shards. */
   readonly ended: boolean;
 }
 
 export interface Heartbeat {
-  /** Tells the present state at once. */
+  /** Writes the present state at once. */
   beat(): void;
-  /** Ends it and takes the file away. */
+  /** Stops writing and deletes the file. */
   stop(): void;
 }
 
 /**
- * Writes a worker's status now and each second, from the main thread: when that hangs, the file grows old.
- * Files of workers that were killed are taken away.
+ * Writes a worker's status now and every second, from the main thread, so that the file ages when that thread hangs.
+ * Deletes the files of workers that were killed.
  */
 export function beginWorkerStatus(
   dataDir: string,
@@ -113,22 +115,22 @@ export function beginWorkerStatus(
   }));
 }
 
-/** Writes what `npm start` knows of its processes, now and each second. */
+/** Writes the status of the processes of `npm start`, now and every second. */
 export function beginStartStatus(dataDir: string, state: () => Pick<StartStatus, 'processes'>): Heartbeat {
   const { machine, pid } = thisHolder();
   return beginBeating(join(statusDirectory(dataDir), 'start.json'), () => ({ machine, pid, ...state() }));
 }
 
-/** What the workers of a data directory told last. */
+/** The last status of each worker of a data directory. */
 export function readWorkerStatuses(dataDir: string): Heard<WorkerStatus>[] {
   const heard = [...heardFrom(dataDir, /^worker-\d+\.json$/, workerStatusSchema).values()];
   return heard.map((one) => (isReplaced(one, heard) ? { ...one, ended: true } : one));
 }
 
 /**
- * Whether a silent worker is one that nobody has to look for: workers that are heard have its shards, each of which
- * one process can have. After a container was killed or the machine lost its power, process ids mean something else,
- * and nobody can say whether that process is still there.
+ * Returns true if a silent worker has been replaced: other workers have its shards, each of which one process can own.
+ * After the kill of a container or a power failure, process ids refer to other processes, so they cannot show whether
+ * it still runs.
  */
 function isReplaced({ status, ageMs }: Heard<WorkerStatus>, all: readonly Heard<WorkerStatus>[]): boolean {
   if (ageMs <= SILENT_MS) return false;
@@ -138,12 +140,12 @@ function isReplaced({ status, ageMs }: Heard<WorkerStatus>, all: readonly Heard<
   return status.shards.every(({ shard }) => held.has(shard));
 }
 
-/** What `npm start` told last; null when it does not run these processes. */
+/** The last status of `npm start`; null if it does not run these processes. */
 export function readStartStatus(dataDir: string): Heard<StartStatus> | null {
   return [...heardFrom(dataDir, /^start\.json$/, startStatusSchema).values()][0] ?? null;
 }
 
-/** Leaves word of how many entries of the stream a backup found that cannot be read, or that there are none. */
+/** Records the number of stream entries that a backup could not read; 0 deletes the record. */
 export function noteUnreadable(dataDir: string, entries: number): void {
   const file = join(statusDirectory(dataDir), UNREADABLE);
   if (entries === 0) return rmSync(file, { force: true });
@@ -151,7 +153,7 @@ export function noteUnreadable(dataDir: string, entries: number): void {
   writeFileSync(file, String(entries), { mode: 0o600 });
 }
 
-/** How many entries of the stream the last backup could not read. */
+/** Number of stream entries that the last backup could not read. */
 export function readUnreadable(dataDir: string): number {
   try {
     return Number(readFileSync(join(statusDirectory(dataDir), UNREADABLE), 'utf8')) || 0;
@@ -172,11 +174,11 @@ function beginBeating(file: string, state: () => WorkerStatus | StartStatus): He
       writeFileSync(temporary, JSON.stringify(state()), { mode: 0o600 });
       renameSync(temporary, file);
     } catch {
-      // A full disk has room for the time at least: we are alive.
+      // A full disk still has space for a time stamp, which shows that the process lives.
       try {
         utimesSync(file, new Date(), new Date());
       } catch {
-        // Nothing can be told; the work itself says what is wrong with the disk.
+        // Nothing can be written; the work itself reports the fault of the disk.
       }
     }
   };
@@ -202,7 +204,7 @@ function heardFrom<Status extends { readonly machine: string; readonly pid: numb
   try {
     names = readdirSync(statusDirectory(dataDir));
   } catch {
-    // Nobody has told anything yet.
+    // No process has written a status yet.
   }
   for (const found of names.filter((candidate) => name.test(candidate)).toSorted()) {
     const file = join(statusDirectory(dataDir), found);
@@ -211,7 +213,7 @@ function heardFrom<Status extends { readonly machine: string; readonly pid: numb
       const status = schema.parse(JSON.parse(readFileSync(file, 'utf8')));
       heard.set(file, { status, ageMs, ended: isDead({ id: '', ...status }) });
     } catch {
-      // It ended just now, or another version wrote it.
+      // The process ended just now, or another version wrote the file.
     }
   }
   return heard;

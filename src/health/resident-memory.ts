@@ -1,10 +1,15 @@
+/**
+ * Reads the resident memory of other processes.
+ *
+ * Test: test/health/service-watch.test.ts.
+ */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Memory that processes of this machine have resident, bytes by process id; those that are gone are left out. */
+/** Resident memory by process id, bytes. Processes that have ended are omitted. */
 export async function residentMemory(pids: readonly number[]): Promise<Map<number, number>> {
   const found = new Map<number, number>();
   if (process.platform === 'linux') {

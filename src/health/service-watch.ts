@@ -1,3 +1,9 @@
+/**
+ * Watches the whole service from web, for `/readyz` and `/metrics`. It reads files and asks the stream; it changes
+ * nothing.
+ *
+ * Test: test/health/service-watch.test.ts.
+ */
 import { statfsSync } from 'node:fs';
 import type { ServiceFigures, ServiceHealth } from '../domain/service-health.ts';
 import type { Logger } from '../logger.ts';
@@ -11,37 +17,37 @@ import { degradationsOf } from './degraded-reasons.ts';
 import type { ServiceState } from './degraded-reasons.ts';
 import { readStartStatus, readUnreadable, readWorkerStatuses } from './process-status.ts';
 
-/** How often the stream is asked. */
+/** Interval between requests to the stream. */
 const ASK_EVERY_MS = 5000;
-/** Files are read again when they were read longer ago. */
+/** Age from which files are read again. */
 const FILES_MS = 500;
 const REMEMBERED = 20;
 
 export interface ServiceWatchOptions {
   readonly dataDir: string;
-  /** Whether this process answers from views, which a worker has to keep up. */
+  /** True if this process answers from views, which a worker must update. */
   readonly needsWorker: boolean;
-  /** Null until there is one. */
+  /** Null until the connection exists. */
   readonly connection: () => StreamConnection | null;
-  /** Of reading the views. */
+  /** Failures to read the views. */
   readonly readerFailures: FailureLog;
   readonly log: Pick<Logger, 'debug'>;
   /** Milliseconds since 1970-01-01 UTC. */
   readonly now: () => number;
 }
 
-/** How far the views of a shard have come. */
+/** The position of a shard's views. */
 type ShardPosition = Position & Reached;
 
-/** What the stream said the last time. */
+/** The last answer of the stream. */
 interface Asked {
   readonly stream: NonNullable<ServiceState['stream']>;
   readonly deadLetters: DeadLetterCount;
-  /** Null where there are no views. */
+  /** Null if there are no views. */
   readonly backlog: { readonly entries: number; readonly oldestAt: number | null } | null;
 }
 
-/** Remembers failures: how many there were, and when the latest. */
+/** Counts failures, and keeps the times of the latest. */
 export class FailureLog {
   count = 0;
   /** Milliseconds since 1970-01-01 UTC. */
@@ -53,7 +59,6 @@ export class FailureLog {
   }
 }
 
-/** Watches over the whole service from web, for `/readyz` and `/metrics`. */
 export class ServiceWatch implements ServiceHealth {
   readonly #options: ServiceWatchOptions;
   readonly #timer: NodeJS.Timeout;
@@ -61,7 +66,7 @@ export class ServiceWatch implements ServiceHealth {
   #asking: Promise<void> | null = null;
   #asked: Asked | null = null;
   #reached = '';
-  /** When a shard last moved on, or nothing waited. */
+  /** When a shard last advanced, or no entry waited. */
   #movedAt: number;
   #read: { readonly at: number; readonly answer: ReturnType<ServiceHealth['read']> } | null = null;
 
@@ -72,11 +77,11 @@ export class ServiceWatch implements ServiceHealth {
     this.#timer = setInterval(() => void this.ask(), ASK_EVERY_MS).unref();
   }
 
-  /** Asks the stream now; it is asked every few seconds anyway. */
+  /** Asks the stream now, in addition to the regular interval. */
   ask(): Promise<void> {
     this.#asking ??= this.#ask()
       .catch((error: unknown) => {
-        // Whoever needs the stream says that it cannot be reached.
+        // Callers that need the stream report that it cannot be reached.
         this.#asked = null;
         this.#options.log.debug({ event: 'service_watch_failed', err: error }, 'the stream did not answer');
       })
@@ -119,7 +124,7 @@ export class ServiceWatch implements ServiceHealth {
     this.#asked = { stream: { ...use, lost: Math.max(0, counted - use.lastSequence) }, deadLetters, backlog };
   }
 
-  /** How far the views have come that queries are answered from; null where there are none to keep up. */
+  /** Positions of the views that answer queries; null if there are none to update. */
   #positions(): ShardPosition[] | null {
     const { dataDir, needsWorker } = this.#options;
     const active = readActiveEpoch(dataDir);
@@ -155,7 +160,7 @@ export class ServiceWatch implements ServiceHealth {
             },
       deadLetters: asked?.deadLetters ?? null,
       readersFailedAt: readerFailures.latest,
-      // NATS counts what is damaged as there until somebody reads it.
+      // NATS counts damaged entries as present until they are read.
       stream: stream && { ...stream, missing: Math.max(stream.missing, readUnreadable(dataDir)) },
       disk: diskOf(dataDir),
     };
@@ -191,7 +196,7 @@ export class ServiceWatch implements ServiceHealth {
   }
 }
 
-/** What waits behind the positions, and what was put off before them. */
+/** Adds the deferred parts to the entries after the positions. */
 function withDeferred({ entries, oldestAt }: Backlog, positions: readonly ShardPosition[]): Backlog {
   const behind = positions.flatMap((position) => Object.values(position.behind));
   const oldest = Math.min(oldestAt ?? Infinity, ...behind.map(({ storedAt }) => storedAt / 1000));

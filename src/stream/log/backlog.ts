@@ -1,3 +1,8 @@
+/**
+ * Reads how full the streams are and how many entries wait, from the server's metadata.
+ *
+ * Test: test/stream/log/backlog.test.ts.
+ */
 import {
   AckPolicy,
   DeliverPolicy,
@@ -10,45 +15,45 @@ import type { StreamConnection } from '../connection.ts';
 import { conversationsSubject, CONVERSATIONS_STREAM, DEAD_LETTERS_STREAM } from '../subjects.ts';
 import { RedactedEntries } from './redacted-entries.ts';
 
-/** How far somebody has come in some partitions of the conversations. */
+/** The progress of a reader in some partitions of the conversations. */
 export interface Position {
   readonly partitions: readonly number[];
-  /** Stream sequence up to which everything is done. */
+  /** Stream sequence up to which all entries are done. */
   readonly sequence: number;
 }
 
-/** What waits behind positions. */
+/** The entries after some positions. */
 export interface Backlog {
   readonly entries: number;
-  /** When the server stored the oldest of them, milliseconds since 1970-01-01 UTC; null when none waits. */
+  /** When the server stored the oldest of them, milliseconds since 1970-01-01 UTC; null if there is none. */
   readonly oldestAt: number | null;
 }
 
-/** How full a stream is. */
+/** The extent of a stream. */
 export interface StreamUse {
   readonly lastSequence: number;
-  /** Entries that are gone from between its first and its last and were not redacted: their file is damaged. */
+  /** Entries missing between the first and the last that were not redacted: their file is damaged. */
   readonly missing: number;
   readonly bytes: number;
   readonly maxBytes: number;
 }
 
-/** Dead letters that nobody has replayed or removed. */
+/** Dead letters that were neither replayed nor removed. */
 export interface DeadLetterCount {
   readonly entries: number;
-  /** When the newest was dead-lettered, milliseconds since 1970-01-01 UTC; null when there are none. */
+  /** When the newest was dead-lettered, milliseconds since 1970-01-01 UTC; null if there is none. */
   readonly newestAt: number | null;
 }
 
 const FIRST_EXPIRES_MS = 1000;
 const CONSUMER_GOES_AFTER_MS = 5000;
 
-/** Where the stream of conversations ends, and how full it is. */
+/** Reads the end of the stream of conversations, and how full it is. */
 export async function readStreamUse(connection: StreamConnection): Promise<StreamUse> {
   const manager = await jetstreamManager(connection.nats, { checkAPI: false });
   const { state, config } = await manager.streams.info(CONVERSATIONS_STREAM);
   const { first_seq: first, last_seq: lastSequence, messages, bytes } = state;
-  // An empty stream names a first sequence that it has not.
+  // The first sequence of an empty stream names no entry.
   const absent = messages === 0 ? 0 : lastSequence - first + 1 - messages;
   const missing =
     absent === 0 ? 0 : absent - (await RedactedEntries.open(connection)).countIn(first, lastSequence);
@@ -62,7 +67,7 @@ export async function countDeadLetters(connection: StreamConnection): Promise<De
   return { entries: state.messages, newestAt };
 }
 
-/** Counts what waits behind positions; no entry is read, whatever their number. */
+/** Counts the entries after positions. It reads no payloads, whatever their number. */
 export async function readBacklog(
   connection: StreamConnection,
   positions: readonly Position[],
@@ -76,7 +81,10 @@ export async function readBacklog(
   };
 }
 
-/** A consumer that begins behind the position tells how many entries are before it, and the first one's time. */
+/**
+ * Creates a consumer that begins after the position: the server reports its number of entries, and the first one's
+ * time.
+ */
 async function backlogOf(
   connection: StreamConnection,
   manager: JetStreamManager,

@@ -1,3 +1,8 @@
+/**
+ * Encodes and decodes the payloads of stream entries. Every version of the shape that was ever written stays readable.
+ *
+ * Test: test/stream/log/codec.test.ts.
+ */
 import { promisify } from 'node:util';
 import { zstdCompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { RecordedMessage, RecordedRequest, StreamRecord } from '../../domain/records.ts';
@@ -5,7 +10,7 @@ import type { WritingTarget } from '../../domain/writings.ts';
 import { isCuration } from './curation-shape.ts';
 import { isErasure } from './erasure-shape.ts';
 
-/** A payload from which no record can be read. It will not get better: set it aside. */
+/** No record can be read from the payload, now or later: the entry must become a dead letter. */
 export class DecodeError extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options);
@@ -13,22 +18,22 @@ export class DecodeError extends Error {
   }
 }
 
-/** JSON above this size, in bytes, is compressed. */
+/** JSON of more bytes is compressed. */
 const COMPRESS_ABOVE_BYTES = 1024;
-/** JSON above this size is compressed off the event loop. */
+/** JSON of more bytes is compressed off the event loop. */
 const COMPRESS_ASIDE_ABOVE_BYTES = 128 * 1024;
-/** No record that we write inflates to more: guards readers against a malicious payload. */
+/** Limit for the inflated size of every record that we write; protects readers from malicious payloads. */
 export const MAX_INFLATED_BYTES = 256 * 1024 * 1024;
 
 const compressAside = promisify(zstdCompress);
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** A request as it goes into a record: the pieces of its JSON. */
+/** A request as pieces of its JSON, ready for a record. */
 export interface EncodedRequest {
   readonly projectId: string;
   readonly instanceId: string;
   readonly parts: readonly Uint8Array[];
-  /** The lowest version of a record that may hold it; 1 when missing. */
+  /** The lowest version of a record that may contain it. Default 1. */
   readonly version?: StreamRecord['v'];
 }
 
@@ -50,23 +55,23 @@ export function sizeOf({ parts }: Pick<EncodedRequest, 'parts'>): number {
 }
 
 /**
- * What of a request's JSON can be written before anybody knows when it is accepted and where it goes: from the
- * messages to the end. It may have been made on another thread.
+ * The part of a request's JSON that needs neither its time of acceptance nor its destination: from the messages to the
+ * end. Another thread may have produced it.
  */
 export interface RequestDraft {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Where in `bytes` the time of acceptance has to be put: for each message without a time of its own. */
+  /** Offsets in `bytes` for the time of acceptance: one for each message without a time. */
   readonly untimed: Uint32Array<ArrayBuffer>;
 }
 
-/** Microseconds from the year 2001 to 2286 have so many digits. */
+/** Number of digits of microseconds between the years 2001 and 2286. */
 const TIME_DIGITS = 16;
 const NO_TIME = 10 ** (TIME_DIGITS - 1);
 
-/** A message before it has a time, if it brought none. */
+/** A message that may lack a time. */
 export type DraftMessage = Omit<RecordedMessage, 'at'> & Partial<Pick<RecordedMessage, 'at'>>;
 
-/** There is at least one message. */
+/** Encodes the messages and metadata. There must be at least one message. */
 export function draftRequest({
   messages,
   metadata,
@@ -83,14 +88,14 @@ export function draftRequest({
   }
   pieces.push(metadata === undefined ? ']}' : `],"metadata":${JSON.stringify(metadata)}}`);
   length += Buffer.byteLength(pieces.at(-1) ?? '');
-  // Written piece by piece: one string of it all would take the same again.
+  // The pieces are written one by one: a string of them all would take the memory twice.
   const bytes = Buffer.from(new ArrayBuffer(length));
   let offset = 0;
   for (const piece of pieces) offset += bytes.write(piece, offset);
   return { bytes, untimed: Uint32Array.from(untimed) };
 }
 
-/** Completes a draft, in its own bytes. */
+/** Completes a draft, and changes its bytes. Throws RangeError when `acceptedAt` has too many digits. */
 export function completeRequest(
   draft: RequestDraft,
   head: Omit<RecordedRequest, 'messages' | 'metadata'>,
@@ -104,8 +109,8 @@ export function completeRequest(
 }
 
 /**
- * The payload of one stream entry from encoded requests: plain JSON, or a zstd frame of it above 1 KB. The
- * first byte tells them apart: `{`, or 0x28 of zstd's magic number. `v` inside is the version of the shape.
+ * Encodes the payload of one stream entry: plain JSON, or a zstd frame of it above 1 KB. The first byte distinguishes
+ * them: `{`, or 0x28 of zstd's magic number. `v` in the JSON is the version of the shape.
  */
 export async function encodeRecord(
   requests: readonly Pick<EncodedRequest, 'parts' | 'version'>[],
@@ -116,7 +121,7 @@ export async function encodeRecord(
   parts.push(Buffer.from(']}'));
   const json = Buffer.concat(parts);
   if (json.length <= COMPRESS_ABOVE_BYTES) return json;
-  // With its size in the head, so that a reader knows it beforehand.
+  // The frame header then contains the size, so that readers know it before they inflate.
   const options = { pledgedSrcSize: json.length };
   return json.length <= COMPRESS_ASIDE_ABOVE_BYTES
     ? zstdCompressSync(json, options)
@@ -124,8 +129,8 @@ export async function encodeRecord(
 }
 
 /**
- * How many bytes a stream entry's payload inflates to. Told by the head of its frame (RFC 8878, 3.1.1.1), where
- * earlier versions did not write it by inflating; MAX_INFLATED_BYTES for what no reader inflates.
+ * Returns the inflated size of a payload, bytes. Reads it from the frame header (RFC 8878, 3.1.1.1), or inflates
+ * payloads of earlier versions, which lack it; MAX_INFLATED_BYTES for payloads that no reader inflates.
  */
 export function inflatedSizeOf(payload: Uint8Array): number {
   if (payload[0] !== 0x28) return payload.length;
@@ -153,7 +158,7 @@ function inflate(payload: Uint8Array): Uint8Array {
   return zstdDecompressSync(payload, { maxOutputLength: MAX_INFLATED_BYTES });
 }
 
-/** Reads a stream entry's payload. Throws DecodeError for anything that no version of us wrote. */
+/** Decodes the payload of a stream entry. Throws DecodeError for a payload that no version of us wrote. */
 export function decodeRecord(bytes: Uint8Array): StreamRecord {
   const value = decodePayload(bytes);
   if (!isObject(value)) throw new DecodeError('the record is no object');
@@ -168,13 +173,13 @@ export function decodeRecord(bytes: Uint8Array): StreamRecord {
   return { v: version, requests: requests as readonly RecordedRequest[] };
 }
 
-/** The JSON of a payload that `encodeRecord` wrote. Throws DecodeError. */
+/** Returns the JSON of a payload that `encodeRecord` wrote. Throws DecodeError. */
 export function decodePayload(bytes: Uint8Array): unknown {
   try {
     const json = bytes[0] === 0x28 ? inflate(bytes) : bytes;
     return JSON.parse(utf8.decode(json));
   } catch (error) {
-    // The parser quotes what it read, and reasons are logged: messages never are.
+    // The parser quotes its input, and reasons are logged, which messages must not be.
     const reason = error instanceof SyntaxError ? 'a syntax error' : (error as Error).message;
     throw new DecodeError(`the payload is neither JSON nor zstd of it: ${reason}`, { cause: error });
   }
@@ -228,7 +233,7 @@ function isErasedMark(value: unknown, version: StreamRecord['v']): boolean {
 }
 
 const WRITING_TARGETS: readonly unknown[] = ['topic', 'cluster', 'gap', 'session'] satisfies WritingTarget[];
-/** No text that is shown is longer, in UTF-16 units. */
+/** Longest text of a writing, UTF-16 units. */
 const MAX_WRITING_LENGTH = 1000;
 
 function isWriting(value: unknown): boolean {

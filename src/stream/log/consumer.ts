@@ -1,3 +1,9 @@
+/**
+ * Reads the conversations in stream order, redacted entries included. Each entry comes once, through disconnects and
+ * restarts.
+ *
+ * Test: test/stream/log/consumer.test.ts.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import { whileConnected, type StreamConnection } from '../connection.ts';
@@ -11,50 +17,52 @@ export type { Delivered } from './delivered.ts';
 export { StreamRewoundError, type TakeOptions } from './log-reader.ts';
 
 export interface ConsumerOptions {
-  /** First sequence wanted: the position stored with the views, plus one; 1 for everything. */
+  /** First sequence to read: the position stored with the views, plus one; 1 for all. */
   readonly startSequence: number;
-  /** Digest of what the entry before it holds. Default: not known. */
+  /** Digest of the entry before it. Default: unknown. */
   readonly lastEntry?: string | null;
-  /** Partitions wanted, 0 to 7. Default all. */
+  /** Partitions to read, 0 to 7. Default: all. */
   readonly partitions?: readonly number[];
-  /** Hears of sequences that the stream should hold and does not give, where all partitions are wanted. */
+  /**
+   * Receives ranges of sequences that the stream should hold but does not deliver; only when all partitions are read.
+   */
   readonly onSkipped?: (first: number, last: number) => void;
-  /** Redacted entries behind this sequence are wanted. Default: from `startSequence` on. */
+  /** Redacted entries after this sequence are read. Default: from `startSequence` on. */
   readonly redactedAfter?: number;
-  /** Default the stream of conversations. */
+  /** Default: the stream of conversations. */
   readonly stream?: string;
-  /** Read ahead at most about this many bytes. Default 32 MiB. */
+  /** Limit for reading ahead, bytes. Default 32 MiB. */
   readonly readAheadBytes?: number;
 }
 
-/** The sequences that a stream holds; both 0 before the first entry. */
+/** The sequences of a stream; both 0 before the first entry. */
 export interface StreamExtent {
   readonly firstSequence: number;
   readonly lastSequence: number;
 }
 
-/** Reads entries in stream order, redacted ones in their places, each once, through disconnects and restarts. */
+/** An ordered consumer of entries. */
 export interface StreamConsumer {
   /**
-   * What is there, or after at most `waitMs` an empty list. One call at a time; an empty list also after
-   * `close`. Throws StreamRewoundError when the stream no longer holds what was read already.
+   * Returns available entries, or an empty list after `waitMs` or after `close`. One call at a time. Throws
+   * StreamRewoundError when the stream no longer holds what was read.
    */
   next(options: TakeOptions): Promise<Delivered[]>;
-  /** Sequence of the newest entry of the stream, whatever its partition; 0 when it is empty. */
+  /** Sequence of the newest entry of the stream, in any partition; 0 if it is empty. */
   lastSequence(): Promise<number>;
   extent(): Promise<StreamExtent>;
   /**
-   * Whether everything was given that was there when reading began, but for redacted entries behind the last that can be
-   * read. What the server cannot read is left out.
+   * True once all entries were returned that existed at the start, except redacted ones after the last readable entry.
+   * Entries that the server cannot read are omitted.
    */
   readonly isThrough: boolean;
   close(): Promise<void>;
 }
 
 /**
- * Opens an ordered consumer from a position of the caller's own; nothing is acknowledged to the server.
- * Resolves once reading has begun. Throws StreamRewoundError when the stream ends before `startSequence` − 1,
- * or holds another entry there than `lastEntry`.
+ * Opens an ordered consumer at a position that the caller keeps; the server gets no acknowledgements. Resolves once
+ * reading has begun. Throws StreamRewoundError when the stream ends before `startSequence` − 1, or holds another entry
+ * there than `lastEntry`.
  */
 export async function openConsumer(
   connection: StreamConnection,
@@ -64,7 +72,7 @@ export async function openConsumer(
   const partitions = options.partitions ?? Array.from({ length: PARTITIONS }, (_, partition) => partition);
   const redacted = stream === CONVERSATIONS_STREAM ? await RedactedEntries.open(connection) : null;
   const { onSkipped, startSequence } = options;
-  /** Ranges that the server left out, of which some may be redacted. */
+  /** Ranges that the server omitted; some of their entries may be redacted. */
   let skipped: (readonly [first: number, last: number])[] = [];
   const reader = new LogReader(connection, {
     stream,
@@ -111,13 +119,13 @@ export async function openConsumer(
   };
 }
 
-/** JetStream error codes that say that there is no such entry. */
+/** JetStream error codes for a missing entry. */
 const NOT_FOUND: ReadonlySet<number> = new Set([10037, 10043]);
 const RETRY_MS = 100;
 
 /**
- * An entry of the conversations by its sequence, its copy where it was redacted; null: the stream does not hold it.
- * Asks again while the server is away, until `signal` aborts.
+ * Reads an entry of the conversations by sequence, or its redacted copy; null if the stream holds neither. Retries
+ * while the server is away, until `signal` aborts.
  */
 export async function readStored(
   connection: StreamConnection,
@@ -149,7 +157,7 @@ function noneWhenMissing(error: unknown): null {
   throw error;
 }
 
-/** Sequence of the newest entry of these partitions of the conversations; 0 when they have none. */
+/** Sequence of the newest entry in some partitions of the conversations; 0 if they are empty. */
 export async function lastSequenceOf(
   connection: StreamConnection,
   partitions: readonly number[],
@@ -163,7 +171,7 @@ export async function lastSequenceOf(
   return Math.max(0, ...newest.map((entry) => entry?.seq ?? 0));
 }
 
-/** What a stream holds now, redacted entries included. */
+/** The present sequences of a stream, redacted entries included. */
 export async function readExtent(
   connection: StreamConnection,
   stream = CONVERSATIONS_STREAM,
@@ -175,7 +183,7 @@ export async function readExtent(
   return { firstSequence: (await RedactedEntries.open(connection)).beginning(first), lastSequence };
 }
 
-/** How large a stream is now. */
+/** The present size of a stream, bytes. */
 export async function readBytes(
   connection: StreamConnection,
   stream = CONVERSATIONS_STREAM,

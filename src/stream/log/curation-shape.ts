@@ -1,7 +1,11 @@
-/** Whether a value of a record is a curation. Covered by test/stream/log/codec.test.ts. */
+/**
+ * Validates the shape of a curation in a record.
+ *
+ * Test: test/stream/log/codec.test.ts.
+ */
 import { CURATED_ENTITIES, MOST_EXAMPLES, type CurationAction } from '../../domain/curations.ts';
 
-/** No text of a curation is longer, in UTF-16 units. */
+/** Longest text of a curation, UTF-16 units. */
 const MAX_TEXT_LENGTH = 1000;
 
 type Members = Readonly<Record<string, unknown>>;

@@ -1,4 +1,6 @@
-/** A stream entry as delivered. */
+/** The type of a delivered entry, in a file of its own, as the modules that read entries import each other. */
+
+/** A stream entry as the server delivered it. */
 export interface Delivered {
   readonly sequence: number;
   readonly bytes: Uint8Array;

@@ -1,7 +1,11 @@
-/** Whether a value of a record is an erasure. Covered by test/stream/log/codec.test.ts. */
+/**
+ * Validates the shape of an erasure in a record.
+ *
+ * Test: test/stream/log/codec.test.ts.
+ */
 import { ERASED_KINDS } from '../../domain/erasures.ts';
 
-/** No part of an erasure is longer, in UTF-16 units. */
+/** Longest text of an erasure, UTF-16 units. */
 const MOST_UNITS = 100;
 
 export function isErasure(value: unknown): boolean {

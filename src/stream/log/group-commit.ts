@@ -1,6 +1,8 @@
 /**
- * Publishes requests to the stream: many of them share one message, and one sync of the disk. Covered by
- * test/stream/log/group-commit.test.ts.
+ * Publishes requests to the stream; many share one message and one sync of the disk. Requests of one project in one
+ * lane are stored in order, and none is split.
+ *
+ * Test: test/stream/log/group-commit.test.ts.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +15,7 @@ import { encodeRecord, encodeRequest, MAX_INFLATED_BYTES, sizeOf, type EncodedRe
 import { whileConnected, type StreamConnection } from '../connection.ts';
 import { conversationsSubject, PARTITIONS, partitionOf, TRACES_SUBJECT } from '../subjects.ts';
 
-/** Where requests go: those of one project in one lane are stored in order. */
+/** The destinations of requests. Requests of one project in one lane are stored in order. */
 export interface Lanes {
   readonly count: number;
   readonly laneOf: (request: EncodedRequest) => number;
@@ -34,48 +36,46 @@ export interface PublisherOptions {
   /** Default: the partitions of the conversations. */
   readonly lanes?: Lanes;
   /**
-   * Bytes of encoded requests that may wait or be under way at once, shared by projects; more get 503. Default 64 MiB.
+   * Bytes of encoded requests that may wait or be in flight, shared by projects; further requests get 503. Default 64
+   * MiB.
    */
   readonly maxPendingBytes?: number;
-  /** How long a request may take, queueing and retries included, before it gets 503. Default 8 s. */
+  /** Time for a request, queueing and retries included, after which it gets 503, milliseconds. Default 8 s. */
   readonly timeoutMs?: number;
-  /** False: the disk of the server is nearly full, and requests get 503. Default: always true. */
+  /** Returns false while the disk of the server is nearly full; requests then get 503. Default: always true. */
   readonly hasRoom?: () => boolean;
 }
 
-/** Puts accepted requests on the stream. */
+/** Publishes accepted requests. */
 export interface Publisher {
   /**
-   * Rejects what `publish` would refuse as things stand, by size, by room or by what waits, and stores nothing.
-   * For use before anything else is written for the request. `share`: of the largest record, how much it may take.
+   * Rejects what `publish` would reject now for its size, the disk or the queue, and stores nothing. Call it before
+   * other writes for the request. `share`: the share of the largest record that it may take.
    */
   check(request: EncodedRequest, share?: number): Promise<void>;
   /**
    * Resolves with the stream sequence once the server has stored the request durably. Rejects with AppError:
-   * SERVICE_UNAVAILABLE (stream full or unreachable, too much waiting; the request may or may not have been
-   * stored when the server fell silent, and may be published again with the same `requestId`) or
-   * PAYLOAD_TOO_LARGE (above the server's message size even when compressed).
+   * PAYLOAD_TOO_LARGE above the server's message size, even compressed; SERVICE_UNAVAILABLE when the stream is full or
+   * unreachable, or too many requests wait. When the server stopped answering, the request may have been stored; it may
+   * be published again with the same `requestId`.
    */
   publish(request: RecordedRequest | EncodedRequest): Promise<number>;
-  /** Bytes that wait or are under way. */
+  /** Bytes that wait or are in flight. */
   readonly pendingBytes: number;
-  /** Takes nothing more and resolves when everything taken is answered. */
+  /** Accepts no further requests, and resolves when all accepted ones are answered. */
   drain(): Promise<void>;
 }
 
 const GROUP_MAX_REQUESTS = 500;
 const GROUP_MAX_BYTES = 1024 * 1024;
-/** Left below the server's limit for subject and headers. */
+/** Reserved below the server's message limit for subject and headers. */
 const ENVELOPE_BYTES = 4096;
-/** By how much a request may still change between its check and its publication: ids and times. */
+/** Bytes by which a request may grow between its check and its publication: ids and times. */
 const CHECK_MARGIN_BYTES = 4096;
-/**
- * After the server said that it is full, it is not asked again for so long on behalf of requests that are only
- * checked.
- */
+/** Time after the server reported that it is full in which checks fail without asking it, milliseconds. */
 const FULL_FOR_MS = 1000;
 const ATTEMPT_TIMEOUT_MS = 3000;
-/** JetStream error codes that say "full". */
+/** JetStream error codes for a full stream. */
 const FULL = new Set([10077, 10023, 10047]);
 const MESSAGE_TOO_LARGE = 10054;
 
@@ -88,9 +88,8 @@ interface Waiting {
 }
 
 /**
- * Group commit: while a record of a lane is under way, further requests of the lane wait and then
- * go out as one record, so that one synced write serves many. Projects take turns. Requests of one project in one
- * lane are stored in the order of their `publish` calls, and none is split over records.
+ * While one record of a lane is in flight, further requests of the lane wait, and then form one record, so that one
+ * synced write serves many. Projects take turns.
  */
 export function createPublisher(connection: StreamConnection, options: PublisherOptions = {}): Publisher {
   return new GroupCommit(connection, options);
@@ -144,7 +143,7 @@ class GroupCommit implements Publisher {
     );
   }
 
-  /** Refuses what need not even be tried. */
+  /** Rejects requests that cannot succeed. */
   #admit(projectId: string, size: number): void {
     if (this.#draining) throw unavailable('The service is shutting down. Try again.', 1);
     if (!this.#hasRoom()) {
@@ -153,7 +152,7 @@ class GroupCommit implements Publisher {
         30,
       );
     }
-    // A body can grow on its way: 1e20 is written out. What no reader would inflate must not be accepted.
+    // A body can grow when encoded: 1e20 is written with all digits. What no reader would inflate must not be accepted.
     if (size > MAX_INFLATED_BYTES - ENVELOPE_BYTES) {
       throw new AppError('PAYLOAD_TOO_LARGE', 'The request is too large. Send fewer messages per request.');
     }
@@ -188,7 +187,7 @@ class GroupCommit implements Publisher {
   async #send(lane: number): Promise<void> {
     const queue = this.#queues[lane] as FairQueue<Waiting>;
     while (queue.size > 0) {
-      // While the server is away each waits for as long as it may, and no longer for being one of many.
+      // While the server is away, each request waits until its own deadline, however many others wait.
       const deadline = Math.min(...[...queue.firsts()].map((first) => first.deadline));
       const left = Math.max(0, deadline - performance.now());
       if (!this.#connection.connected && !(await this.#connection.whenConnected(left))) {
@@ -206,7 +205,7 @@ class GroupCommit implements Publisher {
     this.#senders[lane] = undefined;
   }
 
-  /** What is too large to go with others keeps its project's turn, and goes alone. */
+  /** A request that is too large for a group keeps its project's turn, and goes alone. */
   #takeGroup(queue: FairQueue<Waiting>): Waiting[] {
     const maxBytes = Math.min(GROUP_MAX_BYTES, this.#connection.maxPayload / 2);
     const group: Waiting[] = [];
@@ -222,8 +221,8 @@ class GroupCommit implements Publisher {
   }
 
   /**
-   * Stores one record and tries again while the server is away. The message id lets the server recognise a
-   * record that it had stored although its answer was lost; beyond its window the worker's request ids do.
+   * Stores one record, and tries again while the server is away. By the message id, the server recognises a record that
+   * it stored although its answer was lost; after its window, the worker's request ids do.
    */
   async #store(lane: number, group: readonly Waiting[]): Promise<number> {
     const payload = await encodeRecord(group.map(({ request }) => request));

@@ -1,3 +1,8 @@
+/**
+ * Reads a stream in order, each entry once, from a sequence that the reader keeps itself.
+ *
+ * Test: test/stream/log/consumer.test.ts.
+ */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AckPolicy, DeliverPolicy, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
@@ -6,24 +11,22 @@ import { SetupError } from '../../errors.ts';
 import type { StreamConnection } from '../connection.ts';
 import { PullSession } from './pull-session.ts';
 
-/** An entry of a stream as it was stored. */
+/** An entry of a stream. */
 export interface LogEntry {
   readonly sequence: number;
   readonly subject: string;
   readonly bytes: Uint8Array;
   /** When the server stored it, microseconds since 1970-01-01 UTC. */
   readonly timestamp: number;
-  /** Entries of the chosen subjects that are stored after it, as the server knew when it sent this one. */
+  /** Number of later entries of these subjects when the server sent this one. */
   readonly pending: number;
-  /** One header of the entry, '' when it has none of the name. */
+  /** A header of the entry; '' if it is missing. */
   header(name: string): string;
-  /** All headers of the entry, as they came. */
+  /** All headers of the entry, in their order. */
   headers(): readonly (readonly [name: string, value: string])[];
 }
 
-/**
- * The stream does not hold what its reader has read last: it was emptied, lost its end, or another one took its name.
- */
+/** The stream does not hold what was read last: it was emptied, lost its end, or was replaced. */
 export class StreamRewoundError extends SetupError {
   constructor(fact: string) {
     super(
@@ -34,7 +37,7 @@ export class StreamRewoundError extends SetupError {
   }
 }
 
-/** What tells an entry from another of the same sequence, wherever it is restored: a digest of what it holds. */
+/** A digest that distinguishes an entry from another with the same sequence, also after a restore. */
 export function digestOfEntry(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
 }
@@ -42,44 +45,45 @@ export function digestOfEntry(bytes: Uint8Array): string {
 export interface LogReaderOptions {
   readonly stream: string;
   readonly filterSubjects: readonly string[];
-  /** First sequence wanted, from 1. */
+  /** First sequence to read, from 1. */
   readonly startSequence: number;
-  /** Digest of what the entry before it holds. Default: not known. */
+  /** Digest of the entry before it. Default: unknown. */
   readonly lastEntry?: string | null;
-  /** Hears of sequences that the stream should hold and does not give. Of use where every subject is wanted. */
+  /**
+   * Receives ranges of sequences that the stream should hold but does not deliver. Useful only when all subjects are
+   * read.
+   */
   readonly onSkipped?: ((first: number, last: number) => void) | undefined;
-  /** Entries are read ahead up to about this many bytes (one entry may exceed it). */
+  /** Limit for reading ahead, bytes; a single entry may exceed it. */
   readonly readAheadBytes: number;
 }
 
 export interface TakeOptions {
   readonly maxMessages: number;
-  /** At least one entry is given, however large. */
+  /** At least one entry is returned, however large. */
   readonly maxBytes: number;
-  /** How long to wait for the first entry. */
+  /** Longest wait for the first entry, milliseconds. */
   readonly waitMs: number;
 }
 
 /**
- * Reads a stream in order from a sequence that the reader keeps itself. It makes a consumer without
- * acknowledgements and checks its delivery numbers for gaps. When the consumer is lost, silent or out of order, the
- * reader makes another one that starts after the last entry received. So each entry comes once, in order.
- * Covered by test/stream/log/consumer.test.ts.
+ * The reader uses a consumer without acknowledgements, and checks its delivery numbers for gaps. When the consumer is
+ * lost, silent or out of order, it creates another one that starts after the last entry received.
  */
 export class LogReader {
   readonly #connection: StreamConnection;
   readonly #options: LogReaderOptions;
   #position: number;
-  /** The entry there, or its digest; null: it is not known. */
+  /** The entry at the position, or its digest; null: unknown. */
   #last: Uint8Array | string | null;
   #buffer: LogEntry[] = [];
   #taken = 0;
   #bufferedBytes = 0;
   #closed = false;
   #fault: Error | undefined;
-  /** Where the stream began and ended when reading began. */
+  /** First and last sequence of the stream when reading began. */
   #extent: { readonly first: number; readonly last: number } | undefined;
-  /** The server has given everything up to there that it can read. */
+  /** True once the server has delivered all that it can read of these. */
   #isGiven = false;
   #wake: () => void = () => undefined;
   #session: PullSession | null = null;
@@ -95,22 +99,19 @@ export class LogReader {
     this.#finished = this.#run();
   }
 
-  /** Resolves when reading has begun, with the number of entries that were waiting then. */
+  /** Resolves when reading has begun, with the number of entries that waited then. */
   get opened(): Promise<number> {
     return this.#opened.promise;
   }
 
-  /**
-   * Whether everything has been taken that was there when reading began. An entry that the server cannot read (its
-   * files are damaged) is left out by it.
-   */
+  /** True once all entries were taken that existed when reading began. The server omits entries that it cannot read. */
   get isThrough(): boolean {
     return this.#isGiven && this.#buffer.length === this.#taken;
   }
 
   /**
-   * Entries that are there, or after at most `waitMs` none; also none as soon as the reader is through. One call at
-   * a time. Throws StreamRewoundError when the stream no longer holds what was read already.
+   * Returns available entries, or none after `waitMs`, or as soon as the reader is through. One call at a time. Throws
+   * StreamRewoundError when the stream no longer holds what was read.
    */
   async take(options: TakeOptions): Promise<LogEntry[]> {
     const isEmpty = this.#buffer.length === this.#taken;
@@ -131,7 +132,7 @@ export class LogReader {
     this.#wake = () => undefined;
   }
 
-  /** Takes entries from the buffer, at least one if there is any. */
+  /** Takes entries from the buffer; at least one if there is any. */
   #shift({ maxMessages, maxBytes }: TakeOptions): LogEntry[] {
     let end = this.#taken;
     let bytes = 0;
@@ -191,7 +192,7 @@ export class LogReader {
         failures++;
       }
       if (consumer !== undefined && manager !== undefined && this.#connection.connected) {
-        // Best effort: the server drops it by itself after its inactive threshold.
+        // Best effort: the server deletes the consumer after its inactive threshold.
         await manager.consumers.delete(this.#options.stream, consumer).catch(() => undefined);
       }
       if (failures > 0 && !this.#closed && this.#fault === undefined)
@@ -199,7 +200,7 @@ export class LogReader {
     }
   }
 
-  /** Throws StreamRewoundError when what was read last is not there any more, or something else is in its place. */
+  /** Throws StreamRewoundError when the entry that was read last is gone or replaced. */
   async #checkPosition(manager: JetStreamManager, lastSequence: number): Promise<void> {
     const { stream } = this.#options;
     const position = this.#position;
@@ -223,7 +224,7 @@ export class LogReader {
     this.#wake();
   }
 
-  /** Reads from one consumer until it is lost, out of order, or the reader is closed. */
+  /** Reads from one consumer until it is lost or out of order, or the reader is closed. */
   async #read(consumer: string): Promise<void> {
     const { stream, readAheadBytes } = this.#options;
     const session = new PullSession(this.#connection, {

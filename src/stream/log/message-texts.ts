@@ -1,4 +1,8 @@
-/** Covered by test/stream/log/message-texts.test.ts. */
+/**
+ * Reads messages back from the stream, the only place that stores their text.
+ *
+ * Test: test/stream/log/message-texts.test.ts.
+ */
 import { jetstreamManager, JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
 import { POSITIONS_PER_ENTRY, type RecordedMessage } from '../../domain/records.ts';
 import { AppError } from '../../errors.ts';
@@ -8,25 +12,25 @@ import { DecodeError, decodeRecord } from './codec.ts';
 import { findRedacted } from './redacted-entries.ts';
 
 /**
- * Why a message's text cannot be read any more. `EXPIRED`: no texts so old are kept. `DELETED`: its entry
- * alone was taken out. `ERASED`: somebody asked for that. `UNREADABLE`: no message can be read from its entry.
+ * The reason why a message cannot be read. `EXPIRED`: its text was older than the retention. `DELETED`: its entry alone
+ * was deleted. `ERASED`: by request. `UNREADABLE`: its entry cannot be decoded.
  */
 export type GoneReason = 'EXPIRED' | 'DELETED' | 'ERASED' | 'UNREADABLE';
 
-/** A message as it was accepted, or why it is gone. */
+/** A message as it was accepted, or the reason why it is gone. */
 export type ReadMessage = { readonly message: RecordedMessage } | { readonly gone: GoneReason };
 
-/** JetStream's error code for a message that is not there; two of them. */
+/** JetStream error codes for a missing message; there are two. */
 const MESSAGE_NOT_FOUND: ReadonlySet<number> = new Set([10037, 10043]);
-/** Entries that one caller reads side by side: each may be as large as a message of the server. */
+/** Entries that one caller reads at a time: each may be as large as a message of the server. */
 const AT_ONCE = 8;
-/** So many while they are no larger than that, bytes. */
+/** Entries at a time while none is larger than SMALL, bytes. */
 const SMALL_AT_ONCE = 48;
 const SMALL = 64 * 1024;
 const RIDE_OUT_MS = 2000;
 const ANSWER_MS = 5000;
 
-/** Reads messages back from the stream, the only place that has their text. */
+/** Reads messages by position. */
 export class MessageTexts {
   readonly #connection: () => StreamConnection;
 
@@ -35,17 +39,14 @@ export class MessageTexts {
     this.#connection = connection;
   }
 
-  /**
-   * The messages at these positions; each position has one. Throws AppError SERVICE_UNAVAILABLE while the stream
-   * cannot be read.
-   */
+  /** The messages at these positions. Throws AppError SERVICE_UNAVAILABLE while the stream cannot be read. */
   async read(positions: readonly number[]): Promise<ReadonlyMap<number, ReadMessage>> {
     const found = new Map<number, ReadMessage>();
     await this.each(positions, (position, read) => found.set(position, read));
     return found;
   }
 
-  /** The same, each as soon as its entry is read: nothing of an entry is held after that. */
+  /** Like `read`, but reports each message as soon as its entry is read, and keeps nothing of an entry afterwards. */
   async each(
     positions: readonly number[],
     hear: (position: number, read: ReadMessage) => void,
@@ -56,7 +57,7 @@ export class MessageTexts {
     try {
       if (!(await connection.whenConnected(RIDE_OUT_MS))) throw new Error('NATS cannot be reached');
       const manager = await jetstreamManager(connection.nats, { checkAPI: false, timeout: ANSWER_MS });
-      // Asked once, and only when an entry is missing.
+      // Asked at most once, and only when an entry is missing.
       const firstSequence = once(async () =>
         whileConnected(
           connection,
@@ -93,9 +94,9 @@ export class MessageTexts {
 }
 
 interface ReadEntry {
-  /** As it is stored. */
+  /** Size of the stored payload. */
   readonly bytes: number;
-  /** What it holds at an index. */
+  /** Returns the message at an index. */
   readonly messageAt: (index: number) => ReadMessage;
 }
 
@@ -123,13 +124,13 @@ async function readEntry(
   return { bytes: bytes.length, messageAt };
 }
 
-/** Calls `ask` the first time that somebody wants to know. */
+/** Calls `ask` at the first call, and returns the same result later. */
 function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
   let asked: Promise<Value> | null = null;
   return () => (asked ??= ask());
 }
 
-/** Null: the stream does not hold it. */
+/** Null if the stream does not hold the entry. */
 async function payloadOf(manager: JetStreamManager, sequence: number): Promise<Uint8Array | null> {
   try {
     return (await manager.streams.getMessage(CONVERSATIONS_STREAM, { seq: sequence }))?.data ?? null;
@@ -139,7 +140,7 @@ async function payloadOf(manager: JetStreamManager, sequence: number): Promise<U
   }
 }
 
-/** The messages of an entry by their index; none when it cannot be read. */
+/** The messages of an entry in order; empty if it cannot be decoded. */
 function messagesIn(payload: Uint8Array): readonly RecordedMessage[] {
   try {
     return decodeRecord(payload).requests.flatMap(({ messages }) => messages);

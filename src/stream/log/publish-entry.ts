@@ -1,11 +1,17 @@
-/** Covered by test/cli/erase.test.ts. */
+/**
+ * Publishes single requests, outside the group commit.
+ *
+ * Test: test/cli/erase.test.ts.
+ */
 import { jetstream } from '@nats-io/jetstream';
 import type { RecordedRequest } from '../../domain/records.ts';
 import { whileConnected, type StreamConnection } from '../connection.ts';
 import { conversationsSubject, partitionOf } from '../subjects.ts';
 import { encodeRecord, encodeRequest } from './codec.ts';
 
-/** Puts one request on the stream as an entry of its own; the entry's sequence. Rejects when the server cannot be reached. */
+/**
+ * Publishes a request as an entry of its own. Returns the entry's sequence. Rejects when the server cannot be reached.
+ */
 export async function publishEntry(connection: StreamConnection, request: RecordedRequest): Promise<number> {
   const record = await encodeRecord([encodeRequest(request)]);
   const subject = conversationsSubject(partitionOf(request.instanceId));

@@ -1,32 +1,37 @@
+/**
+ * Pulls entries from one JetStream consumer. A gap in the delivery numbers ends the session.
+ *
+ * Test: test/stream/log/consumer.test.ts.
+ */
 import { createInbox, nanos, type Msg } from '@nats-io/transport-node';
 import type { StreamConnection } from '../connection.ts';
 import type { LogEntry } from './log-reader.ts';
 
 const IDLE_HEARTBEAT_MS = 1000;
-/** Silent checks, one per heartbeat interval, after which the consumer counts as lost. */
+/** Checks without a message, one per heartbeat interval, after which the consumer counts as lost. */
 const SILENT_CHECKS = 3;
 const PULL_BATCH = 1000;
 const PULL_EXPIRES_MS = 30_000;
-/** At the end of a pull the server says how much of it was left; at the end of the consumer it does not. */
+/**
+ * At the end of a pull, the server reports in this header how much of it was left; at the end of the consumer it does
+ * not.
+ */
 const PULL_LEFT_HEADER = 'Nats-Pending-Messages';
-/** The server counts subject, reply and headers into the size of a message. */
+/** The server includes subject, reply and headers in the size of a message. */
 const ENVELOPE_BYTES = 64 * 1024;
 
 export interface PullSessionOptions {
   readonly stream: string;
   readonly consumer: string;
-  /** How many bytes the reader still wants; it pulls nothing for 0 or less. */
+  /** Bytes that the reader still wants; it pulls nothing for 0 or less. */
   readonly room: () => number;
-  /** Takes the next entry; false when it is not one that the reader waits for. */
+  /** Accepts the next entry; false if the reader does not expect it. */
   readonly accept: (entry: LogEntry) => boolean;
-  /** The server has nothing more behind what came; it has looked at everything up to a sequence. */
+  /** Called when the server has no further entries; it has searched up to a sequence. */
   readonly idle: (sequence: number) => void;
 }
 
-/**
- * Pulls from one consumer until it is lost, silent or out of order, or until `end` is called.
- * Covered by test/stream/log/consumer.test.ts and `npm run faults`.
- */
+/** Pulls until the consumer is lost, silent or out of order, or `end` is called. */
 export class PullSession {
   readonly #connection: StreamConnection;
   readonly #options: PullSessionOptions;
@@ -34,7 +39,7 @@ export class PullSession {
   readonly #ended = Promise.withResolvers<void>();
   /** Number of the next delivery. */
   #expected = 1;
-  /** Entries that the running pull may still bring. */
+  /** Entries that the running pull may still deliver. */
   #wanted = 0;
   #heard = true;
   #silentChecks = 0;
@@ -54,7 +59,7 @@ export class PullSession {
         else this.end();
       },
     });
-    // Counts ticks, not time: a process that was busy for seconds has not lost its consumer.
+    // It counts checks, not time: a process that was busy for seconds has not lost its consumer.
     const timer = setInterval(() => this.#checkSilence(), IDLE_HEARTBEAT_MS);
     const stopListening = this.#connection.onStateChange(() => this.end());
     if (!this.#connection.connected) this.end();
@@ -71,7 +76,7 @@ export class PullSession {
     this.#ended.resolve();
   }
 
-  /** Asks for more entries, unless a pull is under way or the reader wants none. */
+  /** Requests further entries, unless a pull is running or the reader wants none. */
   pull(): void {
     const { nats, maxPayload } = this.#connection;
     const { stream, consumer } = this.#options;
@@ -101,7 +106,7 @@ export class PullSession {
     if (this.#wanted === 0) this.pull();
   }
 
-  /** 404, 408, and a 409 that says how much of the pull is left, end one pull; any other 409 and 503 the consumer. */
+  /** 404, 408, and a 409 with PULL_LEFT_HEADER end one pull; any other 409 and 503 end the consumer. */
   #receiveStatus({ headers }: Msg): void {
     const code = headers?.code ?? 0;
     if (code === 100) {

@@ -1,7 +1,8 @@
 /**
- * Entries of the conversations that were written anew without what was erased. The stream itself holds nothing at
- * their places: their copies are in a stream of their own, under a subject that names the place. Whoever reads the
- * conversations in order reads them where they stood. Covered by test/stream/log/redacted-entries.test.ts.
+ * Redacted entries of the conversations. The original is deleted from its stream; the copy is in another stream, under
+ * a subject that names the original's sequence, and readers see it in the original's place.
+ *
+ * Test: test/stream/log/redacted-entries.test.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream, jetstreamManager, JetStreamApiError } from '@nats-io/jetstream';
@@ -17,13 +18,13 @@ const AWAY_MS = 1000;
 const RETRY_MS = 100;
 const NOT_FOUND: ReadonlySet<number> = new Set([10037, 10043]);
 
-/** The places that redacted entries have, as they were when somebody looked last. */
+/** The sequences of redacted entries at the last `look`. */
 export class RedactedEntries {
   readonly #connection: StreamConnection;
   /** Ascending. */
   #sequences: readonly number[] = [];
   #partitionOf = new Map<number, number>();
-  /** The last sequence of their own stream when somebody looked last. */
+  /** Last sequence of the stream of copies at the last `look`. */
   #lastCopy = -1;
 
   private constructor(connection: StreamConnection) {
@@ -37,7 +38,7 @@ export class RedactedEntries {
     return entries;
   }
 
-  /** Looks again: entries are redacted while others are read. */
+  /** Reads the sequences again: entries may be redacted at any time. */
   async look(): Promise<void> {
     const { subjects, lastSequence } = await subjectsOf(this.#connection, REDACTED_SUBJECTS);
     this.#lastCopy = lastSequence;
@@ -47,8 +48,8 @@ export class RedactedEntries {
   }
 
   /**
-   * Looks again where something was redacted since: one short question where nothing was. False, after a while: the
-   * server does not answer now. Rejects when the connection is closed.
+   * Reads the sequences again if an entry was redacted since; otherwise costs one short request. Resolves to false
+   * after a pause when the server does not answer. Rejects when the connection is closed.
    */
   async refresh(): Promise<boolean> {
     try {
@@ -66,12 +67,12 @@ export class RedactedEntries {
     return this.#partitionOf.has(sequence);
   }
 
-  /** How many there are from one sequence to another, both included. */
+  /** Number of redacted entries from `first` to `last`, both included. */
   countIn(first: number, last: number): number {
     return Math.max(0, this.#placeOf(last + 1) - this.#placeOf(first));
   }
 
-  /** The first of these partitions behind `after` and before `before`; null without. */
+  /** The first redacted entry of these partitions after `after` and before `before`; null if there is none. */
   firstBetween(after: number, before: number, partitions: ReadonlySet<number>): number | null {
     for (let at = this.#placeOf(after + 1); at < this.#sequences.length; at++) {
       const sequence = this.#sequences[at]!;
@@ -81,22 +82,22 @@ export class RedactedEntries {
     return null;
   }
 
-  /** Where the stream begins for whoever reads redacted entries as well, when the server says that it begins here. */
+  /** The first sequence of the stream with redacted entries, given the first one that the server reports. */
   beginning(firstSequence: number): number {
     let first = firstSequence;
     while (this.has(first - 1)) first -= 1;
     return first;
   }
 
-  /** The copy of an entry; null: there is none. Rejects when the server cannot be reached. */
+  /** The copy of an entry; null if there is none. Rejects when the server cannot be reached. */
   async read(sequence: number): Promise<Delivered | null> {
     const partition = this.#partitionOf.get(sequence);
     return partition === undefined ? null : readRedacted(this.#connection, partition, sequence);
   }
 
   /**
-   * Drops copies of entries that were stored before an instant (microseconds since 1970-01-01 UTC), and their bytes;
-   * how many. Entries stand in the order of time. Rejects when the server cannot be reached.
+   * Erases copies of entries that were stored before an instant (microseconds since 1970-01-01 UTC), and returns their
+   * number. Entries are in order of time. Rejects when the server cannot be reached.
    */
   async dropBefore(instant: number): Promise<number> {
     for (const [dropped, sequence] of this.#sequences.entries()) {
@@ -108,7 +109,7 @@ export class RedactedEntries {
     return this.#sequences.length;
   }
 
-  /** How many sequences are smaller. */
+  /** Number of smaller sequences. */
   #placeOf(sequence: number): number {
     let low = 0;
     let high = this.#sequences.length;
@@ -121,7 +122,7 @@ export class RedactedEntries {
   }
 }
 
-/** The copy of an entry of which only the place is known; null: it was not redacted. */
+/** Finds the copy of an entry by sequence alone; null if it was not redacted. */
 export async function findRedacted(
   connection: StreamConnection,
   sequence: number,
@@ -131,9 +132,8 @@ export async function findRedacted(
 }
 
 /**
- * Puts an entry's copy in its place. Its original goes for good once the copy is stored, and so does an earlier copy: a
- * crash in between leaves both, of which the copy is read, and doing it again ends it. Rejects when the server cannot be
- * reached.
+ * Replaces an entry by its copy. The original and earlier copies are erased once the copy is stored. A crash in between
+ * leaves both; the copy is then read, and a repetition completes the work. Rejects when the server cannot be reached.
  */
 export async function redactEntry(
   connection: StreamConnection,
@@ -151,7 +151,7 @@ export async function redactEntry(
   await eraseCopies(connection, subject, seq);
 }
 
-/** Erases the copies of one place that stand before a sequence of their own stream. */
+/** Erases the copies of one entry before a sequence of their own stream. */
 async function eraseCopies(connection: StreamConnection, subject: string, before: number): Promise<void> {
   const manager = await jetstreamManager(connection.nats, { checkAPI: false });
   const oldest = { seq: 1, next_by_subj: subject };
@@ -164,7 +164,9 @@ async function eraseCopies(connection: StreamConnection, subject: string, before
   }
 }
 
-/** Takes a message out of a stream and its bytes out of the stream's file. False: it was not there. */
+/**
+ * Deletes a message from a stream, and overwrites its bytes in the stream's file. Returns false if it did not exist.
+ */
 export async function eraseMessage(
   connection: StreamConnection,
   stream: string,
@@ -175,7 +177,7 @@ export async function eraseMessage(
     return await whileConnected(connection, () => manager.streams.deleteMessage(stream, sequence, true));
   } catch (error) {
     if (!(error instanceof JetStreamApiError)) throw error;
-    // One code stands for whatever prevents a deletion.
+    // The server has one error code for all failures of a deletion.
     const found = await whileConnected(connection, () =>
       manager.streams.getMessage(stream, { seq: sequence }).catch(nullWhenMissing),
     );
@@ -203,7 +205,7 @@ async function readRedacted(
   };
 }
 
-/** The subjects of redacted entries that a pattern matches. */
+/** The subjects of redacted entries that match a pattern, and the last sequence of their stream. */
 async function subjectsOf(
   connection: StreamConnection,
   pattern: string,
@@ -215,7 +217,7 @@ async function subjectsOf(
     );
     return { subjects: Object.keys(state.subjects ?? {}), lastSequence: state.last_seq };
   } catch (error) {
-    // What an earlier version made has none.
+    // An earlier version had no redacted entries.
     if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND)
       return { subjects: [], lastSequence: 0 };
     throw error;

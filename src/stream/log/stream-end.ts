@@ -1,26 +1,30 @@
-/** Covered by test/stream/log/stream-end.test.ts. */
+/**
+ * The end of a stream, cached. It denies a sequence only after it has asked the server.
+ *
+ * Test: test/stream/log/stream-end.test.ts.
+ */
 
-/** Where a stream ends, as far as somebody needs to know it. */
+/** The known end of a stream. */
 export class StreamEnd {
   readonly #ask: () => Promise<number>;
-  /** The stream has come so far: it never becomes shorter. */
+  /** A sequence that the stream has reached; it never gets shorter. */
   #known = 0;
   #asking: Promise<number> | null = null;
   #next: Promise<number> | null = null;
 
-  /** `ask` gets the stream's last sequence from the server. */
+  /** `ask` requests the stream's last sequence from the server. */
   constructor(ask: () => Promise<number>) {
     this.#ask = ask;
   }
 
-  /** An entry was stored at this sequence. */
+  /** Reports that an entry was stored at this sequence. */
   stored(sequence: number): void {
     this.#known = Math.max(this.#known, sequence);
   }
 
   /**
-   * Whether the stream has an entry at this sequence or behind it. What another process stored a moment ago is not
-   * known here, so only the server's word counts for a no. Rejects when the server does not answer.
+   * Resolves to true if the stream has an entry at this sequence or after it. This process may not know of the newest
+   * entries of others, so a no needs an answer of the server. Rejects when the server does not answer.
    */
   async reaches(sequence: number): Promise<boolean> {
     if (sequence <= this.#known) return true;
@@ -28,7 +32,7 @@ export class StreamEnd {
     return sequence <= this.#known;
   }
 
-  /** One question serves all who come before it is asked; what was asked before somebody came says nothing to them. */
+  /** One request serves all callers that came before it was sent; an earlier request may be too old for them. */
   #askAgain(): Promise<number> {
     this.#next ??= this.#askAfter(this.#asking);
     return this.#next;

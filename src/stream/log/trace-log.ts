@@ -1,18 +1,22 @@
-/** Covered by test/e2e/otlp-rules.test.ts and test/faults/traces.ts. */
+/**
+ * The stream of traces, as a queue. Entries are removed when they are done, so its first entry is the checkpoint.
+ *
+ * Test: test/e2e/otlp-rules.test.ts, test/doors/traces/assembly/assembler.test.ts.
+ */
 import { jetstreamManager, JetStreamApiError, type StreamAPI } from '@nats-io/jetstream';
 import type { StreamConnection } from '../connection.ts';
 import { TRACES_STREAM, TRACES_SUBJECT } from '../subjects.ts';
 import { readExtent, type StreamExtent } from './consumer.ts';
 import { LogReader, type LogEntry, type TakeOptions } from './log-reader.ts';
 
-/** JetStream's error codes for a message that is not there. */
+/** JetStream error codes for a missing message. */
 const MESSAGE_NOT_FOUND: ReadonlySet<number> = new Set([10037, 10043]);
 
-/** The stream of traces from its first entry on. What is done is removed, so that its beginning is the checkpoint. */
+/** The stream of traces from its first entry on. */
 export interface TraceLog {
   readonly firstSequence: number;
   take(options: TakeOptions): Promise<readonly Pick<LogEntry, 'sequence' | 'bytes' | 'pending'>[]>;
-  /** The payload of an entry once more; null when the stream no longer holds it. */
+  /** Reads the payload of an entry again; null if the stream no longer holds it. */
   read(sequence: number): Promise<Uint8Array | null>;
   /** Removes the entries before a sequence. */
   removeBefore(sequence: number): Promise<void>;

@@ -1,25 +1,29 @@
-/** Covered by test/stream/log/redacted-entries.test.ts. */
+/**
+ * Merges redacted entries into the entries of a reader, in stream order.
+ *
+ * Test: test/stream/log/redacted-entries.test.ts.
+ */
 import type { Delivered } from './delivered.ts';
 import type { TakeOptions } from './log-reader.ts';
 import type { RedactedEntries } from './redacted-entries.ts';
 
-/** Gives entries in order, or none for now. */
+/** Returns entries in order, or none for now. */
 interface Reader {
   take(options: TakeOptions): Promise<readonly Delivered[]>;
 }
 
-/** The entries of a reader, with those that were redacted where they stood. */
+/** The entries of a reader, with redacted ones in their places. */
 export class WithRedacted {
   readonly #reader: Reader;
   readonly #redacted: RedactedEntries;
   readonly #partitions: ReadonlySet<number>;
   #position: number;
-  /** Taken from the reader, and not given yet. */
+  /** Entries taken from the reader and not returned yet. */
   #waiting: readonly Delivered[] = [];
-  /** Somebody has to look whether entries between the waiting ones were redacted. */
+  /** True if entries between the waiting ones may have been redacted since the last refresh. */
   #isUnknown = false;
 
-  /** Of these partitions, behind the sequence `after`. */
+  /** Reads these partitions, after the sequence `after`. */
   constructor(
     reader: Reader,
     redacted: RedactedEntries,
@@ -31,26 +35,26 @@ export class WithRedacted {
     this.#position = after;
   }
 
-  /** Sequence of the last entry given. */
+  /** Sequence of the last returned entry. */
   get position(): number {
     return this.#position;
   }
 
-  /** Whether everything has been given that was taken from the reader. */
+  /** True if all entries taken from the reader were returned. */
   get isEmpty(): boolean {
     return this.#waiting.length === 0;
   }
 
   /**
-   * As `LogReader.take`. An entry is redacted by one that stands behind it in its partition, so nothing is redacted
-   * behind the newest.
+   * Like `LogReader.take`. The entry that redacts another comes after it in the same partition, so no redacted entry
+   * follows the newest.
    */
   async take(options: TakeOptions): Promise<Delivered[]> {
     if (this.#waiting.length === 0) {
       this.#waiting = await this.#reader.take(options);
       this.#isUnknown = hasGap(this.#position, this.#waiting);
     }
-    // Other entries may have been redacted since somebody looked: they were not there to be taken.
+    // An entry may have been redacted since the last refresh, and then the reader omits it.
     if (this.#isUnknown && !(await this.#redacted.refresh())) return [];
     this.#isUnknown = false;
     const given: Delivered[] = [];
@@ -72,7 +76,7 @@ export class WithRedacted {
   }
 }
 
-/** Whether a sequence is left out behind a position. Where not all partitions are read, most often one is. */
+/** Returns true if a sequence is missing after a position. That is the normal case when not all partitions are read. */
 function hasGap(after: number, entries: readonly Delivered[]): boolean {
   let before = after;
   for (const { sequence } of entries) {
