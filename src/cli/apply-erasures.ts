@@ -1,5 +1,7 @@
 /**
- * Erases in a stream that was just restored, before any views are there. Covered by test/cli/backup-keys.test.ts.
+ * Erases in a stream that was just restored, before any views exist. The entries are rewritten without the erased data.
+ *
+ * Test: test/cli/backup-keys.test.ts.
  */
 import type { Erasure } from '../domain/erasures.ts';
 import { count, type Progress } from '../domain/progress.ts';
@@ -11,14 +13,13 @@ import { Retentions } from '../stream/ledgers/retentions.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { readExtent } from '../stream/log/consumer.ts';
 
-/** So many instances are named in a line. */
+/** Maximum instances named in a line. */
 const NAMED = 5;
 const NEVER = new AbortController().signal;
 
 /**
- * Does the erasures that a ledger from later knows and the restored one does not, and those that were open: entries are
- * written anew without what goes. The caller restores no views then, so that the erasures are done. Returns how many
- * were done. Rejects when the server cannot be reached.
+ * Applies the erasures of a newer ledger that the restored one lacks, and those that were open. If any was applied, the
+ * caller must not restore the views. Returns their number. Rejects when the server cannot be reached.
  */
 export async function applyErasures(
   connection: StreamConnection,
@@ -47,7 +48,7 @@ export async function applyErasures(
           'restore without --erasures, and run "npm run erase -- again FILE" before anybody asks.',
       );
     for (const each of open) {
-      // Everything that was restored was sent before it.
+      // All restored entries were sent before the erasure.
       const isPlaced = each.position > 0 && each.position <= lastSequence;
       const erasure = isPlaced ? each : await placeErasure(connection, ledger, each);
       const settings = { connection, ledger, digest: registry.erasureDigest, signal: NEVER };

@@ -1,7 +1,8 @@
 /**
- * The files of a backup: plain, or encrypted with its key. An encrypted one says openly when it was taken and expires
- * (`backup.json`); all else of it is in sealed files. Covered by test/cli/backup-files.test.ts and
- * test/cli/backup-keys.test.ts.
+ * Reads and writes the files of a backup, plain or encrypted with its key. An encrypted one shows only the times of its
+ * creation and expiry (`backup.json`); all other files are sealed.
+ *
+ * Test: test/cli/backup-files.test.ts.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -18,13 +19,13 @@ import { replaceFile } from '../store/epochs/epochs.ts';
 import { megabytesPerSecond, type Progress } from '../domain/progress.ts';
 import { plainArchive, type ArchiveInput, type ArchiveOutput } from '../stream/archive/archive.ts';
 
-/** What a backup consists of. It is written last: a folder without it is no backup. */
+/** List of the backup's files. It is written last: a folder without it is no backup. */
 const MANIFEST_FILE = 'manifest.json';
-/** What an encrypted backup says openly. It is written first. */
+/** The readable part of an encrypted backup. It is written first. */
 const HEADER_FILE = 'backup.json';
-/** Behind the path of a file that is encrypted. */
+/** Suffix of encrypted files. */
 const SEALED = '.sealed';
-/** Bytes of a plain file that are read at once. */
+/** Bytes of a plain file read at once. */
 const READ_BYTES = 1024 * 1024;
 
 const whole = z.number().int().nonnegative();
@@ -32,10 +33,10 @@ const uuid = z.string().regex(UUID_PATTERN);
 
 const manifestShape = z.object({
   version: z.literal(1),
-  /** As in the ledger of backups; backups of 0.3.0 and before have none. */
+  /** Id in the ledger of backups; backups of 0.3.0 and before have none. */
   id: uuid.optional(),
   createdAt: z.string(),
-  /** Null or left out: it never expires. */
+  /** Null or absent: it never expires. */
   expiresAt: z.iso.datetime().nullish(),
   files: z.array(
     z.object({
@@ -45,11 +46,11 @@ const manifestShape = z.object({
     }),
   ),
   streams: z.array(z.object({ name: z.string(), entries: whole, firstSequence: whole, lastSequence: whole })),
-  /** Null: there were no views yet. */
+  /** Null if there were no views yet. */
   views: z
     .object({
       shards: z.number().int().min(1),
-      /** Stream sequence that each shard's views contain; null where a shard had none yet. */
+      /** Stream sequence that each shard's views include; null for a shard without views. */
       sequences: z.array(whole.nullable()),
       definition: z.string(),
     })
@@ -62,7 +63,7 @@ const headerShape = z.object({
   id: uuid,
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime(),
-  /** Tells its key from others. */
+  /** Distinguishes its key from others. */
   check: z.string(),
 });
 
@@ -72,17 +73,19 @@ type Header = z.infer<typeof headerShape>;
 export const streamPath = (stream: string): string => `streams/${stream}.entries`;
 export const statePath = (shard: number): string => `views/${shard}/state.duckdb`;
 
-/** A backup that is being written. */
+/** Writes a backup. */
 export interface BackupWriter {
-  /** Writes a file; it is on the disk once this resolves. */
+  /** Writes a file; it is durable once this resolves. */
   write<Result>(path: string, fill: (output: ArchiveOutput) => Promise<Result>): Promise<Result>;
-  /** Where the copy of a shard's database goes, as `copyShard` takes it: no plain one comes into an encrypted backup. */
+  /**
+   * Target for a shard's database in the form that `copyShard` takes: an encrypted backup never contains a plain copy.
+   */
   stateTarget(shard: number): string | ((copy: string) => Promise<void>);
-  /** Writes the manifest, which makes a backup of the folder. */
+  /** Writes the manifest, which completes the backup. */
   finish(content: Omit<Manifest, 'files'>): Promise<Manifest>;
 }
 
-/** Begins a backup in a folder; with a key, all of it is encrypted. */
+/** Starts a backup in a folder; with a key, all files are encrypted. */
 export function openBackupWriter(folder: string, key: BackupKey | null): BackupWriter {
   return key === null ? plainWriter(folder) : sealedWriter(folder, key);
 }
@@ -145,7 +148,7 @@ function sealedWriter(folder: string, key: BackupKey): BackupWriter {
   };
 }
 
-/** Measures every file of a folder and writes its manifest, which makes it a plain backup. */
+/** Measures every file of a folder and writes the manifest, which makes it a plain backup. */
 export async function writeManifest(folder: string, content: Omit<Manifest, 'files'>): Promise<Manifest> {
   const files: Manifest['files'] = [];
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -161,22 +164,22 @@ export async function writeManifest(folder: string, content: Omit<Manifest, 'fil
   return manifest;
 }
 
-/** A backup whose files are what was written. */
+/** A backup whose files match its manifest. */
 export interface CheckedBackup {
   readonly manifest: Manifest;
-  /** The copy of a stream. Reading it throws SetupError. */
+  /** Opens the copy of a stream. Reading it throws SetupError. */
   archive(stream: string): ArchiveInput;
-  /** Bytes of a shard's database, and a piece at a time what they are. Reading them throws SetupError. */
+  /** Size of a shard's database, and its bytes. Reading them throws SetupError. */
   stateBytes(shard: number): number;
   readState(shard: number): AsyncIterable<Uint8Array>;
 }
 
 /**
  * Reads a backup's manifest and compares every file with it, which takes as long as reading them. The manifest lists
- * every file that a restore or a rebuild may ask for. `keys`: the folder in which the key of an encrypted one is.
+ * every file that a restore or a rebuild may read. `keys` is the folder of keys.
  *
- * @throws SetupError that names the first file that is not listed, missing, elsewhere, of another size or other content;
- *   also when the key is missing, another one or expired
+ * @throws SetupError that names the first file that is not listed, missing, elsewhere, of another size or other
+ * content; also when the key is missing, another one or expired
  */
 export async function checkBackup(
   folder: string,
@@ -216,7 +219,9 @@ export async function checkBackup(
   };
 }
 
-/** Reads a file of a backup by its path, a piece at a time. It throws SetupError where an encrypted one is damaged. */
+/**
+ * Returns a function that reads a file of a backup by its path. It throws SetupError where an encrypted one is damaged.
+ */
 function readerOf(folder: string, key: BackupKey | null): (path: string) => AsyncIterable<Uint8Array> {
   if (key === null)
     return (path) =>
@@ -232,9 +237,9 @@ function readerOf(folder: string, key: BackupKey | null): (path: string) => Asyn
 }
 
 /**
- * The key of an encrypted backup.
+ * Returns the key of an encrypted backup.
  *
- * @throws SetupError when it expired, and when its key is missing, destroyed, unreadable or that of another one
+ * @throws SetupError if the backup expired, or its key is missing, destroyed, unreadable or of another backup
  */
 function keyFor(folder: string, keys: string): BackupKey {
   const header = parsed(folder, HEADER_FILE, headerShape);
@@ -256,7 +261,7 @@ function keyFor(folder: string, keys: string): BackupKey {
   return key;
 }
 
-/** @throws SetupError when it expired; its key must not be used any more, wherever it comes from */
+/** @throws SetupError when the backup expired: its key must not be used any more, wherever it comes from */
 async function readSealedManifest(
   folder: string,
   { id }: BackupKey,
@@ -278,7 +283,7 @@ async function readSealedManifest(
   return manifest;
 }
 
-/** @throws SetupError when a file that will be used is not in the list, or any is there twice */
+/** @throws SetupError when a file that will be used is not listed, or any is listed twice */
 function checkList(folder: string, { files, streams, views }: Manifest): void {
   const listed = new Set<string>();
   const refused = (fault: string): SetupError =>
@@ -295,7 +300,7 @@ function checkList(folder: string, { files, streams, views }: Manifest): void {
   if (unlisted !== undefined) throw refused(`does not list ${unlisted}`);
 }
 
-/** @throws SetupError when the folder holds no finished backup */
+/** @throws SetupError when the folder contains no finished backup */
 function readManifest(folder: string): Manifest {
   if (!existsSync(join(folder, MANIFEST_FILE))) throw unfinished(folder, MANIFEST_FILE);
   return parsed(folder, MANIFEST_FILE, manifestShape);
@@ -321,7 +326,7 @@ function parsed<Shape extends z.ZodType>(folder: string, name: string, shape: Sh
   }
 }
 
-/** The file of a path, with its folder made. */
+/** Returns the path of a file and creates its folder. */
 function prepared(folder: string, path: string): string {
   const file = join(folder, path);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

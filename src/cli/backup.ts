@@ -1,4 +1,8 @@
-/** `npm run backup`: copies stream and views while the service runs, and says which backups there are. */
+/**
+ * `npm run backup`: copies stream and views while the service runs, lists backups, and destroys their keys.
+ *
+ * Test: test/cli/backup.test.ts.
+ */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { v7 } from 'uuid';
@@ -91,7 +95,7 @@ async function backUp(connection: StreamConnection, config: Config, asked: Asked
   const keysIn = keepDays === null ? null : keys === null ? keysFolder(dataDir) : resolve(keys);
   const expiresAt = keepDays === null ? null : new Date(now + keepDays * DAY_MS).toISOString();
   const key = keysIn === null || expiresAt === null ? null : makeKey(keysIn, { ...about, expiresAt });
-  // Known before it holds anything: whatever ends us, an erasure names it.
+  // The ledger lists the backup before it has content, so that erasures name it even if this process is killed.
   await ledger.add({ ...about, lastSequence: null, expiresAt, keysIn, destroyedAt: null });
   try {
     const lastSequence = await take(connection, dataDir, { folder, about, key });
@@ -103,7 +107,7 @@ async function backUp(connection: StreamConnection, config: Config, asked: Asked
       await ledger.destroyed(about.id, new Date());
       if (keysIn !== null) dropDestroyed(keysIn, about.id);
     } catch {
-      // NATS is away: the next look tells the ledger.
+      // NATS is unavailable; the next search for expired keys updates the ledger.
     }
     throw error;
   }
@@ -116,7 +120,7 @@ async function backUp(connection: StreamConnection, config: Config, asked: Asked
   process.stdout.write('Keep what "npm run --silent erase -- ledger" prints, as well: a restore needs it.\n');
 }
 
-/** Fills the folder; the last sequence of the conversations that it holds. */
+/** Fills the folder; returns the last sequence of the conversations in it. */
 async function take(
   connection: StreamConnection,
   dataDir: string,
@@ -139,7 +143,7 @@ async function take(
   if ((await retentions.list()).some(({ position, doneAt }) => position !== null && doneAt === null))
     throw new SetupError('What was kept long enough is being taken out: take the backup when that is done.');
   const before = await revisions();
-  // Views first: every entry that they contain is then in the copy of the stream.
+  // Views first, so that the copy of the stream contains every entry that they include.
   const views = await copyViews(connection, dataDir, writer, ledger);
   const streams: Manifest['streams'] = [];
   for (const stream of ARCHIVED_STREAMS) {
@@ -148,7 +152,7 @@ async function take(
     );
     streams.push({ name: stream.name, ...archived });
   }
-  // Views from before it beside a stream from after it would bring back what went.
+  // Older views beside a newer stream would restore erased data.
   if ((await revisions()) !== before)
     throw new SetupError('An erasure or a retention went on meanwhile: take the backup again.');
   const { id, takenAt: createdAt } = about;
@@ -179,13 +183,13 @@ async function take(
   return conversations?.lastSequence ?? 0;
 }
 
-/** How many entries a copy lacks between its first and its last that were not redacted. */
+/** Counts the entries that a copy lacks between its first and its last, apart from redacted ones. */
 function missingOf({ entries, firstSequence, lastSequence }: Archived, redacted: RedactedEntries): number {
   if (entries === 0) return 0;
   return lastSequence - firstSequence + 1 - entries - redacted.countIn(firstSequence, lastSequence);
 }
 
-/** @throws SetupError when it holds anything */
+/** @throws SetupError when the folder is not empty */
 function prepareFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -204,7 +208,7 @@ async function copyViews(
 ): Promise<Manifest['views']> {
   const active = readActiveEpoch(dataDir);
   if (active === null) return null;
-  // Receipts name the backups from before an erasure was done: one from after it must not hold what went.
+  // Receipts name the backups from before an erasure was done; a later one must not contain erased data.
   if (epochsBehind(dataDir, await ledger.list()).includes(active.epoch))
     throw new SetupError(
       'The views on this machine are from before an erasure that is done: they are being made anew. Take the backup ' +
@@ -242,7 +246,7 @@ function stateOf(of: Backup, dataDir: string): string {
   return isExpired(of, new Date()) ? 'expired' : `encrypted${unfinished}`;
 }
 
-/** Destroys the key of a backup, wherever it is found. */
+/** Destroys the key of a backup. */
 function forget(name: string, keys: string | undefined): Work {
   return onStream(async (connection, { dataDir, streamReplicas: replicas }) => {
     const ledger = await BackupLedger.open(connection, { replicas });
@@ -266,7 +270,7 @@ function forget(name: string, keys: string | undefined): Work {
     if (found !== null && key !== null) destroyKey(found, key, new Date());
     await ledger.destroyed(id, new Date());
     if (found !== null) dropDestroyed(found, id);
-    // Other places of the key on this machine.
+    // Copies of the key in other folders of this machine.
     await destroyExpired({ dataDir, ledger, onFault: sayFault }, new Date());
     process.stdout.write(
       found === null

@@ -1,20 +1,24 @@
-/** The frame of every command: how its command line is read, `--help`, exit codes and interruption. */
+/**
+ * The frame of all commands: command line, `--help`, exit codes and interruption.
+ *
+ * Test: test/cli/command.test.ts.
+ */
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { runToEnd, whenToldToEnd } from '../lifecycle.ts';
 
-/** A command line that cannot be understood: printed with the usage, exit code 2. */
+/** An invalid command line; printed with the usage, exit code 2. */
 export class UsageError extends Error {}
 
-/** Exit code of a command that Ctrl-C or SIGTERM ended. */
+/** Exit code of an interrupted command. */
 export const INTERRUPTED = 130;
 
-/** What a command does once its command line is read; the exit code, 0 when none is given. */
+/** Runs a command whose command line is valid; returns the exit code, 0 by default. */
 export type Work = (run: CommandRun) => Promise<number | void>;
 
 export interface CommandRun {
   /**
-   * From the first call on, Ctrl-C, SIGTERM and the end of a parent with an IPC channel abort the signal in place of
-   * ending the process; `again` is what a second Ctrl-C does. Call it once.
+   * From the first call on, Ctrl-C, SIGTERM and the end of a parent with an IPC channel abort the signal instead of
+   * ending the process; `again` handles a second Ctrl-C. Call it once.
    */
   interruption(again?: () => void): AbortSignal;
 }
@@ -24,14 +28,14 @@ type Parsed<O extends Options> = ReturnType<
   typeof parseArgs<{ args: string[]; options: O; allowPositionals: true; tokens: true }>
 >;
 
-/** One thing that a command can do. */
+/** One action of a command. */
 export interface Action {
   readonly options: Options;
   /** @throws UsageError */
   read(args: readonly string[]): Work;
 }
 
-/** A command that does one thing, or one thing for each word that may follow its name. */
+/** A command with one action, or with one for each word that may follow its name. */
 export type Command = { readonly usage: string } & (
   | { readonly action: Action }
   | { readonly actions: Readonly<Record<string, Action>> }
@@ -40,7 +44,7 @@ export type Command = { readonly usage: string } & (
 /** Declares an action; `read` checks its arguments before anything is opened, and throws UsageError. */
 export function action<const O extends Options>(of: {
   readonly options?: O;
-  /** How many words it takes beside its options. Default: none. */
+  /** Maximum number of words besides the options. Default: 0. */
   readonly operands?: number;
   read(values: Parsed<O>['values'], operands: readonly string[]): Work;
 }): Action {
@@ -56,7 +60,7 @@ export function action<const O extends Options>(of: {
   };
 }
 
-/** Reads what is to be a whole number; `name` as the usage has it. Throws UsageError. */
+/** Parses a whole number; `name` is the option in the usage. Throws UsageError. */
 export function wholeNumber(name: string, text: string, least = 1, most = Number.MAX_SAFE_INTEGER): number {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
@@ -64,12 +68,12 @@ export function wholeNumber(name: string, text: string, least = 1, most = Number
   throw new UsageError(`${name} takes a whole number ${range}.`);
 }
 
-/** Whether a command line asks for the usage, whatever else it says. */
+/** True if the command line contains a help option. */
 function asksForHelp(args: readonly string[]): boolean {
   return args.some((arg) => arg === '--help' || arg === '-h');
 }
 
-/** What `--help` prints. Throws when the usage does not name every option. */
+/** Returns the text of `--help`. Throws when the usage omits an option. */
 export function helpOf(command: Command): string {
   const actions = 'action' in command ? [command.action] : Object.values(command.actions);
   const unnamed = actions.flatMap(({ options }) =>
@@ -94,7 +98,7 @@ export function readCommandLine(command: Command, args: readonly string[]): Work
   return chosen.read(args.toSpliced(word.index, 1));
 }
 
-/** Runs a command and ends the process: 0, 1 with one line on what is wrong, 2 with the usage, or 130. */
+/** Runs a command and ends the process: 0, 1 with one line about the error, 2 with the usage, or 130. */
 export async function runCommand(
   command: Command,
   args: readonly string[] = process.argv.slice(2),
@@ -124,7 +128,7 @@ function parse<O extends Options>(args: readonly string[], options: O): Parsed<O
   }
 }
 
-/** Names the option with its neighbours, those of the same actions. */
+/** Names the option together with the others of the same actions. */
 function whereItBelongs(option: string, actions: Readonly<Record<string, Action>>): string {
   const list = new Intl.ListFormat('en-GB');
   const takersOf = (name: string): string =>
@@ -138,7 +142,7 @@ function whereItBelongs(option: string, actions: Readonly<Record<string, Action>
 function interruption(again = (): void => process.exit(INTERRUPTED)): AbortSignal {
   const controller = new AbortController();
   whenToldToEnd(['SIGINT', 'SIGTERM'], () => (controller.signal.aborted ? again() : controller.abort()));
-  // The channel alone does not keep the command running.
+  // The channel alone does not keep the process running.
   process.on('disconnect', () => controller.abort());
   process.channel?.unref();
   return controller.signal;

@@ -1,4 +1,8 @@
-/** `npm run dead-letters`: what workers could not process, or could not analyse. */
+/**
+ * `npm run dead-letters`: lists, shows, replays and removes entries that workers could not process or analyse.
+ *
+ * Test: test/cli/dead-letters.test.ts.
+ */
 import { inspect } from 'node:util';
 import { printable, printableLines } from '../domain/printable.ts';
 import type { StreamRecord } from '../domain/records.ts';
@@ -30,7 +34,7 @@ a dead letter again. remove deletes them here; the stream itself keeps the entri
 The list also has notes on messages that count without findings, because their analysis took too long or too much
 memory. They hold nothing to replay. After you remove one, the next rebuild analyses its message again.`;
 
-/** Of a payload that is no record, so many bytes are shown. */
+/** Bytes shown of a payload that is no record. */
 const SHOWN_BYTES = 200;
 const INSTANCES_IN_TABLE = 2;
 
@@ -48,7 +52,7 @@ const show = action({
   },
 });
 
-/** What is done to each dead letter that is named, or to all. */
+/** Declares an action on the named dead letters, or on all. */
 function each(word: string, one: One): Action {
   return action({
     options: { all: { type: 'boolean' } },
@@ -97,7 +101,7 @@ async function printList(connection: StreamConnection, json: boolean): Promise<v
   process.stdout.write(table);
 }
 
-/** `requests` null: the payload is no record, and nobody knows whose it is. */
+/** `requests` is null if the payload is no record, so that its instance is unknown. */
 function summaryOf(letter: DeadLetter) {
   const record = recordOf(letter);
   return {
@@ -112,12 +116,12 @@ function summaryOf(letter: DeadLetter) {
   };
 }
 
-/** Where a message stands, as errors of the API name it. */
+/** Names a message as errors of the API do. */
 function placeOf({ requestId, index }: MessageName): string {
   return `messages.${index} of request ${requestId}`;
 }
 
-/** Of the requests that the reason names, where it names some; else of all in the entry. */
+/** Returns the instances of the requests that the reason names; if it names none, of all in the entry. */
 function instancesOf({ requests }: StreamRecord, reason: string): string[] {
   const named = new Set(
     [...reason.matchAll(/request ([0-9a-f-]{36}):/gi)].map(([, id]) => id?.toLowerCase()),
@@ -149,7 +153,7 @@ function printJson(value: unknown): void {
 
 type One = (connection: StreamConnection, id: number) => Promise<void>;
 
-/** Without ids: all that are there now, not those that come meanwhile. */
+/** Without ids: all present dead letters, but not those that arrive meanwhile. */
 async function doEach(connection: StreamConnection, ids: readonly number[], one: One): Promise<void> {
   const wanted = [...ids];
   if (wanted.length === 0) for await (const { id } of readDeadLetters(connection)) wanted.push(id);

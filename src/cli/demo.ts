@@ -1,4 +1,8 @@
-/** `npm run demo`: conversations of an outdoor shop, sent to a running service or to one started for them. */
+/**
+ * `npm run demo`: sends the conversations of an outdoor shop to a running service, or to one that it starts.
+ *
+ * Test: test/doors/demo/service.test.ts.
+ */
 import { writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,12 +31,12 @@ Starts the service when nothing answers at the address; it then runs until Ctrl-
 the tables are printed). Repeating the demo counts nothing twice.`;
 
 const ROOT = resolve(dirname(import.meta.filename), '../..');
-/** The first start may have to fetch a nats-server and load the model. */
+/** The first start may download a nats-server and load the model. */
 const START_LIMIT_MS = 180_000;
 const PROCESSED_LIMIT_MS = 120_000;
 const NO_INSTANCE = '00000000-0000-0000-0000-000000000000';
 
-/** What a run leaves for the next one, in the data directory. */
+/** State for the next run, in the data directory. */
 const rememberedShape = z.object({
   url: z.string(),
   key: z.string(),
@@ -63,7 +67,7 @@ const demo = action({
 async function runDemo(options: Options, { interruption }: CommandRun): Promise<number> {
   const config = loadConfig();
   const url = (options.url ?? localUrl(config)).replace(/\/+$/, '');
-  // The service that we started is stopped in order, however often we are told.
+  // A second Ctrl-C does not skip the orderly stop of the service.
   const signal = interruption(() => undefined);
   const stopped = new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }));
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
@@ -103,7 +107,7 @@ async function runDemo(options: Options, { interruption }: CommandRun): Promise<
   }
 }
 
-/** @throws SetupError with the end of the log when the service that was started does not come up */
+/** @throws SetupError with the end of the log if the started service does not become ready */
 async function ready(url: string, service: StartedService | null, logFile: string): Promise<void> {
   if (service === null) return waitUntilReady(url, START_LIMIT_MS);
   try {
@@ -114,7 +118,7 @@ async function ready(url: string, service: StartedService | null, logFile: strin
   }
 }
 
-/** Waits until everything counts, and prints the tables. */
+/** Waits until all messages are processed, and prints the tables. */
 async function showResult(
   { url, key }: Remembered,
   summary: ImportSummary,
@@ -150,7 +154,7 @@ async function readRemembered(path: string): Promise<Remembered | null> {
   }
 }
 
-/** Whether the service takes the key; and whether it knows the instance, when there is one. */
+/** Returns if the service accepts the key, and if it knows the instance. */
 async function isUsable({ url, key, instanceId }: Remembered): Promise<{ key: boolean; instance: boolean }> {
   try {
     await new ServiceClient({ url, key }).query({
@@ -166,7 +170,7 @@ async function isUsable({ url, key, instanceId }: Remembered): Promise<{ key: bo
   }
 }
 
-/** A key that works: the one given, the one that the first start left, the last run's, or a new one. */
+/** Returns the first valid key: the option's, the last run's, that of the first start, or a new one. */
 async function findAccess(options: {
   readonly url: string;
   readonly given: string | undefined;

@@ -1,17 +1,21 @@
-/** Variables in a file such as `.env`; whatever else is in it stays. Covered by test/cli/env-file.test.ts. */
+/**
+ * Reads and writes variables in a file such as `.env`; other lines stay unchanged.
+ *
+ * Test: test/cli/env-file.test.ts.
+ */
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { SetupError } from '../errors.ts';
 
-/** A variable's value in the file; null when there is no file, or the variable is empty or not in it. */
+/** Returns a variable's value; null if the file is missing, or the variable is empty or absent. */
 export function readVariable(file: string, name: string): string | null {
   const value = existsSync(file) ? parseEnv(readFileSync(file, 'utf8'))[name]?.trim() : undefined;
   return value === undefined || value === '' ? null : value;
 }
 
 /**
- * Sets a variable at the end of the file, in place of its lines there. Makes the file (0600) when there is none. Throws
- * SetupError when the value cannot stand in such a file.
+ * Sets a variable at the end of the file and removes its other lines. Creates the file (0600) if missing. Throws
+ * SetupError if the value cannot be quoted.
  */
 export function writeVariable(file: string, name: string, value: string): void {
   const quote = /^[\w./@:+-]+$/.test(value) ? '' : ["'", '"', '`'].find((mark) => !value.includes(mark));

@@ -1,4 +1,8 @@
-/** `npm run erase`: forgets a session, an end user or all of an instance, and shows what was erased. */
+/**
+ * `npm run erase`: erases a session, an end user, messages or a whole instance, and shows what was erased.
+ *
+ * Test: test/cli/erase.test.ts.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 } from 'uuid';
 import { loadConfig, type Config } from '../config.ts';
@@ -41,9 +45,12 @@ is left. "ledger" prints all erasures, which name nobody; "again" does those of 
 know: after a backup from before was restored.`;
 
 const LOOK_MS = 500;
-/** That of the worker, which it has to catch up with: below, it would never come near where both cores are busy. */
+/**
+ * Equal to the worker's priority, which the replay has to catch up with: at a lower one it would not while both cores
+ * are busy.
+ */
 const PRIORITY = 5;
-/** Who asks by this command. */
+/** `keyId` of erasures requested by this command. */
 const KEY_ID = 'command';
 
 const OF_TARGET = { instance: { type: 'string' }, reason: { type: 'string' } } as const;
@@ -112,7 +119,7 @@ function ascending(numbers: readonly number[]): number[] {
   return [...new Set(numbers)].sort((a, b) => a - b);
 }
 
-/** What the digest of an erasure is made from, as the route makes it. */
+/** Returns the text whose digest names the erased target; the API route uses the same. */
 function nameOf(
   kind: ErasedKind,
   {
@@ -219,7 +226,7 @@ function onLedger(work: (opened: Opened) => Promise<number | void>): Work {
   });
 }
 
-/** Does what is open. Where a service does it already, waits for the erasure `id`. */
+/** Runs the open erasures. If a service already does, waits for the erasure `id`. */
 async function runOpen(run: CommandRun, id: string | null): Promise<number> {
   const config = loadConfig();
   for (const concern of prepareDataDirectory(config.dataDir)) process.stderr.write(`${concern}\n`);
@@ -259,11 +266,11 @@ async function runOpen(run: CommandRun, id: string | null): Promise<number> {
   }
   if (id === null) return 1;
   await whenDone(id)(run);
-  // The views of this machine were made before.
+  // The views of this machine were built before that.
   return runOpen(run, id);
 }
 
-/** Resolves once somebody else has done it. */
+/** Resolves once another process has done the erasure. */
 function whenDone(id: string): Work {
   return onLedger(async ({ ledger }) => {
     process.stderr.write('The service erases it once it has ended what it is doing.\n');
@@ -277,7 +284,7 @@ function whenDone(id: string): Work {
   });
 }
 
-/** A sentence on the backups that hold what was erased. */
+/** Describes the backups that contain the erased data. */
 function heldBy(backups: readonly HoldingBackup[]): string {
   if (backups.length === 0) return 'No backup that is known holds it.';
   const each = backups.map(({ id, expiresAt }) =>
@@ -286,7 +293,7 @@ function heldBy(backups: readonly HoldingBackup[]): string {
   return `These backups still hold it: ${each.join(', ')}.`;
 }
 
-/** Says what went. */
+/** Prints the receipt. */
 function show(id: string): Work {
   return onLedger(async ({ connection, ledger }) => {
     const erasure = await found(ledger, id);

@@ -1,4 +1,8 @@
-/** The file that `npm run erase -- ledger` writes. Covered by test/cli/erase.test.ts. */
+/**
+ * Reads the file that `npm run erase -- ledger` writes.
+ *
+ * Test: test/cli/erase.test.ts.
+ */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ERASED_KINDS, type Erasure } from '../domain/erasures.ts';
@@ -6,10 +10,10 @@ import { UUID_PATTERN } from '../domain/ids.ts';
 import { SetupError } from '../errors.ts';
 import { MOST_ERASED_MESSAGES } from '../web/ingest/erasure-body.ts';
 
-/** UTF-16 units. */
+/** Longest reason, UTF-16 units. */
 export const MOST_OF_REASON = 500;
 
-/** The erasures of a file that `ledger` wrote, as they are to be done: the newest first. Throws SetupError. */
+/** Reads the erasures of a file as new ones, newest first. Throws SetupError. */
 export function erasuresIn(file: string): Erasure[] {
   const fault = (line: number, what: string): SetupError => new SetupError(`${file}, line ${line}: ${what}.`);
   let text: string;
@@ -35,7 +39,7 @@ function jsonOf(line: string): unknown {
 }
 
 const uuid = z.string().regex(UUID_PATTERN);
-/** What of a line of the ledger is taken: how far it was belongs to another time. */
+/** Schema of a line. The state of the erasure is not read: it belongs to another stream. */
 const ERASURE_LINE = z
   .object({
     id: uuid,

@@ -1,4 +1,8 @@
-/** `npm run export -- --group-by SESSION …`: every row of a query as a file, from a running service. */
+/**
+ * `npm run export -- --group-by SESSION …`: writes every row of a query of a running service to a file.
+ *
+ * Test: test/e2e/export-rules.test.ts.
+ */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -19,7 +23,7 @@ import { ACCESS_OPTIONS, accessOf } from './local-url.ts';
 
 const FORMATS = ['csv', 'ndjson', 'parquet'] as const;
 type Format = (typeof FORMATS)[number];
-/** Until the first row is there. */
+/** Limit until the first row. */
 const TIMEOUT_MS = 300_000;
 const PATIENCE_MS = 10_000;
 
@@ -114,7 +118,7 @@ async function write(given: Arguments, groupBy: GroupBy): Promise<void> {
   }
 }
 
-/** The body of the answer. Throws SetupError that says what is wrong. */
+/** Returns the body of the answer. Throws SetupError with the reason. */
 async function ask({ format, search, url, key }: Arguments): Promise<Readable> {
   const accept = format === 'csv' ? 'text/csv' : 'application/x-ndjson';
   const parameters = Object.fromEntries(search);
@@ -130,7 +134,9 @@ async function ask({ format, search, url, key }: Arguments): Promise<Readable> {
   }
 }
 
-/** Writes each element as an object of its entity's members, its bucket and its metrics; how many there are. */
+/**
+ * Writes each element as one object of its entity's members, its bucket and its metrics; returns the number of rows.
+ */
 async function flatten(body: Readable, name: string, file: string): Promise<number> {
   const target = createWriteStream(file);
   let rows = 0;

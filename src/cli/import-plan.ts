@@ -1,4 +1,8 @@
-/** Tells how each file is going to be read, and asks where that is not sure. */
+/**
+ * Plans how each file of an import is read, and asks where that is not sure. Nothing is sent while a question is open.
+ *
+ * Test: test/cli/import-plan.test.ts.
+ */
 import { createInterface } from 'node:readline';
 import { printable } from '../domain/printable.ts';
 import { count, type Progress } from '../domain/progress.ts';
@@ -14,42 +18,42 @@ import type { DateOrder } from '../doors/import/written-dates.ts';
 import { INTERRUPTED } from './command.ts';
 import { shownLater } from './progress.ts';
 
-/** Where a person sees a question, and types. */
+/** The terminal for questions. */
 export interface Terminal {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
 }
 
-/** Ctrl-C or SIGTERM came before everything was planned. */
+/** Thrown when Ctrl-C or SIGTERM comes before all files are planned. */
 export class PlanInterrupted extends Error {}
 
 export interface PlanOptions extends HowToRead {
-  /** Where a person answers; null: nobody is there. */
+  /** Null if nobody can answer questions. */
   readonly ask: Terminal | null;
-  /** What was recognised is told elsewhere. */
+  /** Leaves out the lines about recognised formats; another function prints them. */
   readonly quiet?: boolean;
-  /** Says how far it is where it takes long, and what was recognised. */
+  /** Shows slow steps and the recognised formats. */
   readonly progress: Progress;
   readonly signal: AbortSignal;
 }
 
-/** What a command line says of every file. */
+/** Options of the command line that apply to every file. */
 interface HowToRead {
   readonly format?: string | undefined;
   readonly mapping?: Mapping | undefined;
   readonly dates?: DateOrder | undefined;
   readonly timeZone?: string | undefined;
-  /** The other options as they were given, which a command that is printed repeats. Without `--key`. */
+  /** The other options as given, for commands that are printed; never `--key`. */
   readonly repeated?: readonly string[] | undefined;
 }
 
-/** What a command line names, and how it says that it is to be read. */
+/** Files of a command line with their options. */
 export interface Named extends HowToRead {
   readonly files: readonly string[];
   readonly encoding: string | undefined;
 }
 
-/** All plans. `sure` is false where somebody must say more first; `unread` counts the files that cannot be read. */
+/** All plans. `sure` is false if a question is open; `unread` counts unreadable files. */
 interface Planned {
   readonly plans: FilePlan[];
   readonly sure: boolean;
@@ -58,12 +62,12 @@ interface Planned {
 
 const YES: ReadonlySet<string> = new Set(['y', 'yes']);
 const NO: ReadonlySet<string> = new Set(['', 'n', 'no']);
-/** Files of which the format is printed one by one. */
+/** Maximum files described one by one. */
 const MAX_TOLD = 20;
 
 /**
- * Opens and plans what was named, does the work and removes what was kept of pipes, Ctrl-C or not. Throws as `planAll`;
- * the exit code, that of an interruption where it came first.
+ * Opens and plans the files, does the work, and removes copies of pipes even after Ctrl-C. Returns the exit code.
+ * Throws the errors of `planAll`.
  */
 export async function withPlans(
   { files, format, mapping, dates, timeZone, encoding, repeated }: Named,
@@ -87,8 +91,8 @@ export async function withPlans(
 }
 
 /**
- * Plans all files and tells it. Throws SetupError when nobody knows how to read a file that was named, or when there is
- * nothing to import; PlanInterrupted.
+ * Plans all files and prints the plans. Throws SetupError if no format fits a named file or there is nothing to import;
+ * PlanInterrupted.
  */
 export async function planAll(
   { inputs, faults }: Inputs,
@@ -134,7 +138,7 @@ export async function planAll(
         if (!quiet) tell(`${input.name}: ${describePlan(plan)}`);
         if (plan.recognition.confidence >= SURE) plans.push(plan);
         else {
-          // The question stands in a line of its own, and no bar is drawn over it.
+          // The progress bar must not overwrite the question.
           shown.end();
           if (await agrees(plan, ask, signal)) plans.push(plan);
           else if (input.named) {
@@ -160,18 +164,18 @@ export async function planAll(
   return { plans: joined(plans), sure, unread };
 }
 
-/** What a plan reads a file as, in words. */
+/** Describes the format of a plan. */
 export function describePlan({ format, recognition, mapping }: FilePlan): string {
   const columns = mapping.length === 0 ? '' : `: ${mapping.join(' ')}`;
   return `${format.title} (${recognition.reason})${columns}`;
 }
 
-/** A place in a file, as editors and compilers write it where it is a line. */
+/** Formats a place like editors and compilers: `file:line`. */
 export function placeOf({ file, line, unit }: Omit<Finding, 'message'>): string {
   return unit === undefined ? `${file}:${line}` : `${file} ${unit} ${line}`;
 }
 
-/** Asks until the answer is yes or no. Enter and the end of the input are no. Throws PlanInterrupted. */
+/** Asks until the answer is yes or no. Enter and the end of input mean no. Throws PlanInterrupted. */
 async function agrees(plan: FilePlan, ask: Terminal | null, signal: AbortSignal): Promise<boolean> {
   if (ask === null) return false;
   const questions = createInterface({ ...ask, terminal: true, signal });
@@ -181,7 +185,7 @@ async function agrees(plan: FilePlan, ask: Terminal | null, signal: AbortSignal)
     questions.close();
   });
   questions.setPrompt(`Import ${printable(plan.parts[0].input.name)} like this? [y/N] `);
-  // Before the question is asked: what closes it meanwhile would not be heard.
+  // Created before the question, so that an early close is noticed.
   const answers = questions[Symbol.asyncIterator]();
   questions.prompt();
   try {
@@ -195,13 +199,13 @@ async function agrees(plan: FilePlan, ask: Terminal | null, signal: AbortSignal)
   } finally {
     questions.close();
   }
-  // What follows stands in a line of its own.
+  // Ends the line of the question.
   ask.output.write('\n');
   if (interrupted || signal.aborted) throw new PlanInterrupted();
   return false;
 }
 
-/** The options that say how a file is read, and into what, stay: without them it would be read otherwise. */
+/** Prints the command that confirms the guess. Options that influence reading and destination are repeated. */
 function howToConfirm(
   { parts: [{ input }], format, mapping }: FilePlan,
   repeated: readonly string[],

@@ -1,6 +1,7 @@
 /**
- * `npm run import -- --dry-run`: shows what an import would send, without a service. Covered by
- * test/cli/import.test.ts.
+ * `npm run import -- --dry-run`: shows what an import would send, without a service.
+ *
+ * Test: test/cli/import.test.ts.
  */
 import { printable } from '../domain/printable.ts';
 import { roleOf } from '../domain/records.ts';
@@ -22,8 +23,8 @@ const PREVIEW_CHARACTERS = 100;
 type Named = Pick<ImportOptions, 'source' | 'user' | 'signal'>;
 
 /**
- * Prints the first conversations of a file as they would be imported, then what the whole of it holds. False when
- * something of it cannot be imported.
+ * Prints the first conversations of a file as they would be imported, then totals of the whole file. Returns false if
+ * part of it cannot be imported.
  */
 export async function printPreview(plan: FilePlan, named: Named, progress: Progress): Promise<boolean> {
   const names = plan.parts.map(({ input }) => input.name);
@@ -43,7 +44,7 @@ async function printFirst(plan: FilePlan, named: Named): Promise<void> {
       if (shown === PREVIEW_CONVERSATIONS) return;
     }
   } catch {
-    // Where the file is damaged is said of the whole.
+    // The totals report the damage.
   }
   if (shown === 0 && named.signal?.aborted !== true)
     console.log(`  no conversation in the first ${PREVIEW_ENTRIES} entries`);
@@ -92,7 +93,7 @@ function printConversation({ source, id, messages }: Conversation): void {
   console.log(printable(`  ${name}, ${countOf(messages.length, 'message')}`));
   for (const { role, content, userId, metadata } of messages.slice(0, PREVIEW_TURNS)) {
     const at = metadata?.['createdAt'];
-    // A column for the user stands beside the assistant's messages, too: they are to that user, not from them.
+    // Assistant messages may have a user column too, which names the receiver.
     const who = userId === undefined || roleOf(role) !== 'user' ? role : `${role} ${userId}`;
     const text =
       [...content].length > PREVIEW_CHARACTERS

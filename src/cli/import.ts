@@ -1,4 +1,8 @@
-/** `npm run import -- FILE|FOLDER|- …`: sends conversations from files to a running service. */
+/**
+ * `npm run import -- FILE|FOLDER|- …`: sends conversations from files to a running service.
+ *
+ * Test: test/cli/import.test.ts.
+ */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UUID_PATTERN } from '../domain/ids.ts';
@@ -68,9 +72,9 @@ Our own format has one conversation per line:
 ${FORMAT}
 Exit status: 0 all imported, 1 a line failed or the import stopped, 2 wrong usage, 130 interrupted.`;
 
-/** Its turns are plain strings. */
+/** Its turns are plain strings, which an import rejects. */
 const DEMO_FILE = resolve(import.meta.dirname, '../../examples/demo/conversations.jsonl');
-/** At most this many findings are printed one by one. */
+/** Maximum findings printed one by one. */
 const MAX_PRINTED_FINDINGS = 100;
 const MAX_PRINTED_WARNINGS = 10;
 const VISIBLE_WAIT_MS = 120_000;
@@ -79,7 +83,7 @@ const RETRY_TOLD_EVERY_MS = 5000;
 const PROBE_MS = 10_000;
 
 interface Arguments extends Named {
-  /** The mapping as it was given. */
+  /** The mapping as given. */
   readonly pairs: readonly string[];
   readonly into: Destination;
   readonly named: Pick<ImportOptions, 'source' | 'user'>;
@@ -155,7 +159,7 @@ const importing = action({
   },
 });
 
-/** What was given besides how a file is read: `--map` and `--format` are said anew, and no key is printed. */
+/** Returns the options to repeat in a printed command. `--map` and `--format` are printed separately, the key never. */
 function optionsToRepeat(values: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(values).flatMap(([name, value]) => {
     if (['map', 'format', 'key'].includes(name)) return [];
@@ -164,7 +168,7 @@ function optionsToRepeat(values: Readonly<Record<string, unknown>>): string[] {
   });
 }
 
-/** What stands behind `--map` besides its first value reads like a file: `--map role=sender content=text`. */
+/** Separates files from further values of `--map`, which parse as operands: `--map role=sender content=text`. */
 function readOperands(
   operands: readonly string[],
   pairs: readonly string[] | undefined,
@@ -211,7 +215,7 @@ async function importAll(args: Arguments, run: CommandRun): Promise<number> {
   const client = new ServiceClient({ url: args.url, key: args.key, onRetry: retryTeller(progress) });
   await probe(args.url);
   const { stdin: input, stderr: output } = process;
-  // Whoever keeps the standard error in a file would not see the question.
+  // Redirected standard error would hide the question.
   const ask = input.isTTY && output.isTTY ? { input, output } : null;
   const signal = run.interruption();
   return withPlans(args, { ask, progress, signal }, async ({ plans, sure, unread }) => {
@@ -277,7 +281,10 @@ async function importPlans(
   return summary.failedLines > 0 || summary.brokenFiles.length > 0 ? 1 : 0;
 }
 
-/** With everything that names conversations: under another name they would be counted again. */
+/**
+ * Returns the command that continues the import, with all options that name conversations: other names would count them
+ * again.
+ */
 function commandToGoOn(
   { files, format, pairs, dates, timeZone, encoding, named }: Arguments,
   instanceId: string | null,
@@ -298,14 +305,14 @@ function commandToGoOn(
   return printable([...files, ...given].map(shellWord).join(' '));
 }
 
-/** @throws SetupError when one is not there */
+/** @throws SetupError when a file is missing */
 function checkFiles(files: readonly string[]): void {
   for (const file of files)
     if (file !== '-' && statSync(file, { throwIfNoEntry: false }) === undefined)
       throw new SetupError(`${file}: there is no such file.`);
 }
 
-/** Tells of requests that are tried again, not more often than every few seconds. */
+/** Returns a hook that prints retries, at most one every few seconds. */
 function retryTeller(progress: Progress): (reason: string, pauseMs: number) => void {
   let toldAt = Number.NEGATIVE_INFINITY;
   return (reason, pauseMs) => {
@@ -370,7 +377,10 @@ function printSummary(summary: ImportSummary): void {
   console.log(lines.join('\n'));
 }
 
-/** Says when everything is visible. A failure to see it is no failure of the import. The signal ends the waiting. */
+/**
+ * Waits and prints when everything is visible. A failure to check is no failure of the import. The signal ends the
+ * wait.
+ */
 async function tellWhenVisible(
   client: ServiceClient,
   summary: ImportSummary,
@@ -381,7 +391,7 @@ async function tellWhenVisible(
   const show = (): void =>
     shown.update({ done: counted, details: `${count(counted)} of ${count(summary.messages)} messages` });
   show();
-  // The service may take long for the first of them.
+  // The first messages may take the service long.
   const timer = setInterval(show, SHOWN_EVERY_MS).unref();
   try {
     const visible = await waitUntilVisible(client, summary, VISIBLE_WAIT_MS, (messages) => {

@@ -1,4 +1,8 @@
-/** `npm run instances`: makes, lists and changes instances. Covered by test/cli/keys.test.ts. */
+/**
+ * `npm run instances`: creates, lists and changes instances.
+ *
+ * Test: test/cli/keys.test.ts.
+ */
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { lengthOf, MAX_INSTANCE_NAME_LENGTH } from '../domain/limits.ts';
 import { isPlainName, NAME_RULE, printable } from '../domain/printable.ts';

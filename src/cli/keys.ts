@@ -1,4 +1,8 @@
-/** `npm run keys`: makes, lists and revokes API keys. */
+/**
+ * `npm run keys`: creates, lists and revokes API keys. A key is printed once, at its creation.
+ *
+ * Test: test/cli/keys.test.ts.
+ */
 import { inOrder, isKeyScope, KEY_SCOPES, type KeyScope } from '../domain/key-scopes.ts';
 import { isPlainName, NAME_RULE, printable } from '../domain/printable.ts';
 import { SetupError } from '../errors.ts';
@@ -77,7 +81,7 @@ const revoke = action({
   },
 });
 
-/** Reads lists of scopes, separated by commas. Throws UsageError. */
+/** Parses comma-separated lists of scopes. Throws UsageError. */
 function readScopes(lists: readonly string[]): KeyScope[] {
   const names = lists.flatMap((list) => list.split(',')).map((name) => name.trim().toLowerCase());
   const known = new Intl.ListFormat('en-GB').format(KEY_SCOPES);

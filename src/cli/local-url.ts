@@ -1,18 +1,22 @@
-/** Where commands reach a running service. Covered by test/cli/local-url.test.ts and test/cli/import.test.ts. */
+/**
+ * Address and key of the running service that a command calls.
+ *
+ * Test: test/cli/local-url.test.ts.
+ */
 import { loadConfig, readEnvironment, type Config } from '../config.ts';
 import { UsageError } from './command.ts';
 
-/** Where a command on the same machine reaches the web process of this configuration. */
+/** Returns the address of this configuration's web process on this machine. */
 export function localUrl({ host, port }: Pick<Config, 'host' | 'port'>): string {
   const everywhere = host === '0.0.0.0' || host === '::';
   if (everywhere) return `http://127.0.0.1:${port}`;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Options of every command that asks a running service. */
+/** Options of every command that calls a running service. */
 export const ACCESS_OPTIONS = { url: { type: 'string' }, key: { type: 'string' } } as const;
 
-/** Address and key: as given, else of the environment. Throws UsageError. */
+/** Returns address and key from the options, otherwise from the environment. Throws UsageError. */
 export function accessOf(given: { readonly url?: string; readonly key?: string }): {
   readonly url: string;
   readonly key: string;

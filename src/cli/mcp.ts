@@ -1,4 +1,8 @@
-/** `npm run mcp`: serves the tools for language models on standard input and output. */
+/**
+ * `npm run mcp`: serves the MCP tools on standard input and output.
+ *
+ * Test: test/e2e/mcp-rules.test.ts.
+ */
 import { createHttpDoor } from '../doors/mcp/http-door.ts';
 import { Reading } from '../doors/mcp/reading.ts';
 import { serveStandardIo } from '../doors/mcp/server.ts';
@@ -27,7 +31,7 @@ const serving = action({
       const server = serveStandardIo({ reading, now: Date.now }, failed);
       await new Promise<void>((done) => {
         ended.addEventListener('abort', () => done());
-        // A file as standard input ends without being closed.
+        // A file as standard input ends without a close event.
         for (const event of ['end', 'close']) process.stdin.once(event, () => done());
       });
       await server.close();

@@ -1,4 +1,8 @@
-/** What `npm run models` does, apart from the process around it. Covered by test/cli/models-command.test.ts. */
+/**
+ * The actions of `npm run models`, independent of the process.
+ *
+ * Test: test/cli/models-command.test.ts.
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
@@ -32,18 +36,17 @@ whole and can be used here. use writes EMBEDDING_MODEL to .env.`;
 
 export interface ModelsSurroundings {
   readonly config: Config;
-  /** What `EMBEDDING_MODEL` is where nobody set it. */
+  /** `EMBEDDING_MODEL` by default. */
   readonly defaultModel: string;
-  /** Absolute path. */
   readonly modelsDirectory: string;
-  /** The `.env` that the processes read. */
+  /** The `.env` file of the processes. */
   readonly envFile: string;
   readonly write: (text: string) => void;
   readonly progress: Progress;
   readonly signal: AbortSignal;
 }
 
-/** The command; `surroundings` is called once the command line is read. */
+/** Creates the command; `surroundings` is called after the command line is read. */
 export function modelsCommand(surroundings: (run: CommandRun) => ModelsSurroundings): Command {
   return {
     usage: MODELS_USAGE,
@@ -158,7 +161,7 @@ function progressOf(progress: Progress, write: (text: string) => void): PullOpti
   };
 }
 
-/** `8.4 MB`; `1.2 GB` from a thousand of them on. */
+/** Formats bytes: `8.4 MB`, or `1.2 GB` from 1000 MB on. */
 function megabytes(bytes: number): string {
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
@@ -226,7 +229,7 @@ async function use(surroundings: ModelsSurroundings, model: string): Promise<num
   }
 }
 
-/** What the choice of a model means for the views that there are. */
+/** Says if the existing views need a rebuild with the chosen model. */
 async function consequences(config: Config, embedder: LoadedEmbedder): Promise<string> {
   const active = readActiveEpoch(config.dataDir);
   if (active === null) return 'There are no views yet: "npm start" builds them with it.\n';

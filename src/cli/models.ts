@@ -1,6 +1,7 @@
 /**
- * `npm run models`: the embedding models that there are, fetching another, checking and choosing one.
- * Covered by test/cli/models-command.test.ts.
+ * `npm run models`: lists, fetches, checks and selects embedding models.
+ *
+ * Test: test/cli/models-command.test.ts.
  */
 import { join } from 'node:path';
 import { loadConfig } from '../config.ts';

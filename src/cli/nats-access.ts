@@ -1,4 +1,8 @@
-/** What commands open of the running service. Covered by test/cli/keys.test.ts and test/cli/dead-letters.test.ts. */
+/**
+ * Connects commands to the running service's NATS.
+ *
+ * Test: test/cli/keys.test.ts.
+ */
 import { loadConfig, type Config } from '../config.ts';
 import { AppError, SetupError } from '../errors.ts';
 import { openRegistry, type Registry } from '../web/registry/registry.ts';
@@ -8,7 +12,7 @@ import type { Work } from './command.ts';
 
 const REACH_MS = 3000;
 
-/** Connects to NATS for as long as `work` takes. Throws SetupError when nothing answers. */
+/** Connects to NATS for the duration of `work`. Throws SetupError when nothing answers. */
 export async function withConnection<Result>(
   config: Config,
   options: { readonly name: string; readonly giveUpAfterMs?: number },
@@ -26,7 +30,7 @@ export async function withConnection<Result>(
   }
 }
 
-/** Work on the stream of the running service. */
+/** Creates work that uses the stream of the running service. */
 export function onStream(
   work: (connection: StreamConnection, config: Config) => Promise<number | void>,
 ): Work {
@@ -36,7 +40,7 @@ export function onStream(
   };
 }
 
-/** Work on the registry of the running service. What the registry refuses becomes a SetupError. */
+/** Creates work that uses the registry of the running service. Refusals of the registry become SetupErrors. */
 export function onRegistry(work: (registry: Registry) => Promise<void>): Work {
   return onStream(async (connection, { streamReplicas }) => {
     try {

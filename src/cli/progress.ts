@@ -1,3 +1,8 @@
+/**
+ * Shows progress: a bar on a terminal, lines elsewhere. Its timers do not keep the process running.
+ *
+ * Test: test/cli/progress.test.ts.
+ */
 import { MultiBar } from 'cli-progress';
 import { printable, printableLines } from '../domain/printable.ts';
 import { duration, type Progress, type Standing, type Stretch } from '../domain/progress.ts';
@@ -10,13 +15,13 @@ interface Sample {
 
 const LINE_EVERY_MS = 10_000;
 const DRAW_EVERY_MS = 200;
-/** Rate and time left are those of this long. */
+/** Period over which rate and remaining time are measured. */
 const WINDOW_MS = 15_000;
-/** Samples are kept this far apart. */
+/** Shortest distance of kept samples. */
 const SAMPLE_EVERY_MS = 250;
 const BAR = '{title} {bar} {percentage}%  {text}';
 
-/** Shows progress on a stream. `now` gives milliseconds. Nothing here keeps the process running. */
+/** Shows progress on a stream. `now` is a clock in milliseconds. */
 export function openProgress(
   stream: NodeJS.WritableStream & { readonly isTTY?: boolean },
   now: () => number = () => performance.now(),
@@ -82,7 +87,7 @@ export function openProgress(
       clearInterval(timer);
       if (bars !== null) {
         draw();
-        // Lines that wait for the next drawing of the bar would be lost by stop.
+        // `stop` would lose lines that wait for the next drawing.
         bars.update();
         bars.stop();
       }
@@ -97,10 +102,10 @@ export function openProgress(
   return progress;
 }
 
-/** What is done sooner needs no word. */
+/** Shorter work shows no progress. */
 const QUIET_MS = 1000;
 
-/** Shows a stretch once it has taken a moment; what has been told before is above it. */
+/** Shows a stretch only after QUIET_MS; lines printed before appear above it. */
 export function shownLater(
   progress: Progress,
   stretch: Stretch,
@@ -122,7 +127,7 @@ export function shownLater(
   };
 }
 
-/** Per second, and milliseconds; null while nobody can say. */
+/** Rate per second and remaining milliseconds; null while unknown. */
 function speedOf(samples: readonly Sample[], { to }: Stretch): { rate: number | null; left: number | null } {
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || last.at <= first.at) return { rate: null, left: null };

@@ -1,4 +1,8 @@
-/** `npm run rebuild`: makes new views beside the live ones, then switches to them. */
+/**
+ * `npm run rebuild`: builds new views beside the live ones, then switches to them.
+ *
+ * Test: test/cli/rebuild.test.ts.
+ */
 import { resolve } from 'node:path';
 import { keysFolder } from '../worker/backup/keys.ts';
 import { loadConfig } from '../config.ts';
@@ -62,7 +66,7 @@ const rebuildViews = action({
       throw new UsageError('--source takes stream or facts');
     if (values.keys !== undefined && values['from-backup'] === undefined)
       throw new UsageError('--keys belongs to --from-backup');
-    // With --rollback it would delete what is to be gone back to.
+    // With --rollback it would delete the views to go back to.
     if (cleaning && Object.keys(values).length > 1) throw new UsageError('--clean stands alone');
     return (run) =>
       runLocked(run, {
@@ -78,7 +82,7 @@ const rebuildViews = action({
   },
 });
 
-/** Does what the options say, while no other rebuild runs on the data directory. */
+/** Runs the selected action while no other rebuild runs on the data directory. */
 async function runLocked(run: CommandRun, options: Options): Promise<number> {
   const config = loadConfig();
   if (readActiveEpoch(config.dataDir) === null) {
@@ -90,7 +94,7 @@ async function runLocked(run: CommandRun, options: Options): Promise<number> {
     taken: `Another rebuild runs on the data directory ${config.dataDir}: let it end, or stop it.`,
   });
   try {
-    // Read again behind the lock: another rebuild may just have switched.
+    // Read again under the lock: another rebuild may just have switched.
     const active = readActiveEpoch(config.dataDir) as ActiveEpoch;
     if (options.clean) {
       const removed = clean(config.dataDir, active);
@@ -115,9 +119,9 @@ async function runLocked(run: CommandRun, options: Options): Promise<number> {
 }
 
 /**
- * What `--from-backup` names, checked; null without it.
+ * Returns the checked archive of `--from-backup`; null without it.
  *
- * @throws SetupError when the backup is damaged or does not hold the beginning of the stream either
+ * @throws SetupError when the backup is damaged or lacks the beginning of the stream too
  */
 async function archiveOf(folder: string | undefined, keys: string): Promise<StreamArchive | null> {
   if (folder === undefined) return null;

@@ -1,4 +1,8 @@
-/** What commands open that replay the stream. Covered by test/cli/rebuild.test.ts and test/cli/erase.test.ts. */
+/**
+ * Opens what a replay of the stream needs, for rebuilds and erasures.
+ *
+ * Test: test/cli/rebuild.test.ts.
+ */
 import { availableParallelism, constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
@@ -18,31 +22,31 @@ import { openProgress } from './progress.ts';
 
 const CACHE_DIRECTORY = join(import.meta.dirname, '../..', '.cache');
 const CONNECTION = { name: 'undertone rebuild' };
-/** A server of ours that runs answers sooner. */
+/** A running local server answers sooner. */
 const PROBE_MS = 500;
-/** Each holds a model of its own. */
+/** Maximum threads; each loads a model. */
 const MOST_THREADS = 8;
-/** Of the stream, for each thread: what analysing less takes, loading the model once more takes as well. */
+/** Bytes of the stream per thread: analysing fewer takes less time than loading another model. */
 const BYTES_PER_THREAD = 128 * 1024;
 
 export interface ReplayOptions {
-  /** Messages a second at most. Default: as many as go. */
+  /** Maximum messages per second. Default: unlimited. */
   readonly throttle?: number | null;
   readonly archive?: StreamArchive | null;
-  /** Of the process, as in `setPriority`. Default: the lowest. */
+  /** Process priority for `setPriority`. Default: the lowest. */
   readonly priority?: number;
-  /** The command that goes on after an interruption. */
+  /** The command that continues after an interruption. */
   readonly hint: string;
 }
 
-/** Opens what a replay needs, at a low priority, and closes it; an interruption becomes exit code 130. */
+/** Opens the settings at a low priority, runs `work` and closes them; an interruption becomes exit code 130. */
 export async function withReplaySettings(
   config: Config,
   run: CommandRun,
   { throttle = null, archive = null, priority = constants.priority.PRIORITY_LOW, hint }: ReplayOptions,
   work: (settings: RebuildSettings) => Promise<void>,
 ): Promise<number> {
-  // Before anything starts threads: they inherit it.
+  // Set before threads start, because they inherit it.
   setPriority(priority);
   const signal = run.interruption();
   const progress = openProgress(process.stdout);
@@ -81,13 +85,13 @@ function mostThreads(): number {
   return Math.min(availableParallelism(), MOST_THREADS);
 }
 
-/** As many threads as the stream keeps busy. */
+/** Returns the number of threads that the stream can keep busy. */
 async function threadsFor(connection: StreamConnection): Promise<number> {
   const threads = Math.floor((await readBytes(connection)) / BYTES_PER_THREAD);
   return Math.max(1, Math.min(threads, mostThreads()));
 }
 
-/** Our own nats-server when it does not run: the service may be stopped because its views need a rebuild. */
+/** Starts our own nats-server if it does not run: the service may be stopped because its views need a rebuild. */
 async function ownServer(config: Config): Promise<{ stop: () => Promise<void> } | null> {
   if (config.natsUrl !== undefined) return null;
   try {

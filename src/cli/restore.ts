@@ -1,4 +1,8 @@
-/** `npm run restore -- DIR`: puts a backup back into an empty data directory. */
+/**
+ * `npm run restore -- DIR`: restores a backup into an empty data directory. A failure leaves nothing behind.
+ *
+ * Test: test/cli/backup.test.ts.
+ */
 import {
   createWriteStream,
   existsSync,
@@ -50,9 +54,9 @@ service first. Afterwards, npm start continues from where the backup was taken.
 
 const CACHE_DIRECTORY = join(import.meta.dirname, '../..', '.cache');
 const CONNECT_MS = 10_000;
-/** What the data directory may hold already: keys, without which a backup is none, and what the system made. */
+/** Names that the data directory may contain before: keys of encrypted backups, and a folder of the file system. */
 const MAY_BE_THERE = new Set(['backup-keys', 'lost+found']);
-/** Below the data directory; what is in it is moved up when everything is there. */
+/** Folder inside the data directory; its content is moved up when complete. */
 const WORK_FOLDER = 'restoring';
 const EPOCH = 1;
 
@@ -87,7 +91,7 @@ async function restoreFrom(
   let { views } = manifest;
   try {
     const erased = await restoreStreams(config, work, backup, erasures, progress);
-    // Views that hold what went are not restored: the worker makes others from the stream without it.
+    // Views with erased data are not restored; the worker rebuilds them from the redacted stream.
     if (erased === 0) await restoreViews(work, backup, progress);
     else views = null;
     for (const name of readdirSync(work).toSorted().toReversed())
@@ -160,13 +164,13 @@ async function restoreStreams(
   }
 }
 
-/** In the copy of the ledger of backups, this one is not finished yet. */
+/** Completes this backup in the restored ledger, whose copy was taken before the backup ended. */
 async function noteRestored(connection: StreamConnection, { id, streams }: Manifest): Promise<void> {
   const lastSequence = streams.find(({ name }) => name === CONVERSATIONS_STREAM)?.lastSequence ?? 0;
   if (id !== undefined) await (await BackupLedger.open(connection)).finish(id, lastSequence);
 }
 
-/** @throws SetupError when the server holds anything of ours */
+/** @throws SetupError when the server contains used streams of ours */
 async function prepareStreams(connection: StreamConnection, config: Config): Promise<void> {
   for (const { name } of ARCHIVED_STREAMS) {
     const { lastSequence } = await extentOf(connection, name);

@@ -1,4 +1,8 @@
-/** `npm run retention`: shows and sets how long an instance keeps what was said. */
+/**
+ * `npm run retention`: shows and sets how long an instance keeps conversations.
+ *
+ * Test: test/cli/retention.test.ts.
+ */
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { KEPT_FOR_EVER, type Retention } from '../domain/retention.ts';
 import { SetupError } from '../errors.ts';

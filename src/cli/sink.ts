@@ -1,4 +1,8 @@
-/** `npm run sink -- --to FOLDER`: facts and rollups as Parquet files, for other programs to read. */
+/**
+ * `npm run sink -- --to FOLDER`: writes facts and rollups as Parquet files.
+ *
+ * Test: test/cli/sink.test.ts.
+ */
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,7 +41,7 @@ Exit status: 0 written or stopped, 1 it failed (with --once, or it cannot begin)
 
 interface Options {
   readonly to: string;
-  /** Null: once. */
+  /** Null runs once. */
   readonly everyMs: number | null;
   readonly tables: readonly SinkTable[];
   readonly instances: readonly string[] | null;
@@ -65,7 +69,7 @@ const sinking = action({
 });
 
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-/** What a timer can wait. */
+/** Longest delay of a timer. */
 const MAX_PAUSE_MS = 2 ** 31 - 1;
 
 function readPause(text: string): number {
@@ -95,7 +99,7 @@ async function sink(options: Options, { interruption }: CommandRun): Promise<num
   const { dataDir } = loadConfig();
   const views = loadViews(VIEWS_DIRECTORY);
   const signal = interruption();
-  // Web and worker go first.
+  // Lower priority than web and worker.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   const { everyMs } = options;
   const works = (work: () => unknown): Promise<boolean> => succeeds(work, everyMs !== null);
@@ -103,7 +107,7 @@ async function sink(options: Options, { interruption }: CommandRun): Promise<num
   try {
     for (;;) {
       const startedAt = performance.now();
-      // No folder is made while there are no views; one that cannot be had ends the command.
+      // Creates no folder while there are no views; an unusable folder ends the command.
       if (await works(() => activeEpochOf(dataDir))) {
         const opened = (folder ??= await SinkFolder.open(options.to));
         await works(() => once(opened, { dataDir, views }, options, signal));
@@ -119,7 +123,9 @@ async function sink(options: Options, { interruption }: CommandRun): Promise<num
   }
 }
 
-/** Whether it works; where another run follows, a SetupError is told and ends nothing. Throws what it throws. */
+/**
+ * Returns true on success. If another run follows, a SetupError is printed and returns false. Other errors are thrown.
+ */
 async function succeeds(work: () => unknown, hasNext: boolean): Promise<boolean> {
   try {
     await work();
@@ -131,7 +137,7 @@ async function succeeds(work: () => unknown, hasNext: boolean): Promise<boolean>
   }
 }
 
-/** One run. Throws SetupError that says why it failed, SinkInterrupted, or what nobody expects. */
+/** Does one run. Throws SetupError with the reason of a failure, SinkInterrupted, or an unexpected error. */
 async function once(
   folder: SinkFolder,
   { dataDir, views }: { readonly dataDir: string; readonly views: readonly View[] },

@@ -1,6 +1,10 @@
+/**
+ * Formats rows as aligned columns under a heading. Cells are made printable, because their text may come from outside.
+ *
+ * Test: test/cli/keys.test.ts.
+ */
 import { printable } from '../domain/printable.ts';
 
-/** Rows under a heading as lines, columns aligned; what cells say may come from outside. */
 export function tableOf(heading: readonly string[], cells: readonly (readonly string[])[]): string {
   const rows = [heading, ...cells.map((row) => row.map(printable))];
   const widths = heading.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
