@@ -1,4 +1,9 @@
-/** Covered by test/web/page/page.test.ts. */
+/**
+ * Serves the dashboard at `/`. Its script and style are bundled in memory; it calls the public API with its reader's
+ * own sign-in.
+ *
+ * Test: test/web/page/page.test.ts.
+ */
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -37,7 +42,7 @@ const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2f5d8a"/>' +
   '<path d="M6 20c4-11 6-11 10 0s6 4 10-6" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round"/></svg>';
 
-/** The page's script and style, bundled from the sources in memory: nothing is generated on disk. */
+/** Bundles the page's script and style from the sources; writes nothing to disk. */
 export async function bundlePage(): Promise<Readonly<Record<'page.js' | 'page.css', Buffer>>> {
   const { outputFiles } = await build({
     entryPoints: { page: join(CLIENT, 'main.tsx') },
@@ -61,7 +66,6 @@ export async function bundlePage(): Promise<Readonly<Record<'page.js' | 'page.cs
   return { 'page.js': fileOf('.js'), 'page.css': fileOf('.css') };
 }
 
-/** `/`: the dashboard. It asks the same routes as everybody, with the key of whoever looks at it. */
 export function registerDashboard(app: FastifyInstance): void {
   const files = once(makeFiles);
   const send = async (request: FastifyRequest, reply: FastifyReply, name: string): Promise<unknown> => {

@@ -1,4 +1,8 @@
-/** How a browser stays signed in. Covered by test/web/page/sign-in.test.ts. */
+/**
+ * Routes that sign a browser in and out of the dashboard.
+ *
+ * Test: test/web/page/sign-in.test.ts.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SIGN_IN_PATH } from '../../domain/page-sign-in.ts';
 import { AppError } from '../../errors.ts';
@@ -7,8 +11,9 @@ import { cookieName, tokenOf } from '../auth.ts';
 import type { SignIns } from '../dependencies.ts';
 
 /**
- * POST /dashboard/session: a key opens a sign-in, whose token the browser keeps in a cookie that no script can read.
- * DELETE ends it. Both need a header that no other site can send, and the cookie goes with no request of another site.
+ * POST /dashboard/session exchanges a key for a sign-in, whose token goes into a cookie that no script can read; DELETE
+ * ends it. Both need a header that no other site can send, and the browser sends the cookie with no request of another
+ * site.
  */
 export function registerSignIn(scope: FastifyInstance, signIns: SignIns): void {
   const config = { scope: null, instance: 'own', isBodiless: true } as const;
@@ -16,7 +21,7 @@ export function registerSignIn(scope: FastifyInstance, signIns: SignIns): void {
     const key = request.headers['x-api-key'];
     if (typeof key === 'string') await recordAudit(request, 'SIGN_IN');
     const signIn = typeof key === 'string' ? await signIns.open(key) : null;
-    // A sign-in opens no other one, which would outlive it.
+    // A sign-in cannot open another one, which would outlive it.
     if (signIn === null) throw new AppError('MISSING_API_KEY', 'The x-api-key header is required.');
     void reply.header('Set-Cookie', cookie(request, signIn.token, signIn.endsAt));
     return { endsAt: new Date(signIn.endsAt).toISOString() };

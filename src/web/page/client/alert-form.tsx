@@ -1,4 +1,8 @@
-/** A form that makes an alert. */
+/**
+ * The dialog that creates an alert.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { useState } from 'preact/hooks';
 import type { Condition, Counted, Format, Window } from '../../../contract/alerts.ts';
 import { THINGS, WINDOW_WORDS } from './alert-words.ts';
@@ -22,7 +26,7 @@ interface Asked {
   readonly kind: Kind;
   readonly groupBy: Counted;
   readonly window: Window;
-  /** As it stands in its field. */
+  /** Raw text of its input, as the next two. */
   readonly atLeast: string;
   readonly factor: string;
   /** Percent. */
@@ -38,7 +42,7 @@ const START: Asked = {
   above: '20',
 };
 
-/** What is asked for, as the service takes it; it says what is wrong with a number. */
+/** Returns the condition for the API, which validates its numbers. */
 function conditionOf({ kind, groupBy, window, atLeast, factor, above }: Asked): Condition {
   const least = Number(atLeast);
   switch (kind) {
@@ -149,7 +153,7 @@ export function NewAlertDialog({
   );
 }
 
-/** People write addresses of e-mail, and with spaces between them. */
+/** Turns e-mail addresses, in any common notation, into a mailto URL; returns other text unchanged. */
 function addressOf(text: string): string {
   if (text.includes('://') || !text.includes('@')) return text;
   const people = text.startsWith('mailto:') ? text.slice('mailto:'.length) : text;

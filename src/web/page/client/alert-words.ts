@@ -1,4 +1,8 @@
-/** What an alert waits for, in words. Covered by test/web/page/alert-words.test.ts. */
+/**
+ * Words conditions and deliveries of alerts.
+ *
+ * Test: test/web/page/alert-words.test.ts.
+ */
 import type { Alert, Condition, Counted, Window } from '../../../contract/alerts.ts';
 import { shownShare } from './format.ts';
 
@@ -19,7 +23,7 @@ const BEFORE_WORDS: Readonly<Record<Window, string>> = {
 };
 const SIGNALS = { SAT: 'a signal of satisfaction', DSAT: 'a signal of dissatisfaction' } as const;
 
-/** One sentence without its full stop. */
+/** Returns a sentence without its full stop. */
 export function conditionWords(condition: Condition): string {
   switch (condition.kind) {
     case 'count':
@@ -46,7 +50,7 @@ export function conditionWords(condition: Condition): string {
   }
 }
 
-/** Where messages go. Of people only the domains are known: their names are nobody else's business. */
+/** The API reveals only the domains of e-mail addresses. */
 export function deliveryWords({ url, format }: Alert['delivery']): string {
   if (format !== 'email') return `Posted to ${url}${format === 'slack' ? ' in the format of Slack' : ''}`;
   const domains = url.split(',').map((address) => address.slice(address.lastIndexOf('@') + 1));

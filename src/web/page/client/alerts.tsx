@@ -1,4 +1,8 @@
-/** The alerts of an instance: the condition and the URL of each, and what became of its messages. */
+/**
+ * The alerts of an instance: condition, delivery and latest messages of each.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { useState } from 'preact/hooks';
 import { NewAlertDialog } from './alert-form.tsx';
 import { conditionWords, deliveryWords } from './alert-words.ts';
@@ -67,7 +71,7 @@ export function AlertsPage({ instanceName }: { readonly instanceName: string }) 
   );
 }
 
-/** The secret is answered this once. */
+/** The API returns the secret only once. */
 function Secret({ made, onClose }: { readonly made: NewAlert; readonly onClose: () => void }) {
   return (
     <p class="notice done" role="status">
@@ -89,7 +93,7 @@ function Secret({ made, onClose }: { readonly made: NewAlert; readonly onClose: 
   );
 }
 
-/** Until then, most receivers have answered a test. */
+/** Most receivers have answered a test by then. */
 const TEST_SHOWN_AFTER_MS = 1500;
 
 function AlertSection({ alert, onChange }: { readonly alert: Alert; readonly onChange: () => void }) {

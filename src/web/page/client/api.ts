@@ -1,4 +1,8 @@
-/** The routes that the page asks, with the sign-in of whoever looks at it. */
+/**
+ * The page's client of the API. It uses the sign-in of the reader or the token of a link, and never stores a key.
+ *
+ * Test: test/web/page/api.test.ts.
+ */
 import type { Alert, AlertDetail, NewAlert, NewRule } from '../../../contract/alerts.ts';
 import type { ErasureAnswer, ErasureList } from '../../../contract/erasures.ts';
 import type { Masking } from '../../../domain/masking.ts';
@@ -29,7 +33,7 @@ export type {
   WhyResponse,
 };
 export type Erasure = ErasureAnswer;
-/** What the page erases. */
+/** Single messages cannot be erased on the page. */
 export type ErasableKind = Exclude<Erasure['kind'], 'MESSAGES'>;
 export type { Masking, RetentionAnswer };
 export type MadeLink = Made;
@@ -43,7 +47,7 @@ export interface Instance {
   readonly timeZone: string;
 }
 
-/** Why a request has no answer: `status` 0 when none came. */
+/** A failed request; `status` is 0 if no response arrived. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -55,18 +59,18 @@ export class ApiError extends Error {
   }
 }
 
-/** Sent with every request: other sites cannot send it, so they cannot use the cookie. */
+/** Sent with every request. Other sites cannot send it, so they cannot use the cookie. */
 let fromPage: Readonly<Record<string, string>> = { [PAGE_HEADER]: '1' };
 
-/** From now on the page asks with a link in place of a sign-in. */
+/** Uses the link in place of a sign-in from now on. */
 export function showLink(token: string): void {
   fromPage = { [LINK_HEADER]: token };
 }
 
-/** Tells `ended` when nobody is signed in any more. */
+/** Fires `ended` when the sign-in has ended. */
 export const signInEvents = new EventTarget();
 
-/** The browser keeps the sign-in in a cookie that this page cannot read; the key is kept nowhere. */
+/** The browser keeps the sign-in in a cookie that this page cannot read. */
 export const signIn = {
   /** Throws ApiError. */
   open: async (key: string): Promise<void> => {
@@ -120,14 +124,17 @@ async function answerOf<Answer>(response: Response): Promise<Answer> {
   throw new ApiError(response.status, body?.error?.code ?? '', body?.error?.message ?? response.statusText);
 }
 
-/** JSON as the page shows it; null: it is none. Nobody's name turns the direction of what stands beside it. */
+/**
+ * Parses JSON for display; null if it is invalid. Escapes direction marks, so that no name can reverse the text beside
+ * it.
+ */
 function parsed(text: string): unknown {
   try {
     const isPlain = undeceiving(text) === text && !text.includes('\\u');
     if (isPlain && zoneName() === 'UTC') return JSON.parse(text);
     return JSON.parse(text, (name, value: unknown) => {
       if (typeof value !== 'string') return value;
-      // Buckets are told by their clock.
+      // Buckets are shown in local time.
       return name === 'date' ? clockOf(value) : undeceiving(value);
     });
   } catch {
@@ -135,17 +142,17 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Names a write, so that sending it again writes it once. */
+/** Makes an idempotency key. */
 function onceKey(): string {
   return [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join('-');
 }
 
-/** What a curation does: the body of POST /v1/curations, but for the instance. */
+/** The body of POST /v1/curations, without the instance. */
 export type Curation =
   | { readonly action: 'RENAME'; readonly name: string; readonly [target: string]: string }
   | { readonly action: 'PIN' | 'HIDE' | 'MERGE' | 'MOVE' | 'UNDO'; readonly [target: string]: string };
 
-/** The body of POST /v1/topics, but for the instance. */
+/** The body of POST /v1/topics, without the instance. */
 export interface NewTopic {
   readonly name: string;
   readonly description?: string;
@@ -153,20 +160,20 @@ export interface NewTopic {
   readonly fromBeginning: boolean;
 }
 
-/** What goes, as POST /v1/erasures takes it. */
+/** The subject of POST /v1/erasures. */
 export type ErasureTarget =
   | { readonly sessionId: string }
   | { readonly externalId: string }
   | { readonly everything: true };
 
-/** What an erasure would take out, counted over all time. */
+/** The messages and sessions that an erasure would remove, over the whole history. */
 export interface ErasableCount {
   readonly target: ErasureTarget;
   readonly messages: number;
   readonly sessions: number;
 }
 
-/** What a write is called, and its place in the stream. */
+/** The ids of a write, and its position in the stream. */
 export interface Written {
   readonly curationId: string;
   readonly topicId?: string;
@@ -196,7 +203,7 @@ async function write(path: 'curations' | 'topics', body: object): Promise<Writte
   return { ...answer, position: response.headers.get('x-stream-position') ?? '0' };
 }
 
-/** An end user by the letters of their userId: `parsed` leaves out those that nobody sees. */
+/** Reads the exact userId of an end user: `parsed` escapes some of its characters. */
 async function erasableUser(instanceId: string, ids: string, signal?: AbortSignal): Promise<ErasableCount> {
   const fields = { fields: 'sessions,messages', dimensionFields: 'externalId' };
   const parameters = { instanceId, groupBy: 'END_USER', ids, ...fields };
@@ -219,7 +226,7 @@ const WHY_PATHS: Readonly<Record<Exclude<EntityKind, 'signal'>, string>> = {
 export const api = {
   instances: (signal?: AbortSignal) =>
     ask<{ elements: readonly Instance[] }>('instances', { limit: 1000 }, signal),
-  /** Whose days questions about the instance mean. */
+  /** Sets the default time zone of queries on the instance. */
   setTimeZone: async (instance: string, timeZone: string) => {
     const init = {
       method: 'PATCH',
@@ -238,21 +245,21 @@ export const api = {
     ask<CurationsResponse>('curations', parameters, signal),
   curate: (instanceId: string, curation: Curation) => write('curations', { instanceId, ...curation }),
   makeTopic: (instanceId: string, topic: NewTopic) => write('topics', { instanceId, ...topic }),
-  /** Waits, for some seconds at most, until answers contain a position of the stream; whether they do. */
+  /** Waits a few seconds at most for answers to contain a stream position; returns true if they do. */
   settle: async (instanceId: string, position: string): Promise<boolean> => {
     const parameters = { instanceId, groupBy: 'CSAT_DSAT', fields: 'messages', limit: 1 };
     const headers = { 'x-wait-for-position': position };
     const response = await send('query', parameters, 'application/json', undefined, { headers });
     return response.headers.get('x-wait-result') !== 'timeout';
   },
-  /** Last week in words, as a page of its own; `week`: its first day. */
+  /** Returns last week's digest as an HTML page; `week`: its first day. */
   digest: async (instanceId: string): Promise<{ readonly page: Blob; readonly week: string }> => {
     const response = await send('digest', { instanceId }, 'text/html', undefined);
     if (!response.ok) return answerOf<never>(response);
     const [week = ''] = /\d{4}-\d\d-\d\d/.exec(response.headers.get('content-disposition') ?? '') ?? [];
     return { page: await response.blob(), week };
   },
-  /** Every row of a query as a file. */
+  /** Returns every row of a query as a file. */
   csv: async (parameters: Parameters): Promise<Blob> => {
     const response = await send('query', parameters, 'text/csv');
     if (response.ok) return response.blob();
@@ -263,7 +270,7 @@ export const api = {
   said: (parameters: Parameters, signal?: AbortSignal) => ask<SaidResponse>('sessions', parameters, signal),
   session: (id: string, parameters: Parameters, signal?: AbortSignal) =>
     ask<SessionResponse>(`sessions/${id}`, parameters, signal),
-  /** What the link shows that the page asks with. */
+  /** Returns the link that the page uses. */
   link: (signal?: AbortSignal) => ask<ShownLink>('link', {}, signal),
   links: (signal?: AbortSignal) => ask<LinkList>('links', {}, signal),
   makeLink: async (instanceId: string, view: string, days: number) =>
@@ -292,7 +299,7 @@ export const api = {
       await post('erasures', { instanceId, ...target, ...(reason === '' ? {} : { reason }) }),
     ),
   erasure: (id: string, signal?: AbortSignal) => ask<Erasure>(`erasures/${id}`, {}, signal),
-  /** Of the project, the newest first. */
+  /** Erasures of the project, newest first. */
   erasures: (limit: number, signal?: AbortSignal) => ask<ErasureList>('erasures', { limit }, signal),
   retention: (instanceId: string, signal?: AbortSignal) =>
     ask<RetentionAnswer>(`instances/${instanceId}/retention`, {}, signal),
@@ -307,7 +314,6 @@ export const api = {
   alert: ({ id, instanceId }: Alert, signal?: AbortSignal) =>
     ask<AlertDetail>(`alerts/${id}`, { instanceId }, signal),
   makeAlert: async (alert: NewRule) => answerOf<NewAlert>(await post('alerts', alert)),
-  /** Sends a message that says what it is for. */
   testAlert: async ({ id, instanceId }: Alert) =>
     answerOf<{ deliveryId: string }>(await post(`alerts/${id}/test`, {}, { instanceId })),
   removeAlert: async ({ id, instanceId }: Alert): Promise<void> => {

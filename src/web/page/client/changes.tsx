@@ -1,4 +1,8 @@
-/** What is new, rising, falling or gone, against the period before. */
+/**
+ * The view of changes: what is new, rising, falling or gone, compared with the period before.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { api, type ChangesResponse } from './api.ts';
 import { shownCount, shownShare, shownSpan } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
@@ -13,7 +17,7 @@ function entityOf({ topic, gap, csatDsatSignal }: Change) {
   return { id, name, view, kind: csatDsatSignal?.signalType ?? view } as const;
 }
 
-/** The strongest of them, in a column. */
+/** Lists the strongest changes in a column. */
 export function ChangesInShort({ found: { changes, before } }: { readonly found: ChangesResponse }) {
   const { isShared } = useNavigation();
   return (
@@ -66,7 +70,7 @@ function NoChange({ before }: { readonly before: number }) {
   );
 }
 
-/** All of them, with what they were counted from. */
+/** Lists all changes with their counts. */
 export function ChangesPage({ version }: { readonly version: string }) {
   const { state } = useNavigation();
   const period = usePeriod();

@@ -1,4 +1,8 @@
-/** Charts as SVG, each with the same numbers as text for who does not see it. */
+/**
+ * Charts as SVG. Each has the same numbers as text for readers who cannot see it.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -6,12 +10,12 @@ import { shownClock, shownClockDay, shownCount, shownNet } from './format.ts';
 import { zoneName } from './zone.ts';
 
 export interface Point {
-  /** Start of the bucket, by the clock of the time zone. */
+  /** Start of the bucket, local time. */
   readonly date: string;
   readonly value: number;
 }
 
-/** A line without axes: how something went. */
+/** A line without axes. */
 export function Sparkline({ points, label }: { readonly points: readonly Point[]; readonly label: string }) {
   const [width, height] = [96, 24];
   const most = Math.max(1, ...points.map(({ value }) => value));
@@ -36,7 +40,7 @@ export function Sparkline({ points, label }: { readonly points: readonly Point[]
   );
 }
 
-/** The width of an element, in pixels, as it is now. */
+/** Returns the current width of an element, pixels. */
 function useWidth(element: { readonly current: HTMLElement | null }): number {
   const [width, setWidth] = useState(720);
   useEffect(() => {
@@ -49,7 +53,7 @@ function useWidth(element: { readonly current: HTMLElement | null }): number {
   return width;
 }
 
-/** A trend with the period before behind it, and a table of the same numbers. */
+/** A trend over the trend of the period before, with a table of the same numbers. */
 export function Trend({
   points,
   before,
@@ -57,11 +61,11 @@ export function Trend({
   isOpen,
   label,
 }: {
-  /** The last bucket is not over: its number may still grow. */
+  /** The last bucket is not over, so its number may still grow. */
   readonly isOpen: boolean;
   readonly points: readonly Point[];
   readonly before: readonly Point[] | null;
-  /** What `before` is called. */
+  /** Name of the period of `before`. */
   readonly earlier: string;
   readonly label: string;
 }) {
@@ -82,7 +86,7 @@ export function Trend({
     y(0),
     ({ value }) => y(value),
   );
-  // A bucket that is not over would fall to zero each morning.
+  // With its open bucket, the line would fall towards zero each morning.
   const closed = isOpen ? points.slice(0, -1) : points;
   const last = points.at(-1);
   const legend = [
@@ -190,17 +194,17 @@ export function Trend({
   );
 }
 
-/** The value of a bucket in words. */
+/** Words the value of a bucket. */
 function readingOf(point: Point, before: Point | undefined, label: string, isOpen: boolean): string {
   const at = point.date.includes('T00:00:00') ? shownClockDay(point.date) : shownClock(point.date);
   const earlier = before === undefined ? '' : ` (before: ${shownCount(before.value)})`;
   return `${at}${isOpen ? ', so far' : ''}: ${label} ${shownCount(point.value)}${earlier}`;
 }
 
-/** A bar of net satisfaction ends here; one that would be longer has a gap before its end. */
+/** Longest bar of net satisfaction; a longer one has a gap before its end. */
 export const LONGEST_NET = 20;
 
-/** Net satisfaction as a bar from the middle: blue to the right, orange to the left. */
+/** Draws net satisfaction as a bar from the middle: blue to the right, orange to the left. */
 export function NetBar({ value }: { readonly value: number | null | undefined }) {
   const share = Math.min(1, Math.abs(value ?? 0) / LONGEST_NET) * 50;
   const isGood = (value ?? 0) >= 0;
@@ -217,7 +221,7 @@ export function NetBar({ value }: { readonly value: number | null | undefined })
   );
 }
 
-/** A share of all as a bar under a number. */
+/** Draws a share of the whole as a bar under a number. */
 export function ShareBar({ share }: { readonly share: number }) {
   return (
     <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" focusable="false">

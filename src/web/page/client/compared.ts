@@ -1,4 +1,8 @@
-/** The numbers of one entity or of all, beside those of the period before. */
+/**
+ * Reads the numbers of an entity or the instance, and those of the period before.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { api, type ChangesResponse, type OverviewResponse, type Row } from './api.ts';
 import type { Point } from './charts.tsx';
 import { beganLate } from './format.ts';
@@ -6,15 +10,15 @@ import { datesOf, type Period } from './period.ts';
 import { bucketsOf } from './state.ts';
 import { clockAt } from './zone.ts';
 
-/** The period before, cut where this one is, as GET /v1/changes has it, and the instance as a whole in it. */
+/** The period before, cut like the current one by GET /v1/changes, and the instance's numbers in it. */
 export interface Before {
   readonly changes: ChangesResponse;
   readonly overview: OverviewResponse;
 }
 
 /**
- * Returns null where nothing is compared, or nothing is known of the period yet. `limit`: as many changes as the API
- * lists by default, or this many.
+ * Reads the period before; null without a comparison or before anything of the period is processed. `limit`: number of
+ * changes; default: that of the API.
  */
 export async function askBefore(period: Period, signal: AbortSignal, limit?: number): Promise<Before | null> {
   const { range, granularity: timeGranularity, instance: instanceId, compare } = period;
@@ -30,17 +34,20 @@ function rangeOf({ before: { start, end } }: ChangesResponse) {
   return { 'dateRange.start': start, 'dateRange.end': end };
 }
 
-/** The day from which on the period before has messages, if that is so late that numbers cannot be compared. */
+/** Returns the day of the first messages in the period before, if it begins too late for a comparison. */
 export function lateDayOf(before: Before | null): string | null {
   return before === null ? null : beganLate(before.changes.before, before.overview.trend[0]?.date);
 }
 
-/** Whether numbers are compared: the period before has messages, from its beginning on. */
+/** Returns true if the period before has messages from its beginning on. */
 export function isComparable(before: Before | null): before is Before {
   return before !== null && (before.overview.fields.messages ?? 0) > 0 && lateDayOf(before) === null;
 }
 
-/** The trend of the period before; null if it has no messages. Unlike numbers, it shows itself where it begins late. */
+/**
+ * Returns the trend of the period before; null without messages. A trend shows a late beginning, so it needs no
+ * `isComparable`.
+ */
 export function trendBefore(
   before: Before | null,
   points: readonly Point[],
@@ -51,20 +58,20 @@ export function trendBefore(
   return filled(points, bucketsOf(clockAt(start), clockAt(end), period.granularity));
 }
 
-/** Numbers of an entity, and of all conversations beside them. */
+/** The numbers of an entity and of all conversations. */
 export interface Compared {
   readonly now: Row['fields'];
-  /** Null: nothing is compared. */
+  /** Null without a comparison. */
   readonly before: Row['fields'] | null;
   readonly all: OverviewResponse['fields'];
   readonly allBefore: OverviewResponse['fields'] | null;
   readonly points: readonly Point[];
   readonly pointsBefore: readonly Point[] | null;
-  /** As `lateDayOf` has it. */
+  /** See `lateDayOf`. */
   readonly lateDay: string | null;
 }
 
-/** What a grouping says of one id, with its trend; nothing said is 0. */
+/** Reads the numbers and the trend of one row of a grouping; missing buckets are 0. */
 export async function askCompared(
   period: Period,
   groupBy: string,
@@ -107,9 +114,9 @@ export async function askCompared(
   };
 }
 
-/** A point for each bucket: 0 where nothing happened. */
+/** Returns a point for each bucket, 0 without data. */
 export function filled(points: readonly Point[], dates: readonly string[]): Point[] {
-  // Where clocks change at midnight, a day does not begin at midnight; where they are put back, an hour comes twice.
+  // With clock changes, a day may not begin at midnight, and an hour may occur twice.
   const areDays = dates.every((date) => date.includes('T00:00:00'));
   const keyOf = (date: string): string => (areDays ? date.slice(0, 10) : date);
   const values = new Map<string, number>();

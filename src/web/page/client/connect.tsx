@@ -1,4 +1,8 @@
-/** How conversations get in, and answers out: lines to copy, with this address and this instance in them. */
+/**
+ * The view of ways to connect: lines to copy with this service's address and this instance.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { useState } from 'preact/hooks';
 import { api, type Instance } from './api.ts';
 import { Erasures } from './erase.tsx';
@@ -8,12 +12,12 @@ import { Section } from './parts.tsx';
 import { ZoneInput } from './zone-input.tsx';
 import { zoneName } from './zone.ts';
 
-/** A way in or out. `YOUR_KEY` stands for the key: the page writes no key anywhere. */
+/** A way to connect. `YOUR_KEY` stands for the key, which the page never displays. */
 interface Way {
   readonly title: string;
   readonly words: string;
   readonly lines: string;
-  /** Of the documents in the repository. */
+  /** Document in the repository. */
   readonly page: string;
 }
 
@@ -120,7 +124,7 @@ export function ConnectPage({ instances }: { readonly instances: readonly Instan
   );
 }
 
-/** Whose days the numbers of the instance mean, for everybody who asks. */
+/** Sets the time zone of the instance for everyone who queries it. */
 function TimeZone({ instance }: { readonly instance: string }) {
   const [zone, setZone] = useState(zoneName());
   const [fault, setFault] = useState('');
@@ -172,7 +176,7 @@ function Ways({ title, ways }: { readonly title: string; readonly ways: readonly
   );
 }
 
-/** Lines with a button that copies them; a page without HTTPS, unless of this machine, may not copy. */
+/** Lines with a copy button. Browsers allow copying only over HTTPS or on localhost. */
 export function Lines({ lines, about }: { readonly lines: string; readonly about: string }) {
   const [state, setState] = useState('Copy');
   const copy = (): void => {

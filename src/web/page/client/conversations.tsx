@@ -1,4 +1,8 @@
-/** The conversations behind a number. */
+/**
+ * The list of the conversations that filters select.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { api, type Row } from './api.ts';
 import { FilterBar, useFilterNames } from './filter-bar.tsx';
 import { conversationParameters, FILTER_WORDS, filtersOf, type Filters } from './filters.ts';
@@ -72,7 +76,9 @@ function Conversation({ row: { dimensions, fields } }: { readonly row: Row }) {
   );
 }
 
-/** Which filter leaves nothing: how many conversations there are without each of them, and in all time. */
+/**
+ * Finds the filter that excludes everything: counts the conversations without each of them, and over the whole history.
+ */
 function NothingLeft({ filters }: { readonly filters: Filters }) {
   const { state } = useNavigation();
   const period = usePeriod();
@@ -92,7 +98,7 @@ function NothingLeft({ filters }: { readonly filters: Filters }) {
       const { [name]: _removed, ...left } = filters;
       return { name, total: await count(left, false) };
     });
-    // Together, so that none is left alone with its failure.
+    // In one Promise.all, so that every rejection is handled.
     const [ever, ...others] = await Promise.all([count(filters, true), ...without]);
     return { ever, without: others };
   });

@@ -1,4 +1,8 @@
-/** Curation in place: rename, keep a name, merge, move, hide, and topics of one's own. */
+/**
+ * Curation in place: rename, pin, merge, move and hide entities, and create topics.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { api } from './api.ts';
 import { useCurating } from './curating.ts';
@@ -8,10 +12,10 @@ import { nameFrom, shownCount } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import type { EntityKind } from './state.ts';
 
-/** The longest name that the API takes. */
+/** Limit of the API, UTF-16 units. */
 const MAX_NAME = 80;
 
-/** What has a name that people can change, and how a curation calls its id. */
+/** Entities that can be renamed, with the parameter of their id. */
 const CURATED = { topic: 'topicId', cluster: 'topicClusterId', gap: 'gapId' } as const;
 export type CuratedKind = keyof typeof CURATED;
 
@@ -27,7 +31,7 @@ interface Target {
 
 type Open = 'rename' | 'merge' | 'move' | 'hide' | null;
 
-/** The name of an entity, and what can be done with it. */
+/** Shows an entity's name and the curations of it. */
 export function CuratedName({ kind, id, name }: Target) {
   const { reason, decide } = useCurating();
   const [open, setOpen] = useState<Open>(null);
@@ -80,7 +84,7 @@ export function CuratedName({ kind, id, name }: Target) {
 
 type Closable = Target & { readonly onClose: () => void };
 
-/** In place of the heading: Enter saves, Escape leaves it as it was. */
+/** Replaces the heading: Enter saves, Escape cancels. */
 function Rename({ kind, id, name, onClose }: Closable) {
   const { decide } = useCurating();
   const [state, setState] = useState({ text: name, isBusy: false, fault: '' });
@@ -128,7 +132,7 @@ function Rename({ kind, id, name, onClose }: Closable) {
   );
 }
 
-/** All topics or clusters of all time, the largest first. */
+/** Reads all topics or clusters of the whole history, largest first. */
 function useChoosable(groupBy: 'TOPIC' | 'TOPIC_CLUSTER', without: string): readonly Choosable[] | null {
   const { state } = useNavigation();
   const { value } = useAnswer(`choosable ${state.instance} ${groupBy}`, '', (signal) =>
@@ -228,7 +232,7 @@ function Hide({ id, name, onClose }: Closable) {
   );
 }
 
-/** Opens a dialog that makes a topic of one's own; `example`: a request to begin with. */
+/** A button that opens the dialog for a new topic; `example`: its first request. */
 export function MakeTopic({
   example = '',
   words,
@@ -236,7 +240,7 @@ export function MakeTopic({
 }: {
   readonly example?: string;
   readonly words: string;
-  /** One of many on a page. */
+  /** Shows a plain button, for pages with many of them. */
   readonly isQuiet?: boolean;
 }) {
   const { reason } = useCurating();
@@ -310,7 +314,7 @@ function NewTopicDialog({ example, onClose }: { readonly example: string; readon
   );
 }
 
-/** What was decided last, with a way back. */
+/** Shows the last curation with a button to undo it. */
 export function LastDecision() {
   const { last, forget, decide, reason } = useCurating();
   const [fault, setFault] = useState('');

@@ -1,24 +1,28 @@
-/** What people decide about topics: whether this key may, and how a decision is sent and undone. */
+/**
+ * Sends curations, and tracks the last one so that it can be undone.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { api, type Curation, type NewTopic, type Written } from './api.ts';
 
-/** What was decided last, in words. */
+/** The last curation, in words. */
 export interface Decision {
   readonly words: string;
-  /** Null: it cannot be undone here. */
+  /** Null if it cannot be undone here. */
   readonly curationId: string | null;
 }
 
 export interface Curating {
-  /** Why this key may not; '' where it may. */
+  /** The reason why this key may not curate; '' if it may. */
   readonly reason: string;
   readonly last: Decision | null;
   readonly forget: () => void;
-  /** Sends a decision, and waits until the numbers have it. Throws ApiError, also when the worker refused it. */
+  /** Sends a curation and waits until the numbers include it. Throws ApiError, also when the worker refuses it. */
   readonly decide: (curation: Curation, words: string) => Promise<void>;
   readonly makeTopic: (topic: NewTopic) => Promise<void>;
-  /** Different after each decision: what shows it asks again. */
+  /** Changes after each curation, so that views reload. */
   readonly edits: number;
 }
 
@@ -34,11 +38,11 @@ const NO_SCOPE =
   'This key may look but not change anything, as it lacks the scope curate. To make one that may: ' +
   'npm run keys -- create --project NAME --scope query,curate';
 
-/** The worker is behind, or waits for a rebuild. */
+/** Shown when the worker is behind or waits for a rebuild. */
 const LATER =
   'This is stored. It shows once the service has processed it; the list of decisions then has it.';
 
-/** Decisions about one instance. `scopes`: those of the key, once they are known. */
+/** `scopes`: those of the key, once known. */
 export function useDecisions(instance: string, scopes: readonly string[] | null): Curating {
   const [last, setLast] = useState<Decision | null>(null);
   const [edits, setEdits] = useState(0);
@@ -56,7 +60,7 @@ export function useDecisions(instance: string, scopes: readonly string[] | null)
     );
   };
   return {
-    // A service that cannot be asked now says so when a decision is sent.
+    // Without scopes, the button stays enabled; a failing service reports its error on use.
     reason: scopes === null || scopes.includes('curate') ? '' : NO_SCOPE,
     last,
     forget: () => setLast(null),

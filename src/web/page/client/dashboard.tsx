@@ -1,4 +1,8 @@
-/** The dashboard of one instance: its header, what concerns all views, and the view that the URL names. */
+/**
+ * The dashboard of one instance: its header, notices, and the view that the URL names.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { AlertsPage } from './alerts.tsx';
 import { useState } from 'preact/hooks';
 import type { Instance, MadeLink } from './api.ts';
@@ -32,7 +36,7 @@ export function Dashboard({
   readonly navigation: Navigation;
 }) {
   const { state } = navigation;
-  // Before anything below computes with it.
+  // Set first, because everything below computes with it.
   showTimesIn(instances.find(({ id }) => id === state.instance)?.timeZone ?? 'UTC');
   const [made, setMade] = useState<MadeLink | null>(null);
   const live = useLive(state.instance);
@@ -69,7 +73,7 @@ export function Dashboard({
   );
 }
 
-/** Digits choose the period. Escape takes the filters off, then leads to the overview. */
+/** Digits select the period. Escape clears the filters, then opens the overview. */
 function useShortcuts({ state, go }: Navigation): void {
   useKeys((pressed) => {
     const range = RANGES[Number(pressed) - 1];

@@ -1,4 +1,8 @@
-/** What people decided, the newest first: what, when, with which key, and whether it still holds. */
+/**
+ * The list of curations, newest first, with time, key and status.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { useEffect, useState } from 'preact/hooks';
 import { api, type CurationsResponse } from './api.ts';
 import { useCurating } from './curating.ts';
@@ -66,7 +70,7 @@ export function DecisionsPage({ version }: { readonly version: string }) {
   );
 }
 
-/** The decisions about one entity, and those that merged others into it. */
+/** Lists the curations of an entity, and those that merged others into it. */
 export function DecisionsAbout({ id, version }: { readonly id: string; readonly version: string }) {
   const { state } = useNavigation();
   const { value } = useAnswer(`decisions about ${state.instance} ${id}`, version, (signal) =>
@@ -125,7 +129,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   GAP: 'the gap',
 };
 
-/** `undone`: what an undo took back, where it is listed. */
+/** `undone`: the curation that an undo took back, if it is listed. */
 function What({
   row: { action, target, details },
   undone,
@@ -138,7 +142,7 @@ function What({
     view === undefined || target.name === null ? words : <Go to={{ view, id: target.id }}>{words}</Go>;
   const it = linked(target.name ?? 'what is no longer there');
   const noun = NOUNS[target.type] ?? '';
-  /** A name that was given, and the one that is shown now where another has followed. */
+  /** The given name, and the current one if it has changed since. */
   const given = (
     <>
       “{linked(details.name ?? target.name ?? '')}”

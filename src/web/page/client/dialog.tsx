@@ -1,4 +1,8 @@
-/** A dialog over the page: it has the focus and the keys until it is closed, and Escape closes it. */
+/**
+ * A modal dialog and a picker. The dialog holds the focus until it closes; Escape closes it.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ApiError } from './api.ts';
@@ -12,10 +16,10 @@ export function Dialog({
   children,
 }: {
   readonly title: string;
-  /** What the button says that confirms. */
+  /** Label of the confirm button. */
   readonly action: string;
   readonly isReady: boolean;
-  /** What it throws is shown, and the dialog stays. */
+  /** If it throws, the dialog shows the error and stays open. */
   readonly onConfirm: () => Promise<void>;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
@@ -69,10 +73,10 @@ export interface Choosable {
   readonly note: string;
 }
 
-/** The most that are listed at once: a search finds the others. */
+/** Limit of listed options; a search finds the others. */
 const LISTED = 50;
 
-/** One of many, found by a part of its name. */
+/** Selects one of many options; a search finds them by part of their name. */
 export function Picker({
   label,
   options,
@@ -80,7 +84,7 @@ export function Picker({
   onChoice,
 }: {
   readonly label: string;
-  /** Null: they are on their way. */
+  /** Null while loading. */
   readonly options: readonly Choosable[] | null;
   readonly chosen: string;
   readonly onChoice: (id: string) => void;

@@ -1,4 +1,8 @@
-/** The page of a topic, topic cluster, gap, repeated request, signal or end user: why its number is what it is. */
+/**
+ * The page of a topic, topic cluster, gap, repeated request, signal or end user, with the numbers behind it.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { api, type WhyResponse } from './api.ts';
 import { Trend } from './charts.tsx';
 import { askCompared, type Compared } from './compared.ts';
@@ -38,9 +42,9 @@ interface Found {
   readonly name: string;
   readonly description: string | undefined;
   readonly compared: Compared;
-  /** Null: a signal has no why of its own. */
+  /** Null for a signal, which has no such route. */
   readonly why: WhyResponse | null;
-  /** Of an end user: on how many days. */
+  /** Number of active days; null except for an end user. */
   readonly days: number | null;
 }
 
@@ -108,7 +112,7 @@ async function askFound(
   if (kind === 'signal') {
     const [compared, { elements }] = await Promise.all([
       comparing,
-      // A link shows its period alone.
+      // A link gives access to its period only.
       api.query({ ...base, ...(isShared ? period.range : {}), groupBy, fields: 'sessions', ids: id }, signal),
     ]);
     const found = elements[0]?.dimensions.csatDsatSignal;
@@ -174,7 +178,7 @@ function shareOf(part: number | null | undefined, all: number | null | undefined
   return (all ?? 0) === 0 ? 0 : (part ?? 0) / (all ?? 1);
 }
 
-/** Undefined: nothing is compared. */
+/** Undefined without a comparison. */
 function was(before: Compared['before'], metric: 'sessions' | 'users' | 'messages' | 'sat' | 'dsat') {
   return before === null ? undefined : (before[metric] ?? 0);
 }
@@ -203,7 +207,7 @@ function Figures({ kind, compared }: { readonly kind: EntityKind; readonly compa
   );
 }
 
-/** How long users wait for replies. `isBefore`: for the one that they judge or ask again after. */
+/** Shows the wait for replies. `isBefore`: the wait for the reply that the user judges or asks again after. */
 function Wait({
   seconds,
   isBefore,
@@ -221,7 +225,7 @@ function Wait({
   );
 }
 
-/** Beside the average of the instance, and the period before. */
+/** Compared with the instance's average and the period before. */
 function Satisfaction({ compared: { now, before, all } }: { readonly compared: Compared }) {
   return (
     <>
@@ -246,7 +250,7 @@ function Satisfaction({ compared: { now, before, all } }: { readonly compared: C
 
 const DAY_MS = 86_400_000;
 
-/** Whether somebody comes back: since when, how often, and when last. */
+/** Shows if a user returns: first and last day, and days active. */
 function UserFigures({ found: { compared, why, days } }: { readonly found: Found }) {
   const { now, before } = compared;
   const { createdAt, lastActiveAt } = why?.endUser ?? {};

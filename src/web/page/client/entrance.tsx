@@ -1,4 +1,8 @@
-/** What comes before the dashboard: signing in, and an instance to look at. */
+/**
+ * The steps before the dashboard: signing in, and selecting an instance.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { useEffect, useState } from 'preact/hooks';
 import { api, ApiError, signIn, signInEvents, type Instance } from './api.ts';
 import type { Navigation } from './hooks.ts';
@@ -8,7 +12,7 @@ function asApiError(error: unknown): ApiError {
   return error instanceof ApiError ? error : new ApiError(0, '', 'The page failed.');
 }
 
-/** Whether somebody is signed in; null: not known yet. `fault`: why a key did not open the page. */
+/** Tracks the sign-in; `isIn` is null until known. `fault`: the error of a rejected key. */
 export function useSignIn(given: string | null) {
   const [isIn, setIsIn] = useState<boolean | null>(given === null ? true : null);
   const [fault, setFault] = useState<ApiError | null>(null);
@@ -31,10 +35,10 @@ export function useSignIn(given: string | null) {
   return { isIn, fault, open };
 }
 
-/** Instances that are looked into for messages. */
+/** Limit of instances that are checked for messages. */
 const LOOKED_INTO = 20;
 
-/** The oldest instance that has a message; where none has, the oldest. */
+/** Returns the oldest instance with a message, or else the oldest. */
 async function firstWithMessages(instances: readonly Instance[]): Promise<Instance | undefined> {
   const some = instances.slice(0, LOOKED_INTO);
   if (some.length < 2) return some[0];
@@ -42,7 +46,7 @@ async function firstWithMessages(instances: readonly Instance[]): Promise<Instan
   return some.find((_, index) => last[index] !== null) ?? some[0];
 }
 
-/** The instances of the key, asked for once there is one; the page shows one that has messages. */
+/** Reads the key's instances after sign-in, and selects one with messages. */
 export function useInstances(navigation: Navigation, isIn: boolean) {
   const [instances, setInstances] = useState<readonly Instance[] | null>(null);
   const [fault, setFault] = useState<ApiError | null>(null);
@@ -62,7 +66,7 @@ export function useInstances(navigation: Navigation, isIn: boolean) {
   };
   useEffect(() => {
     if (isIn) enter();
-    // Whoever signs in next may see others.
+    // The next user may see other instances.
     else setInstances(null);
   }, [isIn]);
   return { instances, fault, enter };

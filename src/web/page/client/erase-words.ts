@@ -1,8 +1,12 @@
-/** Erasures in sentences. Covered by test/web/page/erase-words.test.ts. */
+/**
+ * Words erasures.
+ *
+ * Test: test/web/page/erase-words.test.ts.
+ */
 import type { Erasure } from './api.ts';
 import { counted } from './format.ts';
 
-/** What is erased. Of whom it was, nobody can tell any more. */
+/** Erasures do not record their subject. */
 export const KIND_WORDS: Readonly<Record<Erasure['kind'], string>> = {
   SESSION: 'A conversation',
   END_USER: 'A user',
@@ -35,13 +39,13 @@ export function receiptWords({
   return `${all} ${counted(unreadableDeadLetters, 'stored request')} cannot be read and may still hold some of it.`;
 }
 
-/** How far an erasure is, and what went. */
+/** Words the state and the receipt of an erasure. */
 export function progressWords({ state, receipt, fault }: Erasure): string {
   if (state === 'DONE') return receipt === null ? 'Done.' : `Done: ${receiptWords(receipt)}`;
   return `${STATE_WORDS[state]}${state === 'FAILED' && fault !== null ? `: ${fault.replace(/\.$/, '')}` : ''}.`;
 }
 
-/** The same as a sentence of its own, under the header. */
+/** As `progressWords`, in sentences that stand alone in the notice under the header. */
 export function noticeWords(erasure: Erasure): string {
   const what = KIND_WORDS[erasure.kind];
   if (erasure.state !== 'DONE')

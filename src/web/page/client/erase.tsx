@@ -1,4 +1,8 @@
-/** Erasing for good: the button and what it asks before, how far it is, and all erasures of the project. */
+/**
+ * Erasing: the button and its dialog, the progress of the last erasure, and the list of the project's erasures.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { api, type ErasableKind, type Instance } from './api.ts';
 import { Dialog } from './dialog.tsx';
@@ -9,16 +13,16 @@ import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Go, Section } from './parts.tsx';
 import type { PageState } from './state.ts';
 
-/** As the page shows it. */
+/** A subject of an erasure, with its name on the page. */
 export interface Erasable {
-  /** Single messages are erased by the API and by the command alone. */
+  /** Single messages can be erased by the API and the command only. */
   readonly kind: ErasableKind;
-  /** Of the conversation, the user or the instance. */
+  /** Id of the conversation, user or instance. */
   readonly id: string;
   readonly name: string;
 }
 
-/** Opens the question whether to erase; absent where the key may not. `after`: where the page goes then. */
+/** A button that opens the dialog; absent unless the key may erase. `after`: the page to show then. */
 export function Erase({
   what,
   after = {},
@@ -47,7 +51,7 @@ const TITLES: Readonly<Record<ErasableKind, string>> = {
   INSTANCE: 'Erase everything in this instance',
 };
 
-/** UTF-16 units, as the API takes. */
+/** Limit of the API, UTF-16 units. */
 const MAX_REASON = 500;
 
 function EraseDialog({
@@ -113,7 +117,7 @@ function EraseDialog({
   );
 }
 
-/** What goes, counted over all time. */
+/** Words the subject and its counts over the whole history. */
 function What({
   kind,
   name,
@@ -148,7 +152,7 @@ function What({
   }
 }
 
-/** How far the erasure is that was asked for last. */
+/** Shows the progress of the last erasure. */
 export function LastErasure() {
   const erasing = useContext(ErasingContext);
   if (erasing?.last == null) return null;
@@ -165,7 +169,7 @@ export function LastErasure() {
   );
 }
 
-/** Everything of the instance can be erased here, and all erasures of the project are listed. */
+/** Erases the whole instance, and lists the project's erasures. */
 export function Erasures({ instances }: { readonly instances: readonly Instance[] }) {
   const erasing = useContext(ErasingContext);
   const { state } = useNavigation();
@@ -191,7 +195,7 @@ function nameOf(instances: readonly Instance[], id: string): string {
 }
 
 const PAGE = 50;
-/** As many as the API answers at once. */
+/** Limit of the API. */
 const MOST = 1000;
 
 function ErasureList({

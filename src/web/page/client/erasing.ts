@@ -1,31 +1,35 @@
-/** What people erase for good: whether this key may, how it is asked for, and how far the last one is. */
+/**
+ * Sends erasures, and tracks the last one until it is done.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { createContext } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { api, type Erasure, type ErasureTarget } from './api.ts';
 
-/** How often the page asks how far an erasure is. */
+/** Interval of progress requests. */
 export const LOOK_MS = 1000;
 
 export interface Erasing {
-  /** Why this key may not; '' where it may; null: it is not known yet. */
+  /** The reason why this key may not erase; '' if it may; null until known. */
   readonly reason: string | null;
-  /** What was asked for last in this tab, as it is now. */
+  /** The last erasure of this tab, as it is now. */
   readonly last: Erasure | null;
   readonly forget: () => void;
   /** Resolves once it is accepted. Throws ApiError. */
   readonly erase: (target: ErasureTarget, reason: string) => Promise<void>;
-  /** Different after each erasure that is asked for or done: what shows it asks again. */
+  /** Changes when an erasure is accepted or done, so that views reload. */
   readonly edits: number;
 }
 
-/** Null: whoever looks has nothing but a link. */
+/** Null for readers with a link. */
 export const ErasingContext = createContext<Erasing | null>(null);
 
 const NO_SCOPE =
   'This key cannot erase, as it lacks the scope erase. To make one that may: ' +
   'npm run keys -- create --project NAME --scope query,erase';
 
-/** Erasures in one instance. `scopes`: those of the key, once they are known. */
+/** `scopes`: those of the key, once known. */
 export function useErasing(instance: string, scopes: readonly string[] | null): Erasing {
   const [last, setLast] = useState<Erasure | null>(null);
   const [edits, setEdits] = useState(0);
@@ -33,7 +37,7 @@ export function useErasing(instance: string, scopes: readonly string[] | null): 
     if (last === null || last.state === 'DONE') return;
     let isOver = false;
     const timer = setTimeout(() => {
-      // A service that is away for a moment is asked again.
+      // Retries while the service is away.
       const asked = api.erasure(last.id).catch(() => ({ ...last }));
       void asked.then((now) => {
         if (isOver) return;

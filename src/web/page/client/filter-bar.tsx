@@ -1,4 +1,8 @@
-/** The controls that choose conversations and end users, and what is chosen, each with a way to take it off. */
+/**
+ * The controls that filter conversations and end users, and the list of active filters.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { useEffect, useState } from 'preact/hooks';
 import { api, type OverviewResponse } from './api.ts';
 import {
@@ -16,23 +20,23 @@ import { useAnswer, useNarrow, useNavigation } from './hooks.ts';
 import { usePeriod } from './period.ts';
 import { ENTITIES, filtersOfView, MOODS, ORDERS, type FilterName } from './state.ts';
 
-/** How long a text rests before it is searched for. */
+/** Pause in typing before a search starts. */
 const REST_MS = 300;
-/** A search in what was said takes the service about a second. */
+/** Longer, because a search in texts takes the service about a second. */
 const SAID_REST_MS = 800;
 
 interface Option extends Named {
-  /** Of what the page lists: conversations, or users. */
+  /** Number of conversations, or of users on the list of users. */
   readonly count: number;
-  /** What its name means. */
+  /** Explains the name. */
   readonly title?: string;
 }
 type Options = Readonly<Partial<Record<FilterName, readonly Option[]>>>;
 
-/** Filters whose values are listed; users are too many for that. */
+/** Filters whose values are listed; there are too many users for that. */
 const LISTED = [...ENTITIES.filter((kind) => kind !== 'user'), 'language', 'outcome'] as const;
 
-/** What each filter can be, the most frequent first. It is counted in the whole period, whatever else is chosen. */
+/** Returns the values of each filter, most frequent first, counted in the whole period without other filters. */
 function useOptions(names: readonly FilterName[], metric: 'sessions' | 'users'): Options {
   const period = usePeriod();
   const { value } = useAnswer(
@@ -70,7 +74,7 @@ function useOptions(names: readonly FilterName[], metric: 'sessions' | 'users'):
   return value ?? {};
 }
 
-/** The filters of the state in words. */
+/** Returns the names of the active filters' values. */
 export function useFilterNames(): Readonly<Partial<Record<FilterName, string>>> {
   const { state } = useNavigation();
   const given = Object.entries(state.filters) as [FilterName, string][];
@@ -152,10 +156,10 @@ function Choice({
 }: {
   readonly label: string;
   readonly value: string;
-  /** What is chosen may be nothing that the period has. */
+  /** Name of the selected value, which the period may not contain. */
   readonly valueName: string;
   readonly options: readonly Option[];
-  /** The counts are those of the list: nothing else is chosen, and it is about no single entity. */
+  /** True if counts match the list: no other filter is active, and the page is not one of an entity. */
   readonly isCounted: boolean;
   readonly onChoice: (value: string) => void;
 }) {
@@ -180,7 +184,7 @@ function Choice({
   );
 }
 
-/** Searches while one types; Escape in it takes all filters off, as everywhere. */
+/** Searches while the user types. */
 function TitleSearch() {
   const { state, go } = useNavigation();
   const { said } = state.filters;
@@ -225,7 +229,7 @@ function TitleSearch() {
   );
 }
 
-/** Finds an end user by the exact name that messages carry. */
+/** Finds an end user by their exact userId. */
 function UserSearch({ onFound }: { readonly onFound: (id: string) => void }) {
   const { state } = useNavigation();
   const [missing, setMissing] = useState('');
@@ -259,7 +263,7 @@ function UserSearch({ onFound }: { readonly onFound: (id: string) => void }) {
   );
 }
 
-/** What is chosen beside the page's own entity. */
+/** Shows the active filters besides the page's own entity. */
 export function Chips() {
   const { state, go } = useNavigation();
   const names = useFilterNames();

@@ -1,4 +1,8 @@
-/** What conversations can be filtered by: the words for it, and the parameters of the API. */
+/**
+ * The filters of conversations and users: their words, and their parameters of the API.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { api, type Row } from './api.ts';
 import { languageName, outcomeWords } from './format.ts';
 import type { Period } from './period.ts';
@@ -7,11 +11,11 @@ import type { EntityKind, FilterName, Mood, Order, PageState } from './state.ts'
 export type Filters = PageState['filters'];
 
 interface FilterWords {
-  /** As a label. */
+  /** Used alone. */
   readonly label: string;
-  /** In the middle of a sentence, before its value. */
+  /** Used within a sentence, before its value. */
   readonly phrase: string;
-  /** The parameter of GET /v1/query. */
+  /** Parameter of GET /v1/query. */
   readonly parameter: string;
 }
 
@@ -29,7 +33,7 @@ export const FILTER_WORDS: Readonly<Record<FilterName, FilterWords>> = {
   said: { label: 'Said', phrase: 'the words', parameter: 'said' },
 };
 
-/** The grouping whose rows are the values of a filter, and the member that names them. */
+/** Groupings whose rows are the values of a filter. */
 export const FILTER_GROUPINGS: Readonly<Record<EntityKind, string>> = {
   topic: 'TOPIC',
   cluster: 'TOPIC_CLUSTER',
@@ -39,7 +43,7 @@ export const FILTER_GROUPINGS: Readonly<Record<EntityKind, string>> = {
   user: 'END_USER',
 };
 
-/** The entity of a page filters like any other. */
+/** Adds the entity of the page to its filters. */
 export function filtersOf({ view, id, filters }: PageState): Filters {
   return id === '' ? filters : { ...filters, [view]: id };
 }
@@ -54,14 +58,14 @@ export function parametersOf(filters: Filters): Record<string, string> {
   );
 }
 
-/** What a mood is called, and the parameter that asks for at least one sign of it. */
+/** Label of a mood, and the parameter that requires at least one such signal. */
 export const MOOD_WORDS: Readonly<Record<Mood, { readonly label: string; readonly parameter: string }>> = {
   satisfied: { label: 'Satisfied', parameter: 'minSat' },
   dissatisfied: { label: 'Dissatisfied', parameter: 'minDsat' },
   repeated: { label: 'Asked again', parameter: 'minRepeatedRequests' },
 };
 
-/** What an order is called, and the metric that it sorts by. */
+/** Label of an order, and its metric. */
 export const ORDER_WORDS: Readonly<
   Record<Exclude<Order, 'usual'>, { readonly label: string; readonly field: string }>
 > = {
@@ -71,7 +75,7 @@ export const ORDER_WORDS: Readonly<
   repeats: { label: 'Most repeats first', field: 'repeatedRequests' },
 };
 
-/** The order of a list, the largest first. `usual`: the metric where none is chosen; '': the API's own order. */
+/** Sorts a list, largest first. `usual`: the default metric; '': the API's own order. */
 export function orderParameters(order: Order, usual: string): Record<string, string> {
   const field = order === 'usual' ? usual : ORDER_WORDS[order].field;
   return field === '' ? {} : { 'sort.field': field };
@@ -82,14 +86,14 @@ export interface Named {
   readonly name: string;
 }
 
-/** What a row stands for. */
+/** Returns the entity of a row. */
 export function namedOf({ dimensions }: Row): Named {
   const { topic, cluster, gap, repeatedRequest, csatDsatSignal, endUser } = dimensions;
   const entity = topic ?? cluster ?? gap ?? repeatedRequest ?? csatDsatSignal;
   return entity ?? { id: endUser?.id ?? '', name: endUser?.externalId ?? '' };
 }
 
-/** The value of a filter in words; of an entity its name, and nothing where there is none. */
+/** Words the value of a filter; '' for an unknown entity. */
 export async function nameOf(
   instanceId: string,
   filter: FilterName,
@@ -115,8 +119,8 @@ export async function nameOf(
 }
 
 /**
- * The parameters of a query for the conversations that filters choose, in an order (default: the newest first). What was
- * said chooses none: only a search finds them.
+ * Parameters of the query for the filtered conversations, newest first by default. Omits `said`, which only the search
+ * in texts supports.
  */
 export function conversationParameters(
   period: Period,

@@ -1,4 +1,8 @@
-/** Numbers and times as the page shows them. Covered by test/web/page/format.test.ts. */
+/**
+ * Formats numbers and times for the page.
+ *
+ * Test: test/web/page/format.test.ts.
+ */
 import { OUTCOME_WORDS, SESSION_OUTCOMES, type SessionOutcome } from '../../../domain/session-outcomes.ts';
 import { clockAt } from './zone.ts';
 
@@ -9,12 +13,12 @@ export function shownCount(value: number | null | undefined): string {
   return value === null || value === undefined ? '–' : WHOLE.format(value);
 }
 
-/** `1 message`, `2 messages`. */
+/** Returns `1 message` or `2 messages`. */
 export function counted(value: number | null | undefined, noun: string): string {
   return `${shownCount(value)} ${value === 1 ? noun : `${noun}s`}`;
 }
 
-/** A time that somebody waits: `0.4 s`, `12 s`, `3 min`, `2 h`, `5 days`. */
+/** Formats a wait: `0.4 s`, `12 s`, `3 min`, `2 h`, `5 days`. */
 export function shownSeconds(seconds: number): string {
   if (seconds < 9.95) return `${ONE_DIGIT.format(Math.max(seconds, 0.1))} s`;
   if (seconds < 99.5) return `${WHOLE.format(seconds)} s`;
@@ -24,30 +28,30 @@ export function shownSeconds(seconds: number): string {
     : `${WHOLE.format(seconds / 86_400)} days`;
 }
 
-/** A share from 0 to 1, in percent. */
+/** Formats a share, 0 to 1, in percent. */
 export function shownShare(share: number): string {
   const percent = share * 100;
   if (percent > 0 && percent < 0.1) return '< 0.1 %';
   return `${percent < 10 ? ONE_DIGIT.format(percent) : WHOLE.format(percent)} %`;
 }
 
-/** Net satisfaction, in percent of messages, with its sign. */
+/** Formats net satisfaction, percent of messages, with its sign. */
 export function shownNet(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
   const rounded = Math.abs(value) < 10 ? Math.round(value * 10) / 10 : Math.round(value);
   return rounded === 0 ? '0' : `${rounded > 0 ? '+' : '−'}${ONE_DIGIT.format(Math.abs(rounded))}`;
 }
 
-/** A difference in percentage points, with its sign. */
+/** Formats a difference in percentage points with its sign. */
 export function shownPoints(value: number): string {
   const text = shownNet(value);
   return `${text} ${text === '+1' || text === '−1' ? 'point' : 'points'}`;
 }
 
-/** Of fewer, and from as many times as much on, a change in per cent says more than there is. */
+/** Below ENOUGH, and from MANIFOLD times on, a change in percent would mislead. */
 const [ENOUGH, MANIFOLD] = [5, 10];
 
-/** How much a count has changed against the one before, in per cent or by how many; null when nothing can be said. */
+/** Words the change of a count, in percent or as a difference; null if both are 0. */
 export function changeOf(
   now: number,
   before: number,
@@ -66,36 +70,36 @@ export function changeOf(
   return { text, direction: change > 0 ? 1 : -1 };
 }
 
-/** `21 Nov 2026, 09:30`, by the clock of the time zone. */
+/** Formats an instant in the page's time zone: `21 Nov 2026, 09:30`. */
 export function shownInstant(text: string): string {
   return shownClock(clockAt(text));
 }
 
-/** `21 Nov 2026`, in the time zone. */
+/** Formats the day of an instant in the page's time zone: `21 Nov 2026`. */
 export function shownDay(text: string): string {
   return shownClockDay(clockAt(text));
 }
 
-/** `16 Nov 2026 to 22 Nov 2026`: the first and the last day of a span whose end is not in it. */
+/** Formats the first and last day of a span with an exclusive end: `16 Nov 2026 to 22 Nov 2026`. */
 export function shownSpan({ start, end }: { readonly start: string; readonly end: string }): string {
   const [first, last] = [start, new Date(Date.parse(end) - 1).toISOString()].map(shownDay);
   return first === last ? `${first}` : `${first} to ${last}`;
 }
 
-/** The same of what is a clock already, as buckets are. */
+/** As `shownInstant`, for text that is local time already, such as a bucket. */
 export function shownClock(text: string): string {
   return Number.isNaN(Date.parse(text)) ? text : `${shownClockDay(text)}, ${text.slice(11, 16)}`;
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** The day of a clock. */
+/** As `shownDay`, for text that is local time already. */
 export function shownClockDay(text: string): string {
   const at = new Date(text);
   return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()] ?? ''} ${at.getUTCFullYear()}`;
 }
 
-/** The name of a language in English; the code where it has none. */
+/** Returns the English name of a language, or its code if it has none. */
 export function languageName(code: string | null): string {
   if (code === null) return 'Unknown';
   try {
@@ -105,7 +109,6 @@ export function languageName(code: string | null): string {
   }
 }
 
-/** How a session ended, in words. */
 export function outcomeWords(outcome: string | null): { readonly label: string; readonly meaning: string } {
   return isOutcome(outcome)
     ? OUTCOME_WORDS[outcome]
@@ -116,10 +119,10 @@ function isOutcome(text: string | null): text is SessionOutcome {
   return SESSION_OUTCOMES.some((outcome) => outcome === text);
 }
 
-/** Of a name that is proposed, UTF-16 units. */
+/** Length of a proposed name, UTF-16 units. */
 const LONGEST = 60;
 
-/** A name for a topic, from a request: its beginning, to the end of a word, without numbers of orders and the like. */
+/** Proposes a topic name: the beginning of a request, cut at a word, without long numbers such as order numbers. */
 export function nameFrom(text: string): string {
   const line = text
     .replaceAll(/\p{N}{4,}/gu, '')
@@ -130,18 +133,21 @@ export function nameFrom(text: string): string {
   return withoutEnd(line.slice(0, end));
 }
 
-/** Without the marks and spaces at its end. */
+/** Removes punctuation and spaces from the end. */
 function withoutEnd(text: string): string {
   let end = text.length;
   while (end > 0 && /[\s.,;:!?。？！]/u.test(text[end - 1]!)) end -= 1;
   return text.slice(0, end);
 }
 
-/** From this share of a period on, and more than a day, its beginning is missing: nights are quiet. */
+/** A longer share of a period without messages, if more than a day, means missing data and not a quiet night. */
 const LATE = 1 / 7;
 const DAY_MS = 86_400_000;
 
-/** The first day with messages of a period that begins without any for long; else null. `first`: its first bucket. */
+/**
+ * Returns the first day with messages if the period begins with a long time without any, else null. `first`: its first
+ * bucket.
+ */
 export function beganLate(
   { start, end }: { readonly start: string; readonly end: string },
   first: string | undefined,
@@ -155,7 +161,7 @@ export function beganLate(
   return began - from > Math.max(DAY_MS, LATE * (to - from)) ? first : null;
 }
 
-/** What `/readyz` says is wrong. */
+/** A degradation that `/readyz` reports. */
 export interface Reason {
   readonly reason: string;
 }
@@ -179,7 +185,7 @@ const STANDSTILLS: readonly { readonly reasons: readonly string[]; readonly text
   },
 ];
 
-/** Why the numbers stand still, for a reader who runs nothing; '' when they do not. */
+/** Explains to a reader why the numbers do not move; '' if they do. */
 export function standstillOf(reasons: readonly Reason[]): string {
   const given = new Set(reasons.map(({ reason }) => reason));
   return STANDSTILLS.find(({ reasons: own }) => own.some((reason) => given.has(reason)))?.text ?? '';

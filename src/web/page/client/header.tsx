@@ -1,4 +1,8 @@
-/** The header of all views: where one can go, and what the numbers are of. */
+/**
+ * The header of all views: navigation, instance, period, comparison and buckets.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { signIn, type Instance, type MadeLink } from './api.ts';
 import { useNavigation } from './hooks.ts';
 import { Go } from './parts.tsx';
@@ -19,7 +23,7 @@ function comparisonWords(compare: Comparison, range: RangeName): string {
   return compare === 'none' ? 'no comparison' : `vs ${earlierOf(range, compare, clockNow()).name}`;
 }
 
-/** The views that the header leads to, and their names. */
+/** The views in the navigation, with their names. */
 export const VIEWS = [
   ['overview', 'Overview'],
   ['changes', 'Changes'],

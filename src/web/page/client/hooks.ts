@@ -1,4 +1,8 @@
-/** How the page's parts get what they show. */
+/**
+ * Hooks for API answers, the URL state, keys and the window.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { api, ApiError } from './api.ts';
@@ -7,13 +11,13 @@ import { changed, readState, writeState, type PageState } from './state.ts';
 export interface Answer<Value> {
   readonly value: Value | null;
   readonly error: ApiError | null;
-  /** A newer one is on its way. */
+  /** A newer answer is loading. */
   readonly isLoading: boolean;
 }
 
 /**
- * What `ask` answers, asked again when `name` changes, and when `version` does: then the old answer stays until the
- * new one is there.
+ * Calls `ask` again when `name` or `version` changes. A new `version` keeps the old answer until the new one arrives; a
+ * new `name` does not.
  */
 export function useAnswer<Value>(
   name: string,
@@ -41,12 +45,12 @@ export function useAnswer<Value>(
       },
     );
     return () => stop.abort();
-    // `ask` is made anew with each rendering; what it asks is in `name`.
+    // `ask` is a new function on each render; `name` identifies its request.
   }, [name, version]);
   return found.name === name ? found.answer : { value: null, error: null, isLoading: true };
 }
 
-/** What the tab and the history are called: '' until it is known; null: another part of the page says it. */
+/** Sets the title of the tab: '' until it is known; null if another component sets it. */
 export function useTitle(title: string | null): void {
   useEffect(() => {
     if (title === null) return;
@@ -56,11 +60,11 @@ export function useTitle(title: string | null): void {
 
 export interface Navigation {
   readonly state: PageState;
-  /** Somebody looks through a link: nothing leads anywhere, and nothing can be done. */
+  /** True for a reader with a link: links lead nowhere, and nothing can be changed. */
   readonly isShared: boolean;
-  /** Shows another state, under its own URL; `replace`: in place of this one in the history. */
+  /** Shows another state under its own URL; `replace`: replaces the current history entry. */
   readonly go: (changes: Partial<PageState>, how?: 'replace') => void;
-  /** The URL of another state. */
+  /** Returns the URL of another state. */
   readonly hrefOf: (changes: Partial<PageState>) => string;
 }
 
@@ -72,7 +76,7 @@ export function useNavigation(): Navigation {
   return navigation;
 }
 
-/** The state of the page in its URL: back and forward, reload and a link that somebody sends all work. */
+/** Keeps the page's state in its URL, so that back, forward, reload and shared URLs work. */
 export function useUrlState(): Navigation {
   const [state, setState] = useState(() => readState(location.search));
   useEffect(() => {
@@ -93,7 +97,7 @@ export function useUrlState(): Navigation {
   };
 }
 
-/** What the key may do; null: it is not known. */
+/** Returns the scopes of the key; null until known. */
 export function useScopes(): readonly string[] | null {
   const [scopes, setScopes] = useState<readonly string[] | null>(null);
   useEffect(() => {
@@ -105,7 +109,7 @@ export function useScopes(): readonly string[] | null {
   return scopes;
 }
 
-/** Whether the page is as narrow as a phone. */
+/** Returns true on a window as narrow as a phone. */
 export function useNarrow(): boolean {
   const query = matchMedia('(max-width: 600px)');
   const [narrow, setNarrow] = useState(query.matches);
@@ -117,14 +121,14 @@ export function useNarrow(): boolean {
   return narrow;
 }
 
-/** Calls `listener` with each key that is pressed outside of a field, without Ctrl, Alt or Meta. */
+/** Calls `listener` with each key pressed outside of a field without Ctrl, Alt or Meta; with Escape also in a field. */
 export function useKeys(listener: (key: string) => void): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
       const { target } = event;
       const isField = target instanceof HTMLElement && target.closest('input, select, textarea') !== null;
       if (isField && event.key !== 'Escape') return;
-      // A dialog has the keys to itself.
+      // An open dialog handles its own keys.
       if (document.querySelector('dialog[open]') !== null) return;
       if (!event.ctrlKey && !event.altKey && !event.metaKey) listener(event.key);
     };
@@ -134,8 +138,8 @@ export function useKeys(listener: (key: string) => void): void {
 }
 
 /**
- * How many of `all` parts are shown: one more after each time that the browser has drawn, from when `isReady`. What is
- * shown at once keeps a slow machine from answering clicks.
+ * Returns how many of `all` parts to render: one more after each frame, once `isReady`. Rendering all at once would
+ * block clicks on a slow machine.
  */
 export function useParts(all: number, isReady: boolean): number {
   const [shown, setShown] = useState(0);
@@ -143,7 +147,7 @@ export function useParts(all: number, isReady: boolean): number {
     if (!isReady || shown >= all) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const frame = requestAnimationFrame(() => (timer = setTimeout(() => setShown(shown + 1))));
-    // A tab in the background draws nothing.
+    // A background tab gets no animation frames.
     const late = setTimeout(() => setShown(shown + 1), LATE_MS);
     return () => {
       cancelAnimationFrame(frame);

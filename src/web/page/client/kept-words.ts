@@ -1,11 +1,15 @@
-/** What goes, and what went, because it was kept long enough: in sentences. Covered by test/web/page/kept-words.test.ts. */
+/**
+ * Words an instance's retention and its last run.
+ *
+ * Test: test/web/page/kept-words.test.ts.
+ */
 import type { RetentionAnswer } from './api.ts';
 import { counted } from './format.ts';
 
-/** The days that can be set. */
+/** Periods that the page can set. */
 export type KeptDays = 'textDays' | 'peopleDays' | 'countDays';
 
-/** Days; null: for ever. */
+/** Days; null: no limit. */
 export type Days = Readonly<Record<KeptDays, number | null>>;
 
 const WARNINGS: Readonly<Record<KeptDays, (days: string) => string>> = {
@@ -14,7 +18,7 @@ const WARNINGS: Readonly<Record<KeptDays, (days: string) => string>> = {
   countDays: (days) => `Messages older than ${days} go, and nothing counts them any more.`,
 };
 
-/** A sentence for each kind of thing that goes sooner than before; none: nothing does. */
+/** Returns a sentence for each period that becomes shorter. */
 export function warningsOf(days: Days, before: Days): string[] {
   return (Object.keys(WARNINGS) as KeptDays[]).flatMap((name) => {
     const kept = days[name] ?? Infinity;
@@ -24,7 +28,7 @@ export function warningsOf(days: Days, before: Days): string[] {
 
 type Run = NonNullable<RetentionAnswer['lastRun']>;
 
-/** `at`: when it was done, or begun, as it is shown. */
+/** `at`: formatted time of its end, or of its start if it is not done. */
 export function runWords({
   at,
   doneAt,

@@ -1,4 +1,8 @@
-/** What of an instance is kept, and for how long: days, and what is hidden before it is stored. */
+/**
+ * The form for an instance's retention and masking.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { useContext, useState } from 'preact/hooks';
 import { api, type Masking, type RetentionAnswer } from './api.ts';
 import { ErasingContext } from './erasing.ts';
@@ -13,7 +17,7 @@ const FIELDS: readonly (readonly [name: KeptDays, words: string])[] = [
   ['countDays', 'Messages no longer count after'],
 ];
 
-/** Only who may erase sees it. */
+/** Shown only if the key may erase. */
 export function Kept() {
   const erasing = useContext(ErasingContext);
   const { state } = useNavigation();
@@ -68,7 +72,7 @@ function Days({
   const warnings = warningsOf(days, kept);
   const save = (event: Event): void => {
     event.preventDefault();
-    // What is gone does not come back: one more click.
+    // Removed data cannot be restored, so shorter periods need a second click.
     if (warnings.length > 0 && !isAsked) return setIsAsked(true);
     const { textDays, peopleDays, countDays } = days;
     api

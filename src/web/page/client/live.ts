@@ -1,23 +1,30 @@
-/** How far the numbers are, and whether the service answers. */
+/**
+ * Polls how far the views are, and if the service responds.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { useEffect, useState } from 'preact/hooks';
 import { api, ApiError } from './api.ts';
 
-/** How often the page asks whether something new was processed. */
+/** Interval of the polls. */
 const LOOK_MS = 1000;
 
-/** How far the views of an instance are; null: it has no message. A few rows of a rollup say it. */
+/**
+ * Returns how far the views of an instance are; null without messages. The query is cheap: it reads a few rows of a
+ * rollup.
+ */
 export async function lastProcessedAt(instanceId: string): Promise<string | null> {
   const answer = await api.query({ instanceId, groupBy: 'CSAT_DSAT', fields: 'messages', limit: 1 });
   return answer.lastProcessedAt;
 }
 
 export interface Live {
-  /** How far the views are; null: not known yet, and what is asked before it is known would be asked twice. */
+  /** `lastProcessedAt`; null until known, so that the page does not load its data twice. */
   readonly version: string | null;
   readonly isOffline: boolean;
 }
 
-/** Says what changed last, and whether the service answers; looks each second while the tab is seen. */
+/** Polls each second while the tab is visible. */
 export function useLive(instanceId: string): Live {
   const [live, setLive] = useState<Live>({ version: null, isOffline: false });
   useEffect(() => {

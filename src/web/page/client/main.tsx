@@ -1,4 +1,8 @@
-/** The page: who looks at it signs in, then sees the dashboard of an instance. */
+/**
+ * The entry point of the page: signs the reader in and shows the dashboard, or shows the view of a link.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import './page.css';
 import './parts.css';
 import './views.css';
@@ -11,12 +15,12 @@ import { NavigationContext, useUrlState } from './hooks.ts';
 import { Waiting } from './parts.tsx';
 import { SharedPage } from './share.tsx';
 
-/** Where the token of a link is kept, so that a reload of its tab shows it again. */
+/** Key in the session storage of a link's token, so that a reload of the tab shows it again. */
 const KEPT = 'link';
-/** What stands in the address in its place. */
+/** Replaces the token in the address. */
 const LINK_SHOWN = '#link';
 
-/** Takes the token out of `#link=…`, so that it stands in no history; null: the page shows no link. */
+/** Takes the token out of `#link=…`, so that it is in no history; null if the page shows no link. */
 function takeLink(): string | null {
   const given = new URLSearchParams(location.hash.slice(1)).get('link');
   if (given === null || given === '')
@@ -26,7 +30,7 @@ function takeLink(): string | null {
   return given;
 }
 
-/** Takes the key out of `#key=…`, so that it stands in no history; null: there is none. */
+/** Takes the key out of `#key=…`, so that it is in no history; null without one. */
 function takeKeyFromFragment(): string | null {
   const given = new URLSearchParams(location.hash.slice(1)).get('key');
   if (given !== null) history.replaceState(null, '', `${location.pathname}${location.search}`);
@@ -41,7 +45,7 @@ function Page({ givenKey }: { readonly givenKey: string | null }) {
   if (fault !== null) return <Failed message={fault.message} onRetry={enter} />;
   if (instances === null) return <Waiting />;
   if (instances.length === 0) return <NoInstance onRetry={enter} />;
-  // A link may lead to what only others may see; the numbers of another instance would be taken for its own.
+  // The URL may name an instance that this user cannot see. Showing another one would present wrong numbers.
   if (!instances.some(({ id }) => id === navigation.state.instance))
     return <MissingInstance instances={instances} id={navigation.state.instance} />;
   return (
@@ -81,7 +85,7 @@ function NoInstance({ onRetry }: { readonly onRetry: () => void }) {
 const root = document.getElementById('page');
 const link = takeLink();
 if (link !== null) showLink(link);
-// Another link that is opened in this tab changes the fragment alone.
+// Opening another link in this tab changes only the fragment.
 addEventListener('hashchange', () => {
   if (location.hash.startsWith(`${LINK_SHOWN}=`)) location.reload();
 });

@@ -1,4 +1,8 @@
-/** The first view: how the instance does, what people talk about, and what changed. */
+/**
+ * The overview: key figures of the instance, its topics and its changes.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { WaysIn } from './connect.tsx';
 import { api, type OverviewResponse, type QueryResponse, type Row } from './api.ts';
 import { ChangesInShort } from './changes.tsx';
@@ -15,7 +19,7 @@ interface Lists extends FoundTopics {
   readonly repeats: QueryResponse;
 }
 
-/** So many trends of some dozens of buckets each fit in one answer. */
+/** Limit of topics with a trend; their buckets fit in one answer. */
 const SPARKLINES = 100;
 
 async function askLists({ range, coarse, instance }: Period, signal: AbortSignal): Promise<Lists> {
@@ -39,10 +43,10 @@ async function askLists({ range, coarse, instance }: Period, signal: AbortSignal
   return { ...topics, clusters, gaps, repeats };
 }
 
-/** Below the figures: topics, changes, gaps, repeats, and the two short lists. */
+/** Parts below the figures: topics, changes, gaps, repeats, and the two short lists. */
 const PARTS = 5;
 
-/** The numbers come first, what they are compared with and the lists as they are there. */
+/** Shows the numbers first; the comparison and the lists follow as they arrive. */
 export function Overview({ version }: { readonly version: string }) {
   const period = usePeriod();
   const { name } = period;
@@ -230,7 +234,7 @@ function Gaps({ rows }: { readonly rows: readonly Row[] }) {
   );
 }
 
-/** With so many conversations and so small a part of them with a topic, a language may be one that the model lacks. */
+/** A language with at least ENOUGH conversations, of which less than FEW have a topic, may be unknown to the model. */
 const [ENOUGH, FEW] = [20, 0.25];
 
 function Languages({ languages }: { readonly languages: OverviewResponse['languages'] }) {

@@ -1,4 +1,8 @@
-/** Small parts that several views share. */
+/**
+ * Small components that several views share.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ApiError } from './api.ts';
@@ -25,9 +29,9 @@ export function Go({
   current = false,
 }: {
   readonly to: Partial<PageState>;
-  /** The whole of what its words may be cut from. */
+  /** The full text, if the visible one may be cut. */
   readonly title?: string;
-  /** It is where one is. */
+  /** Marks the current page. */
   readonly current?: boolean;
   readonly children: ComponentChildren;
   readonly class?: string;
@@ -57,7 +61,7 @@ export function Go({
   );
 }
 
-/** How a number is written: `net` in percent with its sign, `share` from 0 to 1. */
+/** Format of a number: `net` in percent with its sign, `share` from 0 to 1. */
 export type Unit = 'count' | 'net' | 'share';
 
 const SHOWN: Readonly<Record<Unit, (value: number | null | undefined) => string>> = {
@@ -66,7 +70,7 @@ const SHOWN: Readonly<Record<Unit, (value: number | null | undefined) => string>
   share: (value) => (value === null || value === undefined ? '–' : shownShare(value)),
 };
 
-/** A number of the period with its change against the one before. */
+/** A number of the period with its change from the period before. */
 export function Figure({
   label,
   now,
@@ -79,15 +83,15 @@ export function Figure({
 }: {
   readonly label: string;
   readonly now: number | null | undefined;
-  /** Undefined: nothing is compared. */
+  /** Undefined without a comparison. */
   readonly before?: number | null | undefined;
   readonly unit?: Unit;
   readonly goodWhen?: 'up' | 'down' | 'none';
-  /** What else it is to be seen beside. */
+  /** Text for context, such as an average. */
   readonly note?: string | undefined;
-  /** What is counted, in a sentence. */
+  /** Explains in a sentence what is counted. */
   readonly meaning?: string;
-  /** Where what it counts is listed. */
+  /** The page that lists the counted items. */
   readonly to?: Partial<PageState>;
 }) {
   const value = SHOWN[unit](now);
@@ -104,7 +108,7 @@ export function Figure({
   );
 }
 
-/** A period that begins without messages makes changes look larger than they are. `day`: null if it does not. */
+/** Explains why there is no comparison: the period before begins without messages. Nothing for a null `day`. */
 export function BeganLate({ day }: { readonly day: string | null }) {
   return day === null ? null : (
     <p class="faint">
@@ -114,7 +118,7 @@ export function BeganLate({ day }: { readonly day: string | null }) {
   );
 }
 
-/** Something of a figure's kind that is no number. */
+/** A figure with text in place of a number. */
 export function Fact({
   label,
   text,
@@ -161,7 +165,7 @@ function Delta({
   );
 }
 
-/** A section with a heading, and a button that saves its table as CSV. */
+/** A section with a heading and a button that saves its table as CSV. */
 export function Section({
   title,
   csv,
@@ -169,9 +173,9 @@ export function Section({
   children,
 }: {
   readonly title: string;
-  /** What else can be done here. */
+  /** Further buttons. */
   readonly action?: ComponentChildren;
-  /** The rows of its table, or the file itself. */
+  /** Returns the rows of its table, or the file itself. */
   readonly csv?: () => readonly (readonly (string | number | null)[])[] | Promise<Blob>;
   readonly children: ComponentChildren;
 }) {
@@ -206,7 +210,7 @@ async function saveCsv(
   saveFile(name, isRead ? await content : new Blob([toCsv(content)], { type: 'text/csv;charset=utf-8' }));
 }
 
-/** As if it had been downloaded. */
+/** Saves a file as if it were downloaded. */
 export function saveFile(name: string, file: Blob): void {
   const url = URL.createObjectURL(file);
   const link = document.createElement('a');
@@ -216,22 +220,22 @@ export function saveFile(name: string, file: Blob): void {
   URL.revokeObjectURL(url);
 }
 
-/** So many rows of a list show at first. */
+/** Rows of a list before it is expanded. */
 const FIRST_ROWS = 10;
 
-/** A list of names, each with a number, that lead somewhere; a long one says how many others there are. */
+/** A list of names with numbers and links; a long one can be expanded. */
 export function Ranked({
   rows,
 }: {
   readonly rows: readonly {
     readonly id: string;
     readonly name: string;
-    /** What else is to say of it, in a word. */
+    /** A word after the name. */
     readonly note?: string;
-    /** What its name means, or is cut from. */
+    /** The full or explained name. */
     readonly title?: string;
     readonly count: number | undefined;
-    /** Absent: it leads nowhere. */
+    /** Absent: no link. */
     readonly to?: Partial<PageState>;
   }[];
 }) {
@@ -270,13 +274,13 @@ export function Ranked({
   );
 }
 
-/** How a conversation ended; what that means is its title. */
+/** The outcome of a conversation, with its meaning as title. */
 export function Outcome({ outcome }: { readonly outcome: SessionOutcome | null }) {
   const { label, meaning } = outcomeWords(outcome);
   return <span title={meaning}>{label}</span>;
 }
 
-/** The place of numbers that are on their way. */
+/** Placeholder while numbers load. */
 export function Loading() {
   return (
     <div class="loading" role="status">
@@ -288,7 +292,7 @@ export function Loading() {
   );
 }
 
-/** As the document stands before its script runs. */
+/** The same as the static document before its script runs. */
 export function Waiting() {
   return (
     <>
@@ -302,12 +306,11 @@ export function Waiting() {
   );
 }
 
-/** What stands where there is nothing to show. */
+/** Text for an empty list. */
 export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="empty">{children}</p>;
 }
 
-/** A calm line in place of what could not be had. */
 export function Fault({ error }: { readonly error: ApiError }) {
   return (
     <p class="fault" role="alert">

@@ -1,4 +1,8 @@
-/** The period that the page shows, as parameters of the API. */
+/**
+ * The period of the page, as parameters of the API.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { useNavigation } from './hooks.ts';
 import { bucketsFor, bucketsOf, earlierOf, rangeOf, type Comparison, type PageState } from './state.ts';
 import { asked, clockNow, zoneName, type AskedRange } from './zone.ts';
@@ -6,26 +10,26 @@ import { asked, clockNow, zoneName, type AskedRange } from './zone.ts';
 export interface Period {
   readonly instance: string;
   readonly compare: Comparison;
-  /** `dateRange.start` and `dateRange.end`; empty for all time. */
+  /** `dateRange.start` and `dateRange.end`; empty for the whole history. */
   readonly range: AskedRange;
-  /** The same by the clock of the time zone; null for all time. */
+  /** The same in local time; null for the whole history. */
   readonly clock: { readonly start: string; readonly end: string } | null;
   readonly granularity: 'HOUR' | 'DAY' | 'WEEK' | 'MONTH';
-  /** Buckets of small charts, which are not chosen: at most some dozens. */
+  /** Buckets of small charts, a few dozen at most; not selectable. */
   readonly coarse: Period['granularity'];
-  /** From the period before to this one, in milliseconds, as GET /v1/changes has it; null: nothing is compared. */
+  /** Offset of the period before, milliseconds, as in GET /v1/changes; null without a comparison. */
   readonly shiftMs: number | null;
-  /** What that is called: `period before`, `2 weeks before`. */
+  /** Name of the period before: `period before`, `2 weeks before`. */
   readonly earlier: string;
-  /** It ends in the future: its last bucket is not over. */
+  /** True if it ends in the future, so its last bucket is not over. */
   readonly isOpen: boolean;
-  /** Different for different periods. */
+  /** A key that identifies the period. */
   readonly name: string;
 }
 
 const WEEK_MS = 7 * 86_400_000;
 
-/** The buckets that are asked for, where the range can be shown in them. */
+/** Returns the selected buckets if the range allows them. */
 function granularityOf(
   { range, buckets }: PageState,
   otherwise: Period['granularity'],
@@ -67,12 +71,12 @@ export function usePeriod(): Period {
   };
 }
 
-/** The buckets of a period; of all time those from the first that has something to the last. */
+/** Returns the buckets of a period; of the whole history those from `first` to `last`. */
 export function datesOf(period: Period, first: string | undefined, last: string | undefined): string[] {
   const start = period.clock?.start ?? first;
   const end = period.clock?.end ?? last;
   if (start === undefined || end === undefined) return [];
-  // The last bucket begins at `last`: it is inside.
+  // Includes the bucket that begins at `last`.
   const after = period.clock?.end ?? new Date(Date.parse(end) + 1).toISOString();
   return bucketsOf(start, after, period.granularity);
 }

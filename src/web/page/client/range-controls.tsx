@@ -1,4 +1,8 @@
-/** The period that the page shows: one that ends now, a week or month of the calendar, or any days. */
+/**
+ * The controls of the period: a span that ends now, a calendar week or month, or any days.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { useNavigation } from './hooks.ts';
 import { asDays, CALENDAR, RANGES, type RangeName } from './state.ts';
 import { clockNow, zoneName } from './zone.ts';
@@ -18,7 +22,7 @@ const CALENDAR_WORDS: Readonly<Record<(typeof CALENDAR)[number], string>> = {
   'last-month': 'Last month',
 };
 
-/** A range in words: `7 days`, `2026-11-01 to 2026-11-07`. */
+/** Words a range: `7 days`, `2026-11-01 to 2026-11-07`. */
 export function rangeWords(range: RangeName): string {
   const words: Readonly<Record<string, string>> = { ...RANGE_WORDS, ...CALENDAR_WORDS };
   return words[range] ?? range.replace('/', ' to ');
@@ -34,7 +38,7 @@ export function RangeControls() {
     const [from, to] = asDays(state.range, clockNow());
     go({ range: value === 'days' ? `${from}/${to}` : (value as RangeName) });
   };
-  /** Both days stay in order: the one that is moved takes the other along. */
+  /** Moves one day; the other follows if the order would change. */
   const move = (from: string, to: string): void => {
     if (from !== '' && to !== '') go({ range: `${from}/${to}` });
   };

@@ -1,4 +1,8 @@
-/** The conversations in which something was said, as the search finds them. */
+/**
+ * The list of conversations that a search in texts finds.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { useEffect, useState } from 'preact/hooks';
 import { api, type ApiError, type SaidResponse } from './api.ts';
 import { FilterBar } from './filter-bar.tsx';
@@ -14,17 +18,17 @@ interface Search {
   readonly found: readonly Found[];
   readonly gone: number;
   readonly left: number;
-  /** Null: it is through; undefined: it has not begun. */
+  /** Null: complete; undefined: not begun. */
   readonly next: string | null | undefined;
   readonly isLooking: boolean;
   readonly error: ApiError | null;
 }
 
 const START: Search = { found: [], gone: 0, left: 0, next: undefined, isLooking: true, error: null };
-/** It rests after so many more are found. */
+/** Conversations that a search collects before it pauses. */
 const PAGE = 25;
 
-/** Searches until a page is full; `go` searches on. */
+/** Searches until a page is full; `go` continues. */
 function useSearch(parameters: Record<string, string>): Search & { readonly go: () => void } {
   const [search, setSearch] = useState(START);
   const [wanted, setWanted] = useState(PAGE);

@@ -1,4 +1,8 @@
-/** One conversation, message by message, with what was found where it was said. */
+/**
+ * The transcript of a conversation, with the findings of each message.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, type ApiError, type SessionResponse } from './api.ts';
 import { conversationParameters, filtersOf } from './filters.ts';
@@ -11,7 +15,7 @@ import { usePeriod } from './period.ts';
 
 type Message = SessionResponse['messages'][number];
 
-/** Conversations of the list that next and previous walk through. */
+/** Limit of conversations for next and previous. */
 const WALKED = 10_000;
 
 export function Session({ version }: { readonly version: string }) {
@@ -69,19 +73,19 @@ export function Session({ version }: { readonly version: string }) {
 
 const PAGE = 200;
 
-/** A conversation with its first messages, and more of them on request; `showMore` null: there are no more. */
+/** Loads a conversation with its first messages, and more on request; `showMore` is null at the end. */
 function useMessages(instanceId: string, id: string, version: string) {
   const { value, error } = useAnswer(`session ${id}`, version, (signal) =>
     api.session(id, { instanceId, limit: PAGE }, signal),
   );
   const [more, setMore] = useState<More>({ ...NONE, behind: null, next: null });
-  // What was asked for behind an older answer, or in another conversation, does not belong here.
+  // Discards pages that belong to an older answer or another conversation.
   const known =
     more.behind === value ? more : { ...NONE, behind: value, next: value?.pagination.next ?? null };
   const { messages, next, fault } = known;
   const showMore = (): void => {
     if (next === null) return;
-    // What came in the meantime stays.
+    // Keeps a page that arrived in the meantime.
     const set = (changes: Partial<More>): void =>
       setMore((last) => (last === more ? { ...known, fault: null, ...changes } : last));
     api.session(id, { instanceId, limit: PAGE, cursor: next }).then(
@@ -108,14 +112,14 @@ interface More {
 const NONE = { messages: [], fault: null } as const;
 
 interface Walk {
-  /** Among the conversations of the list; -1: it is not in it. */
+  /** Index in the list; -1 if it is not there. */
   readonly place: number;
   readonly count: number;
   readonly total: number | undefined;
   readonly by: (step: number) => void;
 }
 
-/** Next and previous in the list that the conversation was opened from. */
+/** Next and previous conversation of the list that this one was opened from. */
 function useWalk(): Walk {
   const { state, go } = useNavigation();
   const period = usePeriod();
@@ -186,11 +190,13 @@ const USER_ROLES = new Set(
   'user human customer end_user end-user enduser client visitor guest contact'.split(' '),
 );
 
-/** Fewer words are an answer, or a greeting. */
+/** A shorter message is an answer or a greeting. */
 const FEWEST_WORDS = 3;
 const words = new Intl.Segmenter(undefined, { granularity: 'word' });
 
-/** Whether a user's message may ask for something: it is no thanks, no complaint, and no mere answer. */
+/**
+ * Returns true if a user's message may be a request: it is long enough and has no signal, or it is a repeated request.
+ */
 function mayAsk({ content, signals, repeatedRequest }: Message): boolean {
   if (repeatedRequest !== null) return true;
   const said = [...words.segment(content ?? '')].filter(({ isWordLike }) => isWordLike === true);

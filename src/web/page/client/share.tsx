@@ -1,4 +1,8 @@
-/** Links to a view for people without a key: made, listed and revoked, and the page that whoever has one sees. */
+/**
+ * Links to views for people without a key: the dialogs that create, list and revoke them, and the page that they open.
+ *
+ * Test: test/e2e/dashboard.test.ts, test/web/links.test.ts.
+ */
 import { useEffect, useState } from 'preact/hooks';
 import { SHARED_VIEWS } from '../../../domain/shared-views.ts';
 import { api, type ListedLink, type MadeLink, type ShownLink } from './api.ts';
@@ -28,12 +32,12 @@ function isShareable({ view, session }: PageState): boolean {
   return session === '' && view in VIEW_WORDS;
 }
 
-/** `Topic, 7 days`. */
+/** Returns `Topic, 7 days`. */
 function wordsOf({ view, range }: PageState): string {
   return `${VIEW_WORDS[view as keyof typeof VIEW_WORDS]}, ${rangeWords(range)}`;
 }
 
-/** The button that shares what the page shows; absent where that may not be shared. */
+/** A button that shares the current view; absent if it cannot be shared. */
 export function Share({ onMade }: { readonly onMade: (link: MadeLink) => void }) {
   const { state } = useNavigation();
   const [isOpen, setOpen] = useState(false);
@@ -87,7 +91,7 @@ function ShareDialog({
   );
 }
 
-/** The links of the project that have not ended. */
+/** Lists the project's open links. */
 function OpenLinks() {
   const [edits, setEdits] = useState(0);
   const { value, error } = useAnswer('links', String(edits), (signal) => api.links(signal));
@@ -126,7 +130,7 @@ function OpenLink({ link, onRevoked }: { readonly link: ListedLink; readonly onR
   );
 }
 
-/** The address of a link that was just made: nobody can be told it again. */
+/** Shows the address of a new link, which the API returns only once. */
 export function Made({ made, onClose }: { readonly made: MadeLink; readonly onClose: () => void }) {
   return (
     <div class="notice done" role="status">
@@ -141,7 +145,7 @@ export function Made({ made, onClose }: { readonly made: MadeLink; readonly onCl
 
 const AGAIN_MS = 60_000;
 
-/** What whoever has a link sees: its view, with nothing that leads elsewhere. */
+/** The page of a reader with a link: its view, without links to others. */
 export function SharedPage() {
   const { value, error } = useAnswer('link', '', (signal) => api.link(signal));
   if (error !== null) {
@@ -158,7 +162,7 @@ export function SharedPage() {
 }
 
 function SharedView({ link: { view, instance, endsAt } }: { readonly link: ShownLink }) {
-  // Before anything below computes with it.
+  // Set first, because everything below computes with it.
   showTimesIn(instance.timeZone);
   const version = useMinutes();
   const state = { ...readState(view), instance: instance.id };
@@ -184,7 +188,7 @@ function SharedView({ link: { view, instance, endsAt } }: { readonly link: Shown
   );
 }
 
-/** Changes each minute while the tab is seen: numbers are then asked for again. */
+/** Changes each minute while the tab is visible, so that the numbers reload. */
 function useMinutes(): string {
   const [minutes, setMinutes] = useState(0);
   useEffect(() => {

@@ -1,10 +1,14 @@
-/** Why numbers stand still while the service answers. */
+/**
+ * The notice that explains why numbers do not move although the service responds.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { useEffect, useState } from 'preact/hooks';
 import { standstillOf, type Reason } from './format.ts';
 
 const LOOK_MS = 10_000;
 
-/** Looks every ten seconds while the tab is seen; what cannot be asked is said elsewhere. */
+/** Polls every ten seconds while the tab is visible. `useLive` reports an unreachable service. */
 export function Standstill() {
   const [text, setText] = useState('');
   useEffect(() => {
@@ -30,7 +34,7 @@ export function Standstill() {
   );
 }
 
-/** Null when the service is not ready: it says nothing of the rest then. */
+/** Returns null if the service is not ready, because its response then lacks the reasons. */
 async function askReasons(): Promise<readonly Reason[] | null> {
   const answer = await fetch('/readyz', { headers: { accept: 'application/json' } });
   if (!answer.ok) return null;

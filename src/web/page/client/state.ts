@@ -1,59 +1,64 @@
-/** What the page shows, as its URL says it. Covered by test/web/page/state.test.ts. */
+/**
+ * The state of the page and its representation in the URL. Reading a written state gives the same state; unknown values
+ * become defaults.
+ *
+ * Test: test/web/page/state.test.ts.
+ */
 import { SESSION_OUTCOMES } from '../../../domain/session-outcomes.ts';
 
 /** Ranges that end now. */
 export const RANGES = ['24h', '7d', '28d', '90d', '365d', 'all'] as const;
-/** Weeks from Monday to Sunday, and months. */
+/** Calendar weeks, from Monday to Sunday, and months. */
 export const CALENDAR = ['this-week', 'last-week', 'this-month', 'last-month'] as const;
-/** `2026-11-01/2026-11-07`: from the first day to the last, both included. */
+/** `2026-11-01/2026-11-07`: first and last day, both inclusive. */
 type Days = `${string}/${string}`;
 export type RangeName = (typeof RANGES)[number] | (typeof CALENDAR)[number] | Days;
 
 export const COMPARISONS = ['previous', 'year', 'none'] as const;
 export type Comparison = (typeof COMPARISONS)[number];
 
-/** Buckets of a trend; `auto`: as fit the range. */
+/** Buckets of a trend; `auto` fits the range. */
 export const BUCKETS = ['auto', 'hour', 'day', 'week', 'month'] as const;
 export type BucketName = (typeof BUCKETS)[number];
 
-/** What has a page of its own, and what filters conversations. */
+/** Entities with a page of their own, which also filter conversations. */
 export const ENTITIES = ['topic', 'cluster', 'gap', 'repeat', 'signal', 'user'] as const;
 export type EntityKind = (typeof ENTITIES)[number];
 
-/** Pages that are about no single entity. */
+/** Pages of no single entity. */
 const LISTS = ['overview', 'conversations', 'users', 'changes', 'decisions', 'alerts', 'connect'] as const;
 
-/** What was said in a conversation, or by a user, at least once. */
+/** A conversation or user has at least one such signal. */
 export const MOODS = ['satisfied', 'dissatisfied', 'repeated'] as const;
 export type Mood = (typeof MOODS)[number];
 
 /**
- * What conversations are chosen by: entities, a language, an outcome, a mood, a text in their title or summary, and a
- * text in what was said.
+ * Filters of conversations: entities, a language, an outcome, a mood, a text in title or summary, and a text in
+ * messages.
  */
 export const FILTERS = [...ENTITIES, 'language', 'outcome', 'mood', 'text', 'said'] as const;
 export type FilterName = (typeof FILTERS)[number];
-/** What end users are chosen by. */
+/** Filters of end users. */
 const USER_FILTERS: readonly FilterName[] = ['topic', 'cluster', 'mood'];
 
-/** What comes first in a list; `usual`: the newest conversation, the user with most conversations. */
+/** Orders of a list; `usual`: newest conversation first, user with most conversations first. */
 export const ORDERS = ['usual', 'worst', 'best', 'longest', 'repeats'] as const;
 export type Order = (typeof ORDERS)[number];
 
 export interface PageState {
-  /** Id of the instance; '' until one is chosen. */
+  /** Id of the instance; '' until one is selected. */
   readonly instance: string;
   readonly range: RangeName;
   readonly compare: Comparison;
   readonly buckets: BucketName;
   readonly view: (typeof LISTS)[number] | EntityKind;
-  /** Id of the entity that has the page. */
+  /** Id of the page's entity. */
   readonly id: string;
-  /** Of the list that the view has. */
+  /** Order of the view's list. */
   readonly order: Order;
-  /** Id of the conversation that is open; '' for none. */
+  /** Id of the open conversation; '' for none. */
   readonly session: string;
-  /** Conversations must have all of these: ids, the code of a language, an outcome, a text. */
+  /** Conversations must pass all of these: ids, a language code, an outcome, a text. */
   readonly filters: Readonly<Partial<Record<FilterName, string>>>;
 }
 
@@ -70,14 +75,14 @@ export const START: PageState = {
 };
 
 const ID = /^[0-9a-f-]{36}$/i;
-/** As many characters as the API takes. */
+/** Limit of the API, characters. */
 const MAX_TEXT = 200;
 
 function oneOf<Value extends string>(values: readonly Value[], text: string | null, otherwise: Value): Value {
   return values.find((value) => value === text) ?? otherwise;
 }
 
-/** Reads `location.search`; what is not known is as at the start. */
+/** Reads `location.search`; unknown values become the defaults of START. */
 export function readState(search: string): PageState {
   const parameters = new URLSearchParams(search);
   const idOf = (name: string): string => {
@@ -113,18 +118,18 @@ export function readState(search: string): PageState {
   };
 }
 
-/** Whether a view is the page of one entity. */
+/** Returns true for the page of one entity. */
 export function isEntity(view: PageState['view']): view is EntityKind {
   return ENTITIES.some((kind) => kind === view);
 }
 
-/** The filters that choose what a view lists. A view without a list has none: they would change nothing on it. */
+/** Returns the filters of a view's list; empty for a view without a list. */
 export function filtersOfView(view: PageState['view']): readonly FilterName[] {
   if (view === 'users') return USER_FILTERS;
   return view === 'conversations' || isEntity(view) ? FILTERS.filter((name) => name !== view) : [];
 }
 
-/** A state with changes, less the filters that its view does not have. */
+/** Applies changes to a state, and removes filters that its view lacks. */
 export function changed(state: PageState, changes: Partial<PageState>): PageState {
   const next = { ...state, ...changes };
   const buckets = bucketsFor(next.range).includes(next.buckets) ? next.buckets : START.buckets;
@@ -139,7 +144,7 @@ export function changed(state: PageState, changes: Partial<PageState>): PageStat
   return { ...next, buckets, order, filters };
 }
 
-/** `?…` for a state; what is as at the start is left out. */
+/** Returns `?…`; omits the defaults of START. */
 export function writeState(state: PageState): string {
   const parameters = new URLSearchParams();
   for (const name of ['instance', 'range', 'compare', 'buckets', 'view', 'id', 'order', 'session'] as const)
@@ -152,7 +157,7 @@ export function writeState(state: PageState): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** The same with the name of its view, also of the one at the start: what a link is made of says what it shows. */
+/** As `writeState`, but always names the view, because the address of a link must. */
 export function addressOf(state: PageState): string {
   const parameters = new URLSearchParams(writeState(state));
   parameters.set('view', state.view);
@@ -160,18 +165,18 @@ export function addressOf(state: PageState): string {
 }
 
 const DAY_MS = 86_400_000;
-/** A trend of more days has a bucket for each week. */
+/** A trend over more days has weekly buckets. */
 const MOST_DAYS = 62;
 
 function rangeNamed(text: string | null): RangeName {
   return daysOf(text ?? '') === null ? oneOf([...RANGES, ...CALENDAR], text, START.range) : (text as Days);
 }
 
-/** The first and the last day that a range names, milliseconds; null: it names none, or in the wrong order. */
+/** Returns the first and last day of a range, milliseconds; null if it names no days or has them in the wrong order. */
 function daysOf(name: string): readonly [first: number, last: number] | null {
   const [, ...days] = /^(\d{4}-\d\d-\d\d)\/(\d{4}-\d\d-\d\d)$/.exec(name) ?? [];
   const [first = NaN, last = NaN] = days.map((day) => Date.parse(`${day}T00:00:00Z`));
-  // A day that no calendar has reads as another one, or as none.
+  // `Date.parse` turns a day that does not exist into another one, or into NaN.
   const isReal = days.every((day, index) => dayText([first, last][index]!) === day);
   return days.length > 0 && isReal && first <= last ? [first, last] : null;
 }
@@ -180,14 +185,14 @@ function dayText(ms: number): string {
   return Number.isNaN(ms) ? '' : new Date(ms).toISOString().slice(0, 10);
 }
 
-/** The first day of a week or month, `back` of them before the one that a day is in. */
+/** Returns the first day of the week or month of a day, `back` weeks or months earlier. */
 function calendarStart(unit: 'week' | 'month', dayMs: number, back: number): number {
   const day = new Date(dayMs);
   if (unit === 'month') return Date.UTC(day.getUTCFullYear(), day.getUTCMonth() - back, 1);
   return dayMs - (((day.getUTCDay() + 6) % 7) + 7 * back) * DAY_MS;
 }
 
-/** From when to when, milliseconds; a range of this moment ends with the current hour (24h) or day, in UTC. */
+/** Returns start and end, milliseconds; a range that ends now ends with the current hour (24h) or day, in UTC. */
 function instantsOf(name: Exclude<RangeName, 'all'>, nowMs: number): readonly [start: number, end: number] {
   const days = daysOf(name);
   if (days !== null) return [days[0], days[1] + DAY_MS];
@@ -204,7 +209,7 @@ function instantsOf(name: Exclude<RangeName, 'all'>, nowMs: number): readonly [s
   return [today + DAY_MS - Number.parseInt(name, 10) * DAY_MS, today + DAY_MS];
 }
 
-/** The instants of a range, and the buckets of its trend; null: all time. */
+/** Returns start, end and trend buckets of a range; null for the whole history. */
 export function rangeOf(
   name: RangeName,
   nowMs: number,
@@ -218,14 +223,14 @@ export function rangeOf(
 
 const WEEK_MS = 7 * DAY_MS;
 
-/** What numbers are compared with: so many weeks earlier, as GET /v1/changes has it; its name. */
+/** The offset of the period before, as in GET /v1/changes, and its name. */
 export interface Earlier {
   readonly weeks: number;
-  /** `period before` only where it ends where the range begins. */
+  /** `period before` only if it ends where the range begins. */
   readonly name: string;
 }
 
-/** The span that a range is compared with: whole weeks earlier, so that both have the same weekdays. */
+/** Returns the offset of the period before: whole weeks, so that both periods have the same weekdays. */
 export function earlierOf(name: RangeName, compare: 'previous' | 'year', nowMs: number): Earlier {
   if (name === 'all') return { weeks: 0, name: compare === 'year' ? 'year before' : 'period before' };
   const [start, end] = instantsOf(name, nowMs);
@@ -238,7 +243,7 @@ export function earlierOf(name: RangeName, compare: 'previous' | 'year', nowMs: 
   };
 }
 
-/** The days of a range, to begin with when others are chosen. */
+/** Returns the days of a range, the initial value of the day inputs. */
 export function asDays(name: RangeName, nowMs: number): readonly [first: string, last: string] {
   const [start, end] = instantsOf(name === 'all' ? '365d' : name, nowMs);
   return [dayText(start), dayText(end - 1)];
@@ -250,12 +255,12 @@ const HOURS_OF: Readonly<Record<Exclude<BucketName, 'auto'>, number>> = {
   week: 168,
   month: 720,
 };
-/** A trend has at most about so many buckets. */
+/** Approximate limit of buckets in a trend. */
 const MOST_BUCKETS = 2500;
 
-/** The buckets that a range can be shown in. All time is as long as ten years. */
+/** Returns the possible buckets of a range; the whole history counts as ten years. */
 export function bucketsFor(range: RangeName): readonly BucketName[] {
-  // However long a month is, it has buckets of the same kinds.
+  // The kinds of buckets are the same for a month of any length.
   const [start, end] = range === 'all' ? [0, 3650 * DAY_MS] : instantsOf(range, Date.UTC(2026, 0, 31));
   const days = (end - start) / DAY_MS;
   return BUCKETS.filter(
@@ -264,7 +269,7 @@ export function bucketsFor(range: RangeName): readonly BucketName[] {
   );
 }
 
-/** Every bucket from the first of a range to its last, so that a chart shows those without messages too. */
+/** Returns every bucket of a range, so that charts include those without messages. */
 export function bucketsOf(
   start: string,
   end: string,

@@ -1,4 +1,8 @@
-/** Topics by cluster, the largest first, with their trend, share and net satisfaction. */
+/**
+ * The topics by cluster, largest first, with trend, share and net satisfaction.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import type { QueryResponse, Row } from './api.ts';
 import { LONGEST_NET, NetBar, ShareBar, Sparkline, type Point } from './charts.tsx';
 import { filled } from './compared.ts';
@@ -10,14 +14,14 @@ import { datesOf, type Period } from './period.ts';
 export interface FoundTopics {
   readonly topics: QueryResponse;
   readonly clusters: QueryResponse;
-  /** Of the largest topics. */
+  /** Trends of the largest topics. */
   readonly topicTrends: readonly Row[];
 }
 
 interface Group {
   readonly id: string;
   readonly rows: readonly Row[];
-  /** Undefined: a cluster of one topic, called as the topic is, says nothing that the topic does not. */
+  /** Undefined for a cluster of one topic with the same name, which needs no heading. */
   readonly cluster: Row | undefined;
 }
 
@@ -52,7 +56,7 @@ function cellsOf(groups: readonly Group[]) {
   ];
 }
 
-/** The trend of each of the largest topics, by its id. */
+/** Returns the trends of the largest topics by id. */
 function trendsOf(rows: readonly Row[], period: Period): ReadonlyMap<string, readonly Point[]> {
   const dates = datesOf(
     { ...period, granularity: period.coarse },
@@ -77,7 +81,7 @@ export function Topics({
   period,
 }: {
   readonly found: FoundTopics;
-  /** Conversations of the period, with a topic or not. */
+  /** Number of conversations in the period, with a topic or not. */
   readonly all: number;
   readonly period: Period;
 }) {

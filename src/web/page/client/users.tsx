@@ -1,4 +1,8 @@
-/** The end users of the period; at first those with most conversations come first. */
+/**
+ * The list of the period's end users.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import { api, type Row } from './api.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { filtersOf, orderParameters, parametersOf } from './filters.ts';

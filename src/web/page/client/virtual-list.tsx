@@ -1,17 +1,21 @@
-/** A list of any length of which only the rows in sight are in the document. It scrolls with the page. */
+/**
+ * A list of any length that scrolls with the page. The document holds only the rows in sight and a few beside them.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ApiError } from './api.ts';
 import { shownCount } from './format.ts';
 import { Empty, Fault } from './parts.tsx';
 
-/** Rows that are asked for together. */
+/** Rows of one request. */
 const PAGE = 100;
-/** Rows above and below those in sight: the next ones can be reached with Tab, and are there before they show. */
+/** Rows above and below those in sight, so that Tab reaches them and scrolling shows them at once. */
 const BESIDE = 10;
-/** Rows in the document before their place is known. */
+/** Rows in the document before the first measurement. */
 const FIRST = 20;
-/** Browsers end a page at some 30 million pixels; nobody scrolls so far. */
+/** Limit of rows: browsers cut pages at about 30 million pixels. */
 const MOST = 100_000;
 
 export interface ListPage<Item> {
@@ -21,19 +25,19 @@ export interface ListPage<Item> {
 
 interface Rows<Item> {
   readonly rows: ReadonlyMap<number, Item>;
-  /** Null: not known yet. */
+  /** Null until known. */
   readonly total: number | null;
   readonly error: ApiError | null;
-  /** Asks for the rows of a window that are missing. */
+  /** Loads the missing rows of a window. */
   readonly want: (from: number, to: number) => void;
 }
 
-/** Where each list stood when it was left, by its URL. */
+/** Scroll positions of lists by URL, restored on return. */
 const places = new Map<string, number>();
 
 /**
- * The rows of a list, asked for as they come into sight. Another `name` begins anew; another `version` asks again for
- * what is in sight and shows the old rows until then.
+ * Loads rows as they come into sight. A new `name` starts over; a new `version` reloads the rows in sight and shows the
+ * old ones until then.
  */
 export function useRows<Item>(
   name: string,
@@ -86,7 +90,7 @@ interface Sight {
   readonly to: number;
 }
 
-/** The rows of a list that are in sight, as the page is scrolled now; of a short list all. */
+/** Returns the rows in sight at the current scroll position; all rows of a short list. */
 function sightOf(list: HTMLElement, height: number, total: number): Sight {
   if (total <= PAGE) return { from: 0, to: total };
   const { top } = list.getBoundingClientRect();
@@ -126,8 +130,8 @@ function useSight(list: { readonly current: HTMLElement | null }, height: number
 }
 
 /**
- * Rows of one height each. Arrow keys go from row to row, Home and End to the first and the last; each row has one
- * link that takes the focus. A screen reader hears which of how many a row is.
+ * Rows of equal height. Arrow keys move between rows, Home and End to the first and last; each row has one link that
+ * takes the focus. Screen readers announce a row's number and the total.
  */
 export function VirtualList<Item>({
   list: { rows, total, error, want },
@@ -147,7 +151,7 @@ export function VirtualList<Item>({
   const length = Math.min(MOST, total ?? 0);
   const { from, to } = useSight(element, rowHeight, length);
   const [focused, setFocused] = useState<number | null>(null);
-  /** The row that a key asked for, until it has the focus. */
+  /** The row that a key selected, until it has the focus. */
   const wanted = useRef<number | null>(null);
   const end = Math.min(to, length);
   useEffect(() => {
@@ -167,7 +171,7 @@ export function VirtualList<Item>({
     event.preventDefault();
     wanted.current = next;
     setFocused(next);
-    // A row far away comes into the document by scrolling to its place.
+    // Scrolls to a distant row, so that it enters the document.
     const list = element.current;
     if (list !== null && (next < from || next >= end))
       scrollTo(0, scrollY + list.getBoundingClientRect().top + next * rowHeight - innerHeight / 2);

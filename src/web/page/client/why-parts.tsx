@@ -1,4 +1,8 @@
-/** Parts of what is behind an entity. */
+/**
+ * Sections of an entity's page.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 import type { WhyResponse } from './api.ts';
 import { counted, languageName, shownCount, shownInstant, shownShare } from './format.ts';
 import { useNavigation } from './hooks.ts';
@@ -37,7 +41,7 @@ export function Wordings({
   );
 }
 
-/** Of a topic count only the signals in its own messages; of an average, all. */
+/** A topic counts only the signals in its own messages; the average counts all. */
 const OWN_MESSAGES =
   'Here: conversations with the signal in a message of the topic itself. Average: conversations with it anywhere.';
 
@@ -131,7 +135,7 @@ export function Users({
   all,
 }: {
   readonly found: WhyResponse;
-  /** How many there are, of whom these have most of its messages. */
+  /** Number of the entity's users; the list has those with most messages. */
   readonly all: number;
 }) {
   if (endUsers.length === 0) return null;

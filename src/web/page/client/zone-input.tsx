@@ -1,4 +1,8 @@
-/** A field for a time zone, with those that the browser knows to choose from. */
+/**
+ * An input for a time zone that suggests the zones known to the browser.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
 
 export function ZoneInput({ value, set }: { readonly value: string; readonly set: (value: string) => void }) {
   return (

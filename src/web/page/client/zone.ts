@@ -1,12 +1,13 @@
 /**
- * The time zone of the instance that the page shows. Buckets are shown by the clock of the zone: what the page computes
- * with is that clock's text with a Z, as if it were UTC. Covered by test/web/page/zone.test.ts.
+ * The time zone of the page's instance. The page computes with local time written as if it were UTC, with a Z.
+ *
+ * Test: test/web/page/zone.test.ts.
  */
 
 let format = formatOf('UTC');
 let named = 'UTC';
 
-/** Of the instance that is shown. */
+/** Sets the zone of the shown instance. */
 export function showTimesIn(zone: string): void {
   if (zone === named) return;
   format = formatOf(zone);
@@ -17,18 +18,18 @@ export function zoneName(): string {
   return named;
 }
 
-/** The clock at an instant, as `2026-11-21T09:30:00Z`; the text itself where it is no instant. */
+/** Returns the local time of an instant as `2026-11-21T09:30:00Z`; returns other text unchanged. */
 export function clockAt(instant: string | number): string {
   const ms = typeof instant === 'number' ? instant : Date.parse(instant);
   return Number.isNaN(ms) ? String(instant) : `${format.format(ms).replace(' ', 'T')}Z`;
 }
 
-/** The clock at this moment, milliseconds as if it were UTC. */
+/** Returns the current local time, milliseconds as if it were UTC. */
 export function clockNow(): number {
   return Date.parse(clockAt(Date.now()));
 }
 
-/** The clock of a bucket, whose offset stands behind it. */
+/** Returns the local time of a bucket, whose text ends in an offset. */
 export function clockOf(bucket: string): string {
   return bucket.replace(/[+-]\d{2}:\d{2}$/, 'Z');
 }
@@ -41,7 +42,7 @@ export interface AskedRange {
   readonly 'dateRange.end'?: string;
 }
 
-/** Days are asked for as dates, which the service reads in the zone; the last 24 hours as instants. */
+/** Sends days as dates, which the service reads in its zone, and the last 24 hours as instants. */
 export function asked({ start, end }: { readonly start: string; readonly end: string }): AskedRange {
   if (start.endsWith(MIDNIGHT) && end.endsWith(MIDNIGHT))
     return { 'dateRange.start': start.slice(0, 10), 'dateRange.end': end.slice(0, 10) };
@@ -54,7 +55,7 @@ export function asked({ start, end }: { readonly start: string; readonly end: st
   };
 }
 
-// Sweden writes dates as ISO 8601 does.
+// Swedish dates have the format of ISO 8601.
 function formatOf(zone: string): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
 }
