@@ -88,6 +88,7 @@ export interface Heard<Status> {
   readonly ended: boolean;
 }
 
+/** The regular writes of one status file. */
 export interface Heartbeat {
   /** Writes the present state at once. */
   beat(): void;

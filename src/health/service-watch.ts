@@ -59,6 +59,7 @@ export class FailureLog {
   }
 }
 
+/** Computes degradations and figures from the last answers; files are read at most every FILES_MS. */
 export class ServiceWatch implements ServiceHealth {
   readonly #options: ServiceWatchOptions;
   readonly #timer: NodeJS.Timeout;

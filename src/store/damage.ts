@@ -45,6 +45,7 @@ export function notedDamage(directory: string, what: Damaged): string | null {
   return existsSync(file) ? readFileSync(file, 'utf8') : null;
 }
 
+/** Deletes the note, after a repair. */
 export function clearDamage(directory: string, what: Damaged): void {
   rmSync(noteFile(directory, what), { force: true });
 }

@@ -200,6 +200,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return new Database(instance);
 }
 
+/** An in-memory database; `openDatabase` creates it. */
 export class Database {
   readonly #instance: DuckDBInstance;
 
@@ -220,6 +221,7 @@ export class Database {
   }
 }
 
+/** Types of columns that `append` supports. */
 export type ColumnType = 'integer' | 'bigint' | 'text' | 'blob';
 
 const INTERRUPT_AGAIN_MS = 20;
@@ -229,6 +231,7 @@ const PREPARED = 16;
 /** The appender buffers thousands of rows, however long their texts are; from this many bytes on, it is flushed. */
 const APPENDED_BYTES = 2 ** 20;
 
+/** A connection with plain values. The caller closes it. */
 export class Connection {
   readonly #connection: DuckDBConnection;
   /** Prepared statements by text, least recently used first: preparing costs more than running. */

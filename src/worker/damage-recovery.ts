@@ -28,6 +28,7 @@ export class LostStateError extends SetupError {
   }
 }
 
+/** An opened state. The caller closes the store. */
 export interface OpenedState {
   readonly store: StateStore;
   /** Nothing is published before the state reaches this sequence; readers keep what they have. 0: publish at once. */

@@ -57,6 +57,7 @@ export function isTooMuch(error: unknown): boolean {
   return error instanceof TooMuchState || lacksMemory(error);
 }
 
+/** The message of an error, for logs and dead letters. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -16,6 +16,7 @@ export function workOfMessage({ content }: Pick<RecordedMessage, 'content'>): nu
   return 1 + Math.floor(Math.min(content.length, READ_LENGTH) / CHARACTERS);
 }
 
+/** The work of requests. A curation counts its estimate; other requests without messages count 1. */
 export function workOf(requests: readonly RecordedRequest[]): number {
   let work = 0;
   for (const { messages, curation } of requests) {

@@ -93,7 +93,7 @@ export function writeDefinition(directory: string, definition: string): void {
   if (!existsSync(file) || readFileSync(file, 'utf8') !== definition) replaceFile(file, definition);
 }
 
-/** The definition of a shard's rows; null when there are none, or when only the process that has them open knows. */
+/** The definition of a shard's rows; null if it has none, or no note exists and its database cannot be opened. */
 export async function readDefinition(directory: string): Promise<string | null> {
   const file = join(directory, 'state.duckdb');
   if (!existsSync(file)) return null;

@@ -9,6 +9,7 @@ import { SIGNALS } from '../../domain/signal-kinds.ts';
 import type { ColumnType } from '../duckdb.ts';
 import type { Batch } from './batch.ts';
 
+/** Values by column. */
 export type StageRow = readonly (number | string | Uint8Array | null)[];
 
 /** A temporary table with rows of a batch. */
@@ -18,6 +19,7 @@ export interface Stage {
   readonly rows: (batch: Batch) => readonly StageRow[];
 }
 
+/** All stages by table name. Views read them as temporary tables. */
 export const STAGES = {
   batch_message: {
     columns: {

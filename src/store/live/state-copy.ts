@@ -11,6 +11,7 @@ import type { StateStore } from './state-store.ts';
 /** File name of a copy in the shard's folder. */
 export const COPY_FILE = 'copy.duckdb';
 
+/** The state of a finished copy. */
 export interface StateCopy {
   /** Stream sequence of the copy. */
   readonly sequence: number;

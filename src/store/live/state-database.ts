@@ -57,6 +57,7 @@ export class HeldStateError extends SetupError {
   }
 }
 
+/** An open database with the rows that the store needs at its start. */
 export interface StateDatabase {
   readonly database: Database;
   readonly connection: Connection;

@@ -10,6 +10,7 @@ import type { SegmentPlan } from './segment-copy.ts';
 /** The segments of each table, oldest and largest first. */
 export type TableSegments = Readonly<Record<string, readonly Segment[]>>;
 
+/** The thresholds of compaction. */
 export interface CompactionLimits {
   /** Rows in the delta segments at which the largest of them are compacted into lower ones. */
   readonly compactRows: number;
@@ -22,6 +23,7 @@ const LEFT_IN_DELTA = 0.25;
 /** A larger table is compacted by `compactRatio` alone, never fully. */
 const FULL_COMPACTION_ROWS = 20_000_000;
 
+/** The segments of a table; empty if it has none. */
 export function segmentsOf(segments: TableSegments, table: PublishedTable): readonly Segment[] {
   return segments[table.name] ?? [];
 }

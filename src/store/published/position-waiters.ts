@@ -16,6 +16,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
+/** The waiting callers of one shard. */
 export class PositionWaiters {
   readonly #look: () => Promise<(instanceId?: string) => number>;
   readonly #waiting = new Set<Waiter>();

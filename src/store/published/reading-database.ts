@@ -37,6 +37,7 @@ const STREAMS_PER_CALLER = 2;
 /** The methods that a reader uses. */
 export type Reading = Pick<ReadingDatabase, 'use' | 'leave' | 'run' | 'stream' | 'close'>;
 
+/** The database of a reader. */
 export class ReadingDatabase {
   readonly #options: ReadingOptions;
   readonly #database: Database;

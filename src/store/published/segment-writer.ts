@@ -27,6 +27,7 @@ export interface SegmentFile {
   readonly sorting: Sorting | null;
 }
 
+/** The segments of a written file, and the position of its rows. */
 export interface WrittenSegments extends Reached {
   /** Segments by table name. */
   readonly segments: Readonly<Record<string, Segment>>;

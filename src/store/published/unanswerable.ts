@@ -5,6 +5,7 @@
  */
 import { AppError } from '../../errors.ts';
 
+/** Published files are damaged, and the worker rewrites them. */
 export function beingMade(cause?: unknown): AppError {
   return unavailable(
     'Files of the views are damaged, and the worker makes them again. Try again in a moment.',
@@ -23,6 +24,7 @@ export function databaseLost(cause: unknown): AppError {
   );
 }
 
+/** The statement needs more memory than a statement may take. */
 export function tooLittleMemory(cause: unknown): AppError {
   return unavailable(
     'The query needs more memory than one query may take. Lower limit, shorten the range, or try again later.',
@@ -31,6 +33,7 @@ export function tooLittleMemory(cause: unknown): AppError {
   );
 }
 
+/** The files belong to other versions of the views. */
 export function otherViews(): AppError {
   return unavailable(
     'Another version of this service made the views on disk. Rebuild them: npm run rebuild.',

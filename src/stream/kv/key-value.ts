@@ -52,6 +52,7 @@ export interface KeyValueBucket {
   watch(onChange: (key: string, value: string | null, revision: number) => void): KeyValueWatch;
 }
 
+/** A running watch. The caller closes it. */
 export interface KeyValueWatch {
   /** Resolves when all initial keys were reported. Rejects when closed before. */
   readonly loaded: Promise<void>;

@@ -24,6 +24,7 @@ export class LeaseLostError extends Error {
   }
 }
 
+/** A successful write of a lease's key. */
 export interface Written {
   readonly revision: number;
   /** `now()` before the request. */

@@ -18,6 +18,7 @@ export interface LeaseHolder {
   readonly pid: number;
 }
 
+/** The times of leases, milliseconds. `trustMs` must be less than `ttlMs`. */
 export interface LeaseTiming {
   /** Time after the last renewal at which a lease expires. The bucket applies it: the same for all workers. */
   readonly ttlMs: number;

@@ -39,6 +39,7 @@ interface Held {
   readonly users: Map<string, number>;
 }
 
+/** The recent erasures of all projects, kept up to date by a watch. The caller closes it. */
 export class ErasureHolds {
   readonly #digest: ErasureDigest;
   readonly #now: () => Date;

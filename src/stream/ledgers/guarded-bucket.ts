@@ -12,6 +12,7 @@ export type GuardedBucket = Pick<
   'get' | 'create' | 'put' | 'update' | 'remove' | 'newestRevision'
 >;
 
+/** Guards the calls of a bucket. */
 export function guarded(bucket: KeyValueBucket): GuardedBucket {
   return {
     get: (key) => guard(() => bucket.get(key)),

@@ -37,6 +37,7 @@ export interface EncodedRequest {
   readonly version?: StreamRecord['v'];
 }
 
+/** Encodes a request whole; `draftRequest` and `completeRequest` do so in two steps. */
 export function encodeRequest(request: RecordedRequest): EncodedRequest {
   const { projectId, instanceId } = request;
   const parts = [Buffer.from(JSON.stringify(request))];
@@ -50,6 +51,7 @@ function versionOf({ writing, curation, erasure, erased, messages }: RecordedReq
   return curation !== undefined ? 3 : writing !== undefined ? 2 : 1;
 }
 
+/** Size of the encoded JSON, bytes. */
 export function sizeOf({ parts }: Pick<EncodedRequest, 'parts'>): number {
   return parts.reduce((total, part) => total + part.length, 0);
 }

@@ -1,4 +1,4 @@
-/** The type of a delivered entry, in a file of its own, as the modules that read entries import each other. */
+/** The type of a delivered entry, in a file of its own, so that modules that read entries need not import each other. */
 
 /** A stream entry as the server delivered it. */
 export interface Delivered {

@@ -22,14 +22,12 @@ export interface Lanes {
   readonly subjectOf: (lane: number) => string;
 }
 
-/** The partitions of the conversations. */
 const CONVERSATIONS: Lanes = {
   count: PARTITIONS,
   laneOf: ({ instanceId }) => partitionOf(instanceId),
   subjectOf: conversationsSubject,
 };
 
-/** The stream of traces. */
 export const TRACES: Lanes = { count: 1, laneOf: () => 0, subjectOf: () => TRACES_SUBJECT };
 
 export interface PublisherOptions {

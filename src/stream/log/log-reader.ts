@@ -58,6 +58,7 @@ export interface LogReaderOptions {
   readonly readAheadBytes: number;
 }
 
+/** The limits of one `take`. */
 export interface TakeOptions {
   readonly maxMessages: number;
   /** At least one entry is returned, however large. */

@@ -23,6 +23,7 @@ export interface TraceLog {
   close(): Promise<void>;
 }
 
+/** Opens the stream of traces. `readAheadBytes`: limit for reading ahead. */
 export async function openTraceLog(connection: StreamConnection, readAheadBytes: number): Promise<TraceLog> {
   const extent: StreamExtent = await readExtent(connection, TRACES_STREAM);
   let { firstSequence } = extent;

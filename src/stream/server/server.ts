@@ -37,6 +37,7 @@ export interface ServerOptions {
   readonly onProgress?: (sentence: string) => void;
 }
 
+/** A server that is ready to be started. */
 export interface PreparedServer {
   readonly binary: ServerBinary;
   /** Arguments without the executable. */
@@ -123,6 +124,7 @@ export async function prepareServer(options: ServerOptions): Promise<PreparedSer
   return { binary, args: ['-c', configFile], url: `nats://${HOST}:${options.port}`, token };
 }
 
+/** A started server; the caller stops it. */
 export interface RunningServer extends PreparedServer {
   readonly pid: number;
   /** Resolves with the exit code or signal when the process has ended. */

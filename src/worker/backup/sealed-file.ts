@@ -29,6 +29,7 @@ export class SealError extends Error {}
 const MAGIC = Buffer.from('UTSEAL1\n');
 const SALT_BYTES = 32;
 const HEADER_BYTES = MAGIC.length + SALT_BYTES;
+/** Length of the text in a full chunk, bytes. */
 export const CHUNK_BYTES = 256 * 1024;
 const TAG_BYTES = 16;
 const SEALED_CHUNK_BYTES = CHUNK_BYTES + TAG_BYTES;

@@ -152,6 +152,7 @@ function erasedIn({ requests }: StreamRecord): number {
   );
 }
 
+/** A receipt in which everything is 0. */
 export const NOTHING: ErasureReceipt = {
   messages: 0,
   sessions: 0,
@@ -328,6 +329,7 @@ export function recordIn(bytes: Uint8Array): StreamRecord | null {
   }
 }
 
+/** Encodes a record as the payload of a stream entry. */
 export function payloadOf({ requests }: StreamRecord): Promise<Uint8Array> {
   return encodeRecord(requests.map(encodeRequest));
 }

@@ -8,6 +8,7 @@ import { ERASED_MESSAGE, erasedRequest } from '../../domain/erased-records.ts';
 import type { RecordedMessage, RecordedRequest, StreamRecord } from '../../domain/records.ts';
 import type { Cutoffs } from '../../domain/retention.ts';
 
+/** One retention run of an instance. */
 export class Trimming {
   readonly #instanceId: string;
   readonly #cutoffs: Cutoffs;

@@ -9,6 +9,7 @@ import { digestTable, positionsOf, type DigestScope, type RowsDigest } from './d
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import type { PublishedTable, View } from '../../store/view-files.ts';
 
+/** The comparison of one table. */
 export interface ComparedTable {
   readonly view: string;
   readonly table: string;
@@ -22,6 +23,7 @@ export interface ComparedTable {
   readonly rebuiltRows: number;
 }
 
+/** The result of a comparison. */
 export interface Comparison {
   readonly tables: readonly ComparedTable[];
   readonly notCompared: readonly { readonly table: string; readonly reason: string }[];
