@@ -1,13 +1,20 @@
-/** Covered by test/web/open-routes.test.ts. */
+/**
+ * Identifies callers without a valid key by their network.
+ *
+ * Test: test/web/open-routes.test.ts.
+ */
 import { isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 
-/** The caller that a request without a valid key counts for: its network, as one caller has many IPv6 addresses. */
+/**
+ * Returns the caller that a request without a valid key is charged to: its network, because one caller has many IPv6
+ * addresses.
+ */
 export function addressOf({ ip }: FastifyRequest): string {
   return `address ${networkOf(ip)}`;
 }
 
-/** An IPv4 address, or the first 64 bits of an IPv6 address: providers give so many to one caller. */
+/** Returns an IPv4 address, or the first 64 bits of an IPv6 address: providers assign that many to one caller. */
 export function networkOf(ip: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
   if (mapped !== undefined) return mapped;

@@ -1,12 +1,15 @@
-/** Covered by test/web/answer-time.test.ts. */
+/**
+ * Limits the time of an answer.
+ *
+ * Test: test/web/answer-time.test.ts.
+ */
 import { AppError } from '../errors.ts';
 
 const RETRY_AFTER_SECONDS = 10;
 
 /**
- * What `work` resolves with, when it does so within `ms`. A project that asks for more than there is time for waits for
- * its own questions; past this time it is told so, before the connection counts as silent. Throws AppError
- * SERVICE_UNAVAILABLE.
+ * Resolves with the result of `work` if it arrives within `ms`. Otherwise throws AppError SERVICE_UNAVAILABLE, before
+ * the connection counts as silent; a project's own queries delay each other.
  */
 export async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

@@ -1,4 +1,8 @@
-/** Covered by test/web/unread-answers.test.ts. */
+/**
+ * Limits the memory of responses that clients do not read: each caller has a share, and slow readers are disconnected.
+ *
+ * Test: test/web/unread-answers.test.ts.
+ */
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
@@ -6,49 +10,46 @@ import { addressOf } from './address.ts';
 import type { DropLog } from './connections.ts';
 import { ByteBudget, type HeldBytes } from './held-bytes.ts';
 
-/** How fast an answer has to be read. */
+/** The minimum rate at which a client must read. */
 export interface ReadingRate {
   readonly bytesPerSecond: number;
-  /** So much longer may any part of it take, milliseconds. */
+  /** Extra time for any part of a response, milliseconds. */
   readonly graceMs: number;
-  /** How often answers are looked at, milliseconds. */
+  /** Interval of checks, milliseconds. */
   readonly checkMs: number;
 }
 
 export interface AnswerLimits {
-  /** Of answers that wait to be read, at once. */
+  /** Limit of unread responses over all callers, bytes. */
   readonly unreadBytes: number;
-  /** A larger answer counts as one of this size, so that it is given to whoever has no other unread. */
+  /** A larger response counts as this size, so that a caller without unread responses gets it. Bytes. */
   readonly largestCounted: number;
   readonly readingRate: ReadingRate;
 }
 
 export const READING_RATE: ReadingRate = { bytesPerSecond: 8 * 1024, graceMs: 30_000, checkMs: 1000 };
 
-/** An answer of this size is always given, so that a refusal can be. */
+/** Smaller responses are always sent, so that a refusal is, too. Bytes. */
 const ALWAYS_GIVEN = 4 * 1024;
 
 const UNREAD =
   'Too many answers wait to be read. Read those of your other requests, or ask for fewer rows, then try again.';
 
 interface Unread {
-  /** Of the answer, that wait for the reader; 0: it waits for us. */
+  /** Unread bytes of the response; 0 while it waits for the server. */
   bytes: number;
-  /** When they have to be read, milliseconds of the watch's own clock. */
+  /** Deadline for reading them, milliseconds of the watch's own clock. */
   deadline: number;
 }
 
-/**
- * Bounds what is kept for callers who do not read: each holds answers up to a share, and a connection on which an
- * answer is read too slowly is ended.
- */
+/** Adds the limits to an app. */
 export function limitAnswers(app: FastifyInstance, limits: AnswerLimits, drops: DropLog): void {
   const { unreadBytes: all, largestCounted: largest } = limits;
   const budget = new ByteBudget({ largest, all, refusal: UNREAD });
   const watch = createReadingWatch(limits.readingRate, () => drops.dropped('slow-reader'));
 
   app.addHook('onSend', async (request, reply, payload) => {
-    // Its caller has gone; nothing would release what it holds.
+    // After the caller has gone, nothing would release its bytes.
     if (reply.raw.closed) return payload;
     if (payload instanceof Readable) watch(reply.raw);
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
@@ -58,18 +59,20 @@ export function limitAnswers(app: FastifyInstance, limits: AnswerLimits, drops: 
     budget.hold(held, Math.min(bytes, largest));
     reply.raw.once('close', () => budget.release(held));
     watch(reply.raw);
-    // Bytes wait outside of the heap.
+    // A buffer is outside of the heap while it waits.
     return typeof payload === 'string' ? Buffer.from(payload) : payload;
   });
 }
 
-/** Gives a function that ends the connection of an answer that is not read in time. One timer serves all. */
+/**
+ * Returns a function that watches a response and disconnects its client if it reads too slowly. One timer serves all.
+ */
 function createReadingWatch(
   { bytesPerSecond, graceMs, checkMs }: ReadingRate,
   onSlow: () => void,
 ): (answer: ServerResponse) => void {
   const watched = new Map<ServerResponse, Unread>();
-  // It stands still while this process does, so that nobody pays for our own pauses.
+  // This clock stops while the process is paused, so that clients are not charged for the pause.
   let now = 0;
   let timer: NodeJS.Timeout | undefined;
 

@@ -1,3 +1,8 @@
+/**
+ * Builds the HTTP server: its limits, hooks and routes. The caller listens, or injects requests.
+ *
+ * Test: test/web/app.test.ts.
+ */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
@@ -52,18 +57,17 @@ import { registerTraceRoutes } from './routes/trace-routes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the request's body takes of the common limits. */
+    /** Bytes of the request's body that count against the shared limits. */
     held: HeldBytes;
   }
 }
 
-/** Long filters are sent in the address: a thousand UUIDs fit. */
+/** Long filters are sent in the URL; a thousand UUIDs fit. */
 const MAX_HEADER_BYTES = 64 * 1024;
 
-/** A body that comes more slowly than this is given up. */
+/** Minimum rate of a body. */
 const BODY_RATE = { bytesPerSecond: 1024, windowMs: 10_000 };
 
-/** Builds the HTTP side; the caller listens, or injects requests. */
 export function createApp(dependencies: HttpDependencies): FastifyInstance {
   const { log, limits } = dependencies;
   const limiter = createRateLimiter(limits.requestsPerSecond, dependencies.now);
@@ -126,7 +130,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   registerHealthRoutes(app, dependencies, metrics);
   const { ingest, query, traces } = dependencies;
   registerDocsRoutes(app, { ingest: ingest !== undefined, query: query !== undefined });
-  // The page asks the routes that read.
+  // The page calls the routes that read.
   if (query !== undefined) registerDashboard(app);
   void app.register(
     async (scope) => {
@@ -172,7 +176,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   return app;
 }
 
-/** Options of fastify and of the server below it. */
+/** Options of fastify and its HTTP server. */
 function serverOptions(times: ConnectionTimes, trustedProxies: readonly string[]) {
   return {
     logger: false,
@@ -181,9 +185,9 @@ function serverOptions(times: ConnectionTimes, trustedProxies: readonly string[]
     requestTimeout: times.request,
     keepAliveTimeout: times.keepAlive,
     connectionTimeout: times.silence,
-    // Requests that arrive on open connections while we close are served, then the connection ends.
+    // While closing, serves requests on open connections and then ends the connection.
     return503OnClosing: false,
-    // Node would answer a request without Host by itself, with no body; a hook does it in the envelope.
+    // Node would answer a request without Host itself and without a body; a hook sends the envelope.
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
       requireHostHeader: false,
@@ -193,13 +197,13 @@ function serverOptions(times: ConnectionTimes, trustedProxies: readonly string[]
     routerOptions: {
       ignoreTrailingSlash: true,
       querystringParser: parseQueryString,
-      // Ids of end users stand in paths; one that is too long is a fault of the request, and no unknown path.
+      // End-user ids in paths may be long; one that is too long is a validation error, not an unknown path.
       maxParamLength: MAX_HEADER_BYTES,
     },
   };
 }
 
-/** Every body but that of ingest is a small JSON value. */
+/** Bodies other than those of ingest are small JSON values. */
 function addBodyParser(app: FastifyInstance, bodies: BodyReader): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
@@ -207,7 +211,7 @@ function addBodyParser(app: FastifyInstance, bodies: BodyReader): void {
   );
 }
 
-/** Many clients name a type even where they send nothing. */
+/** Many clients send a content type without a body. */
 function isBodiless({ headers, routeOptions }: FastifyRequest): boolean {
   if (routeOptions.config.isBodiless !== true) return false;
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
@@ -230,7 +234,7 @@ function addHooks(app: FastifyInstance, { bodies, metrics, log, drops }: HookPar
     if (!isTaken(reply.raw)) return reply.hijack();
     request.held = { bytes: 0, caller: '' };
     metrics.requestStarted();
-    // However the request ends, answered or broken off.
+    // Runs when the request ends, answered or broken off.
     reply.raw.once('close', () => {
       bodies.release(request.held);
       metrics.requestEnded();
@@ -240,13 +244,13 @@ function addHooks(app: FastifyInstance, { bodies, metrics, log, drops }: HookPar
     guardAnswer(reply, request.url);
     return undefined;
   });
-  // After every onRequest hook, so that the answer has its rate-limit headers.
+  // Runs after every onRequest hook, so that the error has its rate-limit headers.
   app.addHook('preParsing', async ({ raw }) => {
     if (raw.headers.host === undefined && raw.httpVersion === '1.1') {
       throw new AppError('BAD_REQUEST', 'The Host header is required.');
     }
   });
-  // An expectation that we do not know is ignored; Node would answer 417 with no body.
+  // Ignores unknown expectations; Node would answer 417 without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.addHook('onResponse', async (request, reply) => {
     const labels = { method: request.method, route: routeOf(request), status: reply.statusCode };
@@ -255,8 +259,8 @@ function addHooks(app: FastifyInstance, { bodies, metrics, log, drops }: HookPar
   });
 }
 
-/** Its body still comes. */
+/** True while the body is still arriving. */
 function isIncomplete({ raw }: FastifyRequest): boolean {
-  // An injected request does not say.
+  // Injected requests have no `complete`.
   return raw.complete === false && !raw.destroyed;
 }

@@ -1,4 +1,9 @@
-/** Covered by test/web/app.test.ts and test/e2e/auth-rules.test.ts. */
+/**
+ * Authenticates requests and charges them to their key before the body is read. A request without a valid key is
+ * charged to its address.
+ *
+ * Test: test/web/app.test.ts, test/e2e/auth-rules.test.ts.
+ */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { KeyScope } from '../domain/key-scopes.ts';
@@ -14,35 +19,34 @@ import { nearerToItsEnd, type Allowance, type MessageBudget, type RateLimiter } 
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The project of the request's key; '' outside `/v1` and before the key was checked. */
+    /** The project of the request's key; '' outside of `/v1` and before the key is checked. */
     projectId: string;
-    /** The request's key; null where `projectId` is ''. */
+    /** The request's key; null while `projectId` is ''. */
     key: FoundKey | null;
-    /** What is left of the key's requests; null where nothing was counted. */
+    /** The remaining requests of the key; null before anything was charged. */
     allowance: Allowance | null;
-    /** Messages of it that were counted. */
+    /** Messages that were charged for the request. */
     counted: number;
   }
   interface FastifyContextConfig {
-    /** What the key of a request to this route has to have; null: nothing. Each route below `/v1` says it. */
+    /** Scope that the key needs; null: none. Every route below `/v1` sets it. */
     scope?: KeyScope | null;
-    /** It takes no body: a type that a client names for none is no fault. */
+    /** The route takes no body, so a content type without one is accepted. */
     isBodiless?: boolean;
-    /** Its messages count. */
+    /** Its messages are charged. */
     takesMessages?: boolean;
   }
 }
 
-/** What each key may send. */
+/** Limits of each key. */
 export interface Limits {
   readonly requests: RateLimiter;
   readonly messages: MessageBudget;
 }
 
 /**
- * Checks the key of every request of this scope before its body is read, and counts it: per key, per
- * address when there is no valid key. Unknown routes of the scope are answered here as well, keys without the
- * scope that the route asks for, and messages of a key that has sent too many.
+ * Checks and charges the key of every request in the scope before its body is read. Rejects unknown routes, keys
+ * without the scope of the route, and messages of a key that has exceeded its budget.
  */
 export function registerAuth(
   scope: FastifyInstance,
@@ -58,7 +62,7 @@ export function registerAuth(
     const found = knownKey(request) ?? (await person(request)) ?? (await askedKey(request, reply));
     request.projectId = found.projectId;
     request.key = found;
-    // Whoever has many keys has one turn all the same.
+    // All keys of a project share its turns.
     request.held.caller = found.projectId;
     countRequest(limits.requests, request, reply);
     if (request.is404) throw notFound(request);
@@ -80,9 +84,9 @@ export function registerAuth(
     done(null, payload);
   });
 
-  /** What the request shows, and who knows it: the token of a link, a key, or the token of a sign-in to the page. */
+  /** Returns the credential of a request and its finder: the token of a link, a key, or the token of a sign-in. */
   function shownBy(request: FastifyRequest): readonly [string, Pick<KeyFinder, 'known' | 'find'>] | null {
-    // It may less than what comes along with it, such as the sign-in of whoever opens the link.
+    // A link comes first: it grants less than, for example, the sign-in of the person who opens it.
     const link = request.headers[LINK_HEADER];
     if (link !== undefined) return [String(link), links];
     const key = givenKey(request.headers);
@@ -96,14 +100,16 @@ export function registerAuth(
     return (shown !== undefined && finder?.known(shown)) || null;
   }
 
-  /** Whom a proxy has signed in. A key or a sign-in of the request's own goes first. */
+  /** Finds the person whom a proxy has signed in. The request's own key or sign-in comes first. */
   async function person(request: FastifyRequest): Promise<FoundKey | null> {
-    // Proxies pass tokens of their own on; a sign-in that has ended says nothing any more.
+    // Only keys of ours count here: proxies forward tokens of their own, and a sign-in may have ended.
     if (people === undefined || !keys.loaded || showsKey(request.headers)) return null;
     return people.find(request);
   }
 
-  /** Counted per address before anybody is asked: who sends random keys asks no more often than the limit. */
+  /**
+   * Charges the address before the registry is asked, so that random keys cannot cause more requests than the limit.
+   */
   async function askedKey(request: FastifyRequest, reply: FastifyReply): Promise<FoundKey> {
     countRequest(limits.requests, request, reply);
     if (!keys.loaded) {
@@ -130,7 +136,7 @@ export function registerAuth(
   }
 }
 
-/** Counts one request of a caller, and says in the answer what is left. Throws AppError RATE_LIMIT_EXCEEDED. */
+/** Charges a request to a caller and sets the rate-limit headers. Throws AppError RATE_LIMIT_EXCEEDED. */
 export function countRequest(
   limiter: RateLimiter,
   request: FastifyRequest,
@@ -142,12 +148,12 @@ export function countRequest(
   if (!request.allowance.allowed) throw rateLimitExceeded(request.allowance);
 }
 
-/** Throws AppError RATE_LIMIT_EXCEEDED when the key may send no messages now. */
+/** Throws AppError RATE_LIMIT_EXCEEDED if the key may send no messages now. */
 export function checkMessages(budget: MessageBudget, request: FastifyRequest, reply: FastifyReply): void {
   admit(budget.look(countedAs(request)), request, reply);
 }
 
-/** Counts messages of the request before they are stored; all or none. Throws AppError RATE_LIMIT_EXCEEDED. */
+/** Charges the messages of a request before they are stored; all or none. Throws AppError RATE_LIMIT_EXCEEDED. */
 export function countMessages(
   budget: MessageBudget,
   request: FastifyRequest,
@@ -158,37 +164,40 @@ export function countMessages(
   request.counted += messages;
 }
 
-/** They are refused for our want of room or for a fault of ours: the caller will send them again. */
+/**
+ * Returns true for a status after which the caller will send the messages again: the service was at its limits or at
+ * fault.
+ */
 export function isOurFault(status: number): boolean {
   return status === 429 || status >= 500;
 }
 
-/** They were counted, and then refused by our fault. */
+/** Refunds messages that were charged and then refused by the service's fault. */
 export function giveBackMessages(budget: MessageBudget, request: FastifyRequest, messages: number): void {
   if (messages === 0) return;
   budget.giveBack(countedAs(request), messages);
   request.counted -= messages;
 }
 
-/** The answer describes the budget that the key meets the end of first. */
+/** Sets the headers of the budget that the key will exhaust first. */
 function admit(allowance: Allowance, { allowance: ofRequests }: FastifyRequest, reply: FastifyReply): void {
   const isFirst = ofRequests === null || !allowance.allowed;
   setRateLimitHeaders(reply, isFirst ? allowance : nearerToItsEnd(ofRequests, allowance));
   if (!allowance.allowed) throw rateLimitExceeded(allowance);
 }
 
-/** Whose key was checked. Throws AppError MISSING_API_KEY where none was. */
+/** Returns the checked key. Throws AppError MISSING_API_KEY without one. */
 export function callerOf({ key }: FastifyRequest): FoundKey {
   if (key === null) throw new AppError('MISSING_API_KEY', 'The x-api-key header is required.');
   return key;
 }
 
-/** Its key, or its address as long as it has none. */
+/** Returns the key, or the address until there is one. */
 function countedAs(request: FastifyRequest): string {
   return request.key === null ? addressOf(request) : `key ${request.key.keyId}`;
 }
 
-/** Whether it gives a link, or what looks like a key of ours. */
+/** Returns true if the request has a link or what looks like a key of ours. */
 function showsKey(headers: IncomingHttpHeaders): boolean {
   return (
     headers[LINK_HEADER] !== undefined ||
@@ -197,15 +206,15 @@ function showsKey(headers: IncomingHttpHeaders): boolean {
   );
 }
 
-/** What the request gives as its key: in `x-api-key`, else as `Authorization: Bearer`; null: nothing. */
+/** Reads the key from `x-api-key`, else from `Authorization: Bearer`; null without one. */
 function givenKey(headers: IncomingHttpHeaders): string | null {
   const given = headers['x-api-key'];
-  // A repeated header is one text with a comma in it, which is no key.
+  // Node joins repeated headers with commas, which no key contains.
   if (given !== undefined && given.length > 0) return String(given);
   return /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? null;
 }
 
-/** The token of a sign-in that the page's request shows; null: none. */
+/** Reads the token of a sign-in from a request of the page; null without one. */
 export function tokenOf(request: FastifyRequest): string | null {
   if (request.headers[PAGE_HEADER] === undefined) return null;
   const name = `${cookieName(request)}=`;
@@ -213,12 +222,15 @@ export function tokenOf(request: FastifyRequest): string | null {
   return cookies.find((cookie) => cookie.startsWith(name))?.slice(name.length) ?? null;
 }
 
-/** Browsers tell hosts apart, not ports: two services on one host would sign each other out. */
+/**
+ * The name contains the port, because browsers separate cookies by host only: two services on one host would sign each
+ * other out.
+ */
 export function cookieName({ headers }: FastifyRequest): string {
   return `undertone${/:(\d+)$/.exec(headers.host ?? '')?.[1] ?? ''}`;
 }
 
-/** Says how a key can be given (RFC 6750). */
+/** Tells the client how to send a key (RFC 6750). */
 function challenge(reply: FastifyReply, why = ''): void {
   reply.header('WWW-Authenticate', `Bearer realm="undertone"${why}`);
 }
@@ -244,7 +256,7 @@ function rateLimitExceeded({ unit, perSecond, retryAfter }: Allowance): AppError
   return new AppError('RATE_LIMIT_EXCEEDED', message, { retryAfter });
 }
 
-/** The answer for a path or method that this process does not serve. */
+/** The error for a path or method that this process does not serve. */
 export function notFound(request: FastifyRequest): AppError {
   return notFoundPath(request.method, request.url.split('?', 1)[0] ?? '');
 }

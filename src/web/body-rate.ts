@@ -1,13 +1,18 @@
-/** How fast a body has to arrive, once it has begun. */
+/**
+ * Checks that bodies arrive at a minimum rate.
+ *
+ * Test: test/web/body-rate.test.ts.
+ */
+
+/** Minimum rate of a body, once it has begun. */
 export interface BodyRate {
   readonly bytesPerSecond: number;
-  /** Over which the rate is taken, milliseconds; a body may take so long whatever its size. */
+  /** Window of the rate, milliseconds; a body of any size may take this long. */
   readonly windowMs: number;
 }
 
-/** Watches bodies as they arrive. */
 export interface RateWatch {
-  /** Calls `onSlow` once when a body falls below the rate, unless its watch has ended. */
+  /** Calls `onSlow` once if a body falls below the rate before its watch ends. */
   watch(onSlow: () => void): WatchedBody;
 }
 
@@ -16,17 +21,17 @@ export interface WatchedBody {
   end(): void;
 }
 
-/** A window is divided into so many parts; the oldest is let go with each tick. */
+/** Parts of a window; each tick drops the oldest. */
 const PARTS = 10;
 
 interface Watched {
-  /** Bytes that came in each of the last PARTS ticks; the newest is the one at `tick % PARTS`. */
+  /** Bytes of the last PARTS ticks; the newest is at `tick % PARTS`. */
   readonly parts: number[];
   tick: number;
   readonly onSlow: () => void;
 }
 
-/** One timer serves all bodies; it runs while there are any. */
+/** One timer serves all bodies, and runs while there are any. */
 export function createRateWatch({ bytesPerSecond, windowMs }: BodyRate): RateWatch {
   const bodies = new Set<Watched>();
   const enough = (bytesPerSecond * windowMs) / 1000;

@@ -1,4 +1,8 @@
-/** Covered by test/web/app.test.ts and test/web/sockets.test.ts. */
+/**
+ * Reads request bodies into memory, within limits for each body, each caller and all bodies together.
+ *
+ * Test: test/web/app.test.ts, test/web/sockets.test.ts.
+ */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { AppError } from '../errors.ts';
@@ -9,20 +13,18 @@ import { createRateWatch, type BodyRate, type WatchedBody } from './body-rate.ts
 import { ByteBudget, type HeldBytes } from './held-bytes.ts';
 
 export interface BodyLimits {
-  /** Of one body, inflated. */
+  /** Limit of one inflated body. */
   readonly bodyBytes: number;
-  /** Of all bodies held at once. */
+  /** Limit of all bodies in memory. */
   readonly inflightBytes: number;
   readonly bodyRate: BodyRate;
 }
 
-/** Collects bodies as they come, within a limit for each, for each caller and for all that are held at once. */
 export interface BodyReader {
   /**
-   * Reads a body to its end, as it was sent. `held` counts what arrived against the limits: call `release` when
-   * the request has been answered, also when this rejects. `types`: the content types that are taken; default JSON.
-   *
-   * @throws AppError BAD_REQUEST (type, encoding, broken off), PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE; SlowBodyError
+   * Reads a body to its end, without inflating it. `held` charges its bytes to the limits; call `release` when the
+   * request is answered, also when this rejects. `types`: accepted content types; default JSON. Throws AppError
+   * BAD_REQUEST (type, encoding, broken off), PAYLOAD_TOO_LARGE or SERVICE_UNAVAILABLE; SlowBodyError.
    */
   read(
     headers: IncomingHttpHeaders,
@@ -31,8 +33,8 @@ export interface BodyReader {
     types?: readonly string[],
   ): Promise<ReceivedBody>;
   /**
-   * The value of a small JSON body; for routes other than ingest. Rejects as `read` does, and with
-   * VALIDATION_ERROR. `mostBytes`: default 16 KiB.
+   * Reads and parses a small JSON body, for routes other than ingest. Throws as `read`, and AppError VALIDATION_ERROR.
+   * `mostBytes`: default 16 KiB.
    */
   readJson(
     headers: IncomingHttpHeaders,
@@ -41,20 +43,16 @@ export interface BodyReader {
     mostBytes?: number,
   ): Promise<unknown>;
   /**
-   * The body was made into something of another size.
-   *
-   * @throws AppError SERVICE_UNAVAILABLE when there is no room for it
+   * Charges the size of the prepared body in place of the received one. Throws AppError SERVICE_UNAVAILABLE when the
+   * limit is reached.
    */
   exchange(held: HeldBytes, bytes: number): void;
   release(held: HeldBytes): void;
-  /**
-   * Watches what still comes of the body of a request that is answered: it is thrown away, and has to come at the
-   * same rate. Calls `onSlow` when it does not.
-   */
+  /** Discards the rest of the body of an answered request. Calls `onSlow` if it arrives below the minimum rate. */
   discard(rest: Readable, onSlow: () => void): void;
 }
 
-/** The body does not arrive. Its connection is closed with the answer: what still comes on it is not wanted. */
+/** The body arrives too slowly. The connection is closed after the response, because the rest is not wanted. */
 export class SlowBodyError extends AppError {
   constructor(bytesPerSecond: number) {
     super(
@@ -65,7 +63,7 @@ export class SlowBodyError extends AppError {
   }
 }
 
-/** The largest body of a route that is not meant for data: a name and a flag need no more. */
+/** Limit of bodies on routes that take no data: a name and a flag need no more. */
 const SMALL_BODY_BYTES = 16 * 1024;
 
 const TOO_MANY_BODIES = 'Too many large requests are waiting to be stored. Try again in a moment.';
@@ -89,7 +87,7 @@ export function createBodyReader(limits: BodyLimits): BodyReader {
     checkContentType(headers['content-type'], types);
     const encoding = encodingOf(headers['content-encoding']);
     if (encoding === 'identity' && Number(headers['content-length'] ?? 0) > limit) throw refusal();
-    // What cannot be compressed grows a little.
+    // Compression enlarges incompressible data a little.
     const sentLimit = encoding === 'identity' ? limit : limit + Math.ceil(limit / 128) + 1024;
     const take = (size: number): void => {
       if (held.bytes + size > sentLimit) throw refusal();
@@ -119,8 +117,8 @@ export function createBodyReader(limits: BodyLimits): BodyReader {
 }
 
 /**
- * Reads a stream to its end. When something is wrong it stops keeping bytes but leaves the stream
- * flowing, so that the answer reaches a caller who is still sending.
+ * Reads a stream to its end. On an error it drops the bytes but lets the stream flow, so that a client that is still
+ * sending receives the response.
  */
 function collect(
   stream: Readable,

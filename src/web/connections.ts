@@ -1,24 +1,28 @@
-/** Covered by test/web/sockets.test.ts. */
+/**
+ * Limits connections: their number, their times and their pipelined requests.
+ *
+ * Test: test/web/sockets.test.ts.
+ */
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from '../logger.ts';
 import type { HttpMetrics } from './metrics.ts';
 
-/** How long connections may take, milliseconds. */
+/** Time limits of connections, milliseconds. */
 export interface ConnectionTimes {
-  /** From the opening (or the first byte of a further request) to the end of the headers. */
+  /** From the opening, or the first byte of a further request, to the end of the headers. */
   readonly headers: number;
-  /** To the end of the body. */
+  /** Until the end of the body. */
   readonly request: number;
   /** Between two requests. */
   readonly keepAlive: number;
-  /** For an answer to be made, of what is no export. */
+  /** For computing an answer, exports excepted. */
   readonly answer: number;
-  /** Without a byte in either direction; above every wait for an answer. */
+  /** Without a byte in either direction; longer than any wait for an answer. */
   readonly silence: number;
-  /** For the last answer to leave, when a connection is closed. */
+  /** For sending the last response when a connection is closed. */
   readonly farewell: number;
-  /** How often headers and requests are looked at. */
+  /** Interval of checks of headers and requests. */
   readonly check: number;
 }
 
@@ -33,19 +37,19 @@ export const CONNECTION_TIMES: ConnectionTimes = {
 };
 
 /**
- * Why a connection was ended by us: too many, a request that did not arrive in time, a body that came too slowly, an
- * answer that is read too slowly, too many requests at once.
+ * Reason for ending a connection: too many connections, a request or a body that arrives too slowly, a response that is
+ * read too slowly, too many pipelined requests.
  */
 export type DropReason = 'limit' | 'timeout' | 'slow-body' | 'slow-reader' | 'pipelining';
 
-/** Counts connections that were ended by us, and says so in the log, at most once in LOG_EVERY_MS. */
+/** Counts ended connections, and logs them at most once in LOG_EVERY_MS. */
 export interface DropLog {
   dropped(reason: DropReason): void;
 }
 
 const LOG_EVERY_MS = 10_000;
 
-/** The clock gives milliseconds. */
+/** `now`: milliseconds. */
 export function createDropLog(
   metrics: Pick<HttpMetrics, 'dropped'>,
   log: Logger,
@@ -66,7 +70,7 @@ export function createDropLog(
   };
 }
 
-/** Holds a server to so many connections. When it is full, those between two requests make room. */
+/** Limits a server to `max` connections. A full server closes its idle ones. */
 export function limitConnections(server: Server, max: number, drops: DropLog, now: () => number): void {
   let clearedAt = Number.NEGATIVE_INFINITY;
   server.maxConnections = max;
@@ -82,14 +86,14 @@ export function limitConnections(server: Server, max: number, drops: DropLog, no
 const CLEAR_EVERY_MS = 1000;
 
 /**
- * Gives a function that ends the connections that have not begun a request: to the server they are not idle, so its
- * close would wait for them until their headers are overdue.
+ * Returns a function that ends connections without a request. The server does not count them as idle, so its close
+ * would wait for their header timeout.
  */
 export function trackSilent(server: Server): () => void {
   const silent = new Set<Socket>();
   let isEnding = false;
   server.on('connection', (socket: Socket) => {
-    // It was accepted by the system before we stopped to listen.
+    // The system had accepted it before the server stopped listening.
     if (isEnding) {
       socket.destroy();
       return;
@@ -104,13 +108,13 @@ export function trackSilent(server: Server): () => void {
   };
 }
 
-/** No client of ours sends a request before it has the answer to the last; some send a few. */
+/** Our clients send a request only after the last answer; some clients send a few at once. */
 export const MOST_PIPELINED = 32;
 
 /**
- * Gives a function that counts a request of a connection until its answer has ended. On a connection with more than
- * MOST_PIPELINED it is false, and the connection is ended: thousands come in one packet, and all of them would be
- * begun before anybody else's.
+ * Returns a function that counts a connection's requests until their responses end. With more than MOST_PIPELINED it
+ * ends the connection and returns false: thousands fit in one packet, and would all start before other clients'
+ * requests.
  */
 export function countPipelined(drops: DropLog): (answer: ServerResponse) => boolean {
   const counts = new WeakMap<Socket, number>();
@@ -128,8 +132,8 @@ export function countPipelined(drops: DropLog): (answer: ServerResponse) => bool
 }
 
 /**
- * Ends a connection for good after a last answer. A peer that neither reads nor closes would otherwise keep its
- * half of it open for ever.
+ * Sends a last response and ends the connection. A peer that neither reads nor closes would otherwise keep it half-open
+ * for good.
  */
 export function sayFarewell(socket: Socket, answer: string, farewellMs: number): void {
   socket.setTimeout(farewellMs, () => socket.destroy());

@@ -1,4 +1,8 @@
-/** It has types only, and no test of its own. */
+/**
+ * The interfaces that the HTTP server needs from the rest of the service. Readers expect instances that exist.
+ *
+ * Test: test/web/app.test.ts.
+ */
 import type {
   Alert,
   AlertDetail,
@@ -38,60 +42,61 @@ import type { AssemblyFigures } from './trace-metrics.ts';
 import type { TraceIntake } from './routes/trace-routes.ts';
 import type { ServiceHealth } from '../domain/service-health.ts';
 
-/** A key's project, a name of the key that may be kept in memory, and what it may do. */
+/** The rights of a key. */
 export interface FoundKey {
   readonly projectId: string;
   readonly keyId: string;
   /** In the order of KEY_SCOPES. */
   readonly scopes: readonly KeyScope[];
-  /** Ids of the instances that it sees, lower case. Absent: all of the project. */
+  /** Ids of the visible instances, lower case. Absent: all of the project. */
   readonly instances?: ReadonlySet<string>;
-  /** Of a person: the groups that the proxy lists. */
+  /** Groups of a person, as the proxy lists them. */
   readonly groups?: readonly string[];
-  /** The request shows this link in place of a key. */
+  /** The link that the request has in place of a key. */
   readonly link?: Link;
 }
 
-/** Finds the project of a key. */
+/** Finds keys. */
 export interface KeyFinder {
-  /** False until the registry has been read once: before that nobody can be told that a key is wrong. */
+  /** False until the registry is loaded; until then no key can be called invalid. */
   readonly loaded: boolean;
-  /** What is known of a key without asking anybody; undefined: `find` has to be asked. */
+  /** Looks a key up in memory; undefined: call `find`. */
   known(key: string): FoundKey | null | undefined;
-  /** Null: unknown or revoked. */
+  /** Null for an unknown or revoked key. */
   find(key: string): Promise<FoundKey | null>;
 }
 
-/** Who is signed in to the page. A sign-in may do what its key may. */
+/** Sign-ins to the dashboard. A sign-in has the rights of its key. */
 export interface SignIns extends Pick<KeyFinder, 'known' | 'find'> {
-  /** Null: no such key. */
+  /** Null for an unknown key. */
   open(key: string): Promise<SignIn | null>;
   close(token: string): Promise<void>;
 }
 
-/** Links to one view; what each shows, and who made it. */
+/** Links to views. */
 export interface Links {
-  /** As those of KeyFinder. */
+  /** As in KeyFinder. */
   known(token: string): Link | null | undefined;
   find(token: string): Promise<Link | null>;
-  /** Before one is made. Throws AppError CONFLICT when the maker has too many, or SERVICE_UNAVAILABLE. */
+  /**
+   * Checks if a link may be created. Throws AppError CONFLICT when the creator has too many, or SERVICE_UNAVAILABLE.
+   */
   check(maker: LinkMaker): Promise<void> | void;
-  /** Throws as `check` does. */
+  /** Throws as `check`. */
   open(wanted: Parameters<Registry['openLink']>[0]): ReturnType<Registry['openLink']>;
-  /** Those of a project, the newest first. */
+  /** Returns a project's open links, newest first. */
   list(projectId: string): Promise<readonly Link[]>;
   revoke(projectId: string, id: string): Promise<void>;
 }
 
-/** Says whom an instance belongs to. */
+/** Finds the project and the time zone of instances. */
 export interface InstanceFinder {
-  /** The project of an instance (lower-case id); null when there is no such instance. */
+  /** Returns the project of an instance (lower-case id); null for an unknown instance. */
   projectOf(instanceId: string): Promise<string | null>;
-  /** Whose days its questions mean where they do not say; undefined: those of UTC. */
+  /** Returns the default time zone of queries on the instance; undefined means UTC. */
   timeZoneOf(instanceId: string): Promise<string | undefined>;
 }
 
-/** The instances of projects: listed, made and renamed. */
 export interface InstanceRegistry extends Pick<
   Registry,
   | 'findInstance'
@@ -104,124 +109,125 @@ export interface InstanceRegistry extends Pick<
   createInstance(request: InstanceRequest): Promise<Instance>;
 }
 
-/** Answers queries about instances that exist. */
 export interface QueryRunner {
-  /** `caller`: whose turn it is, when many ask at once. */
+  /** `caller`: callers take turns when many query at once. */
   run(parameters: QueryParameters, caller: string): Promise<QueryResponse>;
-  /** The elements of the page as they are found, some thousands at a time. */
+  /** Yields the elements of the page, thousands at a time. */
   stream(parameters: QueryParameters, caller: string): AsyncGenerator<QueryResponse['elements']>;
   /**
-   * Waits until the instance's view has reached a stream position, at most `timeoutMs`; true when it has. Throws
-   * AppError SERVICE_UNAVAILABLE when too many of the caller's wait.
+   * Waits at most `timeoutMs` until the instance's view contains a stream position; returns true once it does. Throws
+   * AppError SERVICE_UNAVAILABLE when the caller has too many waits already.
    */
   waitFor(instanceId: string, position: number, timeoutMs: number, caller: string): Promise<boolean>;
 }
 
-/** Reads sessions of instances that exist. */
+/** Reads transcripts. */
 export interface SessionReader {
-  /** Throws AppError NOT_FOUND when the instance has no such session (lower-case id). */
+  /** Throws AppError NOT_FOUND for an unknown session (lower-case id). */
   read(sessionId: string, parameters: SessionParameters, caller: string): Promise<SessionResponse>;
 }
 
-/** Finds the sessions of an instance that exists in which something was said. */
+/** Searches the texts of sessions. */
 export interface SaidReader {
   /** Throws AppError VALIDATION_ERROR. */
   read(parameters: SaidParameters, caller: string): Promise<SaidResponse>;
 }
 
-/** Says what is behind the numbers of an entity of an instance that exists. */
+/** Reads the numbers behind an entity. */
 export interface WhyReader {
-  /** Throws AppError NOT_FOUND when the instance has no such entity (lower-case id). */
+  /** Throws AppError NOT_FOUND for an unknown entity (lower-case id). */
   read(groupBy: WhyGroupBy, id: string, parameters: WhyParameters, caller: string): Promise<WhyResponse>;
 }
 
-/** Tells what has changed in an instance that exists. */
+/** Compares two periods. */
 export interface ChangesReader {
   read(parameters: ChangesParameters, caller: string): Promise<ChangesResponse>;
 }
 
-/** Measures an instance that exists as a whole. */
+/** Reads the metrics of the whole instance. */
 export interface OverviewReader {
   read(parameters: OverviewParameters, caller: string): Promise<OverviewResponse>;
 }
 
-/** Tells what a week of an instance that exists was like. */
+/** Summarizes a week. */
 export interface DigestReader {
   read(parameters: DigestParameters, caller: string): Promise<DigestAnswer>;
 }
 
-/** Lists what people decided in an instance that exists. */
+/** Lists curations. */
 export interface CurationsReader {
   read(parameters: CurationsParameters, caller: string): Promise<CurationsResponse>;
 }
 
-/** Looks up what a curation of an instance that exists names. */
+/** Checks curations against the processed data. */
 export interface CurationTargets {
-  /** What is asked for, with heirs in the place of what merged away. Throws AppError NOT_FOUND, CONFLICT. */
+  /** Returns the curation with merged entities replaced by their heirs. Throws AppError NOT_FOUND, CONFLICT. */
   check(instanceId: string, asked: AskedCuration, caller: string): Promise<AskedCuration>;
-  /** As how many messages it counts. Rejects with AppError SERVICE_UNAVAILABLE. */
+  /** Returns the work of a curation in messages. Throws AppError SERVICE_UNAVAILABLE. */
   messagesOf(instanceId: string, asked: AskedCuration, caller?: string): Promise<number>;
 }
 
-/** Erasures of instances that exist. */
+/** Erasures, backups and retention. */
 export interface Erasures {
   readonly eraser: Eraser;
   readonly targets: {
-    /** `name`: as of ErasureRequest. Throws AppError NOT_FOUND where nothing of it is known. */
+    /** `name`: as in ErasureRequest. Throws AppError NOT_FOUND for an unknown subject. */
     check(instanceId: string, kind: ErasedKind, name: string, caller: string): Promise<void>;
   };
   readonly ledger: {
-    /** Null: the project has none of the id (lower case). */
+    /** `id`: lower case. Null if the project lacks the erasure. */
     find(projectId: string, id: string): Promise<Erasure | null>;
-    /** Those of a project, the newest first. */
+    /** Returns a project's erasures, newest first. */
     list(projectId: string): Promise<readonly Erasure[]>;
   };
   readonly backups: {
-    /** Every backup that was begun. */
+    /** Returns all backups, unfinished ones included. */
     list(): Promise<readonly Backup[]>;
   };
   readonly retentions: {
     retentionOf(instanceId: string): Promise<Retention>;
     setRetention(instanceId: string, retention: Retention): Promise<void>;
-    /** The newest run; null: there was none. */
+    /** Returns the latest run, or null. */
     find(instanceId: string): Promise<RetentionRun | null>;
   };
 }
 
-/** Tells what is held of end users of instances that exist. */
+/** Exports the data of end users. */
 export interface Subjects {
-  /** Its lines, some at a time. Throws AppError NOT_FOUND with the first of them where nothing of them is known. */
+  /** Yields lines in groups. Throws AppError NOT_FOUND before the first one for an unknown end user. */
   read(
     instanceId: string,
     externalId: string,
     caller: string,
   ): AsyncGenerator<readonly SubjectLine[], void, undefined>;
-  /** Names an end user in the audit: keyed, so that nobody can guess who it is. */
+  /** Returns a keyed digest that stands for an end user in the audit log, so that nobody can guess who it is. */
   digest(instanceId: string, externalId: string): string;
 }
 
-/** The alerts of instances that exist. */
 export interface Alerts {
-  /** Where messages may go. */
+  /** Allowed targets of messages. */
   readonly reach: Reach;
-  /** `key`: the same makes the same alert, once. Throws AppError CONFLICT. */
+  /** Equal keys create one alert. Throws AppError CONFLICT. */
   create(wanted: NewRule, key?: RepeatKey): Promise<NewAlert>;
   list(instanceId: string): Promise<readonly Alert[]>;
-  /** Throws AppError NOT_FOUND, as do the following. */
+  /** Throws AppError NOT_FOUND, as do the next ones. */
   read(instanceId: string, id: string): Promise<AlertDetail>;
   remove(instanceId: string, id: string): Promise<void>;
-  /** Throws AppError CONFLICT while a test is under way, RATE_LIMIT_EXCEEDED while too many of the project are. */
+  /**
+   * Throws AppError CONFLICT while a test of the alert is pending, RATE_LIMIT_EXCEEDED while too many of the project
+   * are.
+   */
   test(projectId: string, instanceId: string, id: string): Promise<{ readonly deliveryId: string }>;
 }
 
-/** One thing that must be true for the process to take traffic. */
+/** A condition for the process to take traffic. */
 export interface ReadinessCheck {
   readonly name: string;
-  /** Null when ready; else what is missing, in words for an operator. */
+  /** Returns null when ready, else the fault in an operator's words. */
   check(): Promise<string | null>;
 }
 
-/** What the HTTP side needs from the rest of the service. */
+/** All dependencies of the HTTP server. An absent part is not served by this process. */
 export interface HttpDependencies {
   readonly log: Logger;
   /** Milliseconds since 1970-01-01 UTC. */
@@ -231,11 +237,11 @@ export interface HttpDependencies {
   readonly links: Links;
   /** Absent: no proxy signs people in. */
   readonly people?: People;
-  /** Absent: POST /v1/ingest/ is not served by this process. */
+  /** Serves POST /v1/ingest/. */
   readonly ingest?: Ingestor;
-  /** Absent: POST /v1/traces and /v1/logs are not served by this process. `figures`: null while another assembles. */
+  /** Serves POST /v1/traces and /v1/logs. `figures`: null while another process assembles. */
   readonly traces?: { readonly intake: TraceIntake; readonly figures: () => AssemblyFigures | null };
-  /** Absent: what reads the views, and what is checked against them, is not served by this process. */
+  /** Serves the routes that read the views or check against them. */
   readonly query?: {
     readonly runner: QueryRunner;
     readonly sessions: SessionReader;
@@ -253,30 +259,30 @@ export interface HttpDependencies {
     readonly instances: InstanceFinder;
   };
   readonly instances: InstanceRegistry;
-  /** Absent: nothing is kept of who does what. */
+  /** Absent: no audit log. */
   readonly audit?: Audit;
   readonly readiness: readonly ReadinessCheck[];
-  /** Absent: nothing is said of the other processes. */
+  /** Absent: the health of other processes is unknown. */
   readonly health?: ServiceHealth;
   readonly limits: {
     readonly requestsPerSecond: number;
-    /** Of one address, to the routes that need no key. */
+    /** Limit of one address on routes without a key. */
     readonly openRequestsPerSecond: number;
-    /** Addresses and networks (CIDR) whose X-Forwarded-For says who asks. Default: none. */
+    /** Addresses and networks (CIDR) whose X-Forwarded-For is trusted. Default: none. */
     readonly trustedProxies?: readonly string[];
     readonly messagesPerSecond: number;
-    /** Applied to the body after inflating it. */
+    /** Limit of an inflated body. */
     readonly bodyBytes: number;
-    /** Bytes of bodies that may be held at once over all requests; of answers that are not read, as many again. */
+    /** Limit of all bodies in memory, and, again, of all unread responses. */
     readonly inflightBytes: number;
     readonly queryWaitMs: number;
-    /** More connections at a time are dropped. */
+    /** Further connections are dropped. */
     readonly maxConnections: number;
     /** Default: CONNECTION_TIMES. */
     readonly connectionTimes?: ConnectionTimes;
-    /** How fast a body has to arrive. Default: 1 KiB a second, over ten seconds. */
+    /** Minimum rate of a body. Default: 1 KiB a second, over ten seconds. */
     readonly bodyRate?: BodyRate;
-    /** How fast an answer has to be read. Default: READING_RATE. */
+    /** Minimum rate at which a response is read. Default: READING_RATE. */
     readonly readingRate?: ReadingRate;
   };
 }

@@ -1,4 +1,9 @@
-/** Covered by test/web/app.test.ts and test/web/sockets.test.ts. */
+/**
+ * Turns every error into a status and the envelope of docs/errors.md; no other code does. Internal errors are logged,
+ * and answered without their text.
+ *
+ * Test: test/web/app.test.ts, test/web/sockets.test.ts.
+ */
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, ERROR_CODES } from '../errors.ts';
@@ -8,7 +13,7 @@ import { GUARD_LINES } from './answer-headers.ts';
 import { SlowBodyError } from './body.ts';
 import { sayFarewell, type DropLog } from './connections.ts';
 
-/** The body of every error answer (docs/errors.md). */
+/** The body of an error response (docs/errors.md). */
 export interface ErrorEnvelope {
   readonly success: false;
   readonly error: {
@@ -18,16 +23,12 @@ export interface ErrorEnvelope {
   };
 }
 
-/** What answers an error. */
 export function envelopeOf(error: AppError): ErrorEnvelope {
   const { code, message, details } = error;
   return { success: false, error: details === undefined ? { code, message } : { code, message, details } };
 }
 
-/**
- * Turns whatever was thrown into a status and the envelope: the only place where that happens. What is
- * no AppError and no fault of the request is logged with the request's id and answered without its text.
- */
+/** An error that is neither an AppError nor a fault of the request is logged with the request's id. */
 export function createErrorHandler(
   log: Logger,
   drops: DropLog,
@@ -40,8 +41,8 @@ export function createErrorHandler(
         'request failed',
       );
     }
-    // The framework closes the connection when a body is refused; a caller who is still sending would then
-    // see a broken pipe instead of this answer. Left open, Node reads the rest of the body and drops it.
+    // Fastify closes the connection when it refuses a body, and a client that is still sending would see a broken pipe
+    // instead of the response. Left open, Node reads the rest of the body and drops it.
     if (thrown instanceof SlowBodyError) {
       drops.dropped('slow-body');
       reply.header('connection', 'close');
@@ -51,7 +52,7 @@ export function createErrorHandler(
   };
 }
 
-/** The route's own pattern, so that labels and log lines stay few. */
+/** Returns the pattern of the route, which bounds the number of labels and log values. */
 export function routeOf(request: FastifyRequest): string {
   return request.routeOptions.url ?? 'unknown';
 }
@@ -69,7 +70,7 @@ function toAppError(thrown: unknown, request: FastifyRequest): AppError {
   );
 }
 
-/** Faults that fastify finds in a request before our own code sees it; null for anything else. */
+/** Words faults that fastify finds in a request; null for other errors. */
 function messageOfFrameworkFault(thrown: unknown): string | null {
   switch (codeOf(thrown)) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
@@ -87,10 +88,7 @@ function codeOf(thrown: unknown): string | null {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : null;
 }
 
-/**
- * Answers what is no HTTP at all, has headers beyond every limit or does not arrive in time in the envelope, and
- * closes the connection.
- */
+/** Answers what is not HTTP, has oversized headers or arrives too late, and closes the connection. */
 export function answerClientError(
   error: NodeJS.ErrnoException,
   socket: Socket,

@@ -1,4 +1,8 @@
-/** An answer of GET /v1/query/ as a file: every row, streamed. Covered by test/e2e/export-rules.test.ts. */
+/**
+ * Streams an answer of GET /v1/query/ as a file with every row.
+ *
+ * Test: test/e2e/export-rules.test.ts.
+ */
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { toCsv, type CsvCell } from '../domain/csv.ts';
@@ -13,7 +17,7 @@ type Element = Elements[number];
 const EXPORT_TYPES = ['text/csv', 'application/x-ndjson'] as const;
 export type ExportType = (typeof EXPORT_TYPES)[number];
 
-/** What an Accept header asks for first; null: JSON. */
+/** Returns the export type that an Accept header prefers; null: JSON. */
 export function exportTypeOf(accept: string | undefined): ExportType | null {
   for (const part of (accept ?? '').split(',')) {
     const type = part.split(';')[0]?.trim().toLowerCase();
@@ -24,7 +28,7 @@ export function exportTypeOf(accept: string | undefined): ExportType | null {
   return null;
 }
 
-/** Sends all elements. What fails before the first of them is thrown; later the connection is broken off. */
+/** Sends all elements. An error before the first one is thrown; a later one closes the connection. */
 export async function sendExport(
   reply: FastifyReply,
   type: ExportType,
@@ -58,7 +62,7 @@ function linesOf(elements: readonly Element[]): string {
   return elements.map((element) => `${JSON.stringify(element)}\n`).join('');
 }
 
-/** The id and what else the row's entity always has, what was asked for of it, the bucket, and the metrics. */
+/** Returns the CSV columns of the row's entity: id, fixed members, and the requested ones. */
 function membersOf({ groupBy, dimensionFields }: QueryParameters): string[] {
   const optional = dimensionFieldsOf(groupBy);
   const always = Object.keys(GROUPINGS[groupBy].members).filter((member) => !optional.includes(member));
@@ -86,7 +90,7 @@ function csvOf(parameters: QueryParameters, elements: readonly Element[]): strin
   );
 }
 
-/** Lists are those of topics: their names, one after the other. */
+/** Lists are lists of topics; joins their names. */
 function cellOf(value: unknown): CsvCell {
   if (typeof value === 'boolean') return String(value);
   if (Array.isArray(value))

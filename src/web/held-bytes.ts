@@ -1,35 +1,38 @@
-/** Covered by test/web/sockets.test.ts. */
+/**
+ * Limits bytes in memory, over all requests and for each caller.
+ *
+ * Test: test/web/sockets.test.ts.
+ */
 import { Shares } from '../domain/shares.ts';
 import { AppError } from '../errors.ts';
 
-/** Bytes of one request that count against the limits. */
+/** Bytes that one request holds. */
 export interface HeldBytes {
   bytes: number;
-  /** Whose they are: the project, or the address of a request without a valid key. */
+  /** The project, or the address of a request without a valid key. */
   caller: string;
 }
 
 export interface HeldLimits {
-  /** Of one of them. */
+  /** Limit of one request. */
   readonly largest: number;
-  /** Of all that are held at once. */
+  /** Limit of all requests together. */
   readonly all: number;
-  /** What the answer says when there is no room. */
+  /** Error message at the limit. */
   readonly refusal: string;
 }
 
-/** Counts the bytes that are held, over all requests and for each caller. */
 export class ByteBudget {
   readonly #shares: Shares;
   readonly #refusal: string;
 
   constructor({ largest, all, refusal }: HeldLimits) {
-    // One of a caller must always fit beside one of another, or it could never be accepted.
+    // The largest item of one caller must fit beside that of another, or it could never be accepted.
     this.#shares = new Shares(Math.max(all, 2 * largest));
     this.#refusal = refusal;
   }
 
-  /** Holds so many more bytes, or fewer. Throws AppError SERVICE_UNAVAILABLE when there is no room. */
+  /** Holds `bytes` more, or fewer if negative. Throws AppError SERVICE_UNAVAILABLE at the limit. */
   hold(held: HeldBytes, bytes: number): void {
     if (bytes > 0 && !this.#shares.fits(held.caller, bytes, held.bytes)) {
       throw new AppError('SERVICE_UNAVAILABLE', this.#refusal, { retryAfter: 1 });

@@ -1,4 +1,8 @@
-/** Which instances a request may name: the one place that decides it. Covered by test/web/instance-access.test.ts. */
+/**
+ * Decides which instances a request may use; no other code does.
+ *
+ * Test: test/web/instance-access.test.ts.
+ */
 import type { FastifyRequest } from 'fastify';
 import type { InstancePlace } from '../contract/route.ts';
 import { AppError } from '../errors.ts';
@@ -6,31 +10,34 @@ import type { FoundKey } from './dependencies.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** As the route declares it. Absent: whoever sees some instances only may not use the route. */
+    /** As declared by the route. Absent: callers limited to some instances may not use it. */
     instance?: InstancePlace;
   }
 }
 
-/** Whether an instance of the caller's project is one that the caller sees. */
+/** Returns true if the caller may see an instance of its project. */
 export function seesInstance({ instances }: Pick<FoundKey, 'instances'>, instanceId: string): boolean {
   return instances === undefined || instances.has(instanceId.toLowerCase());
 }
 
-/** Before the body is read. Throws AppError FORBIDDEN where the route does not say which instance it is about. */
+/**
+ * Runs before the body is read. Throws AppError FORBIDDEN for a limited caller on a route that does not name its
+ * instance.
+ */
 export function checkSaysInstance({ routeOptions }: FastifyRequest, { instances }: FoundKey): void {
   if (instances === undefined || routeOptions.config.instance !== undefined) return;
   throw new AppError('FORBIDDEN', 'You see some instances only, and this route is not limited to them.');
 }
 
 /**
- * After the body is read, before anything is looked up. Throws AppError NOT_FOUND, as for an instance that does not
- * exist, where the caller does not see the one that the request names.
+ * Runs after the body is read, before any look-up. Throws AppError NOT_FOUND, as for an unknown instance, if the caller
+ * may not see the named one.
  */
 export function checkNamedInstance(request: FastifyRequest): void {
   const { key, routeOptions } = request;
   if (key?.instances === undefined) return;
   const named = namedBy(request, routeOptions.config.instance);
-  // Whatever names no instance is refused by the route itself.
+  // A request that names no instance is refused by its route.
   for (const id of [named].flat())
     if (typeof id === 'string' && !seesInstance(key, id)) throw noInstance(id.toLowerCase());
 }

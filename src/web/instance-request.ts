@@ -1,4 +1,9 @@
-/** What every route that reads one instance begins with. Covered by test/web/app.test.ts and the rules in test/e2e. */
+/**
+ * The first steps of routes that read one instance: parsing its parameters, checking its project, and waiting for a
+ * position.
+ *
+ * Test: test/web/app.test.ts.
+ */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
@@ -8,7 +13,7 @@ import type { InstanceFinder, QueryRunner } from './dependencies.ts';
 import { noInstance } from './instance-access.ts';
 import { waitForPosition } from './wait-for-position.ts';
 
-/** Parameters that are given once each. Throws AppError VALIDATION_ERROR. */
+/** Parses parameters and dates; each may be given once. Throws AppError VALIDATION_ERROR. */
 export function readParameters<Schema extends z.ZodType>(schema: Schema, query: unknown): z.output<Schema> {
   const raw = withLocalDates(query as Readonly<Record<string, string | string[]>>);
   const repeated = Object.keys(raw).filter((parameter) => Array.isArray(raw[parameter]));
@@ -17,13 +22,15 @@ export function readParameters<Schema extends z.ZodType>(schema: Schema, query: 
   return checked(schema, { ...raw }, { unknownMember: 'is not a parameter of this operation' });
 }
 
-/** A UUID in the path of a URL, in lower case; `name`: as answers call it. Throws AppError VALIDATION_ERROR. */
+/**
+ * Parses a UUID in the path and returns it in lower case; `name`: its name in errors. Throws AppError VALIDATION_ERROR.
+ */
 export function readId(name: string, given: string): string {
   if (!UUID_PATTERN.test(given)) throw invalidRequest([{ path: name, message: 'must be a UUID' }]);
   return given.toLowerCase();
 }
 
-/** Another name in the path of a URL. Throws AppError VALIDATION_ERROR. */
+/** Parses another value in the path. Throws AppError VALIDATION_ERROR. */
 export function readName(name: string, given: string, schema: z.ZodType<string>): string {
   const result = schema.safeParse(given);
   if (result.success) return result.data;
@@ -31,7 +38,7 @@ export function readName(name: string, given: string, schema: z.ZodType<string>)
 }
 
 /**
- * Lets a request to its instance: of the key's project, and with what the request wants to wait for. Throws AppError
+ * Checks that the instance belongs to the key's project, then waits for the requested position. Throws AppError
  * NOT_FOUND.
  */
 export async function enterInstance(
@@ -48,7 +55,7 @@ export async function enterInstance(
   await waitForPosition(request, reply, instanceId, reading);
 }
 
-/** Throws AppError NOT_FOUND unless the instance is the project's. */
+/** Throws AppError NOT_FOUND unless the instance belongs to the project. */
 export async function checkInstance(
   projectId: string,
   instanceId: string,

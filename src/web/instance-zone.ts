@@ -1,18 +1,22 @@
-/** Covered by test/web/instance-zone.test.ts. */
+/**
+ * Applies an instance's time zone to queries that name none.
+ *
+ * Test: test/web/instance-zone.test.ts.
+ */
 import type { FastifyInstance } from 'fastify';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import type { InstanceFinder } from './dependencies.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** It takes the parameter `timeZone`. */
+    /** The route takes the parameter `timeZone`. */
     hasTimeZone?: boolean;
   }
 }
 
 type Query = Readonly<Record<string, string | string[]>>;
 
-/** A question without a time zone means that of its instance, on every route of a scope that takes one. */
+/** Adds `timeZone` on every route of the scope that takes it. */
 export function registerInstanceZone(
   scope: FastifyInstance,
   instances: Pick<InstanceFinder, 'timeZoneOf'>,

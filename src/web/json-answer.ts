@@ -1,4 +1,8 @@
-/** Covered by test/web/json-answer.test.ts. */
+/**
+ * Sends JSON responses. A long one is written in pieces, so that it does not block other requests.
+ *
+ * Test: test/web/json-answer.test.ts.
+ */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
@@ -6,16 +10,15 @@ import { acceptsGzip } from './kept-file.ts';
 import { shownTo } from './shared-view.ts';
 import { giveWay, PIECE, piecesOf } from '../domain/give-way.ts';
 
-/** A smaller answer is sent as it is: zipping would take longer than sending what it saves. */
+/** Smaller responses are sent plain: compressing takes longer than sending the bytes it saves. */
 const LEAST_ZIPPED = 16 * 1024;
-/** The fastest: it takes about as long as writing the JSON, on another thread, and leaves a quarter of the bytes. */
+/**
+ * The fastest level: it takes about as long as writing the JSON, on another thread, and leaves a quarter of the bytes.
+ */
 const LEVEL = 1;
 const zip = promisify(gzip);
 
-/**
- * Answers with a value as JSON, or with what a link shows of it. A long answer is written in pieces, so that it holds
- * nobody up, and is zipped for a caller who takes that.
- */
+/** Sends a value, reduced to what a link may show; compressed if the client accepts that. */
 export async function sendJson(reply: FastifyReply, value: object): Promise<FastifyReply> {
   const bytes = await toJson(shownTo(reply.request, value));
   void reply.type('application/json; charset=utf-8');
@@ -25,7 +28,7 @@ export async function sendJson(reply: FastifyReply, value: object): Promise<Fast
   return reply.header('Content-Encoding', 'gzip').send(await zip(bytes, { level: LEVEL }));
 }
 
-/** The bytes of JSON.stringify; of long lists that are members of the value, a piece at a time. */
+/** Returns the bytes of JSON.stringify; writes long lists among the members piece by piece. */
 export async function toJson(value: object): Promise<Buffer> {
   const lists = Object.values(value).filter(isLong);
   if (lists.length === 0 || Array.isArray(value)) return Buffer.from(JSON.stringify(value));
@@ -34,7 +37,7 @@ export async function toJson(value: object): Promise<Buffer> {
   for (const [name, member] of Object.entries(value) as [string, unknown][]) {
     const before = `${between}${JSON.stringify(name)}:`;
     if (!isLong(member)) {
-      // What JSON does not know is left out, with its name.
+      // JSON omits members such as undefined, with their names.
       const text = JSON.stringify(member) as string | undefined;
       if (text === undefined) continue;
       parts.push(Buffer.from(before + text));

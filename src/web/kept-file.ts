@@ -1,10 +1,14 @@
-/** Files that are kept in memory as they are sent. Covered by test/web/open-routes.test.ts. */
+/**
+ * Static files in memory, plain and compressed.
+ *
+ * Test: test/web/open-routes.test.ts.
+ */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** A file as it is sent, plain and zipped: whoever asks for it, it is made once. */
+/** A file that is made once for all requests. */
 export interface KeptFile {
   readonly type: string;
   readonly plain: Variant;
@@ -13,13 +17,13 @@ export interface KeptFile {
 
 interface Variant {
   readonly body: Buffer;
-  /** Of these bytes (RFC 9110, 8.8.3), in its quotes. */
+  /** ETag of these bytes (RFC 9110, 8.8.3), with its quotes. */
   readonly tag: string;
 }
 
 const zip = promisify(gzip);
 
-/** `type`: its media type, with the charset. */
+/** `type`: media type with charset. */
 export async function keepFile(type: string, body: Buffer): Promise<KeptFile> {
   const zipped = await zip(body, { level: 9 });
   return { type, plain: variantOf(body), zipped: variantOf(zipped) };
@@ -29,7 +33,7 @@ function variantOf(body: Buffer): Variant {
   return { body, tag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"` };
 }
 
-/** Makes something with the first call and gives it to all; again after a failure. */
+/** Memoizes a promise; retries after a failure. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | null = null;
   return () =>
@@ -39,7 +43,7 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
     }));
 }
 
-/** Answers with the file, or with 304 to a caller who has it. Browsers ask each time whether it has changed. */
+/** Sends the file, or 304 if the client has it. Browsers revalidate on each request. */
 export function sendFile(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -53,14 +57,14 @@ export function sendFile(
   return reply.type(type).send(body);
 }
 
-/** Of the header `Accept-Encoding`: a weight of 0 refuses it (RFC 9110, 12.5.3). */
+/** Reads `Accept-Encoding`; a weight of 0 refuses gzip (RFC 9110, 12.5.3). */
 export function acceptsGzip(header: string | string[] | undefined): boolean {
   return String(header ?? '')
     .split(',')
     .some((part) => /^\s*(?:x-)?gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(part));
 }
 
-/** Proxies that zip make the tag weak. */
+/** Compressing proxies make tags weak, so `W/` is ignored. */
 function hasTag(header: string | undefined, tag: string): boolean {
   return (header ?? '').split(',').some((given) => {
     const known = given.trim().replace(/^W\//, '');

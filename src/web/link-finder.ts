@@ -1,10 +1,13 @@
-/** Who a request is that shows a link. Covered by test/web/links.test.ts. */
+/**
+ * Finds the rights of requests with a link. A link has no scope: only routes that admit links let it in.
+ *
+ * Test: test/web/links.test.ts.
+ */
 import type { Link } from './registry/registry.ts';
 import type { FoundKey, KeyFinder, Links } from './dependencies.ts';
 import { seesInstance } from './instance-access.ts';
 import type { People } from './people.ts';
 
-/** What whoever shows the token of a link may do. It has no scope: only routes that say so let it in. */
 export function createLinkFinder(
   links: Pick<Links, 'known' | 'find'>,
   people: Pick<People, 'rightsOf'> | undefined,
@@ -16,7 +19,7 @@ export function createLinkFinder(
     instances: new Set([link.instanceId]),
     link,
   });
-  /** Whether the groups of the person who made it, as they were, may still see what it shows. */
+  /** Returns true if the groups of the person who made the link may still see its view. */
   const maySee = async ({ keyId, groups, projectId, instanceId }: Link): Promise<boolean> => {
     const rights = groups === null ? null : ((await people?.rightsOf(keyId, groups)) ?? null);
     if (rights === null || rights.projectId !== projectId) return groups === null;
@@ -25,7 +28,7 @@ export function createLinkFinder(
   return {
     known: (token) => {
       const link = links.known(token);
-      // People have to be asked for.
+      // The rights of people are looked up asynchronously.
       return link && (link.groups === null ? keyOf(link) : undefined);
     },
     find: async (token) => {

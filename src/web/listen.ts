@@ -1,10 +1,14 @@
+/**
+ * Starts to listen.
+ *
+ * Test: test/main/web.test.ts.
+ */
 import { SetupError } from '../errors.ts';
 import type { createApp } from './app.ts';
 
 /**
- * Makes the app listen; its address as a caller on this machine reaches it. Covered by test/main/web.test.ts.
- *
- * @throws SetupError that says why the address cannot be had
+ * Returns the address at which a caller on this machine reaches the app. Throws SetupError with the reason when the
+ * address is not available.
  */
 export async function listen(
   app: ReturnType<typeof createApp>,

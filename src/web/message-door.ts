@@ -1,4 +1,8 @@
-/** Covered by test/web/message-budget.test.ts. */
+/**
+ * The common part of routes that accept messages: they read large bodies and charge messages to the key's budget.
+ *
+ * Test: test/web/message-budget.test.ts.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { MessageRequest } from './ingest/ingestor.ts';
@@ -7,17 +11,16 @@ import { checkMessages, countMessages, giveBackMessages } from './auth.ts';
 import type { BodyReader } from './body.ts';
 import type { MessageBudget } from './rate-limit.ts';
 
-/** The routes that take messages: their bodies are large, and their messages count. */
 export interface MessageDoor {
-  /** In a scope of the route's own: its bodies are not parsed on the event loop. `types`: default JSON. */
+  /** Sets up a scope of the route's own, whose bodies are not parsed on the event loop. `types`: default JSON. */
   readBodies(scope: FastifyInstance, types?: readonly string[]): void;
-  /** The request, for whoever takes it. */
+  /** Returns the request for the ingestor. */
   requestOf(request: FastifyRequest, reply: FastifyReply): MessageRequest;
-  /** Messages of the request were refused, though the request was not. */
+  /** Refunds messages that were refused in an accepted request. */
   giveBack(request: FastifyRequest, messages: number): void;
 }
 
-/** A request counts as many messages as it has, or one for each so many bytes of them, as they are stored. */
+/** A request is charged its messages, or one for each this many bytes as they are stored, if that is more. */
 const BYTES_OF_ONE = 1024;
 
 export function createMessageDoor(bodies: BodyReader, budget: MessageBudget): MessageDoor {

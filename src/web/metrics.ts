@@ -1,21 +1,25 @@
-/** Covered by test/web/health.test.ts. */
+/**
+ * The Prometheus metrics of the process.
+ *
+ * Test: test/web/health.test.ts.
+ */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { DropReason } from './connections.ts';
 import type { ServiceHealth } from '../domain/service-health.ts';
 import { registerTraceMetrics, type AssemblyFigures, type TraceMetrics } from './trace-metrics.ts';
 import { registerServiceMetrics } from './service-metrics.ts';
 
-/** What the process counts for Prometheus. */
+/** Counts events of the process. */
 export interface HttpMetrics extends TraceMetrics {
-  /** One request was answered. `route` is the route's pattern, so that labels stay few. */
+  /** Counts an answered request. `route`: the route's pattern, which bounds the number of labels. */
   answered(labels: { method: string; route: string; status: number }, seconds: number): void;
   requestStarted(): void;
   requestEnded(): void;
-  /** Accepted messages held something that has no effect: members or roles that we do not know. */
+  /** Counts unknown members and roles in accepted messages. */
   warned(kind: 'unknown-member' | 'unknown-role', count: number): void;
-  /** A connection was ended by us. */
+  /** Counts a connection that the server ended. */
   dropped(reason: DropReason): void;
-  /** The exposition text and its content type, at most a second old. */
+  /** Returns the exposition text and its content type, at most a second old. */
   read(): Promise<{ text: string; contentType: string }>;
 }
 
@@ -23,17 +27,17 @@ export interface MetricsOptions {
   /** Milliseconds. */
   readonly now: () => number;
   readonly health?: ServiceHealth | undefined;
-  /** How many are open. */
+  /** Number of open connections. */
   readonly connections?: () => Promise<number>;
   readonly assembly?: (() => AssemblyFigures | null) | undefined;
 }
 
-/** However often somebody asks, figures are gathered once in this time, milliseconds. */
+/** Minimum interval of gathering, milliseconds. */
 const GATHER_EVERY_MS = 1000;
 
 /**
- * Each call has its own registry, with the process's default metrics in it, and those of the service when its
- * health is known.
+ * Each call has a registry of its own, with the default metrics of the process, and those of the service if `health` is
+ * given.
  */
 export function createMetrics({ now, health, connections, assembly }: MetricsOptions): HttpMetrics {
   const registry = new Registry();
@@ -96,12 +100,12 @@ export function createMetrics({ now, health, connections, assembly }: MetricsOpt
   };
 }
 
-/** Does it again only after so many milliseconds; all who ask meanwhile get what came of it. */
+/** Runs the work at most once in `ms`; calls in between get the last result. */
 function atMostEvery<T>(ms: number, now: () => number, work: () => Promise<T>): () => Promise<T> {
   let last: { readonly at: number; readonly result: Promise<T> } | null = null;
   return () => {
     const at = now();
-    // A clock that was set back says nothing of how long it is ago.
+    // After a clock was set back, the age of the result is unknown.
     if (last === null || at < last.at || at - last.at >= ms) last = { at, result: work() };
     return last.result;
   };

@@ -1,13 +1,18 @@
-/** Covered by test/web/docs-content.test.ts. */
+/**
+ * Descriptions in the OpenAPI document of schema members that have none of their own.
+ *
+ * Test: test/web/docs-content.test.ts.
+ */
+
 /** A part of the OpenAPI document: plain JSON. */
 type Json = { readonly [member: string]: unknown };
 
 /**
- * What members mean, by the end of their path in a schema; of several that fit, the longest. A description that
- * the schema itself has stays.
+ * Descriptions by the end of a member's path; the longest match applies. A description in the schema itself comes
+ * first.
  */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
-  // What is sent.
+  // Requests.
   'IngestRequest.messages':
     'The messages in the order of the conversation: 1 to 10,000, stored all together or not at all.',
   'IngestRequest.metadata':
@@ -57,7 +62,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   createdAt: 'When it began, UTC.',
 };
 
-/** The description of a member; undefined when none fits. */
+/** Returns the description of a member; undefined if none matches. */
 function descriptionOf(path: readonly string[]): string | undefined {
   for (let from = 0; from < path.length; from += 1) {
     const found = DESCRIPTIONS[path.slice(from).join('.')];
@@ -66,7 +71,7 @@ function descriptionOf(path: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** A schema with a description on each member that has none of its own. `name` is the schema's. */
+/** Adds a description to each member without one. `name`: the schema's. */
 export function describeMembers(name: string, schema: Json): Json {
   return described(schema, [name]);
 }

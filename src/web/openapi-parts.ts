@@ -1,4 +1,8 @@
-/** What the descriptions of all routes are made of. Covered by test/web/docs.test.ts. */
+/**
+ * The parts of the OpenAPI document that all routes share.
+ *
+ * Test: test/web/docs.test.ts.
+ */
 import { z } from 'zod';
 import type { AnswerHeader, RequestHeader } from '../contract/route.ts';
 import { describeMembers } from './openapi-descriptions.ts';
@@ -6,7 +10,7 @@ import { describeMembers } from './openapi-descriptions.ts';
 /** A JSON Schema or a part of the OpenAPI document: plain JSON. */
 export type Json = { readonly [member: string]: unknown };
 
-/** `format: uuid` says it all; the pattern would lose its ignore-case flag in JSON Schema. */
+/** Omits the pattern of UUIDs, which would lose its ignore-case flag in JSON Schema; `format: uuid` suffices. */
 export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io,
@@ -18,7 +22,7 @@ export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
   return rest;
 }
 
-/** A schema of the document whose members are all described. */
+/** Returns a schema whose members all have descriptions. */
 export function namedSchema(name: string, schema: z.ZodType, io: 'input' | 'output'): Json {
   return describeMembers(name, schemaOf(schema, io));
 }
@@ -57,7 +61,6 @@ export const RATE_LIMIT_HEADERS: Json = {
   },
 };
 
-/** Headers of requests. */
 export const REQUEST_HEADERS: Readonly<Record<RequestHeader, Json>> = {
   'Idempotency-Key': {
     name: 'Idempotency-Key',
@@ -89,7 +92,7 @@ export const REQUEST_HEADERS: Readonly<Record<RequestHeader, Json>> = {
   },
 };
 
-/** Headers of answers, besides those of every answer. */
+/** Response headers besides the rate-limit headers. */
 export const ANSWER_HEADERS: Readonly<Record<AnswerHeader, Json>> = {
   'X-Stream-Position': {
     description: 'Give it to a query as X-Wait-For-Position to read your own write.',
@@ -120,10 +123,10 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
   503: '`SERVICE_UNAVAILABLE`: the service cannot store or read at the moment. Send the same again after Retry-After.',
 };
 
-/** What every route may answer when it fails. */
+/** Error statuses of every route. */
 const ALWAYS = [400, 401, 403, 429, 500, 503] as const;
 
-/** The faults that a route answers: those of every route, and `more`. */
+/** Returns the error responses of a route: those of every route, and `more`. */
 export function errorAnswers(more: readonly (404 | 409 | 413)[]): Json {
   const errors = [...ALWAYS, ...more].map((code) => [
     String(code),

@@ -1,4 +1,8 @@
-/** The OpenAPI document, from the declarations of the routes. Covered by test/web/docs.test.ts and docs-content.test.ts. */
+/**
+ * The OpenAPI document, generated from the declarations of the routes and the schemas that validate them.
+ *
+ * Test: test/web/docs.test.ts, test/web/docs-content.test.ts.
+ */
 import { WEBHOOKS } from '../contract/alerts.ts';
 import { errorEnvelopeSchema } from '../contract/errors.ts';
 import {
@@ -21,13 +25,13 @@ import {
   type Json,
 } from './openapi-parts.ts';
 
-/** What the process serves besides instances. */
+/** The route groups that the process serves. */
 interface Served {
   readonly ingest: boolean;
   readonly query: boolean;
 }
 
-/** The OpenAPI 3.1 document of the served routes, made from the schemas that validate. */
+/** Returns the OpenAPI 3.1 document of the served routes. */
 export function createOpenApiDocument(served: Served): Json {
   const routes = [
     ...(served.ingest ? ROUTES.ingest : []),
@@ -94,7 +98,7 @@ function operationOf(route: Route): Json {
   };
 }
 
-/** The id in the path. */
+/** Describes the id in the path. */
 function idOf(route: Route): Json[] {
   const { id, idSchema } = route;
   const name = idNameOf(route);
@@ -137,7 +141,7 @@ function isNamed(schema: Content['schema']): schema is NamedSchema {
   return 'name' in schema;
 }
 
-/** Of bodies, answers and webhooks, by name. */
+/** Returns the schemas of bodies, responses and webhooks, by name. */
 function schemasOf(routes: readonly Route[], served: Served): Json {
   const schemas: Record<string, Json> = {};
   const add = (content: Readonly<Record<string, Content>> | undefined, io: 'input' | 'output'): void => {

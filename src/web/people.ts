@@ -1,4 +1,8 @@
-/** People whom a proxy in front has signed in. Covered by test/web/people.test.ts. */
+/**
+ * People whom a proxy has signed in. Its headers are trusted only from its own addresses.
+ *
+ * Test: test/web/people.test.ts.
+ */
 import { BlockList, isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { inOrder, type KeyScope } from '../domain/key-scopes.ts';
@@ -7,28 +11,28 @@ import { isPlainName } from '../domain/printable.ts';
 import type { FoundKey } from './dependencies.ts';
 
 export interface PeopleOptions {
-  /** The header in which the proxy names who asks: lower case. */
+  /** Header with the person's name, lower case. */
   readonly header: string;
-  /** The header in which it lists their groups, with commas; null: it lists none. */
+  /** Header with the person's groups, separated by commas; null: none. */
   readonly groupsHeader: string | null;
-  /** Addresses and networks of the proxy. The header is believed from there alone. */
+  /** Addresses and networks of the proxy. The headers are trusted from there only. */
   readonly from: readonly string[];
-  /** What the members of a group may do; `*`: everybody. */
+  /** Scopes of the members of each group; `*`: everybody. */
   readonly scopes: ReadonlyMap<string, readonly KeyScope[]>;
-  /** The instances that the members of a group see, `*` among the groups: everybody; null: all. Absent: all see all. */
+  /** Visible instances of the members of each group, `*`: everybody; null: all. Absent: everybody sees all. */
   readonly instances?: ReadonlyMap<string, ReadonlySet<string> | null> | null;
-  /** The project that they see; null: there is none of the name yet. */
+  /** The visible project; null until a project has its name. */
   readonly projectId: () => Promise<string | null>;
 }
 
 export interface People {
-  /** What the person who asks may do, under their name; null: nobody is named, or by nobody who may. */
+  /** Returns the rights of the request's person; null if it has none, or names one without the right to. */
   find(request: FastifyRequest): Promise<FoundKey | null>;
-  /** What a person in these groups may do; null: the project that people see is not there. */
+  /** Returns the rights of a person in these groups; null if the project is missing. */
   rightsOf(name: string, groups: readonly string[]): Promise<FoundKey | null>;
 }
 
-/** The name of everybody in the table of groups. */
+/** Group of everybody in the tables. */
 const EVERYBODY = '*';
 const LONGEST_NAME = 200;
 
@@ -56,7 +60,7 @@ export function createPeople({
   return {
     async find({ headers, raw }) {
       const named = headers[header];
-      // The proxy's own cookie comes along with requests of other sites; this header does not.
+      // Requests of other sites carry the proxy's cookie, but not this header.
       if (named === undefined || headers[PAGE_HEADER] === undefined) return null;
       const name = textOf(named).trim();
       if (!isFrom(proxies, raw.socket.remoteAddress) || !isName(name)) return null;
@@ -73,14 +77,14 @@ export function createPeople({
   };
 }
 
-/** The instances that any of the groups sees. */
+/** Returns the instances that any of the groups sees. */
 function seenBy(groups: readonly string[], table: PeopleOptions['instances']): Pick<FoundKey, 'instances'> {
   if (table === null || table === undefined) return {};
   const lists = groups.flatMap((group) => table.get(group) ?? (table.has(group) ? [null] : []));
   return lists.includes(null) ? {} : { instances: new Set(lists.flatMap((list) => [...(list ?? [])])) };
 }
 
-/** Node reads each byte of a header as a character; proxies write UTF-8. */
+/** Node decodes headers as Latin-1; proxies send UTF-8. */
 function textOf(header: string | string[]): string {
   return Buffer.from(String(header), 'latin1').toString('utf8');
 }
@@ -89,7 +93,7 @@ function countOf(rawHeaders: readonly string[], name: string | null): number {
   return rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length;
 }
 
-/** One person, and no key's name. */
+/** Returns true for one person's name that is not the id of a key. */
 function isName(name: string): boolean {
   const isOne = name !== '' && name.length <= LONGEST_NAME && !name.includes(',');
   return isOne && isPlainName(name) && !/^key_/i.test(name);
@@ -106,9 +110,9 @@ function networksOf(from: readonly string[]): BlockList {
   return networks;
 }
 
-/** `peer`: of the socket. No header changes it. */
+/** `peer`: address of the socket, which no header can change. */
 function isFrom(networks: BlockList, peer: string | undefined): boolean {
   const family = isIP(peer ?? '');
-  // A list of IPv4 networks knows IPv4 addresses that are written as IPv6, too.
+  // A list of IPv4 networks also matches IPv4 addresses in IPv6 notation.
   return peer !== undefined && family !== 0 && networks.check(peer, family === 4 ? 'ipv4' : 'ipv6');
 }

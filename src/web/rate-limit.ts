@@ -1,29 +1,31 @@
-/** Covered by test/web/rate-limit.test.ts, test/web/app.test.ts and test/e2e/limits-rules.test.ts. */
+/**
+ * Limits of callers: requests by the second, and messages by a budget.
+ *
+ * Test: test/web/rate-limit.test.ts, test/web/app.test.ts, test/e2e/limits-rules.test.ts.
+ */
 
-/** What is left for one caller after something was counted. */
+/** The rest of a caller's limit. */
 export interface Allowance {
-  /** What is counted. */
   readonly unit: 'requests' | 'messages';
   readonly perSecond: number;
   /** The most that may be sent at once. */
   readonly limit: number;
   readonly remaining: number;
-  /** Unix timestamp in seconds from which more may be sent than now. */
+  /** Unix timestamp in seconds from which more may be sent. */
   readonly resetAt: number;
-  /** Whole seconds until what is refused now is allowed, unless others of the caller are faster; at least 1. */
+  /** Whole seconds until a refused request is allowed, unless the caller's other requests come first; at least 1. */
   readonly retryAfter: number;
   readonly allowed: boolean;
 }
 
 /** Counts requests in fixed windows of one second, aligned to the Unix second. */
 export interface RateLimiter {
-  /** Counts one request of a caller. */
   take(caller: string): Allowance;
 }
 
 /**
- * Memory holds the callers of the current window only. The clock gives milliseconds since
- * 1970-01-01 UTC; if it is set back, the current window goes on until the clock has caught up.
+ * Holds only the callers of the current window in memory. `now`: milliseconds since 1970-01-01 UTC. If the clock is set
+ * back, the window lasts until the clock has caught up.
  */
 export function createRateLimiter(limit: number, now: () => number): RateLimiter {
   let window = 0;
@@ -45,32 +47,32 @@ export function createRateLimiter(limit: number, now: () => number): RateLimiter
   };
 }
 
-/** A clock that jumped back further than this was set, not adjusted: the window follows it. */
+/** A larger jump back means that the clock was set, not adjusted: the window follows it. */
 const CLOCK_STEP_SECONDS = 2;
 
-/** Counts messages: each caller has a bucket that fills steadily, and that one request may overdraw. */
+/** Counts messages: each caller has a bucket that fills steadily and that one request may overdraw. */
 export interface MessageBudget {
-  /** What is left. `allowed`: a request may be sent, whatever its size. */
+  /** Returns the rest. `allowed`: a request of any size may be sent. */
   look(caller: string): Allowance;
-  /** Counts the messages of one request; where it is not `allowed`, none of them. */
+  /** Charges the messages of a request; none of them unless `allowed`. */
   take(caller: string, messages: number): Allowance;
-  /** What was taken came to nothing. */
+  /** Refunds charged messages. */
   giveBack(caller: string, messages: number): void;
 }
 
-/** A bucket holds what comes in so many seconds. */
+/** A full bucket holds the messages of this many seconds. */
 const BURST_SECONDS = 5;
 
-/** As good as one message: sums of fractions are a little off. */
+/** Tolerance for rounding: counts as one message. */
 const ONE = 0.999;
 
 /**
- * Memory holds the callers whose bucket is not full. The clock gives milliseconds since 1970-01-01 UTC; a bucket goes
- * on filling when it was set back.
+ * Holds only callers with a partly empty bucket in memory. `now`: milliseconds since 1970-01-01 UTC. A bucket keeps
+ * filling when the clock is set back.
  */
 export function createMessageBudget(perSecond: number, now: () => number): MessageBudget {
   const limit = perSecond * BURST_SECONDS;
-  /** What was left at a time. The first was changed longest ago. */
+  /** Level of each bucket at an instant; the one changed longest ago comes first. */
   const buckets = new Map<string, { readonly left: number; at: number }>();
 
   function leftOf(caller: string, at: number): number {
@@ -122,7 +124,7 @@ export function createMessageBudget(perSecond: number, now: () => number): Messa
   };
 }
 
-/** The one of which a smaller part is left: that which a caller meets first. */
+/** Returns the allowance with the smaller remaining share, which the caller will exhaust first. */
 export function nearerToItsEnd(one: Allowance, other: Allowance): Allowance {
   return other.remaining / other.limit < one.remaining / one.limit ? other : one;
 }

@@ -1,4 +1,8 @@
-/** Covered by test/web/reading-door.test.ts, test/web/mcp-route.test.ts and test/e2e/mcp-rules.test.ts. */
+/**
+ * Lets callers in this process use the reading routes with the same checks as over HTTP.
+ *
+ * Test: test/web/reading-door.test.ts, test/web/mcp-route.test.ts, test/e2e/mcp-rules.test.ts.
+ */
 import { parseQueryParameters } from '../query/parameters.ts';
 import { notFoundPath } from './auth.ts';
 import type { FoundKey, HttpDependencies } from './dependencies.ts';
@@ -8,7 +12,7 @@ import { listInstances } from './routes/instances-route.ts';
 import type { ReadingDoor } from './routes/mcp-route.ts';
 import { readQuestion, readingRoutes } from './routes/reading-routes.ts';
 
-/** The routes that read, for callers in this process; one door for each caller. */
+/** Returns a function that makes the door of a caller. */
 export function createReadingDoors(
   query: NonNullable<HttpDependencies['query']>,
   instances: HttpDependencies['instances'],
@@ -36,7 +40,7 @@ export function createReadingDoors(
   });
 }
 
-/** A path with a `*` in the place of its id, which is all that stands behind its first name. */
+/** Replaces the id of a path, the part after its first name, by `*`. */
 function shapeOf(path: string): string {
   return path.replace(/^(\/[^/]*)\/[^/]*$/, '$1/*');
 }

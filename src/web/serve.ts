@@ -1,19 +1,24 @@
-/** Covered by test/web/serve.test.ts. */
+/**
+ * Registers declared routes (src/contract/route.ts). A handler gets only requests whose path and query string match the
+ * declaration.
+ *
+ * Test: test/web/serve.test.ts.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { idNameOf, type Route } from '../contract/route.ts';
 import { readId, readName, readParameters } from './instance-request.ts';
 
-/** A request to a declared route, checked as far as its declaration says. */
+/** A request with its checked id and parameters. */
 export interface Call<Parameters> {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** The id in the path, in lower case where it is a UUID; '' where the path has none. */
+  /** The id in the path, in lower case if it is a UUID; '' without one. */
   readonly id: string;
   readonly parameters: Parameters;
 }
 
-/** How the server knows a declared route; its prefix is /v1. */
+/** Returns the declaration in fastify's terms; the prefix is /v1. */
 export function registrationOf(route: Route) {
   const { method, path, scope, instance, shared, takesMessages, isBodiless, parameters } = route;
   return {
@@ -31,8 +36,8 @@ export function registrationOf(route: Route) {
 }
 
 /**
- * Registers a declared route. What `answer` resolves with is sent under the status of the declaration. A request whose
- * address the declaration does not allow is answered with VALIDATION_ERROR, and `answer` not asked.
+ * Registers a declared route and its handler, whose result is sent with the declared status. A mismatch with the
+ * declaration is answered with VALIDATION_ERROR.
  */
 export function serve<Parameters extends z.ZodType>(
   scope: FastifyInstance,
@@ -58,7 +63,7 @@ export function serve<Parameters extends z.ZodType>(
   });
 }
 
-/** Whether a route takes the parameter `timeZone`. */
+/** Returns true if a route takes the parameter `timeZone`. */
 function hasTimeZone(parameters: z.ZodType | undefined): boolean {
   return (
     parameters !== undefined && 'shape' in parameters && Object.hasOwn(parameters.shape as object, 'timeZone')

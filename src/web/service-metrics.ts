@@ -1,4 +1,8 @@
-/** Covered by test/web/health.test.ts. */
+/**
+ * The Prometheus metrics of the whole service, from the figures of ServiceHealth.
+ *
+ * Test: test/web/health.test.ts.
+ */
 import { Counter, Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import { DEGRADED_REASONS } from '../domain/service-health.ts';
@@ -7,7 +11,7 @@ import type { ServiceFigures, ServiceHealth } from '../domain/service-health.ts'
 type Labels = Readonly<Record<string, string | number>>;
 type Sample = readonly [labels: Labels, value: number];
 
-/** One metric, and how its samples follow from the figures. */
+/** A metric, and its samples as a function of the figures. */
 interface Definition {
   readonly name: string;
   readonly help: string;
@@ -146,12 +150,12 @@ const DEFINITIONS: readonly Definition[] = [
   gauge('undertone_disk_size_bytes', 'Size of the disk of DATA_DIR.', ({ disk }) => disk?.sizeBytes),
 ];
 
-/** A sample of what may not be known. */
+/** Returns a sample, or none for an unknown value. */
 function known(labels: Labels, value: number | null | undefined): Sample[] {
   return value === null || value === undefined ? [] : [[labels, value]];
 }
 
-/** One value of the whole service, without labels. */
+/** Defines a gauge of the whole service, without labels. */
 function gauge(
   name: string,
   help: string,
@@ -188,7 +192,7 @@ function alertCounter(name: string, what: string, member: 'evaluations' | 'fired
   };
 }
 
-/** Registers what is told of the whole service; it is read once for each reading of the registry. */
+/** Registers the metrics and returns a function that updates them; call it before each reading of the registry. */
 export function registerServiceMetrics(registry: Registry, health: ServiceHealth): () => void {
   const degraded = new Gauge({
     name: 'undertone_degraded',
@@ -209,7 +213,7 @@ export function registerServiceMetrics(registry: Registry, health: ServiceHealth
     for (const { metric, samples, labelled } of metrics) {
       const found = samples(figures);
       metric.reset();
-      // Without labels it would be left at 0; what is not known is not said.
+      // A metric without labels would show 0; an unknown value must not appear.
       if (found.length === 0 && !labelled) metric.remove();
       for (const [labels, value] of found) metric.inc({ ...labels }, value);
     }

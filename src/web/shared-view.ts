@@ -1,4 +1,8 @@
-/** Holds whoever has a link to the view that it shows. Covered by test/web/links.test.ts. */
+/**
+ * Limits requests with a link to the link's view.
+ *
+ * Test: test/web/links.test.ts.
+ */
 import type { FastifyRequest } from 'fastify';
 import { SHARED_GROUPINGS, type Shared } from '../contract/shared.ts';
 import { formatLocalBucket, instantOfLocal, startOfDate } from '../domain/local-time.ts';
@@ -22,12 +26,12 @@ import {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How a link may use the route. Absent: not at all. */
+    /** Rules for links. Absent: they may not use the route. */
     shared?: Shared<never>;
   }
 }
 
-/** What of an address a link holds. */
+/** Members of an address that a link keeps. */
 const HELD = ['view', 'id', 'range', 'compare', 'buckets'] as const;
 const RULES: Readonly<Record<(typeof HELD)[number], string>> = {
   view: `must have \`view\`, one of ${SHARED_VIEWS.join(', ')}, and no open conversation`,
@@ -40,8 +44,8 @@ const RULES: Readonly<Record<(typeof HELD)[number], string>> = {
 };
 
 /**
- * What a link holds of an address. The page shows something else in the place of what it does not know; a link that
- * did so would show more than was meant. Throws AppError VALIDATION_ERROR.
+ * Returns the address of a link in canonical form. The page replaces unknown values by defaults; a link that did so
+ * could show more than intended, so they are refused. Throws AppError VALIDATION_ERROR.
  */
 export function sharedView(search: string): string {
   const given = new URLSearchParams(search);
@@ -49,7 +53,7 @@ export function sharedView(search: string): string {
   const { view, id, range, compare, buckets } = state;
   const [named = ''] = given.getAll('view');
   if (session !== '' || !isShared(named)) throw notSharable(['view']);
-  // The page shows the overview where it lacks an id.
+  // Without an id, the page would show the overview.
   if (isEntity(named) && id === '') throw notSharable(['id']);
   const wrong = HELD.filter((name) => {
     const values = given.getAll(name);
@@ -57,7 +61,7 @@ export function sharedView(search: string): string {
     return values.length > 1 || (value !== undefined && value !== state[name]);
   });
   if (wrong.length > 0) throw notSharable(wrong);
-  // Filters choose conversations, which a link shows none of.
+  // Filters select conversations, which a link never shows.
   return addressOf({ ...START, view, id, range, compare, buckets });
 }
 
@@ -65,15 +69,15 @@ function notSharable(names: readonly (typeof HELD)[number][]): AppError {
   return invalidRequest(names.map((name) => ({ path: 'view', message: RULES[name] })));
 }
 
-/** Moment, and the time zone of the instance. */
+/** The current time, and the time zone of the instance. */
 interface Now {
   readonly ms: number;
   readonly zone: string;
 }
 
 /**
- * Before anything is read for a request that shows a link. Everything that is not allowed here is refused: the route, a
- * parameter, a value, another form of the same value, a type of answer. Throws AppError FORBIDDEN.
+ * Runs before anything is read for a request with a link. Refuses everything that is not explicitly allowed: routes,
+ * parameters, values, other notations of a value, response types. Throws AppError FORBIDDEN.
  */
 export function holdToView(request: FastifyRequest, view: string, now: Now): void {
   const { shared, instance } = request.routeOptions.config;
@@ -93,7 +97,7 @@ export function holdToView(request: FastifyRequest, view: string, now: Now): voi
   if (!isInRange(query, state, now, shared.compares === true)) throw notShown();
 }
 
-/** What a link shows of an answer to its request; the whole to others. */
+/** Reduces an answer to what the request's link may show; returns it whole for other requests. */
 export function shownTo({ key, routeOptions }: FastifyRequest, answer: object): object {
   if (key?.link === undefined) return answer;
   const { view } = readState(key.link.view);
@@ -102,7 +106,7 @@ export function shownTo({ key, routeOptions }: FastifyRequest, answer: object): 
   return shared.shown(answer as never, view);
 }
 
-/** Whether a parameter says of the view what the link says; ranges are looked at together. */
+/** Returns true if a parameter agrees with the link's view; `isInRange` checks the ranges. */
 function isOfView(name: string, value: string, { view, id, compare }: PageState): boolean {
   switch (name) {
     case 'instanceId':
@@ -112,7 +116,7 @@ function isOfView(name: string, value: string, { view, id, compare }: PageState)
     case 'groupBy':
       return isShared(view) && SHARED_GROUPINGS[view].includes(value);
     case 'ids':
-      // Those of a list choose among what it shows.
+      // On a list, ids select among the shown entities.
       return !isEntity(view) || value === id;
     case 'compare':
       return value !== 'none' && value === comparedWith({ view, compare });
@@ -121,17 +125,17 @@ function isOfView(name: string, value: string, { view, id, compare }: PageState)
   }
 }
 
-/** How far the clock of a browser may be off, and how long a page may stand open over midnight. */
+/** Tolerance for a browser's clock, and for a page that stays open over midnight. */
 const TOLERANCE_MS = 3_600_000;
 
-/** What a view is compared with: the page of changes always compares. */
+/** Returns the comparison of a view; the view of changes always compares. */
 function comparedWith({ view, compare }: Pick<PageState, 'view' | 'compare'>): PageState['compare'] {
   return compare === 'none' && view === 'changes' ? 'previous' : compare;
 }
 
 /**
- * Whether the range of a request lies in the one of the view, or in the one that it is compared with. A route that
- * compares the range itself is asked for that of the view, and what it compares with must lie in either.
+ * Returns true if the requested range lies in the range of the view or in the one before. On a route that compares, the
+ * range must lie in the view's, and its period before in either.
  */
 function isInRange(
   query: Readonly<Record<string, unknown>>,
@@ -156,7 +160,7 @@ function isInRange(
   });
 }
 
-/** Microseconds. */
+/** In microseconds. */
 interface Range {
   readonly start: number;
   readonly end: number;
@@ -166,17 +170,17 @@ function isWithin(inner: Range, outer: Range): boolean {
   return outer.start <= inner.start && inner.end <= outer.end;
 }
 
-/** The range of a view; null: all time. */
+/** Returns the range of a view; null: the whole history. */
 function rangeOfView({ range }: PageState, ms: number, zone: string): Range | null {
   const clock = formatLocalBucket(ms * 1000, zone).slice(0, 'YYYY-MM-DDTHH:MM:SS'.length);
   const local = rangeOf(range, Date.parse(`${clock}Z`));
   if (local === null) return null;
   const [first = 0, end = 0] = [local.start, local.end].map((text) => instantOfLocal(Date.parse(text), zone));
-  // A day has more hours, or fewer, where clocks are changed; 24 hours are 24 hours.
+  // With a clock change, a day is not 24 hours long, but the range of 24 hours is.
   return { start: range === '24h' ? end - DAY_MICROS : first, end };
 }
 
-/** What a range is compared with, as GET /v1/changes has it. */
+/** Returns the period before, as in GET /v1/changes. */
 function beforeOf(range: Range, compare: 'previous' | 'year', zone: string): Range {
   return periodsOf(range, compare, range.end, zone).before;
 }

@@ -1,8 +1,12 @@
-/** Covered by test/e2e/otlp-rules.test.ts. */
+/**
+ * The Prometheus metrics of OTLP and of assembling traces.
+ *
+ * Test: test/e2e/otlp-rules.test.ts.
+ */
 import { Counter, Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 
-/** What came in over OTLP. */
+/** Counts what arrives over OTLP. */
 export interface TraceMetrics {
   received(
     signal: 'traces' | 'logs',
@@ -10,15 +14,15 @@ export interface TraceMetrics {
   ): void;
 }
 
-/** What became of it, since this process began to assemble. */
+/** Figures of assembling since this process began to. */
 export interface AssemblyFigures {
-  /** Traces that wait for the rest of them. */
+  /** Traces that wait for further spans. */
   readonly waiting: number;
-  /** Their spans, and those that wait on the stream because there is no room. */
+  /** Spans of these traces, and spans that wait on the stream for free memory. */
   readonly waitingSpans: number;
   readonly traces: number;
   readonly messages: number;
-  /** Messages that could not be stored, whatever was tried. */
+  /** Messages that could not be stored despite retries. */
   readonly refused: number;
 }
 
@@ -63,7 +67,7 @@ export function registerTraceMetrics(
       const metrics = { waiting, waitingSpans, traces, messages, refused };
       for (const name of ['waiting', 'waitingSpans', 'traces', 'messages', 'refused'] as const) {
         metrics[name].reset();
-        // Without labels it would be left at 0; what is not known is not said.
+        // A metric without labels would show 0; an unknown value must not appear.
         if (figures === null) metrics[name].remove();
         else metrics[name].inc(figures[name]);
       }

@@ -1,9 +1,13 @@
-/** Covered by test/web/app.test.ts. */
+/**
+ * Lets a request wait until the views contain a stream position.
+ *
+ * Test: test/web/app.test.ts.
+ */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import type { QueryRunner } from './dependencies.ts';
 
-/** Waits for what the X-Wait-For-Position header names, and says in X-Wait-Result whether it is reached. */
+/** Waits for the position in X-Wait-For-Position; reports in X-Wait-Result if it was reached. */
 export async function waitForPosition(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -16,7 +20,7 @@ export async function waitForPosition(
   void reply.header('X-Wait-Result', reached ? 'reached' : 'timeout');
 }
 
-/** What ingest answered as `X-Stream-Position`. */
+/** Parses a value of `X-Stream-Position`; null without the header. Throws AppError VALIDATION_ERROR. */
 function readWaitForPosition(header: string | string[] | undefined): number | null {
   if (header === undefined) return null;
   const position = typeof header === 'string' && /^\d{1,16}$/.test(header) ? Number(header) : Number.NaN;
