@@ -1,3 +1,9 @@
+/**
+ * The configuration, from the environment and `.env`. Parsed once, frozen, and handed on by `main`; every fault is
+ * reported at once.
+ *
+ * Test: test/config.test.ts.
+ */
 import { availableParallelism } from 'node:os';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -11,7 +17,7 @@ import { machineMemory, shareOf } from './machine.ts';
 const MIB = 2 ** 20;
 const GIB = 1024 * MIB;
 
-/** A whole number written in digits only, within inclusive bounds; `fallback` when the variable is absent. */
+/** Schema of a whole number in digits within inclusive bounds; `fallback` applies to an absent variable. */
 function integer(fallback: number, min: number, max: number) {
   return z
     .string()
@@ -21,7 +27,7 @@ function integer(fallback: number, min: number, max: number) {
     .refine((value) => value >= min && value <= max, `must be between ${min} and ${max}`);
 }
 
-/** An IP address, or a network of them with the length of its prefix. */
+/** True for an IP address, or a network with a prefix length. */
 function isNetwork(text: string): boolean {
   const [address = '', length, ...rest] = text.split('/');
   const bits = { 4: 32, 6: 128 }[isIP(address)];
@@ -41,7 +47,7 @@ const headerName = z
   .string()
   .regex(/^[a-z\d-]{1,64}$/i, 'must be the name of a header, such as X-Forwarded-Email');
 
-/** Every environment variable that the service reads. `.env.example` explains each to an operator. */
+/** Every environment variable that the service reads. `.env.example` explains each to operators. */
 const environment = z.object({
   HOST: z.string().regex(/^\S+$/, 'must be a host name or an address').default('127.0.0.1'),
   PORT: integer(8080, 0, 65_535),
@@ -149,122 +155,127 @@ const environment = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
 });
 
-/** A proxy that signs people in. */
+/** A proxy that authenticates people. */
 export interface PeopleConfig {
-  /** Lower case, as the next one. */
+  /** Header names, lower case. */
   readonly header: string;
   readonly groupsHeader: string | null;
   readonly from: readonly string[];
-  /** By group; `*`: everybody. */
+  /** By group; `*` means everybody. */
   readonly scopes: ReadonlyMap<string, readonly KeyScope[]>;
-  /** The instances that a group sees, by id; null: all. The whole table null: everybody sees all. */
+  /**
+   * By group: visible instance ids; null means all of them. The whole table is null if everybody sees all instances.
+   */
   readonly instances: ReadonlyMap<string, ReadonlySet<string> | null> | null;
-  /** The name of the project that they see. */
+  /** Name of the project that people see. */
   readonly project: string;
 }
 
-/** What the service was told by its surroundings: parsed once, frozen, handed on by `main`. */
+/** The parsed configuration. */
 export interface Config {
   /** Address that the web process listens on. */
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  /** Which routes the web process serves. */
+  /** Routes that the web process serves. */
   readonly serve: 'all' | 'ingest' | 'query';
   /** Absolute path. */
   readonly dataDir: string;
-  /** Loopback port of the nats-server that we start ourselves. */
+  /** Loopback port of our own nats-server. */
   readonly natsPort: number;
-  /** A NATS server run by somebody else; absent: our own. */
+  /** URL of an external NATS server; undefined: our own. */
   readonly natsUrl: string | undefined;
   readonly natsToken: string | undefined;
   /** A folder of `models/`, a path, or a hub id. */
   readonly embeddingModel: string;
-  /** Where `npm run models -- pull` fetches from, and with what; nothing else uses either. */
+  /** Hub URL and token of `npm run models -- pull`; nothing else uses them. */
   readonly hubUrl: string;
   readonly hubToken: string | undefined;
-  /** Requests that one key may send in one window of one second. */
+  /** Requests of one key per second. */
   readonly rateLimitPerSecond: number;
-  /** Requests that one address may send to the routes without a key in one second. */
+  /** Requests of one address per second to routes without a key. */
   readonly openRateLimitPerSecond: number;
-  /** Addresses and networks of proxies: what they say in X-Forwarded-For is believed. */
+  /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
-  /** A proxy that signs people in; null: there is none. */
+  /** A proxy that authenticates people, or null. */
   readonly people: PeopleConfig | null;
-  /** Messages that one key may send a second in the long run. */
+  /** Messages of one key per second in the long run. */
   readonly rateLimitMessagesPerSecond: number;
-  /** Connections that web keeps open at a time; more are dropped. */
+  /** Maximum open connections of web; further ones are dropped. */
   readonly maxConnections: number;
-  /** Applies to a body after it was inflated. */
+  /** Limit on a decompressed body. */
   readonly bodyLimitBytes: number;
-  /** Bytes of accepted bodies that may wait for the stream at once; beyond it ingest answers 503. */
+  /** Bytes of accepted bodies that may wait for the stream; above it ingest answers 503. */
   readonly inflightLimitBytes: number;
   readonly streamMaxBytes: number;
-  /** The most that the stream of traces may hold, bytes: what has not become messages yet. */
+  /** Maximum size of the stream of traces, which holds spans that are not assembled yet. */
   readonly tracesMaxBytes: number;
-  /** How long a trace waits for what is above its spans. */
+  /** Time that a trace waits for the parents of its spans. */
   readonly traceWaitMs: number;
-  /** Bytes of spans that wait in memory, of all projects; what is more stays on the stream. */
+  /** Bytes of waiting spans in memory, for all projects; more stay on the stream. */
   readonly traceBufferBytes: number;
-  /** Spans of one project that may wait to be assembled; more exports are refused. */
+  /** Maximum waiting spans of one project; further exports are refused. */
   readonly traceWaitingSpans: number;
-  /** Messages that one export may bring, and each trace in it; of more, spans are left out. */
+  /** Maximum messages of one export, and of each trace in it; further spans are left out. */
   readonly traceExportMessages: number;
   readonly traceMessages: number;
-  /** How long the stream keeps messages; 0: for ever. The views keep what they counted. */
+  /** Maximum age of messages in the stream; 0: unlimited. The views keep their counts. */
   readonly streamMaxAgeMs: number;
   readonly streamReplicas: number;
-  /** How many sets the eight partitions are divided into. A change needs a rebuild. */
+  /** Number of sets that the eight partitions are divided into. A change needs a rebuild. */
   readonly shards: number;
-  /** The worker rebuilds views by itself when they need it. */
+  /** The worker rebuilds views automatically when they need it. */
   readonly autoRebuild: boolean;
-  /** Bytes of stream entries, inflated, that one worker batch may grow to under a backlog. */
+  /** Decompressed bytes of stream entries that a worker batch may reach under a backlog. */
   readonly workerBatchBytes: number;
-  /** What the databases of all shards may take together in a worker, bytes. */
+  /** Memory of all shards' databases in a worker, bytes. */
   readonly stateMemoryBytes: number;
-  /** The heap of the thread that analyses, bytes; by the machine alone. */
+  /** Heap of the analysis thread, bytes; it depends on the machine only. */
   readonly analysisHeapBytes: number;
-  /** What writes names and summaries; null: nobody does. */
+  /** The writer of names and summaries, or null. */
   readonly writer: WriterConfig | null;
-  /** Folder or name of the model that finds names of persons where texts are masked; null: rules alone find them. */
+  /** Folder or name of the model that finds personal names for masking; null: rules only. */
   readonly maskNamesModel: string | null;
-  /** Alerts may be posted to loopback, private and link-local addresses. */
+  /** Allows alerts to loopback, private and link-local addresses. */
   readonly webhookAllowPrivate: boolean;
-  /** How alerts reach people by e-mail; null: they do not. */
+  /** SMTP settings of alerts, or null. */
   readonly mail: { readonly smtpUrl: string; readonly from: string } | null;
-  /** How people reach the dashboard, without a slash at its end; '': nobody said. */
+  /** URL of the dashboard without a trailing slash; '' if not set. */
   readonly publicUrl: string;
-  /** The longest that a query waits for `X-Wait-For-Position`. */
+  /** Longest wait of a query for `X-Wait-For-Position`. */
   readonly queryWaitMs: number;
-  /** Queries that may wait for it at once; more get 503. */
+  /** Maximum waiting queries; further ones get 503. */
   readonly queryWaiters: number;
-  /** What the queries that web answers at a time may take together, bytes; one that needs more runs alone. */
+  /** Memory of concurrent queries in web, bytes; one that needs more runs alone. */
   readonly queryMemoryBytes: number;
-  /** Threads that one query may use. */
+  /** Threads of one query. */
   readonly queryThreads: number;
-  /** How long an ordered shutdown may take. */
+  /** Limit on an orderly shutdown. */
   readonly shutdownMs: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
 
-/** An OpenAI-compatible endpoint or a model of our own, and how much it is asked. */
+/** An OpenAI-compatible endpoint or a local model, with its limits. */
 export interface WriterConfig {
   readonly source:
     | {
         readonly url: string;
         readonly apiKey: string | undefined;
-        /** Absent: the first model that the endpoint lists. */
+        /** Undefined: the first model that the endpoint lists. */
         readonly model: string | undefined;
       }
     /** A folder of `models/`, or a path. */
     | { readonly folder: string };
   readonly callsPerHour: number;
   readonly timeoutMs: number;
-  /** A session without a turn for so long has ended. */
+  /** Idle time after which a session has ended. */
   readonly sessionIdleMs: number;
 }
 
-/** The environment, with what a `.env` in the repository's root adds; what the environment says already stands. */
+/**
+ * Returns the environment with the variables of a `.env` in the repository's root; those of the environment take
+ * precedence.
+ */
 export function readEnvironment(): NodeJS.ProcessEnv {
   try {
     loadEnvFile(join(import.meta.dirname, '../.env'));
@@ -277,8 +288,7 @@ export function readEnvironment(): NodeJS.ProcessEnv {
 }
 
 /**
- * Reads the configuration: by default from the environment and a `.env` in the repository's root. An
- * empty variable counts as an absent one.
+ * Reads the configuration, by default from the environment and `.env`. An empty variable counts as absent.
  *
  * @throws SetupError that lists every fault at once
  */
@@ -362,12 +372,12 @@ function peopleOf(values: z.infer<typeof environment>): PeopleConfig | null {
   });
 }
 
-/** `*=query; admins=query,curate`: what groups may do. Null: it is not written so. */
+/** Parses `*=query; admins=query,curate`: scopes by group. Null if invalid. */
 function scopesOf(text: string): ReadonlyMap<string, readonly KeyScope[]> | null {
   return byGroup(text, (list) => (list.every(isKeyScope) ? list : undefined));
 }
 
-/** `admins=*; sales=ID,ID`: what groups see; of a group, null: everything. Null: it is not written so. */
+/** Parses `admins=*; sales=ID,ID`: instances by group, null for all of them. Null if invalid. */
 function instancesOf(text: string): ReadonlyMap<string, ReadonlySet<string> | null> | null {
   return byGroup(text, (list) => {
     if (list.length === 1 && list[0] === '*') return null;
@@ -377,7 +387,7 @@ function instancesOf(text: string): ReadonlyMap<string, ReadonlySet<string> | nu
   });
 }
 
-/** Reads `group=item,item; group=item`. Null: it is not written so, or `read` gives undefined for a list. */
+/** Parses `group=item,item; group=item`. Null if invalid or `read` returns undefined for a list. */
 function byGroup<Value>(
   text: string,
   read: (list: readonly string[]) => Value | undefined,

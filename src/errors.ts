@@ -1,4 +1,8 @@
-/** Every error code that an answer can carry, with its HTTP status. `docs/errors.md` lists the same. */
+/**
+ * Every error code of the API with its HTTP status. Keeps the invariant that `docs/errors.md` lists the same codes.
+ *
+ * Test: test/errors.test.ts.
+ */
 export const ERROR_CODES = {
   VALIDATION_ERROR: 400,
   BAD_REQUEST: 400,
@@ -16,20 +20,20 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** One place where a request is wrong: a dotted path such as `messages.0.content`, and why. */
+/** A wrong part of a request: a dotted path such as `messages.0.content`, and the reason. */
 export interface ErrorDetail {
   readonly path: string;
   readonly message: string;
 }
 
-/** At most this many `details` are sent. */
+/** Maximum `details` of an answer. */
 export const MAX_DETAILS = 100;
 
-/** What an answer repeats of a request is at most so long, in characters: names and paths, and whole messages. */
+/** Maximum characters of names and paths, and of messages, that an answer repeats from a request. */
 const MAX_PATH_LENGTH = 200;
 const MAX_MESSAGE_LENGTH = 1000;
 
-/** A text from outside as it may be shown: cut, with control and other invisible characters escaped as in JSON. */
+/** Makes an external text safe to display: cut, with control and other invisible characters escaped as in JSON. */
 export function shown(text: string, length = MAX_PATH_LENGTH): string {
   const whole = text.slice(0, length + 1).replace(/\p{C}/gu, escapeCharacter);
   return whole.length <= length ? whole : `${whole.slice(0, length - 1)}…`;
@@ -43,15 +47,15 @@ function escapeCharacter(character: string): string {
 }
 
 /**
- * An error meant for the caller. What it repeats of a request is cut and escaped. The message states the fact and
- * what to do.
+ * An error for the caller; its message states the fact and what to do. Text that it repeats from a request is cut and
+ * escaped.
  */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly details: readonly ErrorDetail[] | undefined;
-  /** Seconds after which trying again makes sense (`Retry-After`). */
+  /** Seconds until a retry makes sense (`Retry-After`). */
   readonly retryAfter: number | undefined;
-  /** Messages that were read before the request was refused. */
+  /** Messages that were read before the refusal. */
   readonly messagesRead: number;
 
   constructor(
@@ -78,14 +82,14 @@ export class AppError extends Error {
   }
 }
 
-/** An AppError as it crosses threads. */
+/** An AppError in a form that can cross threads. */
 export type Refusal = Pick<AppError, 'code' | 'message' | 'details' | 'messagesRead'>;
 
 export function refusalOf({ code, message, details, messagesRead }: AppError): Refusal {
   return { code, message, details, messagesRead };
 }
 
-/** A fault in how the service is set up: ends the process with this one line. */
+/** A fault of the setup; ends the process with its one-line message. */
 export class SetupError extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options);

@@ -1,24 +1,30 @@
+/**
+ * Starts and ends processes. Keeps the invariant that opened parts are closed once, in reverse order, within a
+ * deadline.
+ *
+ * Test: test/lifecycle.test.ts.
+ */
 import { printableLines } from './domain/printable.ts';
 import { SetupError } from './errors.ts';
 import type { Logger } from './logger.ts';
 
-/** Something that was opened and has to be closed. */
+/** Closes an opened part. */
 type Close = () => unknown;
 
-/** What a process has open, closed in reverse order of opening, once, within a deadline. */
+/** The open parts of a process. */
 export interface Lifecycle {
-  /** Registers how to close what was just opened. */
+  /** Registers the close of a part that was just opened. */
   opened(name: string, close: Close): void;
   /**
-   * Closes everything, newest first. A close that throws or overruns the deadline is logged and the
-   * next one goes on. Later calls get the first call's promise. Resolves true when all closed cleanly.
+   * Closes all parts, newest first. A close that throws or exceeds the deadline is logged, and the next one follows.
+   * Later calls return the first call's promise. Resolves to true if all closed cleanly.
    */
   close(): Promise<boolean>;
   /** True from the first call of `close`. */
   readonly closing: boolean;
 }
 
-/** `deadlineMs` is for all closes together; those that come after it each still get a short moment. */
+/** `deadlineMs` applies to all closes together; each one after it still gets a short time. */
 export function createLifecycle(log: Logger, deadlineMs: number): Lifecycle {
   const open: { name: string; close: Close }[] = [];
   let done: Promise<boolean> | undefined;
@@ -67,12 +73,12 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
   }
 }
 
-/** Signals that come so soon after another say the same once more. */
+/** A signal this soon after another is a repetition. */
 const SAME_SIGNAL_MS = 1000;
 
 /**
- * Calls `told` each time that somebody tells the process to end, in place of ending it. A Ctrl-C reaches a program
- * that npm runs twice: from the terminal, and from npm, which passes it on. It counts once.
+ * Calls `told` for each signal to end, instead of ending the process. npm forwards a Ctrl-C that the program also gets
+ * from the terminal; it counts once.
  */
 export function whenToldToEnd(
   signals: readonly NodeJS.Signals[],
@@ -89,17 +95,13 @@ export function whenToldToEnd(
   }
 }
 
-/**
- * Exit code of a process that cannot run as it is set up (EX_CONFIG of sysexits.h): starting it again
- * mends nothing.
- */
+/** Exit code of a process with a faulty setup (EX_CONFIG of sysexits.h): a restart does not help. */
 export const SETUP_FAULT_CODE = 78;
 
 /**
- * Runs a process from start to end: `start` opens its parts on the lifecycle; SIGTERM and SIGINT close
- * them and end the process with 0, and so does the end of a parent that holds an IPC channel. A SetupError
- * prints its one line on standard error and ends with SETUP_FAULT_CODE; any other failure is logged with its
- * stack and ends with 1.
+ * Runs a process: `start` opens its parts on the lifecycle. SIGTERM, SIGINT and the end of a parent with an IPC channel
+ * close them and end the process with 0. A SetupError prints its line on standard error and ends with SETUP_FAULT_CODE;
+ * other failures are logged with their stack and end with 1.
  */
 export function runProcess(
   log: Logger,
@@ -118,7 +120,7 @@ export function runProcess(
       end(0);
     });
   }
-  // Started by `npm start`, which is gone: nobody would stop us later.
+  // `npm start` is gone, so nobody would stop this process later.
   process.on('disconnect', () => {
     if (lifecycle.closing) return;
     log.warn({ event: 'starter_lost' }, 'npm start is gone: shutting down');
@@ -136,18 +138,18 @@ export function runProcess(
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
   start(lifecycle).catch((error: unknown) => {
-    // It fails because what it needs is being closed.
+    // The start fails because its parts are being closed.
     if (lifecycle.closing) log.debug({ event: 'start_abandoned', err: error }, 'stopped while starting');
     else fail(error);
   });
 }
 
-/** Prints a SetupError as the one line that says what to do; it may quote what came from outside. */
+/** Prints the one line of a SetupError; it may quote external text. */
 function printSetupError(error: SetupError): void {
   process.stderr.write(`${printableLines(error.message)}\n`);
 }
 
-/** Does what a process needs before anything else; a SetupError prints its one line and ends the process. */
+/** Returns the result of work that comes before everything else; a SetupError prints its line and ends the process. */
 export function orExit<Result>(work: () => Result): Result {
   try {
     return work();
@@ -168,8 +170,7 @@ function checkNodeVersion(): void {
 }
 
 /**
- * For commands: runs `work` and turns a SetupError (from `loadConfig` too) into its one line and an exit code,
- * 1 unless told otherwise.
+ * Runs the work of a command. A SetupError (of `loadConfig` too) prints its line and sets the exit code, 1 by default.
  */
 export async function runToEnd(work: () => Promise<number | void>, setupFaultCode = 1): Promise<void> {
   try {

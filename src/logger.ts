@@ -1,24 +1,26 @@
+/**
+ * Logs named events with fields, through pino. Message content and keys must never be logged.
+ *
+ * Test: test/e2e/log-redaction.test.ts.
+ */
 import { pino, stdTimeFunctions } from 'pino';
 import type { Logger as PinoLogger } from 'pino';
 import pretty, { prettyFactory } from 'pino-pretty';
 
-/** Named events in the past tense with fields: `log.info({ event: 'batch_folded', count }, 'batch folded')`. */
+/** Events are named in the past tense: `log.info({ event: 'batch_folded', count }, 'batch folded')`. */
 export type Logger = Pick<PinoLogger, 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'> & {
-  /** A logger that adds these fields to each of its lines. */
+  /** Returns a logger that adds these fields to each line. */
   child(fields: Record<string, unknown>): Logger;
 };
 
-/**
- * Logs to standard output: JSON, one object a line; readable lines on a terminal. Never give it
- * message content or keys.
- */
+/** Logs to standard output: one JSON object per line, or readable lines on a terminal. */
 export function createLogger(options: {
-  /** Which process speaks, e.g. `web`. */
+  /** Name of the process, such as `web`. */
   readonly name: string;
   readonly level: string;
-  /** Readable lines; by default when standard output is a terminal. */
+  /** Readable lines; default: if standard output is a terminal. */
   readonly readable?: boolean;
-  /** Takes each line of JSON in place of standard output. */
+  /** Receives each JSON line instead of standard output. */
   readonly write?: (line: string) => void;
 }): Logger {
   const settings = {
@@ -35,13 +37,13 @@ export function createLogger(options: {
 
 const READABLE = { colorize: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' } as const;
 
-/** Makes a function that turns one line of JSON as our processes log it into readable lines; other text stays. */
+/** Returns a function that makes a JSON log line readable and leaves other text unchanged. */
 export function readableLines(): (line: string) => string {
   const format = prettyFactory({ ...READABLE, ignore: 'pid,hostname,name' });
   return (line) => (line.startsWith('{"level":') ? format(line).trimEnd() : line);
 }
 
-/** A logger that says nothing, for tests and one-off commands. */
+/** A logger without output, for tests and one-off commands. */
 export function silentLogger(): Logger {
   return pino({ level: 'silent' });
 }

@@ -1,9 +1,13 @@
-/** What the machine has, as far as our limits follow it. Covered by test/config.test.ts. */
+/**
+ * Measures the machine's memory, from which limits derive.
+ *
+ * Test: test/config.test.ts.
+ */
 import { totalmem } from 'node:os';
 
 /**
- * Memory that this process may count on, bytes: the machine's, or less where a container or a service manager allows
- * less (`memory.max` of cgroup v2, `memory.limit_in_bytes` of v1).
+ * Memory available to this process, bytes: the machine's, or less if a container or service manager limits it
+ * (`memory.max` of cgroup v2, `memory.limit_in_bytes` of v1).
  */
 export function machineMemory(
   total = totalmem(),
@@ -12,7 +16,7 @@ export function machineMemory(
   return allowed === undefined || allowed <= 0 ? total : Math.min(total, allowed);
 }
 
-/** A share of the memory, in whole MiB; all bytes. */
+/** Returns a share of the memory within bounds, rounded down to whole MiB; all values in bytes. */
 export function shareOf(
   memory: number,
   share: number,

@@ -1,4 +1,8 @@
-/** Has open erasures, and what has been kept long enough, done while the service runs. Covered by test/e2e/erasure-rules.test.ts. */
+/**
+ * Runs open erasures and due retention while the service runs.
+ *
+ * Test: test/e2e/erasure-rules.test.ts.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { epochsBehind, isDue, isRetentionDue } from '../worker/erasure/executor.ts';
 import type { Logger } from '../logger.ts';
@@ -8,17 +12,17 @@ import { isRebuildWanted } from './auto-rebuild.ts';
 import { startCommand, type Started } from './started-command.ts';
 
 const LOOK_MS = 1000;
-/** So often it looks whether something has been kept long enough. */
+/** Interval of the check for due retention. */
 const AGED_EVERY_MS = 10_000;
-/** After one that failed; twice as long after each further one. */
+/** Pause after a failure; it doubles after each further one. */
 const AGAIN_MS = { first: 2000, most: 60_000 } as const;
 
 export interface AutoErase {
-  /** Interrupts what runs: it goes on at the next start. */
+  /** Interrupts a running erasure, which continues at the next start. */
   stop(): Promise<void>;
 }
 
-/** Looks for both, and runs `npm run erase -- run` as a process of its own when there is something. */
+/** Checks for open erasures and due retention, and runs `npm run erase -- run` as a process when there are any. */
 export function startAutoErase({
   ledger,
   retentions,
@@ -58,7 +62,7 @@ export function startAutoErase({
         if (code !== 0) await pause(again);
         again = code === 0 ? AGAIN_MS.first : Math.min(2 * again, AGAIN_MS.most);
       } catch (error) {
-        // NATS is away: it is looked for again.
+        // NATS is unavailable; the next round tries again.
         logger.debug({ event: 'erasures_unknown', err: error }, 'the ledger of erasures cannot be read');
       }
     }

@@ -1,4 +1,8 @@
-/** Destroys the keys of backups on their day, while the service runs. Covered by test/cli/backup-keys.test.ts. */
+/**
+ * Destroys the keys of expired backups while the service runs.
+ *
+ * Test: test/cli/backup-keys.test.ts.
+ */
 import { destroyExpired } from '../worker/backup/expiry.ts';
 import type { Logger } from '../logger.ts';
 import type { BackupLedger } from '../stream/ledgers/backup-ledger.ts';
@@ -20,7 +24,8 @@ export function startBackupExpiry({
       for (const backup of await destroyExpired({ dataDir, ledger, onFault }, new Date()))
         logger.info({ event: 'backup_expired', backup }, 'a backup has expired: its key is destroyed');
     },
-    // NATS is away: keys in the data directory are gone all the same, and the ledger hears of it in an hour.
+    // NATS is unavailable. Keys in the data directory are destroyed all the same; the ledger is updated in the next
+    // hour.
     (error) =>
       logger.warn({ event: 'backups_unknown', err: error }, 'the ledger of backups cannot be reached'),
   );

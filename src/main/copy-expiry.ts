@@ -1,17 +1,21 @@
-/** Drops copies of redacted entries on their day. Covered by test/stream/log/redacted-entries.test.ts. */
+/**
+ * Drops copies of redacted entries when the stream's own age limit would have dropped the originals.
+ *
+ * Test: test/stream/log/redacted-entries.test.ts.
+ */
 import type { Logger } from '../logger.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { RedactedEntries } from '../stream/log/redacted-entries.ts';
 import { everyHour } from './every-hour.ts';
 
-/** The server counts the age of a copy from the day on which it was made. */
+/** The server counts the age of a copy from its own creation, so its age limit comes too late. */
 export function startCopyExpiry({
   connection,
   maxAgeMs,
   logger,
 }: {
   connection: StreamConnection;
-  /** How long the stream keeps an entry; 0: for ever. */
+  /** Maximum age of entries in the stream; 0: unlimited. */
   maxAgeMs: number;
   logger: Logger;
 }): { stop(): Promise<void> } {

@@ -1,9 +1,13 @@
-/** Work that is looked at when a process starts, and every hour. Covered by test/cli/backup-keys.test.ts. */
+/**
+ * Runs work at the start of a process and every hour after it.
+ *
+ * Test: test/cli/backup-keys.test.ts.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const HOUR_MS = 3_600_000;
 
-/** `onFault` hears why a look failed; the next one comes all the same. */
+/** `onFault` receives the error of a failed run; the next run follows all the same. */
 export function everyHour(
   look: () => Promise<void>,
   onFault: (error: unknown) => void,

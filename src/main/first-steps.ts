@@ -1,4 +1,8 @@
-/** Covered by test/main/first-steps.test.ts, and by test/main/start.test.ts as a whole. */
+/**
+ * The first steps of a new installation: its first key, shown once, and example commands.
+ *
+ * Test: test/main/first-steps.test.ts.
+ */
 import { join } from 'node:path';
 import { DEFAULT_INSTANCE_NAME } from '../domain/limits.ts';
 import { AppError } from '../errors.ts';
@@ -7,21 +11,21 @@ import { FIRST_PROJECT_NAME } from '../web/registry/registry.ts';
 import type { Registry } from '../web/registry/registry.ts';
 import { replaceFile } from '../store/epochs/epochs.ts';
 
-/** What a first start has to tell, once. */
+/** Facts of a first start. */
 export interface FirstSteps {
   readonly url: string;
-  /** The first key itself: stored nowhere, as the registry keeps digests. */
+  /** The raw key. It is stored nowhere: the registry keeps a digest. */
   readonly key: string;
-  /** The default instance; null when the registry went away before it was made. */
+  /** The default instance; null if the registry became unavailable before it was created. */
   readonly instanceId: string | null;
 }
 
-/** What `web` tells `npm start` over the channel between them. */
+/** Messages from `web` to `npm start` over their IPC channel. */
 export type StarterMessage =
   | { readonly type: 'listening'; readonly url: string }
   | ({ readonly type: 'first-steps' } & FirstSteps);
 
-/** False when the process was not started by `npm start`. */
+/** Returns false if the process was not started by `npm start`. */
 export function tellStarter(message: StarterMessage): boolean {
   if (process.send === undefined || !process.connected) return false;
   process.send(message);
@@ -36,13 +40,13 @@ export function isStarterMessage(value: unknown): value is StarterMessage {
 }
 
 /**
- * On the first start: makes project `default`, its first test key and its default instance. Null ever after. Without
- * the instance when the registry goes away in between.
+ * Creates project `default`, its first test key and its default instance at the first start; null afterwards. The
+ * instance is missing if the registry becomes unavailable in between.
  */
 export async function firstSteps(registry: Registry, url: string): Promise<FirstSteps | null> {
   const first = await registry.ensureFirstProject();
   if (first === null) return null;
-  // The key can be shown only now: the service may be ending already, and then no instance is made.
+  // The key is returned even without an instance, because it can never be shown again.
   const opened = await registry
     .defaultInstance({ projectId: first.project.id, name: DEFAULT_INSTANCE_NAME })
     .catch((error: unknown) => {
@@ -52,14 +56,14 @@ export async function firstSteps(registry: Registry, url: string): Promise<First
   return { url, key: first.rawKey, instanceId: opened?.instance.id ?? null };
 }
 
-/** Where a start without a terminal leaves the first key. */
+/** Path of the file with the first key, for starts without a terminal. */
 export function firstKeyFile(dataDir: string): string {
   return join(dataDir, 'first-key');
 }
 
 /**
- * Shows the first steps to a person at a terminal. Whatever else takes the output may keep it for ever (a log, a
- * container): then the key goes into a file that only its owner can read, and the log names the file.
+ * Prints the first steps on a terminal. Other outputs (a log, a container) may keep them: there the key goes into a
+ * file that only its owner can read, and the log names the file.
  */
 export function showFirstSteps(
   steps: FirstSteps,
@@ -72,7 +76,7 @@ export function showFirstSteps(
   const file = firstKeyFile(to.dataDir);
   try {
     replaceFile(file, `${steps.key}\n`);
-    // Somebody should act: the file holds a key that works.
+    // A warning, because the file contains a valid key.
     to.log.warn(
       { event: 'first_key_written', file },
       `the first key is in ${file}, which only its owner can read: take it, and delete the file`,
@@ -86,7 +90,7 @@ export function showFirstSteps(
   }
 }
 
-/** With the key in it once, as a line to paste; the commands name it `$KEY`. */
+/** The text contains the key once, as a line to paste; the commands use `$KEY`. */
 function textOf({ url, key, instanceId }: FirstSteps): string {
   const shown = `
 Project ${FIRST_PROJECT_NAME}, its first test key (shown this once; npm run keys makes others). For a second terminal:

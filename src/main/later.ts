@@ -1,10 +1,14 @@
+/**
+ * A value that exists only some time after the process starts.
+ *
+ * Test: test/main/web.test.ts.
+ */
 import { AppError } from '../errors.ts';
 
-/** Something that is there only a while after the process has started. Covered by test/main/web.test.ts. */
+/** Holds the value once it is set. */
 export class Later<Value> {
   #value: Value | null = null;
 
-  /** From now on it is there. */
   set(value: Value): Value {
     this.#value = value;
     return value;
@@ -14,7 +18,7 @@ export class Later<Value> {
     return this.#value;
   }
 
-  /** @throws AppError with 503 as long as it is not there */
+  /** @throws AppError with 503 until the value is set */
   get(): Value {
     if (this.#value !== null) return this.#value;
     throw new AppError('SERVICE_UNAVAILABLE', 'The service is starting. Try again in a moment.', {

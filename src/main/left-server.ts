@@ -1,11 +1,15 @@
-/** Run by the guard of `npm start`: ends the nats-server that a killed `npm start` left. */
+/**
+ * Ends the nats-server that a killed `npm start` left; run by its guard.
+ *
+ * Test: test/main/start.test.ts.
+ */
 import { runToEnd } from '../lifecycle.ts';
 import { stopLeftServer } from '../stream/server/server.ts';
 import { lockDataDirectory } from '../store/data-directory.ts';
 
 await runToEnd(async () => {
   const dataDir = process.argv[2] ?? '';
-  // Another `npm start` that has the directory by now ends the server itself.
+  // If another `npm start` holds the directory, it ends the server itself.
   const lock = await lockDataDirectory(dataDir);
   await stopLeftServer(dataDir);
   lock.release();

@@ -1,6 +1,7 @@
 /**
- * What a thread masks requests with: large ones, and all where a model finds names, whose folder is the thread's data.
- * Covered by test/web/ingest/masker.test.ts.
+ * The thread that masks requests: large ones, and all if a model finds names; its folder is then the thread's data.
+ *
+ * Test: test/web/ingest/masker.test.ts.
  */
 import { workerData } from 'node:worker_threads';
 import { serveBodies } from '../web/ingest/body-port.ts';

@@ -1,23 +1,27 @@
+/**
+ * Ends our nats-server after `npm start` is killed.
+ *
+ * Test: test/main/start.test.ts.
+ */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 
-/** Ends what nobody else would when `npm start` is killed. */
+/** A running guard. */
 export interface Guard {
-  /** The guard acts once no process holds this any more. */
+  /** The guard acts once no process holds this stream open. */
   readonly held: Writable;
-  /** Nothing is left for it to do. */
+  /** Ends the guard without action. */
   end(): void;
 }
 
 /**
- * Watches over our nats-server, which hears nothing of the end of `npm start`: once `npm start`, web and worker
- * have all ended, however they did, the server is ended too. Until then it sleeps in a shell, which takes a
- * megabyte.
+ * Starts the guard. nats-server does not notice the end of `npm start`: once `npm start`, web and worker have all ended
+ * in any way, the guard ends the server too. Until then it waits in a shell, which takes a megabyte.
  */
 export function startGuard(dataDir: string): Guard {
   const script = join(import.meta.dirname, 'left-server.ts');
-  // Its process group is its own: what kills ours spares it.
+  // Detached, so that signals to our process group do not reach it.
   const child = spawn('sh', ['-c', 'cat >/dev/null; exec "$0" "$@"', process.execPath, script, dataDir], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -30,7 +34,7 @@ export function startGuard(dataDir: string): Guard {
       try {
         if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
       } catch {
-        // It is gone already.
+        // It has already ended.
       }
     },
   };

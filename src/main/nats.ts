@@ -1,4 +1,8 @@
-/** The Procfile's `nats`: finds or fetches nats-server, writes its configuration and becomes it. */
+/**
+ * The Procfile's `nats`: finds or fetches nats-server, writes its configuration and becomes it.
+ *
+ * Test: test/main/nats.test.ts.
+ */
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { loadConfig } from '../config.ts';
@@ -12,16 +16,16 @@ const CACHE_DIR = join(import.meta.dirname, '../../.cache');
 await runToEnd(async () => {
   const config = loadConfig();
   if (config.natsUrl !== undefined) {
-    // Listens before it says anything: whoever reads the line may tell it to end.
+    // Listens before printing: a reader of the line may send a signal at once.
     const told = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
     process.stdout.write('NATS_URL is set: no nats-server of our own is started\n');
-    // Stays, because a Procfile runner ends everything when one process ends.
+    // Keeps running, because a Procfile runner ends everything when one process ends.
     const stay = setInterval(() => undefined, 2 ** 30);
     await told;
     clearInterval(stay);
     return;
   }
-  // Its parent is gone: nobody would end the server.
+  // Without a parent, nobody would end the server.
   process.on('disconnect', () => process.exit(1));
   for (const concern of prepareDataDirectory(config.dataDir)) process.stdout.write(`${concern}\n`);
   const { binary, args, url } = await prepareServer({
@@ -33,7 +37,7 @@ await runToEnd(async () => {
   process.stdout.write(`nats-server ${binary.version} (${binary.file}) on ${url}\n`);
   const concern = concernAboutServer(binary.version);
   if (concern !== null) process.stdout.write(`${concern}\n`);
-  // In place of this process: signals, exit code and kill -9 reach the server itself.
+  // Replaces this process, so that signals, exit code and kill -9 apply to the server itself.
   if (process.execve === undefined) throw new Error('this platform cannot replace a process');
   process.execve(binary.file, [binary.file, ...args]);
 }, SETUP_FAULT_CODE);

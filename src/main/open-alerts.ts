@@ -1,3 +1,8 @@
+/**
+ * Wires the alerts of a worker: evaluation, outbox and delivery.
+ *
+ * Test: test/e2e/alerts-rules.test.ts.
+ */
 import type { Config } from '../config.ts';
 import type { OpenShardAlerts } from '../domain/alerting.ts';
 import { Alerter } from '../doors/alerts/alerter.ts';
@@ -19,7 +24,7 @@ import { partitionOf } from '../stream/subjects.ts';
 import { VIEWS_DIRECTORY } from '../worker/current-definition.ts';
 import { examples } from './examples.ts';
 
-/** Of evaluation: it reads little, and one thing after the other. */
+/** Memory of a reader for evaluation, which reads little and sequentially. */
 const READER_BYTES = 64 * 2 ** 20;
 
 export interface OpenAlerts {
@@ -28,7 +33,7 @@ export interface OpenAlerts {
   readonly close: () => Promise<void>;
 }
 
-/** What evaluates the alerts of the shards of this process, and sends what they say. */
+/** Opens what evaluates the alerts of this process's shards and sends their messages. */
 export async function openAlerts(
   config: Pick<
     Config,
@@ -91,7 +96,7 @@ export async function openAlerts(
   };
 }
 
-/** To a URL of the web or to people. `mail`: null where no server is set any more. */
+/** Posts to webhooks or by e-mail. `mail` is null if no mail server is set any more. */
 function deliveryOf(post: Post, mail: Post | null): Post {
   return async (url, options) => {
     if (!isMail(url)) return post(url, options);

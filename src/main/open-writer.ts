@@ -1,3 +1,8 @@
+/**
+ * Wires the optional writer with its model and publisher.
+ *
+ * Test: test/doors/writer/service.test.ts.
+ */
 import type { WriterConfig } from '../config.ts';
 import { findLocalFolder } from '../reader/embedding/local-folder.ts';
 import type { Logger } from '../logger.ts';
@@ -8,7 +13,7 @@ import { ChatEndpoint } from '../doors/writer/chat-endpoint.ts';
 import { LocalModel } from '../doors/writer/local-model.ts';
 import { Writer } from '../doors/writer/writer.ts';
 
-/** What writes names and summaries, and puts them on the stream. */
+/** Opens the writer of names and summaries. */
 export function openWriter(
   settings: WriterConfig,
   connection: StreamConnection,

@@ -1,4 +1,8 @@
-/** `npm start`: runs the Procfile until it is told to stop. */
+/**
+ * `npm start`: runs the Procfile until it is told to stop.
+ *
+ * Test: test/main/start.test.ts.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,15 +25,15 @@ import { createSupervisor, parseProcfile } from './supervisor.ts';
 import type { Supervisor } from './supervisor.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Ingest ends first, the stream last. */
+/** Ingest stops first, the stream last. */
 const STOP_ORDER = ['web', 'worker', 'nats'];
 const COLOURS = [36, 33, 32, 35, 34];
-/** What a process may take beyond its own deadline before it is killed. */
+/** Time beyond its own deadline before a process is killed. */
 const GRACE_MS = 2000;
 
-/** `web` sends the first steps right after it is ready, if at all. */
+/** Time to wait for the first steps, which `web` sends right after it is ready. */
 const FIRST_STEPS_MS = 2000;
-/** How long the first steps wait for the service to be ready. */
+/** Time after which the first steps are shown without readiness. */
 const UNREADY_MS = 15_000;
 const LOOK_FOR_NPM_MS = 500;
 const MEASURE_MEMORY_MS = 5000;
@@ -43,14 +47,14 @@ const NEW_KEY = 'npm run --silent keys -- create --project default';
 const start = action({
   options: { 'auto-rebuild': { type: 'boolean' } },
   read: (values) => async () => {
-    // The processes of the Procfile inherit it.
+    // The processes of the Procfile inherit the environment.
     const environment = readEnvironment();
     if (values['auto-rebuild'] === true) environment['AUTO_REBUILD'] = 'true';
     const config = loadConfig(environment);
-    // The worker would find out; but then web and nats run already, and it ends neither.
+    // The worker would detect a missing model too, but only after web and nats have started.
     findModel({ model: config.embeddingModel, modelsDirectory: join(ROOT, 'models') });
     const concerns = prepareDataDirectory(config.dataDir);
-    // Node keeps what it has compiled there, and does without where it cannot write.
+    // Node caches compiled code there, and works without the cache if it cannot write.
     environment['NODE_COMPILE_CACHE'] ??= join(config.dataDir, 'compiled');
     const lock = await lockDataDirectory(config.dataDir);
     if (config.natsUrl === undefined) await stopLeftServer(config.dataDir);
@@ -61,7 +65,7 @@ const start = action({
   },
 });
 
-/** Runs the Procfile until a signal, or until it cannot go on; resolves to the exit code. */
+/** Runs the Procfile until a signal or an unrecoverable failure; resolves to the exit code. */
 async function runUntilTold(
   config: Config,
   { startedByNpm, concerns }: { readonly startedByNpm: boolean; readonly concerns: readonly string[] },
@@ -122,14 +126,14 @@ async function runUntilTold(
   return code;
 }
 
-/** Says when the service is ready, and the first steps once. */
+/** Prints when the service is ready, and the first steps once. */
 function createAnnouncer(
   print: (name: string, line: string) => void,
   dataDir: string,
   log: Logger,
 ): {
   hear(message: StarterMessage): void;
-  /** Once. Also when we end before everything is ready: the key in it exists and is not shown again. */
+  /** Prints the first steps once, even when stopping before readiness: the key exists and is not shown again. */
   showFirstSteps(): void;
 } {
   const terminal = process.stdout.isTTY === true;
@@ -160,14 +164,14 @@ function createAnnouncer(
       }
       firstSteps = message;
       if (hinted || !terminal) show();
-      // Ingest takes messages before the worker is up: a worker that cannot start must not hide the key.
+      // Ingest works before the worker is up, so a worker that cannot start must not hide the key.
       else setTimeout(show, UNREADY_MS).unref();
     },
     showFirstSteps: show,
   };
 }
 
-/** What to do for a key when none is shown. */
+/** Describes how to get a key when none is shown. */
 function keyHint(dataDir: string): string {
   const file = firstKeyFile(dataDir);
   const where = existsSync(file)
@@ -176,7 +180,7 @@ function keyHint(dataDir: string): string {
   return `${where} Another: ${NEW_KEY}`;
 }
 
-/** A killed npm passes nothing on: the system gives us another parent then. */
+/** A killed npm sends no signal, but the system then assigns another parent. */
 function onceNpmIsGone(then: () => void): void {
   const npm = process.ppid;
   const watch = setInterval(() => {
@@ -186,7 +190,7 @@ function onceNpmIsGone(then: () => void): void {
   }, LOOK_FOR_NPM_MS);
 }
 
-/** Writes down how the processes are, for web to tell. */
+/** Writes the state of the processes to a file that web reads. */
 function tellStatus(dataDir: string, supervisor: Supervisor): { stop(): void } {
   let resident: ReadonlyMap<number, number> = new Map();
   const measure = async (): Promise<void> => {
@@ -210,14 +214,14 @@ function tellStatus(dataDir: string, supervisor: Supervisor): { stop(): void } {
 }
 
 /**
- * What nats-server says at level info (its banner and settings), and the warning about the limit of messages that
- * we set ourselves. Its other warnings and its errors are no chatter.
+ * True for nats-server's lines at level info and its warning about the message limit, which we set ourselves. Other
+ * warnings and errors are printed.
  */
 function isServerChatter(name: string, line: string): boolean {
   return name === 'nats' && (line.includes(' [INF] ') || line.includes('[WRN] Maximum payloads over'));
 }
 
-/** Prints lines behind the name of the process they come from, readable and in colour on a terminal. */
+/** Prints lines with the name of their process; on a terminal readable and in colour. */
 function createPrinter(names: readonly string[]): (name: string, line: string) => void {
   const width = Math.max(...names.map((name) => name.length));
   const terminal = process.stdout.isTTY === true;

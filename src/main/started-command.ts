@@ -1,20 +1,24 @@
-/** A command of ours as a process of its own, whose words are logged. Covered by test/cli/rebuild.test.ts. */
+/**
+ * Runs a command of ours as a child process and logs its output.
+ *
+ * Test: test/cli/rebuild.test.ts.
+ */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Logger } from '../logger.ts';
 
 export interface Started {
-  /** Resolves once it has ended: the exit code, null after a signal or when it could not be started. */
+  /** Resolves at its end with the exit code; null after a signal or if it could not start. */
   readonly ended: Promise<number | null>;
-  /** Interrupts it. */
+  /** Interrupts the command and waits for its end. */
   stop(): Promise<void>;
 }
 
-/** Starts `src/cli/<script>`. `name` is what events are called by: `<name>_said`, `<name>_failed`. */
+/** Starts `src/cli/<script>`. `name` prefixes its events: `<name>_said`, `<name>_failed`. */
 export function startCommand(script: string, args: readonly string[], name: string, logger: Logger): Started {
   const child = spawn(process.execPath, [join(import.meta.dirname, '../cli', script), ...args], {
-    // The channel tells it when we are gone.
+    // The IPC channel tells the child when this process is gone.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   for (const output of [child.stdout, child.stderr]) {

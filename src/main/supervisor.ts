@@ -1,3 +1,8 @@
+/**
+ * Keeps the processes of a Procfile running: restarts each with growing pauses, and stops them in order.
+ *
+ * Test: test/main/supervisor.test.ts.
+ */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -11,7 +16,7 @@ export interface ProcfileEntry {
   readonly command: string;
 }
 
-/** Reads `name: command` lines; blank lines and comments are skipped. */
+/** Parses `name: command` lines; skips blank lines and comments. */
 export function parseProcfile(text: string): ProcfileEntry[] {
   return text.split('\n').flatMap((line) => {
     const match = /^([A-Za-z0-9_-]+):\s*(\S.*?)\s*$/.exec(line);
@@ -20,68 +25,66 @@ export function parseProcfile(text: string): ProcfileEntry[] {
 }
 
 export interface SupervisorOptions {
-  /** In the order of starting; they are stopped in the order of `stopOrder`, `worker2` where `worker` stands. */
+  /** Entries in starting order; they stop in the order of `stopOrder`, where `worker` includes `worker2`. */
   readonly entries: readonly ProcfileEntry[];
   readonly stopOrder: readonly string[];
   readonly cwd: string;
-  /** How long a process may take to end before it is killed. */
+  /** Time for a process to end before it is killed. */
   readonly stopMs: number;
-  /** A line that a process printed. */
+  /** Receives each line that a process prints. */
   readonly onLine: (name: string, line: string) => void;
   readonly onMessage: (name: string, message: unknown) => void;
-  /** A process cannot run with this configuration: somebody has to mend it, and everything has to end. */
+  /** Called when a process cannot run with this configuration, so that everything has to end. */
   readonly onGivenUp: (reason: string) => void;
   readonly log: Pick<Logger, 'warn' | 'error'>;
-  /** Processes whose configuration faults end nothing: the others do their work without them. */
+  /** Processes whose configuration faults end nothing: the others work without them. */
   readonly dispensable?: readonly string[];
-  /** An open file that every process holds while it runs, but for those named. */
+  /** An open file that every process inherits, except those named. */
   readonly held?: { readonly stream: Stream; readonly exceptBy: readonly string[] };
   readonly timing?: Partial<SupervisorTiming>;
 }
 
 export interface SupervisorTiming {
-  /** A process that ran for less failed quickly: the pause before its next start doubles. */
+  /** A process that ran for less failed quickly, which doubles the pause before its next start. */
   readonly quickMs: number;
   readonly firstPauseMs: number;
   readonly maxPauseMs: number;
 }
 
 const TIMING: SupervisorTiming = { quickMs: 10_000, firstPauseMs: 200, maxPauseMs: 30_000 };
-/** From so many quick failures in a row on, somebody should look. */
+/** Number of consecutive quick failures that are logged as an error. */
 const QUICK_FAILURES = 3;
 
-/** Keeps the processes of a Procfile running. */
 export interface Supervisor {
   start(): void;
   readonly processes: readonly SupervisedProcess[];
   /** Ends all processes in order. */
   stop(): Promise<void>;
-  /** Kills whatever still runs, at once. */
+  /** Kills all running processes at once. */
   killAll(): void;
 }
 
-/** One process, as it is at the moment of reading. */
+/** State of one process. */
 export interface SupervisedProcess {
   readonly name: string;
   /** Null while it does not run. */
   readonly pid: number | null;
-  /** How often it was started again. */
+  /** Number of restarts. */
   readonly restarts: number;
-  /** When it was started again, the last times, milliseconds since 1970-01-01 UTC. */
+  /** Times of the newest restarts, milliseconds since 1970. */
   readonly restartedAt: readonly number[];
-  /** How it ended the last time, and why as far as it said; null while it never did. */
+  /** Description of its last end, with the last error that it printed; null if it never ended. */
   readonly lastEnd: string | null;
 }
 
-/** Restarts whose times are remembered. */
+/** Maximum restart times kept. */
 const RESTARTS_REMEMBERED = 10;
 
-/** What is known about one process. */
 interface Member {
   readonly entry: ProcfileEntry;
   child: ChildProcess | null;
   runs: number;
-  /** Quick ones in a row, or 1 after a long run. */
+  /** Consecutive quick failures, or 1 after a long run. */
   failures: number;
   restartedAt: number[];
   lastEnd: string | null;
@@ -91,7 +94,7 @@ interface Member {
 interface End {
   readonly code: number | null;
   readonly signal: string | null;
-  /** The last thing that it said about itself failing; empty when it said nothing. */
+  /** Last error that the process printed; '' without one. */
   readonly lastError: string;
   readonly ranMs: number;
 }
@@ -113,8 +116,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     member.runs += 1;
     const { held } = options;
     const holds = held === undefined || held.exceptBy.includes(kindOf(name)) ? [] : [held.stream];
-    // In a group of its own, so that Ctrl-C reaches us alone and the order of stopping is ours. A Procfile
-    // command is a shell's; `exec` makes the child the program itself, so that signals reach it.
+    // A process group of its own keeps Ctrl-C away, so that the supervisor decides the order of stopping. `exec`
+    // replaces the shell, so that signals reach the program.
     const child = spawn('sh', ['-c', `exec ${command}`], {
       cwd: options.cwd,
       detached: true,
@@ -197,7 +200,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
         const at = options.stopOrder.indexOf(kindOf(entry.name));
         return at === -1 ? -1 : at;
       };
-      // Several workers at once: what one passes on, the other need not take up.
+      // Several workers stop at once, so that none takes over the shards of another.
       const ranks = [...new Set(members.map(rank))].toSorted((a, b) => a - b);
       for (const next of ranks)
         await Promise.all(members.filter((member) => rank(member) === next).map(stopMember));
@@ -208,12 +211,12 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
 }
 
-/** `worker` of `worker2`. */
+/** Returns `worker` for `worker2`. */
 function kindOf(name: string): string {
   return name.replace(/\d+$/, '');
 }
 
-/** Why a process says that it cannot go on, in a line of its log; empty in any other line. */
+/** Returns the reason in a fatal log line; '' for other lines. */
 function fatalReason(line: string): string {
   if (!line.startsWith('{"level":60')) return '';
   try {

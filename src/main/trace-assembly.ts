@@ -1,4 +1,8 @@
-/** Covered by test/e2e/otlp-rules.test.ts and test/faults/traces.ts. */
+/**
+ * Runs the assembly of traces in a thread of web, while this process holds the lease.
+ *
+ * Test: test/e2e/otlp-rules.test.ts.
+ */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.ts';
@@ -23,12 +27,12 @@ import { noticeOf, type WaitingSpans } from '../doors/traces/waiting-spans.ts';
 const THREAD_FILE = join(import.meta.dirname, 'trace-thread.ts');
 const REOPEN_MS = 1000;
 const MIB = 2 ** 20;
-/** Of the thread: what it keeps in memory of conversations and traces, and what it has in work. */
+/** Heap of the thread without its buffer: caches of conversations and traces, and work in progress. */
 const HEAP_MIB = 384;
-/** Several times what waits: it is read, and put together. */
+/** Heap per byte of buffer: waiting spans are decoded and joined. */
 const HEAP_FOR_BUFFER = 3;
 
-/** What the thread is told at its start. */
+/** Start data of the thread. */
 export interface TraceThreadData {
   readonly config: Pick<
     Config,
@@ -49,14 +53,14 @@ export interface TraceAssemblyOptions extends TraceThreadData {
   readonly connection: StreamConnection;
   readonly registry: Registry;
   readonly acceptor: Acceptor;
-  /** Hears how much waits, whichever process assembles. */
+  /** Receives the number of waiting spans, whichever process assembles. */
   readonly waiting: Pick<WaitingSpans, 'hear'>;
   readonly logger: Logger;
 }
 
-/** Assembles conversations while this process is the one that does. */
+/** Assembles conversations while this process holds the lease. */
 export interface TraceAssembly {
-  /** Null while another process does. */
+  /** Null while another process assembles. */
   readonly figures: AssemblyFigures | null;
   close(): Promise<void>;
 }
@@ -64,7 +68,7 @@ export interface TraceAssembly {
 export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<TraceAssembly> {
   const { connection, config, logger } = options;
   const replicas = config.streamReplicas;
-  // The thread opens them, too; what is wrong with them has to be said at the start.
+  // The thread opens them too, but errors should end the start of web.
   await openAssemblyBuckets(connection, { replicas });
   const stopHearing = hearNotices(connection, TRACES_WAITING_SUBJECT, (value) => {
     const notice = noticeOf(value);
@@ -142,7 +146,7 @@ function threadDataOf(config: TraceThreadData['config']): TraceThreadData {
   return { config: { ...nats, ...trace, streamReplicas, logLevel } };
 }
 
-/** `refused` hears of messages that are refused for good. */
+/** `refused` receives the number of messages refused for good. */
 function hostOf(
   { registry, acceptor, logger }: TraceAssemblyOptions,
   lease: Lease,
@@ -161,7 +165,7 @@ function hostOf(
         await acceptEmitted({ acceptor, registry }, request);
       } catch (error) {
         if (!isForGood(error)) throw error;
-        // It would be refused for ever, and hold up everybody else.
+        // A retry would be refused for ever and delay all others.
         refused(request.messages);
         const { projectId, name } = request;
         logger.error(

@@ -1,4 +1,8 @@
-/** The thread of web that assembles traces. Covered by test/e2e/otlp-rules.test.ts. */
+/**
+ * The thread of web that assembles traces.
+ *
+ * Test: test/e2e/otlp-rules.test.ts.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createLogger } from '../logger.ts';
@@ -21,11 +25,11 @@ import type { TraceThreadData } from './trace-assembly.ts';
 const MIB = 2 ** 20;
 const [CONVERSATION_CACHE, PAGE_CACHE, TRACE_CACHE] = [24 * MIB, 8 * MIB, 16 * MIB];
 const READ_AHEAD_BYTES = 8 * MIB;
-/** Between two figures for the process. */
+/** Interval of figures to the process. */
 const TELL_MS = 250;
-/** Of what may wait of a project: who has less is not named. */
+/** Share of the limit on waiting spans above which a project is listed in a notice. */
 const TOLD_SHARE = 0.1;
-/** Full traces that one notice names. */
+/** Maximum full traces in a notice. */
 const TOLD_FULL = 1000;
 
 if (parentPort === null) throw new Error('this is a thread of web');
@@ -52,7 +56,7 @@ const parts: AssemblyParts = {
   limits: { bytes: Math.min(MIB, connection.maxPayload / 8) },
   guard: () => host.confirm(),
 };
-/** Traces of which messages were left out, and no door has heard that yet. */
+/** Traces whose messages were left out, not yet sent in a notice. */
 const full: Pick<LeftOut, 'projectId' | 'traceId'>[] = [];
 const assembler = new Assembler({
   log,
@@ -75,7 +79,7 @@ clearInterval(telling);
 await connection.close();
 host.close();
 
-/** Tells the process, and the doors of all processes, what waits. */
+/** Sends figures of waiting work to this process, and to all processes. */
 function tell(): void {
   const { traces: waiting, read, spans } = assembler.waiting;
   const all = [...spans.values()].reduce((sum, count) => sum + count, 0);

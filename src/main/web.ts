@@ -1,4 +1,8 @@
-/** The Procfile's `web`: ingest and query over HTTP. */
+/**
+ * The Procfile's `web`: ingest and query over HTTP. It answers 503 until NATS is connected.
+ *
+ * Test: test/main/web.test.ts.
+ */
 import { join } from 'node:path';
 import { DigestReader } from '../doors/alerts/digest-reader.ts';
 import { Outbox } from '../doors/alerts/outbox.ts';
@@ -69,27 +73,27 @@ import { firstSteps, showFirstSteps, tellStarter } from './first-steps.ts';
 import { Later } from './later.ts';
 import { openTraceAssembly, type TraceAssembly } from './trace-assembly.ts';
 
-/** Of QUERY_MEMORY_BYTES: for rows that queries find in memory, and for databases. */
+/** Shares of QUERY_MEMORY_BYTES for rows held in memory and for databases. */
 const HELD_SHARE = 0.25;
 const DATABASE_SHARE = 0.5;
 const MODELS_DIRECTORY = join(import.meta.dirname, '../../models');
 const VIEWS_DIRECTORY = join(import.meta.dirname, '../../views');
 
-/** Statements that run side by side, beside the worker and the stream, and those of one project among them. */
+/** Concurrent statements of a reader, and those of one project. */
 const READER_CONNECTIONS = 4;
 const PROJECT_CONNECTIONS = 2;
-/** Places for answers in work, and those of one project among them: two long answers, or eight others. */
+/** Places for concurrent answers, and those of one project: two long answers, or eight others. */
 const ANSWERS: TurnsOptions = {
   most: 8 * LONG_ANSWER,
   mostPerCaller: 2 * LONG_ANSWER,
-  // As many as a key may ask for in a second.
+  // As many as the default limit of a key per second.
   waitingPerCaller: { most: 1000, refusal: tooManyAnswers },
 };
-/** What a query that needs more memory may have, in times of what all have together: it then runs alone. */
+/** Multiple of the shared memory that a large query may use; it then runs alone. */
 const ALONE = 4;
-/** How often web looks whether its garbage is worth a collection. */
+/** Interval of the check for a garbage collection. */
 const COLLECTION_LOOK_MS = 20_000;
-/** With less, the reader of a shard answers nothing. */
+/** Below this, a shard's reader cannot answer. */
 const LEAST_READER_BYTES = 32 * 2 ** 20;
 
 const config = orExit(loadConfig);
@@ -97,7 +101,7 @@ const log = createLogger({ name: 'web', level: config.logLevel });
 const [ingests, answers] = [config.serve !== 'query', config.serve !== 'ingest'];
 const nowMicros = (): number => Date.now() * 1000;
 
-/** What is there only once NATS has answered. */
+/** Parts that exist only after NATS has answered. */
 interface Awaited {
   readonly connection: Later<StreamConnection>;
   readonly registry: Later<Registry>;
@@ -109,7 +113,7 @@ interface Awaited {
   readonly erasureLedger: Later<ErasureLedger>;
   readonly backupLedger: Later<BackupLedger>;
   readonly retentions: Later<Retentions>;
-  /** Of the stream of traces. */
+  /** Publisher to the stream of traces. */
   readonly tracePublisher: Later<Publisher>;
   readonly createInstance: Later<InstanceCreator>;
 }
@@ -226,12 +230,12 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
       ...parts,
       ledger,
       digest: registry.erasureDigest,
-      // An entry of its own: what stands in it with others could be neither before it nor behind it.
+      // An entry of its own: shared with other requests, it would have no position before or after them.
       publish: (request) => publishEntry(connection, request),
     }),
   );
   if (answers) awaited.alerts.set(await openAlertService(connection));
-  // Opened first, so that it answers while the rest is awaited; closed first all the same.
+  // Opened first, so that it answers while the rest starts; registered here so that it closes first.
   lifecycle.opened('http', () => app.close());
   await registry.whenReady();
   awaited.registry.set(registry);
@@ -255,7 +259,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     showFirstSteps(first, { terminal: process.stdout.isTTY === true, dataDir: config.dataDir, log });
 });
 
-/** Connects to NATS, however long it takes: meanwhile requests get a 503 that says so. */
+/** Connects to NATS without a time limit; requests get 503 meanwhile. */
 async function connect(lifecycle: Lifecycle): Promise<StreamConnection> {
   const connection = await openConnection({
     ...connectionOptions(config),
@@ -281,7 +285,7 @@ async function openPublisher(
   connection: StreamConnection,
   lanes?: Lanes,
 ): Promise<Publisher> {
-  // Only the disk of our own server is ours to watch.
+  // Only our own server's disk is watched.
   const room = config.natsUrl === undefined ? await watchDiskRoom(config.dataDir) : null;
   if (room !== null) lifecycle.opened('disk watch', () => room.close());
   const publisher = createPublisher(connection, {
@@ -304,18 +308,18 @@ async function openMasker(lifecycle: Lifecycle, registry: Registry): Promise<Mas
   });
   lifecycle.opened('threads that mask', () => threads.close());
   return createMasker({
-    // What the rules need is loaded where an instance is masked.
+    // The rules are loaded when an instance is first masked.
     reader: async () => (await import('../reader/personal/personal-values.ts')).personalValues,
     threads,
     digest: registry.maskDigest,
-    // A model reads aside, whatever the size.
+    // The model runs in threads for every size.
     ...(folder === null ? {} : { inlineBytes: 0 }),
   });
 }
 
-/** Throws SetupError where there is no such model. */
+/** Throws SetupError if the model does not exist. */
 async function namesFolder(model: string): Promise<string> {
-  // Threads load no model where this was not loaded before them.
+  // The library must be loaded here before threads load a model.
   await import('../reader/embedding/telemetry.ts');
   const { findLocalFolder } = await import('../reader/embedding/local-folder.ts');
   const named = { setting: 'MASK_NAMES_MODEL', model, task: 'token-classification' };
@@ -330,8 +334,8 @@ async function openAlertService(connection: StreamConnection): Promise<AlertServ
 }
 
 /**
- * Gives back what large answers have left. V8 collects when it needs room, and after an export it has plenty: hundreds
- * of megabytes of garbage would stay. A collection takes as long as what is in use is large, not what is garbage.
+ * Collects garbage that large answers leave. V8 collects only when it needs memory, so after an export hundreds of
+ * megabytes would stay. The duration depends on live objects, not on garbage.
  */
 function collectNowAndThen(lifecycle: Lifecycle): void {
   const collection = new IdleCollection({
@@ -354,7 +358,7 @@ async function openQuery(
     readerFailures.note(Date.now());
     log.error({ event, err: error }, text);
   };
-  // Each shard has a reader of its own.
+  // Each shard has its own reader.
   const memoryBytes = Math.max(LEAST_READER_BYTES, (DATABASE_SHARE * queryMemoryBytes) / shards);
   const answerTurns = new Turns(ANSWERS);
   const held = new HeldTables(queryMemoryBytes * HELD_SHARE);
@@ -435,7 +439,6 @@ async function openQuery(
   };
 }
 
-/** What the routes about alerts ask. */
 function alertsOf(service: Later<AlertService>): Alerts {
   return {
     reach: { allowPrivate: config.webhookAllowPrivate, hasMail: config.mail !== null },
@@ -447,14 +450,12 @@ function alertsOf(service: Later<AlertService>): Alerts {
   };
 }
 
-/** Whom a proxy has signed in. */
 function peopleOf({ project, ...options }: PeopleConfig, registry: Later<Registry>): People {
   const projectId = async (): Promise<string | null> =>
     (await registry.get().findProjectByName(project))?.id ?? null;
   return createPeople({ ...options, projectId });
 }
 
-/** What the routes ask the registry. */
 function registryOf({
   registry,
   acceptor,

@@ -1,4 +1,8 @@
-/** The Procfile's `worker`: keeps the views up with the stream. */
+/**
+ * The Procfile's `worker`: keeps the views up to date with the stream.
+ *
+ * Test: test/worker/workers.test.ts.
+ */
 import { setPriority } from 'node:os';
 import { loadConfig } from '../config.ts';
 import { orExit, runProcess } from '../lifecycle.ts';
@@ -33,9 +37,9 @@ import type { Writer } from '../doors/writer/writer.ts';
 import { openAlerts, type OpenAlerts } from './open-alerts.ts';
 import { currentDefinition, MODELS_DIRECTORY } from '../worker/current-definition.ts';
 
-/** Below web and NATS: under load the answer to a caller goes first, and the backlog is worked off after. */
+/** Lower than web and NATS: under load, callers are answered first and the backlog is processed later. */
 const PRIORITY = 5;
-/** The rest of the work, most of it the fold's, takes as long: two threads would wait for it. */
+/** The fold and other work take about as long, so a second thread would wait. */
 const ANALYSIS_THREADS = 1;
 const LOOK_FOR_EPOCH_MS = 200;
 
@@ -57,7 +61,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     alerts: alerts?.counters ?? null,
   }));
   lifecycle.opened('status', () => status.stop());
-  // While it loads, the other workers are told that there is one more.
+  // While the model loads, the other workers learn of this one.
   const loading = AnalysisPool.open({
     threads: ANALYSIS_THREADS,
     model: config.embeddingModel,
@@ -78,7 +82,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     replicas: config.streamReplicas,
   });
   let active = openActiveEpoch(config.dataDir, config.shards, sayLost);
-  // Few have a writer, and it brings the libraries of language models.
+  // Loaded on demand: few workers have a writer, which needs the libraries of language models.
   const own =
     config.writer === null
       ? null
@@ -115,7 +119,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   let rebuild: Started | null = null;
   lifecycle.opened('rebuild', () => rebuild?.stop());
 
-  /** Opens the views; when other code or another model made them, leaves them as they are and says so. */
+  /** Opens the views. If other code or another model built them, leaves them unchanged and logs that. */
   const begin = async (epoch: ActiveEpoch): Promise<void> => {
     const made = await changesSince(epoch, currentDefinition(analysis.model));
     const halted = made.length > 0;
@@ -161,7 +165,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     'worker ready',
   );
 
-  // Until the process is told to stop: work on the active epoch, and follow a rebuild to its new one.
+  // Works on the active epoch until told to stop, and follows a rebuild to its new epoch.
   while (!lifecycle.closing) {
     const moved = newEpoch(active);
     const next = await Promise.race([member.owned.failed, moved.epoch]).finally(moved.stop);
@@ -195,7 +199,7 @@ function sayLost({ epoch }: Epoch): void {
   );
 }
 
-/** What was changed since an epoch's rows were made. */
+/** Returns the changes of the definition since an epoch's rows were built. */
 async function changesSince(epoch: ActiveEpoch, definition: string): Promise<string[]> {
   const changes = new Set<string>();
   for (let shard = 0; shard < epoch.shards; shard++) {
@@ -205,7 +209,7 @@ async function changesSince(epoch: ActiveEpoch, definition: string): Promise<str
   return [...changes];
 }
 
-/** Resolves once another epoch than the given one is active. */
+/** Resolves once an epoch other than `than` is active. */
 function newEpoch(than: ActiveEpoch): { epoch: Promise<ActiveEpoch>; stop: () => void } {
   let timer: NodeJS.Timeout | undefined;
   const epoch = new Promise<ActiveEpoch>((resolve) => {
