@@ -1,5 +1,5 @@
 /**
- * `npm run restore -- DIR`: restores a backup into an empty data directory. A failure leaves nothing behind.
+ * `npm run restore -- DIR`: restores a backup into an empty data directory. Nothing is overwritten.
  *
  * Test: test/cli/backup.test.ts.
  */

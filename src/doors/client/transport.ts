@@ -1,6 +1,5 @@
 /**
- * HTTP transport of the client and of our own commands: sends requests and retries them. Keeps the invariant that a
- * changing request carries an `Idempotency-Key`, so that it takes effect once.
+ * HTTP transport of the client and of our own commands: sends requests and retries them. A request with an `Idempotency-Key` takes effect once, however often it is sent.
  *
  * Test: test/doors/client/transport.test.ts.
  */

@@ -1,6 +1,5 @@
 /**
- * Reads the demo's conversations and dates them relative to today. The same day gives the same times, so that a second
- * demo run imports nothing twice.
+ * Reads the demo's conversations and dates them relative to today. The same day gives the same times.
  *
  * Test: test/doors/demo/conversations.test.ts.
  */

@@ -30,7 +30,7 @@ export interface Conversation {
   readonly source: string;
   readonly id: string;
   readonly messages: readonly IngestMessage[];
-  /** True if the line names no end user; the conversation then gets one of its own. */
+  /** True if neither the line nor the import names an end user; one is then invented. */
   readonly isAnonymous: boolean;
   /** Path of each message in the line, such as `turns.4`. */
   readonly places: readonly string[];

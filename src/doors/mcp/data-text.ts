@@ -81,7 +81,7 @@ export interface Page {
   readonly foot: string;
 }
 
-/** Returns a nonce that data cannot contain by design. */
+/** Returns a random name that nobody can know in advance. */
 export const newNonce = (): string => randomBytes(8).toString('hex');
 
 /** Formats the page with its data between two lines that name a nonce; a nonce that occurs in the data is replaced. */

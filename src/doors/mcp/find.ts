@@ -1,5 +1,6 @@
 /**
- * Resolves names that a model gives to instances and entities. An ambiguous name is an error that lists the choices.
+ * Resolves names that a model gives to instances and entities. An unknown or ambiguous instance is an error that
+ * lists the choices.
  *
  * Test: test/doors/mcp/tools.test.ts.
  */

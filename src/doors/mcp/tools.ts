@@ -1,5 +1,5 @@
 /**
- * The list of tools, and the call of one. Keeps the invariant that every text of an answer is neutral and fenced.
+ * The list of tools, and the call of one. Keeps the invariant that every text from conversations is neutral and fenced.
  *
  * Test: test/doors/mcp/tools.test.ts.
  */
