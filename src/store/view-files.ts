@@ -1,5 +1,5 @@
 /**
- * Parses the view files of `views/`. A file with an unknown declaration or statement order is an error, never ignored.
+ * Parses the view files of `views/`. A malformed declaration is an error that names the file.
  *
  * Test: test/store/view-files.test.ts.
  */

@@ -1,5 +1,5 @@
 /**
- * The shards whose leases this process holds. A shard is open only while its lease is held.
+ * The shards whose leases this process holds. A shard opens after its lease is gained, and closes when the lease goes.
  *
  * Test: test/worker/workers.test.ts.
  */

@@ -1,5 +1,5 @@
 /**
- * Opens `state.duckdb` of a shard's folder, or creates it. A file of another definition is never opened for writing.
+ * Opens `state.duckdb` of a shard's folder, or creates it. A file of another definition is refused.
  *
  * Test: test/store/published/publication.test.ts, test/worker/dead-letter-decision.test.ts.
  */

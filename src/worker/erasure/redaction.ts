@@ -55,10 +55,7 @@ export class Redaction {
   readonly #others = new Set<string>();
   /** Shared sessions in which the end user was the last user to write. */
   readonly #speaking = new Set<string>();
-  /**
-   * Redacted messages by request of shared sessions. A repeated request takes its entry; it does not change who wrote
-   * last.
-   */
+  /** Redacted messages by request of shared sessions. A repeat reuses them, and does not change who wrote last. */
   readonly #read = new Map<string, { readonly acceptedAt: number; readonly theirs: readonly number[] }>();
   /** By request id, the times at which partly erased requests were accepted. */
   readonly #spent = new Map<string, number[]>();
@@ -182,7 +179,7 @@ export class Redaction {
       return messages.length > 0 && this.#wantedOf(request).length === messages.length;
     }
     if (kind === 'INSTANCE') return erasure === undefined;
-    // The first copy was redacted, so this repeat would count, and bring the data back.
+    // It does not count, as it repeats a request, but it still contains the erased data.
     if (this.#repeatsSpent(request)) return true;
     // A writing about a session quotes it.
     const session = writing?.target === 'session' ? writing.id : sessionId;

@@ -1,5 +1,5 @@
 /**
- * Rebuilds the views beside the live ones, and switches. The live views change only after the comparison.
+ * Rebuilds the views beside the live ones, and switches. The live views answer until the switch.
  *
  * Test: test/cli/rebuild.test.ts.
  */
