@@ -1,6 +1,5 @@
 /**
- * Watches the whole service from web, for `/readyz` and `/metrics`. It reads files and asks the stream; it changes
- * nothing.
+ * Watches the whole service from web, for `/readyz` and `/metrics`.
  *
  * Test: test/health/service-watch.test.ts.
  */
