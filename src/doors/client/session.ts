@@ -1,6 +1,6 @@
 /**
- * A conversation that a program logs. Messages without a time of their own get ascending times in the
- * order of the calls.
+ * A conversation that a program logs. Messages without a time of their own get ascending times in the order of the
+ * calls.
  *
  * Test: test/doors/client/session.test.ts.
  */

@@ -1,5 +1,6 @@
 /**
- * HTTP transport of the client and of our own commands: sends requests and retries them. A request with an `Idempotency-Key` takes effect once, however often it is sent.
+ * HTTP transport of the client and of our own commands: sends requests and retries them. A request with an
+ * `Idempotency-Key` takes effect once, however often it is sent.
  *
  * Test: test/doors/client/transport.test.ts.
  */

@@ -1,6 +1,6 @@
 /**
- * Fetches a model from the hub into `models/`. Keeps the invariant that a model is installed whole and tested, or stays as it was: it is renamed into place after all
- * checks.
+ * Fetches a model from the hub into `models/`. Keeps the invariant that a model is installed whole and tested, or stays
+ * as it was: it is renamed into place after all checks.
  *
  * Test: test/doors/hub/pull.test.ts.
  */

@@ -1,6 +1,6 @@
 /**
- * Writes the views to a folder of Parquet files. Only partitions whose rows changed are written; a run that
- * its signal interrupts changes nothing.
+ * Writes the views to a folder of Parquet files. Only partitions whose rows changed are written; a run that its signal
+ * interrupts changes nothing.
  *
  * Test: test/doors/sink/sink.test.ts.
  */
