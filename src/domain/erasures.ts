@@ -59,8 +59,8 @@ export interface Erasure {
   /** Positions of the erased messages, ascending. */
   readonly positions?: readonly number[];
   /**
-   * Set for messages when an older ledger is applied again: when the erasure was requested, ISO 8601. Messages sent
-   * later have other positions, so they stay.
+   * Set for messages when an older ledger is applied again: when the erasure was requested, ISO 8601. Later messages at
+   * these positions are other ones.
    */
   readonly sentBefore?: string;
   /** Id of the key or person that requested it. */

@@ -33,7 +33,7 @@ export interface RequestSentence {
   /** 53 bits; equal for sentences that differ only in numbers, ids and names. */
   readonly key: number;
   readonly text: string;
-  /** Likelihood that it is the request of its turn; above 0, unbounded. */
+  /** Likelihood that it is the request of its turn; above 0. */
   readonly score: number;
   readonly words: number;
   /** True if it asks for something or reports a fault. */

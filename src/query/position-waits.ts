@@ -36,7 +36,7 @@ export class PositionWaits {
 
   /**
    * Waits for a position at most `timeoutMs`; returns true once it is reached. `reaches(ms)` waits that long; 0 only
-   * checks. Returns false at once for a position that the stream has not issued. Throws AppError SERVICE_UNAVAILABLE
+   * checks. Returns false early for a position that the stream has not issued. Throws AppError SERVICE_UNAVAILABLE
    * when the caller has too many waits already.
    */
   async wait(

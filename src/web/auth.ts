@@ -102,7 +102,7 @@ export function registerAuth(
 
   /** Finds the person whom a proxy has signed in. The request's own key or sign-in comes first. */
   async function person(request: FastifyRequest): Promise<FoundKey | null> {
-    // Only keys of ours count here: proxies forward tokens of their own, and a sign-in may have ended.
+    // A foreign token or an ended sign-in does not count: proxies forward tokens of their own.
     if (people === undefined || !keys.loaded || showsKey(request.headers)) return null;
     return people.find(request);
   }

@@ -26,7 +26,7 @@ export interface PeopleOptions {
 }
 
 export interface People {
-  /** Returns the rights of the request's person; null if it has none, or names one without the right to. */
+  /** Returns the rights of the request's person; null if it names nobody, or does not come from the proxy. */
   find(request: FastifyRequest): Promise<FoundKey | null>;
   /** Returns the rights of a person in these groups; null if the project is missing. */
   rightsOf(name: string, groups: readonly string[]): Promise<FoundKey | null>;

@@ -9,7 +9,7 @@ import { isKnownRole } from '../../domain/records.ts';
 export interface IngestWarnings {
   /** Value of `X-Warnings`: printable ASCII, at most MAX_HEADER_LENGTH characters; null without warnings. */
   readonly header: string | null;
-  /** Number of ignored members of messages, counted once for each message. */
+  /** Number of ignored members in all messages; a message with two counts twice. */
   readonly unknownMembers: number;
   /** Number of messages with an unknown role. */
   readonly unknownRoles: number;
