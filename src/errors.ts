@@ -85,6 +85,7 @@ export class AppError extends Error {
 /** An AppError in a form that can cross threads. */
 export type Refusal = Pick<AppError, 'code' | 'message' | 'details' | 'messagesRead'>;
 
+/** Copies the members that can cross threads. */
 export function refusalOf({ code, message, details, messagesRead }: AppError): Refusal {
   return { code, message, details, messagesRead };
 }

@@ -99,6 +99,7 @@ interface End {
   readonly ranMs: number;
 }
 
+/** Creates a supervisor; no process runs before `start`. */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const timing = { ...TIMING, ...options.timing };
   const members = options.entries.map((entry): Member => {

@@ -65,6 +65,7 @@ export interface TraceAssembly {
   close(): Promise<void>;
 }
 
+/** Competes for the lease of assembly, and assembles while it is held. Rejects if the buckets cannot be opened. */
 export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<TraceAssembly> {
   const { connection, config, logger } = options;
   const replicas = config.streamReplicas;

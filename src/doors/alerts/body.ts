@@ -14,6 +14,7 @@ import type { Counted, Format, Rule } from './rule.ts';
 import { oneLine, textOf } from './texts.ts';
 import type { Span } from './windows.ts';
 
+/** The text of a message, and its body as JSON. */
 export interface Rendered {
   readonly text: string;
   readonly body: string;
@@ -33,6 +34,7 @@ export interface Content {
   readonly more: Readonly<Record<string, unknown>>;
 }
 
+/** A section of a message; its title is a heading. */
 export interface Section {
   readonly title?: string;
   readonly lines: readonly string[];
@@ -41,6 +43,7 @@ export interface Section {
 /** Base URL of the dashboard; '' leaves links as paths. */
 export type PublicUrl = string;
 
+/** Renders the body that `format` requires; links start with `publicUrl`. */
 export function render(content: Content, format: Format, publicUrl: PublicUrl): Rendered {
   const { text } = content;
   const link = `${publicUrl}${content.link}`;

@@ -77,6 +77,7 @@ export function linkToDigest(
   return linkTo(instanceId, null, `${first}/${last}`);
 }
 
+/** Joins sections with blank lines; the lines of a titled section become a list. */
 export function plainText(sections: readonly Section[]): string {
   return sections.map(plain).join('\n\n');
 }

@@ -17,6 +17,7 @@ export interface Compared {
   readonly before: number;
 }
 
+/** An entity that came up more or less often than in the week before. */
 export interface Changed extends Omit<EntityChange, 'rises'> {
   /** Set if the entity rises against several weeks: its conversations in all of them, and their number. */
   readonly weeksBefore?: { readonly sessions: number; readonly weeks: number };
@@ -36,6 +37,7 @@ export interface Lists {
   readonly repeatedRequests: readonly EntityFigures[];
 }
 
+/** The figures of a week. */
 export interface Digest extends Lists {
   readonly span: Span;
   /** Time zone whose week it is. */
@@ -66,6 +68,7 @@ const FEWEST = 3;
 /** Factor over an average week from which an entity rises; the default of alerts. */
 const FACTOR = 2;
 
+/** Derives the message id, the same for every evaluation of this week. */
 export function digestIdOf(rule: Rule, { start }: Span): string {
   return messageIdOf(rule.id, 'digest', '', start);
 }

@@ -40,6 +40,7 @@ export interface Firing {
 /** An entity that an alert counts. */
 type Named = EntityFigures & { readonly groupBy: Counted };
 
+/** The state in which alerts are evaluated. */
 export interface Moment {
   /** Entries stored in the stream from `since` to `until` are to be evaluated, microseconds since 1970. */
   readonly since: number;

@@ -22,6 +22,7 @@ export const KINDS_OF_CONDITIONS = ['count', 'rising', 'new_topic', 'dsat_share'
 export const FORMATS = ['undertone', 'slack', 'email'] as const;
 export type Format = (typeof FORMATS)[number];
 
+/** Maximum alerts of an instance. */
 export const MOST_RULES = 100;
 const MOST_IDS = 50;
 const LONGEST_NAME = 100;

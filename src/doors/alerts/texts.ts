@@ -188,6 +188,7 @@ let made: ReturnType<typeof makeFormats> | null = null;
 /** Created on first use: they take 15 ms, and most processes write no text. */
 const formats = (): ReturnType<typeof makeFormats> => (made ??= makeFormats());
 
+/** Example: “1,204” */
 export function number(value: number): string {
   return formats().grouped.format(value);
 }

@@ -6,11 +6,13 @@
 import { localBucketAt, localBuckets, localBucketsEarlier } from '../../domain/local-time.ts';
 import type { Window } from './rule.ts';
 
+/** A time range; `end` is exclusive. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
+/** Microseconds, as DAY. */
 export const HOUR = 3_600_000_000;
 export const DAY = 24 * HOUR;
 
@@ -20,6 +22,7 @@ const GRACE = 10 * 60 * 1_000_000;
 /** Maximum number of windows that a worker catches up. */
 const MOST_BACK: Readonly<Record<Window, number>> = { HOUR: 48, DAY: 8, WEEK: 2 };
 
+/** Returns the window that contains `at`. */
 export function windowAt(window: Window, zone: string, at: number): Span {
   return localBucketAt(window, zone, at);
 }

@@ -29,6 +29,7 @@ function parseWarnings(header: string): Warning[] {
     });
 }
 
+/** Sums of warnings by text. */
 export class WarningCounts {
   readonly #counts = new Map<string, number>();
 

@@ -7,6 +7,7 @@
 import { instantOfLocal } from '../../domain/local-time.ts';
 import { formatInstant } from '../../domain/time.ts';
 
+/** Orders of day and month in numeric dates. */
 export const DATE_ORDERS = ['day-first', 'month-first'] as const;
 export type DateOrder = (typeof DATE_ORDERS)[number];
 

@@ -29,6 +29,7 @@ export function trendSection(buckets: string, trend: readonly TrendRow[]): strin
   );
 }
 
+/** Formats sessions by language. */
 export function languageSection(
   languages: readonly { readonly language: string | null; readonly sessions: number }[],
 ): string {

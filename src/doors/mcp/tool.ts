@@ -48,6 +48,7 @@ export class ToolError extends AppError {
 
 const MAX_TEXT = 200;
 
+/** Schema of a text argument, 1 to 200 characters. */
 export function text(description: string) {
   return z
     .string('must be a string')
@@ -57,6 +58,7 @@ export function text(description: string) {
     .describe(description);
 }
 
+/** Schema of a whole number with the default `otherwise`. */
 export function whole(least: number, most: number, otherwise: number) {
   const message = `must be a whole number from ${least} to ${most}`;
   return z.int(message).min(least, message).max(most, message).default(otherwise);

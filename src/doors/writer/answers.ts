@@ -11,6 +11,7 @@ import { HIDDEN, redact } from '../../reader/personal/redact.ts';
 import { isUnspaced, wordsOf } from '../../reader/document/words.ts';
 import type { Ask } from './asks.ts';
 
+/** Limits on names (characters and words) and on summaries (characters). */
 export const MOST_NAME_LENGTH = 60;
 export const MOST_NAME_WORDS = 7;
 export const MOST_SUMMARY_LENGTH = 400;
@@ -22,6 +23,7 @@ const NAMED_WORDS = 8;
 /** An accepted text, or a fault. The fault may quote users, so it goes to the model only. */
 export type Verdict = { readonly text: string } | { readonly fault: string };
 
+/** Accepts or rejects a model's answer to an ask. */
 export function judge({ target, lines }: Pick<Ask, 'target' | 'lines'>, answer: string): Verdict {
   const text = plain(answer);
   const source = lines.map((line) => line.text).join('\n');

@@ -73,6 +73,7 @@ const completionSchema = z.object({
 
 const modelsSchema = z.object({ data: z.array(z.object({ id: z.string() })).min(1) });
 
+/** A text model behind HTTP. Without `model`, it uses the first one that the endpoint lists. */
 export class ChatEndpoint implements TextModel {
   readonly #options: ChatEndpointOptions;
   readonly #base: string;

@@ -35,6 +35,7 @@ const FIRST_LINES = 4;
 /** Fewest turns for a summary. */
 const LEAST_LINES = 2;
 
+/** Collects the turns of up to 2,000 sessions. A session ends `idleMs` after its last turn. */
 export class EndedSessions {
   readonly #idleMs: number;
   /** Least recently active first. */

@@ -33,6 +33,7 @@ function taskOf({ target }: Pick<Ask, 'target'>): string {
   );
 }
 
+/** Builds the system task and the data for an ask. */
 export function promptOf(ask: Pick<Ask, 'target' | 'lines'>): ChatMessage[] {
   const { target, lines } = ask;
   const data = target === 'session' ? { conversation: lines } : { texts: lines.map(({ text }) => text) };

@@ -54,6 +54,7 @@ interface Attempt {
   readonly completion: Completion | null;
 }
 
+/** Queues asks and calls the model for one at a time. Each open shard has its own `ShardWriter`. */
 export class Writer {
   readonly #options: WriterOptions;
   readonly #asks = new Asks();
