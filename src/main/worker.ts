@@ -78,6 +78,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   lifecycle.opened('stream connection', () => connection.close());
   await setUpStreams(connection, {
     maxBytes: config.streamMaxBytes,
+    tracesMaxBytes: config.tracesMaxBytes,
     maxAgeMs: config.streamMaxAgeMs,
     replicas: config.streamReplicas,
   });

@@ -2,11 +2,13 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { silentLogger } from '../../src/logger.ts';
 import { createSupervisor, parseProcfile, type Supervisor } from '../../src/main/supervisor.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { createPublisher, type Publisher } from '../../src/stream/log/group-commit.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
+import { TRACES_STREAM } from '../../src/stream/subjects.ts';
 import { temporaryDirectory } from '../support/fold.ts';
 import { startTestServer, type TestServer } from '../support/nats.ts';
 import { countedMessages, eventually, publishedSequences } from '../support/processes.ts';
@@ -16,6 +18,7 @@ const SHARDS = 4;
 /** More instances than partitions, so that every shard has some. */
 const INSTANCES = 24;
 const PASSED_ON_WITHIN_MS = 5000;
+const TRACES_MAX_BYTES = 64 * 2 ** 20;
 
 /** A line that a worker logged. */
 interface Line {
@@ -38,7 +41,7 @@ describe('workers', () => {
   before(async () => {
     server = await startTestServer();
     connection = await openConnection({ ...server.address, name: 'test' });
-    await setUpStreams(connection);
+    await setUpStreams(connection, { tracesMaxBytes: TRACES_MAX_BYTES });
     publisher = createPublisher(connection);
     const told = {
       DATA_DIR: dataDir,
@@ -47,6 +50,7 @@ describe('workers', () => {
       EMBEDDING_MODEL: 'undertone-small',
       LOG_LEVEL: 'info',
       SHARDS: String(SHARDS),
+      TRACES_MAX_BYTES: String(TRACES_MAX_BYTES),
     };
     const command = `env ${Object.entries(told)
       .map(([name, value]) => `${name}=${value}`)
@@ -110,6 +114,12 @@ describe('workers', () => {
       () => spread().join() === '2,2',
       () => said.join('\n'),
     );
+
+  it('leave the stream of traces at its configured size', async () => {
+    await evenlySpread();
+    const manager = await jetstreamManager(connection.nats);
+    equal((await manager.streams.info(TRACES_STREAM)).config.max_bytes, TRACES_MAX_BYTES);
+  });
 
   it('share the shards, take over from a killed one, and count every message once', async () => {
     await evenlySpread();
