@@ -1,6 +1,6 @@
 /**
- * Client of a running service for imports, the demo and the benchmarks. An ingest is safe to repeat, because each has
- * an `Idempotency-Key` or a `deduplicationId`.
+ * Client of a running service for imports, the demo and the benchmarks. What it sends is safe to repeat: each ingest
+ * and each new instance has an `Idempotency-Key` or a `deduplicationId`.
  *
  * Test: test/doors/import/client.test.ts.
  */
@@ -152,7 +152,12 @@ export class ServiceClient {
    * every caller.
    */
   async openInstance(options: { readonly name?: string; readonly default?: true }): Promise<OpenedInstance> {
-    const call = { method: 'POST', path: '/v1/instances/', body: JSON.stringify(options) } as const;
+    const call = {
+      method: 'POST',
+      path: '/v1/instances/',
+      body: JSON.stringify(options),
+      idempotencyKey: crypto.randomUUID(),
+    } as const;
     return this.#ask(call, (text, { status }) => {
       const { id, name } = parseObject(text) ?? {};
       if (typeof id !== 'string' || (typeof name !== 'string' && name !== null)) return null;

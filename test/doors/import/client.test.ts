@@ -90,6 +90,24 @@ describe('ServiceClient', () => {
     equal(calls, 2);
   });
 
+  it('creates one instance, even if the first answer is lost', async () => {
+    const created = new Map<unknown, string>();
+    let calls = 0;
+    const url = await serve((request, response) => {
+      calls += 1;
+      const key = request.headers['idempotency-key'] ?? calls;
+      const id = created.get(key) ?? `instance ${calls}`;
+      created.set(key, id);
+      if (calls === 1) request.socket.destroy();
+      else response.writeHead(201).end(JSON.stringify({ id, name: 'x' }));
+    });
+    const client = new ServiceClient({ url, key: 'k', backoffMs: 1 });
+    deepEqual(await client.openInstance({ name: 'x' }), { id: 'instance 1', name: 'x', made: true });
+    equal(created.size, 1);
+    await client.openInstance({ name: 'x' });
+    equal(created.size, 2);
+  });
+
   it('gives up when its patience is at an end, saying why', async () => {
     const url = await serve((_request, response) => response.writeHead(503).end());
     const client = new ServiceClient({ url, key: 'k', backoffMs: 1, patienceMs: 40 });
