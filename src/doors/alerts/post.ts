@@ -5,6 +5,7 @@
  */
 import type { RequestOptions } from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
+import { retryAfterOf } from '../../domain/retry-after.ts';
 import { addressFinder, type AddressOptions, type FindAddresses } from './host-addresses.ts';
 import { hostOf, isPublicAddress, NAME_FAULT, PRIVATE_FAULT } from './webhook-url.ts';
 
@@ -74,7 +75,7 @@ async function send(url: URL, options: RequestOptions, body: Buffer): Promise<Po
     const asked = request(url, options, (response) => {
       resolve({
         status: response.statusCode ?? 0,
-        retryAfterMs: retryAfterOf(response.headers['retry-after'], Date.now()),
+        retryAfterMs: retryAfterOf(response.headers['retry-after'] ?? null, Date.now()),
       });
       response.destroy();
     });
@@ -101,16 +102,6 @@ function checkedLookup(allowPrivate: boolean, find: FindAddresses): LookupFuncti
 
 /** Error code for an address that is refused. */
 const NOT_PUBLIC = 'NOT_PUBLIC';
-
-const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-
-/** Parses `Retry-After`, seconds or a date, to milliseconds. */
-export function retryAfterOf(header: string | undefined, now: number): number | null {
-  if (header === undefined) return null;
-  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
-  const at = HTTP_DATE.test(header) ? Date.parse(header) : Number.NaN;
-  return Number.isNaN(at) ? null : Math.max(0, at - now);
-}
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the name of the host is not known',

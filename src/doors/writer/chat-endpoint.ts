@@ -5,6 +5,7 @@
  * Test: test/doors/writer/service.test.ts.
  */
 import { z } from 'zod';
+import { retryAfterOf } from '../../domain/retry-after.ts';
 import { truncate } from '../../domain/truncate.ts';
 
 export interface ChatMessage {
@@ -122,8 +123,8 @@ export class ChatEndpoint implements TextModel {
       });
       const text = await boundedText(response);
       if (!response.ok) {
-        const pause = Number(response.headers.get('retry-after') ?? 0) * 1000;
-        throw new CallError('failed', `status ${response.status}`, Number.isFinite(pause) ? pause : 0);
+        const pauseMs = retryAfterOf(response.headers.get('retry-after'), Date.now()) ?? 0;
+        throw new CallError('failed', `status ${response.status}`, pauseMs);
       }
       return schema.parse(JSON.parse(text));
     } catch (error) {

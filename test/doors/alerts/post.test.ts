@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createPost, PostError, retryAfterOf, type PostOptions } from '../../../src/doors/alerts/post.ts';
+import { createPost, PostError, type PostOptions } from '../../../src/doors/alerts/post.ts';
 import { startReceiver, type Receiver } from '../../support/receiver.ts';
 
 const { signal } = new AbortController();
@@ -83,15 +83,5 @@ describe('posting', () => {
     const posting = createPost(true)(receiver.url, { ...options, signal: breaking.signal });
     breaking.abort();
     await rejects(posting);
-  });
-});
-
-describe('Retry-After', () => {
-  it('is a number of seconds or a date', () => {
-    const now = Date.UTC(2026, 10, 22);
-    equal(retryAfterOf('120', now), 120_000);
-    equal(retryAfterOf('Sun, 22 Nov 2026 00:01:00 GMT', now), 60_000);
-    equal(retryAfterOf('Sat, 21 Nov 2026 00:00:00 GMT', now), 0);
-    for (const nonsense of [undefined, '', 'soon', '-1', '1e9']) equal(retryAfterOf(nonsense, now), null);
   });
 });

@@ -1,9 +1,9 @@
-import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { RecordedRequest } from '../../../src/domain/records.ts';
 import type { NameReport, ShardWriter, TurnReport } from '../../../src/domain/writings.ts';
 import { silentLogger } from '../../../src/logger.ts';
-import { ChatEndpoint } from '../../../src/doors/writer/chat-endpoint.ts';
+import { CallError, ChatEndpoint } from '../../../src/doors/writer/chat-endpoint.ts';
 import { Writer, type WriterOptions } from '../../../src/doors/writer/writer.ts';
 import { startChatServer, type ChatServer } from '../../support/chat-server.ts';
 import { eventually } from '../../support/processes.ts';
@@ -217,6 +217,20 @@ describe('writer', () => {
     equal(writer.counters.queue, 3);
     equal(server.calls.length, 1);
   });
+
+  for (const [what, header] of [
+    ['seconds', () => '3600'],
+    ['a date', () => new Date(Date.now() + 3_600_000).toUTCString()],
+  ] as const)
+    it(`reads the pause that the endpoint asks for in ${what}`, async () => {
+      server.answer = () => ({ status: 429, headers: { 'retry-after': header() } });
+      const model = new ChatEndpoint({ url: server.url, timeoutMs: 10_000 });
+      await rejects(
+        model.complete([], new AbortController().signal),
+        // A date has whole seconds.
+        (error) => error instanceof CallError && Math.abs(error.retryAfterMs - 3_600_000) < 10_000,
+      );
+    });
 
   it('publishes nothing for a shard that another worker may own by now', async () => {
     const { writer, shard } = start({}, () => Promise.reject(new Error('the lease is lost')));
