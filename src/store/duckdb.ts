@@ -200,6 +200,27 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return new Database(instance);
 }
 
+/**
+ * Runs `work` in a database of its own. Closes the connection before the database, whether or not the work succeeds: an
+ * open connection would keep attached files open and locked.
+ */
+export async function withDatabase<T>(
+  options: DatabaseOptions,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const database = await openDatabase(options);
+  try {
+    const connection = await database.connect();
+    try {
+      return await work(connection);
+    } finally {
+      connection.close();
+    }
+  } finally {
+    database.close();
+  }
+}
+
 /** An in-memory database; `openDatabase` creates it. */
 export class Database {
   readonly #instance: DuckDBInstance;

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Connection } from '../../store/duckdb.ts';
 import type { Entry } from './entries.ts';
 import type { Input } from './inputs.ts';
 import { UnpackLimit } from './unpack-limit.ts';
@@ -27,8 +28,9 @@ export async function* parquetRows(input: Input, onRead?: (bytes: number) => voi
       await pipeline(Readable.from(input.open()), createWriteStream(path));
     }
     const database = await openDatabase({ threads: 2, memoryBytes: 512e6, spillDirectory: folder });
+    let connection: Connection | null = null;
     try {
-      const connection = await database.connect();
+      connection = await database.connect();
       const source = `read_parquet(${quoted(path)})`;
       const counted = await connection.one(`select count(*) as rows from ${source}`);
       const rows = Math.max(1, Number(counted?.['rows'] ?? 1));
@@ -44,8 +46,8 @@ export async function* parquetRows(input: Input, onRead?: (bytes: number) => voi
         }
         onRead?.(Math.floor((number / rows) * input.size));
       }
-      connection.close();
     } finally {
+      connection?.close();
       database.close();
     }
   } finally {

@@ -6,7 +6,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDatabase, quoted } from '../duckdb.ts';
+import { quoted, withDatabase } from '../duckdb.ts';
 import { replaceFile } from './epochs.ts';
 import type { View } from '../view-files.ts';
 
@@ -99,16 +99,13 @@ export async function readDefinition(directory: string): Promise<string | null> 
   if (!existsSync(file)) return null;
   const note = join(directory, 'DEFINITION');
   if (existsSync(note)) return readFileSync(note, 'utf8');
-  const database = await openDatabase({ threads: 1 });
   try {
-    const connection = await database.connect();
-    await connection.run(`attach ${quoted(file)} as st (read_only)`);
-    const meta = await connection.one('select definition from st.meta');
-    connection.close();
+    const meta = await withDatabase({ threads: 1 }, async (connection) => {
+      await connection.run(`attach ${quoted(file)} as st (read_only)`);
+      return connection.one('select definition from st.meta');
+    });
     return (meta?.['definition'] as string | undefined) ?? null;
   } catch {
     return null;
-  } finally {
-    database.close();
   }
 }

@@ -7,7 +7,7 @@
 import { forgottenName, gapDescription, repeatDescription } from '../../domain/descriptions.ts';
 import type { StateRow } from '../../domain/facts.ts';
 import { SetupError } from '../../errors.ts';
-import { openDatabase, quoted, type Connection } from '../duckdb.ts';
+import { quoted, withDatabase, type Connection } from '../duckdb.ts';
 
 /** The data of one instance to forget. Times are event times, microseconds since 1970-01-01 UTC; null: no data. */
 export interface Forgotten {
@@ -68,9 +68,7 @@ export async function forgetIn(
   file: string,
   forgotten: readonly Forgotten[],
 ): Promise<{ readonly sequence: number; readonly counts: readonly (ForgottenCounts | null)[] }> {
-  const database = await openDatabase({ threads: 1 });
-  try {
-    const connection = await database.connect();
+  return withDatabase({ threads: 1 }, async (connection) => {
     await connection.run(`attach ${quoted(file)} as st; use st`);
     const counts: (ForgottenCounts | null)[] = [];
     await connection.transaction(async () => {
@@ -78,11 +76,8 @@ export async function forgetIn(
     });
     const meta = await connection.one('select sequence from meta');
     await connection.run('checkpoint st; use memory; detach st');
-    connection.close();
     return { sequence: meta?.['sequence'] as number, counts };
-  } finally {
-    database.close();
-  }
+  });
 }
 
 /** Returns null if the shard does not know the instance. */

@@ -3,7 +3,7 @@
  *
  * Test: test/cli/retention.test.ts.
  */
-import { openDatabase, quoted, type Connection } from '../duckdb.ts';
+import { quoted, withDatabase, type Connection } from '../duckdb.ts';
 
 /**
  * Deletes from a copy of a shard's database the rows of other instances, and the ids of requests, which the next reader
@@ -14,17 +14,12 @@ export async function keepInstances(
   file: string,
   instances: ReadonlySet<string>,
 ): Promise<number | 'deferred'> {
-  const database = await openDatabase({ threads: 1 });
-  try {
-    const connection = await database.connect();
+  return withDatabase({ threads: 1 }, async (connection) => {
     await connection.run(`attach ${quoted(file)} as st; use st`);
     const kept = await keepIn(connection, instances);
     await connection.run('checkpoint st; use memory; detach st');
-    connection.close();
     return kept;
-  } finally {
-    database.close();
-  }
+  });
 }
 
 async function keepIn(connection: Connection, instances: ReadonlySet<string>): Promise<number | 'deferred'> {

@@ -5,7 +5,7 @@
  */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDatabase, quoted, type Connection } from '../duckdb.ts';
+import { quoted, withDatabase, type Connection } from '../duckdb.ts';
 import type { StateStore } from './state-store.ts';
 
 /** File name of a copy in the shard's folder. */
@@ -34,17 +34,12 @@ export function copyOpenState(store: StateStore): Promise<StateCopy> {
 export async function copyClosedState(directory: string): Promise<StateCopy | null> {
   const file = join(directory, 'state.duckdb');
   if (!existsSync(file)) return null;
-  const database = await openDatabase({ threads: 1 });
-  try {
-    const connection = await database.connect();
+  return withDatabase({ threads: 1 }, async (connection) => {
     await connection.run(`attach ${quoted(file)} as st`);
     const copy = await copyTo(connection, join(directory, COPY_FILE));
     await connection.run('detach st');
-    connection.close();
     return copy;
-  } finally {
-    database.close();
-  }
+  });
 }
 
 async function copyTo(connection: Connection, to: string): Promise<StateCopy> {

@@ -121,8 +121,9 @@ export async function openStateDatabase(options: StateStoreOptions): Promise<Sta
     ...(memoryBytes === undefined ? {} : { memoryBytes }),
     ...(spillDirectory === undefined ? {} : { spillDirectory }),
   });
+  let connection: Connection | null = null;
   try {
-    const connection = await database.connect();
+    connection = await database.connect();
     await attach(connection, file, directory);
     await connection.run('use st');
     await connection.run(`set checkpoint_threshold = '${CHECKPOINT_THRESHOLD}'`);
@@ -141,6 +142,8 @@ export async function openStateDatabase(options: StateStoreOptions): Promise<Sta
       carried: await loadCarried(connection),
     };
   } catch (error) {
+    // An open connection would keep the file open and locked.
+    connection?.close();
     database.close();
     if (isDamage(error) && !(error instanceof SetupError))
       throw new DamagedStateError(file, (error as Error).message, { cause: error });

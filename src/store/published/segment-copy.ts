@@ -3,7 +3,7 @@
  *
  * Test: test/store/published/segment-sort.test.ts.
  */
-import { openDatabase, quoted, type Connection, type Row } from '../duckdb.ts';
+import { quoted, withDatabase, type Connection, type Row } from '../duckdb.ts';
 import type { PublishedTable } from '../view-files.ts';
 import type { Segment } from './manifest.ts';
 
@@ -69,23 +69,15 @@ export async function sortInto(
   tables: readonly PublishedTable[],
   { memoryBytes, spillDirectory }: Sorting,
 ): Promise<Row[]> {
-  const database = await openDatabase({ threads: 1, memoryBytes, spillDirectory });
-  try {
-    const connection = await database.connect();
-    try {
-      return await withFiles(connection, [{ ...from, options: ['read_only'] }, to], async () => {
-        for (const table of tables)
-          await connection.run(
-            `create table ${to.catalog}.${table.name} as from ${from.catalog}.${table.name} ${orderOf(table)}`,
-          );
-        return describe(connection, to.catalog, tables);
-      });
-    } finally {
-      connection.close();
-    }
-  } finally {
-    database.close();
-  }
+  return withDatabase({ threads: 1, memoryBytes, spillDirectory }, (connection) =>
+    withFiles(connection, [{ ...from, options: ['read_only'] }, to], async () => {
+      for (const table of tables)
+        await connection.run(
+          `create table ${to.catalog}.${table.name} as from ${from.catalog}.${table.name} ${orderOf(table)}`,
+        );
+      return describe(connection, to.catalog, tables);
+    }),
+  );
 }
 
 /** Returns a row for each table: `name`, `rows`, `replaces`, and `from` and `to`, its range of times. */
