@@ -8,6 +8,9 @@ import { join } from 'node:path';
 import { SetupError } from '../errors.ts';
 import { expandUpsert, type Upsert } from './upsert.ts';
 
+/** Words of the header's directives: `-- word: value`. */
+const DIRECTIVES: ReadonlySet<string> = new Set(['view', 'version', 'after', 'publish', 'kept']);
+
 /** The text after `-- publish:`. */
 const PUBLISHED = new RegExp(
   String.raw`^(\w+) key\(([^)]+)\) order\(([^)]+)\)` +
@@ -105,7 +108,14 @@ export function publishedTables(views: readonly View[]): PublishedTable[] {
 /** Parses one view file; `file` names it in errors. Throws SetupError. */
 export function parseView(file: string, text: string): View {
   const [header, ...sections] = text.split(/^-- @/m);
-  const directives = [...(header as string).matchAll(/^-- (view|version|after|publish|kept): *(.+)$/gm)];
+  // Prose begins a line of this shape with a capital, as in `-- Law: …`.
+  const directives = [...(header as string).matchAll(/^-- ([a-z]+): *(.+)$/gm)];
+  const unknown = directives.find(([, word]) => !DIRECTIVES.has(word as string));
+  if (unknown !== undefined)
+    throw new SetupError(
+      `views/${file}: "${unknown[0]}": the header knows "${[...DIRECTIVES].join('", "')}". A comment must not ` +
+        'begin with a lower-case word and a colon.',
+    );
   const values = (name: string): string[] =>
     directives.filter((match) => match[1] === name).map((match) => (match[2] as string).trim());
   const name = values('view')[0];

@@ -18,6 +18,11 @@ describe('view files', () => {
     throws(() => parseView('a.sql', '-- version: 1\n'), /views\/a\.sql: needs a line "-- view: name"/);
     throws(() => parseView('a.sql', '-- view: a\n-- version: x\n'), /needs a line "-- version: N"/);
     throws(() => parseView('a.sql', '-- view: a\n-- version: 1\n-- publish: t\n'), /is not "table key/);
+    throws(
+      () => parseView('a.sql', '-- view: a\n-- version: 1\n-- publsh: t key(a) order(a)\n'),
+      /views\/a\.sql: "-- publsh: t key\(a\) order\(a\)": the header knows "view"/,
+    );
+    equal(parseView('a.sql', '-- view: a\n-- version: 1\n-- Law: each row is new.\n').version, 1);
   });
 
   it('refuse to wait for each other', () => {
