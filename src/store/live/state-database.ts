@@ -129,6 +129,7 @@ export async function openStateDatabase(options: StateStoreOptions): Promise<Sta
     await connection.run(`set checkpoint_threshold = '${CHECKPOINT_THRESHOLD}'`);
     const definition = definitionOf(options.views, options.analysis);
     await createTables(connection, options.views, definition);
+    // Attaching a refused file has replayed its own log, which changes no row of it.
     const made = await connection.one('select definition from meta');
     if (made?.['definition'] !== definition)
       throw madeByOthers(directory, String(made?.['definition']), definition);
