@@ -68,7 +68,7 @@ export interface FoundGap extends MissingAbility {
  * it asks if there is anything else. `unable`: it says that it cannot, may not or does not know. `waiting`: it is still
  * working on the request. `asked-about`: it asks what is wrong, or why.
  */
-export const STANCES = [
+export const ASSISTANT_ACTS = [
   'answered',
   'asked',
   'asked-if-helped',
@@ -77,7 +77,7 @@ export const STANCES = [
   'waiting',
   'asked-about',
 ] as const;
-export type Stance = (typeof STANCES)[number];
+export type AssistantAct = (typeof ASSISTANT_ACTS)[number];
 
 /**
  * A signal that counts if the preceding assistant turn has one of the acts in `needs`. `first`: it also counts in the
@@ -85,7 +85,7 @@ export type Stance = (typeof STANCES)[number];
  */
 export interface SignalCandidate {
   readonly key: SignalKey;
-  readonly needs: readonly Stance[];
+  readonly needs: readonly AssistantAct[];
   readonly first: boolean;
 }
 
@@ -118,7 +118,7 @@ export interface Enrichment {
   /** Signals in a user turn. Assign adds `repetition` for a request asked again, because that takes two messages. */
   readonly signals: readonly SignalCandidate[];
   /** Act of an assistant turn. */
-  readonly stance?: Stance | null;
+  readonly act?: AssistantAct | null;
   /** The ability that an assistant turn says it lacks. */
   readonly gap: FoundGap | null;
 }

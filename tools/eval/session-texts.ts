@@ -9,7 +9,7 @@ import { roleOf } from '../../src/domain/records.ts';
 import type { SessionRow } from '../../src/domain/facts.ts';
 import type { SessionOutcome } from '../../src/domain/session-outcomes.ts';
 import { fold } from '../../src/reader/document/normalise.ts';
-import { SHOWN } from '../../src/reader/shortening/phrase-set.ts';
+import { TEXT_PHRASES } from '../../src/reader/shortening/phrase-set.ts';
 import { foldedWordsOf, isUnspaced } from '../../src/reader/document/words.ts';
 import { madeConversation, mixed, type LabelledConversation } from './conversations.ts';
 import { collect, dataSetPath, readDialogues } from './data.ts';
@@ -38,7 +38,7 @@ export function goldSessions(part: GoldPart): GoldSession[] {
   return readGold('session-texts', part, sessionSchema);
 }
 
-const NEGATIONS = SHOWN.negations;
+const NEGATIONS = TEXT_PHRASES.negations;
 /** Words that two texts must share, of those of the longer one. */
 const NEAR = 0.8;
 /** Words of a request that a summary must hold. */

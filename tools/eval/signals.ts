@@ -34,10 +34,10 @@ type GoldTurn = z.infer<typeof goldSchema>;
 
 /** The signals of a turn, with nothing before it but the assistant's. */
 function signalsOf({ assistant, user }: GoldTurn, heads: Heads): SignalKey[] {
-  const stance =
-    assistant === null ? null : (findIn({ role: 'assistant', content: assistant }, heads).stance ?? null);
+  const latestAct =
+    assistant === null ? null : (findIn({ role: 'assistant', content: assistant }, heads).act ?? null);
   const { signals } = findIn({ role: 'user', content: user }, heads);
-  return signalsInContext(signals, { stance, hasUserTurn: assistant !== null });
+  return signalsInContext(signals, { latestAct, hasUserTurn: assistant !== null });
 }
 
 function goldRow(name: string, turns: readonly GoldTurn[], heads: Heads): Row {
@@ -100,12 +100,12 @@ interface GradedSession {
 
 /** A session as the worker would see it. */
 function graded(dialogue: Dialogue, heads: Heads): GradedSession {
-  const context: SignalContext = { stance: null, hasUserTurn: false };
+  const context: SignalContext = { latestAct: null, hasUserTurn: false };
   const turns: GradedTurn[] = [];
   for (const { role, content, sat = [] } of dialogue.turns) {
     const found = findIn({ role: roleOf(role), content }, heads);
     if (role !== 'user') {
-      context.stance = found.stance ?? null;
+      context.latestAct = found.act ?? null;
       continue;
     }
     const types = new Set(signalsInContext(found.signals, context).map(typeOf));
@@ -198,7 +198,7 @@ async function falseAlarms(dataDirectory: string, heads: Heads): Promise<EvalTab
       (1000 * requests.filter(({ text }) => says(text)).length) / requests.length;
     const isDissatisfied = (text: string): boolean =>
       signalsInContext(findIn({ role: 'user', content: text }, heads).signals, {
-        stance: 'answered',
+        latestAct: 'answered',
         hasUserTurn: true,
       }).some((key) => typeOf(key) === 'DSAT');
     rows.push([

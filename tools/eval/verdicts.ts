@@ -47,9 +47,9 @@ export type Verdict = z.infer<typeof type>;
 
 /** What a user turn says behind one turn of the assistant. */
 export function verdictAfter(assistant: string, user: string, heads: Heads): Verdict {
-  const stance = findIn({ role: 'assistant', content: assistant }, heads).stance ?? null;
+  const latestAct = findIn({ role: 'assistant', content: assistant }, heads).act ?? null;
   const { signals } = findIn({ role: 'user', content: user }, heads);
-  const [key] = signalsInContext(signals, { stance, hasUserTurn: true });
+  const [key] = signalsInContext(signals, { latestAct, hasUserTurn: true });
   return key === undefined ? null : typeOf(key);
 }
 

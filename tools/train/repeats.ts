@@ -9,7 +9,7 @@ import { roleOf } from '../../src/domain/records.ts';
 import { loadEmbedder, type Embedder } from '../../src/reader/embedding/embedder.ts';
 import { createEnricher, type Enricher } from '../../src/reader/acts/enricher.ts';
 import { asksUser } from '../../src/reader/acts/answering-turns.ts';
-import { edgesOf, SaidText, phrasesIn } from '../../src/reader/acts/repeat-phrases.ts';
+import { edgesOf, RepeatText, phrasesIn } from '../../src/reader/acts/repeat-phrases.ts';
 import {
   evidenceOf,
   type AskedRequest,
@@ -116,19 +116,19 @@ async function requestsOf({ turns, repeats }: Session, enricher: Enricher): Prom
   const enriched = await enricher.enrich(turns.map(({ role, content }) => ({ role: roleOf(role), content })));
   const requests: KeptRequest[] = [];
   let answered = 0;
-  let answer = new SaidText('');
+  let answer = new RepeatText('');
   let isAsked = false;
   return turns.flatMap(({ role, content }, place): Asked[] => {
     const { kind, request: text, vector } = enriched[place]!;
     if (role === 'assistant') {
-      [answered, answer, isAsked] = [requests.length, new SaidText(edgesOf(content)), asksUser(content)];
+      [answered, answer, isAsked] = [requests.length, new RepeatText(edgesOf(content)), asksUser(content)];
       return [];
     }
-    const said = new SaidText(edgesOf(content));
-    const isBare = kind === 'reply' && mayAskAgain(enriched[place]!, said);
+    const edges = new RepeatText(edgesOf(content));
+    const isBare = kind === 'reply' && mayAskAgain(enriched[place]!, edges);
     if (!isBare && (kind !== 'request' || vector === null)) return [];
     const request = newRequest(isBare ? content : text, vector ?? NOTHING, text, content.length);
-    const asked = { request, said, answer, isAsked, isBare };
+    const asked = { request, edges, answer, isAsked, isBare };
     const isRepeat = repeats.includes(place);
     if (isBare) return [{ asked, earlier: requests.slice(0, answered).slice(-1), isRepeat }];
     const earlier = requests.slice(0, answered);
@@ -162,7 +162,7 @@ async function candidatesOf(
     return own
       .filter(
         ({ asked, earlier }) =>
-          earlier.length > 0 && !asked.isBare && !insists(asked.said.text) && others.length > 0,
+          earlier.length > 0 && !asked.isBare && !insists(asked.edges.text) && others.length > 0,
       )
       .map(({ asked }, place) => {
         const first = others[(at * STRANGER_STEPS[0] + place * STRANGER_STEPS[1]) % others.length]![0]!;

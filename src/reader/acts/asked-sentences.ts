@@ -14,10 +14,10 @@ import {
   contentCount,
   PhraseSet,
   saysSomething,
-  SHOWN,
-  shownWordsOf,
+  TEXT_PHRASES,
+  phraseWordsOf,
   stemsOf,
-  type ShownWord,
+  type PhraseWord,
 } from '../shortening/phrase-set.ts';
 import { isCode } from '../shortening/program-text.ts';
 import { withoutCourtesies, withoutData, withoutHesitations } from '../shortening/trimming.ts';
@@ -70,7 +70,7 @@ export interface AskedSentence {
   readonly isAnother: boolean;
 }
 
-interface Told {
+interface GivenSentence {
   readonly text: string;
   readonly asks: boolean;
 }
@@ -80,20 +80,20 @@ export function askedSentences(
   content: string,
   { sentences, request }: Pick<Enrichment, 'sentences' | 'request'>,
 ): AskedSentence[] {
-  const told: readonly Told[] = sentences.length > 0 ? sentences : [{ text: request, asks: true }];
+  const given: readonly GivenSentence[] = sentences.length > 0 ? sentences : [{ text: request, asks: true }];
   const own = ownSentences(content);
   const holding = own.flatMap((sentence) =>
-    told.flatMap(({ text, asks }) =>
+    given.flatMap(({ text, asks }) =>
       text !== '' && sentence.includes(text) ? [{ text: around(sentence, text), asks }] : [],
     ),
   );
   const wanted = holding.filter(({ text }) => !givesData(text));
   for (const found of [wanted, holding, own.map((text) => ({ text, asks: false }))]) {
-    const shown = found.flatMap(({ text, asks }) =>
+    const candidates = found.flatMap(({ text, asks }) =>
       // A number or an address alone is never what is asked.
-      asks || digitsIn(text) < DIGITS_OF_DATA ? (shownSentence(text, asks) ?? []) : [],
+      asks || digitsIn(text) < DIGITS_OF_DATA ? (askedSentenceOf(text, asks) ?? []) : [],
     );
-    if (shown.length > 0) return chosen([...new Map(shown.map((one) => [one.text, one])).values()]);
+    if (candidates.length > 0) return chosen([...new Map(candidates.map((one) => [one.text, one])).values()]);
   }
   return [];
 }
@@ -101,7 +101,7 @@ export function askedSentences(
 /** Returns the first statement of a turn that says enough, for a turn that asks nothing; null if there is none. */
 export function statedSentence(content: string): AskedSentence | null {
   for (const sentence of ownSentences(content)) {
-    const stated = shownSentence(sentence, false);
+    const stated = askedSentenceOf(sentence, false);
     if (stated !== null && stated.content >= (isUnspaced(stated.text) ? 2 : 3))
       return { ...stated, telling: 0 };
   }
@@ -111,7 +111,7 @@ export function statedSentence(content: string): AskedSentence | null {
 /** The sentences of a turn up to the sign-off of a letter ("Kind regards, …"), without code. */
 function ownSentences(content: string): string[] {
   const sentences = sentencesOf(truncate(content, READ_LENGTH).replace(CODE, '\n')).slice(0, MOST_SENTENCES);
-  const end = sentences.findIndex((sentence) => SIGN_OFFS.endAt(shownWordsOf(sentence, 6), 0) > 0);
+  const end = sentences.findIndex((sentence) => SIGN_OFFS.endAt(phraseWordsOf(sentence, 6), 0) > 0);
   return sentences.slice(0, end < 0 ? undefined : end).filter((sentence) => !isCode(sentence));
 }
 
@@ -132,17 +132,21 @@ function digitsIn(sentence: string): number {
 }
 
 /** Chooses the sentences that ask. A complaint after a question or wish only explains it. */
-function chosen(shown: readonly AskedSentence[]): AskedSentence[] {
-  const wish = shown.findIndex(({ asks, content }) => asks === 'question' && content >= ENOUGH);
-  const asking = shown.filter(
+function chosen(candidates: readonly AskedSentence[]): AskedSentence[] {
+  const wish = candidates.findIndex(({ asks, content }) => asks === 'question' && content >= ENOUGH);
+  const asking = candidates.filter(
     ({ asks }, place) => asks === 'question' || (asks === 'complaint' && (wish < 0 || place < wish)),
   );
-  const stated = shown.find(({ content }) => content >= ENOUGH);
+  const stated = candidates.find(({ content }) => content >= ENOUGH);
   const isClear = asking.some(({ content, refers }) => content >= ENOUGH && !refers);
   // The statement before an unclear question tells what it is about: "No invoice came. Could you send it?"
-  if (!isClear && stated !== undefined && shown.indexOf(stated) < shown.indexOf(asking[0] ?? stated))
+  if (
+    !isClear &&
+    stated !== undefined &&
+    candidates.indexOf(stated) < candidates.indexOf(asking[0] ?? stated)
+  )
     asking.unshift(stated);
-  const first = asking[0] ?? stated ?? shown[0]!;
+  const first = asking[0] ?? stated ?? candidates[0]!;
   return (asking.length > 0 ? asking : [first]).map((asked) => {
     // A question with enough content is the point of its turn: "I want to run it at home. Which computer is the best
     // for that?"
@@ -154,28 +158,28 @@ function chosen(shown: readonly AskedSentence[]): AskedSentence[] {
 }
 
 /** The sentence as it is shown; null if it says nothing. */
-function shownSentence(sentence: string, isComplaint: boolean): AskedSentence | null {
+function askedSentenceOf(sentence: string, isComplaint: boolean): AskedSentence | null {
   const line = withoutHesitations(sentence.replace(/\s+/gu, ' '));
   const text = withoutData(withoutCourtesies(line));
   if (!saysSomething(text)) return null;
   const content = contentCount(text, VAGUE);
   const isVague = content < ENOUGH && contentCount(text) > content;
-  const words = shownWordsOf(text, 40);
-  const lineWords = shownWordsOf(line, 8);
+  const words = phraseWordsOf(text, 40);
+  const lineWords = phraseWordsOf(line, 8);
   const opening = isUnspaced(text) ? -1 : openingIn(text, words);
   // Words before the wish do not belong to it: "This sounds good, could you find …".
   const wish = words.slice(Math.max(0, opening));
   const isOpened = opening >= 0 || wishes(text, words) || wishes(line, lineWords);
   const isQuestion = isOpened || isMarkedQuestion(text);
-  const other = SHOWN.alternatives.firstIn(text, words);
+  const other = TEXT_PHRASES.alternatives.firstIn(text, words);
   return {
     text,
     content,
     asks: isQuestion ? 'question' : isComplaint ? 'complaint' : 'nothing',
-    isInformation: isQuestion && asksToBeTold(text, words, opening),
+    isInformation: isQuestion && asksForInformation(text, words, opening),
     adds: addsMore(text, words) || addsMore(line, lineWords) || addsMore('', wish),
-    refers: SHOWN.references.firstIn(text, wish) >= 0,
-    isAnother: other >= 0 && !words.slice(0, other).some(({ key }) => SHOWN.negations.hasWord(key)),
+    refers: TEXT_PHRASES.references.firstIn(text, wish) >= 0,
+    isAnother: other >= 0 && !words.slice(0, other).some(({ key }) => TEXT_PHRASES.negations.hasWord(key)),
     telling: isVague
       ? content
       : Math.min(content, TELLING.richest) * 2 +
@@ -184,8 +188,8 @@ function shownSentence(sentence: string, isComplaint: boolean): AskedSentence | 
 }
 
 /** True if a sentence begins with "please", "I would like to", "how" and the like, or adds a further matter. */
-function wishes(text: string, words: readonly ShownWord[]): boolean {
-  const { openings, directives, questionWords, leads, asides } = SHOWN;
+function wishes(text: string, words: readonly PhraseWord[]): boolean {
+  const { openings, directives, questionWords, leads, asides } = TEXT_PHRASES;
   if (WISHES.has(words[0]?.key ?? '') || addsMore(text, words)) return true;
   if (isUnspaced(text))
     return (
@@ -201,10 +205,10 @@ function wishes(text: string, words: readonly ShownWord[]): boolean {
 }
 
 /** Index of the word at which a clause begins with "I would like to", "can you" and the like; -1 if none does. */
-function openingIn(text: string, words: readonly ShownWord[]): number {
+function openingIn(text: string, words: readonly PhraseWord[]): number {
   return words.findIndex((word, at) => {
-    const end = SHOWN.openings.endAt(words, at);
-    if (end === at && SHOWN.directives.endAt(words, at) === at) return false;
+    const end = TEXT_PHRASES.openings.endAt(words, at);
+    if (end === at && TEXT_PHRASES.directives.endAt(words, at) === at) return false;
     const before = words[at - 1];
     if (before === undefined || (end > at + 1 && CONJUNCTIONS.has(before.key))) return true;
     return /[,;–—-]\s?$/u.test(text.slice(before.end, word.start));
@@ -212,8 +216,8 @@ function openingIn(text: string, words: readonly ShownWord[]): number {
 }
 
 /** True for "Is there a pool?"; false for "Could you book it?" and "I need a pool?". */
-function asksToBeTold(text: string, words: readonly ShownWord[], opening: number): boolean {
-  const { inquiries, directives, questionWords, openings } = SHOWN;
+function asksForInformation(text: string, words: readonly PhraseWord[], opening: number): boolean {
+  const { inquiries, directives, questionWords, openings } = TEXT_PHRASES;
   if (isUnspaced(text)) {
     const isQuestion = endsInQuestionMark(text) || questionWords.firstIn(text, words) >= 0;
     return inquiries.firstIn(text, words) >= 0 || (isQuestion && directives.firstIn(text, words) < 0);
@@ -225,8 +229,8 @@ function asksToBeTold(text: string, words: readonly ShownWord[], opening: number
 }
 
 /** True if one of the first words adds a further matter: "could you also find". */
-function addsMore(text: string, words: readonly ShownWord[]): boolean {
-  const { additions } = SHOWN;
+function addsMore(text: string, words: readonly PhraseWord[]): boolean {
+  const { additions } = TEXT_PHRASES;
   return (
     additions.unspacedAt(text, 0) > 0 || [0, 1, 2, 3].some((place) => additions.endAt(words, place) > place)
   );
@@ -234,9 +238,9 @@ function addsMore(text: string, words: readonly ShownWord[]): boolean {
 
 /** True if a turn begins with yes or no, as answers do. `isDenial`: counts only no. */
 export function beginsWithReply(content: string, isDenial = false): boolean {
-  const { courtesies, contrasts, negations, replies } = SHOWN;
+  const { courtesies, contrasts, negations, replies } = TEXT_PHRASES;
   const start = content.slice(0, 80).trimStart();
-  const words = shownWordsOf(start, 6);
+  const words = phraseWordsOf(start, 6);
   // "No problem" denies nothing, and "no, but …" brings up more.
   if (courtesies.endAt(words, 0) > 1 || [1, 2].some((place) => contrasts.endAt(words, place) > place))
     return false;

@@ -10,7 +10,7 @@ import { contentCount } from '../shortening/phrase-set.ts';
 import { isCode } from '../shortening/program-text.ts';
 import { shortened, withoutWeakEnd } from '../shortening/shortening.ts';
 import { isUnspaced } from '../document/words.ts';
-import { isHidden, LEFT_OUT, readSentence, withoutTag, type SaidSentence } from './said-sentence.ts';
+import { isHidden, LEFT_OUT, readSentence, withoutTag, type ScoredSentence } from './scored-sentence.ts';
 
 /** The part of a turn that is read: its first UTF-16 units, and at most this many sentences of them. */
 const READ_LENGTH = 2400;
@@ -61,7 +61,7 @@ export const AWAITED = ['nothing', 'answer', 'choice', 'confirmation', 'more'] a
 export type Awaited = (typeof AWAITED)[number];
 
 /** A sentence that may be the answer. */
-interface AnswerSentence extends SaidSentence {
+interface AnswerSentence extends ScoredSentence {
   /** True if it states what is about to be done, to be confirmed: no answer by itself. */
   readonly isRecap: boolean;
 }
@@ -89,23 +89,23 @@ export function readAnswer(content: string): AssistantAnswer {
     .replace(CODE, `\n${LEFT_OUT}\n`)
     .replace(LINK, '$1')
     .replace(MARKUP, '');
-  const said = sentencesOf(text).slice(0, MOST_SENTENCES).flatMap(withoutTag).map(readSentence);
-  const confirm = said.findIndex(({ asksToConfirm }) => asksToConfirm);
+  const scored = sentencesOf(text).slice(0, MOST_SENTENCES).flatMap(withoutTag).map(readSentence);
+  const confirm = scored.findIndex(({ asksToConfirm }) => asksToConfirm);
   // A recap follows "please confirm", or stands before "is that correct?".
-  const recapFrom = confirm > 0 && said[confirm]!.act === 'ask' ? confirm - 1 : confirm;
-  const sentences = said.map((_, place) => {
+  const recapFrom = confirm > 0 && scored[confirm]!.act === 'ask' ? confirm - 1 : confirm;
+  const sentences = scored.map((_, place) => {
     const isRecap = confirm >= 0 && place >= recapFrom;
-    return { ...answerOf(said, place, isRecap), isRecap };
+    return { ...answerOf(scored, place, isRecap), isRecap };
   });
   const first = sentences.find(({ score, act }) => score >= STATEMENT && act !== 'suggest');
   const refusal = sentences.find(({ act }) => act === 'refuse');
-  const last = said.at(-1);
+  const last = scored.at(-1);
   const offersMore = last?.act === 'ask' && last.manners !== 'none';
-  const asksBack = said.some((sentence) => sentence.asksBack);
-  const handsOver = said.some(({ act }) => act === 'hand-over');
+  const asksBack = scored.some((sentence) => sentence.asksBack);
+  const handsOver = scored.some(({ act }) => act === 'hand-over');
   return {
     sentences,
-    awaits: awaitedBy(said, { offersMore, asksBack, confirms: confirm >= 0 }),
+    awaits: awaitedBy(scored, { offersMore, asksBack, confirms: confirm >= 0 }),
     asksBack,
     handsOver,
     refuses:
@@ -119,12 +119,12 @@ export function readAnswer(content: string): AssistantAnswer {
 }
 
 function awaitedBy(
-  said: readonly SaidSentence[],
+  scored: readonly ScoredSentence[],
   { offersMore, asksBack, confirms }: { offersMore: boolean; asksBack: boolean; confirms: boolean },
 ): Awaited {
   if (offersMore) return 'more';
   if (confirms) return 'confirmation';
-  return said.some(({ act }) => act === 'suggest') ? 'choice' : asksBack ? 'answer' : 'nothing';
+  return scored.some(({ act }) => act === 'suggest') ? 'choice' : asksBack ? 'answer' : 'nothing';
 }
 
 /** The sentence to be confirmed that names most, without "please confirm:". */
@@ -143,12 +143,12 @@ function recapIn(sentences: readonly AnswerSentence[]): string {
 }
 
 /** A sentence as an answer to any request: with the list that it leads up to, and without redacted parts. */
-function answerOf(said: readonly SaidSentence[], place: number, isRecap: boolean): SaidSentence {
-  const sentence = said[place]!;
-  const next = said[place + 1];
+function answerOf(scored: readonly ScoredSentence[], place: number, isRecap: boolean): ScoredSentence {
+  const sentence = scored[place]!;
+  const next = scored[place + 1];
   const isHead = /[:：]$/u.test(sentence.text) && !sentence.isListed;
   const leads = isHead || (next?.isListed === true && !sentence.isListed && !endsSentence(sentence.text));
-  const items = leads ? itemsAfter(said, place) : [];
+  const items = leads ? itemsAfter(scored, place) : [];
   const whole = items.length > (isHead ? 0 : 1) ? withItems(sentence.text, items) : null;
   const text = (whole ?? (isHead ? withoutWeakEnd(withoutColon(sentence.text)) : sentence.text))
     .replace(/\s+/gu, ' ')
@@ -160,19 +160,19 @@ function answerOf(said: readonly SaidSentence[], place: number, isRecap: boolean
     score = Math.max(score, LEADS_TO_CODE);
   else if (leads && sentence.act !== 'done') score -= isHead ? 1.5 : 0.8;
   // A sentence below the items of a list explains one of them.
-  if (!sentence.isListed && said.slice(0, place).some(({ isListed }) => isListed)) score -= 0.35;
+  if (!sentence.isListed && scored.slice(0, place).some(({ isListed }) => isListed)) score -= 0.35;
   const act = isRecap && sentence.act === 'done' ? 'answer' : sentence.act;
   return { ...sentence, act, score, text: isOwn ? text : withoutHidden(text) };
 }
 
 /** The items of the list that a sentence leads up to; none if several of them are redacted. */
-function itemsAfter(said: readonly SaidSentence[], place: number): string[] {
-  if (said[place + 1]?.isListed !== true) return [];
-  const items = said
+function itemsAfter(scored: readonly ScoredSentence[], place: number): string[] {
+  if (scored[place + 1]?.isListed !== true) return [];
+  const items = scored
     .slice(place + 1)
     .flatMap(({ isListed, text }) => (isListed ? [text.replace(/[.;,。；，]$/u, '')] : []));
-  const shown = items.filter((item) => !item.includes(HIDDEN));
-  return items.length - shown.length > 1 ? [] : shown;
+  const unredacted = items.filter((item) => !item.includes(HIDDEN));
+  return items.length - unredacted.length > 1 ? [] : unredacted;
 }
 
 /** A sentence with as many of the items below it as fit; a long item is cut to its head. */

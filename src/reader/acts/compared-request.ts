@@ -45,8 +45,8 @@ export function comparedBy(
 }
 
 /** The part of a request's text that is kept. */
-export function keptText(shown: string): string {
-  return truncate(shown, KEPT_TEXT);
+export function keptText(redacted: string): string {
+  return truncate(redacted, KEPT_TEXT);
 }
 
 /** Languages that write every noun with a capital, so that a capital tells no name. */

@@ -122,7 +122,7 @@ type Readings = ReadonlyMap<string, TextReading>;
 
 /**
  * The texts to embed: what is missing, or the request and each of its sentences if there are several. Any sentence may
- * turn out to be boilerplate.
+ * turn out to be templates.
  */
 function embeddedTexts({ kind, request, sentences, gap }: Finding): readonly string[] {
   if (gap !== null && gap.words !== '') return [gap.words];

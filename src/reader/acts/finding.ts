@@ -17,7 +17,7 @@ import { QUESTION_MARK } from '../document/question-marks.ts';
 import { analysedPart } from '../document/normalise.ts';
 import { alternatives } from '../document/patterns.ts';
 import { requestParts } from '../document/request-parts.ts';
-import { stanceOf } from './tables/assistant-turn.ts';
+import { assistantActOf } from './tables/assistant-turn.ts';
 import { detectGap } from './gaps.ts';
 import type { Heads } from './heads.ts';
 import { readSentence, wishesMore } from './read-sentence.ts';
@@ -72,12 +72,12 @@ export function findInEach(
   const signals = each('user', detectSignals);
   const ofUsers = each('user', (text, place) => findingOfUser(text, signals[place]!));
   const gaps = each('assistant', (text) => detectGap(text, heads.gap));
-  const stances = each('assistant', (text, place) => stanceOf(text, gaps[place] !== null));
+  const acts = each('assistant', (text, place) => assistantActOf(text, gaps[place] !== null));
   return turns.map(
     (_, place) =>
       ofUsers[place] ?? {
         ...NOTHING,
-        ...(stances[place] === undefined ? {} : { stance: stances[place] }),
+        ...(acts[place] === undefined ? {} : { act: acts[place] }),
         gap: gaps[place] ?? null,
       },
   );

@@ -49,24 +49,24 @@ export function edgesOf(content: string): string {
   return `${content.slice(0, EDGES / 2)}\n${content.slice(-EDGES / 2)}`;
 }
 
-export interface SaidPhrases {
+export interface PhrasesInText {
   readonly kinds: ReadonlySet<RepeatPhrase>;
   /** True if the text holds a negation. */
   readonly denies: boolean;
 }
 
 /** A text for the detection of repeats. Its phrases and words are read on first use. */
-export class SaidText {
+export class RepeatText {
   /** The text; `edgesOf` it for a long turn. */
   readonly text: string;
-  #phrases: SaidPhrases | null = null;
+  #phrases: PhrasesInText | null = null;
   #words: readonly number[] | null = null;
 
   constructor(text: string) {
     this.text = text;
   }
 
-  get phrases(): SaidPhrases {
+  get phrases(): PhrasesInText {
     return (this.#phrases ??= phrasesIn(this.text));
   }
 
@@ -99,7 +99,7 @@ export function hashOf(stem: string): number {
 }
 
 /** The phrases in a text. Takes time linear in its length: pass `edgesOf` a long text. */
-export function phrasesIn(text: string): SaidPhrases {
+export function phrasesIn(text: string): PhrasesInText {
   const { matcher, negations } = shipped();
   const { matches, tokens } = matcher.match(text);
   return {

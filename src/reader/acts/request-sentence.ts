@@ -22,17 +22,17 @@ const LEAST_SCORE = 0.1;
 /** Most sentences that are weighed: the first ones. */
 const MAX_SENTENCES = 60;
 /** Most sentences that are returned: the ones with the highest scores. */
-const MOST_TOLD = 8;
+const MOST_KEPT = 8;
 
 /** Scores how much a sentence looks like the request of its turn; 0 if its act cannot belong to one. */
-function scoreOf(said: UserSentence, act: UserAct): number {
+function scoreOf(sentence: UserSentence, act: UserAct): number {
   if (act === 'about-assistant' || act === 'nothing' || act === 'complaint') return 0;
   if (act === 'give') return LEAST_SCORE;
   return (
-    0.25 * Math.min(said.content, ENOUGH_CONTENT) +
+    0.25 * Math.min(sentence.content, ENOUGH_CONTENT) +
     (act === 'request' ? 1 : 0) +
-    (said.complains ? 0.5 : 0) +
-    (said.isQuestion ? 0.4 : 0)
+    (sentence.complains ? 0.5 : 0) +
+    (sentence.isQuestion ? 0.4 : 0)
   );
 }
 
@@ -43,12 +43,12 @@ export interface ReadRequest {
   /** The topic of a turn that only asks the assistant about itself; else null. */
   readonly aboutAssistant: string | null;
   /** At most 8, in the order of the turn. */
-  readonly sentences: readonly ToldSentence[];
+  readonly sentences: readonly CandidateSentence[];
 }
 
-type ToldSentence = Omit<RequestSentence, 'vector'>;
+type CandidateSentence = Omit<RequestSentence, 'vector'>;
 
-interface WeighedSentence extends ToldSentence {
+interface WeighedSentence extends CandidateSentence {
   readonly read: ReadSentence;
 }
 
@@ -64,19 +64,19 @@ export function readRequest(text: string, isComplaint = true): ReadRequest {
   for (const sentence of sentencesOf(text).slice(0, MAX_SENTENCES)) {
     const parts = wordCount(sentence) <= LONG_SENTENCE ? [sentence] : clausesOf(sentence);
     for (const part of parts) {
-      const said = new UserSentence(part, isComplaint);
-      const act = userActOf(said);
-      aboutAssistant ??= said.aboutAssistant;
-      const score = scoreOf(said, act);
+      const sentence = new UserSentence(part, isComplaint);
+      const act = userActOf(sentence);
+      aboutAssistant ??= sentence.aboutAssistant;
+      const score = scoreOf(sentence, act);
       if (score === 0) continue;
       const asks = act === 'request' || act === 'question' || act === 'problem';
       weighed.push({
         text: part.trim(),
         score,
-        words: wordCount(said.folded),
+        words: wordCount(sentence.folded),
         asks,
         key: 0,
-        read: said.read,
+        read: sentence.read,
       });
     }
   }
@@ -87,14 +87,14 @@ export function readRequest(text: string, isComplaint = true): ReadRequest {
     text: withoutLead(sentence.text, read),
   }));
   const request = joinedSentences(chosenSentences(sentences));
-  return { request, aboutAssistant: null, sentences: told(sentences) };
+  return { request, aboutAssistant: null, sentences: keepHighest(sentences) };
 }
 
-function told(sentences: readonly ToldSentence[]): ToldSentence[] {
+function keepHighest(sentences: readonly CandidateSentence[]): CandidateSentence[] {
   const most =
-    sentences.length <= MOST_TOLD
+    sentences.length <= MOST_KEPT
       ? sentences
-      : sentences.toSorted((a, b) => b.score - a.score).slice(0, MOST_TOLD);
+      : sentences.toSorted((a, b) => b.score - a.score).slice(0, MOST_KEPT);
   return sentences
     .filter((sentence) => most.includes(sentence))
     .map((sentence) => ({ ...sentence, key: sentenceKey(sentence.text) }));

@@ -1,25 +1,25 @@
 /**
  * The phrases of satisfaction and dissatisfaction in `lexicon/<language>/signals.json`, and the signal of each kind.
- * Each kind is declared once, in `SAID`.
+ * Each kind is declared once, in `SIGNAL_PHRASES`.
  *
  * Test: test/reader/acts/signals.test.ts.
  */
-import { STANCES, type Stance } from '../../domain/facts.ts';
+import { ASSISTANT_ACTS, type AssistantAct } from '../../domain/facts.ts';
 import type { SignalKey } from '../../domain/signal-kinds.ts';
 import { once } from '../document/once.ts';
 import { loadPhraseFiles, type PhraseFile } from '../phrases/phrase-files.ts';
 import { PhraseMatcher } from '../phrases/phrase-matcher.ts';
 
-/** Stances after which a courtesy speaks of an answer; after others it is mere politeness, or answers a question. */
-const ANSWERED: readonly Stance[] = ['answered', 'asked-if-helped', 'asked-for-more'];
-/** Stances after which a turn answers no question. */
-const NOT_ASKED = STANCES.filter((stance) => stance !== 'asked' && stance !== 'asked-about');
-const NOT_REFUSED = STANCES.filter((stance) => stance !== 'unable');
+/** Acts after which a courtesy speaks of an answer; after others it is mere politeness, or answers a question. */
+const ANSWERED: readonly AssistantAct[] = ['answered', 'asked-if-helped', 'asked-for-more'];
+/** Acts after which a turn answers no question. */
+const NOT_ASKED = ASSISTANT_ACTS.filter((act) => act !== 'asked' && act !== 'asked-about');
+const NOT_REFUSED = ASSISTANT_ACTS.filter((act) => act !== 'unable');
 
 interface Meaning {
   readonly type: 'SAT' | 'DSAT';
   readonly keys: readonly SignalKey[];
-  readonly needs: readonly Stance[];
+  readonly needs: readonly AssistantAct[];
   /** A courtesy counts only if the turn says nothing else, and not before a contrast. */
   readonly courtesy?: true;
   /** Counts only if the turn says nothing besides. */
@@ -38,10 +38,10 @@ interface Meaning {
  * and an answer after a question. `leaves`: the user goes on without the assistant ("I'll call them"), perhaps on its
  * advice.
  */
-export const SAID = {
+export const SIGNAL_PHRASES = {
   thanks: { type: 'SAT', keys: ['gratitude'], needs: ANSWERED, courtesy: true },
   warm: { type: 'SAT', keys: ['gratitude'], needs: NOT_REFUSED, courtesy: true },
-  praise: { type: 'SAT', keys: ['praise'], needs: STANCES },
+  praise: { type: 'SAT', keys: ['praise'], needs: ASSISTANT_ACTS },
   approval: {
     type: 'SAT',
     keys: ['praise'],
@@ -49,7 +49,7 @@ export const SAID = {
     courtesy: true,
     alone: true,
   },
-  solved: { type: 'SAT', keys: ['problem-solved'], needs: STANCES },
+  solved: { type: 'SAT', keys: ['problem-solved'], needs: ASSISTANT_ACTS },
   closing: { type: 'SAT', keys: ['positive-closing'], needs: ANSWERED, courtesy: true },
   acknowledgement: {
     type: 'SAT',
@@ -60,9 +60,15 @@ export const SAID = {
   },
   yes: { type: 'SAT', keys: ['praise'], needs: ['asked-if-helped'] },
   no: { type: 'DSAT', keys: ['correction'], needs: ['answered'] },
-  failed: { type: 'DSAT', keys: ['negative-feedback'], needs: STANCES, inQuestions: true, aboutThing: true },
-  'bad-answer': { type: 'DSAT', keys: ['negative-feedback'], needs: STANCES, aboutThing: true },
-  correction: { type: 'DSAT', keys: ['correction'], needs: STANCES, inQuestions: true },
+  failed: {
+    type: 'DSAT',
+    keys: ['negative-feedback'],
+    needs: ASSISTANT_ACTS,
+    inQuestions: true,
+    aboutThing: true,
+  },
+  'bad-answer': { type: 'DSAT', keys: ['negative-feedback'], needs: ASSISTANT_ACTS, aboutThing: true },
+  correction: { type: 'DSAT', keys: ['correction'], needs: ASSISTANT_ACTS, inQuestions: true },
   rejection: {
     type: 'DSAT',
     keys: ['correction'],
@@ -75,22 +81,28 @@ export const SAID = {
     needs: NOT_ASKED,
     inQuestions: true,
   },
-  told: { type: 'DSAT', keys: ['ignored-instruction'], needs: STANCES, inQuestions: true },
-  wrong: { type: 'DSAT', keys: ['factual-error'], needs: STANCES, aboutThing: true },
+  told: { type: 'DSAT', keys: ['ignored-instruction'], needs: ASSISTANT_ACTS, inQuestions: true },
+  wrong: { type: 'DSAT', keys: ['factual-error'], needs: ASSISTANT_ACTS, aboutThing: true },
   doubt: { type: 'DSAT', keys: ['factual-error'], needs: NOT_ASKED, inQuestions: true, aboutThing: true },
-  repeat: { type: 'DSAT', keys: ['repetition'], needs: STANCES, inQuestions: true },
-  vague: { type: 'DSAT', keys: ['insufficient-detail'], needs: STANCES, inQuestions: true, aboutThing: true },
-  angry: { type: 'DSAT', keys: ['frustration'], needs: STANCES, inQuestions: true, aboutThing: true },
-  irony: { type: 'DSAT', keys: ['frustration'], needs: STANCES, inQuestions: true },
-  'gives-up': { type: 'DSAT', keys: ['gives-up'], needs: STANCES },
+  repeat: { type: 'DSAT', keys: ['repetition'], needs: ASSISTANT_ACTS, inQuestions: true },
+  vague: {
+    type: 'DSAT',
+    keys: ['insufficient-detail'],
+    needs: ASSISTANT_ACTS,
+    inQuestions: true,
+    aboutThing: true,
+  },
+  angry: { type: 'DSAT', keys: ['frustration'], needs: ASSISTANT_ACTS, inQuestions: true, aboutThing: true },
+  irony: { type: 'DSAT', keys: ['frustration'], needs: ASSISTANT_ACTS, inQuestions: true },
+  'gives-up': { type: 'DSAT', keys: ['gives-up'], needs: ASSISTANT_ACTS },
   leaves: { type: 'DSAT', keys: ['gives-up'], needs: ['unable'], unthanked: true },
-  human: { type: 'DSAT', keys: ['gives-up'], needs: STANCES, inQuestions: true },
+  human: { type: 'DSAT', keys: ['gives-up'], needs: ASSISTANT_ACTS, inQuestions: true },
 } as const satisfies Record<string, Meaning>;
 
-export type Said = keyof typeof SAID;
+export type SignalPhrase = keyof typeof SIGNAL_PHRASES;
 
-export function meaningOf(said: Said): Meaning {
-  return SAID[said];
+export function meaningOf(phrase: SignalPhrase): Meaning {
+  return SIGNAL_PHRASES[phrase];
 }
 
 /**
@@ -104,18 +116,18 @@ const OF_USERS = ['earlier', 'task'] as const;
 const BESIDE = ['wants', 'polite', 'ends', 'agrees', 'insists'] as const;
 const OF_ASSISTANTS = ['asks-if-helped', 'asks-for-more', 'asks-about', 'asks', 'unable', 'waits'] as const;
 
-export type UserPhrase = Said | (typeof OF_USERS)[number];
+export type UserPhrase = SignalPhrase | (typeof OF_USERS)[number];
 export type BesidePhrase = (typeof BESIDE)[number];
 export type AssistantPhrase = (typeof OF_ASSISTANTS)[number];
 
 /** True for a kind that may become a signal. */
-export function isSaid(kind: UserPhrase): kind is Said {
-  return kind in SAID;
+export function isSignalPhrase(kind: UserPhrase): kind is SignalPhrase {
+  return kind in SIGNAL_PHRASES;
 }
 
 /** The matchers for users and assistants. Throws SetupError at the first call if a file cannot be used. */
 export const signalPhrases = once(() => {
-  const ofUsers: readonly UserPhrase[] = [...(Object.keys(SAID) as Said[]), ...OF_USERS];
+  const ofUsers: readonly UserPhrase[] = [...(Object.keys(SIGNAL_PHRASES) as SignalPhrase[]), ...OF_USERS];
   const kinds = [...ofUsers, ...BESIDE, ...OF_ASSISTANTS];
   const files = loadPhraseFiles({ purpose: 'signals', kinds, checked: false });
   const matcherOf = <Kind extends (typeof kinds)[number]>(of: readonly Kind[]): PhraseMatcher<Kind> =>

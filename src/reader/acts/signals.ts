@@ -4,7 +4,7 @@
  *
  * Test: test/reader/acts/signals.test.ts.
  */
-import type { SignalCandidate, Stance } from '../../domain/facts.ts';
+import type { SignalCandidate, AssistantAct } from '../../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
 import type { Clause } from '../phrases/clauses.ts';
 import type { Match, MatchedText } from '../phrases/phrase-matcher.ts';
@@ -13,10 +13,10 @@ import { quotationsOf } from '../document/quotations.ts';
 import { isFoldedStopWord } from '../document/words.ts';
 import {
   endsOf,
-  isSaid,
+  isSignalPhrase,
   meaningOf,
   signalPhrases,
-  type Said,
+  type SignalPhrase,
   type BesidePhrase,
   type UserPhrase,
 } from './signal-phrases.ts';
@@ -26,10 +26,10 @@ const MOST_BESIDE_APPROVAL = 0;
 /** With more content words before them, thanks are mere politeness: "I need a taxi, thanks". */
 const MOST_BEFORE_THANKS = 5;
 
-/** Beside this many content words, thanks and approval speak of what the turn tells, so they count after `TOLD` too. */
-const LEAST_TOLD = 3;
-const TOLD: readonly Stance[] = ['waiting', 'asked'];
-const ASKED: readonly Stance[] = ['asked', 'asked-about'];
+/** Beside this many content words, thanks and approval speak of what the turn tells, so they count after `AFTER_CONTENT` too. */
+const LEAST_CONTENT = 3;
+const AFTER_CONTENT: readonly AssistantAct[] = ['waiting', 'asked'];
+const ASKED: readonly AssistantAct[] = ['asked', 'asked-about'];
 
 /** A turn with fewer words, courtesies left out, understood only that something was said. */
 const LEAST_OF_INSIGHT = 4;
@@ -42,7 +42,7 @@ const MOST_BESIDE = { complaint: 10, anger: 2 } as const;
 
 /** A phrase that counts, in words of the user. */
 interface Hit {
-  readonly said: Said;
+  readonly phrase: SignalPhrase;
   readonly start: number;
   readonly end: number;
   readonly clause: number;
@@ -53,17 +53,17 @@ interface Hit {
  */
 export function detectSignals(content: string): SignalCandidate[] {
   const text = signalPhrases().user.match(endsOf(content));
-  const heard = heardIn(text);
-  const { hits, courtesies } = heard;
+  const turn = matchedIn(text);
+  const { hits, courtesies } = turn;
   const type = typeOfTurn(hits, text);
   if (type === null) return [];
   const first = text.matches.some(({ kind }) => kind === 'earlier');
-  const beside = wordsBeside(text, heldTokens(heard), 0, text.tokens.length);
+  const beside = wordsBeside(text, heldTokens(turn), 0, text.tokens.length);
   const isBare = beside === 0;
   const endings = courtesies.filter(({ kind }) => kind === 'ends');
-  const isThanked = hits.some(({ said }) => said === 'thanks');
+  const isThanked = hits.some(({ phrase }) => phrase === 'thanks');
   const found = new Map<SignalKey, SignalCandidate>();
-  const add = (key: SignalKey, needs: readonly Stance[], isFirst: boolean): void => {
+  const add = (key: SignalKey, needs: readonly AssistantAct[], isFirst: boolean): void => {
     const known = found.get(key);
     found.set(key, {
       key,
@@ -72,69 +72,70 @@ export function detectSignals(content: string): SignalCandidate[] {
     });
   };
   for (const hit of hits) {
-    const { said } = hit;
-    const { type: own, needs, keys } = meaningOf(said);
+    const { phrase } = hit;
+    const { type: own, needs, keys } = meaningOf(phrase);
     if (own !== type) continue;
     // "No, that's all, thanks" declines more help; "thank you for the help" does not.
     const declines =
-      said === 'closing'
+      phrase === 'closing'
         ? endings.some((end) => overlap(end, hit))
-        : said === 'thanks' && isBare && endings.length > 0 && endsClause(hit.end, text);
+        : phrase === 'thanks' && isBare && endings.length > 0 && endsClause(hit.end, text);
     // A user who tells something beside thanks or approval neither just waits nor takes an offer.
-    const isTold = (said === 'thanks' || said === 'approval') && beside >= LEAST_TOLD && asksNothing(heard);
-    const muted = new Set(answersTo(hit, heard, isBare));
+    const hasContent =
+      (phrase === 'thanks' || phrase === 'approval') && beside >= LEAST_CONTENT && asksNothing(turn);
+    const muted = new Set(answersTo(hit, turn, isBare));
     if (declines) muted.add('asked-for-more');
     // "Never mind then, thanks" accepts a refusal.
-    if (said === 'gives-up' && isThanked) muted.add('unable');
-    const after = [...needs, ...(isTold ? TOLD : [])].filter((stance) => !muted.has(stance));
-    for (const key of keys) add(key, after, first || (said === 'thanks' && isBare));
+    if (phrase === 'gives-up' && isThanked) muted.add('unable');
+    const after = [...needs, ...(hasContent ? AFTER_CONTENT : [])].filter((act) => !muted.has(act));
+    for (const key of keys) add(key, after, first || (phrase === 'thanks' && isBare));
   }
-  if (type === 'DSAT' && hits.some(({ said }) => said === 'no'))
+  if (type === 'DSAT' && hits.some(({ phrase }) => phrase === 'no'))
     add('negative-feedback', ['asked-if-helped'], false);
   return SIGNALS.flatMap(({ key }) => found.get(key) ?? []);
 }
 
 /**
- * The stances after which a hit may be a mere answer: "sounds good" takes an offer, "it is broken" tells what is wrong.
+ * The acts after which a hit may be a mere answer: "sounds good" takes an offer, "it is broken" tells what is wrong.
  * A phrase that insists ("still", "your tip") answers nothing.
  */
-function answersTo(hit: Hit, heard: Heard, isBare: boolean): readonly Stance[] {
-  const { said } = hit;
-  const { type, aboutThing } = meaningOf(said);
+function answersTo(hit: Hit, turn: MatchedTurn, isBare: boolean): readonly AssistantAct[] {
+  const { phrase } = hit;
+  const { type, aboutThing } = meaningOf(phrase);
   // "Got it" waits for more; "now it makes sense" has understood.
-  if (said === 'acknowledgement' && wordsOf(heard) < LEAST_OF_INSIGHT) return [...ASKED, 'waiting'];
-  const mayTell = said === 'praise' || said === 'solved';
+  if (phrase === 'acknowledgement' && wordsOf(turn) < LEAST_OF_INSIGHT) return [...ASKED, 'waiting'];
+  const mayTell = phrase === 'praise' || phrase === 'solved';
   if (!mayTell && (type === 'SAT' || aboutThing !== true)) return [];
-  const agrees = heard.courtesies.some((match) => match.kind === 'agrees' && overlap(match, hit));
+  const agrees = turn.courtesies.some((match) => match.kind === 'agrees' && overlap(match, hit));
   if (mayTell && isBare && (agrees || hit.end - hit.start === 1)) return ASKED;
-  if (says(heard, 'insists')) return [];
-  return said === 'wrong' ? ASKED : ['asked-about'];
+  if (says(turn, 'insists')) return [];
+  return phrase === 'wrong' ? ASKED : ['asked-about'];
 }
 
 /** Number of words in a turn, without thanks and polite words beside them. */
-function wordsOf({ text: { tokens }, hits, courtesies }: Heard): number {
+function wordsOf({ text: { tokens }, hits, courtesies }: MatchedTurn): number {
   const polite = new Uint8Array(tokens.length);
-  for (const { said, start, end } of hits) if (said === 'thanks') polite.fill(1, start, end);
+  for (const { phrase, start, end } of hits) if (phrase === 'thanks') polite.fill(1, start, end);
   for (const { kind, start, end } of courtesies) if (kind === 'polite') polite.fill(1, start, end);
   const weights = tokens.map(({ isCharacter }, at) => (polite[at] === 1 ? 0 : isCharacter ? 0.5 : 1));
   return weights.reduce<number>((sum, weight) => sum + weight, 0);
 }
 
 /** The hits in a turn, and the phrases beside them. */
-interface Heard {
+interface MatchedTurn {
   readonly text: MatchedText<UserPhrase>;
   readonly hits: readonly Hit[];
   readonly courtesies: readonly Match<BesidePhrase>[];
 }
 
-function says({ courtesies }: Heard, wanted: BesidePhrase): boolean {
+function says({ courtesies }: MatchedTurn, wanted: BesidePhrase): boolean {
   return courtesies.some(({ kind }) => kind === wanted);
 }
 
 /** The hits in the user's own words: neither quoted, nor given to write or translate, nor denied. */
-function heardIn(text: MatchedText<UserPhrase>): Heard {
+function matchedIn(text: MatchedText<UserPhrase>): MatchedTurn {
   const { matches, tokens, clauses } = text;
-  const nothing: Heard = { text, hits: [], courtesies: [] };
+  const nothing: MatchedTurn = { text, hits: [], courtesies: [] };
   if (matches.length === 0) return nothing;
   const task = matches.find(({ kind }) => kind === 'task');
   if (task !== undefined && task.start <= clauses[0]!.end) return nothing;
@@ -147,12 +148,12 @@ function heardIn(text: MatchedText<UserPhrase>): Heard {
   const hits: Hit[] = [];
   for (const match of matches) {
     const { kind, start, end, negated, denies } = match;
-    if (!isSaid(kind) || isQuoted(match)) continue;
-    const said = negated && !(denies && meaningOf(kind).type === 'DSAT') ? deniedAs(kind) : kind;
-    if (said === null) continue;
+    if (!isSignalPhrase(kind) || isQuoted(match)) continue;
+    const phrase = negated && !(denies && meaningOf(kind).type === 'DSAT') ? deniedAs(kind) : kind;
+    if (phrase === null) continue;
     const clause = clauseOf[end - 1]!;
-    if (clauses[clause]!.isQuestion && meaningOf(said).inQuestions !== true) continue;
-    hits.push({ said, start, end, clause });
+    if (clauses[clause]!.isQuestion && meaningOf(phrase).inQuestions !== true) continue;
+    hits.push({ phrase, start, end, clause });
   }
   if (hits.length === 0) return nothing;
   const courtesies = signalPhrases().beside.match(text.text).matches;
@@ -177,9 +178,9 @@ function endsClause(end: number, { tokens }: MatchedText<UserPhrase>): boolean {
  * The kind that a denied phrase stands for: "not helpful" is a complaint, "it did not work" a failure, "not wrong"
  * nothing.
  */
-function deniedAs(said: Said): Said | null {
-  if (said === 'praise' || said === 'approval') return 'bad-answer';
-  return said === 'solved' ? 'failed' : null;
+function deniedAs(phrase: SignalPhrase): SignalPhrase | null {
+  if (phrase === 'praise' || phrase === 'approval') return 'bad-answer';
+  return phrase === 'solved' ? 'failed' : null;
 }
 
 function clauseByToken(clauses: readonly Clause[], count: number): Int32Array {
@@ -189,28 +190,28 @@ function clauseByToken(clauses: readonly Clause[], count: number): Int32Array {
 }
 
 /** Drops thanks after a request, approving words with a next step, and complaints in a longer story. */
-function withoutPoliteness(heard: Heard): Hit[] {
-  const { text, hits } = heard;
-  const held = heldTokens(heard);
+function withoutPoliteness(turn: MatchedTurn): Hit[] {
+  const { text, hits } = turn;
+  const held = heldTokens(turn);
   const beside = wordsBeside(text, held, 0, text.tokens.length);
-  const isThankful = hits.some(({ said }) => meaningOf(said).type === 'SAT');
-  const leaves = hits.some(({ said }) => meaningOf(said).unthanked === true);
-  const isApproval = !leaves && (beside <= MOST_BESIDE_APPROVAL || asksNothing(heard));
+  const isThankful = hits.some(({ phrase }) => meaningOf(phrase).type === 'SAT');
+  const leaves = hits.some(({ phrase }) => meaningOf(phrase).unthanked === true);
+  const isApproval = !leaves && (beside <= MOST_BESIDE_APPROVAL || asksNothing(turn));
   const besideAnger = (hit: Hit): number => wordsBeside(text, held, ...sentenceOf(hit, text.clauses));
   return hits.filter((hit) => {
-    const { said } = hit;
-    const { aboutThing, alone, type, unthanked } = meaningOf(said);
+    const { phrase } = hit;
+    const { aboutThing, alone, type, unthanked } = meaningOf(phrase);
     if (aboutThing === true && beside > MOST_BESIDE.complaint) return false;
-    if (said === 'angry' && !says(heard, 'insists') && besideAnger(hit) > MOST_BESIDE.anger) return false;
-    if (said === 'thanks' || said === 'warm') return !areThanksForRequest(hit, heard, held);
+    if (phrase === 'angry' && !says(turn, 'insists') && besideAnger(hit) > MOST_BESIDE.anger) return false;
+    if (phrase === 'thanks' || phrase === 'warm') return !areThanksForRequest(hit, turn, held);
     if (unthanked === true && isThankful) return false;
-    if (said === 'praise' && opensRequest(hit, heard)) return false;
+    if (phrase === 'praise' && opensRequest(hit, turn)) return false;
     return alone !== true || type !== 'SAT' || isApproval;
   });
 }
 
 /** True for "That sounds good, please book it": it takes an offer and judges nothing. */
-function opensRequest(hit: Hit, { text: { closings }, courtesies }: Heard): boolean {
+function opensRequest(hit: Hit, { text: { closings }, courtesies }: MatchedTurn): boolean {
   if (!courtesies.some((match) => match.kind === 'agrees' && overlap(match, hit))) return false;
   return (
     courtesies.some(({ kind, start }) => kind === 'wants' && start >= hit.end) ||
@@ -219,7 +220,11 @@ function opensRequest(hit: Hit, { text: { closings }, courtesies }: Heard): bool
 }
 
 /** True if something is asked for before the thanks. Thanks in their own sentence may follow a report. */
-function areThanksForRequest({ start, clause }: Hit, { text, courtesies }: Heard, held: Uint8Array): boolean {
+function areThanksForRequest(
+  { start, clause }: Hit,
+  { text, courtesies }: MatchedTurn,
+  held: Uint8Array,
+): boolean {
   const { clauses, closings } = text;
   if (start === 0) return false;
   const isRequest =
@@ -231,8 +236,8 @@ function areThanksForRequest({ start, clause }: Hit, { text, courtesies }: Heard
 }
 
 /** True if a turn holds neither a wish nor a question. */
-function asksNothing(heard: Heard): boolean {
-  return !says(heard, 'wants') && !heard.text.closings.includes('?');
+function asksNothing(turn: MatchedTurn): boolean {
+  return !says(turn, 'wants') && !turn.text.closings.includes('?');
 }
 
 /** The token range of the sentence in which a hit ends, end exclusive. */
@@ -243,7 +248,7 @@ function sentenceOf({ clause }: Hit, clauses: readonly Clause[]): [number, numbe
 }
 
 /** Marks the tokens of hits, and of courtesies beside them. */
-function heldTokens({ text, hits, courtesies }: Heard): Uint8Array {
+function heldTokens({ text, hits, courtesies }: MatchedTurn): Uint8Array {
   const held = new Uint8Array(text.tokens.length);
   for (const { start, end } of hits) held.fill(1, start, end);
   for (const { kind, start, end } of courtesies)
@@ -274,10 +279,10 @@ function wordsBeside(
  * politeness; a contrasting clause after praise takes the praise back.
  */
 function typeOfTurn(hits: readonly Hit[], { clauses }: MatchedText<UserPhrase>): 'SAT' | 'DSAT' | null {
-  const complaints = hits.filter(({ said }) => meaningOf(said).type === 'DSAT');
-  const approvals = hits.filter(({ said }) => meaningOf(said).type === 'SAT');
+  const complaints = hits.filter(({ phrase }) => meaningOf(phrase).type === 'DSAT');
+  const approvals = hits.filter(({ phrase }) => meaningOf(phrase).type === 'SAT');
   const lastComplaint = Math.max(-1, ...complaints.map(({ clause }) => clause));
-  const judgements = approvals.filter(({ said }) => meaningOf(said).courtesy !== true);
+  const judgements = approvals.filter(({ phrase }) => meaningOf(phrase).courtesy !== true);
   const lastJudgement = Math.max(-1, ...judgements.map(({ clause }) => clause));
   if (complaints.length > 0) {
     const ends = lastJudgement > lastComplaint && !isCountered(lastJudgement, clauses);
@@ -294,7 +299,7 @@ function isCountered(clause: number, clauses: readonly Clause[]): boolean {
 }
 
 /** Complaints without a wish. */
-const WISHLESS: ReadonlySet<Said> = new Set<Said>([
+const WISHLESS: ReadonlySet<SignalPhrase> = new Set<SignalPhrase>([
   'failed',
   'bad-answer',
   'wrong',
@@ -311,9 +316,9 @@ const LONGEST_COMPLAINT = 300;
 export function isOnlyComplaint(sentence: string): boolean {
   if (sentence.length > LONGEST_COMPLAINT) return false;
   const text = signalPhrases().user.match(sentence);
-  const heard = heardIn(text);
-  const complaints = heard.hits.filter(({ said }) => WISHLESS.has(said));
-  const held = heldTokens({ ...heard, hits: complaints });
+  const turn = matchedIn(text);
+  const complaints = turn.hits.filter(({ phrase }) => WISHLESS.has(phrase));
+  const held = heldTokens({ ...turn, hits: complaints });
   return complaints.length > 0 && wordsBeside(text, held, 0, text.tokens.length) === 0;
 }
 

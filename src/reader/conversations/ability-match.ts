@@ -22,7 +22,7 @@ export interface GroupKeys {
 
 /** Weights of a key. Words of the assistant weigh most, its first ones more than the others. */
 const MAIN = 10;
-const ALSO_SAID = 4;
+const ALSO_STATED = 4;
 const NAMED = 3;
 const NAMED_ALONE = 7;
 const ACT_ASKED = 5;
@@ -74,12 +74,12 @@ export function keysOfOne({ act, thing, isActAsked, isThingAsked, others }: Abil
   const keys = noGroupKeys();
   const isListed = isKnown(thing);
   if (act !== null) keys.acts.set(act, isActAsked === true ? ACT_ASKED : MAIN);
-  for (const also of others?.acts ?? []) keys.acts.set(also, ALSO_SAID);
+  for (const also of others?.acts ?? []) keys.acts.set(also, ALSO_STATED);
   for (const near of act === null || isActAsked === true ? [] : (NEAR_ACTS[act] ?? []))
     keys.acts.set(near, Math.max(NEAR, keys.acts.get(near) ?? 0));
   if (thing !== null)
     keys.things.set(thing, isThingAsked === true ? THING_ASKED : isListed ? MAIN : NAMED_ALONE);
-  for (const also of others?.said ?? []) keys.things.set(also, isKnown(also) ? ALSO_SAID : NAMED);
+  for (const also of others?.stated ?? []) keys.things.set(also, isKnown(also) ? ALSO_STATED : NAMED);
   for (const also of others?.asked ?? []) keys.things.set(also, ALSO_ASKED);
   return settled(keys);
 }

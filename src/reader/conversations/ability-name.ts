@@ -28,15 +28,15 @@ const INNER_CAPITAL = /\s\p{Lu}\p{Ll}/u;
 /** Names one missing ability; '' if its words make no name. `words` and `question` must hold no personal data. */
 export function abilityName({ type, words, question, isUnseen, language }: MissingAbility): string {
   if (question !== undefined) return questionName(question, language);
-  const told = language === 'en' ? words.replace(/^.* such as /u, '') : words;
-  if (told === '' || TELLS_TOO_MUCH.test(told)) return '';
-  return saidName(told, { type, isUnseen, language });
+  const plain = language === 'en' ? words.replace(/^.* such as /u, '') : words;
+  if (plain === '' || TELLS_TOO_MUCH.test(plain)) return '';
+  return nameInWords(plain, { type, isUnseen, language });
 }
 
-type Said = Omit<MissingAbility, 'words' | 'question'>;
+type AbilityContext = Omit<MissingAbility, 'words' | 'question'>;
 
-function saidName(said: string, { type, isUnseen, language }: Said): string {
-  const words = language === 'en' ? inBaseForm(said) : said;
+function nameInWords(text: string, { type, isUnseen, language }: AbilityContext): string {
+  const words = language === 'en' ? inBaseForm(text) : text;
   const { verb, noun } = requestParts(words, language);
   const isShort = words.split(' ').length <= MOST_WORDS;
   const isVerbFirst = verb !== null && noun !== '' && words.toLowerCase().startsWith(verb.toLowerCase());
@@ -44,7 +44,7 @@ function saidName(said: string, { type, isUnseen, language }: Said): string {
   const brief = (): string =>
     !isShort && isVerbFirst && !noun.includes(verb) ? `${verb} ${noun}` : requestName(words);
   const short = isWhole ? words : brief();
-  const withNoun = isShort || noun === '' ? asSaid(short, words) : noun;
+  const withNoun = isShort || noun === '' ? withoutCapital(short, words) : noun;
   const isAccess = isUnseen && type === 'TOOL' && !(isVerbFirst && isInfinitive(verb, words, language));
   const name = isAccess ? withAccess(withNoun, language) : short;
   if (
@@ -58,8 +58,8 @@ function saidName(said: string, { type, isUnseen, language }: Said): string {
 /** Names missing knowledge by the question that the assistant cannot answer: "When the ferry leaves". */
 function questionName(question: string, language: string | null): string {
   if (TELLS_TOO_MUCH.test(question) || !isFit(question, MOST_QUESTION_WORDS, language)) return '';
-  const said = language === 'en' ? question.replace(/^if\b/iu, 'whether') : question;
-  return said[0]!.toUpperCase() + said.slice(1);
+  const text = language === 'en' ? question.replace(/^if\b/iu, 'whether') : question;
+  return text[0]!.toUpperCase() + text.slice(1);
 }
 
 function isFit(name: string, mostWords: number, language: string | null): boolean {
@@ -107,7 +107,7 @@ function isVague(words: string, language: string | null): boolean {
 }
 
 /** The name without the capital that naming gave it. */
-function asSaid(name: string, words: string): string {
+function withoutCapital(name: string, words: string): string {
   const lower = name.slice(0, 1).toLowerCase() + name.slice(1);
   return words.includes(lower) ? lower : name;
 }

@@ -1,5 +1,5 @@
 /**
- * Removes erased requests from the stored state of gaps, repeated requests and boilerplate. Groups lose samples and
+ * Removes erased requests from the stored state of gaps, repeated requests and template sentences. Groups lose samples and
  * examples, small ones also their vectors, empty ones also their names.
  *
  * Test: test/worker/erasure/forget-views.test.ts.
@@ -9,7 +9,7 @@ import { forgottenName } from '../../domain/descriptions.ts';
 import type { StateRow } from '../../domain/facts.ts';
 import { LEAST_TOGETHER, type ForgottenRequests } from '../topics/forget-requests.ts';
 import { noGroupKeys } from './ability-match.ts';
-import { withoutFewBeside } from './boilerplate.ts';
+import { withoutFewBeside } from './template-sentences.ts';
 import { readGroup, writeGroup, type Group } from './request-group.ts';
 
 const GROUPS = ['gap', 'repeated'] as const;

@@ -299,13 +299,13 @@ export class RequestGroups {
     const others = this.#groups.filter(
       (other) => other !== group && isLive(other) && other.label === group.label,
     );
-    const said = rankedAbilityNames(
+    const stated = rankedAbilityNames(
       group.named,
       [...others, group].flatMap(({ named }) => named.map(({ language }) => language)),
     );
     const topic = this.#topicOf(group.micro);
     const named = topic < 0 ? '' : (this.#options.topicName?.(topic) ?? '');
-    const found = said.length > 0 ? said : namesOfRequests(samples, frequencies);
+    const found = stated.length > 0 ? stated : namesOfRequests(samples, frequencies);
     const names = named === '' ? found : [named, ...found];
     const taken = new Set(others.map(({ name }) => name));
     group.name = uniqueName(names.length > 0 ? names : [this.#options.unnamed], taken);

@@ -7,7 +7,7 @@
 import { quantisedCosine } from '../numeric/quantised.ts';
 import { holdsQuestion } from '../acts/answering-turns.ts';
 import type { Compared } from '../acts/compared-request.ts';
-import { EDGES, SaidText, type RepeatPhrase } from '../acts/repeat-phrases.ts';
+import { EDGES, RepeatText, type RepeatPhrase } from '../acts/repeat-phrases.ts';
 
 /** A request as a session keeps it: enough to tell whether a later one repeats it. */
 export interface KeptRequest extends Omit<Compared, 'values'> {
@@ -17,7 +17,7 @@ export interface KeptRequest extends Omit<Compared, 'values'> {
   /** Length of its turn, UTF-16 units, at most that of its edges. */
   readonly length: number;
   /** The read text, until the answer is known; never stored. */
-  said?: SaidText | undefined;
+  readText?: RepeatText | undefined;
   /** True if it names an action and a thing, or asks about something, and neither complains nor repeats. */
   standsAlone: boolean;
   /** `ANSWERED` bits of its answer before the session's next request; 0 if there is no answer yet. */
@@ -38,9 +38,9 @@ export interface NewRequest extends KeptRequest, Compared {}
 export interface AskedRequest {
   readonly request: NewRequest;
   /** The beginning and end of the turn. */
-  readonly said: SaidText;
+  readonly edges: RepeatText;
   /** The beginning and end of the assistant turn before it. */
-  readonly answer: SaidText;
+  readonly answer: RepeatText;
   /** True if that turn asked the user something, not long ago. */
   readonly isAsked: boolean;
   /** True if the turn has no content of its own ("still not working", "but when?"): its vector means nothing. */
@@ -156,12 +156,12 @@ interface ReadTurn {
   readonly evidence: TurnEvidence;
 }
 
-function readTurn({ said, answer, isAsked, isBare }: AskedRequest): ReadTurn {
-  const { kinds, denies } = said.phrases;
+function readTurn({ edges, answer, isAsked, isBare }: AskedRequest): ReadTurn {
+  const { kinds, denies } = edges.phrases;
   const { kinds: answered } = answer.phrases;
   const found = (of: ReadonlySet<RepeatPhrase>, kind: RepeatPhrase): number => Number(of.has(kind));
   const asked = isAsked && !answered.has('offers') && !answered.has('misses');
-  const question = holdsQuestion(said.text);
+  const question = holdsQuestion(edges.text);
   const long = answer.text.length > EDGES;
   return {
     answerWords: answer.words,
@@ -171,7 +171,7 @@ function readTurn({ said, answer, isAsked, isBare }: AskedRequest): ReadTurn {
       (long ? ANSWERED.long : 0) |
       (answered.has('evades') ? ANSWERED.evades : 0),
     evidence: {
-      short: Number(said.text.length < SHORT),
+      short: Number(edges.text.length < SHORT),
       bare: Number(isBare),
       insists: found(kinds, 'insists'),
       persists: found(kinds, 'persists'),
@@ -188,7 +188,7 @@ function readTurn({ said, answer, isAsked, isBare }: AskedRequest): ReadTurn {
       long: Number(long),
       isAsked: Number(asked && !question),
       asksBack: Number(asked && question),
-      shouts: Number(CAPITALS.test(said.text)),
+      shouts: Number(CAPITALS.test(edges.text)),
       measures: found(kinds, 'measures'),
     },
   };
@@ -208,7 +208,7 @@ export function evidenceOf(
   for (const peer of earlier) {
     if (peer.answered === 0) peer.answered = turn.answered | metBy(peer, turn);
     // Sessions stay in memory, so the read text is dropped once its answer is known.
-    peer.said = undefined;
+    peer.readText = undefined;
   }
   const cosines = earlier.map(({ vector }) => quantisedCosine(asked.request.vector, vector));
   const ascending = cosines.toSorted((one, other) => one - other);
@@ -227,7 +227,7 @@ export function evidenceOf(
 /** `ANSWERED` bits that tell whether the answer meets a request for a number or for yes or no; 0 for other requests. */
 function metBy(peer: KeptRequest, { evidence }: ReadTurn): number {
   const { text } = peer;
-  const { kinds } = (peer.said ?? new SaidText(text)).phrases;
+  const { kinds } = (peer.readText ?? new RepeatText(text)).phrases;
   if (kinds.has('measures')) return evidence.number === 1 ? ANSWERED.met : ANSWERED.unmet;
   const isPolar = kinds.has('polar') || (holdsQuestion(text) && !kinds.has('wonders'));
   return isPolar && evidence.settles === 0 ? ANSWERED.open : 0;

@@ -17,27 +17,30 @@ import {
   type TurnEvidence,
 } from './repeat-evidence.ts';
 import { comparedBy, keptText, type Compared } from '../acts/compared-request.ts';
-import { EDGES, type SaidText } from '../acts/repeat-phrases.ts';
+import { EDGES, type RepeatText } from '../acts/repeat-phrases.ts';
 import { LIKELY, PRIOR, SURE, WEIGHTS } from './repeat-weights.ts';
 
 /** Most requests that a session keeps. */
 export const KEPT_REQUESTS = 32;
 
 /**
- * Makes a request for comparison. `shown`: its redacted text. `length`: length of its turn, UTF-16 units. `said`:
- * `keptText` of `shown`, if it was read already.
+ * Makes a request for comparison. `redacted`: its redacted text. `length`: length of its turn, UTF-16 units. `readText`:
+ * `keptText` of `redacted`, if it was read already.
  */
 export function newRequest(
   text: string,
   vector: Float32Array,
-  shown = text,
+  redacted = text,
   length = text.length,
-  { compared = comparedBy(text), said }: { readonly compared?: Compared; readonly said?: SaidText } = {},
+  {
+    compared = comparedBy(text),
+    readText,
+  }: { readonly compared?: Compared; readonly readText?: RepeatText } = {},
 ): NewRequest {
   return {
     ...compared,
-    ...(said === undefined ? {} : { said }),
-    text: keptText(shown),
+    ...(readText === undefined ? {} : { readText }),
+    text: keptText(redacted),
     vector: quantise(vector),
     length: Math.min(length, EDGES),
     answered: 0,
@@ -48,8 +51,8 @@ export function newRequest(
 /**
  * True if a reply without content of its own may repeat a request: it holds a question. A mere complaint asks nothing.
  */
-export function mayAskAgain({ kind }: Pick<Enrichment, 'kind'>, said: SaidText): boolean {
-  return kind === 'reply' && said.text.length <= EDGES && holdsQuestion(said.text);
+export function mayAskAgain({ kind }: Pick<Enrichment, 'kind'>, edges: RepeatText): boolean {
+  return kind === 'reply' && edges.text.length <= EDGES && holdsQuestion(edges.text);
 }
 
 /** A request and how sure it is that it is repeated. */

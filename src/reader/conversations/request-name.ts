@@ -6,7 +6,7 @@
 import { LANGUAGES, LEXICON } from '../document/lexicon.ts';
 import { requestParts } from '../document/request-parts.ts';
 import { sentencesOf } from '../document/sentences.ts';
-import { SHOWN } from '../shortening/phrase-set.ts';
+import { TEXT_PHRASES } from '../shortening/phrase-set.ts';
 import { isUnspaced } from '../document/words.ts';
 import { requestName } from '../topics/naming/names.ts';
 import { isVerb, isVerbForm } from '../topics/naming/verb-forms.ts';
@@ -33,8 +33,8 @@ const OF_SENTENCES: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 export function nameOfRequest(text: string): string {
   const isThing = (noun: string): boolean =>
     noun.length >= LEAST_NOUN && !NUMBER.test(noun) && !PARTICLES.has(noun);
-  const said = [text, ...sentencesOf(text)].map((part) => requestParts(part));
-  const { verb, noun, language } = said.find((parts) => isThing(parts.noun)) ?? said[0]!;
+  const candidates = [text, ...sentencesOf(text)].map((part) => requestParts(part));
+  const { verb, noun, language } = candidates.find((parts) => isThing(parts.noun)) ?? candidates[0]!;
   const hasThing = isThing(noun);
   if (hasThing && verb !== null) {
     const wish = wishOf(verb, noun, text, language);
@@ -113,6 +113,6 @@ function beforeNumber(phrase: string, text: string): string {
 /** The phrase up to a contrast: "Payment failed but money left" becomes "Payment failed". */
 function upToContrast(phrase: string): string {
   const words = phrase.split(' ');
-  const at = words.findIndex((word) => SHOWN.contrasts.hasWord(word.toLowerCase()));
+  const at = words.findIndex((word) => TEXT_PHRASES.contrasts.hasWord(word.toLowerCase()));
   return at > 1 ? words.slice(0, at).join(' ') : phrase;
 }

@@ -7,7 +7,7 @@ import { FLAG, listOf, LINK, oneOf, record, TEXT } from '../../domain/record-cod
 import { contentCount, stemsOf } from '../shortening/phrase-set.ts';
 import { ended } from '../shortening/shortening.ts';
 import { namesOne } from '../acts/tables/assistant-sentence.ts';
-import { denies } from '../acts/said-sentence.ts';
+import { denies } from '../acts/scored-sentence.ts';
 import type { AskedSentence } from '../acts/asked-sentences.ts';
 import { bestAnswer, type AssistantAnswer, type ScoredAnswer } from '../acts/assistant-answer.ts';
 import { kept, titleOf } from './title-and-summary.ts';
@@ -86,13 +86,13 @@ const MARGINS: Readonly<Record<Move, number>> = {
 /** Makes one request of a turn's sentences; the most telling one gives the title. */
 export function newRequest(sentences: readonly AskedSentence[], isFirst: boolean): SessionRequest {
   const main = sentences.reduce((one, other) => (other.telling > one.telling ? other : one));
-  const told = sentences
+  const chosen = sentences
     .filter((one) => one === main)
     .concat(sentences.filter((one) => one !== main))
     .slice(0, MOST_ASKED);
   return {
     title: titleOf(main.text),
-    asked: sentences.filter((one) => told.includes(one)).map(({ text }) => kept(text, ASKED_LENGTH)),
+    asked: sentences.filter((one) => chosen.includes(one)).map(({ text }) => kept(text, ASKED_LENGTH)),
     telling: main.telling,
     isFirst,
     isInformation: sentences.every(({ isInformation }) => isInformation),
@@ -157,10 +157,13 @@ export function answerRequest(request: SessionRequest, reply: Reply): void {
   const best = found.reduce((one, other) => (other.score > one.score ? other : one));
   if (!takes(request, best, reply)) return;
   const texts = [...new Set(found.map(({ text }) => text))];
-  const said = texts
+  const content = texts
     .filter((text) => !texts.some((other) => other !== text && other.includes(text)))
     .join(' ');
-  request.answer = kept(best.isReport ? withFound(request, said, reply) : reply.redact(said), ANSWER_LENGTH);
+  request.answer = kept(
+    best.isReport ? withFound(request, content, reply) : reply.redact(content),
+    ANSWER_LENGTH,
+  );
   request.outcome = best.isReport ? 'done' : reply.isRefused ? 'refused' : 'answered';
   request.score = hundredths(best);
 }

@@ -5,11 +5,11 @@
  * Test: test/reader/conversations/session-state.test.ts.
  */
 import { ByteReader, ByteWriter } from '../../domain/byte-codec.ts';
-import type { Stance } from '../../domain/facts.ts';
-import { stanceNumber, stanceOfNumber } from './signal-context.ts';
+import type { AssistantAct } from '../../domain/facts.ts';
+import { numberOfAct, actOfNumber } from './signal-context.ts';
 import type { KeptRequest } from './repeat-evidence.ts';
 import { NO_WAIT } from '../../domain/waits.ts';
-import { SaidText } from '../acts/repeat-phrases.ts';
+import { RepeatText } from '../acts/repeat-phrases.ts';
 import { KEPT_REQUESTS } from './repeated-requests.ts';
 import type { KnownWords } from '../personal/known-words.ts';
 import { SessionText } from './session-text.ts';
@@ -49,9 +49,9 @@ export class SessionState {
   /** Words for the people in it, as hashes: they are redacted. */
   known: KnownWords = [];
   /** The beginning and end of the latest assistant turn. */
-  answer = new SaidText('');
-  /** Stance of the latest assistant turn; null if there is none yet. */
-  stance: Stance | null = null;
+  answer = new RepeatText('');
+  /** Act of the latest assistant turn; null if there is none yet. */
+  latestAct: AssistantAct | null = null;
   text = new SessionText();
 
   constructor(instance: number, session: number) {
@@ -64,8 +64,8 @@ export class SessionState {
    * something, and neither complains nor repeats; null if there is none.
    */
   get subject(): KeptRequest | null {
-    const shown = this.requests.filter(({ text }) => text !== '');
-    return shown.findLast(({ standsAlone }) => standsAlone) ?? shown[0] ?? null;
+    const withText = this.requests.filter(({ text }) => text !== '');
+    return withText.findLast(({ standsAlone }) => standsAlone) ?? withText[0] ?? null;
   }
 
   /** Keeps a request; drops the oldest if there is no room. */
@@ -84,7 +84,7 @@ export class SessionState {
           (this.hasOpening ? 2 : 0) |
           (this.askedForData ? 4 : 0) |
           (this.wantsAnswer ? 8 : 0) |
-          (stanceNumber(this.stance) << 4),
+          (numberOfAct(this.latestAct) << 4),
       )
       .link(this.user ?? -1)
       .link(this.author ?? -1)
@@ -131,7 +131,7 @@ export class SessionState {
     state.hasOpening = (flags & 2) !== 0;
     state.askedForData = (flags & 4) !== 0;
     state.wantsAnswer = (flags & 8) !== 0;
-    state.stance = stanceOfNumber(flags >>> 4);
+    state.latestAct = actOfNumber(flags >>> 4);
     state.user = numberOrNull(reader.link());
     state.author = numberOrNull(reader.link());
     state.micro = numberOrNull(reader.link());
@@ -139,7 +139,7 @@ export class SessionState {
     state.askedAt = instantOf(reader.text());
     state.waitingSince = instantOf(reader.text());
     state.waited = reader.byte();
-    state.answer = new SaidText(reader.text());
+    state.answer = new RepeatText(reader.text());
     state.turns = reader.count();
     const known: number[] = [];
     for (let left = reader.count(); left > 0; left -= 1) known.push(reader.count());

@@ -9,7 +9,7 @@
  * Test: test/reader/conversations/session-text.test.ts.
  */
 import type { ByteReader, ByteWriter } from '../../domain/byte-codec.ts';
-import type { Enrichment, GapType, Stance } from '../../domain/facts.ts';
+import type { Enrichment, GapType, AssistantAct } from '../../domain/facts.ts';
 import { FLAG, listOf, LINK, oneOf, record, TEXT } from '../../domain/record-codec.ts';
 import type { SignalKey } from '../../domain/signal-kinds.ts';
 import { SESSION_OUTCOMES, type SessionOutcome } from '../../domain/session-outcomes.ts';
@@ -22,7 +22,7 @@ import {
   type AskedSentence,
 } from '../acts/asked-sentences.ts';
 import { AWAITED, readAnswer, type Awaited } from '../acts/assistant-answer.ts';
-import { SHOWN, shownWordsOf, stemsOf } from '../shortening/phrase-set.ts';
+import { TEXT_PHRASES, phraseWordsOf, stemsOf } from '../shortening/phrase-set.ts';
 import { addToSample, LANGUAGE_SAMPLE, languageOf, type LanguageSample } from './session-language.ts';
 import {
   ANSWER_LENGTH,
@@ -40,9 +40,9 @@ import { afterAssistant, afterUser, moveOf } from './moves-and-outcome.ts';
 import { kept, summaryOf } from './title-and-summary.ts';
 
 /** Requests that a summary tells. */
-const TOLD = 3;
+const SUMMARISED = 3;
 /** Requests that are kept: some more, because a kept one may come to outweigh those that are told. */
-const KEPT = TOLD + 2;
+const KEPT = SUMMARISED + 2;
 /** Least content words of a later sentence that is a request of its own. */
 const NAMED = { referring: 5, statement: 5, complaint: 3, question: 2, afterAll: 1 } as const;
 /** Greatest share of its words that may have been asked before; smaller if it may be another try. */
@@ -167,7 +167,7 @@ export class SessionText {
     if (!asks && (this.#current === undefined || this.#current.answer === '')) return false;
     return (
       asked.some(({ isAnother }) => isAnother) ||
-      SHOWN.rejections.firstIn(content, shownWordsOf(content, TAKING_WORDS)) >= 0 ||
+      TEXT_PHRASES.rejections.firstIn(content, phraseWordsOf(content, TAKING_WORDS)) >= 0 ||
       (asks && beginsWithReply(content, true))
     );
   }
@@ -239,7 +239,7 @@ export class SessionText {
     content: string,
     redact: (text: string) => string,
     gap: GapType | null = null,
-    stance: Stance | null = null,
+    act: AssistantAct | null = null,
     answer = readAnswer(content),
   ): void {
     const state = this.#state;
@@ -250,7 +250,7 @@ export class SessionText {
       answerRequest(current, { answer, move: state.move, isRefused, recap: state.recap, redact });
     if (answer.recap !== '') state.recap = kept(redact(answer.recap), ANSWER_LENGTH);
     else if (answer.reports || isRefused) state.recap = '';
-    state.awaited = stance === 'asked-for-more' ? 'more' : answer.awaits;
+    state.awaited = act === 'asked-for-more' ? 'more' : answer.awaits;
     // A request that was done already is not done anew.
     const isNew = current?.outcome === 'done' && !current.isInformation && !wasDone;
     if (answer.reports || isNew) state.isDone = !isRefused;
@@ -282,9 +282,12 @@ export class SessionText {
     // The outcome belongs to the latest request, so that one is told.
     const latest = outcome !== 'solved' && outcome !== 'thanked' ? this.#current : undefined;
     const rank = (request: SessionRequest): number => (request === latest ? Infinity : rankOf(request));
-    const heaviest = requests.toSorted((one, other) => rank(other) - rank(one)).slice(0, TOLD);
-    const told = requests.filter((request) => heaviest.includes(request));
-    return summaryOf({ requests: told, further: dropped + requests.length - told.length, outcome }, language);
+    const heaviest = requests.toSorted((one, other) => rank(other) - rank(one)).slice(0, SUMMARISED);
+    const summarised = requests.filter((request) => heaviest.includes(request));
+    return summaryOf(
+      { requests: summarised, further: dropped + requests.length - summarised.length, outcome },
+      language,
+    );
   }
 
   /** The outcome so far; null like `title`. */

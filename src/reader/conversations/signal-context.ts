@@ -4,13 +4,13 @@
  *
  * Test: test/reader/conversations/signal-context.test.ts.
  */
-import { STANCES, type SignalCandidate, type Stance } from '../../domain/facts.ts';
+import { ASSISTANT_ACTS, type SignalCandidate, type AssistantAct } from '../../domain/facts.ts';
 import type { SignalKey } from '../../domain/signal-kinds.ts';
 
 /** The context of a user turn. */
 export interface SignalContext {
-  /** Stance of the latest assistant turn; null if there is none yet. */
-  stance: Stance | null;
+  /** Act of the latest assistant turn; null if there is none yet. */
+  latestAct: AssistantAct | null;
   /** True if an earlier turn is a user's. */
   hasUserTurn: boolean;
 }
@@ -23,20 +23,20 @@ export function signalsInContext(
   candidates: readonly SignalCandidate[],
   context: SignalContext,
 ): SignalKey[] {
-  const { stance, hasUserTurn } = context;
+  const { latestAct: act, hasUserTurn } = context;
   return candidates
     .filter(({ needs, first }) =>
-      stance !== null ? needs.includes(stance) : hasUserTurn ? needs.includes('answered') : first,
+      act !== null ? needs.includes(act) : hasUserTurn ? needs.includes('answered') : first,
     )
     .map(({ key }) => key);
 }
 
-/** Number of a stance in stored state; 0 for none. */
-export function stanceNumber(stance: Stance | null): number {
-  return stance === null ? 0 : STANCES.indexOf(stance) + 1;
+/** Number of an act in stored state; 0 for none. */
+export function numberOfAct(act: AssistantAct | null): number {
+  return act === null ? 0 : ASSISTANT_ACTS.indexOf(act) + 1;
 }
 
-/** Inverse of `stanceNumber`. */
-export function stanceOfNumber(number: number): Stance | null {
-  return STANCES[number - 1] ?? null;
+/** Inverse of `numberOfAct`. */
+export function actOfNumber(number: number): AssistantAct | null {
+  return ASSISTANT_ACTS[number - 1] ?? null;
 }

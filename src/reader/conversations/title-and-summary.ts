@@ -15,7 +15,7 @@ import type { SessionRequest } from './session-request.ts';
 /** Longest title, UTF-16 units. */
 const TITLE_LENGTH = 60;
 /** Longest sentence of a request, if a summary tells several; and length of all answers together, UTF-16 units. */
-const TOLD_LENGTH = 110;
+const REQUEST_LENGTH = 110;
 const ANSWERS_LENGTH = 360;
 /** Factor on lengths for scripts without spaces: a character says as much as two of others, and takes three bytes. */
 const DENSE = 0.6;
@@ -46,7 +46,7 @@ export function titleOf(text: string): string {
 }
 
 /** The input of a summary. */
-interface Told {
+interface SummaryInput {
   readonly requests: readonly SessionRequest[];
   /** Number of requests that are not told. */
   readonly further: number;
@@ -57,9 +57,9 @@ interface Told {
  * The requests with their answers, the number of further requests, and the outcome. `language`: ISO 639-1, of the words
  * beside the quotations; null omits them.
  */
-export function summaryOf({ requests, further, outcome }: Told, language: string | null): string {
+export function summaryOf({ requests, further, outcome }: SummaryInput, language: string | null): string {
   const words = language === null ? undefined : TEXT_LANGUAGES.get(language);
-  const most = requests.length > 1 ? TOLD_LENGTH : Number.POSITIVE_INFINITY;
+  const most = requests.length > 1 ? REQUEST_LENGTH : Number.POSITIVE_INFINITY;
   const pairs = requests.map(({ asked, answer }) => {
     const wanted = asked.map((text) => sentenceOf(shortened(text, most))).join(' ');
     return answer === ''
@@ -68,8 +68,8 @@ export function summaryOf({ requests, further, outcome }: Told, language: string
   });
   if (words !== undefined && further > 0) pairs.push(words.further.replace('{count}', String(further)));
   // The closing "open" speaks of the latest request, so it is said only if that one is open.
-  const isTold = outcome !== 'open' || requests.at(-1)?.outcome === 'open';
-  const closing = isTold ? words?.endings[outcome] : undefined;
+  const hasClosing = outcome !== 'open' || requests.at(-1)?.outcome === 'open';
+  const closing = hasClosing ? words?.endings[outcome] : undefined;
   return pairs.join(PAIR) + (closing === undefined ? '' : `${PART}${closing}`);
 }
 

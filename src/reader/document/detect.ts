@@ -57,7 +57,7 @@ const CLEAR = 0.9;
 export type DetectLanguage = (text: string, before: string | null) => string | null;
 
 /** ISO 639-1 codes of the languages that are detected. */
-export function toldLanguages(): ReadonlySet<string> {
+export function detectableLanguages(): ReadonlySet<string> {
   return new Set([...languageModel().languages, ...Object.values(ONE_LANGUAGE)]);
 }
 

@@ -26,12 +26,12 @@ export const LIGHT: Meaning = { action: null, manner: null, thing: null };
 /** The phrases of a language as the lexicon writes them, each once, with their meanings. */
 export function meaningsOf(language: Language): ReadonlyMap<string, Meaning> {
   const meanings = new Map<string, Meaning>();
-  const add = (phrases: readonly string[], said: Partial<Meaning>): void => {
+  const add = (phrases: readonly string[], given: Partial<Meaning>): void => {
     for (const phrase of phrases) {
       const before = meanings.get(phrase) ?? LIGHT;
-      if (said.action !== undefined && before.action !== null) continue;
-      if (said.thing !== undefined && before.thing !== null) continue;
-      meanings.set(phrase, { ...before, ...said });
+      if (given.action !== undefined && before.action !== null) continue;
+      if (given.thing !== undefined && before.thing !== null) continue;
+      meanings.set(phrase, { ...before, ...given });
     }
   };
   add(language.lightWords, {});

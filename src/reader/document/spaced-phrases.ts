@@ -6,7 +6,7 @@
 import type { Language } from './lexicon.ts';
 import { fold } from './normalise.ts';
 import { LIGHT, meaningsOf, type Meaning, type Piece, type PieceKind } from './phrase-meanings.ts';
-import { toldOnce } from './word-cache.ts';
+import { memoise } from './word-cache.ts';
 import { WordScan } from './word-scan.ts';
 
 /** Most words of a request that are read, and longest word that is looked up, UTF-16 units. */
@@ -69,7 +69,7 @@ export function tokensOf(text: string): Token[] {
   return tokens;
 }
 
-const keyOf = toldOnce(wordKey);
+const keyOf = memoise(wordKey);
 
 interface Phrase {
   /** Numbers of its words. */
@@ -109,7 +109,7 @@ export class SpacedPhrases {
   readonly #byFirst = new Map<number, Phrase[]>();
   readonly #kinds: ReadonlyMap<string, PieceKind>;
   readonly #stemOf: (word: string) => string;
-  readonly #known: (key: string) => KnownWord = toldOnce((key) => this.#read(key));
+  readonly #known: (key: string) => KnownWord = memoise((key) => this.#read(key));
   #longestOpen = 0;
   #count = 1;
 

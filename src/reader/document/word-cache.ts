@@ -10,16 +10,18 @@ const MOST_WORDS = 4096;
 /** Longest cached word, UTF-16 units. A longer one may keep the whole text that it was cut from in memory. */
 const LONGEST = 12;
 
-/** Wraps `tell`, which must depend on the word alone, in a cache. */
-export function toldOnce<Told extends object | string>(tell: (word: string) => Told): (word: string) => Told {
-  const known = new Map<string, Told>();
+/** Wraps `compute`, which must depend on the word alone, in a cache. */
+export function memoise<Result extends object | string>(
+  compute: (word: string) => Result,
+): (word: string) => Result {
+  const known = new Map<string, Result>();
   return (word) => {
     const before = known.get(word);
     if (before !== undefined) return before;
-    const told = tell(word);
-    if (word.length > LONGEST) return told;
+    const result = compute(word);
+    if (word.length > LONGEST) return result;
     if (known.size >= MOST_WORDS) known.clear();
-    known.set(word, told);
-    return told;
+    known.set(word, result);
+    return result;
   };
 }

@@ -8,7 +8,7 @@ import { LEXICON } from './lexicon.ts';
 import { once } from './once.ts';
 import { stemOf } from './stem.ts';
 import { UNSPACED_SCRIPTS } from './unspaced-scripts.ts';
-import { toldOnce } from './word-cache.ts';
+import { memoise } from './word-cache.ts';
 import { WordScan } from './word-scan.ts';
 
 const UNSPACED = new RegExp(`[${UNSPACED_SCRIPTS}]`, 'u');
@@ -73,7 +73,7 @@ export function wordsOf(text: string): Word[] {
   const words: Word[] = [];
   let end = -1;
   const add = (word: string, start: number): void => {
-    const { stem, content, connector, determiner } = toldOf(word);
+    const { stem, content, connector, determiner } = factsOf(word);
     const afterBreak = end >= 0 && parts(text, end, start);
     words.push({ text: word, start, stem, content, connector, determiner, afterBreak });
     end = start + word.length;
@@ -96,7 +96,7 @@ function parts(text: string, from: number, to: number): boolean {
 
 const SPACE = 32;
 /** The facts about a word that do not depend on its place. */
-const toldOf = toldOnce((word: string): Pick<Word, 'stem' | 'content' | 'connector' | 'determiner'> => {
+const factsOf = memoise((word: string): Pick<Word, 'stem' | 'content' | 'connector' | 'determiner'> => {
   const lower = word.toLowerCase().replaceAll('’', "'");
   return {
     stem: stemOf(lower),

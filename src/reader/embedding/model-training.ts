@@ -74,15 +74,15 @@ const poolingSchema = z.record(z.string(), z.unknown());
 /** The pooling in `1_Pooling/config.json`; null without the file. Throws SetupError if it is not supported. */
 function poolingOf(path: string): Pooling | null {
   const file = join(path, '1_Pooling/config.json');
-  const said = readOptional(file, poolingSchema);
-  if (said === null) return null;
-  const newer = said['pooling_mode'];
+  const config = readOptional(file, poolingSchema);
+  if (config === null) return null;
+  const newer = config['pooling_mode'];
   const modes =
     typeof newer === 'string'
       ? [`pooling_mode_${newer}_tokens`, `pooling_mode_${newer}_token`, `pooling_mode_${newer}`].filter(
           (mode) => mode in POOLING_MODES,
         )
-      : Object.keys(said).filter((mode) => mode.startsWith('pooling_mode_') && said[mode] === true);
+      : Object.keys(config).filter((mode) => mode.startsWith('pooling_mode_') && config[mode] === true);
   const pooling = modes.length === 1 ? POOLING_MODES[modes[0] ?? ''] : undefined;
   if (pooling === undefined) {
     const asked = typeof newer === 'string' ? newer : modes.join(' + ');
@@ -104,16 +104,16 @@ const promptsSchema = z.looseObject({
  * model has no prompts.
  */
 function promptOf(path: string): string | null {
-  const said = readOptional(join(path, 'config_sentence_transformers.json'), promptsSchema);
+  const config = readOptional(join(path, 'config_sentence_transformers.json'), promptsSchema);
   const prompts = new Map(
-    Object.entries(said?.prompts ?? {}).map(([name, prompt]) => [name.toLowerCase(), prompt]),
+    Object.entries(config?.prompts ?? {}).map(([name, prompt]) => [name.toLowerCase(), prompt]),
   );
-  if (said === null || prompts.size === 0) return null;
+  if (config === null || prompts.size === 0) return null;
   const first = (...names: readonly string[]): string | undefined =>
     names.map((name) => prompts.get(name)).find((prompt) => prompt !== undefined);
   const alike = first('clustering', 'sts', 'similarity', 'sentence similarity');
   if (alike !== undefined) return alike;
-  const byDefault = prompts.get((said.default_prompt_name ?? '').toLowerCase());
+  const byDefault = prompts.get((config.default_prompt_name ?? '').toLowerCase());
   if (byDefault !== undefined) return byDefault;
   return (first('passage', 'document') ?? '') === '' ? '' : (first('query') ?? '');
 }

@@ -31,8 +31,8 @@ export function findNumbered(reading: Reading): void {
   const { pieces } = reading;
   for (const { from, to, kinds } of (reading.kinds & CUE.numbered) === 0 ? [] : reading.cues) {
     if ((kinds & CUE.numbered) === 0 || TECHNICAL.has(pieces[from - 1]?.lower ?? '')) continue;
-    const { at, marked, told, numbered } = reading.valueAt(to);
-    judgeNumbered(reading, at, marked || numbered, told);
+    const { at, marked, worded, numbered } = reading.valueAt(to);
+    judgeNumbered(reading, at, marked || numbered, worded);
   }
   if (!reading.numbers) return;
   for (const [place, piece] of pieces.entries()) {
@@ -41,18 +41,18 @@ export function findNumbered(reading: Reading): void {
       if (next?.kind === 'number' && next.text.length > 2 && !isTechnical(reading, place))
         reading.hide(place + 1, place + 2, 'number');
     } else if (piece.kind === 'word' && NUMBER_COMPOUND.test(piece.lower) && !TECHNICAL.has(piece.lower)) {
-      const { at, marked, told } = reading.valueAt(place + 1);
-      judgeNumbered(reading, at, marked || piece.lower.length > 4, told);
+      const { at, marked, worded } = reading.valueAt(place + 1);
+      judgeNumbered(reading, at, marked || piece.lower.length > 4, worded);
     } else if (reading.isWord(place, WORD.numberWord) && !isTechnical(reading, place + 1)) {
-      const { at, marked, told } = reading.valueAt(place);
+      const { at, marked, worded } = reading.valueAt(place);
       const value = pieces[at];
       if (
         value?.kind === 'number' &&
         value.text.length > 2 &&
-        (marked || told) &&
+        (marked || worded) &&
         !isAmount(reading, at, at + 1)
       )
-        judgeNumbered(reading, at, true, told);
+        judgeNumbered(reading, at, true, worded);
     } else if (piece.kind === 'unspaced') {
       const next = pieces[place + 1];
       const behindMark = next?.kind === 'mark' && /^[:：=]$/u.test(next.text) ? place + 2 : place + 1;
@@ -63,9 +63,9 @@ export function findNumbered(reading: Reading): void {
 
 /**
  * Hides the value if it looks like a number of its own. `sure`: "number", a colon or a number sign stands before it.
- * `told`: a word does.
+ * `worded`: a word does.
  */
-function judgeNumbered(reading: Reading, at: number, sure: boolean, told: boolean): void {
+function judgeNumbered(reading: Reading, at: number, sure: boolean, worded: boolean): void {
   const { pieces } = reading;
   const value = pieces[at];
   if (value === undefined || value.kind === 'mark') return;
@@ -85,15 +85,15 @@ function judgeNumbered(reading: Reading, at: number, sure: boolean, told: boolea
   if (sure && (digits > 1 || text.length > 2)) reading.hide(from, end, 'number');
   else if (isMixed && text.length > 2 && /\p{Lu}|-/u.test(text) && digits > 1)
     reading.hide(from, end, 'number');
-  else if (digits > 4 || (digits > 2 && isBareNumber(reading, text, end, told)))
+  else if (digits > 4 || (digits > 2 && isBareNumber(reading, text, end, worded)))
     reading.hide(from, end, 'number');
   if (isMixed || run !== null) hideTail(reading, end, sure);
 }
 
 /** True for "order 4471 is late"; false for "order 100 flyers" and "transfer 1500". */
-function isBareNumber(reading: Reading, number: string, end: number, told: boolean): boolean {
+function isBareNumber(reading: Reading, number: string, end: number, worded: boolean): boolean {
   const round = /(?<!0)0+$/u.exec(number)?.[0].length ?? 0;
-  if (number.length === 3 && (told || !closes(reading, end))) return false;
+  if (number.length === 3 && (worded || !closes(reading, end))) return false;
   return round === 0 || (round === 1 && closes(reading, end));
 }
 

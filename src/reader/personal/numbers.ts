@@ -233,28 +233,29 @@ function isRunPersonal(reading: Reading, run: Run): boolean {
   const { from, to, digits, groups, plus } = run;
   if (plus && digits >= SURELY_LONG) return true;
   if (digits < LONG) return false;
-  const shown = text.slice(pieces[from]!.start, pieces[to - 1]!.end);
-  if (DATE.test(shown) || YEARS.test(shown) || DECIMAL.test(shown) || THOUSANDS.test(shown)) return false;
+  const written = text.slice(pieces[from]!.start, pieces[to - 1]!.end);
+  if (DATE.test(written) || YEARS.test(written) || DECIMAL.test(written) || THOUSANDS.test(written))
+    return false;
   const called = isCalled(reading, from);
   const isQuantity = isDialled(groups, called) ? isPriced(reading, from, to) : isAmount(reading, from, to);
   if (called && !isQuantity && (digits >= SURELY_LONG || isShortCall(reading, run))) return true;
   if (
-    VERSION.test(shown) &&
+    VERSION.test(written) &&
     (groups.length === 3 ? digits < 10 : true) &&
     groups.some(({ text: own }) => own.length < 3)
   )
     return false;
-  if (ROUND.test(shown) || GOODS.has(pieces[from - 1]?.lower ?? '')) return false;
-  if (ROUND_RANGE.test(shown) && digits < 11) return false;
+  if (ROUND.test(written) || GOODS.has(pieces[from - 1]?.lower ?? '')) return false;
+  if (ROUND_RANGE.test(written) && digits < 11) return false;
   if (groups.length > 1 && groups.every(({ text: own }) => YEARS.test(own))) return false;
   if (isGroupedByComma(reading, run)) return false;
   if (isTechnical(reading, from) && digits < 11 && groups.length < 3) return false;
   if (digits < 10 && isQuantity) return false;
-  if (groups.length === 1 && /^[1-9]\d{0,6}000?$/u.test(shown) && /000$|00$/u.test(shown) && digits < 8)
+  if (groups.length === 1 && /^[1-9]\d{0,6}000?$/u.test(written) && /000$|00$/u.test(written) && digits < 8)
     return false;
   // Groups separated by blanks may be two numbers, except postcodes of three and two digits.
   const isParted = groups.length > 1 && groups.slice(1).every(({ spaced }) => spaced);
-  return digits >= SURELY_LONG || !isParted || /^\p{N}{3} \p{N}{2}$/u.test(shown);
+  return digits >= SURELY_LONG || !isParted || /^\p{N}{3} \p{N}{2}$/u.test(written);
 }
 
 /** True for "call 712 345"; false for "call about pages 247-249". */

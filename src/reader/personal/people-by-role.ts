@@ -43,27 +43,27 @@ export function findPeopleByRole(reading: Reading): void {
 }
 
 /** Hides "Thandiwe promised", "अनसूया ने कहा". */
-function hideDoer(reading: Reading, deed: number): void {
+function hideDoer(reading: Reading, act: number): void {
   const { pieces, flat } = reading;
-  const last = pieces[deed - 1];
-  if (last?.kind !== 'word' || pieces[deed]!.line) return;
+  const last = pieces[act - 1];
+  if (last?.kind !== 'word' || pieces[act]!.line) return;
   if (!last.cased) {
-    hideUncasedDoer(reading, deed - 1);
+    hideUncasedDoer(reading, act - 1);
     return;
   }
   if (!last.capital) {
     if (last.text.length > 3 && isGivenName(last, false) && personNames().given.has(last.lower))
-      hideName(reading, deed - 1, deed);
+      hideName(reading, act - 1, act);
     return;
   }
-  let from = deed - 1;
-  while (from > 0 && deed - from < MOST_BACK && !pieces[from]!.line && mayPrecede(pieces[from - 1]!))
+  let from = act - 1;
+  while (from > 0 && act - from < MOST_BACK && !pieces[from]!.line && mayPrecede(pieces[from - 1]!))
     from -= 1;
-  const words = pieces.slice(from, deed);
+  const words = pieces.slice(from, act);
   if (words[0]!.kind === 'mark' || !words.every((word) => word.kind === 'mark' || mayName(word))) return;
   const isKnown = words.some((word) => isGivenName(word) || isFamilyName(word));
   if ((flat && !isKnown) || (!isKnown && NOUN_ENDING.test(last.lower))) return;
-  if (!isNameOfThing(reading, from, deed)) hideName(reading, from, deed);
+  if (!isNameOfThing(reading, from, act)) hideName(reading, from, act);
 }
 
 function mayPrecede(piece: Piece): boolean {

@@ -66,11 +66,11 @@ function hideIntroduced(reading: Reading, to: number): void {
 
 /** Hides "Full name: Ana Ruiz", "last name is Ruiz". */
 function hideField(reading: Reading, { to }: Cue): void {
-  const { at, marked, told } = reading.valueAt(to);
+  const { at, marked, worded } = reading.valueAt(to);
   const piece = reading.pieces[at];
-  if (piece === undefined || (!marked && !told && !isNameLike(piece))) return;
-  if (!marked && !told && !piece.cased) return;
-  let end = nameEnd(reading, at, marked || told);
+  if (piece === undefined || (!marked && !worded && !isNameLike(piece))) return;
+  if (!marked && !worded && !piece.cased) return;
+  let end = nameEnd(reading, at, marked || worded);
   // "Ruiz, Ana".
   const comma = reading.pieces[end];
   if (

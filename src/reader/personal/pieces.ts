@@ -3,7 +3,7 @@
  *
  * Test: test/reader/personal/redact.test.ts.
  */
-import { toldOnce } from '../document/word-cache.ts';
+import { memoise } from '../document/word-cache.ts';
 import { firstWords, WORD, type Node } from './cues.ts';
 import { eachRun, type RunKind } from './runs.ts';
 import {
@@ -70,7 +70,7 @@ export class Piece implements Word {
   }
 }
 
-const toldWord = toldOnce((text: string): Word => wordOf(text, 'word'));
+const cachedWord = memoise((text: string): Word => wordOf(text, 'word'));
 
 function wordOf(text: string, kind: RunKind): Word {
   const lower = lowerOf(text);
@@ -94,11 +94,11 @@ function uncasedOf(text: string, kind: RunKind): Word {
   return { text, lower: text, kind, capital: false, cased: false, nameLike: false, bits, phrases };
 }
 
-const toldMark = toldOnce((text: string): Word => uncasedOf(text, 'mark'));
+const cachedMark = memoise((text: string): Word => uncasedOf(text, 'mark'));
 
 function wordAs(text: string, kind: RunKind): Word {
-  if (kind === 'word') return toldWord(text);
-  if (kind === 'mark') return toldMark(text);
+  if (kind === 'word') return cachedWord(text);
+  if (kind === 'mark') return cachedMark(text);
   return kind === 'mixed' ? wordOf(text, kind) : uncasedOf(text, kind);
 }
 

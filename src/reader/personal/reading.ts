@@ -84,10 +84,10 @@ export class Reading {
 
   /**
    * Skips what may stand between the name of a value and the value ("number", "is", ":") and returns the index after
-   * it. `marked`: a colon, number sign or quote was among it. `told`: a word was. `numbered`: a word for "number" was.
+   * it. `marked`: a colon, number sign or quote was among it. `worded`: a word was. `numbered`: a word for "number" was.
    */
-  valueAt(from: number): { at: number; marked: boolean; told: boolean; numbered: boolean } {
-    let [marked, told, numbered] = [false, false, false];
+  valueAt(from: number): { at: number; marked: boolean; worded: boolean; numbered: boolean } {
+    let [marked, worded, numbered] = [false, false, false];
     let at = from;
     for (; at < from + 6; at += 1) {
       const piece = this.pieces[at];
@@ -96,11 +96,11 @@ export class Reading {
         marked ||= piece.text !== '-' && piece.text !== '(';
       else if (piece.kind === 'word' && NUMBER_WORDS.has(piece.lower)) {
         if (piece.text.length < 3 && !this.#leadsNumber(at + 1)) break;
-        [told, numbered] = [true, true];
-      } else if (piece.kind === 'word' && COPULAS.has(piece.lower)) told = true;
+        [worded, numbered] = [true, true];
+      } else if (piece.kind === 'word' && COPULAS.has(piece.lower)) worded = true;
       else if (!(piece.text === '.' && this.pieces[at - 1]?.kind === 'word' && numbered)) break;
     }
-    return { at, marked, told, numbered };
+    return { at, marked, worded, numbered };
   }
 
   /** True if "no" means "number": only before a number or a mark. */

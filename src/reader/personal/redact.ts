@@ -83,15 +83,15 @@ export class RedactedAhead implements Redacted {
 function redactedBy(reading: Reading): Redacted {
   const { text } = reading;
   if (reading.spans.length === 0) return { text, names: [] };
-  let shown = '';
+  let redacted = '';
   let end = 0;
   for (const span of mergedSpans(reading.spans)) {
     const between = text.slice(end, span.start);
     // Adjacent parts of one value, such as first and last name, get one placeholder.
-    shown += end > 0 && /^[\s,.-]{0,2}$/u.test(between) ? '' : `${between}${HIDDEN}`;
+    redacted += end > 0 && /^[\s,.-]{0,2}$/u.test(between) ? '' : `${between}${HIDDEN}`;
     end = span.end;
   }
-  return { text: shown + text.slice(end), names: namesIn(reading) };
+  return { text: redacted + text.slice(end), names: namesIn(reading) };
 }
 
 function readPersonal(text: string, known: KnownWords): Reading {

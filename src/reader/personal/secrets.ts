@@ -38,7 +38,7 @@ function followsTechnical({ pieces }: Reading, from: number): boolean {
 /** Hides the value of a secret (`secret`) or of a user name. */
 function hideValue(reading: Reading, from: number, secret: boolean): void {
   const { text, pieces } = reading;
-  const { at, marked, told } = reading.valueAt(from);
+  const { at, marked, worded } = reading.valueAt(from);
   const value = pieces[at];
   if (value === undefined || value.kind === 'unspaced') return;
   if (value.line && !marked) return;
@@ -58,7 +58,9 @@ function hideValue(reading: Reading, from: number, secret: boolean): void {
     COPULAS.has(value.lower) ||
     NUMBER_WORDS.has(value.lower);
   const closes = reading.endsAt(reading.chunkEnd(at));
-  const isStated = marked ? !isWord || own !== value.text : told && !isWord && (closes || isGivenName(value));
+  const isStated = marked
+    ? !isWord || own !== value.text
+    : worded && !isWord && (closes || isGivenName(value));
   const isQuoted = marked && /["“„«'‘`]/u.test(text[value.start - 1] ?? '');
   if (
     !(

@@ -107,7 +107,7 @@ function findChinese(reading: Reading, place: number): void {
 }
 
 /** Acts of people, after their name. */
-const ZH_DEEDS = new RegExp(`^${anyWordOf(PERSONAL_WORDS.chineseDeeds)}`, 'u');
+const ZH_ACTS = new RegExp(`^${anyWordOf(PERSONAL_WORDS.chineseDeeds)}`, 'u');
 /** Words before a person whom one deals with. */
 const ZH_DEALINGS = new RegExp(anyWordOf(PERSONAL_WORDS.chineseDealings), 'gu');
 const ZH_SURE_DEALINGS = PERSONAL_WORDS.chineseSureDealings;
@@ -133,10 +133,16 @@ function mayBeGiven(run: string, from: number, to: number): boolean {
 const ZH_NO_DOUBLE = PERSONAL_WORDS.unsureChineseSurnames;
 
 /**
- * Hides a name at `from`. `told`: the words before announce a person, so the name may end the run. `sure`: "了" may
+ * Hides a name at `from`. `announced`: the words before announce a person, so the name may end the run. `sure`: "了" may
  * follow too.
  */
-function hideChineseDoer(reading: Reading, piece: Piece, from: number, told: boolean, sure = false): void {
+function hideChineseDoer(
+  reading: Reading,
+  piece: Piece,
+  from: number,
+  announced: boolean,
+  sure = false,
+): void {
   const run = piece.text;
   const isDouble = DOUBLE_SURNAMES.has(run.slice(from, from + 2));
   if (!isDouble && !SURNAMES.has(run[from] ?? '')) return;
@@ -144,9 +150,9 @@ function hideChineseDoer(reading: Reading, piece: Piece, from: number, told: boo
   for (const length of [2, 1]) {
     const end = given + length;
     if (end > run.length || !mayBeGiven(run, given, end)) continue;
-    const ends = (end === run.length || (sure && run[end] === '了')) && told && end - from > 2;
+    const ends = (end === run.length || (sure && run[end] === '了')) && announced && end - from > 2;
     const isSure = isDouble && !ZH_NO_DOUBLE.has(run.slice(from, given)) && length === 1;
-    if (!ends && !isSure && !ZH_DEEDS.test(run.slice(end, end + 4))) continue;
+    if (!ends && !isSure && !ZH_ACTS.test(run.slice(end, end + 4))) continue;
     hideIn(reading, piece, from, end);
     return;
   }
@@ -219,8 +225,8 @@ function findJapanese(reading: Reading, place: number): void {
     const rest = run.slice(at + length);
     if (length > 1 && length < 5 && JA_PERSON_END.test(rest)) hideIn(reading, piece, at, at + length);
   }
-  const said = JA_SAYING.exec(run)?.index ?? -1;
-  if (said > 0) hideBackwards(reading, place, said, false);
+  const saying = JA_SAYING.exec(run)?.index ?? -1;
+  if (saying > 0) hideBackwards(reading, place, saying, false);
   for (const { index } of run.matchAll(JA_HONORIFIC)) hideBackwards(reading, place, index, true);
   const first = japaneseName(run);
   if (

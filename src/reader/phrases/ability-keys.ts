@@ -21,14 +21,14 @@ export interface AbilityKeys {
   /** True if only the request names it, so the assistant may mean another. */
   readonly isActAsked?: boolean;
   readonly isThingAsked?: boolean;
-  /** Further keys, named by the assistant (`acts`, `said`) or by the request alone (`asked`). */
+  /** Further keys, named by the assistant (`acts`, `stated`) or by the request alone (`asked`). */
   readonly others?: OtherKeys;
 }
 
 /** Acts and things of the list; `~` marks things that the list lacks. */
 export interface OtherKeys {
   readonly acts: readonly string[];
-  readonly said: readonly string[];
+  readonly stated: readonly string[];
   readonly asked: readonly string[];
 }
 
@@ -37,7 +37,7 @@ const abilityMatcher = once(
 );
 
 /** A missing ability in words, and the request that it was missing for. */
-export interface SaidAbility {
+export interface StatedAbility {
   readonly type: GapType;
   /** The assistant's words; '' if it names nothing. */
   readonly words: string;
@@ -94,36 +94,36 @@ const REFUNDING: ReadonlySet<string | null> = new Set([
 ]);
 
 /** Returns the keys of an ability, from the assistant's words, and from the request where those are silent. */
-export function abilityKeysOf(ability: SaidAbility): SaidKeys {
+export function abilityKeysOf(ability: StatedAbility): StatedKeys {
   const { words, claim = '', request, language } = ability;
   const object = keysIn(words, language);
-  const said = { ...object, act: object.act ?? keysIn(claim, language).act };
+  const stated = { ...object, act: object.act ?? keysIn(claim, language).act };
   const askedInOne = keysIn(request, language);
   const asked = askedInOne.acts.length + askedInOne.things.length > 0 ? askedInOne : keysIn(request, null);
-  const main = mainKeysOf(ability, said, asked);
+  const main = mainKeysOf(ability, stated, asked);
   const { act, thing } = main;
   const named = words === '' ? [] : requestParts(words, language).thing.map((key) => `~${key}`);
-  const things = [...new Set([...said.things, ...named])].filter((one) => one !== thing);
-  const acts = main.isActAsked === true || ability.type === 'KNOWLEDGE' ? [] : said.acts;
+  const things = [...new Set([...stated.things, ...named])].filter((one) => one !== thing);
+  const acts = main.isActAsked === true || ability.type === 'KNOWLEDGE' ? [] : stated.acts;
   return {
     ...main,
     others: {
       acts: act === 'refund' ? [] : acts.filter((one) => one !== act),
-      said: things,
+      stated: things,
       asked: asked.things.filter((one) => one !== thing && !things.includes(one)),
     },
   };
 }
 
 function mainKeysOf(
-  { type, words, isUnseen, request }: SaidAbility,
-  said: KeysInText,
+  { type, words, isUnseen, request }: StatedAbility,
+  stated: KeysInText,
   asked: KeysInText,
-): SaidKeys {
-  const listed = thingOf(said.thing, asked.thing);
+): StatedKeys {
+  const listed = thingOf(stated.thing, asked.thing);
   const thing = listed ?? thingIn(words);
-  const isThingAsked = listed !== null && listed !== said.thing;
-  const isWhole = said.thing !== null && (said.act !== null || isUnseen || type === 'KNOWLEDGE');
+  const isThingAsked = listed !== null && listed !== stated.thing;
+  const isWhole = stated.thing !== null && (stated.act !== null || isUnseen || type === 'KNOWLEDGE');
   if (type === 'KNOWLEDGE')
     return {
       act: null,
@@ -131,11 +131,11 @@ function mainKeysOf(
       isThingAsked: thing === null || isThingAsked,
       isWhole,
     };
-  const isSeen = isUnseen && (said.act === null || said.act === 'refund');
-  const act = isSeen ? 'view' : (said.act ?? asked.act);
+  const isSeen = isUnseen && (stated.act === null || stated.act === 'refund');
+  const act = isSeen ? 'view' : (stated.act ?? asked.act);
   if (act === 'refund' || (thing === 'refund' && REFUNDING.has(act)))
     return { act: 'refund', thing: 'refund', isWhole };
-  const isActAsked = !isSeen && said.act === null && act !== null;
+  const isActAsked = !isSeen && stated.act === null && act !== null;
   if (act === 'call' && !isActAsked && (thing === null || thing === 'phone' || isThingAsked))
     return { act, thing: 'call', isWhole };
   // An act on a delivery is one on the order; only the time of a delivery is a matter of its own.
@@ -143,15 +143,15 @@ function mainKeysOf(
 }
 
 /** Keys, and whether the assistant's words alone give both. */
-export interface SaidKeys extends AbilityKeys {
+export interface StatedKeys extends AbilityKeys {
   readonly isWhole: boolean;
 }
 
-function thingOf(said: string | null, asked: string | null): string | null {
-  if (said === null) return asked;
-  return GENERAL_THINGS.has(said) && asked !== null && !GENERAL_THINGS.has(asked) && !GOODS.has(asked)
+function thingOf(stated: string | null, asked: string | null): string | null {
+  if (stated === null) return asked;
+  return GENERAL_THINGS.has(stated) && asked !== null && !GENERAL_THINGS.has(asked) && !GOODS.has(asked)
     ? asked
-    : said;
+    : stated;
 }
 
 /** All keys of a text, by first mention. */

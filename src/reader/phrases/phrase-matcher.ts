@@ -176,16 +176,16 @@ export class PhraseMatcher<Kind extends string> {
     }
     if (found.length === 0) return new MatchedText<Kind>(read, NONE, NONE, steps);
     // A phrase of an unlikely language counts only if one of its words is in no likely one.
-    const isSaid = ({ language, start, end }: Found): boolean => {
+    const counts = ({ language, start, end }: Found): boolean => {
       if ((likely & this.#languages[language]!.bit) !== 0) return true;
       for (let at = start; at < end; at++) if ((known[at]!.languages & mask & likely) === 0) return true;
       return false;
     };
-    const said = foreign === 0 ? found : found.filter(isSaid);
-    if (said.length > 1) said.sort((a, b) => a.end - b.end);
-    const contrasts = said.filter((one) => this.#phraseOf(one).role === 'contrast');
+    const counted = foreign === 0 ? found : found.filter(counts);
+    if (counted.length > 1) counted.sort((a, b) => a.end - b.end);
+    const contrasts = counted.filter((one) => this.#phraseOf(one).role === 'contrast');
     const denials = new Denials(this.#languages, tokens, (place, at) => this.#denies(place, at, read));
-    return new MatchedText(read, this.#matchesOf(said, tokens.length, denials), contrasts, steps);
+    return new MatchedText(read, this.#matchesOf(counted, tokens.length, denials), contrasts, steps);
   }
 
   #phraseOf({ language, phrase }: Found): Phrase<Kind> {
@@ -242,17 +242,17 @@ export class PhraseMatcher<Kind extends string> {
     return excluded;
   }
 
-  #matchesOf(said: readonly Found[], count: number, denials: Denials): Match<Kind>[] {
+  #matchesOf(counted: readonly Found[], count: number, denials: Denials): Match<Kind>[] {
     let vetoed: Vetoes<Kind> | null = null;
-    for (const one of said) {
+    for (const one of counted) {
       const { role, kind } = this.#phraseOf(one);
       if (role === 'unless') (vetoed ??= new Vetoes<Kind>(count)).add(kind!, one);
       else if (role === 'negation') denials.addBefore(one);
       else if (role === 'negation-after') denials.addAfter(one);
     }
-    for (const one of said) if (this.#phraseOf(one).role === 'no-negation') denials.remove(one);
+    for (const one of counted) if (this.#phraseOf(one).role === 'no-negation') denials.remove(one);
     const matches: Match<Kind>[] = [];
-    for (const one of said) {
+    for (const one of counted) {
       const { role, kind, text } = this.#phraseOf(one);
       if (role !== 'phrase' || kind === null || vetoed?.has(kind, one) === true) continue;
       const { start, end, language } = one;

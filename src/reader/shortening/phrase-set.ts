@@ -6,12 +6,12 @@
 import { LANGUAGES, LEXICON } from '../document/lexicon.ts';
 import { alternatives } from '../document/patterns.ts';
 import { wordKey } from '../document/spaced-phrases.ts';
-import { toldOnce } from '../document/word-cache.ts';
+import { memoise } from '../document/word-cache.ts';
 import { WordScan } from '../document/word-scan.ts';
 import { TEXT_LANGUAGES, TEXT_SECTIONS, type TextSection } from '../document/text-lexicon.ts';
 
 /** A word of a text that is shown. */
-export class ShownWord {
+export class PhraseWord {
   /** Its folded form, the lookup key of phrases. */
   readonly key: string;
   /** Its range in the text, UTF-16 units. */
@@ -19,10 +19,10 @@ export class ShownWord {
   readonly end: number;
   /** The phrases that begin with it. */
   readonly opens: readonly Opened[];
-  readonly #text: ShownText;
+  readonly #text: PhraseText;
   readonly #place: number;
 
-  constructor({ key, opens }: Opener, start: number, end: number, text: ShownText, place: number) {
+  constructor({ key, opens }: Opener, start: number, end: number, text: PhraseText, place: number) {
     this.key = key;
     this.opens = opens;
     this.start = start;
@@ -41,7 +41,7 @@ const SCAN = new WordScan({ signs: false, joiner: true });
 /** Letters of scripts without spaces between words, and of Korean, whose words take endings. */
 const UNSPACED =
   /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]/u;
-const keyOf = toldOnce(wordKey);
+const keyOf = memoise(wordKey);
 
 /** A word with its lookup key; cached. */
 interface Opener {
@@ -56,18 +56,18 @@ const tellOpener = (word: string): Opener => {
   return { key, opens };
 };
 /** The cache of openers, emptied whenever a set is made. */
-let openerOf = toldOnce(tellOpener);
+let openerOf = memoise(tellOpener);
 
 /** The words of a text, and the lengths of the phrases that begin at each. */
-class ShownText {
-  readonly words: ShownWord[] = [];
+class PhraseText {
+  readonly words: PhraseWord[] = [];
   /** Lengths by word and by number of the set; null before the first use. */
   #lengths: Uint8Array | null = null;
   #sets = 0;
 
   add({ start, end }: Pick<WordScan, 'start' | 'end'>, text: string): void {
     const opener = openerOf(text.slice(start, end));
-    this.words.push(new ShownWord(opener, start, end, this, this.words.length));
+    this.words.push(new PhraseWord(opener, start, end, this, this.words.length));
   }
 
   lengthAt(place: number, { number }: PhraseSet): number {
@@ -103,11 +103,11 @@ class ShownText {
 }
 
 /** The first words of a text; hyphens separate words here. */
-export function shownWordsOf(text: string, most = 80): readonly ShownWord[] {
-  const shown = new ShownText();
+export function phraseWordsOf(text: string, most = 80): readonly PhraseWord[] {
+  const read = new PhraseText();
   SCAN.begin(text);
-  while (shown.words.length < most && SCAN.next()) shown.add(SCAN, text);
-  return shown.words;
+  while (read.words.length < most && SCAN.next()) read.add(SCAN, text);
+  return read.words;
 }
 
 /** Most words that `…` stands for. */
@@ -137,7 +137,7 @@ const BY_WORD = new Map<string, Opened>();
 const BY_BEGINNING = new Map<number, Opened>();
 
 /** Number of words from `at` on that match the parts of a phrase; 0 if they do not. */
-function matchedWords(parts: readonly PhrasePart[], words: readonly ShownWord[], at: number): number {
+function matchedWords(parts: readonly PhrasePart[], words: readonly PhraseWord[], at: number): number {
   let place = at;
   let skip = 0;
   for (let one = 0; one < parts.length; one++) {
@@ -155,7 +155,7 @@ function matchedWords(parts: readonly PhrasePart[], words: readonly ShownWord[],
   return place - at;
 }
 
-function isWord({ text, kind }: PhrasePart, word: ShownWord | undefined): boolean {
+function isWord({ text, kind }: PhrasePart, word: PhraseWord | undefined): boolean {
   if (word === undefined) return false;
   return kind === 'beginning' ? word.key.startsWith(text) : word.key === text;
 }
@@ -183,7 +183,7 @@ export class PhraseSet {
   constructor(spaced: readonly string[], unspaced: readonly string[]) {
     this.number = PhraseSet.count;
     PhraseSet.count += 1;
-    openerOf = toldOnce(tellOpener);
+    openerOf = memoise(tellOpener);
     for (const phrase of spaced) this.#add(phrase);
     const source =
       unspaced.length === 0 ? '(?!)' : alternatives(unspaced.map((one) => one.replaceAll('.', '\\.')));
@@ -210,7 +210,7 @@ export class PhraseSet {
   }
 
   /** Index after the longest phrase that begins at word `at`; `at` itself if there is none. */
-  endAt(words: readonly ShownWord[], at: number): number {
+  endAt(words: readonly PhraseWord[], at: number): number {
     return Math.min(at + (words[at]?.lengthOf(this) ?? 0), words.length);
   }
 
@@ -220,7 +220,7 @@ export class PhraseSet {
   }
 
   /** Number of the last words that form a phrase; 0 if they do not. */
-  lengthAtEnd(words: readonly ShownWord[]): number {
+  lengthAtEnd(words: readonly PhraseWord[]): number {
     for (let length = Math.min(6, words.length); length > 0; length -= 1)
       if (words.at(-length)!.lengthOf(this) === length) return length;
     return 0;
@@ -229,7 +229,7 @@ export class PhraseSet {
   /**
    * Index of the word at which the first phrase begins; 0 for a match in a text without spaces; -1 if there is none.
    */
-  firstIn(text: string, words: readonly ShownWord[]): number {
+  firstIn(text: string, words: readonly PhraseWord[]): number {
     const place = words.findIndex((word) => word.lengthOf(this) > 0);
     return place < 0 && UNSPACED.test(text) && this.#anywhere.test(text) ? 0 : place;
   }
@@ -262,7 +262,7 @@ const STEM_LENGTH = 4;
 const SAYS_NOTHING = /^\p{Script=Hiragana}+$/u;
 
 /** The stems of a word: its prefix, if it has meaning; for a run of a script without spaces, its character pairs. */
-const stemsOfKey = toldOnce((key: string): readonly string[] => {
+const stemsOfKey = memoise((key: string): readonly string[] => {
   if (!UNSPACED.test(key))
     return STOP_WORDS.has(key) ? [] : [/^\p{N}/u.test(key) ? key : key.slice(0, STEM_LENGTH)];
   const pairs = Array.from({ length: Math.max(key.length - 1, 1) }, (_, at) => key.slice(at, at + 2));
@@ -302,7 +302,7 @@ const inAll = (section: TextSection, isSpaced: boolean): string[] =>
   [...TEXT_LANGUAGES.values()].flatMap((language) => (language.spaced === isSpaced ? language[section] : []));
 
 /** The phrases of each section of `lexicon/<language>/texts.json`. */
-export const SHOWN = Object.fromEntries(
+export const TEXT_PHRASES = Object.fromEntries(
   TEXT_SECTIONS.map((section) => [section, new PhraseSet(inAll(section, true), inAll(section, false))]),
 ) as Readonly<Record<TextSection, PhraseSet>>;
 /** The phrases for troubles in `lexicon/<language>/words.json`, without those that hold a prefix or suffix. */

@@ -11,7 +11,7 @@ import { endsSentence } from '../document/sentences.ts';
 import { wordKey } from '../document/spaced-phrases.ts';
 import { isUnspaced } from '../document/words.ts';
 import { TEXT_LANGUAGES } from '../document/text-lexicon.ts';
-import { contentCount, type PhraseSet, SHOWN, shownWordsOf, TROUBLES } from './phrase-set.ts';
+import { contentCount, type PhraseSet, TEXT_PHRASES, phraseWordsOf, TROUBLES } from './phrase-set.ts';
 
 const keysOf = (...lists: readonly { readonly all: readonly string[] }[]): ReadonlySet<string> =>
   new Set(lists.flatMap(({ all }) => all).map(wordKey));
@@ -70,7 +70,7 @@ export function ended(sentence: string): string {
 
 /** True if a later clause contrasts with the first: "…, but …". */
 export function isContrasted(sentence: string): boolean {
-  return clauseEnds(sentence).some(({ next }) => opensWith(SHOWN.contrasts, sentence.slice(next)));
+  return clauseEnds(sentence).some(({ next }) => opensWith(TEXT_PHRASES.contrasts, sentence.slice(next)));
 }
 
 /**
@@ -79,11 +79,11 @@ export function isContrasted(sentence: string): boolean {
  */
 export function wishIn(sentence: string): string {
   if (isUnspaced(sentence) || saysWhatIsWanted(sentence) || isContrasted(sentence)) return sentence;
-  const words = shownWordsOf(sentence, 200);
-  if (SHOWN.questionWords.endAt(words, 0) > 0) return sentence;
+  const words = phraseWordsOf(sentence, 200);
+  if (TEXT_PHRASES.questionWords.endAt(words, 0) > 0) return sentence;
   const leans = leansOn(sentence);
   const place = words.findIndex(({ start }, at) => {
-    if (at === 0 || SHOWN.openings.endAt(words, at) === at) return false;
+    if (at === 0 || TEXT_PHRASES.openings.endAt(words, at) === at) return false;
     const isClause = leans
       ? at <= MOST_BEFORE && !words.slice(0, at).some(({ key }) => SUBJECTS.has(key))
       : /[,;]\s*$/u.test(sentence.slice(0, start)) || CONJUNCTIONS.has(words[at - 1]!.key);
@@ -123,23 +123,23 @@ function clauseWithin(text: string, length: number, isWish: boolean): string | n
 
 /** True if a clause names a wish, or that something is wrong. */
 function saysWhatIsWanted(clause: string): boolean {
-  const words = shownWordsOf(clause);
+  const words = phraseWordsOf(clause);
   return (
     wishes(clause) ||
-    words.some(({ key }) => SHOWN.negations.hasWord(key)) ||
+    words.some(({ key }) => TEXT_PHRASES.negations.hasWord(key)) ||
     TROUBLES.firstIn(clause, words) >= 0
   );
 }
 
 /** True if a clause begins with "I would like to", "can you" and the like. */
 function wishes(clause: string): boolean {
-  const words = shownWordsOf(clause, 12);
-  return SHOWN.openings.endAt(words, 0) > 0 || SHOWN.directives.endAt(words, 0) > 0;
+  const words = phraseWordsOf(clause, 12);
+  return TEXT_PHRASES.openings.endAt(words, 0) > 0 || TEXT_PHRASES.directives.endAt(words, 0) > 0;
 }
 
 /** True for "It shows complete": the clause before names the subject. */
 function refersBack(clause: string): boolean {
-  return SHOWN.references.firstIn(clause, shownWordsOf(clause)) >= 0;
+  return TEXT_PHRASES.references.firstIn(clause, phraseWordsOf(clause)) >= 0;
 }
 
 interface ClauseEnd {
@@ -155,11 +155,12 @@ function clauseEnds(text: string): ClauseEnd[] {
     end: index,
     next: index + mark.length,
   }));
-  const words = shownWordsOf(text, 200);
+  const words = phraseWordsOf(text, 200);
   words.forEach((word, place) => {
     if (place < LEAST_WORDS) return;
     const isJoined = CONJUNCTIONS.has(word.key) && CLAUSE_STARTS.has(words[place + 1]?.key ?? '');
-    const isParted = SHOWN.reasons.endAt(words, place) > place || SHOWN.contrasts.endAt(words, place) > place;
+    const isParted =
+      TEXT_PHRASES.reasons.endAt(words, place) > place || TEXT_PHRASES.contrasts.endAt(words, place) > place;
     if (isJoined || isParted) ends.push({ end: word.start, next: word.start });
   });
   return ends
@@ -170,11 +171,11 @@ function clauseEnds(text: string): ClauseEnd[] {
 /** True for "A free, child friendly, quiet place": no clause begins after the comma. */
 function isBetweenThings(text: string, comma: number, next: number): boolean {
   if (text[comma] !== ',') return false;
-  const words = shownWordsOf(text.slice(next, next + CLAUSE_HEAD), 4);
+  const words = phraseWordsOf(text.slice(next, next + CLAUSE_HEAD), 4);
   const key = words[0]?.key ?? '';
   if (/^\p{N}/u.test(key) || CLAUSE_STARTS.has(key) || CONJUNCTIONS.has(key) || isWeakEnd(key)) return false;
   const { subordinates, reasons, contrasts, openings, directives, courtesies, purposes, questionWords } =
-    SHOWN;
+    TEXT_PHRASES;
   return ![subordinates, reasons, contrasts, openings, directives, courtesies, purposes, questionWords].some(
     (phrases) => phrases.endAt(words, 0) > 0,
   );
@@ -187,26 +188,28 @@ function isBalanced(front: string): boolean {
 }
 
 function opensWith(phrases: PhraseSet, clause: string): boolean {
-  return phrases.endAt(shownWordsOf(clause, 6), 0) > 0 || phrases.unspacedAt(clause, 0) > 0;
+  return phrases.endAt(phraseWordsOf(clause, 6), 0) > 0 || phrases.unspacedAt(clause, 0) > 0;
 }
 
 /** True if a clause begins with "because", "if", "when" and the like and is no question: it does not stand alone. */
 function leansOn(clause: string): boolean {
   if (endsInQuestionMark(clause)) return false;
   // "When does it open" is a question.
-  if (AUXILIARIES.has(shownWordsOf(clause, 2)[1]?.key ?? '')) return false;
-  return [SHOWN.subordinates, SHOWN.reasons, SHOWN.purposes].some((phrases) => opensWith(phrases, clause));
+  if (AUXILIARIES.has(phraseWordsOf(clause, 2)[1]?.key ?? '')) return false;
+  return [TEXT_PHRASES.subordinates, TEXT_PHRASES.reasons, TEXT_PHRASES.purposes].some((phrases) =>
+    opensWith(phrases, clause),
+  );
 }
 
 function withoutContrast(clause: string): string {
-  const words = shownWordsOf(clause, 6);
-  const place = SHOWN.contrasts.endAt(words, 0) || (CONJUNCTIONS.has(words[0]?.key ?? '') ? 1 : 0);
+  const words = phraseWordsOf(clause, 6);
+  const place = TEXT_PHRASES.contrasts.endAt(words, 0) || (CONJUNCTIONS.has(words[0]?.key ?? '') ? 1 : 0);
   if (place > 0) return clause.slice(words[place - 1]!.end).trim();
-  return clause.slice(SHOWN.contrasts.unspacedAt(clause, 0)).trim();
+  return clause.slice(TEXT_PHRASES.contrasts.unspacedAt(clause, 0)).trim();
 }
 
 function isWeakEnd(key: string): boolean {
-  return SHOWN.weakEnds.hasWord(key) || SHOWN.negations.hasWord(key) || FUNCTION_WORDS.has(key);
+  return TEXT_PHRASES.weakEnds.hasWord(key) || TEXT_PHRASES.negations.hasWord(key) || FUNCTION_WORDS.has(key);
 }
 
 /** Cuts at a word and adds an ellipsis; never cuts after an article, a preposition or "not". */
@@ -224,7 +227,7 @@ function cutAtWord(text: string, length: number): string {
 
 /** The text without articles, prepositions and the like at its end. */
 export function withoutWeakEnd(text: string): string {
-  const words = shownWordsOf(text, 200);
+  const words = phraseWordsOf(text, 200);
   const last = words.findLastIndex(({ key }, place) => place < 2 || !isWeakEnd(key));
   const next = words[last + 1];
   return next === undefined ? text : text.slice(0, next.start).trimEnd();

@@ -9,7 +9,14 @@ import { endsInQuestionMark, QUESTION_ENDS } from '../document/question-marks.ts
 import { HIDDEN } from '../personal/redact.ts';
 import { wordKey } from '../document/spaced-phrases.ts';
 import { isUnspaced } from '../document/words.ts';
-import { type PhraseSet, saysSomething, SHOWN, shownWordsOf, stemsOf, type ShownWord } from './phrase-set.ts';
+import {
+  type PhraseSet,
+  saysSomething,
+  TEXT_PHRASES,
+  phraseWordsOf,
+  stemsOf,
+  type PhraseWord,
+} from './phrase-set.ts';
 
 const CONJUNCTIONS: ReadonlySet<string> = new Set(
   [...LEXICON.and.all, ...LEXICON.conjunctions.all].map(wordKey),
@@ -41,10 +48,10 @@ const PICTURE_AT_END = /(?:\p{Extended_Pictographic}|\u200d|\ufe0f|\p{Emoji_Modi
 export function withoutHesitations(text: string): string {
   let kept = '';
   let from = 0;
-  for (const { key, start, end } of shownWordsOf(text)) {
-    if (!SHOWN.hesitations.hasWord(key) || !isWhole(text, end)) continue;
+  for (const { key, start, end } of phraseWordsOf(text)) {
+    if (!TEXT_PHRASES.hesitations.hasWord(key) || !isWhole(text, end)) continue;
     const marks = /^[,.…]{0,3}(?=\s|$)/u.exec(text.slice(end, end + 4))?.[0] ?? '';
-    if (marks === '' && (SHOWN.weakEnds.hasWord(key) || !/^\s/u.test(text.slice(end)))) continue;
+    if (marks === '' && (TEXT_PHRASES.weakEnds.hasWord(key) || !/^\s/u.test(text.slice(end)))) continue;
     kept += text.slice(from, start).replace(/[,.…]?\s?$/u, '');
     from = end + marks.length;
   }
@@ -66,7 +73,7 @@ export function withoutGreeting(sentence: string): string {
 
 /** The sentence without "I would like to", "could you tell me" and the like, as far as the rest stands alone. */
 export function withoutOpenings(sentence: string, isLong = false): string {
-  const sets = isLong ? [SHOWN.openings, SHOWN.longOpenings] : [SHOWN.openings];
+  const sets = isLong ? [TEXT_PHRASES.openings, TEXT_PHRASES.longOpenings] : [TEXT_PHRASES.openings];
   return withoutStarts(
     sentence,
     (text, words) => {
@@ -75,7 +82,7 @@ export function withoutOpenings(sentence: string, isLong = false): string {
         if (unspaced > 0) return unspaced;
         const end = wordEnd(text, words, openings);
         const next = words[openings.endAt(words, 0)];
-        if (end > 0 && next !== undefined && !SHOWN.weakStarts.hasWord(next.key)) return end;
+        if (end > 0 && next !== undefined && !TEXT_PHRASES.weakStarts.hasWord(next.key)) return end;
       }
       return 0;
     },
@@ -88,12 +95,12 @@ export function withoutOpenings(sentence: string, isLong = false): string {
  */
 function withoutStarts(
   sentence: string,
-  endOf: (text: string, words: readonly ShownWord[]) => number,
+  endOf: (text: string, words: readonly PhraseWord[]) => number,
   clean = withoutMarksBefore,
 ): string {
   let text = sentence;
   for (let round = 0; round < ROUNDS; round += 1) {
-    const end = endOf(text, shownWordsOf(text, 24));
+    const end = endOf(text, phraseWordsOf(text, 24));
     if (end === 0) return text;
     const shorter = clean(text.slice(end));
     if (!saysSomething(shorter)) return text;
@@ -106,8 +113,8 @@ function withoutMarksBefore(text: string): string {
   return text.replace(LIST_MARK, '').replace(BEFORE, '');
 }
 
-function courtesyEnd(text: string, words: readonly ShownWord[]): number {
-  const { courtesies, leads, asides, introductions } = SHOWN;
+function courtesyEnd(text: string, words: readonly PhraseWord[]): number {
+  const { courtesies, leads, asides, introductions } = TEXT_PHRASES;
   const greeting = greetingEnd(text, words);
   if (greeting > 0) return greeting;
   if (text.startsWith(HIDDEN) && BREAK.test(text.slice(HIDDEN.length))) return HIDDEN.length;
@@ -125,14 +132,14 @@ function courtesyEnd(text: string, words: readonly ShownWord[]): number {
 }
 
 /** End of a greeting, including a name between it and a comma; 0 if there is none. */
-function greetingEnd(text: string, words: readonly ShownWord[]): number {
-  const { greetings } = SHOWN;
+function greetingEnd(text: string, words: readonly PhraseWord[]): number {
+  const { greetings } = TEXT_PHRASES;
   const end = wordEnd(text, words, greetings);
   return greetings.unspacedAt(text, 0) || (end > 0 && nameEnd(text, words, greetings.endAt(words, 0))) || end;
 }
 
 /** End of the phrase at the start of a text; 0 if there is none, or a hyphen or apostrophe follows ("so-called"). */
-function wordEnd(text: string, words: readonly ShownWord[], phrases: PhraseSet): number {
+function wordEnd(text: string, words: readonly PhraseWord[], phrases: PhraseSet): number {
   const end = words[phrases.endAt(words, 0) - 1]?.end ?? 0;
   return isWhole(text, end) ? end : 0;
 }
@@ -142,7 +149,7 @@ function isWhole(text: string, end: number): boolean {
 }
 
 /** End of a name, redacted or with capitals, that begins at word `place`; 0 if it does not end there. */
-function nameEnd(text: string, words: readonly ShownWord[], place: number): number {
+function nameEnd(text: string, words: readonly PhraseWord[], place: number): number {
   const before = words[place - 1]!.end;
   const hidden = /^\s{0,2}•••/u.exec(text.slice(before, before + HIDDEN.length + 2))?.[0].length ?? 0;
   if (hidden > 0) {
@@ -184,17 +191,17 @@ function withoutMarksAtEnd(text: string, marks: RegExp): string {
 
 /** Start of the courtesy at the end; the length of the text if there is none. */
 function courtesyStart(bare: string): number {
-  const unspaced = SHOWN.courtesies.unspacedAtEnd(bare);
+  const unspaced = TEXT_PHRASES.courtesies.unspacedAtEnd(bare);
   if (unspaced > 0) return bare.length - unspaced;
   const from = Math.max(0, bare.length - 60);
-  const words = shownWordsOf(bare.slice(from)).slice(-6);
+  const words = phraseWordsOf(bare.slice(from)).slice(-6);
   const startOf = (phrases: PhraseSet): number => {
     const length = phrases.lengthAtEnd(words);
     return length === 0 ? bare.length : from + words.at(-length)!.start;
   };
-  const courtesy = startOf(SHOWN.courtesies);
+  const courtesy = startOf(TEXT_PHRASES.courtesies);
   if (courtesy < bare.length) return courtesy;
-  const aside = startOf(SHOWN.asides);
+  const aside = startOf(TEXT_PHRASES.asides);
   return BEFORE_ASIDE.test(bare.slice(Math.max(0, aside - 4), aside)) ? aside : bare.length;
 }
 
@@ -227,7 +234,7 @@ function isData(clause: string): boolean {
   const digits = clause.replace(/\P{N}+/gu, '').length;
   if (digits < DIGITS_OF_DATA && !clause.includes('@') && !clause.includes(HIDDEN)) return false;
   if (isUnspaced(clause)) return clause.replace(/[\p{N}\p{P}\s]+/gu, '').length <= CHARACTERS_OF_DATA;
-  const words = shownWordsOf(clause, 24).filter(({ key }) => !/\p{N}/u.test(key));
+  const words = phraseWordsOf(clause, 24).filter(({ key }) => !/\p{N}/u.test(key));
   const most = WORDS_OF_DATA + (clause.includes('@') ? 4 : 0);
-  return words.length <= most && !words.some(({ key }) => SHOWN.negations.hasWord(key));
+  return words.length <= most && !words.some(({ key }) => TEXT_PHRASES.negations.hasWord(key));
 }

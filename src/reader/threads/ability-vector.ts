@@ -12,9 +12,9 @@ const REQUEST_SHARE = 0.5;
  * Mixes the vectors of the assistant's words and of the request that they answer; the result has unit length. Returns
  * the other vector if one is null, and null if both are.
  */
-export function withRequest(said: Float32Array | null, asked: Float32Array | null): Float32Array | null {
-  if (said === null || asked === null) return said ?? asked;
-  const both = said.map((value, at) => value + REQUEST_SHARE * asked[at]!);
+export function withRequest(stated: Float32Array | null, asked: Float32Array | null): Float32Array | null {
+  if (stated === null || asked === null) return stated ?? asked;
+  const both = stated.map((value, at) => value + REQUEST_SHARE * asked[at]!);
   const length = normOf(both);
-  return length === 0 ? said : both.map((value) => value / length);
+  return length === 0 ? stated : both.map((value) => value / length);
 }

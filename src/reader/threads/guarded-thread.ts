@@ -173,9 +173,9 @@ export class GuardedThread {
       start.reject(error);
       if (this.#running === running) this.#lose(error);
     };
-    worker.once('message', (told: ThreadStart) => {
-      if ('model' in told) start.resolve(told.model);
-      else ended(told.setup ? new SetupError(told.error) : new Error(told.error));
+    worker.once('message', (first: ThreadStart) => {
+      if ('model' in first) start.resolve(first.model);
+      else ended(first.setup ? new SetupError(first.error) : new Error(first.error));
       worker.on('message', (reply: ThreadReply) => {
         if (this.#running !== running) return;
         if ('result' in reply) this.#exchange?.resolve(reply.result);

@@ -1,5 +1,5 @@
 /**
- * Everything that assign keeps of one instance besides its sessions: boilerplate, thresholds, topics, groups of gaps
+ * Everything that assign keeps of one instance besides its sessions: template sentences, thresholds, topics, groups of gaps
  * and of repeated requests, names, curations, and the signals that have occurred. Keeps the invariant that `restore` of
  * all rows ever given by `takeState` yields an equal state.
  *
@@ -14,13 +14,19 @@ import type { Thresholds } from '../../domain/model-thresholds.ts';
 import { InstanceThresholds } from '../topics/instance-thresholds.ts';
 import { Topics } from '../topics/topics.ts';
 import type { DotArena } from '../numeric/dot-kernel.ts';
-import { Boilerplate } from '../conversations/boilerplate.ts';
+import { TemplateSentences } from '../conversations/template-sentences.ts';
 import type { RequestGroup } from '../conversations/request-group.ts';
 import { RequestGroups } from '../conversations/gap-and-repeat-groups.ts';
 import type { NameReport, NameTarget, Writing } from '../../domain/writings.ts';
 import type { CuratedEntity } from '../../domain/curations.ts';
 import { InstanceCurations } from './instance-curations.ts';
-import { instanceNames, shownRow, shownRows, type InstanceNames, type NamedRow } from './written-names.ts';
+import {
+  instanceNames,
+  publishedRow,
+  publishedRows,
+  type InstanceNames,
+  type NamedRow,
+} from './written-names.ts';
 
 /** Types of gaps; the index is the label that keeps groups of the two types apart. */
 export const GAP_TYPES = ['KNOWLEDGE', 'TOOL'] as const;
@@ -57,7 +63,7 @@ export class InstanceState {
   readonly dimensions: number;
   readonly thresholds: InstanceThresholds;
   readonly topics: Topics;
-  readonly boilerplate: Boilerplate;
+  readonly templates: TemplateSentences;
   readonly gaps: RequestGroups;
   readonly repeated: RequestGroups;
   /** Names that a writer wrote. */
@@ -74,7 +80,7 @@ export class InstanceState {
     this.instanceId = options.instanceId;
     this.dimensions = options.dimensions;
     this.thresholds = new InstanceThresholds(options.instance, options.thresholds);
-    this.boilerplate = new Boilerplate(options.instance, options.dimensions);
+    this.templates = new TemplateSentences(options.instance, options.dimensions);
     const shared = { ...options, thresholds: this.thresholds };
     this.topics = new Topics(shared);
     this.gaps = new RequestGroups({
@@ -109,7 +115,7 @@ export class InstanceState {
           : this.gaps.groups.filter(({ heir }) => heir < 0).map((group) => this.#gapRow(group));
     const named = rows.map((row) => {
       const number = 'topic' in row ? row.topic : 'gap' in row ? row.gap : row.cluster;
-      return { number, row: shownRow(this.written[target], this.#given(target), number, row) };
+      return { number, row: publishedRow(this.written[target], this.#given(target), number, row) };
     });
     const own = named.find(({ row }) => row.id === id);
     const isTaken = named.some((one) => one !== own && sameName(one.row.name, text));
@@ -166,11 +172,11 @@ export class InstanceState {
     const { micros, topics, clusters } = this.topics.drain();
     return {
       micros,
-      topics: shownRows('topic', this.#names('topic'), topics, () => this.topics.rows().topics),
-      clusters: shownRows('cluster', this.#names('cluster'), clusters, () => this.topics.rows().clusters),
+      topics: publishedRows('topic', this.#names('topic'), topics, () => this.topics.rows().topics),
+      clusters: publishedRows('cluster', this.#names('cluster'), clusters, () => this.topics.rows().clusters),
       signals: this.#drainSignals(),
       repeatedRequests: this.repeated.drain().map((group) => this.#repeatedRow(group)),
-      gaps: shownRows(
+      gaps: publishedRows(
         'gap',
         this.#names('gap'),
         this.gaps.drain().map((group) => this.#gapRow(group)),
@@ -191,7 +197,7 @@ export class InstanceState {
   nameOf(entity: CuratedEntity, number: number): string {
     const target = TARGET_OF[entity];
     const row = entity === 'TOPIC' ? this.topics.row(number) : this.rowsOf(entity)[number]!;
-    return shownRow(this.written[target], this.#given(target), number, row).name;
+    return publishedRow(this.written[target], this.#given(target), number, row).name;
   }
 
   /** The state rows that changed since the last call. */
@@ -200,7 +206,7 @@ export class InstanceState {
       ...this.thresholds.takeState(),
       ...this.topics.takeState(),
       ...this.curations.takeState(),
-      ...this.boilerplate.takeState(),
+      ...this.templates.takeState(),
       ...this.gaps.takeState(),
       ...this.repeated.takeState(),
       ...Object.values(this.written).flatMap((names) => names.takeState()),
@@ -218,7 +224,7 @@ export class InstanceState {
     this.thresholds.restore(rows);
     this.curations.restore(rows);
     this.topics.restore(rows, this.curations.ofTopics());
-    this.boilerplate.restore(rows);
+    this.templates.restore(rows);
     this.gaps.restore(rows);
     this.repeated.restore(rows);
     for (const names of Object.values(this.written)) names.restore(rows);
@@ -229,11 +235,11 @@ export class InstanceState {
 
   /** Estimated memory, bytes. */
   get bytes(): number {
-    const { thresholds, topics, boilerplate, gaps, repeated, curations } = this;
+    const { thresholds, topics, templates, gaps, repeated, curations } = this;
     const written = Object.values(this.written).reduce((bytes, names) => bytes + names.bytes, 0);
     const groups = gaps.bytes + repeated.bytes;
     const named = written + curations.bytes;
-    return BASE_BYTES + thresholds.bytes + topics.bytes + boilerplate.bytes + groups + named;
+    return BASE_BYTES + thresholds.bytes + topics.bytes + templates.bytes + groups + named;
   }
 
   /** Frees the memory of the vectors. The object must not be used afterwards. */
@@ -247,7 +253,7 @@ export class InstanceState {
     return (number) => this.curations.nameOf(ENTITY_OF[target], number);
   }
 
-  #names(target: NameTarget): Parameters<typeof shownRows>[1] {
+  #names(target: NameTarget): Parameters<typeof publishedRows>[1] {
     const renamed = this.curations.takeRenamed(ENTITY_OF[target]);
     return { names: this.written[target], given: this.#given(target), renamed };
   }

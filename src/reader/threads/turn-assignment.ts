@@ -18,7 +18,7 @@ import { abilityName } from '../conversations/ability-name.ts';
 import { authorOf } from '../conversations/authors.ts';
 import type { NewRequest } from '../conversations/repeat-evidence.ts';
 import { mayAskAgain, newRequest, repeatIn, type Repeat } from '../conversations/repeated-requests.ts';
-import { shownTurn } from '../acts/shown-turn.ts';
+import { redactTurn } from '../acts/redacted-turn.ts';
 import { typeOf } from '../acts/signals.ts';
 import { signalsInContext } from '../conversations/signal-context.ts';
 import type { SessionState } from '../conversations/session-state.ts';
@@ -87,15 +87,15 @@ function assignUserTurn(
   { turn, reading, enrichment: found, instance, session }: TurnInContext,
   message: MutableMessage,
 ): void {
-  const cut = instance.boilerplate.cut(turn.session, session.requests.length === 0, found);
+  const cut = instance.templates.cut(turn.session, session.requests.length === 0, found);
   const enrichment = isBareAnswer(turn, cut, session) ? asReply(cut) : cut;
   const counted = new Set(signalsInContext(enrichment.signals, session));
   const signals = new Set([...counted].map((key) => SIGNAL_INDEX.get(key)!));
   const { kind, vector } = enrichment;
-  const ahead = enrichment === found ? reading.shown : null;
-  const shown = shownTurn(turn, enrichment, session, { beginning: reading.beginning, shown: ahead });
+  const ahead = enrichment === found ? reading.redacted : null;
+  const redacted = redactTurn(turn, enrichment, session, { beginning: reading.beginning, redacted: ahead });
   if (kind !== 'reply') session.wantsAnswer = kind !== 'request' || wantsAnswer(enrichment);
-  const isAsAhead = shown === ahead;
+  const isAsAhead = redacted === ahead;
   const isAnswer = session.micro !== null && canOnlyAnswer(turn.content, turn.at, session.askedAt);
   const isLiked = counted.size > 0 && [...counted].every((key) => typeOf(key) === 'SAT');
   let repeat: Repeat | null = null;
@@ -103,19 +103,19 @@ function assignUserTurn(
     const wasAsked = isAsked(turn.at, session.askedAt);
     const isUnfamiliar = enrichment.isUnfamiliar ?? false;
     const underDiscussion = session.micro;
-    const read = isAsAhead ? reading.request : new ReadRequest(shown.request);
+    const read = isAsAhead ? reading.request : new ReadRequest(redacted.request);
     const reacts = session.micro !== null && counted.size > 0 && !holdsQuestion(turn.content);
     if (!reacts) moveToTopicOf({ vector, read, isUnfamiliar }, turn, instance, session);
-    const known = isAsAhead ? { compared: reading.compared, said: reading.keptRequest } : {};
-    const request = newRequest(enrichment.request, vector, shown.request, turn.content.length, known);
+    const known = isAsAhead ? { compared: reading.compared, readText: reading.keptRequest } : {};
+    const request = newRequest(enrichment.request, vector, redacted.request, turn.content.length, known);
     repeat = isLiked ? null : repeatOf({ reading, instance, session }, request, wasAsked);
     // A repeat stays with the matter under discussion if its own words match no topic.
     if (repeat !== null && !instance.topics.hasTopic(session.micro)) session.micro = underDiscussion;
     const { action, thing } = request;
-    const isAbout = thing !== 0 && (action !== 0 || asksAbout(shown.request, read.parts.noun));
+    const isAbout = thing !== 0 && (action !== 0 || asksAbout(redacted.request, read.parts.noun));
     request.standsAlone = isAbout && repeat === null && !reacts;
     session.addRequest(request);
-  } else if (session.answered > 0 && !isLiked && mayAskAgain(enrichment, reading.said)) {
+  } else if (session.answered > 0 && !isLiked && mayAskAgain(enrichment, reading.edges)) {
     repeat = bareRepeatOf({ turn, reading, instance, session });
   }
   if (repeat !== null) message.repeatedRequest = groupOf(repeat, turn.position, session.micro, instance);
@@ -129,14 +129,14 @@ function assignUserTurn(
   message.signals = [...signals].sort((x, y) => x - y);
   for (const signal of signals) instance.signal(signal);
   const isRepeated = message.repeatedRequest !== null;
-  const told = {
+  const findings = {
     kind,
-    request: shown.request,
-    sentences: shown.sentences,
+    request: redacted.request,
+    sentences: redacted.sentences,
     signals: enrichment.signals.filter(({ key }) => counted.has(key)),
   };
   const asked = isAsAhead && kind === 'request' ? { asked: reading.asked } : {};
-  session.text.addUserTurn(shown.content, told, { isAnswer, isRepeated, ...asked });
+  session.text.addUserTurn(redacted.content, findings, { isAnswer, isRepeated, ...asked });
 }
 
 function assignAssistantTurn(
@@ -146,14 +146,14 @@ function assignAssistantTurn(
   if (enrichment.gap !== null && mayLack(enrichment.gap, session))
     message.gap = gapOf(enrichment.gap, turn, instance, session);
   session.answered = session.requests.length;
-  session.stance = enrichment.stance ?? null;
+  session.latestAct = enrichment.act ?? null;
   session.askedAt = asksUser(turn.content) ? turn.at : null;
   session.askedForData = asksForData(turn.content);
   // Redacts before the cuts into sentences and edges: an address may span two of them.
-  const { text, said, answer } = reading.shownAmong(session.known);
-  session.answer = said;
+  const { text, edges, answer } = reading.redactedAmong(session.known);
+  session.answer = edges;
   const hide = (part: string): string => redact(part, session);
-  session.text.addAssistantTurn(text, hide, enrichment.gap?.type, session.stance, answer);
+  session.text.addAssistantTurn(text, hide, enrichment.gap?.type, session.latestAct, answer);
 }
 
 /** Finds the group of a missing ability, by the assistant's words and the request that they answer. */
@@ -182,12 +182,12 @@ function gapOf(
 }
 
 /** Least words of a statement. Shorter texts may be requests without a verb: "opening hours Berlin". */
-const LEAST_TOLD = 6;
+const LEAST_WORDS = 6;
 
 /** True if a request asks or complains, or is too short to tell. */
 function wantsAnswer({ sentences, request }: Enrichment): boolean {
   const words = sentences.reduce((sum, sentence) => sum + sentence.words, 0);
-  return sentences.some(({ asks }) => asks) || holdsQuestion(request) || words < LEAST_TOLD;
+  return sentences.some(({ asks }) => asks) || holdsQuestion(request) || words < LEAST_WORDS;
 }
 
 /** False for "I did not know that" in reply to a mere statement: it names nothing that is missing. */
@@ -250,12 +250,12 @@ type Again = Pick<TurnInContext, 'reading' | 'instance' | 'session'>;
 
 /** Finds the earlier request that this one repeats, or null. */
 function repeatOf(
-  { reading: { said }, instance, session }: Again,
+  { reading: { edges }, instance, session }: Again,
   request: NewRequest,
   wasAsked: boolean,
 ): Repeat | null {
   const { repeated, scale } = instance.thresholds;
-  const asked = { request, said, answer: session.answer, isAsked: wasAsked, isBare: false };
+  const asked = { request, edges, answer: session.answer, isAsked: wasAsked, isBare: false };
   return repeatIn(asked, session.requests.slice(0, session.answered), repeated, scale);
 }
 
@@ -264,13 +264,13 @@ function repeatOf(
  */
 function bareRepeatOf({
   turn: { content, at },
-  reading: { said },
+  reading: { edges },
   instance,
   session,
 }: Again & Pick<TurnInContext, 'turn'>): Repeat | null {
   const request = newRequest(content, new Float32Array(instance.dimensions), '');
   const wasAsked = isAsked(at, session.askedAt);
-  const asked = { request, said, answer: session.answer, isAsked: wasAsked, isBare: true };
+  const asked = { request, edges, answer: session.answer, isAsked: wasAsked, isBare: true };
   return repeatIn(asked, [session.requests[session.answered - 1]!], instance.thresholds.repeated);
 }
 

@@ -31,23 +31,23 @@ interface Ahead {
 const READERS: readonly ((ahead: Ahead) => void)[] = [
   ({ reading }) => void reading.beginning,
   ({ isRequest, reading }) => {
-    if (isRequest) void reading.shown;
+    if (isRequest) void reading.redacted;
   },
   ({ role, isRequest, reading }) => {
-    if (role === 'assistant') void reading.shownAmong([]).answer;
+    if (role === 'assistant') void reading.redactedAmong([]).answer;
     else if (isRequest) void reading.asked;
   },
   ({ role, isRequest, goesOn, isFollowed, reading }) => {
     if (role === 'assistant') {
-      if (isFollowed) void reading.shownAmong([]).said.phrases;
+      if (isFollowed) void reading.redactedAmong([]).edges.phrases;
     } else if (isRequest) {
-      if (goesOn) void reading.said.phrases;
+      if (goesOn) void reading.edges.phrases;
       if (isFollowed) void reading.keptRequest.phrases;
     }
   },
   ({ role, isRequest, isFollowed, reading }) => {
     if (isRequest) void reading.compared;
-    else if (role === 'assistant' && isFollowed) void reading.shownAmong([]).said.words;
+    else if (role === 'assistant' && isFollowed) void reading.redactedAmong([]).edges.words;
   },
   ({ isRequest, reading }) => {
     if (isRequest) void reading.request.phrases;

@@ -6,9 +6,9 @@
  */
 import { askedSentences, type AskedSentence } from '../acts/asked-sentences.ts';
 import { readAnswer, type AssistantAnswer } from '../acts/assistant-answer.ts';
-import { edgesOf, SaidText } from '../acts/repeat-phrases.ts';
+import { edgesOf, RepeatText } from '../acts/repeat-phrases.ts';
 import { comparedBy, keptText, type Compared } from '../acts/compared-request.ts';
-import { SHOWN_LENGTH, shownOf, type ShownTurn } from '../acts/shown-turn.ts';
+import { REDACTED_LENGTH, redactedTurnOf, type RedactedTurn } from '../acts/redacted-turn.ts';
 import type { Enrichment, Turn } from '../../domain/facts.ts';
 import { truncate } from '../../domain/truncate.ts';
 import type { KnownWords } from '../personal/known-words.ts';
@@ -16,16 +16,16 @@ import { RedactedAhead } from '../personal/redact.ts';
 import { ReadRequest } from '../topics/read-request.ts';
 
 /** An assistant turn after redaction, and its acts. */
-export class ShownAnswer {
+export class RedactedAnswer {
   /** Its beginning, redacted. */
   readonly text: string;
   /** Its beginning and end: the next turn may refer to either. */
-  readonly said: SaidText;
+  readonly edges: RepeatText;
   #answer: AssistantAnswer | null = null;
 
   constructor(beginning: string, ending: string | undefined) {
     this.text = beginning;
-    this.said = new SaidText(edgesOf(ending === undefined ? beginning : `${beginning}\n${ending}`));
+    this.edges = new RepeatText(edgesOf(ending === undefined ? beginning : `${beginning}\n${ending}`));
   }
 
   get answer(): AssistantAnswer {
@@ -41,13 +41,13 @@ export class TurnReading {
   readonly #content: string;
   #beginning: RedactedAhead | null = null;
   #ending: RedactedAhead | null = null;
-  #said: SaidText | null = null;
-  #shown: ShownTurn | null = null;
+  #edges: RepeatText | null = null;
+  #redacted: RedactedTurn | null = null;
   #asked: readonly AskedSentence[] | null = null;
   #request: ReadRequest | null = null;
   #compared: Compared | null = null;
-  #keptRequest: SaidText | null = null;
-  #answer: ShownAnswer | null = null;
+  #keptRequest: RepeatText | null = null;
+  #answer: RedactedAnswer | null = null;
 
   /** `found`: the findings of enrich for this turn. */
   constructor({ content }: Pick<Turn, 'content'>, found: Found) {
@@ -55,56 +55,56 @@ export class TurnReading {
     this.#found = found;
   }
 
-  /** Its first `SHOWN_LENGTH` UTF-16 units, redacted. */
+  /** Its first `REDACTED_LENGTH` UTF-16 units, redacted. */
   get beginning(): RedactedAhead {
-    return (this.#beginning ??= new RedactedAhead(truncate(this.#content, SHOWN_LENGTH)));
+    return (this.#beginning ??= new RedactedAhead(truncate(this.#content, REDACTED_LENGTH)));
   }
 
-  /** A user turn, redacted with only the names that it introduces itself; null if it is longer than `SHOWN_LENGTH`. */
-  get shown(): ShownTurn | null {
-    if (this.#content.length > SHOWN_LENGTH) return null;
+  /** A user turn, redacted with only the names that it introduces itself; null if it is longer than `REDACTED_LENGTH`. */
+  get redacted(): RedactedTurn | null {
+    if (this.#content.length > REDACTED_LENGTH) return null;
     const { text, names } = this.beginning;
-    return (this.#shown ??= shownOf(this.#content, this.#found, text, names));
+    return (this.#redacted ??= redactedTurnOf(this.#content, this.#found, text, names));
   }
 
   /** The beginning and end of a user turn: how it picks up the turn before, and how it closes. */
-  get said(): SaidText {
-    return (this.#said ??= new SaidText(edgesOf(this.#content)));
+  get edges(): RepeatText {
+    return (this.#edges ??= new RepeatText(edgesOf(this.#content)));
   }
 
-  /** The sentences of `shown` that ask something. */
+  /** The sentences of `redacted` that ask something. */
   get asked(): readonly AskedSentence[] {
-    const { shown } = this;
-    return (this.#asked ??= askedSentences(shown?.content ?? this.#content, shown ?? this.#found));
+    const { redacted } = this;
+    return (this.#asked ??= askedSentences(redacted?.content ?? this.#content, redacted ?? this.#found));
   }
 
-  /** The request in `shown`. */
+  /** The request in `redacted`. */
   get request(): ReadRequest {
-    return (this.#request ??= new ReadRequest((this.shown ?? this.#found).request));
+    return (this.#request ??= new ReadRequest((this.redacted ?? this.#found).request));
   }
 
   /** The request for comparisons: its original words, redacted ones included. */
   get compared(): Compared {
     const { request } = this.#found;
-    const isShown = request === this.request.text;
-    return (this.#compared ??= isShown ? comparedBy(request, this.request.parts) : comparedBy(request));
+    const isUnredacted = request === this.request.text;
+    return (this.#compared ??= isUnredacted ? comparedBy(request, this.request.parts) : comparedBy(request));
   }
 
   /** The part of the request's text that the session keeps; all of it for a short turn. */
-  get keptRequest(): SaidText {
+  get keptRequest(): RepeatText {
     const kept = keptText(this.request.text);
-    return (this.#keptRequest ??= kept === this.said.text ? this.said : new SaidText(kept));
+    return (this.#keptRequest ??= kept === this.edges.text ? this.edges : new RepeatText(kept));
   }
 
   /** The assistant turn, redacted with the names known in the session. */
-  shownAmong(known: KnownWords): ShownAnswer {
-    const isLong = this.#content.length > SHOWN_LENGTH;
+  redactedAmong(known: KnownWords): RedactedAnswer {
+    const isLong = this.#content.length > REDACTED_LENGTH;
     const ahead = isLong
-      ? (this.#ending ??= new RedactedAhead(this.#content.slice(-SHOWN_LENGTH)))
+      ? (this.#ending ??= new RedactedAhead(this.#content.slice(-REDACTED_LENGTH)))
       : undefined;
     const [beginning, ending] = [this.beginning.with(known), ahead?.with(known)];
     if (beginning !== this.beginning || ending !== ahead)
-      return new ShownAnswer(beginning.text, ending?.text);
-    return (this.#answer ??= new ShownAnswer(beginning.text, ending?.text));
+      return new RedactedAnswer(beginning.text, ending?.text);
+    return (this.#answer ??= new RedactedAnswer(beginning.text, ending?.text));
   }
 }

@@ -21,11 +21,11 @@ export function turnReport(
   { instance, instanceId, sessionId, role, content }: Turn,
   session: SessionState,
 ): TurnReport {
-  const text = role === 'other' ? '' : toldText(content, session);
+  const text = role === 'other' ? '' : reportedText(content, session);
   return { instance, instanceId, sessionId, at: session.turns, speaker: role, text };
 }
 
-function toldText(content: string, session: SessionState): string {
+function reportedText(content: string, session: SessionState): string {
   const redacted = redact(truncate(content, READ_LENGTH), session).trim();
   return content.length > READ_LENGTH ? truncate(redacted, redacted.length - CUT_LENGTH) : redacted;
 }

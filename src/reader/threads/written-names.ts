@@ -111,7 +111,7 @@ export interface NamedRow {
 export type GivenName = (number: number) => string | undefined;
 
 /** The row under the name that is shown: the person's, else the writer's, else ours. A merged entity keeps our name. */
-export function shownRow<Row extends NamedRow>(
+export function publishedRow<Row extends NamedRow>(
   names: WrittenNames,
   given: GivenName,
   number: number,
@@ -124,7 +124,10 @@ export function shownRow<Row extends NamedRow>(
 }
 
 /** The rows that changed, under the names that are shown. `all` returns the present rows, by number. */
-export function shownRows<Target extends NameTarget, Row extends NamedRow & Readonly<Record<Target, number>>>(
+export function publishedRows<
+  Target extends NameTarget,
+  Row extends NamedRow & Readonly<Record<Target, number>>,
+>(
   target: Target,
   { names, given, renamed }: { names: WrittenNames; given: GivenName; renamed: Iterable<number> },
   rows: readonly Row[],
@@ -136,5 +139,7 @@ export function shownRows<Target extends NameTarget, Row extends NamedRow & Read
     const present = all();
     for (const number of others) changed.set(number, present[number]!);
   }
-  return [...changed].sort(([x], [y]) => x - y).map(([number, row]) => shownRow(names, given, number, row));
+  return [...changed]
+    .sort(([x], [y]) => x - y)
+    .map(([number, row]) => publishedRow(names, given, number, row));
 }

@@ -25,15 +25,15 @@ export const NOTHING_CURATED: TopicCuration = {
 };
 
 /** The topic under which the requests of a micro-cluster are shown, or −1. */
-export function shownTopicOf(
+export function visibleTopicOf(
   { topic, claim }: Pick<MicroCluster, 'topic' | 'claim'>,
   curation: TopicCuration,
   own: OwnTopics,
 ): number {
   const found = claim >= 0 && own.isActive(claim) ? claim : topic;
   if (found < 0) return -1;
-  const shown = heirOf(found, curation, own);
-  return curation.hidden.has(shown) ? -1 : shown;
+  const heir = heirOf(found, curation, own);
+  return curation.hidden.has(heir) ? -1 : heir;
 }
 
 /** The topic that a topic counts as: itself, unless a person merged it. */

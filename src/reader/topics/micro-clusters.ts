@@ -33,7 +33,7 @@ export interface Place {
 }
 
 /** Returns the number of the topic under which a micro-cluster is shown, or −1. */
-export type ShownTopic = (micro: Pick<MicroCluster, 'topic' | 'claim'>) => number;
+export type VisibleTopic = (micro: Pick<MicroCluster, 'topic' | 'claim'>) => number;
 
 /** Estimated memory of the samples, words and index entries of a micro-cluster, and of a merged one, bytes. */
 const MICRO_BYTES = 4000;
@@ -63,11 +63,11 @@ export class MicroClusters {
   /** Cosine of each row with the last measured vector. */
   #cosines = new Float32Array(64);
 
-  readonly #shown: ShownTopic;
+  readonly #visibleTopic: VisibleTopic;
 
-  constructor(arena: DotArena, shown: ShownTopic = ({ topic }) => topic) {
+  constructor(arena: DotArena, visibleTopic: VisibleTopic = ({ topic }) => topic) {
     this.#arena = arena;
-    this.#shown = shown;
+    this.#visibleTopic = visibleTopic;
     this.#table = new VectorTable(arena);
   }
 
@@ -318,8 +318,8 @@ export class MicroClusters {
 
   /** Records the shown topic before it changes, for all that merged into this micro-cluster too. */
   #note(micro: MicroCluster): void {
-    const shown = this.#shown(micro);
+    const visibleTopic = this.#visibleTopic(micro);
     for (const changed of [micro.number, ...(this.#absorbed.get(micro.number) ?? [])])
-      this.changes.note(changed, shown);
+      this.changes.note(changed, visibleTopic);
   }
 }

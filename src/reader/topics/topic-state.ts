@@ -7,7 +7,7 @@
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { normOf } from '../numeric/vectors.ts';
 import { CentroidCosines } from './centroid-similarity.ts';
-import { heirOf, NOTHING_CURATED, shownTopicOf, type TopicCuration } from './curated-topics.ts';
+import { heirOf, NOTHING_CURATED, visibleTopicOf, type TopicCuration } from './curated-topics.ts';
 import { ChangeTracker } from './change-tracker.ts';
 import { sumOf, weightOf, type MicroCluster } from './micro-cluster.ts';
 import { MicroClusters } from './micro-clusters.ts';
@@ -113,7 +113,7 @@ export class TopicState {
     this.instanceId = instanceId;
     this.thresholds = thresholds;
     this.dimensions = dimensions;
-    this.micros = new MicroClusters(arena, (micro) => this.shownTopic(micro));
+    this.micros = new MicroClusters(arena, (micro) => this.visibleTopic(micro));
     this.centroids = new CentroidCosines(arena);
   }
 
@@ -132,8 +132,8 @@ export class TopicState {
   }
 
   /** The topic under which a micro-cluster is shown, or −1. */
-  shownTopic(micro: Pick<MicroCluster, 'topic' | 'claim'>): number {
-    return shownTopicOf(micro, this.#curation, this.own);
+  visibleTopic(micro: Pick<MicroCluster, 'topic' | 'claim'>): number {
+    return visibleTopicOf(micro, this.#curation, this.own);
   }
 
   /** The decisions of people that are in effect. */
@@ -154,7 +154,7 @@ export class TopicState {
   }
 
   /** The topic cluster, heir and message position of the merge that are shown for a topic; −1 if there is none. */
-  shownLinks(topic: Topic): { readonly cluster: number; readonly heir: number; readonly since: number } {
+  publishedLinks(topic: Topic): { readonly cluster: number; readonly heir: number; readonly since: number } {
     const { number } = topic;
     const { merges, moves } = this.#curation;
     const cluster = moves.get(number) ?? topic.cluster;
@@ -167,7 +167,7 @@ export class TopicState {
 
   /** A key that differs if the published row differs. */
   rowKeyOf(topic: Topic): string {
-    const { cluster, heir } = this.shownLinks(topic);
+    const { cluster, heir } = this.publishedLinks(topic);
     return `${cluster}:${heir}:${this.#curation.hidden.has(topic.number)}:${topic.name}`;
   }
 

@@ -58,7 +58,7 @@ export class Topics {
 
   /** Number of the topic under which a micro-cluster is shown, or −1. */
   topicOf(micro: number): number {
-    return this.#state.shownTopic(this.#state.micros.resolve(micro));
+    return this.#state.visibleTopic(this.#state.micros.resolve(micro));
   }
 
   /** True if a micro-cluster has a found topic or an own topic claims it; false for null. */
@@ -83,7 +83,7 @@ export class Topics {
     const { instance, micros, topics, clusters, ...changes } = this.#state;
     return {
       micros: micros.changes.drain().flatMap(([micro, before]) => {
-        const topic = this.#state.shownTopic(micros.resolve(micro));
+        const topic = this.#state.visibleTopic(micros.resolve(micro));
         return topic === before ? [] : [{ instance, micro, topic: topic < 0 ? null : topic }];
       }),
       topics: changes.topicChanges.drain().flatMap(([number, before]) => {
@@ -185,7 +185,7 @@ export class Topics {
 
   #topicRow(topic: Topic): TopicRow {
     const { instance, curation } = this.#state;
-    const { cluster, heir, since } = this.#state.shownLinks(topic);
+    const { cluster, heir, since } = this.#state.publishedLinks(topic);
     return {
       instance,
       topic: topic.number,

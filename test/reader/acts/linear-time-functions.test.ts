@@ -16,7 +16,7 @@ import { featuresOf, loadHeads } from '../../../src/reader/acts/heads.ts';
 import { detectLanguage } from '../../../src/reader/document/detect.ts';
 import { readSentence } from '../../../src/reader/acts/read-sentence.ts';
 import { requestOf } from '../../../src/reader/acts/request-sentence.ts';
-import { stanceOf } from '../../../src/reader/acts/tables/assistant-turn.ts';
+import { assistantActOf } from '../../../src/reader/acts/tables/assistant-turn.ts';
 import { detectSignals, isOnlyComplaint } from '../../../src/reader/acts/signals.ts';
 import { fold } from '../../../src/reader/document/normalise.ts';
 import { readText } from '../../../src/reader/phrases/read-text.ts';
@@ -78,7 +78,7 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   requestOf,
   isOnlyComplaint,
   detectSignals,
-  stanceOf: (text) => stanceOf(text, false),
+  stanceOf: (text) => assistantActOf(text, false),
   readText,
   quotationsOf,
   detectGap: (text) => detectGap(text, heads.gap),

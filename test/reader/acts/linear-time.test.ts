@@ -24,7 +24,7 @@ describe('patterns', () => {
     for (const name of ['acts/tables/user-sentence', 'document/sentences', 'acts/turn-kind']) {
       ok(places.has(`src/reader/${name}.ts`), name);
     }
-    ok(places.has('src/reader/acts/said-sentence.ts'));
+    ok(places.has('src/reader/acts/scored-sentence.ts'));
     ok([...constructed.values()].some(({ place }) => place.startsWith('src/reader/acts/turn-kind.ts:')));
   });
 

@@ -1,14 +1,14 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { signalsInContext } from '../../../src/reader/conversations/signal-context.ts';
-import type { Stance } from '../../../src/domain/facts.ts';
+import type { AssistantAct } from '../../../src/domain/facts.ts';
 import type { SignalKey } from '../../../src/domain/signal-kinds.ts';
-import { stanceOf } from '../../../src/reader/acts/tables/assistant-turn.ts';
+import { assistantActOf } from '../../../src/reader/acts/tables/assistant-turn.ts';
 import { detectSignals, isOnlyComplaint } from '../../../src/reader/acts/signals.ts';
 
 /** What counts after an assistant turn of a stance; null: in the turn that opens the session. */
-function heard(text: string, stance: Stance | null = 'answered'): SignalKey[] {
-  const context = { stance, hasUserTurn: stance !== null };
+function signalsIn(text: string, latestAct: AssistantAct | null = 'answered'): SignalKey[] {
+  const context = { latestAct, hasUserTurn: latestAct !== null };
   return signalsInContext(detectSignals(text), context);
 }
 
@@ -137,7 +137,7 @@ const ORDINARY: readonly string[] = [
 ];
 
 /** Turns, what precedes them, and what counts. */
-const IN_CONTEXT: readonly [string, Stance | null, readonly SignalKey[]][] = [
+const IN_CONTEXT: readonly [string, AssistantAct | null, readonly SignalKey[]][] = [
   ['No', 'answered', ['correction']],
   ['No', 'asked', []],
   ['No, I wanted the other one', 'answered', ['correction']],
@@ -203,18 +203,18 @@ const TYPES: readonly [string, 'SAT' | 'DSAT' | null][] = [
 describe('detectSignals', () => {
   for (const [text, key] of GIVEN) {
     it(`hears ${key} in: ${text}`, () => {
-      const keys = heard(text);
+      const keys = signalsIn(text);
       ok(keys.includes(key), keys.join(', ') || 'nothing');
     });
   }
   for (const text of ORDINARY) {
     it(`hears nothing in: ${JSON.stringify(text)}`, () => {
-      deepEqual(heard(text, null), []);
+      deepEqual(signalsIn(text, null), []);
     });
   }
-  for (const [text, stance, keys] of IN_CONTEXT) {
-    it(`hears ${keys.join(', ') || 'nothing'} in: ${text} (${stance ?? 'first'})`, () => {
-      deepEqual(heard(text, stance), keys);
+  for (const [text, latestAct, keys] of IN_CONTEXT) {
+    it(`hears ${keys.join(', ') || 'nothing'} in: ${text} (${latestAct ?? 'first'})`, () => {
+      deepEqual(signalsIn(text, latestAct), keys);
     });
   }
   for (const [text, type] of TYPES) {
@@ -226,13 +226,13 @@ describe('detectSignals', () => {
         'positive-closing',
         'acknowledgement',
       ];
-      const types = new Set(heard(text).map((key) => (SAT.includes(key) ? 'SAT' : 'DSAT')));
+      const types = new Set(signalsIn(text).map((key) => (SAT.includes(key) ? 'SAT' : 'DSAT')));
       deepEqual([...types], type === null ? [] : [type]);
     });
   }
 
   it('gives each signal once, in the order of the list', () => {
-    deepEqual(heard('Thanks, thanks! That was perfect. Thank you. It works now.'), [
+    deepEqual(signalsIn('Thanks, thanks! That was perfect. Thank you. It works now.'), [
       'gratitude',
       'praise',
       'problem-solved',
@@ -248,7 +248,7 @@ describe('detectSignals', () => {
 });
 
 describe('stanceOf', () => {
-  const cases: readonly [string, Stance][] = [
+  const cases: readonly [string, AssistantAct][] = [
     ['Your parcel arrives on Thursday.', 'answered'],
     ['Which city do you mean?', 'asked'],
     ['Restart it. Did that help?', 'asked-if-helped'],
@@ -261,10 +261,10 @@ describe('stanceOf', () => {
     ['Please confirm: a table for two at seven.', 'asked'],
     ['SELECT * FROM orders WHERE total > 100;', 'answered'],
   ];
-  for (const [content, stance] of cases) {
-    it(`${stance}: ${content}`, () => equal(stanceOf(content, false), stance));
+  for (const [content, latestAct] of cases) {
+    it(`${latestAct}: ${content}`, () => equal(assistantActOf(content, false), latestAct));
   }
-  it('is unable where a gap is admitted', () => equal(stanceOf('See the manual.', true), 'unable'));
+  it('is unable where a gap is admitted', () => equal(assistantActOf('See the manual.', true), 'unable'));
 });
 
 describe('isOnlyComplaint', () => {

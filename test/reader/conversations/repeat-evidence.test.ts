@@ -5,12 +5,15 @@ import {
   evidenceOf as readEvidence,
   type Evidence,
 } from '../../../src/reader/conversations/repeat-evidence.ts';
-import { SaidText } from '../../../src/reader/acts/repeat-phrases.ts';
+import { RepeatText } from '../../../src/reader/acts/repeat-phrases.ts';
 import { newRequest } from '../../../src/reader/conversations/repeated-requests.ts';
 import { vectorOf } from '../threads/builders.ts';
 
 const request = (text: string) => newRequest(text, vectorOf(text));
-const as = (said: string, answer: string) => ({ said: new SaidText(said), answer: new SaidText(answer) });
+const as = (content: string, answer: string) => ({
+  edges: new RepeatText(content),
+  answer: new RepeatText(answer),
+});
 
 function evidenceOf(...of: Parameters<typeof readEvidence>): Evidence[] {
   const { turn, pairs } = readEvidence(...of);

@@ -1,13 +1,16 @@
 import { equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { mayAskAgain, newRequest, repeatIn } from '../../../src/reader/conversations/repeated-requests.ts';
-import { SaidText } from '../../../src/reader/acts/repeat-phrases.ts';
+import { RepeatText } from '../../../src/reader/acts/repeat-phrases.ts';
 import { vectorOf } from '../threads/builders.ts';
 
 const THRESHOLD = 0.55;
 const ANSWER = 'The office is upstairs.';
 
-const as = (said: string, answer = ANSWER) => ({ said: new SaidText(said), answer: new SaidText(answer) });
+const as = (content: string, answer = ANSWER) => ({
+  edges: new RepeatText(content),
+  answer: new RepeatText(answer),
+});
 
 interface Between {
   readonly answer?: string;
@@ -121,8 +124,8 @@ describe('repeatIn', () => {
 
 describe('mayAskAgain', () => {
   it('looks at replies that ask something, not at complaints', () => {
-    equal(mayAskAgain({ kind: 'reply' }, new SaidText('but when?')), true);
-    equal(mayAskAgain({ kind: 'reply' }, new SaidText('still broken')), false);
-    equal(mayAskAgain({ kind: 'request' }, new SaidText('but when?')), false);
+    equal(mayAskAgain({ kind: 'reply' }, new RepeatText('but when?')), true);
+    equal(mayAskAgain({ kind: 'reply' }, new RepeatText('still broken')), false);
+    equal(mayAskAgain({ kind: 'request' }, new RepeatText('but when?')), false);
   });
 });

@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { SaidText } from '../../../src/reader/acts/repeat-phrases.ts';
+import { RepeatText } from '../../../src/reader/acts/repeat-phrases.ts';
 import { KEPT_REQUESTS, newRequest } from '../../../src/reader/conversations/repeated-requests.ts';
 import { SessionState } from '../../../src/reader/conversations/session-state.ts';
 import { vectorOf } from '../threads/builders.ts';
@@ -16,7 +16,7 @@ describe('SessionState', () => {
     equal(session.requests.length, KEPT_REQUESTS);
     equal(session.answered, KEPT_REQUESTS - 10);
     session.askedAt = -5;
-    session.answer = new SaidText('Which one?');
+    session.answer = new RepeatText('Which one?');
     const again = SessionState.read(1, 1, session.write(), 32);
     equal(Buffer.compare(again.write(), session.write()), 0);
     equal(again.askedAt, -5);

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { toldLanguages } from '../../../src/reader/document/detect.ts';
+import { detectableLanguages } from '../../../src/reader/document/detect.ts';
 import { LEXICON_DIRECTORY, lexiconOf, loadLanguages } from '../../../src/reader/document/lexicon.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'undertone-lexicon-'));
@@ -32,7 +32,7 @@ describe('lexicon', () => {
     const phrases = /^(?:signals|turns|gaps|abilities|repeats)\.json$/;
     for (const file of ofLanguages) {
       const [code = '', name = ''] = file.split('/');
-      ok(toldLanguages().has(code), file);
+      ok(detectableLanguages().has(code), file);
       ok(/^(?:words|grammar|personal|texts)\.json$/.test(name) || phrases.test(name), file);
       ok(!phrases.test(name) || all.includes(`${code}/grammar.json`), file);
     }

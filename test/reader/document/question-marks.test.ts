@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { asksUser, holdsQuestion } from '../../../src/reader/acts/answering-turns.ts';
 import { askedSentences } from '../../../src/reader/acts/asked-sentences.ts';
-import { readSentence as readSaid } from '../../../src/reader/acts/said-sentence.ts';
+import { readSentence as readSaid } from '../../../src/reader/acts/scored-sentence.ts';
 import { readRequest } from '../../../src/reader/acts/request-sentence.ts';
 import { readText } from '../../../src/reader/phrases/read-text.ts';
 import {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { toldLanguages } from '../../../src/reader/document/detect.ts';
+import { detectableLanguages } from '../../../src/reader/document/detect.ts';
 import { SESSION_OUTCOMES } from '../../../src/domain/session-outcomes.ts';
 import { LEXICON_DIRECTORY } from '../../../src/reader/document/lexicon.ts';
 import { loadTextLanguages } from '../../../src/reader/document/text-lexicon.ts';
@@ -16,7 +16,7 @@ describe('lexicon of titles and summaries', () => {
     const languages = loadTextLanguages();
     equal(languages.size, 16);
     for (const [code, { endings }] of languages) {
-      equal(toldLanguages().has(code), true, code);
+      equal(detectableLanguages().has(code), true, code);
       equal(new Set(SESSION_OUTCOMES.map((outcome) => endings[outcome])).size, SESSION_OUTCOMES.length, code);
     }
   });

@@ -1,11 +1,11 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { toldOnce } from '../../../src/reader/document/word-cache.ts';
+import { memoise } from '../../../src/reader/document/word-cache.ts';
 
 describe('toldOnce', () => {
   it('asks once for a word that comes again', () => {
     const asked: string[] = [];
-    const firstOf = toldOnce((word) => {
+    const firstOf = memoise((word) => {
       asked.push(word);
       return word.slice(0, 1);
     });
@@ -15,7 +15,7 @@ describe('toldOnce', () => {
 
   it('forgets what it was asked long ago, and keeps no long words', () => {
     let asked = 0;
-    const same = toldOnce((word) => {
+    const same = memoise((word) => {
       asked += 1;
       return word;
     });

@@ -67,7 +67,7 @@ describe('abilityKeysOf', () => {
       language: 'en',
       request: 'my passport says Elizabeth',
     });
-    equal(others?.said.includes('booking'), true);
+    equal(others?.stated.includes('booking'), true);
     deepEqual(others?.asked, ['permit']);
   });
 

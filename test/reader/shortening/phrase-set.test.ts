@@ -1,18 +1,18 @@
 import { equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PhraseSet, shownWordsOf } from '../../../src/reader/shortening/phrase-set.ts';
+import { PhraseSet, phraseWordsOf } from '../../../src/reader/shortening/phrase-set.ts';
 
 const set = new PhraseSet(
   ['are you', 'are you there', 'forward your … to', 'perenn*', 'est-ce que'],
   ['请稍等'],
 );
-const first = (text: string): number => set.firstIn(text, shownWordsOf(text));
+const first = (text: string): number => set.firstIn(text, phraseWordsOf(text));
 
 describe('PhraseSet', () => {
   it('finds the longest phrase, with gaps and beginnings', () => {
-    equal(set.endAt(shownWordsOf('Are you there?'), 0), 3);
-    equal(set.endAt(shownWordsOf('forward your long letter to'), 0), 5);
-    equal(set.endAt(shownWordsOf('forward your one two three four five to'), 0), 0);
+    equal(set.endAt(phraseWordsOf('Are you there?'), 0), 3);
+    equal(set.endAt(phraseWordsOf('forward your long letter to'), 0), 5);
+    equal(set.endAt(phraseWordsOf('forward your one two three four five to'), 0), 0);
     equal(first('the perennial plants'), 1);
     equal(first('Est-ce que'), 0);
     equal(first('nothing'), -1);
@@ -26,16 +26,16 @@ describe('PhraseSet', () => {
   });
 
   it('counts the words of a phrase at the end', () => {
-    equal(set.lengthAtEnd(shownWordsOf('where are you')), 2);
-    equal(set.lengthAtEnd(shownWordsOf('you are where')), 0);
+    equal(set.lengthAtEnd(phraseWordsOf('where are you')), 2);
+    equal(set.lengthAtEnd(phraseWordsOf('you are where')), 0);
   });
 
   it('finds phrases of sets that are made after a word was read', () => {
     const text = 'the quokka sleeps in a burrow';
-    shownWordsOf(text);
+    phraseWordsOf(text);
     const late = Array.from({ length: 40 }, () => new PhraseSet(['quokka sleeps', 'bur*'], []));
-    for (const set of late) equal(set.firstIn(text, shownWordsOf(text)), 1);
-    const words = shownWordsOf('in a burrow');
+    for (const set of late) equal(set.firstIn(text, phraseWordsOf(text)), 1);
+    const words = phraseWordsOf('in a burrow');
     for (const set of late) equal(set.endAt(words, 2), 3);
   });
 });

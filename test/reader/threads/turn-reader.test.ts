@@ -55,14 +55,16 @@ describe('TurnReading', () => {
   it('hides in an answer whom the session knows', () => {
     const reading = new TurnReading({ content: 'Thank you, Ozan. It is on its way.' }, NOTHING_FOUND);
     const known = wordsOfAnswer('Ozan');
-    equal(reading.shownAmong(known).text, 'Thank you, •••. It is on its way.');
-    equal(reading.shownAmong(known).said.text, 'Thank you, •••. It is on its way.');
-    equal(reading.shownAmong([]), reading.shownAmong([]));
+    equal(reading.redactedAmong(known).text, 'Thank you, •••. It is on its way.');
+    equal(reading.redactedAmong(known).edges.text, 'Thank you, •••. It is on its way.');
+    equal(reading.redactedAmong([]), reading.redactedAmong([]));
   });
 
   it('shows the beginning of a long answer, and goes on from both its ends', () => {
     const content = `First things first. ${'and so on '.repeat(400)}Shall I go on, Ozan?`;
-    const { text, said } = new TurnReading({ content }, NOTHING_FOUND).shownAmong(wordsOfAnswer('Ozan'));
+    const { text, edges: said } = new TurnReading({ content }, NOTHING_FOUND).redactedAmong(
+      wordsOfAnswer('Ozan'),
+    );
     equal(text, content.slice(0, 2000));
     equal(said.text, `${content.slice(0, 160)}\n${content.replace('Ozan', '•••').slice(-160)}`);
   });

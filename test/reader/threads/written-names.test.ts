@@ -2,7 +2,7 @@ import { deepEqual, equal, notEqual, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TopicRow } from '../../../src/domain/facts.ts';
 import type { PlacedWriting, Writing } from '../../../src/domain/writings.ts';
-import { shownRow, WrittenNames } from '../../../src/reader/threads/written-names.ts';
+import { publishedRow, WrittenNames } from '../../../src/reader/threads/written-names.ts';
 import { INSTANCE_ID, OPTIONS, said, Store, type Said } from './builders.ts';
 
 const SESSION_ID = '0190a000-0000-7000-9000-000000000001';
@@ -140,11 +140,11 @@ describe('names that a writer has written', () => {
       since: null,
     };
     const given = (number: number): string | undefined => (number === 2 ? 'Given' : undefined);
-    equal(shownRow(names, given, 0, row).name, 'Written');
-    equal(shownRow(names, given, 0, { ...row, heir: 1, since: 7 }).name, 'Ours');
-    equal(shownRow(names, given, 1, { ...row, topic: 1 }).name, 'Ours');
+    equal(publishedRow(names, given, 0, row).name, 'Written');
+    equal(publishedRow(names, given, 0, { ...row, heir: 1, since: 7 }).name, 'Ours');
+    equal(publishedRow(names, given, 1, { ...row, topic: 1 }).name, 'Ours');
     names.set(2, { text: 'Written', at: 3 });
-    deepEqual(shownRow(names, given, 2, { ...row, topic: 2 }), {
+    deepEqual(publishedRow(names, given, 2, { ...row, topic: 2 }), {
       ...row,
       topic: 2,
       name: 'Given',

@@ -65,7 +65,7 @@ describe('a topic of a person’s making', () => {
     equal(state.topics[near]?.cluster, 1);
     const held = createOwnTopic(state, { ...made, id: 'other', vectors: [axis(4)] });
     equal(state.topics[held]?.cluster, 0);
-    equal(state.shownTopic(state.micros.live[0]!), held);
+    equal(state.visibleTopic(state.micros.live[0]!), held);
   });
 
   it('shares no micro-cluster with what it does not claim, however many there are', () => {

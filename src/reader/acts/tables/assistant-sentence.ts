@@ -6,7 +6,7 @@
  */
 import { LEXICON } from '../../document/lexicon.ts';
 import { QUESTION_MARK } from '../../document/question-marks.ts';
-import { SHOWN, shownWordsOf, type PhraseSet, type ShownWord } from '../../shortening/phrase-set.ts';
+import { TEXT_PHRASES, phraseWordsOf, type PhraseSet, type PhraseWord } from '../../shortening/phrase-set.ts';
 import { wordKey } from '../../document/spaced-phrases.ts';
 import { isUnspaced } from '../../document/words.ts';
 import { firstRule, type ActRule } from './act-table.ts';
@@ -25,13 +25,13 @@ const LONG_UNSPACED = 24;
 const LEAST_FRONT = 7;
 
 /** A sentence for the rules below. Each phrase is looked up once. */
-export class SaidWords {
+export class AssistantSentence {
   readonly text: string;
-  readonly words: readonly ShownWord[];
+  readonly words: readonly PhraseWord[];
   #isQuestion: boolean | undefined;
   #handover: number | undefined;
 
-  constructor(text: string, words: readonly ShownWord[]) {
+  constructor(text: string, words: readonly PhraseWord[]) {
     this.text = text;
     this.words = words;
   }
@@ -47,7 +47,9 @@ export class SaidWords {
    */
   get handover(): number {
     return (this.#handover ??=
-      SHOWN.subordinates.endAt(this.words, 0) > 0 ? -1 : SHOWN.handovers.firstIn(this.text, this.words));
+      TEXT_PHRASES.subordinates.endAt(this.words, 0) > 0
+        ? -1
+        : TEXT_PHRASES.handovers.firstIn(this.text, this.words));
   }
 
   has(set: PhraseSet): boolean {
@@ -67,9 +69,10 @@ export class SaidWords {
 }
 
 /** True for "When are you leaving." */
-export function isUnmarkedQuestion(words: readonly ShownWord[]): boolean {
+export function isUnmarkedQuestion(words: readonly PhraseWord[]): boolean {
   const [first, second] = words;
-  if (first === undefined || second === undefined || SHOWN.questionWords.endAt(words, 0) === 0) return false;
+  if (first === undefined || second === undefined || TEXT_PHRASES.questionWords.endAt(words, 0) === 0)
+    return false;
   return AUXILIARIES.has(first.key) ? SUBJECTS.has(second.key) : AUXILIARIES.has(second.key);
 }
 
@@ -85,39 +88,44 @@ export function namesOne(text: string): boolean {
 export type TaskAct = 'answer' | 'ask' | 'suggest' | 'offer' | 'hand-over' | 'refuse' | 'done';
 
 /** Exported for its test; use `taskActOf`. */
-export const TASK_ACTS: readonly ActRule<SaidWords, TaskAct>[] = [
+export const TASK_ACTS: readonly ActRule<AssistantSentence, TaskAct>[] = [
   {
     act: 'suggest',
-    when: (said) => said.isQuestion && said.has(SHOWN.proposals) && namesOne(said.text),
+    when: (sentence) =>
+      sentence.isQuestion && sentence.has(TEXT_PHRASES.proposals) && namesOne(sentence.text),
     example: 'How about Monday the 4th?',
   },
-  { act: 'ask', when: (said) => said.isQuestion, example: 'When are you leaving.' },
+  { act: 'ask', when: (sentence) => sentence.isQuestion, example: 'When are you leaving.' },
   {
     act: 'offer',
-    when: (said) => handsOver(said) && said.isPreceded(said.handover, SHOWN.offers),
+    when: (sentence) => handsOver(sentence) && sentence.isPreceded(sentence.handover, TEXT_PHRASES.offers),
     example: 'I can transfer you to our team.',
   },
   { act: 'hand-over', when: handsOver, example: 'I am transferring you to our team.' },
-  { act: 'refuse', when: (said) => said.has(SHOWN.refusals), example: 'Unfortunately that is not possible.' },
+  {
+    act: 'refuse',
+    when: (sentence) => sentence.has(TEXT_PHRASES.refusals),
+    example: 'Unfortunately that is not possible.',
+  },
   { act: 'done', when: isReport, example: 'Your table is booked.' },
   { act: 'answer', example: 'You get a mail once the table is booked.' },
 ];
 
 /** The act of a sentence toward the task. */
-export function taskActOf(said: SaidWords): TaskAct {
-  return firstRule(TASK_ACTS, said).act;
+export function taskActOf(sentence: AssistantSentence): TaskAct {
+  return firstRule(TASK_ACTS, sentence).act;
 }
 
-function handsOver(said: SaidWords): boolean {
-  return said.handover >= 0 && !said.isPreceded(said.handover, SHOWN.negations);
+function handsOver(sentence: AssistantSentence): boolean {
+  return sentence.handover >= 0 && !sentence.isPreceded(sentence.handover, TEXT_PHRASES.negations);
 }
 
 /** False for "once it is done" and "it could not be done". */
-function isReport(said: SaidWords): boolean {
-  const { completions, negations, subordinates, offers } = SHOWN;
-  const report = said.firstOf(completions);
-  if (report < 0 || (isUnspaced(said.text) && said.has(negations))) return false;
-  return !said.isPreceded(report, negations, subordinates, offers);
+function isReport(sentence: AssistantSentence): boolean {
+  const { completions, negations, subordinates, offers } = TEXT_PHRASES;
+  const report = sentence.firstOf(completions);
+  if (report < 0 || (isUnspaced(sentence.text) && sentence.has(negations))) return false;
+  return !sentence.isPreceded(report, negations, subordinates, offers);
 }
 
 /** The manners in a sentence: none, its opening, or all of it; or a request to wait. */
@@ -125,36 +133,36 @@ export type MannersAct = 'none' | 'opening' | 'all' | 'wait';
 
 /** A sentence with its first pleasantry, which is looked up on first use. */
 class MannersRead {
-  readonly said: SaidWords;
+  readonly sentence: AssistantSentence;
   #place: number | undefined;
   #last: number | undefined;
 
-  constructor(said: SaidWords) {
-    this.said = said;
+  constructor(sentence: AssistantSentence) {
+    this.sentence = sentence;
   }
 
   /** Index of the word at which a pleasantry begins; -1 if there is none. */
   get place(): number {
-    return (this.#place ??= this.said.firstOf(SHOWN.pleasantries));
+    return (this.#place ??= this.sentence.firstOf(TEXT_PHRASES.pleasantries));
   }
 
   /** Index of its last word; below `place` in scripts without spaces. */
   get last(): number {
-    return (this.#last ??= SHOWN.pleasantries.endAt(this.said.words, this.place) - 1);
+    return (this.#last ??= TEXT_PHRASES.pleasantries.endAt(this.sentence.words, this.place) - 1);
   }
 
   /** True if another pleasantry begins within three words after it. */
   get isFollowed(): boolean {
-    const { words } = this.said;
+    const { words } = this.sentence;
     return [1, 2, 3].some((more) => {
       const at = this.last + more;
-      return at < words.length && SHOWN.pleasantries.endAt(words, at) > at;
+      return at < words.length && TEXT_PHRASES.pleasantries.endAt(words, at) > at;
     });
   }
 
   /** True if enough words follow to say something besides. */
   get goesOn(): boolean {
-    const { text, words } = this.said;
+    const { text, words } = this.sentence;
     const isParted = /^\s?[,;–—-]/u.test(text.slice(words[this.last]!.end));
     return words.length - 1 - this.last >= (isParted ? WORDS_AFTER.comma : WORDS_AFTER.sentence);
   }
@@ -164,38 +172,38 @@ class MannersRead {
 export const MANNERS_ACTS: readonly ActRule<MannersRead, MannersAct>[] = [
   {
     act: 'all',
-    when: ({ said: { words } }) => {
-      const greeting = SHOWN.greetings.endAt(words, 0);
+    when: ({ sentence: { words } }) => {
+      const greeting = TEXT_PHRASES.greetings.endAt(words, 0);
       return greeting > 0 && greeting === words.length;
     },
     example: 'Hello!',
   },
   {
     act: 'wait',
-    when: ({ said: { text, words } }) =>
+    when: ({ sentence: { text, words } }) =>
       (!isUnspaced(text) || text.length <= LONG_UNSPACED) &&
-      SHOWN.promises.firstIn(text, words.slice(0, FIRST_WORDS)) >= 0,
+      TEXT_PHRASES.promises.firstIn(text, words.slice(0, FIRST_WORDS)) >= 0,
     example: 'Let me check that for you.',
   },
   {
     act: 'all',
-    when: ({ said, place }) => place >= 0 && SHOWN.subordinates.endAt(said.words, 0) > 0,
+    when: ({ sentence, place }) => place >= 0 && TEXT_PHRASES.subordinates.endAt(sentence.words, 0) > 0,
     example: 'If you find the code later today, feel free to ask us again about it.',
   },
   {
     act: 'none',
-    when: ({ said, place }) => place < 0 || (place > 2 && said.words.length > 9),
+    when: ({ sentence, place }) => place < 0 || (place > 2 && sentence.words.length > 9),
     example: 'The pool opens at nine.',
   },
   {
     act: 'opening',
-    when: ({ said: { text }, place, last }) => last < place && isUnspaced(text) && goesOnUnspaced(text),
+    when: ({ sentence: { text }, place, last }) => last < place && isUnspaced(text) && goesOnUnspaced(text),
     example: '好的，推荐您去北海公园。',
   },
   { act: 'all', when: ({ place, last }) => last < place, example: '不客气，再见。' },
   {
     act: 'all',
-    when: (read) => read.said.words.length <= 12 && read.isFollowed,
+    when: (read) => read.sentence.words.length <= 12 && read.isFollowed,
     example: 'You are welcome, glad to help!',
   },
   {
@@ -207,22 +215,22 @@ export const MANNERS_ACTS: readonly ActRule<MannersRead, MannersAct>[] = [
 ];
 
 /** The act of a sentence toward manners. */
-export function mannersActOf(said: SaidWords): MannersAct {
-  return firstRule(MANNERS_ACTS, new MannersRead(said)).act;
+export function mannersActOf(sentence: AssistantSentence): MannersAct {
+  return firstRule(MANNERS_ACTS, new MannersRead(sentence)).act;
 }
 
 /** True for "好的，…": a courtesy and a comma before a statement. */
 function goesOnUnspaced(text: string): boolean {
-  const rest = text.slice(SHOWN.pleasantries.unspacedAt(text, 0));
+  const rest = text.slice(TEXT_PHRASES.pleasantries.unspacedAt(text, 0));
   if (!/^.?[，,、]/u.test(rest)) return text.length > LONG_UNSPACED;
-  return rest.length >= LEAST_FRONT && SHOWN.pleasantries.firstIn(rest, shownWordsOf(rest)) < 0;
+  return rest.length >= LEAST_FRONT && TEXT_PHRASES.pleasantries.firstIn(rest, phraseWordsOf(rest)) < 0;
 }
 
 /** Builds the input of the manners table from a text, for its test. */
 export function mannersReadOf(text: string): MannersRead {
-  return new MannersRead(saidWordsOf(text));
+  return new MannersRead(assistantSentenceOf(text));
 }
 
-export function saidWordsOf(text: string): SaidWords {
-  return new SaidWords(text, shownWordsOf(text));
+export function assistantSentenceOf(text: string): AssistantSentence {
+  return new AssistantSentence(text, phraseWordsOf(text));
 }

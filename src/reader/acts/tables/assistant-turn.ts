@@ -1,10 +1,10 @@
 /**
- * The stance of an assistant turn: what it leaves the user to say. It decides whether a user's phrase becomes a signal
+ * The act of an assistant turn: what it leaves the user to say. It decides whether a user's phrase becomes a signal
  * (`SAID` in signal-phrases.ts).
  *
  * Test: test/reader/acts/tables/act-tables.test.ts.
  */
-import type { Stance } from '../../../domain/facts.ts';
+import type { AssistantAct } from '../../../domain/facts.ts';
 import { endsOf, signalPhrases, type AssistantPhrase } from '../signal-phrases.ts';
 import { firstRule, type ActRule } from './act-table.ts';
 
@@ -15,24 +15,24 @@ const CLOSING_TOKENS = 60;
 export interface TurnRead {
   /** True if it admits that it cannot do or does not know something. */
   readonly lacks: boolean;
-  readonly said: ReadonlySet<AssistantPhrase>;
+  readonly phrases: ReadonlySet<AssistantPhrase>;
   /** True if a question stands near its end. */
   readonly asks: boolean;
   /** True if one of those questions asks how something is or went. */
   readonly asksAbout: boolean;
 }
 
-/** Exported for its test; use `stanceOf`. */
-export const TURN_ACTS: readonly ActRule<TurnRead, Stance>[] = [
-  { act: 'asked-if-helped', when: ({ said }) => said.has('asks-if-helped'), example: 'Did that help?' },
+/** Exported for its test; use `assistantActOf`. */
+export const TURN_ACTS: readonly ActRule<TurnRead, AssistantAct>[] = [
+  { act: 'asked-if-helped', when: ({ phrases }) => phrases.has('asks-if-helped'), example: 'Did that help?' },
   {
     act: 'unable',
-    when: ({ said, lacks }) => said.has('asks-for-more') && (lacks || said.has('unable')),
+    when: ({ phrases, lacks }) => phrases.has('asks-for-more') && (lacks || phrases.has('unable')),
     example: 'I cannot open the harbour gate. Is there anything else I can help with?',
   },
   {
     act: 'asked-for-more',
-    when: ({ said }) => said.has('asks-for-more'),
+    when: ({ phrases }) => phrases.has('asks-for-more'),
     example: 'The gate opens at nine. Is there anything else I can help with?',
   },
   {
@@ -41,11 +41,15 @@ export const TURN_ACTS: readonly ActRule<TurnRead, Stance>[] = [
     example: 'What happens when you start the engine?',
   },
   { act: 'asked', when: ({ asks }) => asks, example: 'Which boat is it?' },
-  { act: 'asked', when: ({ said }) => said.has('asks'), example: 'Please tell me the number of your berth.' },
-  { act: 'waiting', when: ({ said }) => said.has('waits'), example: 'One moment, please.' },
+  {
+    act: 'asked',
+    when: ({ phrases }) => phrases.has('asks'),
+    example: 'Please tell me the number of your berth.',
+  },
+  { act: 'waiting', when: ({ phrases }) => phrases.has('waits'), example: 'One moment, please.' },
   {
     act: 'unable',
-    when: ({ said, lacks }) => lacks || said.has('unable'),
+    when: ({ phrases, lacks }) => lacks || phrases.has('unable'),
     example: 'I cannot open the harbour gate.',
   },
   { act: 'answered', example: 'The gate opens at nine.' },
@@ -57,7 +61,7 @@ export function readTurn(content: string, lacks: boolean): TurnRead {
   const from = Math.max(0, tokens.length - CLOSING_TOKENS);
   return {
     lacks,
-    said: new Set(matches.map(({ kind }) => kind)),
+    phrases: new Set(matches.map(({ kind }) => kind)),
     asks: closings.indexOf('?', from) >= 0,
     asksAbout: matches.some(
       ({ kind, start }) => kind === 'asks-about' && start >= from && closings[start] === '?',
@@ -65,7 +69,7 @@ export function readTurn(content: string, lacks: boolean): TurnRead {
   };
 }
 
-/** The stance of an assistant turn. `lacks`: the turn has a gap. */
-export function stanceOf(content: string, lacks: boolean): Stance {
+/** The act of an assistant turn. `lacks`: the turn has a gap. */
+export function assistantActOf(content: string, lacks: boolean): AssistantAct {
   return firstRule(TURN_ACTS, readTurn(content, lacks)).act;
 }

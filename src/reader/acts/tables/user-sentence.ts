@@ -98,14 +98,26 @@ export const USER_ACTS: readonly ActRule<UserSentence, UserAct>[] = [
     example: 'That is a useless answer.',
   },
   { act: 'nothing', when: ({ folded }) => isSentFrom(folded), example: 'Sent from my iPhone' },
-  { act: 'request', when: (said) => !said.gives && said.wishes, example: 'I would like to book a cabin.' },
-  { act: 'question', when: (said) => !said.gives && said.isQuestion, example: 'The cabin by the lake?' },
+  {
+    act: 'request',
+    when: (sentence) => !sentence.gives && sentence.wishes,
+    example: 'I would like to book a cabin.',
+  },
+  {
+    act: 'question',
+    when: (sentence) => !sentence.gives && sentence.isQuestion,
+    example: 'The cabin by the lake?',
+  },
   {
     act: 'nothing',
     when: ({ folded, words }) => isReaction(folded, words),
     example: 'I tried everything.',
   },
-  { act: 'problem', when: (said) => !said.gives && said.complains, example: 'The stove is broken.' },
+  {
+    act: 'problem',
+    when: (sentence) => !sentence.gives && sentence.complains,
+    example: 'The stove is broken.',
+  },
   { act: 'nothing', when: ({ folded }) => isId(folded), example: 'ORD-5512-X' },
   { act: 'nothing', when: ({ folded, words }) => isSignOff(folded, words), example: 'Kind regards, Mara' },
   { act: 'nothing', when: ({ read }) => isIntroduction(read), example: "I'm Priya Anand." },
@@ -115,8 +127,8 @@ export const USER_ACTS: readonly ActRule<UserSentence, UserAct>[] = [
 ];
 
 /** The act of a user's sentence. */
-export function userActOf(said: UserSentence): UserAct {
-  return firstRule(USER_ACTS, said).act;
+export function userActOf(sentence: UserSentence): UserAct {
+  return firstRule(USER_ACTS, sentence).act;
 }
 
 /** True if it asks for help and says no more. */

@@ -26,7 +26,7 @@ const STILL_ENOUGH = 0.45;
 /** Stems of words that name no thing. */
 const LIGHT: ReadonlySet<string> = new Set(LEXICON.lightWords.all.map(stemOf));
 /** A topic says a word if this share of its requests hold it. */
-const SAID_BY = 0.4;
+const LEAST_COVERAGE = 0.4;
 /** Most pairs of things that are considered as names. */
 const MOST_JOINED = 4;
 const AND: ReadonlySet<string> = new Set(LEXICON.and.all);
@@ -101,7 +101,7 @@ function shareOf(parts: readonly Part[], all: readonly Part[]): number {
 }
 
 function says({ name, words }: Part, stem: string): boolean {
-  return name.stems.includes(stem) || (words.shares.get(stem) ?? 0) >= SAID_BY;
+  return name.stems.includes(stem) || (words.shares.get(stem) ?? 0) >= LEAST_COVERAGE;
 }
 
 /** A stem, and the topics that say it. */
@@ -115,14 +115,14 @@ interface Shared {
 /** The stems of the topics' names without light words; those of most requests first. */
 function sharedStems(parts: readonly Part[]): Shared[] {
   const stems = new Set(parts.flatMap(({ name }) => name.stems).filter((stem) => !LIGHT.has(stem)));
-  const saidBy = (stem: string): number =>
+  const coverageOf = (stem: string): number =>
     parts.reduce((sum, { weight, words }) => sum + weight * (words.shares.get(stem) ?? 0), 0);
   return [...stems]
     .map((stem) => {
       const saying = parts.filter((part) => says(part, stem));
-      return { stem, parts: saying, share: shareOf(saying, parts), said: saidBy(stem) };
+      return { stem, parts: saying, share: shareOf(saying, parts), coverage: coverageOf(stem) };
     })
-    .sort((x, y) => y.share - x.share || y.said - x.said || (x.stem < y.stem ? -1 : 1));
+    .sort((x, y) => y.share - x.share || y.coverage - x.coverage || (x.stem < y.stem ? -1 : 1));
 }
 
 /** Names for several topics together, best first. */
@@ -184,13 +184,13 @@ function pairName(
     .filter(({ closed, count, action }) => closed * 2 > count && action * 2 < count)
     .sort((x, y) => y.count - x.count);
   if (use === undefined) return [];
-  const shown = use.surface.split(' ');
-  const last = shown.at(-1)!;
+  const surface = use.surface.split(' ');
+  const last = surface.at(-1)!;
   const stem = use.surface.toLowerCase().endsWith(last.toLowerCase())
     ? tokensOf(last).tokens[0]?.stem
     : undefined;
-  const plural = stem === undefined || shown.length === 1 ? last : (words.headingOf(stem) ?? last);
-  return [nameFrom([...shown.slice(0, -1), lowerLike(last, plural)], false)];
+  const plural = stem === undefined || surface.length === 1 ? last : (words.headingOf(stem) ?? last);
+  return [nameFrom([...surface.slice(0, -1), lowerLike(last, plural)], false)];
 }
 
 /**
@@ -204,7 +204,7 @@ function joinedThings(
   action?: string,
 ): string[] {
   const and = wordForAnd(words.language);
-  const verb = parts.find((part) => part.name.action?.stem === action)?.name.action?.shown;
+  const verb = parts.find((part) => part.name.action?.stem === action)?.name.action?.surface;
   const [first] = things;
   if (first === undefined) return [];
   const name = nameOfShared(first, words);
@@ -243,7 +243,7 @@ function thingName(name: NameWords, thing: readonly Token[], words: SampleWords)
   const plural = thing.length === 1 ? words.headingOf(thing[0]!.stem) : null;
   if (plural !== null) return plural;
   return nameFrom(
-    thing.map(({ shown }) => shown),
+    thing.map(({ surface }) => surface),
     false,
   );
 }

@@ -52,14 +52,14 @@ export function composedNames(samples: readonly Sample[]): ComposedName[] {
   return [...byAction].flatMap(([action, own]) => {
     if (weightOf(own) < LEAST_ACTION * total) return [];
     const nouns = nounsOf(own).filter(({ weight }) => weight >= LEAST_PAIR * total);
-    const said = mostUsed(own, verbOf);
-    const isMeant = said === null && action === 'track';
+    const usedVerb = mostUsed(own, verbOf);
+    const isMeant = usedVerb === null && action === 'track';
     const trouble = action === 'fix' || action === 'track' ? mostUsed(own, troubleOf) : null;
     const price = action === 'ask-price' ? mostUsed(own, priceOf) : null;
     return nouns.flatMap(({ words, stems, thing, weight }) => {
       const pair = weight / total;
       const names: ComposedName[] = [];
-      const verb = isMeant && TRACKED.has(thing) ? TRACK : said;
+      const verb = isMeant && TRACKED.has(thing) ? TRACK : usedVerb;
       if (verb !== null && thing !== action && !stems.includes(stemsIn(verb)[0]!))
         names.push({
           name: nameFrom([verb, ...words], false),
@@ -108,11 +108,11 @@ function mostUsed(
 function verbOf({ text, parts, tokens, verbStems }: ReadRequest): string | null {
   if (parts.language !== ENGLISH || parts.verb === null) return null;
   if (text.indexOf(parts.noun) < text.indexOf(parts.verb)) return null;
-  const isSaid = ({ verb, stem }: Token): boolean =>
+  const isItsVerb = ({ verb, stem }: Token): boolean =>
     verb && (verbStems.includes(stem) || verbStems.includes(stem.split('-')[0]!));
-  const token = tokens.tokens.find(isSaid);
+  const token = tokens.tokens.find(isItsVerb);
   if (token === undefined) return null;
-  const [word = '', ...particles] = token.shown.toLowerCase().split(' ');
+  const [word = '', ...particles] = token.surface.toLowerCase().split(' ');
   const base = namingForm(word);
   return isVerb(base) ? [base, ...particles].join(' ') : null;
 }
@@ -148,7 +148,7 @@ function nounsOf(samples: readonly Sample[]): Noun[] {
     const { parts, tokens } = request;
     // A name is in one language, and verbs here are English.
     if (parts.language !== ENGLISH) continue;
-    const plain = (word: string): string => shownAs(word, tokens.tokens);
+    const plain = (word: string): string => surfaceAs(word, tokens.tokens);
     const words = parts.noun.split(/\s+/).filter((word) => word !== '');
     for (let from = Math.max(0, words.length - MOST_NOUN_WORDS); from < words.length; from += 1) {
       const own = words.slice(from);
@@ -175,7 +175,7 @@ function nounsOf(samples: readonly Sample[]): Noun[] {
 }
 
 /** A word as names write it: without a capital that only opens a sentence. */
-function shownAs(word: string, tokens: readonly Token[]): string {
+function surfaceAs(word: string, tokens: readonly Token[]): string {
   const lower = word.toLowerCase();
-  return tokens.find(({ shown }) => shown.toLowerCase() === lower)?.shown ?? lower;
+  return tokens.find(({ surface }) => surface.toLowerCase() === lower)?.surface ?? lower;
 }

@@ -24,7 +24,7 @@ const WORTH = {
   statement: 1,
   thing: 0.94,
   /** "Charged fee" beside "Fee charged", "New account" beside "Create account". */
-  told: 0.88,
+  participle: 0.88,
   word: 0.62,
   lightAction: 0.62,
   light: 0.3,
@@ -70,8 +70,8 @@ export function worthOf(name: string, isNoun: IsNoun): number {
     return ADJECTIVE.test(last) && !isNoun(stemOfForm(last)) ? WORTH.lightAction : WORTH.action;
   }
   if (ADJECTIVE.test(words.at(-1)!) && !isNoun(stemOfForm(words.at(-1)!))) return OF_ADJECTIVE * WORTH.thing;
-  if (isEvent(first) && first.endsWith('ed')) return WORTH.told;
-  if (LIGHT.has(first)) return WORTH.told;
+  if (isEvent(first) && first.endsWith('ed')) return WORTH.participle;
+  if (LIGHT.has(first)) return WORTH.participle;
   const isStatement = words.some((word) => NEGATIONS.has(word)) || isEvent(words.at(-1)!) || isEvent(first);
   return isStatement ? WORTH.statement : WORTH.thing;
 }

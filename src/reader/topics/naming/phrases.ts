@@ -79,12 +79,12 @@ export function phrasesOf(request: Tokens): Phrase[] {
 }
 
 function surfaceOf(words: readonly Kept[], unspaced: boolean): string {
-  const shown = words.map((word, place) => {
-    if (word.part === 'negation' && place > 0 && word.shown === 'cannot') return 'not';
+  const surface = words.map((word, place) => {
+    if (word.part === 'negation' && place > 0 && word.surface === 'cannot') return 'not';
     // "how long do transfers take": the noun before "time" is singular.
-    return words[place + 1]?.stem === 'time' && word.shown === `${word.stem}s` ? word.stem : word.shown;
+    return words[place + 1]?.stem === 'time' && word.surface === `${word.stem}s` ? word.stem : word.surface;
   });
-  return nameFrom(shown, unspaced);
+  return nameFrom(surface, unspaced);
 }
 
 /** Sequences of words that may stand together in a name: content words with connectors and negations between. */
@@ -108,7 +108,7 @@ function segmentsOf({ tokens, first }: Tokens): Kept[][] {
     }
     // "reservation for 2 at noon": an omitted number takes its connector with it.
     if (token.part === 'connector' && segment.at(-1)?.part === 'connector') segment.pop();
-    const afterSlot = /\p{N}/u.test(tokens[place - 1]?.shown ?? '');
+    const afterSlot = /\p{N}/u.test(tokens[place - 1]?.surface ?? '');
     segment.push({ ...token, isFirst: place === first, afterSlot });
   });
   close();
@@ -154,16 +154,16 @@ function addPhrases(segment: readonly Kept[], add: Add): void {
  * than "not".
  */
 function canBegin(segment: readonly Kept[], place: number): boolean {
-  const { part, shown } = segment[place]!;
-  if (part === 'negation') return shown !== 'not' && segment[place + 1]?.part === 'content';
-  if (part !== 'content' || PARTICLES.has(shown) || segment[place - 1]?.part === 'negation') return false;
+  const { part, surface } = segment[place]!;
+  if (part === 'negation') return surface !== 'not' && segment[place + 1]?.part === 'content';
+  if (part !== 'content' || PARTICLES.has(surface) || segment[place - 1]?.part === 'negation') return false;
   return !isLooseParticiple(segment, place);
 }
 
 /** True for "made on my card", "showing up": their subject stands elsewhere. */
 function isLooseParticiple(segment: readonly Kept[], place: number): boolean {
-  const { shown, verb } = segment[place]!;
-  const [word = '', particle] = shown.toLowerCase().split(' ');
+  const { surface, verb } = segment[place]!;
+  const [word = '', particle] = surface.toLowerCase().split(' ');
   if (verb || !isVerbForm(word) || isVerb(word)) return false;
   return particle !== undefined || segment[place + 1]?.part === 'connector';
 }
@@ -184,7 +184,7 @@ function isClosedAt(segment: readonly Kept[], end: number): boolean {
 function addReduced(run: readonly Kept[], add: Add): void {
   const first = run[0]!;
   const last = run.at(-1)!;
-  if (first.part !== 'content' || run.length < 3 || PARTICLES.has(last.shown)) return;
+  if (first.part !== 'content' || run.length < 3 || PARTICLES.has(last.surface)) return;
   const connectorAt = run.findLastIndex(({ part }) => part === 'connector');
   const isPlain = run.every(({ part, afterSlot }, place) => part === 'content' && (place < 2 || !afterSlot));
   if (isPlain) {
@@ -194,7 +194,7 @@ function addReduced(run: readonly Kept[], add: Add): void {
   // The words after the last connector: it binds them to a verb, but not to the words between.
   if (connectorAt < 1 || !first.verb || first === run[connectorAt - 1]) return;
   const connector = run[connectorAt]!;
-  if (GENITIVES.has(connector.shown)) return;
+  if (GENITIVES.has(connector.surface)) return;
   add([first, connector, last], true, false);
 }
 

@@ -70,8 +70,8 @@ export class SampleWords {
     let asks = false;
     const { tokens } = request.tokens;
     for (let place = 0; place < tokens.length; place += 1) {
-      const { part, stem, shown, verb, afterBreak, afterDeterminer } = tokens[place]!;
-      const lower = shown.toLowerCase();
+      const { part, stem, surface, verb, afterBreak, afterDeterminer } = tokens[place]!;
+      const lower = surface.toLowerCase();
       asks = (asks && !afterBreak) || NAMING_WORDS.asking.has(lower);
       const goesOn: boolean = inThing && !afterBreak && !isClause(before, lower, asks);
       inThing = part === 'content' && !verb && (afterDeterminer || goesOn);
@@ -84,19 +84,19 @@ export class SampleWords {
       uses.holders[sample] = 1;
       uses.count += 1;
       if (afterDeterminer && isLast) uses.nouns += 1;
-      if (inThing && !shown.endsWith('ed') && (ends || isClause(lower, next.shown.toLowerCase(), asks)))
+      if (inThing && !surface.endsWith('ed') && (ends || isClause(lower, next.surface.toLowerCase(), asks)))
         uses.noun += weight;
       else if (verb) uses.noun -= weight * VERB_USES;
-      const form = uses.forms.get(shown);
-      if (form === undefined) uses.forms.set(shown, { count: 1, weight });
+      const form = uses.forms.get(surface);
+      if (form === undefined) uses.forms.set(surface, { count: 1, weight });
       else {
         form.count += 1;
         form.weight += weight;
       }
-      if (PARTICLES.has(shown)) continue;
+      if (PARTICLES.has(surface)) continue;
       uses.weight += weight;
       if (ends) uses.closed += weight;
-      if (verb || isVerbForm(lower) || PARTICIPLE.test(shown)) uses.verbal += weight;
+      if (verb || isVerbForm(lower) || PARTICIPLE.test(surface)) uses.verbal += weight;
     }
   }
 

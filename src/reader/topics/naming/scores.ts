@@ -7,7 +7,7 @@
 import { composedNames } from './composed-names.ts';
 import { worthOf } from './name-form.ts';
 import { nameFrom, type PhraseUse } from './phrases.ts';
-import { Truth } from './truth.ts';
+import { Coverage } from './coverage.ts';
 import { isVerbForm, namingForm } from './verb-forms.ts';
 import type { GroupWords } from './wording.ts';
 
@@ -79,7 +79,7 @@ export function scoredNames(group: GroupWords, frequencies: DocumentFrequencies)
 class Candidates {
   readonly #group: GroupWords;
   readonly #frequencies: DocumentFrequencies;
-  readonly #truth: Truth;
+  readonly #coverage: Coverage;
   readonly #language: string;
   readonly #isEnglish: boolean;
   readonly #best = new Map<string, ScoredName>();
@@ -87,7 +87,7 @@ class Candidates {
   constructor(group: GroupWords, frequencies: DocumentFrequencies) {
     this.#group = group;
     this.#frequencies = frequencies;
-    this.#truth = new Truth(group, group.phrases.requests);
+    this.#coverage = new Coverage(group, group.phrases.requests);
     this.#language = group.sampleWords.language ?? 'en';
     this.#isEnglish = this.#language === 'en';
   }
@@ -102,10 +102,11 @@ class Candidates {
     for (const [key, use] of uses) {
       const stems = key.split(' ');
       const isSingle = use.count < 2 && requests > 1;
-      if (isSingle && !(requests <= FEW_REQUESTS && this.#truth.inSamples(stems) >= HELD_BY_MOST)) continue;
+      if (isSingle && !(requests <= FEW_REQUESTS && this.#coverage.inSamples(stems) >= HELD_BY_MOST))
+        continue;
       // Full micro-clusters drop rare phrases, and samples are only the most central requests: the coverage lies
       // between both estimates.
-      const share = Math.max(use.count / requests, this.#truth.of(stems)) + this.#undecided(use, stems);
+      const share = Math.max(use.count / requests, this.#coverage.of(stems)) + this.#undecided(use, stems);
       this.#add(surfaceOf(use), stems, share, (isSingle ? SINGLE_USE_FACTOR : 1) * shapeOf(key, use, uses));
     }
   }
@@ -115,13 +116,13 @@ class Candidates {
     if (!this.#isEnglish) return;
     for (const { name, stems, pair, isMeant } of composedNames(this.#group.samples)) {
       if (this.#best.has(stems.join(' '))) continue;
-      const truth = isMeant ? pair : Math.sqrt(this.#truth.of(stems) * pair);
-      this.#add(name, stems, truth + UNDECIDED * this.#truth.undecided(stems), COMPOSED_FACTOR);
+      const coverage = isMeant ? pair : Math.sqrt(this.#coverage.of(stems) * pair);
+      this.#add(name, stems, coverage + UNDECIDED * this.#coverage.undecided(stems), COMPOSED_FACTOR);
     }
   }
 
   #undecided({ action, count }: PhraseUse, stems: readonly string[]): number {
-    return action * 2 < count ? 0 : UNDECIDED * this.#truth.undecided(stems);
+    return action * 2 < count ? 0 : UNDECIDED * this.#coverage.undecided(stems);
   }
 
   addWords(): void {
@@ -135,14 +136,14 @@ class Candidates {
 
   #add(name: string, stems: readonly string[], trueOf: number, shape: number): void {
     if (trueOf < LEAST_SHARE) return;
-    const share = this.#truth.isForeign(stems, this.#language) ? FOREIGN * trueOf : trueOf;
+    const share = this.#coverage.isForeign(stems, this.#language) ? FOREIGN * trueOf : trueOf;
     const score =
       share *
       Math.min(1, share / TRUE_OF_MOST) *
       shape *
       this.#worthOf(name, stems) *
       this.#distinctnessOf(stems) *
-      (UNUSUAL_FACTOR + (1 - UNUSUAL_FACTOR) * this.#truth.usualness(stems)) *
+      (UNUSUAL_FACTOR + (1 - UNUSUAL_FACTOR) * this.#coverage.usualness(stems)) *
       (LENGTH_FACTORS[stems.length] ?? 0);
     const key = stems.join(' ');
     if (score <= (this.#best.get(key)?.score ?? 0)) return;

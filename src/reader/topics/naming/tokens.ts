@@ -18,7 +18,7 @@ export type Part = 'content' | 'connector' | 'negation' | 'auxiliary' | 'dropped
 export interface Token {
   readonly part: Part;
   /** Its text, as a name writes it. */
-  readonly shown: string;
+  readonly surface: string;
   readonly stem: string;
   /** True if it stands in the place of a verb: at the start of a command, after "to" or "I". */
   readonly verb: boolean;
@@ -57,7 +57,7 @@ export const TRACKED: ReadonlySet<string> = new Set([
   'transfer',
 ]);
 const DURATION_VERBS = setOf(['take', 'takes', 'taking']);
-const TIME = { part: 'content', shown: 'time', stem: 'time', verb: false, afterDeterminer: false } as const;
+const TIME = { part: 'content', surface: 'time', stem: 'time', verb: false, afterDeterminer: false } as const;
 const SLOT = /[\p{N}@_]|^[\p{Script=Latin}\p{Script=Cyrillic}]$|^(?:https?|www)\b/u;
 const PROGRESSIVE = /ing$/u;
 const PERFECT = /^ha|'ve$/u;
@@ -74,9 +74,13 @@ export function tokensOf(text: string): Tokens {
   for (let place = coreStart(words); place < words.length; place += 1) {
     const before = tokens.at(-1);
     if (before?.part === 'content' && reader.isParticle(place)) {
-      const { shown, stem } = before;
+      const { surface, stem } = before;
       const particle = reader.lowers[place]!;
-      tokens[tokens.length - 1] = { ...before, shown: `${shown} ${particle}`, stem: `${stem}-${particle}` };
+      tokens[tokens.length - 1] = {
+        ...before,
+        surface: `${surface} ${particle}`,
+        stem: `${stem}-${particle}`,
+      };
     } else {
       tokens.push(reader.tokenAt(place));
     }
@@ -96,15 +100,15 @@ export function tokensOf(text: string): Tokens {
 function joinParticles(tokens: Token[]): void {
   let lead = -1;
   for (const [place, token] of tokens.entries()) {
-    const { part, shown, verb, afterBreak } = token;
+    const { part, surface, verb, afterBreak } = token;
     if (afterBreak) lead = -1;
     if (verb) lead = place;
     const isLast = tokens[place + 1]?.afterBreak ?? true;
-    if (PARTICLES.has(shown) && isLast && lead >= 0 && lead < place - 1) {
+    if (PARTICLES.has(surface) && isLast && lead >= 0 && lead < place - 1) {
       const own = tokens[lead]!;
       // Like "turn off the light", where only a preposition stays a word of its own.
-      const stem = part === 'content' ? `${own.stem}-${shown}` : own.stem;
-      tokens[lead] = { ...own, shown: `${own.shown} ${shown}`, stem };
+      const stem = part === 'content' ? `${own.stem}-${surface}` : own.stem;
+      tokens[lead] = { ...own, surface: `${own.surface} ${surface}`, stem };
       tokens[place] = { ...token, part: 'dropped' };
     } else if (part === 'connector' || part === 'end') lead = -1;
   }
@@ -140,10 +144,10 @@ class Reader {
     const verb = part === 'content' && this.#isVerb(place);
     return {
       part,
-      shown:
+      surface:
         part === 'negation'
           ? this.#negationAt(place)
-          : shownOf(word.text, place === 0 || afterBreak, this.#casing, verb),
+          : surfaceOf(word.text, place === 0 || afterBreak, this.#casing, verb),
       stem: verbStemOf(lower) ?? word.stem,
       verb,
       afterBreak,
@@ -233,7 +237,7 @@ function casingOf(words: readonly Word[]): Casing {
 }
 
 /** A word as a name writes it: a verb in its base form, without a capital that only opens a sentence. */
-function shownOf(text: string, starts: boolean, casing: Casing, verb: boolean): string {
+function surfaceOf(text: string, starts: boolean, casing: Casing, verb: boolean): string {
   const lower = text.toLowerCase();
   if (verb) return namingForm(lower);
   if (casing === 'none') return lower;

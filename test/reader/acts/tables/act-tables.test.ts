@@ -12,7 +12,7 @@ import { firstRule, type ActRule } from '../../../../src/reader/acts/tables/act-
 import {
   MANNERS_ACTS,
   mannersReadOf,
-  saidWordsOf,
+  assistantSentenceOf,
   TASK_ACTS,
 } from '../../../../src/reader/acts/tables/assistant-sentence.ts';
 import { readTurn, TURN_ACTS } from '../../../../src/reader/acts/tables/assistant-turn.ts';
@@ -65,7 +65,7 @@ const ASSISTANT: AssistantEnding = {
   wasRefused: false,
 };
 
-holds('a sentence of an assistant, toward the task', TASK_ACTS, saidWordsOf);
+holds('a sentence of an assistant, toward the task', TASK_ACTS, assistantSentenceOf);
 holds('a sentence of an assistant, toward manners', MANNERS_ACTS, mannersReadOf);
 holds('a turn of an assistant', TURN_ACTS, (text) => readTurn(text, findGap(text).missing !== null));
 holds('a claim of an assistant', CLAIM_ACTS, (text) => claimsOf(gapMatcher().match(text))[0]!);

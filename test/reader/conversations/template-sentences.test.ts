@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Boilerplate } from '../../../src/reader/conversations/boilerplate.ts';
+import { TemplateSentences } from '../../../src/reader/conversations/template-sentences.ts';
 import type { Enrichment, StateRow } from '../../../src/domain/facts.ts';
 import { sentenceKey } from '../../../src/reader/document/sentence-key.ts';
 import { DIMENSIONS, vectorOf } from '../threads/builders.ts';
@@ -28,16 +28,16 @@ function found(...texts: readonly string[]): Enrichment {
 const asked = (session: number): string => ASKED[session % 3]![(session % 7) % 3]!;
 
 /** The requests of sessions 0, 1, …, as they were given on. */
-function requestsOf(boilerplate: Boilerplate, turns: readonly Enrichment[], from = 0): string[] {
-  return turns.map((turn, index) => boilerplate.cut(from + index, true, turn).request);
+function requestsOf(templates: TemplateSentences, turns: readonly Enrichment[], from = 0): string[] {
+  return turns.map((turn, index) => templates.cut(from + index, true, turn).request);
 }
 
 const signed = (session: number): Enrichment => found(asked(session), `sent from device ${session}`);
 
-describe('Boilerplate', () => {
+describe('TemplateSentences', () => {
   it('cuts a sentence that comes back beside everything, from its third session or soon after', () => {
     const requests = requestsOf(
-      new Boilerplate(1, DIMENSIONS),
+      new TemplateSentences(1, DIMENSIONS),
       Array.from({ length: 20 }, (_, session) => signed(session)),
     );
     deepEqual(
@@ -48,16 +48,16 @@ describe('Boilerplate', () => {
   });
 
   it('gives the vector of what is left', () => {
-    const boilerplate = new Boilerplate(1, DIMENSIONS);
-    for (let session = 0; session < 12; session += 1) boilerplate.cut(session, true, signed(session));
-    deepEqual(boilerplate.cut(12, true, signed(12)).vector, vectorOf(asked(12)));
+    const templates = new TemplateSentences(1, DIMENSIONS);
+    for (let session = 0; session < 12; session += 1) templates.cut(session, true, signed(session));
+    deepEqual(templates.cut(12, true, signed(12)).vector, vectorOf(asked(12)));
   });
 
   it('knows sentences that always come together', () => {
     const turns = Array.from({ length: 20 }, (_, session) =>
       found('secret words of our house', asked(session), 'tell nobody of them', 'burn them at once'),
     );
-    equal(requestsOf(new Boilerplate(1, DIMENSIONS), turns).at(-1), asked(19));
+    equal(requestsOf(new TemplateSentences(1, DIMENSIONS), turns).at(-1), asked(19));
   });
 
   it('keeps a request that many make in the same words, alone or with small talk or more to say', () => {
@@ -65,34 +65,34 @@ describe('Boilerplate', () => {
       session % 5 === 0 ? found('where is my order?', asked(session)) : found('where is my order?'),
     );
     const others = Array.from({ length: 30 }, (_, session) => found(asked(session)));
-    const boilerplate = new Boilerplate(1, DIMENSIONS);
-    requestsOf(boilerplate, others, 1000);
-    for (const request of requestsOf(boilerplate, turns)) ok(request.startsWith('where is my order?'));
+    const templates = new TemplateSentences(1, DIMENSIONS);
+    requestsOf(templates, others, 1000);
+    for (const request of requestsOf(templates, turns)) ok(request.startsWith('where is my order?'));
   });
 
   it('keeps a sentence that stands beside one matter only', () => {
-    const boilerplate = new Boilerplate(1, DIMENSIONS);
+    const templates = new TemplateSentences(1, DIMENSIONS);
     for (let session = 0; session < 40; session += 1) {
       const about = session % 3 === 0;
       const turn = about ? found(asked(session), 'it fell off the table') : found(asked(session));
-      equal(boilerplate.cut(session, true, turn).request, turn.request);
+      equal(templates.cut(session, true, turn).request, turn.request);
     }
   });
 
   it('counts a session once, however often it says so', () => {
-    const boilerplate = new Boilerplate(1, DIMENSIONS);
+    const templates = new TemplateSentences(1, DIMENSIONS);
     for (let turn = 0; turn < 30; turn += 1) {
       const said = found(asked(turn), 'sent from my phone');
-      equal(boilerplate.cut(turn % 2, turn < 2, said).request, said.request);
+      equal(templates.cut(turn % 2, turn < 2, said).request, said.request);
     }
   });
 
   it('takes a turn of nothing else for a reply once it is sure, and for a request before', () => {
-    const boilerplate = new Boilerplate(1, DIMENSIONS);
-    for (let session = 0; session < 6; session += 1) boilerplate.cut(session, true, signed(session));
-    equal(boilerplate.cut(6, true, found('sent from device 1')).kind, 'request');
-    for (let session = 7; session < 20; session += 1) boilerplate.cut(session, true, signed(session));
-    const { kind, request, vector } = boilerplate.cut(20, true, found('sent from device 1'));
+    const templates = new TemplateSentences(1, DIMENSIONS);
+    for (let session = 0; session < 6; session += 1) templates.cut(session, true, signed(session));
+    equal(templates.cut(6, true, found('sent from device 1')).kind, 'request');
+    for (let session = 7; session < 20; session += 1) templates.cut(session, true, signed(session));
+    const { kind, request, vector } = templates.cut(20, true, found('sent from device 1'));
     deepEqual([kind, request, vector], ['reply', '', null]);
   });
 
@@ -102,18 +102,18 @@ describe('Boilerplate', () => {
         ? signed(index)
         : found(asked(index), `aside${index} alpha${index * 7}`, `beta${index}x`),
     );
-    const whole = new Boilerplate(1, DIMENSIONS);
+    const whole = new TemplateSentences(1, DIMENSIONS);
     const rows = new Map<string, StateRow>();
-    const store = (boilerplate: Boilerplate): void => {
-      for (const row of boilerplate.takeState()) rows.set(`${row.kind} ${row.key}`, row);
+    const store = (templates: TemplateSentences): void => {
+      for (const row of templates.takeState()) rows.set(`${row.kind} ${row.key}`, row);
     };
-    let parts = new Boilerplate(1, DIMENSIONS);
+    let parts = new TemplateSentences(1, DIMENSIONS);
     for (let start = 0; start < turns.length; start += 100) {
       const some = turns.slice(start, start + 100);
       const expected = requestsOf(whole, some, start);
       deepEqual(requestsOf(parts, some, start), expected);
       store(parts);
-      parts = new Boilerplate(1, DIMENSIONS);
+      parts = new TemplateSentences(1, DIMENSIONS);
       parts.restore([...rows.values()].toReversed());
     }
     const stored = [...rows.values()].map(({ kind, key, value }) => [kind, key, Buffer.from(value!)]);

@@ -1,6 +1,6 @@
 import { deepEqual } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { denies, isHidden, readSentence, withoutTag } from '../../../src/reader/acts/said-sentence.ts';
+import { denies, isHidden, readSentence, withoutTag } from '../../../src/reader/acts/scored-sentence.ts';
 
 describe('what a sentence of an assistant does', () => {
   it('does one thing first of all', () => {

@@ -1,10 +1,10 @@
 /**
- * Finds boilerplate: sentences that recur in many sessions whatever was asked, such as signatures, "My workspace is …",
+ * Finds template sentences, which recur in many sessions whatever was asked, such as signatures, "My workspace is …",
  * disclaimers, form headers. They differ from requests in their spread: they stand in several sessions, hardly ever
  * alone, and beside sentences as varied as all requests. A request in common words mostly stands alone, or beside
  * similar sentences.
  *
- * Test: test/reader/conversations/boilerplate.test.ts.
+ * Test: test/reader/conversations/template-sentences.test.ts.
  */
 import type { Enrichment, RequestSentence, StateRow } from '../../domain/facts.ts';
 import { ByteWriter, readersOf, type ByteReader } from '../../domain/byte-codec.ts';
@@ -21,7 +21,7 @@ const CONSIDERED_TO_GO = 32;
 /** Number of latest sessions that a sentence keeps; it does not count again in them. */
 const KEPT_SESSIONS = 8;
 
-/** A bound for boilerplate. It is stricter for a sentence that asks, which may be the request itself. */
+/** A bound for template sentences. It is stricter for a sentence that asks, which may be the request itself. */
 interface Criterion {
   /** Least sessions in which it stood beside others. */
   readonly least: number;
@@ -30,7 +30,7 @@ interface Criterion {
 }
 const OF_STATEMENTS: Criterion = { least: 3, alone: 0.6 };
 const OF_REQUESTS: Criterion = { least: 12, alone: 0.1 };
-/** The bound at which a turn of boilerplate alone is no request. */
+/** The bound at which a turn of template sentences alone is no request. */
 const SURE: Criterion = { least: 10, alone: 0.6 };
 /**
  * Greatest squared distance between the mean meaning beside a sentence and that of all requests, free of small-sample
@@ -38,7 +38,7 @@ const SURE: Criterion = { least: 10, alone: 0.6 };
  */
 const FARTHEST = 0.05;
 const FARTHER_FOR_FEW = 0.35;
-/** A sentence with at least this share of another one's sessions may be boilerplate together with it. */
+/** A sentence with at least this share of another one's sessions may be a template together with it. */
 const SUSPECT = 1 / 1.5;
 
 interface Followed {
@@ -66,14 +66,14 @@ interface Meanings {
 const FOLLOWED_BYTES = 300;
 
 /** The tracked sentences of one instance. */
-export class Boilerplate {
+export class TemplateSentences {
   readonly #instance: number;
   readonly #dimensions: number;
   /** Tracked sentences by key, in the order in which they were last seen. */
   readonly #followed = new Map<number, Followed>();
   readonly #unsaved = new Set<Followed>();
   #observations = 0;
-  /** Meanings of all requests without possible boilerplate, and of the first requests of sessions. */
+  /** Meanings of all requests without possible template sentences, and of the first requests of sessions. */
   readonly #all: Meanings;
   readonly #first: Meanings;
   #savedRequests = 0;
@@ -86,18 +86,18 @@ export class Boilerplate {
   }
 
   /**
-   * Tracks the sentences of a user turn and returns its findings without boilerplate. `isFirst`: the session has no
+   * Tracks the sentences of a user turn and returns its findings without template sentences. `isFirst`: the session has no
    * request yet.
    */
   cut(session: number, isFirst: boolean, found: Enrichment): Enrichment {
     if (found.kind !== 'request' || found.vector === null) return found;
     const sentences = uniqueByKey(found.sentences);
-    const known = new Set(sentences.filter((sentence) => this.#isBoilerplate(sentence)));
+    const known = new Set(sentences.filter((sentence) => this.#isTemplate(sentence)));
     for (const sentence of sentences) this.#note(session, sentence, sentences, known);
     const meaning = meaningOf(this.#rarest(sentences)) ?? found.vector;
     add(this.#all, meaning);
     if (isFirst) add(this.#first, meaning);
-    return this.#withoutBoilerplate(found);
+    return this.#withoutTemplates(found);
   }
 
   /** The state rows that changed since the last call. Kinds: `sentences` (the counters), `sentence`. */
@@ -130,10 +130,10 @@ export class Boilerplate {
     return vectors * this.#dimensions * 4 + this.#followed.size * FOLLOWED_BYTES;
   }
 
-  #withoutBoilerplate(found: Enrichment): Enrichment {
-    const boilerplate = new Set(found.sentences.filter((sentence) => this.#isBoilerplate(sentence)));
-    if (boilerplate.size === 0) return found;
-    const rest = found.sentences.filter((sentence) => !boilerplate.has(sentence));
+  #withoutTemplates(found: Enrichment): Enrichment {
+    const templates = new Set(found.sentences.filter((sentence) => this.#isTemplate(sentence)));
+    if (templates.size === 0) return found;
+    const rest = found.sentences.filter((sentence) => !templates.has(sentence));
     if (rest.length > 0) {
       const chosen = chosenSentences(rest);
       const vector = meaningOf(chosen);
@@ -143,7 +143,7 @@ export class Boilerplate {
     return isSure ? { ...found, kind: 'reply', request: '', vector: null, sentences: [] } : found;
   }
 
-  /** Counts one sentence. `known`: the sentences of the turn that were boilerplate before it. */
+  /** Counts one sentence. `known`: the sentences of the turn that were templates before it. */
   #note(
     session: number,
     sentence: RequestSentence,
@@ -168,14 +168,14 @@ export class Boilerplate {
   }
 
   /**
-   * True if a sentence may be boilerplate. It then says nothing about the sentences beside it, nor about all requests.
+   * True if a sentence may be a template. It then says nothing about the sentences beside it, nor about all requests.
    */
   #isSuspect({ key }: RequestSentence, least: number): boolean {
     const followed = this.#followed.get(key);
     return followed !== undefined && followed.beside >= least && followed.alone * 4 <= followed.beside;
   }
 
-  #isBoilerplate({ key, asks }: RequestSentence): boolean {
+  #isTemplate({ key, asks }: RequestSentence): boolean {
     const followed = this.#followed.get(key);
     if (!meets(followed, asks ? OF_REQUESTS : OF_STATEMENTS)) return false;
     const { besides } = followed;

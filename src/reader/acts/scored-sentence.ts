@@ -1,18 +1,24 @@
 /**
  * A sentence of an assistant, read by its phrases: its acts, and its score as an answer.
  *
- * Test: test/reader/acts/said-sentence.test.ts.
+ * Test: test/reader/acts/scored-sentence.test.ts.
  */
 import { endsInQuestionMark, QUESTION_MARK } from '../document/question-marks.ts';
 import { HIDDEN } from '../personal/redact.ts';
-import { contentCount, SHOWN, shownWordsOf, stemsOf, type ShownWord } from '../shortening/phrase-set.ts';
+import {
+  contentCount,
+  TEXT_PHRASES,
+  phraseWordsOf,
+  stemsOf,
+  type PhraseWord,
+} from '../shortening/phrase-set.ts';
 import { isCode } from '../shortening/program-text.ts';
 import { withoutGreeting } from '../shortening/trimming.ts';
 import { isUnspaced } from '../document/words.ts';
 import {
   isUnmarkedQuestion,
   mannersActOf,
-  saidWordsOf,
+  assistantSentenceOf,
   taskActOf,
   type MannersAct,
   type TaskAct,
@@ -37,7 +43,7 @@ export const LEFT_OUT = '\u{fffc}';
 const MANNERS: Readonly<Record<MannersAct, number>> = { none: 0, opening: 0.15, all: 0.95, wait: 1.2 };
 
 /** The acts and the score of an assistant's sentence. */
-export interface SaidSentence {
+export interface ScoredSentence {
   readonly text: string;
   readonly act: TaskAct;
   readonly isListed: boolean;
@@ -56,14 +62,14 @@ export interface SaidSentence {
 const ASKED_BEFORE = new RegExp(`^[^.!]*${QUESTION_MARK}`, 'u');
 
 /** Reads one sentence of an assistant. */
-export function readSentence(sentence: string): SaidSentence {
-  const said = saidWordsOf(withoutGreeting(sentence));
-  const { text, words } = said;
+export function readSentence(sentence: string): ScoredSentence {
+  const read = assistantSentenceOf(withoutGreeting(sentence));
+  const { text, words } = read;
   const isListed = /^\s*(?:[-*•–]|\d{1,2}[.)])\s/u.test(sentence);
-  const act = taskActOf(said);
+  const act = taskActOf(read);
   const asks = act === 'ask' || act === 'suggest';
-  const needs = asks ? -1 : said.firstOf(SHOWN.asksBack);
-  const manners = mannersActOf(said);
+  const needs = asks ? -1 : read.firstOf(TEXT_PHRASES.asksBack);
+  const manners = mannersActOf(read);
   const first = words[0];
   return {
     text,
@@ -74,7 +80,7 @@ export function readSentence(sentence: string): SaidSentence {
     manners,
     denies:
       first !== undefined &&
-      SHOWN.negations.hasWord(first.key) &&
+      TEXT_PHRASES.negations.hasWord(first.key) &&
       /^\s?[,.;!–—-]/u.test(text.slice(first.end)),
     score: scoreOf(text, words, { act, isListed, needs, manners }),
     stems: stemsOf(text),
@@ -82,21 +88,21 @@ export function readSentence(sentence: string): SaidSentence {
 }
 
 /** True for "Is that correct?", and for a lead with the text to be confirmed after its colon. */
-function asksToConfirm(text: string, words: readonly ShownWord[], needs: number): boolean {
+function asksToConfirm(text: string, words: readonly PhraseWord[], needs: number): boolean {
   // "… to confirm it" at the end of a statement does not count.
   const isQuestion = endsInQuestionMark(text);
-  if (SHOWN.recaps.firstIn(text, isQuestion ? words : words.slice(0, FIRST_WORDS)) >= 0) return true;
+  if (TEXT_PHRASES.recaps.firstIn(text, isQuestion ? words : words.slice(0, FIRST_WORDS)) >= 0) return true;
   const colon = text.search(/[:：]\s*\S/u);
   if (isQuestion || needs < 0 || colon < 0 || colon > MOST_OF_LEAD) return false;
   const isLead = isUnspaced(text) || words[needs]!.start < colon;
-  return isLead && shownWordsOf(text.slice(colon)).length >= LEAST_BEHIND_LEAD;
+  return isLead && phraseWordsOf(text.slice(colon)).length >= LEAST_BEHIND_LEAD;
 }
 
 /** Scores how much a sentence says on its own. */
 function scoreOf(
   text: string,
-  words: readonly ShownWord[],
-  { act, isListed, needs, manners }: Pick<SaidSentence, 'act' | 'isListed' | 'manners'> & { needs: number },
+  words: readonly PhraseWord[],
+  { act, isListed, needs, manners }: Pick<ScoredSentence, 'act' | 'isListed' | 'manners'> & { needs: number },
 ): number {
   const length = isUnspaced(text) ? Math.ceil(text.length / 3) : words.length;
   let score = 1 - MANNERS[manners];
@@ -106,12 +112,12 @@ function scoreOf(
   if (act === 'refuse') score += 0.2;
   // "To help you, I need your name" states nothing before it asks.
   const isOnlyAsking =
-    needs >= 0 && (needs < FIRST_WORDS || SHOWN.purposes.hasWord(words[0]!.key)) && !isUnspaced(text);
+    needs >= 0 && (needs < FIRST_WORDS || TEXT_PHRASES.purposes.hasWord(words[0]!.key)) && !isUnspaced(text);
   if (needs >= 0) score -= 0.75;
   if (isOnlyAsking && act !== 'done') score = -2;
   if (length < 2) score -= 0.95;
   else if (length < 4) score -= 0.15;
-  if (SHOWN.references.endAt(words, 0) > 0) score -= 0.2;
+  if (TEXT_PHRASES.references.endAt(words, 0) > 0) score -= 0.2;
   if (text === LEFT_OUT || isCode(text)) score -= 3;
   if (isListed) score -= /[:：]$/u.test(text) ? 1.35 : 0.35;
   if (/\|.*\|/u.test(text)) score -= 0.6;
@@ -127,18 +133,21 @@ export function withoutTag(sentence: string): string[] {
   const tag = sentence.slice(comma + 1).trim();
   if (comma < 0 || ASKED_BEFORE.test(front)) return [sentence];
   if (isUnspaced(front)) return front.length >= LEAST_FRONT ? [`${front}。`, tag] : [sentence];
-  const words = shownWordsOf(tag, 6);
-  const isTag = SHOWN.questionWords.endAt(words, 0) > 0 || SHOWN.directives.endAt(words, 0) > 0;
-  const start = shownWordsOf(front, LEAST_WORDS);
+  const words = phraseWordsOf(tag, 6);
+  const isTag = TEXT_PHRASES.questionWords.endAt(words, 0) > 0 || TEXT_PHRASES.directives.endAt(words, 0) > 0;
+  const start = phraseWordsOf(front, LEAST_WORDS);
   const isStated =
-    start.length === LEAST_WORDS && !isUnmarkedQuestion(start) && SHOWN.purposes.endAt(start, 0) === 0;
+    start.length === LEAST_WORDS && !isUnmarkedQuestion(start) && TEXT_PHRASES.purposes.endAt(start, 0) === 0;
   return isTag && isStated ? [`${front}.`, tag] : [sentence];
 }
 
 /** True if a text denies or refuses something. */
 export function denies(text: string): boolean {
-  const words = shownWordsOf(text);
-  return words.some(({ key }) => SHOWN.negations.hasWord(key)) || SHOWN.refusals.firstIn(text, words) >= 0;
+  const words = phraseWordsOf(text);
+  return (
+    words.some(({ key }) => TEXT_PHRASES.negations.hasWord(key)) ||
+    TEXT_PHRASES.refusals.firstIn(text, words) >= 0
+  );
 }
 
 /** True if a text says little beside its redaction: "Reference number is •••". */

@@ -11,9 +11,9 @@ import type { Span } from '../personal/spans.ts';
 import { holdsQuestion, isBare } from './answering-turns.ts';
 
 /** Longest part of a turn that is shown, from its beginning, UTF-16 units. */
-export const SHOWN_LENGTH = 2000;
+export const REDACTED_LENGTH = 2000;
 
-export interface ShownTurn {
+export interface RedactedTurn {
   readonly content: string;
   /** The part that carries the request. */
   readonly request: string;
@@ -31,15 +31,15 @@ interface Knowing {
 }
 
 /** A turn, redacted with only the names that it introduces itself. Most turns read the same in their session. */
-export interface ShownAhead {
-  /** Its first `SHOWN_LENGTH` UTF-16 units, redacted. */
+export interface TurnAhead {
+  /** Its first `REDACTED_LENGTH` UTF-16 units, redacted. */
   readonly beginning: RedactedAhead;
-  /** The redacted turn; null if boilerplate was cut out of its findings, or if it is longer than `SHOWN_LENGTH`. */
-  readonly shown: ShownTurn | null;
+  /** The redacted turn; null if template sentences was cut out of its findings, or if it is longer than `REDACTED_LENGTH`. */
+  readonly redacted: RedactedTurn | null;
 }
 
 /** Redacts a user turn. Adds the people that it names to the session's known words. */
-export function shownTurn(turn: Turn, found: Found, session: Knowing, ahead: ShownAhead): ShownTurn {
+export function redactTurn(turn: Turn, found: Found, session: Knowing, ahead: TurnAhead): RedactedTurn {
   const { kind, sentences } = found;
   const { content, userId } = turn;
   if (userId !== undefined) session.known = withKnown(session.known, wordsOfId(userId));
@@ -51,40 +51,40 @@ export function shownTurn(turn: Turn, found: Found, session: Knowing, ahead: Sho
   }
   const redaction = ahead.beginning.with(session.known);
   session.known = withKnown(session.known, redaction.names);
-  const shown = redaction === ahead.beginning ? ahead.shown : null;
-  return shown ?? shownOf(content, found, redaction.text, session.known);
+  const redacted = redaction === ahead.beginning ? ahead.redacted : null;
+  return redacted ?? redactedTurnOf(content, found, redaction.text, session.known);
 }
 
 /** `text`: the redacted beginning of `content`. `known`: the words that session and turn introduce. */
-export function shownOf(
+export function redactedTurnOf(
   content: string,
   { request, sentences }: Pick<Found, 'request' | 'sentences'>,
   text: string,
   known: KnownWords,
-): ShownTurn {
+): RedactedTurn {
   if (text === content || (request === '' && sentences.length === 0))
     return { content: text, request, sentences };
   const spans = personalSpans(content, { known });
-  const told = sentences.map((sentence) => ({
+  const redactedSentences = sentences.map((sentence) => ({
     ...sentence,
     text: redact(maskedPart(content, sentence.text, spans), { known }),
   }));
-  const shown = request === '' ? '' : redact(maskedRequest(request, sentences, content, spans), { known });
-  return { content: text, request: shown, sentences: told };
+  const redacted = request === '' ? '' : redact(maskedRequest(request, sentences, content, spans), { known });
+  return { content: text, request: redacted, sentences: redactedSentences };
 }
 
 /** Redacts a part by the personal spans of the whole text: "ul. Lipowa 3 m." alone is no address. */
 function maskedPart(content: string, part: string, spans: readonly Span[]): string {
   const from = content.indexOf(part);
   if (from < 0 || part === '') return part;
-  let shown = '';
+  let redacted = '';
   let end = from;
   for (const span of spans) {
     if (span.end <= from || span.start >= from + part.length) continue;
-    shown += `${content.slice(end, Math.max(end, span.start))}${HIDDEN}`;
+    redacted += `${content.slice(end, Math.max(end, span.start))}${HIDDEN}`;
     end = Math.min(span.end, from + part.length);
   }
-  return shown + content.slice(end, from + part.length);
+  return redacted + content.slice(end, from + part.length);
 }
 
 /** Redacts a request sentence by sentence if it is no single part of the text. */

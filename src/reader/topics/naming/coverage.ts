@@ -3,7 +3,7 @@
  * words: "modify my address" is about changing an address, and a parcel is a delivery. The samples' actions and things
  * show which words mean the same.
  *
- * Test: test/reader/topics/naming/truth.test.ts.
+ * Test: test/reader/topics/naming/coverage.test.ts.
  */
 import type { ReadRequest } from '../read-request.ts';
 import type { Sample } from './sample-words.ts';
@@ -22,7 +22,7 @@ const LEAST_CLEAR = 0.25;
 type Facts = Pick<GroupWords, 'samples' | 'sampleWords' | 'shares' | 'keys'>;
 
 /** Coverage of words, in the samples and in all requests. */
-export class Truth {
+export class Coverage {
   readonly #group: Facts;
   /** Number of all requests. */
   readonly #requests: number;
