@@ -7,24 +7,31 @@ import {
   beganLate,
   nameFrom,
   standstillOf,
-  shownCount,
-  shownInstant,
-  shownNet,
-  shownPoints,
-  shownSeconds,
-  shownShare,
-  shownSpan,
+  formatCount,
+  formatInstant,
+  formatNet,
+  formatPoints,
+  formatSeconds,
+  formatShare,
+  formatSpan,
 } from '../../../src/web/page/client/format.ts';
 
 describe('what the page writes', () => {
   it('are numbers that people read', () => {
     deepEqual(
-      [shownCount(12_345), shownCount(0), shownCount(null), shownCount(undefined)],
+      [formatCount(12_345), formatCount(0), formatCount(null), formatCount(undefined)],
       ['12,345', '0', '–', '–'],
     );
-    deepEqual([0, 0.0004, 0.034, 0.5, 1].map(shownShare), ['0 %', '< 0.1 %', '3.4 %', '50 %', '100 %']);
-    deepEqual([12.4, 3.14, 0.01, -3.26, -120, null].map(shownNet), ['+12', '+3.1', '0', '−3.3', '−120', '–']);
-    deepEqual([0.004, 0.42, 9.96, 99, 100, 5970, 400_000].map(shownSeconds), [
+    deepEqual([0, 0.0004, 0.034, 0.5, 1].map(formatShare), ['0 %', '< 0.1 %', '3.4 %', '50 %', '100 %']);
+    deepEqual([12.4, 3.14, 0.01, -3.26, -120, null].map(formatNet), [
+      '+12',
+      '+3.1',
+      '0',
+      '−3.3',
+      '−120',
+      '–',
+    ]);
+    deepEqual([0.004, 0.42, 9.96, 99, 100, 5970, 400_000].map(formatSeconds), [
       '0.1 s',
       '0.4 s',
       '10 s',
@@ -40,7 +47,7 @@ describe('what the page writes', () => {
       [0, 1, 2].map((count) => counted(count, 'day')),
       ['0 days', '1 day', '2 days'],
     );
-    deepEqual([1, -1, -0.96, 1.1, 0].map(shownPoints), [
+    deepEqual([1, -1, -0.96, 1.1, 0].map(formatPoints), [
       '+1 point',
       '−1 point',
       '−1 point',
@@ -63,16 +70,16 @@ describe('what the page writes', () => {
   });
 
   it('are times in UTC, and names of languages', () => {
-    equal(shownInstant('2026-11-21T09:30:59.999Z'), '21 Nov 2026, 09:30');
-    equal(shownInstant('soon'), 'soon');
+    equal(formatInstant('2026-11-21T09:30:59.999Z'), '21 Nov 2026, 09:30');
+    equal(formatInstant('soon'), 'soon');
     deepEqual([languageName('de'), languageName(null)], ['German', 'Unknown']);
   });
 
   it('name the last day of a span, which ends with it or within it', () => {
     const start = '2026-11-16T00:00:00.000Z';
-    equal(shownSpan({ start, end: '2026-11-23T00:00:00.000Z' }), '16 Nov 2026 to 22 Nov 2026');
-    equal(shownSpan({ start, end: '2026-11-22T10:00:00.000Z' }), '16 Nov 2026 to 22 Nov 2026');
-    equal(shownSpan({ start, end: '2026-11-17T00:00:00.000Z' }), '16 Nov 2026');
+    equal(formatSpan({ start, end: '2026-11-23T00:00:00.000Z' }), '16 Nov 2026 to 22 Nov 2026');
+    equal(formatSpan({ start, end: '2026-11-22T10:00:00.000Z' }), '16 Nov 2026 to 22 Nov 2026');
+    equal(formatSpan({ start, end: '2026-11-17T00:00:00.000Z' }), '16 Nov 2026');
   });
 
   it('makes a name of a request: its beginning, whole words, no numbers of orders', () => {

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import { shownDay, shownInstant } from '../../../src/web/page/client/format.ts';
+import { formatDay, formatInstant } from '../../../src/web/page/client/format.ts';
 import { clockAt, clockNow, clockOf, showTimesIn, zoneName } from '../../../src/web/page/client/zone.ts';
 
 describe('the clock of the page', () => {
@@ -11,10 +11,10 @@ describe('the clock of the page', () => {
     equal(zoneName(), 'Europe/Berlin');
     equal(clockAt('2026-11-21T23:30:00.000Z'), '2026-11-22T00:30:00Z');
     equal(clockAt('2026-06-21T21:59:59.000Z'), '2026-06-21T23:59:59Z');
-    equal(shownInstant('2026-11-21T23:30:00.000Z'), '22 Nov 2026, 00:30');
-    equal(shownDay('2026-11-21T23:30:00.000Z'), '22 Nov 2026');
+    equal(formatInstant('2026-11-21T23:30:00.000Z'), '22 Nov 2026, 00:30');
+    equal(formatDay('2026-11-21T23:30:00.000Z'), '22 Nov 2026');
     showTimesIn('Asia/Kolkata');
-    equal(shownInstant('2026-11-21T23:30:00.000Z'), '22 Nov 2026, 05:00');
+    equal(formatInstant('2026-11-21T23:30:00.000Z'), '22 Nov 2026, 05:00');
     const ahead = clockNow() - Date.now();
     equal(Math.round(ahead / 60_000), 330);
   });

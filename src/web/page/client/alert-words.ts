@@ -4,7 +4,7 @@
  * Test: test/web/page/alert-words.test.ts.
  */
 import type { Alert, Condition, Counted, Window } from '../../../contract/alerts.ts';
-import { shownShare } from './format.ts';
+import { formatShare } from './format.ts';
 
 export const THINGS: Readonly<Record<Counted, string>> = {
   TOPIC: 'a topic',
@@ -40,7 +40,7 @@ export function conditionWords(condition: Condition): string {
       return `A new topic comes up in ${conversations(condition.atLeast)}`;
     case 'dsat_share':
       return (
-        `More than ${shownShare(condition.above)} of the conversations within ${WINDOW_WORDS[condition.window]} ` +
+        `More than ${formatShare(condition.above)} of the conversations within ${WINDOW_WORDS[condition.window]} ` +
         `have a signal of dissatisfaction, and there are at least ${conversations(condition.minSessions)}`
       );
     case 'digest':

@@ -9,7 +9,7 @@ import { conditionWords, deliveryWords } from './alert-words.ts';
 import { api, type Alert, type ApiError, type NewAlert } from './api.ts';
 import { useCurating } from './curating.ts';
 import { Dialog } from './dialog.tsx';
-import { shownInstant } from './format.ts';
+import { formatInstant } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Loading, saveFile, Section } from './parts.tsx';
 
@@ -94,7 +94,7 @@ function Secret({ made, onClose }: { readonly made: NewAlert; readonly onClose: 
 }
 
 /** Most receivers have answered a test by then. */
-const TEST_SHOWN_AFTER_MS = 1500;
+const TEST_VISIBLE_AFTER_MS = 1500;
 
 function AlertSection({ alert, onChange }: { readonly alert: Alert; readonly onChange: () => void }) {
   const { reason } = useCurating();
@@ -105,7 +105,7 @@ function AlertSection({ alert, onChange }: { readonly alert: Alert; readonly onC
   const test = (): void => {
     setFault('');
     api.testAlert(alert).then(
-      () => setTimeout(() => setTests((count) => count + 1), TEST_SHOWN_AFTER_MS),
+      () => setTimeout(() => setTests((count) => count + 1), TEST_VISIBLE_AFTER_MS),
       (error: ApiError) => setFault(error.message),
     );
   };
@@ -169,7 +169,7 @@ function RemovalDialog({
 }
 
 const STATES = { pending: 'being sent', delivered: 'delivered', dead: 'given up' } as const;
-const SHOWN = 10;
+const MOST_LISTED = 10;
 
 function Messages({ alert, version }: { readonly alert: Alert; readonly version: string }) {
   const { value, error } = useAnswer(`alert ${alert.id}`, version, (signal) => api.alert(alert, signal));
@@ -185,10 +185,10 @@ function Messages({ alert, version }: { readonly alert: Alert; readonly version:
         </tr>
       </thead>
       <tbody>
-        {value.deliveries.slice(0, SHOWN).map(({ id, text, createdAt, state, lastError }) => (
+        {value.deliveries.slice(0, MOST_LISTED).map(({ id, text, createdAt, state, lastError }) => (
           <tr key={id}>
             <td>{text}</td>
-            <td class="faint">{shownInstant(createdAt)}</td>
+            <td class="faint">{formatInstant(createdAt)}</td>
             <td title={lastError ?? ''}>
               {STATES[state]}
               {lastError === null ? null : <p class="faint">{lastError}</p>}

@@ -267,7 +267,8 @@ export const api = {
   },
   why: (kind: Exclude<EntityKind, 'signal'>, id: string, parameters: Parameters, signal?: AbortSignal) =>
     ask<WhyResponse>(`${WHY_PATHS[kind]}/${id}`, parameters, signal),
-  said: (parameters: Parameters, signal?: AbortSignal) => ask<SaidResponse>('sessions', parameters, signal),
+  textSearch: (parameters: Parameters, signal?: AbortSignal) =>
+    ask<SaidResponse>('sessions', parameters, signal),
   session: (id: string, parameters: Parameters, signal?: AbortSignal) =>
     ask<SessionResponse>(`sessions/${id}`, parameters, signal),
   /** Returns the link that the page uses. */

@@ -4,7 +4,7 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import { api, type ChangesResponse } from './api.ts';
-import { shownCount, shownShare, shownSpan } from './format.ts';
+import { formatCount, formatShare, formatSpan } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Go, Loading, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
@@ -41,7 +41,7 @@ export function ChangesInShort({ found: { changes, before } }: { readonly found:
                     <span class={`change ${change.change}`}>{change.change}</span>
                   </td>
                   <td class="number">
-                    {shownShare(change.shareBefore)} → {shownShare(change.share)}
+                    {formatShare(change.shareBefore)} → {formatShare(change.share)}
                   </td>
                 </tr>
               );
@@ -52,7 +52,7 @@ export function ChangesInShort({ found: { changes, before } }: { readonly found:
       {isShared ? null : (
         <p class="more">
           <Go to={{ view: 'changes', id: '' }}>
-            {changes.length > 8 ? `All ${shownCount(changes.length)} changes` : 'How this was compared'}
+            {changes.length > 8 ? `All ${formatCount(changes.length)} changes` : 'How this was compared'}
           </Go>
         </p>
       )}
@@ -97,14 +97,14 @@ export function ChangesPage({ version }: { readonly version: string }) {
       <div class="heading">
         <h1>What changed</h1>
         <p class="lead">
-          {shownSpan(now)} ({shownCount(now.sessions)} conversations) against {shownSpan(before)} (
-          {shownCount(before.sessions)}), the same weekdays. What is compared is each one’s share of all
+          {formatSpan(now)} ({formatCount(now.sessions)} conversations) against {formatSpan(before)} (
+          {formatCount(before.sessions)}), the same weekdays. What is compared is each one’s share of all
           conversations. Only changes larger than chance explains are listed, the least likely first. Even
           when nothing has changed, about one list in twenty names something.
         </p>
       </div>
       <Section
-        title={`${shownCount(changes.length)} ${changes.length === 1 ? 'change' : 'changes'}`}
+        title={`${formatCount(changes.length)} ${changes.length === 1 ? 'change' : 'changes'}`}
         csv={csv}
       >
         {changes.length === 0 ? <NoChange before={before.sessions} /> : <ChangeTable changes={changes} />}
@@ -146,11 +146,11 @@ function ChangeTable({ changes }: { readonly changes: readonly Change[] }) {
                 <span class={`change ${change.change}`}>{change.change}</span>
               </td>
               <td class="number">
-                {shownShare(change.shareBefore)}{' '}
-                <span class="faint">({shownCount(change.sessionsBefore)})</span>
+                {formatShare(change.shareBefore)}{' '}
+                <span class="faint">({formatCount(change.sessionsBefore)})</span>
               </td>
               <td class="number">
-                {shownShare(change.share)} <span class="faint">({shownCount(change.sessions)})</span>
+                {formatShare(change.share)} <span class="faint">({formatCount(change.sessions)})</span>
               </td>
               <td class="number wide">
                 {change.chance < 0.001 ? '< 0.001' : `${Number(change.chance.toPrecision(1))}`}

@@ -6,7 +6,7 @@
 import { scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { shownClock, shownClockDay, shownCount, shownNet } from './format.ts';
+import { formatClock, formatClockDay, formatCount, formatNet } from './format.ts';
 import { zoneName } from './zone.ts';
 
 export interface Point {
@@ -25,7 +25,7 @@ export function Sparkline({ points, label }: { readonly points: readonly Point[]
     (_, index) => x(index),
     ({ value }) => y(value),
   )([...points]);
-  const text = `${label}: ${points.map(({ value }) => shownCount(value)).join(', ')}`;
+  const text = `${label}: ${points.map(({ value }) => formatCount(value)).join(', ')}`;
   return (
     <svg
       class="sparkline"
@@ -98,7 +98,7 @@ export function Trend({
   const marks = [0, Math.floor((points.length - 1) / 2), points.length - 1];
   const days = [...new Set(marks)].flatMap((index) => {
     const point = points[index];
-    return point === undefined ? [] : [{ index, text: shownClockDay(point.date) }];
+    return point === undefined ? [] : [{ index, text: formatClockDay(point.date) }];
   });
   return (
     <figure class="trend" ref={figure}>
@@ -126,7 +126,7 @@ export function Trend({
           <g key={tick}>
             <line class="grid" x1={left} x2={width - 8} y1={y(tick)} y2={y(tick)} />
             <text class="tick" x={left - 8} y={y(tick)} dy="0.32em" text-anchor="end">
-              {shownCount(tick)}
+              {formatCount(tick)}
             </text>
           </g>
         ))}
@@ -183,8 +183,8 @@ export function Trend({
                   {date.slice(0, 16).replace('T', ' ')}
                   {isOpen && index === points.length - 1 ? ' (so far)' : ''}
                 </td>
-                <td class="number">{shownCount(value)}</td>
-                {before === null ? null : <td class="number">{shownCount(before[index]?.value)}</td>}
+                <td class="number">{formatCount(value)}</td>
+                {before === null ? null : <td class="number">{formatCount(before[index]?.value)}</td>}
               </tr>
             ))}
           </tbody>
@@ -196,9 +196,9 @@ export function Trend({
 
 /** Words the value of a bucket. */
 function readingOf(point: Point, before: Point | undefined, label: string, isOpen: boolean): string {
-  const at = point.date.includes('T00:00:00') ? shownClockDay(point.date) : shownClock(point.date);
-  const earlier = before === undefined ? '' : ` (before: ${shownCount(before.value)})`;
-  return `${at}${isOpen ? ', so far' : ''}: ${label} ${shownCount(point.value)}${earlier}`;
+  const at = point.date.includes('T00:00:00') ? formatClockDay(point.date) : formatClock(point.date);
+  const earlier = before === undefined ? '' : ` (before: ${formatCount(before.value)})`;
+  return `${at}${isOpen ? ', so far' : ''}: ${label} ${formatCount(point.value)}${earlier}`;
 }
 
 /** Longest bar of net satisfaction; a longer one has a gap before its end. */
@@ -216,7 +216,7 @@ export function NetBar({ value }: { readonly value: number | null | undefined })
         <rect class={isGood ? 'good' : 'bad'} x={isGood ? 50 : 50 - share} y="1" width={share} height="8" />
         {isCut ? <rect class="cut" x={isGood ? 90 : 6} y="0" width="4" height="10" /> : null}
       </svg>
-      <span class="number">{shownNet(value)}</span>
+      <span class="number">{formatNet(value)}</span>
     </span>
   );
 }

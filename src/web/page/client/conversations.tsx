@@ -6,17 +6,17 @@
 import { api, type Row } from './api.ts';
 import { FilterBar, useFilterNames } from './filter-bar.tsx';
 import { conversationParameters, FILTER_WORDS, filtersOf, type Filters } from './filters.ts';
-import { languageName, shownCount, shownInstant } from './format.ts';
+import { languageName, formatCount, formatInstant } from './format.ts';
 import { useAnswer, useNarrow, useNavigation } from './hooks.ts';
 import { Go, Outcome, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
-import { SaidList } from './said-list.tsx';
+import { TextSearchList } from './text-search-list.tsx';
 import type { FilterName } from './state.ts';
 import { useRows, VirtualList } from './virtual-list.tsx';
 
 export function Conversations({ version }: { readonly version: string }) {
   const { said } = useNavigation().state.filters;
-  return said === undefined ? <ListedConversations version={version} /> : <SaidList said={said} />;
+  return said === undefined ? <ListedConversations version={version} /> : <TextSearchList said={said} />;
 }
 
 function ListedConversations({ version }: { readonly version: string }) {
@@ -33,7 +33,7 @@ function ListedConversations({ version }: { readonly version: string }) {
   const title =
     total === null
       ? 'Conversations'
-      : `${shownCount(total)} ${total === 1 ? 'conversation' : 'conversations'}`;
+      : `${formatCount(total)} ${total === 1 ? 'conversation' : 'conversations'}`;
   return (
     <Section title={title} {...(total === null || total === 0 ? {} : { csv: () => api.csv(parameters) })}>
       <FilterBar />
@@ -68,8 +68,8 @@ function Conversation({ row: { dimensions, fields } }: { readonly row: Row }) {
         {(fields.dsat ?? 0) > 0 ? <span class="tag bad">dissatisfied</span> : null}
         {(fields.repeatedRequests ?? 0) > 0 ? <span class="tag">asked again</span> : null}{' '}
         <span>
-          <Outcome outcome={session.outcome ?? null} /> · {shownCount(fields.messages)} messages ·{' '}
-          {languageName(session.language ?? null)} · {shownInstant(fields.lastActiveAt ?? '')}
+          <Outcome outcome={session.outcome ?? null} /> · {formatCount(fields.messages)} messages ·{' '}
+          {languageName(session.language ?? null)} · {formatInstant(fields.lastActiveAt ?? '')}
         </span>
       </p>
     </div>
@@ -115,11 +115,11 @@ function NothingLeft({ filters }: { readonly filters: Filters }) {
             .filter(({ total }) => total > 0)
             .map(({ name, total }) => (
               <Go key={name} to={{ filters: { ...state.filters, [name]: '' } }}>
-                Without {nameOf(name)}: {shownCount(total)}
+                Without {nameOf(name)}: {formatCount(total)}
               </Go>
             ))}
           {value.ever === 0 || state.range === 'all' ? null : (
-            <Go to={{ range: 'all' }}>In all time: {shownCount(value.ever)}</Go>
+            <Go to={{ range: 'all' }}>In all time: {formatCount(value.ever)}</Go>
           )}
         </>
       )}

@@ -8,7 +8,7 @@ import { api } from './api.ts';
 import { useCurating } from './curating.ts';
 import { Dialog, Picker, type Choosable } from './dialog.tsx';
 import { namedOf } from './filters.ts';
-import { nameFrom, shownCount } from './format.ts';
+import { nameFrom, formatCount } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import type { EntityKind } from './state.ts';
 
@@ -143,7 +143,7 @@ function useChoosable(groupBy: 'TOPIC' | 'TOPIC_CLUSTER', without: string): read
   );
   if (value === null) return null;
   return value.elements
-    .map((row) => ({ ...namedOf(row), note: shownCount(row.fields.sessions) }))
+    .map((row) => ({ ...namedOf(row), note: formatCount(row.fields.sessions) }))
     .filter(({ id }) => id !== without);
 }
 

@@ -7,7 +7,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { api, type CurationsResponse } from './api.ts';
 import { useCurating } from './curating.ts';
 import { MakeTopic } from './curate.tsx';
-import { shownInstant } from './format.ts';
+import { formatInstant } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Go, Loading, Section } from './parts.tsx';
 import type { EntityKind } from './state.ts';
@@ -111,7 +111,7 @@ function DecisionTable({ rows }: { readonly rows: readonly Listed[] }) {
               {STATUS[row.status] === '' ? null : <span class="change gone">{STATUS[row.status]}</span>}
               {row.reason === null ? null : <p class="faint">{row.reason.message}</p>}
             </td>
-            <td class="faint">{shownInstant(row.createdAt)}</td>
+            <td class="faint">{formatInstant(row.createdAt)}</td>
             <td class="faint wide">{row.keyId}</td>
             <td class="number">
               {row.status === 'APPLIED' && row.action !== 'UNDO' ? <Undo row={row} /> : null}

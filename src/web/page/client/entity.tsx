@@ -11,7 +11,7 @@ import { CuratedName, isCurated } from './curate.tsx';
 import { DecisionsAbout } from './decisions.tsx';
 import { Erase } from './erase.tsx';
 import { FILTER_GROUPINGS } from './filters.ts';
-import { counted, shownDay, shownNet, shownSeconds } from './format.ts';
+import { counted, formatDay, formatNet, formatSeconds } from './format.ts';
 import { useAnswer, useNavigation, useTitle } from './hooks.ts';
 import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Section } from './parts.tsx';
 import { usePeriod, type Period } from './period.ts';
@@ -219,7 +219,7 @@ function Wait({
   return (
     <Fact
       label={isBefore ? 'Wait before it' : 'Wait for a reply'}
-      text={shownSeconds(seconds)}
+      text={formatSeconds(seconds)}
       note="half of the waits were longer"
     />
   );
@@ -242,7 +242,7 @@ function Satisfaction({ compared: { now, before, all } }: { readonly compared: C
         now={now.netSat}
         before={before === null ? undefined : (before.netSat ?? null)}
         goodWhen="up"
-        note={`average ${shownNet(all.netSat)}`}
+        note={`average ${formatNet(all.netSat)}`}
       />
     </>
   );
@@ -262,10 +262,10 @@ function UserFigures({ found: { compared, why, days } }: { readonly found: Found
       <Figure label="Conversations" now={now.sessions ?? 0} before={was(before, 'sessions')} />
       <Figure label="Messages" now={now.messages ?? 0} before={was(before, 'messages')} />
       <Figure label="Days active" now={days} />
-      <Fact label="First seen" text={shownDay(createdAt ?? '')} />
+      <Fact label="First seen" text={formatDay(createdAt ?? '')} />
       <Fact
         label="Last seen"
-        text={shownDay(lastActiveAt ?? '')}
+        text={formatDay(lastActiveAt ?? '')}
         note={span >= 1 ? `${counted(span, 'day')} after the first` : 'on the same day'}
       />
       <Satisfaction compared={compared} />

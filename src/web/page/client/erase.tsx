@@ -8,7 +8,7 @@ import { api, type ErasableKind, type Instance } from './api.ts';
 import { Dialog } from './dialog.tsx';
 import { KIND_WORDS, noticeWords, progressWords } from './erase-words.ts';
 import { ErasingContext, LOOK_MS, type Erasing } from './erasing.ts';
-import { counted, shownInstant } from './format.ts';
+import { counted, formatInstant } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Go, Section } from './parts.tsx';
 import type { PageState } from './state.ts';
@@ -240,11 +240,11 @@ function ErasureList({
                   {erasure.reason === null ? '' : ` · ${erasure.reason}`}
                 </p>
               </td>
-              <td class="faint">{shownInstant(erasure.requestedAt)}</td>
+              <td class="faint">{formatInstant(erasure.requestedAt)}</td>
               <td class="faint wide">{erasure.requestedBy}</td>
               <td>
                 {progressWords(erasure)}
-                {erasure.doneAt === null ? null : <p class="faint">{shownInstant(erasure.doneAt)}</p>}
+                {erasure.doneAt === null ? null : <p class="faint">{formatInstant(erasure.doneAt)}</p>}
               </td>
             </tr>
           ))}

@@ -15,7 +15,7 @@ import {
   ORDER_WORDS,
   type Named,
 } from './filters.ts';
-import { languageName, outcomeWords, shownCount } from './format.ts';
+import { languageName, outcomeWords, formatCount } from './format.ts';
 import { useAnswer, useNarrow, useNavigation } from './hooks.ts';
 import { usePeriod } from './period.ts';
 import { ENTITIES, filtersOfView, MOODS, ORDERS, type FilterName } from './state.ts';
@@ -23,7 +23,7 @@ import { ENTITIES, filtersOfView, MOODS, ORDERS, type FilterName } from './state
 /** Pause in typing before a search starts. */
 const REST_MS = 300;
 /** Longer, because a search in texts takes the service about a second. */
-const SAID_REST_MS = 800;
+const TEXT_SEARCH_REST_MS = 800;
 
 interface Option extends Named {
   /** Number of conversations, or of users on the list of users. */
@@ -177,7 +177,7 @@ function Choice({
       {isListed ? null : <option value={value}>{valueName}</option>}
       {options.map(({ id, name, title, count }) => (
         <option key={id} value={id} title={title ?? name}>
-          {isCounted ? `${name} (${shownCount(count)})` : name}
+          {isCounted ? `${name} (${formatCount(count)})` : name}
         </option>
       ))}
     </select>
@@ -188,10 +188,10 @@ function Choice({
 function TitleSearch() {
   const { state, go } = useNavigation();
   const { said } = state.filters;
-  const [isSaid, setSaid] = useState(said !== undefined);
+  const [searchesTexts, setSearchesTexts] = useState(said !== undefined);
   const searched = said ?? state.filters.text ?? '';
-  const search = (value: string, inSaid: boolean, how?: 'replace'): void => {
-    const chosen = inSaid ? { text: '', said: value } : { text: value, said: '' };
+  const search = (value: string, inTexts: boolean, how?: 'replace'): void => {
+    const chosen = inTexts ? { text: '', said: value } : { text: value, said: '' };
     go({ filters: { ...state.filters, ...chosen } }, how);
   };
   const [text, setText] = useState(searched);
@@ -199,8 +199,8 @@ function TitleSearch() {
   useEffect(() => {
     if (text.trim() === searched) return;
     const timer = setTimeout(
-      () => search(text.trim(), isSaid, searched === '' ? undefined : 'replace'),
-      isSaid ? SAID_REST_MS : REST_MS,
+      () => search(text.trim(), searchesTexts, searched === '' ? undefined : 'replace'),
+      searchesTexts ? TEXT_SEARCH_REST_MS : REST_MS,
     );
     return () => clearTimeout(timer);
   }, [text]);
@@ -208,8 +208,8 @@ function TitleSearch() {
     <>
       <input
         type="search"
-        aria-label={isSaid ? 'Text in what was said' : 'Text in title or summary'}
-        placeholder={isSaid ? 'Search what was said' : 'Search titles and summaries'}
+        aria-label={searchesTexts ? 'Text in what was said' : 'Text in title or summary'}
+        placeholder={searchesTexts ? 'Search what was said' : 'Search titles and summaries'}
         maxLength={200}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
@@ -217,9 +217,9 @@ function TitleSearch() {
       <label>
         <input
           type="checkbox"
-          checked={isSaid}
+          checked={searchesTexts}
           onChange={({ currentTarget: { checked } }) => {
-            setSaid(checked);
+            setSearchesTexts(checked);
             if (searched !== '') search(searched, checked);
           }}
         />{' '}

@@ -9,17 +9,17 @@ import { clockAt } from './zone.ts';
 const WHOLE = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 });
 const ONE_DIGIT = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
 
-export function shownCount(value: number | null | undefined): string {
+export function formatCount(value: number | null | undefined): string {
   return value === null || value === undefined ? '–' : WHOLE.format(value);
 }
 
 /** Returns `1 message` or `2 messages`. */
 export function counted(value: number | null | undefined, noun: string): string {
-  return `${shownCount(value)} ${value === 1 ? noun : `${noun}s`}`;
+  return `${formatCount(value)} ${value === 1 ? noun : `${noun}s`}`;
 }
 
 /** Formats a wait: `0.4 s`, `12 s`, `3 min`, `2 h`, `5 days`. */
-export function shownSeconds(seconds: number): string {
+export function formatSeconds(seconds: number): string {
   if (seconds < 9.95) return `${ONE_DIGIT.format(Math.max(seconds, 0.1))} s`;
   if (seconds < 99.5) return `${WHOLE.format(seconds)} s`;
   if (seconds < 5970) return `${WHOLE.format(seconds / 60)} min`;
@@ -29,22 +29,22 @@ export function shownSeconds(seconds: number): string {
 }
 
 /** Formats a share, 0 to 1, in percent. */
-export function shownShare(share: number): string {
+export function formatShare(share: number): string {
   const percent = share * 100;
   if (percent > 0 && percent < 0.1) return '< 0.1 %';
   return `${percent < 10 ? ONE_DIGIT.format(percent) : WHOLE.format(percent)} %`;
 }
 
 /** Formats net satisfaction, percent of messages, with its sign. */
-export function shownNet(value: number | null | undefined): string {
+export function formatNet(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
   const rounded = Math.abs(value) < 10 ? Math.round(value * 10) / 10 : Math.round(value);
   return rounded === 0 ? '0' : `${rounded > 0 ? '+' : '−'}${ONE_DIGIT.format(Math.abs(rounded))}`;
 }
 
 /** Formats a difference in percentage points with its sign. */
-export function shownPoints(value: number): string {
-  const text = shownNet(value);
+export function formatPoints(value: number): string {
+  const text = formatNet(value);
   return `${text} ${text === '+1' || text === '−1' ? 'point' : 'points'}`;
 }
 
@@ -61,7 +61,7 @@ export function changeOf(
   const change = (now - before) / before;
   if ((Math.min(now, before) < ENOUGH || now >= MANIFOLD * before) && now !== before)
     return {
-      text: `${now > before ? '+' : '−'}${shownCount(Math.abs(now - before))}`,
+      text: `${now > before ? '+' : '−'}${formatCount(Math.abs(now - before))}`,
       direction: now > before ? 1 : -1,
     };
   if (Math.abs(change) < 0.005) return { text: '0 %', direction: 0 };
@@ -71,30 +71,30 @@ export function changeOf(
 }
 
 /** Formats an instant in the page's time zone: `21 Nov 2026, 09:30`. */
-export function shownInstant(text: string): string {
-  return shownClock(clockAt(text));
+export function formatInstant(text: string): string {
+  return formatClock(clockAt(text));
 }
 
 /** Formats the day of an instant in the page's time zone: `21 Nov 2026`. */
-export function shownDay(text: string): string {
-  return shownClockDay(clockAt(text));
+export function formatDay(text: string): string {
+  return formatClockDay(clockAt(text));
 }
 
 /** Formats the first and last day of a span with an exclusive end: `16 Nov 2026 to 22 Nov 2026`. */
-export function shownSpan({ start, end }: { readonly start: string; readonly end: string }): string {
-  const [first, last] = [start, new Date(Date.parse(end) - 1).toISOString()].map(shownDay);
+export function formatSpan({ start, end }: { readonly start: string; readonly end: string }): string {
+  const [first, last] = [start, new Date(Date.parse(end) - 1).toISOString()].map(formatDay);
   return first === last ? `${first}` : `${first} to ${last}`;
 }
 
-/** As `shownInstant`, for text that is local time already, such as a bucket. */
-export function shownClock(text: string): string {
-  return Number.isNaN(Date.parse(text)) ? text : `${shownClockDay(text)}, ${text.slice(11, 16)}`;
+/** As `formatInstant`, for text that is local time already, such as a bucket. */
+export function formatClock(text: string): string {
+  return Number.isNaN(Date.parse(text)) ? text : `${formatClockDay(text)}, ${text.slice(11, 16)}`;
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** As `shownDay`, for text that is local time already. */
-export function shownClockDay(text: string): string {
+/** As `formatDay`, for text that is local time already. */
+export function formatClockDay(text: string): string {
   const at = new Date(text);
   return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()] ?? ''} ${at.getUTCFullYear()}`;
 }

@@ -142,19 +142,19 @@ export function useKeys(listener: (key: string) => void): void {
  * block clicks on a slow machine.
  */
 export function useParts(all: number, isReady: boolean): number {
-  const [shown, setShown] = useState(0);
+  const [rendered, setRendered] = useState(0);
   useEffect(() => {
-    if (!isReady || shown >= all) return undefined;
+    if (!isReady || rendered >= all) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const frame = requestAnimationFrame(() => (timer = setTimeout(() => setShown(shown + 1))));
+    const frame = requestAnimationFrame(() => (timer = setTimeout(() => setRendered(rendered + 1))));
     // A background tab gets no animation frames.
-    const late = setTimeout(() => setShown(shown + 1), LATE_MS);
+    const late = setTimeout(() => setRendered(rendered + 1), LATE_MS);
     return () => {
       cancelAnimationFrame(frame);
       clearTimeout(timer);
       clearTimeout(late);
     };
-  }, [all, isReady, shown]);
-  return shown;
+  }, [all, isReady, rendered]);
+  return rendered;
 }
 const LATE_MS = 250;

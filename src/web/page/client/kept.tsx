@@ -6,7 +6,7 @@
 import { useContext, useState } from 'preact/hooks';
 import { api, type Masking, type RetentionAnswer } from './api.ts';
 import { ErasingContext } from './erasing.ts';
-import { shownInstant } from './format.ts';
+import { formatInstant } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { runWords, warningsOf, type KeptDays } from './kept-words.ts';
 import { Fault, Section } from './parts.tsx';
@@ -117,7 +117,9 @@ function Days({
         {fault === '' ? 'An empty field means for ever. Numbers stay exact when texts and names go.' : fault}
       </p>
       {lastRun === null ? null : (
-        <p class="faint">{runWords({ ...lastRun, at: shownInstant(lastRun.doneAt ?? lastRun.startedAt) })}</p>
+        <p class="faint">
+          {runWords({ ...lastRun, at: formatInstant(lastRun.doneAt ?? lastRun.startedAt) })}
+        </p>
       )}
     </form>
   );

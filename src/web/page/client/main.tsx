@@ -18,15 +18,15 @@ import { SharedPage } from './share.tsx';
 /** Key in the session storage of a link's token, so that a reload of the tab shows it again. */
 const KEPT = 'link';
 /** Replaces the token in the address. */
-const LINK_SHOWN = '#link';
+const LINK_FRAGMENT = '#link';
 
 /** Takes the token out of `#link=…`, so that it is in no history; null if the page shows no link. */
 function takeLink(): string | null {
   const given = new URLSearchParams(location.hash.slice(1)).get('link');
   if (given === null || given === '')
-    return location.hash === LINK_SHOWN ? (sessionStorage.getItem(KEPT) ?? '') : null;
+    return location.hash === LINK_FRAGMENT ? (sessionStorage.getItem(KEPT) ?? '') : null;
   sessionStorage.setItem(KEPT, given);
-  history.replaceState(null, '', `/${LINK_SHOWN}`);
+  history.replaceState(null, '', `/${LINK_FRAGMENT}`);
   return given;
 }
 
@@ -87,6 +87,6 @@ const link = takeLink();
 if (link !== null) showLink(link);
 // Opening another link in this tab changes only the fragment.
 addEventListener('hashchange', () => {
-  if (location.hash.startsWith(`${LINK_SHOWN}=`)) location.reload();
+  if (location.hash.startsWith(`${LINK_FRAGMENT}=`)) location.reload();
 });
 if (root !== null) render(link === null ? <Page givenKey={takeKeyFromFragment()} /> : <SharedPage />, root);

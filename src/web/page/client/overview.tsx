@@ -60,7 +60,7 @@ export function Overview({ version }: { readonly version: string }) {
   const lists = useAnswer(`lists ${name}`, version, (signal) => askLists(period, signal));
   const error = numbers.error ?? compared.error ?? lists.error;
   const now = numbers.value;
-  const shown = useParts(PARTS, now !== null && lists.value !== null);
+  const rendered = useParts(PARTS, now !== null && lists.value !== null);
   if (now === null) return error === null ? <Loading /> : <Fault error={error} />;
   if (now.fields.messages === 0) return <NothingHere period={period} />;
   const before = compared.value;
@@ -73,13 +73,15 @@ export function Overview({ version }: { readonly version: string }) {
       {lists.value === null ? null : (
         <div class="columns">
           <div>
-            {shown < 1 ? null : <Topics found={lists.value} all={now.fields.sessions ?? 0} period={period} />}
+            {rendered < 1 ? null : (
+              <Topics found={lists.value} all={now.fields.sessions ?? 0} period={period} />
+            )}
           </div>
           <div>
-            {before === null || shown < 2 ? null : <ChangesInShort found={before.changes} />}
-            {shown < 3 ? null : <Gaps rows={lists.value.gaps.elements} />}
-            {shown < 4 ? null : <Repeats rows={lists.value.repeats.elements} />}
-            {shown < PARTS ? null : (
+            {before === null || rendered < 2 ? null : <ChangesInShort found={before.changes} />}
+            {rendered < 3 ? null : <Gaps rows={lists.value.gaps.elements} />}
+            {rendered < 4 ? null : <Repeats rows={lists.value.repeats.elements} />}
+            {rendered < PARTS ? null : (
               <>
                 <Outcomes outcomes={now.outcomes} />
                 <Languages languages={now.languages} />

@@ -11,11 +11,11 @@ import type { SessionOutcome } from '../../../domain/session-outcomes.ts';
 import {
   changeOf,
   outcomeWords,
-  shownClockDay,
-  shownCount,
-  shownNet,
-  shownPoints,
-  shownShare,
+  formatClockDay,
+  formatCount,
+  formatNet,
+  formatPoints,
+  formatShare,
 } from './format.ts';
 import { useNavigation } from './hooks.ts';
 import type { PageState } from './state.ts';
@@ -64,10 +64,10 @@ export function Go({
 /** Format of a number: `net` in percent with its sign, `share` from 0 to 1. */
 export type Unit = 'count' | 'net' | 'share';
 
-const SHOWN: Readonly<Record<Unit, (value: number | null | undefined) => string>> = {
-  count: shownCount,
-  net: shownNet,
-  share: (value) => (value === null || value === undefined ? '–' : shownShare(value)),
+const FORMATTERS: Readonly<Record<Unit, (value: number | null | undefined) => string>> = {
+  count: formatCount,
+  net: formatNet,
+  share: (value) => (value === null || value === undefined ? '–' : formatShare(value)),
 };
 
 /** A number of the period with its change from the period before. */
@@ -94,7 +94,7 @@ export function Figure({
   /** The page that lists the counted items. */
   readonly to?: Partial<PageState>;
 }) {
-  const value = SHOWN[unit](now);
+  const value = FORMATTERS[unit](now);
   return (
     <div class="figure">
       <span class="label">{label}</span>
@@ -112,8 +112,8 @@ export function Figure({
 export function BeganLate({ day }: { readonly day: string | null }) {
   return day === null ? null : (
     <p class="faint">
-      The period before has messages only from {shownClockDay(day)} on, so these numbers are not compared with
-      it.
+      The period before has messages only from {formatClockDay(day)} on, so these numbers are not compared
+      with it.
     </p>
   );
 }
@@ -153,13 +153,13 @@ function Delta({
   const change =
     unit === 'count'
       ? changeOf(now, before)
-      : { text: shownPoints(points), direction: Math.sign(Math.round(points * 10)) };
+      : { text: formatPoints(points), direction: Math.sign(Math.round(points * 10)) };
   if (change === null) return <span class="delta">no change</span>;
   const isGood =
     goodWhen === 'none' || change.direction === 0 ? null : change.direction > 0 === (goodWhen === 'up');
   const name = isGood === null ? 'delta' : `delta ${isGood ? 'good' : 'bad'}`;
   return (
-    <span class={name} title={`before: ${SHOWN[unit](before)}`}>
+    <span class={name} title={`before: ${FORMATTERS[unit](before)}`}>
       {change.text}
     </span>
   );
@@ -255,7 +255,7 @@ export function Ranked({
               )}
               {note === undefined ? null : <span class="faint"> {note}</span>}
             </td>
-            <td class="number">{shownCount(count)}</td>
+            <td class="number">{formatCount(count)}</td>
           </tr>
         ))}
       </tbody>
@@ -267,7 +267,7 @@ export function Ranked({
       {table}
       <p class="more">
         <button type="button" class="quiet" onClick={() => setWhole(true)}>
-          {shownCount(rows.length - FIRST_ROWS)} more
+          {formatCount(rows.length - FIRST_ROWS)} more
         </button>
       </p>
     </>

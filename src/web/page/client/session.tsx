@@ -6,7 +6,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, type ApiError, type SessionResponse } from './api.ts';
 import { conversationParameters, filtersOf } from './filters.ts';
-import { languageName, shownCount, shownInstant } from './format.ts';
+import { languageName, formatCount, formatInstant } from './format.ts';
 import { useAnswer, useKeys, useNavigation, useTitle } from './hooks.ts';
 import { MakeTopic } from './curate.tsx';
 import { Erase } from './erase.tsx';
@@ -40,7 +40,7 @@ export function Session({ version }: { readonly version: string }) {
       </h1>
       {session.summary === null ? null : <p class="lead">{session.summary}</p>}
       <p class="faint">
-        {shownInstant(session.createdAt)} · {shownCount(session.messages)} messages ·{' '}
+        {formatInstant(session.createdAt)} · {formatCount(session.messages)} messages ·{' '}
         {languageName(session.language)} · <Outcome outcome={session.outcome} />
         {session.endUser === null ? null : (
           <>
@@ -58,7 +58,7 @@ export function Session({ version }: { readonly version: string }) {
       <Metadata metadata={session.metadata} />
       <ol class="transcript">
         {messages.map((message) => (
-          <Said key={message.position} message={message} />
+          <TranscriptMessage key={message.position} message={message} />
         ))}
       </ol>
       {fault === null ? null : <Fault error={fault} />}
@@ -152,7 +152,7 @@ function WalkButtons({ walk: { place, count, total, by } }: { readonly walk: Wal
         <button type="button" disabled={place <= 0} onClick={() => by(-1)}>
           Previous <kbd>k</kbd>
         </button>
-        <span class="faint">{place < 0 ? '' : `${place + 1} of ${shownCount(total)}`}</span>
+        <span class="faint">{place < 0 ? '' : `${place + 1} of ${formatCount(total)}`}</span>
         <button type="button" disabled={place < 0 || place >= count - 1} onClick={() => by(1)}>
           Next <kbd>j</kbd>
         </button>
@@ -199,17 +199,17 @@ const words = new Intl.Segmenter(undefined, { granularity: 'word' });
  */
 function mayAsk({ content, signals, repeatedRequest }: Message): boolean {
   if (repeatedRequest !== null) return true;
-  const said = [...words.segment(content ?? '')].filter(({ isWordLike }) => isWordLike === true);
-  return signals.length === 0 && said.length >= FEWEST_WORDS;
+  const wordSegments = [...words.segment(content ?? '')].filter(({ isWordLike }) => isWordLike === true);
+  return signals.length === 0 && wordSegments.length >= FEWEST_WORDS;
 }
 
-function Said({ message }: { readonly message: Message }) {
+function TranscriptMessage({ message }: { readonly message: Message }) {
   const { role, content, gone, createdAt, topic, signals, gap, repeatedRequest } = message;
   const isUser = role !== null && USER_ROLES.has(role.toLowerCase());
   return (
     <li class={isUser ? 'said user' : 'said'} id={`m${message.position}`}>
       <p class="who">
-        {role ?? 'unknown'} <time dateTime={createdAt}>{shownInstant(createdAt)}</time>
+        {role ?? 'unknown'} <time dateTime={createdAt}>{formatInstant(createdAt)}</time>
       </p>
       {content === null ? <p class="gone">{GONE[gone ?? 'UNREADABLE']}</p> : <p class="content">{content}</p>}
       <p class="found">

@@ -10,7 +10,7 @@ import { ChangesPage } from './changes.tsx';
 import { Lines } from './connect.tsx';
 import { Dialog } from './dialog.tsx';
 import { EntityPage } from './entity.tsx';
-import { shownDay } from './format.ts';
+import { formatDay } from './format.ts';
 import { NavigationContext, useAnswer, useNavigation, useTitle, type Navigation } from './hooks.ts';
 import { Overview } from './overview.tsx';
 import { Fault, Waiting } from './parts.tsx';
@@ -117,7 +117,7 @@ function OpenLink({ link, onRevoked }: { readonly link: ListedLink; readonly onR
   };
   return (
     <li>
-      {words} <span class="faint">{`by ${link.keyId}, until ${shownDay(link.endsAt)}`}</span>{' '}
+      {words} <span class="faint">{`by ${link.keyId}, until ${formatDay(link.endsAt)}`}</span>{' '}
       <button type="button" class="quiet" onClick={revoke}>
         Revoke<span class="hidden"> the link to {words}</span>
       </button>
@@ -173,7 +173,7 @@ function SharedView({ link: { view, instance, endsAt } }: { readonly link: Shown
       <header class="bar">
         <span class="brand">Undertone</span>
         <span>{instance.name ?? instance.id}</span>
-        <span class="faint">{`${wordsOf(state)}. This link shows it until ${shownDay(endsAt)}.`}</span>
+        <span class="faint">{`${wordsOf(state)}. This link shows it until ${formatDay(endsAt)}.`}</span>
       </header>
       <main id="main">
         {isEntity(state.view) ? (

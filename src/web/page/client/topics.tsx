@@ -7,7 +7,7 @@ import type { QueryResponse, Row } from './api.ts';
 import { LONGEST_NET, NetBar, ShareBar, Sparkline, type Point } from './charts.tsx';
 import { filled } from './compared.ts';
 import { MakeTopic } from './curate.tsx';
-import { shownCount, shownShare } from './format.ts';
+import { formatCount, formatShare } from './format.ts';
 import { Empty, Go, Section } from './parts.tsx';
 import { datesOf, type Period } from './period.ts';
 
@@ -120,7 +120,7 @@ export function Topics({
                     {cluster.dimensions.cluster?.name}
                   </Go>
                 </th>
-                <td class="number">{shownCount(cluster.fields.sessions)}</td>
+                <td class="number">{formatCount(cluster.fields.sessions)}</td>
                 <td class="number" />
               </tr>
             )}
@@ -166,7 +166,7 @@ function Topic({
         {trend === undefined ? null : <Sparkline points={trend} label={`Conversations about ${name}`} />}
       </td>
       <td class="number">
-        {shownCount(fields.sessions)} <span class="faint">{shownShare(share)}</span>
+        {formatCount(fields.sessions)} <span class="faint">{formatShare(share)}</span>
         <ShareBar share={share} />
       </td>
       <td class="number">

@@ -6,7 +6,7 @@
 import { api, type Row } from './api.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { filtersOf, orderParameters, parametersOf } from './filters.ts';
-import { counted, shownCount, shownDay, shownNet } from './format.ts';
+import { counted, formatCount, formatDay, formatNet } from './format.ts';
 import { useNarrow, useNavigation } from './hooks.ts';
 import { Go, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
@@ -32,7 +32,7 @@ export function Users({ version }: { readonly version: string }) {
   const { total } = list;
   return (
     <Section
-      title={total === null ? 'Users' : `${shownCount(total)} ${total === 1 ? 'user' : 'users'}`}
+      title={total === null ? 'Users' : `${formatCount(total)} ${total === 1 ? 'user' : 'users'}`}
       {...(total === null || total === 0 ? {} : { csv: () => api.csv(parameters) })}
     >
       <FilterBar />
@@ -52,7 +52,7 @@ export function Users({ version }: { readonly version: string }) {
               </p>
               <p class="faint meta">
                 {counted(fields.sessions, 'conversation')} · {counted(fields.messages, 'message')} · net{' '}
-                {shownNet(fields.netSat)} · since {shownDay(endUser.createdAt ?? '')}
+                {formatNet(fields.netSat)} · since {formatDay(endUser.createdAt ?? '')}
                 {(fields.repeatedRequests ?? 0) > 0 ? <span class="tag">asked again</span> : null}
               </p>
             </div>

@@ -6,7 +6,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ApiError } from './api.ts';
-import { shownCount } from './format.ts';
+import { formatCount } from './format.ts';
 import { Empty, Fault } from './parts.tsx';
 
 /** Rows of one request. */
@@ -178,8 +178,8 @@ export function VirtualList<Item>({
   };
   if (total === null && error !== null) return <Fault error={error} />;
   if (total === 0) return <Empty>{empty}</Empty>;
-  const shown = Array.from({ length: Math.max(0, end - from) }, (_, index) => from + index);
-  if (focused !== null && focused < length && !shown.includes(focused)) shown.push(focused);
+  const rendered = Array.from({ length: Math.max(0, end - from) }, (_, index) => from + index);
+  if (focused !== null && focused < length && !rendered.includes(focused)) rendered.push(focused);
   return (
     <>
       {error === null ? null : <Fault error={error} />}
@@ -191,7 +191,7 @@ export function VirtualList<Item>({
         style={{ height: `${(total === null ? FIRST : length) * rowHeight}px` }}
         onKeyDown={move}
       >
-        {shown.map((index) => {
+        {rendered.map((index) => {
           const item = rows.get(index);
           return (
             <li
@@ -208,7 +208,7 @@ export function VirtualList<Item>({
       </ul>
       {(total ?? 0) <= MOST ? null : (
         <p class="faint">
-          These are the first {shownCount(MOST)}. Filters lead to the others, and CSV has all.
+          These are the first {formatCount(MOST)}. Filters lead to the others, and CSV has all.
         </p>
       )}
     </>

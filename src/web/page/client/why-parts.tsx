@@ -4,7 +4,7 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import type { WhyResponse } from './api.ts';
-import { counted, languageName, shownCount, shownInstant, shownShare } from './format.ts';
+import { counted, languageName, formatCount, formatInstant, formatShare } from './format.ts';
 import { useNavigation } from './hooks.ts';
 import { Go, Ranked, Section } from './parts.tsx';
 import type { EntityKind } from './state.ts';
@@ -30,7 +30,7 @@ export function Wordings({
               {list.map(({ position, sessionId, text, createdAt }) => (
                 <li key={position}>
                   <Go to={{ session: sessionId }}>“{text}”</Go>
-                  <span class="faint"> {shownInstant(createdAt)}</span>
+                  <span class="faint"> {formatInstant(createdAt)}</span>
                 </li>
               ))}
             </ul>
@@ -79,9 +79,9 @@ export function Signals({
                 <span class="hidden"> ({signalType})</span>
               </td>
               <td class="number">
-                {shownShare(share)} <span class="faint">({shownCount(sessions)})</span>
+                {formatShare(share)} <span class="faint">({formatCount(sessions)})</span>
               </td>
-              <td class="number">{shownShare(instanceShare)}</td>
+              <td class="number">{formatShare(instanceShare)}</td>
               <td class="number">{lift === null ? '–' : `${lift.toFixed(1)} ×`}</td>
             </tr>
           ))}

@@ -7,7 +7,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { api, type ApiError, type SaidResponse } from './api.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { conversationParameters, filtersOf } from './filters.ts';
-import { shownCount, shownInstant } from './format.ts';
+import { formatCount, formatInstant } from './format.ts';
 import { useNavigation } from './hooks.ts';
 import { Fault, Go, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
@@ -45,7 +45,7 @@ function useSearch(parameters: Record<string, string>): Search & { readonly go: 
     if (!isLooking) return;
     const stop = new AbortController();
     const cursor = next === undefined ? {} : { cursor: next };
-    api.said({ ...parameters, ...cursor, limit: PAGE }, stop.signal).then(
+    api.textSearch({ ...parameters, ...cursor, limit: PAGE }, stop.signal).then(
       ({ elements, searched, pagination }) => {
         if (stop.signal.aborted) return;
         setSearch({
@@ -63,7 +63,7 @@ function useSearch(parameters: Record<string, string>): Search & { readonly go: 
   return { ...search, isLooking, go: () => setWanted(found.length + PAGE) };
 }
 
-export function SaidList({ said }: { readonly said: string }) {
+export function TextSearchList({ said }: { readonly said: string }) {
   const { state } = useNavigation();
   const period = usePeriod();
   const { groupBy: _, ...parameters } = conversationParameters(period, filtersOf(state));
@@ -79,7 +79,7 @@ export function SaidList({ said }: { readonly said: string }) {
             </p>
             <p class="summary">{excerpt}</p>
             <p class="faint meta">
-              {role} · {shownInstant(createdAt)}
+              {role} · {formatInstant(createdAt)}
             </p>
           </div>
         ),
@@ -89,8 +89,8 @@ export function SaidList({ said }: { readonly said: string }) {
         {isLooking ? 'Looking …' : found.length === 0 && next === null ? 'Nobody said it here.' : ''}
         {next === null
           ? ' Every message was looked at.'
-          : ` ${shownCount(left)} messages are left to look at.`}
-        {gone === 0 ? '' : ` The texts of ${shownCount(gone)} messages are gone.`}
+          : ` ${formatCount(left)} messages are left to look at.`}
+        {gone === 0 ? '' : ` The texts of ${formatCount(gone)} messages are gone.`}
       </p>
       {isLooking || typeof next !== 'string' ? null : (
         <button type="button" onClick={go}>
