@@ -249,7 +249,9 @@ async function runOpen(run: CommandRun, id: string | null): Promise<number> {
         const ledger = await ErasureLedger.open(settings.connection, replicas);
         const retentions = await Retentions.open(settings.connection, replicas);
         const digest = registry.erasureDigest;
-        const done = await runErasures({ ...settings, ledger, digest, retentions, now: Date.now() * 1000 });
+        const instances = () => registry.listInstances();
+        const now = Date.now() * 1000;
+        const done = await runErasures({ ...settings, ledger, digest, retentions, instances, now });
         isElsewhere = done === null;
         settings.progress.line(
           done === null

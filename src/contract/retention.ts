@@ -1,9 +1,10 @@
 /**
- * The routes that read and set an instance's retention.
+ * The routes that read and set the retention of instances and projects.
  *
  * Test: test/web/retention-routes.test.ts.
  */
 import { z } from 'zod';
+import { periodsBelow, RETENTION_SOURCES } from '../domain/retention.ts';
 import { declare, json } from './route.ts';
 
 const MOST_DAYS = 36_500;
@@ -38,9 +39,7 @@ export const newRetentionSchema = z
     'must be a JSON object',
   )
   .superRefine(({ keepAtLeastDays = null, ...kept }, context) => {
-    if (keepAtLeastDays === null) return;
-    for (const [name, most] of Object.entries(kept)) {
-      if (most === null || most >= keepAtLeastDays) continue;
+    for (const name of periodsBelow(kept, keepAtLeastDays)) {
       const message = `must be at least keepAtLeastDays, ${keepAtLeastDays}`;
       context.addIssue({ code: 'custom', path: [name], message });
     }
@@ -62,16 +61,26 @@ const runSchema = z.strictObject({
   fault: z.string().nullable().describe('Why it failed last; null: it did not. It is tried again.'),
 });
 
-export const retentionSchema = z.strictObject({
+export const projectRetentionSchema = z.strictObject({
   textDays: days(TEXT_DAYS),
   peopleDays: days(PEOPLE_DAYS),
   countDays: days(COUNT_DAYS),
   keepAtLeastDays: days(AT_LEAST_DAYS),
+});
+
+export const retentionSchema = z.strictObject({
+  ...projectRetentionSchema.shape,
+  from: z
+    .enum(RETENTION_SOURCES)
+    .describe(
+      'Where these days were set: for the INSTANCE itself, for its PROJECT, or nowhere (NOTHING: for ever).',
+    ),
   lastRun: runSchema.nullable().describe('The newest run; null: there was none.'),
 });
 
 export type NewRetention = z.input<typeof newRetentionSchema>;
 export type RetentionAnswer = z.output<typeof retentionSchema>;
+export type ProjectRetentionAnswer = z.output<typeof projectRetentionSchema>;
 
 const EXAMPLE = { textDays: 90, peopleDays: 365, countDays: null, keepAtLeastDays: null };
 
@@ -80,7 +89,7 @@ export const READ_RETENTION = declare({
   path: '/instances/{instanceId}/retention',
   operationId: 'readRetention',
   summary: 'See how long an instance keeps what was said',
-  description: 'In days, and what the newest run took away.',
+  description: 'In days, where these were set, and what the newest run took away.',
   tag: 'Instances',
   scope: 'erase',
   instance: 'path',
@@ -97,7 +106,8 @@ export const SET_RETENTION = declare({
   summary: 'Say how long an instance keeps what was said',
   description:
     'Days are whole days in UTC, by the event time of messages. What is old enough goes within a minute, and then once a ' +
-    'day. What is gone does not come back when more days are set.',
+    'day. What is gone does not come back when more days are set. These days take the place of those of the project, ' +
+    'and none may be less than its keepAtLeastDays.',
   tag: 'Instances',
   scope: 'erase',
   instance: 'path',
@@ -105,4 +115,53 @@ export const SET_RETENTION = declare({
   body: { required: true, content: json('NewRetention', newRetentionSchema, EXAMPLE) },
   answer: { description: 'How long it is kept now.', content: json('Retention', retentionSchema) },
   fails: [404, 413],
+});
+
+export const RESET_RETENTION = declare({
+  method: 'DELETE',
+  path: '/instances/{instanceId}/retention',
+  operationId: 'resetRetention',
+  summary: 'Let an instance keep what was said as long as its project',
+  description:
+    'Gives up the days of the instance, so that those of the project hold. What is gone stays gone.',
+  tag: 'Instances',
+  scope: 'erase',
+  instance: 'path',
+  isBodiless: true,
+  id: 'The instance.',
+  parameters: z.strictObject({}),
+  answer: { description: 'How long it is kept now.', content: json('Retention', retentionSchema) },
+  fails: [404],
+});
+
+export const READ_PROJECT_RETENTION = declare({
+  method: 'GET',
+  path: '/retention',
+  operationId: 'readProjectRetention',
+  summary: 'See how long the instances of a project keep what was said',
+  description: "The days of the key's project, which hold for its instances that have none of their own.",
+  tag: 'Instances',
+  scope: 'erase',
+  parameters: z.strictObject({}),
+  answer: { description: 'How long it is kept.', content: json('ProjectRetention', projectRetentionSchema) },
+  fails: [],
+});
+
+export const SET_PROJECT_RETENTION = declare({
+  method: 'PUT',
+  path: '/retention',
+  operationId: 'setProjectRetention',
+  summary: 'Say how long the instances of a project keep what was said',
+  description:
+    "The days hold for all instances of the key's project that have none of their own. An instance that is made later " +
+    'follows them from the next midnight in UTC on. keepAtLeastDays is a floor for days of instances, too: one that ' +
+    'is more than an instance has is refused. Null four times: nothing is set.',
+  tag: 'Instances',
+  scope: 'erase',
+  body: { required: true, content: json('NewRetention', newRetentionSchema, EXAMPLE) },
+  answer: {
+    description: 'How long it is kept now.',
+    content: json('ProjectRetention', projectRetentionSchema),
+  },
+  fails: [409, 413],
 });

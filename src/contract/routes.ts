@@ -17,7 +17,13 @@ import {
 import { CREATE_LINK, LIST_LINKS, READ_LINK, REVOKE_LINK } from './links.ts';
 import { READ_MASKING, SET_MASKING } from './masking.ts';
 import { CHANGES, FIND_SAID, OVERVIEW, QUERY, READ_SESSION, WHY } from './query.ts';
-import { READ_RETENTION, SET_RETENTION } from './retention.ts';
+import {
+  READ_PROJECT_RETENTION,
+  READ_RETENTION,
+  RESET_RETENTION,
+  SET_PROJECT_RETENTION,
+  SET_RETENTION,
+} from './retention.ts';
 import type { Route } from './route.ts';
 import { CREATE_TOPIC, CURATE, CURATIONS } from './steering.ts';
 import { EXPORT_SUBJECT } from './subjects.ts';
@@ -51,6 +57,9 @@ export const ROUTES: Readonly<Record<'ingest' | 'query' | 'always', readonly Rou
     EXPORT_SUBJECT,
     READ_RETENTION,
     SET_RETENTION,
+    RESET_RETENTION,
+    READ_PROJECT_RETENTION,
+    SET_PROJECT_RETENTION,
   ],
   always: [
     LIST_INSTANCES,

@@ -1,9 +1,11 @@
 /**
- * Computes when the data of an instance passes its retention: texts first, then identities, then counts. Data that is
+ * Computes which retention an instance has, its own or its project's, and when its data passes it: texts first, then identities, then counts. Data that is
  * gone stays gone, also when the retention is raised later.
  *
  * Test: test/domain/retention.test.ts.
  */
+
+const DAY = 86_400_000_000;
 
 /** Periods in days; null: no limit. */
 export interface Retention {
@@ -24,12 +26,108 @@ export interface Retained {
   readonly retention: Retention;
 }
 
+/** A project and the retention of its instances that have none of their own. */
+export interface ProjectRetention {
+  /** UUID, lower case. */
+  readonly projectId: string;
+  readonly retention: Retention;
+  /** ISO 8601, UTC. */
+  readonly setAt: string;
+}
+
+/** What the retention of a project needs to know of an instance. */
+export interface ProjectInstance {
+  readonly id: string;
+  readonly projectId: string;
+  /** ISO 8601, UTC. */
+  readonly createdAt: string;
+}
+
+/** The place where the days that hold for an instance were set. */
+export const RETENTION_SOURCES = ['INSTANCE', 'PROJECT', 'NOTHING'] as const;
+export type RetentionSource = (typeof RETENTION_SOURCES)[number];
+
 export const KEPT_FOR_EVER: Retention = {
   textDays: null,
   peopleDays: null,
   countDays: null,
   keepAtLeastDays: null,
 };
+
+const PERIODS = ['textDays', 'peopleDays', 'countDays'] as const;
+type Periods = Pick<Retention, (typeof PERIODS)[number]>;
+
+/** The periods that are shorter than a floor in days; null: no floor. */
+export function periodsBelow(retention: Periods, floor: number | null): (keyof Periods)[] {
+  return PERIODS.filter((name) => (retention[name] ?? Infinity) < (floor ?? 0));
+}
+
+/** Ids that a refusal names at most. */
+const NAMED = 5;
+
+/**
+ * Lists the instances of a project whose own days are below a floor: the first five ids, and how many others; '' if
+ * there are none.
+ */
+export async function instancesBelow(
+  { keepAtLeastDays }: Retention,
+  own: readonly Retained[],
+  {
+    projectId,
+    projectOf,
+  }: { readonly projectId: string; readonly projectOf: (instanceId: string) => Promise<string | null> },
+): Promise<string> {
+  const found: string[] = [];
+  for (const { instanceId, retention } of own) {
+    if (periodsBelow(retention, keepAtLeastDays).length === 0) continue;
+    if ((await projectOf(instanceId)) === projectId) found.push(instanceId);
+  }
+  const others = found.length - NAMED;
+  return `${found.slice(0, NAMED).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
+}
+
+/** Returns true if nothing ever goes and nothing has to stay. */
+export function isUnlimited(retention: Retention): boolean {
+  return Object.values(retention).every((days) => days === null);
+}
+
+/** The retention in force of an instance: its own, or else that of its project. Null: not set. */
+export function inForce(
+  own: Retention | null,
+  ofProject: Retention | null,
+): { readonly retention: Retention; readonly from: RetentionSource } {
+  if (own !== null) return { retention: own, from: 'INSTANCE' };
+  if (ofProject !== null) return { retention: ofProject, from: 'PROJECT' };
+  return { retention: KEPT_FOR_EVER, from: 'NOTHING' };
+}
+
+/** The project retentions by which something goes: only these need a list of instances. */
+export function limiting(defaults: readonly ProjectRetention[]): ProjectRetention[] {
+  return defaults.filter(({ retention }) => PERIODS.some((name) => retention[name] !== null));
+}
+
+/**
+ * Adds to the instances with a retention of their own those whose project has one. An instance that was created after
+ * its project's retention was set follows at the next midnight UTC: each run recounts a whole shard. So the result
+ * depends on the settings and the day only. `now`: microseconds.
+ */
+export function retainedOf(
+  own: readonly Retained[],
+  defaults: readonly ProjectRetention[],
+  instances: readonly ProjectInstance[],
+  now: number,
+): Retained[] {
+  const ids = new Set(own.map(({ instanceId }) => instanceId));
+  const byProject = new Map(defaults.map((each) => [each.projectId, each]));
+  const midnight = midnightOf(now) / 1000;
+  const others = instances.flatMap(({ id, projectId, createdAt }) => {
+    const found = byProject.get(projectId);
+    if (found === undefined || ids.has(id)) return [];
+    const isLater = Date.parse(createdAt) >= Math.max(midnight, Date.parse(found.setAt));
+    return isLater ? [] : [{ instanceId: id, retention: found.retention }];
+  });
+  return [...own, ...others];
+}
 
 /** Event times before which data is removed, microseconds since 1970-01-01 UTC; null: nothing is. */
 export interface Cutoffs {
@@ -70,11 +168,14 @@ export interface RetentionRun {
   readonly fault: string | null;
 }
 
-const DAY = 86_400_000_000;
+/** The last midnight UTC; both in microseconds. */
+export function midnightOf(now: number): number {
+  return Math.floor(now / DAY) * DAY;
+}
 
 /** Rounds cutoffs down to midnight UTC, so that they move once a day. `now`: microseconds. */
 export function cutoffsOf({ textDays, peopleDays, countDays }: Retention, now: number): Cutoffs {
-  const midnight = Math.floor(now / DAY) * DAY;
+  const midnight = midnightOf(now);
   const before = (days: number | null): number | null => (days === null ? null : midnight - days * DAY);
   return { texts: before(textDays), people: before(peopleDays), counts: before(countDays) };
 }
@@ -98,10 +199,12 @@ export function dueRuns(
   now: number,
 ): RetentionRun[] {
   const known = new Map(runs.map((run) => [run.instanceId, run]));
-  return retained.flatMap(({ instanceId, retention }) => {
+  // Until a run reaches the stream, the current retention applies; from there on it ends, whatever is set by then.
+  const begun = runs.filter(({ doneAt, position }) => doneAt === null && position !== null);
+  const isBegun = new Set(begun);
+  const others = retained.flatMap(({ instanceId, retention }) => {
     const last = known.get(instanceId);
-    // Until a run reaches the stream, the current retention applies.
-    if (last !== undefined && last.doneAt === null && last.position !== null) return [last];
+    if (last !== undefined && isBegun.has(last)) return [];
     const before = last === undefined ? NO_CUTOFFS : last.doneAt === null ? last.former : last.cutoffs;
     const cutoffs = cutoffsOf(retention, now);
     if (!isFurther(cutoffs, before)) return [];
@@ -121,6 +224,7 @@ export function dueRuns(
       },
     ];
   });
+  return [...begun, ...others];
 }
 
 function furthest(one: Cutoffs, other: Cutoffs): Cutoffs {

@@ -4,10 +4,9 @@
  * Test: test/e2e/erasure-rules.test.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { epochsBehind, isDue, isRetentionDue } from '../worker/erasure/executor.ts';
+import { epochsBehind, isDue } from '../worker/erasure/executor.ts';
 import type { Logger } from '../logger.ts';
 import type { ErasureLedger } from '../stream/ledgers/erasure-ledger.ts';
-import type { Retentions } from '../stream/ledgers/retentions.ts';
 import { isRebuildWanted } from './auto-rebuild.ts';
 import { startCommand, type Started } from './started-command.ts';
 
@@ -25,12 +24,13 @@ export interface AutoErase {
 /** Checks for open erasures and due retention, and runs `npm run erase -- run` as a process when there are any. */
 export function startAutoErase({
   ledger,
-  retentions,
+  isRetentionDue,
   dataDir,
   logger,
 }: {
   ledger: ErasureLedger;
-  retentions: Pick<Retentions, 'retained' | 'list'>;
+  /** `now`: microseconds. */
+  isRetentionDue: (now: number) => Promise<boolean>;
   dataDir: string;
   logger: Logger;
 }): AutoErase {
@@ -48,7 +48,7 @@ export function startAutoErase({
         const revision = await ledger.newestRevision();
         const isTime = performance.now() - agedAt >= AGED_EVERY_MS;
         if (isTime) agedAt = performance.now();
-        const isAging = isTime && (await isRetentionDue(retentions, Date.now() * 1000));
+        const isAging = isTime && (await isRetentionDue(Date.now() * 1000));
         if (revision === seen && !isAging) continue;
         const all = await ledger.list();
         const open = all.filter(({ state }) => state !== 'DONE');

@@ -420,6 +420,9 @@ async function openQuery(
       retentions: {
         retentionOf: async (id) => retentions.get().retentionOf(id),
         setRetention: async (id, retention) => retentions.get().setRetention(id, retention),
+        ofProject: async (id) => retentions.get().ofProject(id),
+        setOfProject: async (setting) => retentions.get().setOfProject(setting),
+        retained: async () => retentions.get().retained(),
         find: async (id) => retentions.get().find(id),
       },
     } satisfies Erasures,

@@ -19,10 +19,13 @@ import {
   type ActiveEpoch,
   type Epoch,
 } from '../store/epochs/epochs.ts';
-import { openConnection } from '../stream/connection.ts';
+import { openConnection, type StreamConnection } from '../stream/connection.ts';
 import { connectionOptions } from '../stream/server/server.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
 import { thisHolder } from '../stream/kv/process-identity.ts';
+import type { ProjectInstance } from '../domain/retention.ts';
+import { openRegistry } from '../web/registry/registry.ts';
+import { createDueLook } from '../worker/erasure/due-retention.ts';
 import { joinWorkers, type Membership, type MembershipOptions } from '../worker/membership.ts';
 import type { OwnedShards } from '../worker/owned-shards.ts';
 import { Retentions } from '../stream/ledgers/retentions.ts';
@@ -150,7 +153,8 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   await begin(active);
   const ledger = await ErasureLedger.open(connection, { replicas: config.streamReplicas });
   const retentions = await Retentions.open(connection, { replicas: config.streamReplicas });
-  const erasing = startAutoErase({ ledger, retentions, dataDir: config.dataDir, logger });
+  const isRetentionDue = createDueLook(retentions, () => listInstances(connection));
+  const erasing = startAutoErase({ ledger, isRetentionDue, dataDir: config.dataDir, logger });
   lifecycle.opened('erasures', () => erasing.stop());
   const expiring = startBackupExpiry({
     ledger: await BackupLedger.open(connection, { replicas: config.streamReplicas }),
@@ -181,6 +185,17 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     await begin(active);
   }
 });
+
+/** Opens the registry for one list only: it holds more than a worker needs. */
+async function listInstances(connection: StreamConnection): Promise<readonly ProjectInstance[]> {
+  const registry = await openRegistry(connection, { replicas: config.streamReplicas });
+  try {
+    await registry.whenReady();
+    return await registry.listInstances();
+  } finally {
+    await registry.close();
+  }
+}
 
 function sayRebuildNeeded({ epoch }: Epoch, changes: readonly string[], halted: boolean): void {
   const meanwhile = halted

@@ -18,7 +18,7 @@ import type { KeyScope } from '../domain/key-scopes.ts';
 import type { AskedCuration } from '../domain/asked-curations.ts';
 import type { Backup } from '../domain/backups.ts';
 import type { Erasure, ErasedKind } from '../domain/erasures.ts';
-import type { Retention, RetentionRun } from '../domain/retention.ts';
+import type { ProjectRetention, Retained, Retention, RetentionRun } from '../domain/retention.ts';
 import type { Curator } from './ingest/curator.ts';
 import type { Eraser } from './ingest/eraser.ts';
 import type { Ingestor } from './ingest/ingestor.ts';
@@ -185,8 +185,15 @@ export interface Erasures {
     list(): Promise<readonly Backup[]>;
   };
   readonly retentions: {
-    retentionOf(instanceId: string): Promise<Retention>;
-    setRetention(instanceId: string, retention: Retention): Promise<void>;
+    /** Returns an instance's own retention, or null. */
+    retentionOf(instanceId: string): Promise<Retention | null>;
+    /** Null: the instance has none of its own from now on. */
+    setRetention(instanceId: string, retention: Retention | null): Promise<void>;
+    /** Returns a project's retention, or null. */
+    ofProject(projectId: string): Promise<Retention | null>;
+    setOfProject(setting: ProjectRetention): Promise<void>;
+    /** Returns the instances of all projects that have a retention of their own. */
+    retained(): Promise<readonly Retained[]>;
     /** Returns the latest run, or null. */
     find(instanceId: string): Promise<RetentionRun | null>;
   };

@@ -1,6 +1,17 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { cutoffsOf, dueRuns, KEPT_FOR_EVER, type RetentionRun } from '../../src/domain/retention.ts';
+import {
+  cutoffsOf,
+  dueRuns,
+  inForce,
+  instancesBelow,
+  isUnlimited,
+  KEPT_FOR_EVER,
+  limiting,
+  periodsBelow,
+  retainedOf,
+  type RetentionRun,
+} from '../../src/domain/retention.ts';
 
 const DAY = 86_400_000_000;
 const NOON = Date.UTC(2026, 10, 28, 12) * 1000;
@@ -43,8 +54,69 @@ describe('retention', () => {
     equal(dueRuns(kept(60), [waiting], NOON + 1)[0]?.cutoffs.texts, MIDNIGHT - 60 * DAY);
   });
 
+  it('ends a run that has reached the stream, also where nothing is set by then', () => {
+    const [first] = dueRuns(kept(30), [], NOON);
+    const open = { ...first!, position: 7 };
+    deepEqual(dueRuns([], [open], NOON), [open]);
+    deepEqual(dueRuns([], [first!], NOON), []);
+  });
+
   it('is not due where nobody said how long', () => {
     deepEqual(dueRuns(kept(null), [], NOON), []);
     deepEqual(dueRuns([], [], NOON), []);
+  });
+});
+
+describe('retention of a project', () => {
+  const of = (textDays: number | null, keepAtLeastDays: number | null = null) => ({
+    ...KEPT_FOR_EVER,
+    textDays,
+    keepAtLeastDays,
+  });
+  const at = (hour: number) => new Date(Date.UTC(2026, 10, 28, hour)).toISOString();
+  const setting = { projectId: 'p', retention: of(90), setAt: at(10) };
+  const instance = (id: string, createdAt: string, projectId = 'p') => ({ id, projectId, createdAt });
+
+  it('holds where an instance has none of its own', () => {
+    deepEqual(inForce(of(7), of(90)), { retention: of(7), from: 'INSTANCE' });
+    deepEqual(inForce(KEPT_FOR_EVER, of(90)), { retention: KEPT_FOR_EVER, from: 'INSTANCE' });
+    deepEqual(inForce(null, of(90)), { retention: of(90), from: 'PROJECT' });
+    deepEqual(inForce(null, null), { retention: KEPT_FOR_EVER, from: 'NOTHING' });
+  });
+
+  it('is of its own instances, of those made after it was set from the next midnight on', () => {
+    const own = [{ instanceId: 'own', retention: of(7) }];
+    const instances = [
+      instance('own', at(1)),
+      instance('before', at(9)),
+      instance('later', at(11)),
+      instance('foreign', at(1), 'q'),
+    ];
+    const project = (id: string) => ({ instanceId: id, retention: of(90) });
+    deepEqual(retainedOf(own, [setting], instances, NOON), [...own, project('before')]);
+    deepEqual(retainedOf(own, [setting], instances, NOON + DAY / 2), [
+      ...own,
+      project('before'),
+      project('later'),
+    ]);
+    deepEqual(retainedOf(own, [], instances, NOON), own);
+  });
+
+  it('needs no instances where it takes nothing', () => {
+    const floorOnly = { ...setting, retention: of(null, 30) };
+    deepEqual(limiting([floorOnly, setting]), [setting]);
+    deepEqual([isUnlimited(floorOnly.retention), isUnlimited(KEPT_FOR_EVER)], [false, true]);
+  });
+
+  it('names the instances of the project that have less than its floor, at most five', async () => {
+    deepEqual(periodsBelow({ textDays: 29, peopleDays: 30, countDays: null }, 30), ['textDays']);
+    deepEqual(periodsBelow({ textDays: 1, peopleDays: 1, countDays: 1 }, null), []);
+    const project = { projectId: 'p', projectOf: async (id: string) => (id.startsWith('q') ? 'q' : 'p') };
+    const own = ['a', 'q', 'b', 'c'].map((instanceId) => ({ instanceId, retention: of(29) }));
+    const more = ['d', 'e', 'f', 'g'].map((instanceId) => ({ instanceId, retention: of(1) }));
+    const enough = { instanceId: 'z', retention: of(30) };
+    equal(await instancesBelow(of(null, 30), [...own, enough], project), 'a, b, c');
+    equal(await instancesBelow(of(null, 30), [...own, ...more], project), 'a, b, c, d, e and 2 more');
+    equal(await instancesBelow(of(null), own, project), '');
   });
 });

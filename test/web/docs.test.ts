@@ -62,6 +62,7 @@ describe('OpenAPI document', () => {
       '/v1/erasures/{id}/',
       '/v1/subjects/{externalId}/export/',
       '/v1/instances/{instanceId}/retention/',
+      '/v1/retention/',
     ];
     const ingest = ['/v1/ingest/', '/v1/ingest/batch/', '/v1/traces/', '/v1/logs/'];
     deepEqual(Object.keys(document.paths), [...ingest, ...reading, ...always]);

@@ -1,8 +1,16 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, match } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { errorEnvelopeSchema } from '../../src/contract/errors.ts';
-import { retentionSchema } from '../../src/contract/retention.ts';
-import { createHarness, FOREIGN_INSTANCE, INSTANCE, KEY, type Harness } from './support.ts';
+import { projectRetentionSchema, retentionSchema } from '../../src/contract/retention.ts';
+import {
+  createHarness,
+  FOREIGN_INSTANCE,
+  INSTANCE,
+  KEY,
+  OTHER_KEY,
+  PROJECT,
+  type Harness,
+} from './support.ts';
 
 const HEADERS = { 'x-api-key': KEY, 'content-type': 'application/json' };
 const put = ({ app }: Harness, body: unknown, instance = INSTANCE) =>
@@ -19,11 +27,15 @@ describe('http: retention', () => {
   it('is for ever, until it is set, and says what the newest run took', async () => {
     const harness = createHarness();
     const nothing = { textDays: null, peopleDays: null, countDays: null, keepAtLeastDays: null };
-    deepEqual(retentionSchema.parse((await get(harness)).json()), { ...nothing, lastRun: null });
+    deepEqual(retentionSchema.parse((await get(harness)).json()), {
+      ...nothing,
+      from: 'NOTHING',
+      lastRun: null,
+    });
     const days = { textDays: 90, peopleDays: 365, countDays: null };
     const answer = await put(harness, { ...days, keepAtLeastDays: 30 }, INSTANCE.toUpperCase());
     equal(answer.statusCode, 200, answer.body);
-    const expected = { ...days, keepAtLeastDays: 30, lastRun: null };
+    const expected = { ...days, keepAtLeastDays: 30, from: 'INSTANCE', lastRun: null };
     deepEqual(retentionSchema.parse(answer.json()), expected);
     deepEqual(retentionSchema.parse((await get(harness)).json()), expected);
     await harness.retentions.put({
@@ -63,5 +75,75 @@ describe('http: retention', () => {
     }
     for (const instance of [FOREIGN_INSTANCE, '0192f0a0-0000-7000-8000-00000000000e'])
       equal((await put(harness, nothing, instance)).statusCode, 404);
+  });
+});
+
+describe('http: retention of a project', () => {
+  const NOTHING = { textDays: null, peopleDays: null, countDays: null };
+  const NONE = { ...NOTHING, keepAtLeastDays: null };
+  const ask = ({ app }: Harness, method: 'GET' | 'PUT' | 'DELETE', path: string, body?: unknown, key = KEY) =>
+    app.inject({
+      method,
+      url: `/v1/${path}`,
+      headers: { ...HEADERS, 'x-api-key': key },
+      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+    });
+  const own = (harness: Harness) => get(harness).then((answer) => retentionSchema.parse(answer.json()));
+  const path = `instances/${INSTANCE}/retention`;
+
+  it('holds for instances without their own, and is of no other project', async () => {
+    const harness = createHarness();
+    deepEqual(projectRetentionSchema.parse((await ask(harness, 'GET', 'retention')).json()), NONE);
+    const days = { ...NOTHING, textDays: 90 };
+    const answer = await ask(harness, 'PUT', 'retention', { ...days, keepAtLeastDays: 30 });
+    equal(answer.statusCode, 200, answer.body);
+    const expected = { ...days, keepAtLeastDays: 30 };
+    deepEqual(projectRetentionSchema.parse(answer.json()), expected);
+    deepEqual((await ask(harness, 'GET', 'retention')).json(), expected);
+    deepEqual((await ask(harness, 'GET', 'retention', undefined, OTHER_KEY)).json(), NONE);
+    deepEqual(await own(harness), { ...expected, from: 'PROJECT', lastRun: null });
+    const kept = await ask(harness, 'PUT', 'retention', { ...days, textDays: 60 });
+    deepEqual(kept.json(), { ...expected, textDays: 60 }, 'a floor that is left out stays');
+    equal((await ask(harness, 'PUT', 'retention', { ...days, textDays: 29 })).statusCode, 400);
+    equal((await ask(harness, 'PUT', 'retention', NONE)).statusCode, 200);
+    equal((await own(harness)).from, 'NOTHING');
+    const { elements } = (await ask(harness, 'GET', 'audit')).json<{
+      elements: { action: string; instanceId: string | null; target: string }[];
+    }>();
+    deepEqual(
+      elements.map(({ action, instanceId, target }) => [action, instanceId, target]),
+      Array.from({ length: 3 }, () => ['SET_RETENTION', null, PROJECT]),
+      'what is refused is not recorded',
+    );
+  });
+
+  it('gives way to the days of an instance, until these are given up', async () => {
+    const harness = createHarness();
+    await ask(harness, 'PUT', 'retention', { ...NOTHING, textDays: 90 });
+    const set = retentionSchema.parse((await put(harness, NOTHING)).json());
+    deepEqual([set.textDays, set.from], [null, 'INSTANCE']);
+    for (const _ of [1, 2]) {
+      const { textDays, from } = retentionSchema.parse((await ask(harness, 'DELETE', path)).json());
+      deepEqual([textDays, from], [90, 'PROJECT']);
+    }
+    const foreign = await ask(harness, 'DELETE', `instances/${FOREIGN_INSTANCE}/retention`);
+    equal(foreign.statusCode, 404);
+  });
+
+  it('has a floor for the days of instances', async () => {
+    const harness = createHarness();
+    await ask(harness, 'PUT', 'retention', { ...NOTHING, keepAtLeastDays: 30 });
+    const refused = await put(harness, { ...NOTHING, textDays: 29, peopleDays: 30 });
+    const { code, details } = errorEnvelopeSchema.parse(refused.json()).error;
+    deepEqual([refused.statusCode, code], [400, 'VALIDATION_ERROR']);
+    deepEqual(details, [
+      { path: 'textDays', message: 'must be at least keepAtLeastDays of the project, 30' },
+    ]);
+    equal((await put(harness, { ...NOTHING, textDays: 30 })).statusCode, 200);
+    await harness.retentions.setRetention(FOREIGN_INSTANCE, { ...NONE, textDays: 1 });
+    const higher = await ask(harness, 'PUT', 'retention', { ...NOTHING, keepAtLeastDays: 31 });
+    equal(higher.statusCode, 409);
+    match(higher.body, new RegExp(`keepAtLeastDays 31 is more than .*: ${INSTANCE}\\. Set their days`));
+    equal((await ask(harness, 'GET', 'retention')).json<{ keepAtLeastDays: number }>().keepAtLeastDays, 30);
   });
 });

@@ -41,7 +41,10 @@ export interface KeyValueBucket {
   remove(key: string, revision: number): Promise<boolean>;
   /** Revision of the newest write to keys of a pattern (see `hasKeys`); 0 if there is none. */
   newestRevision(pattern: string): Promise<number>;
-  /** Returns true if there are keys of a pattern, in which `*` stands for one part between dots. Deleted ones count. */
+  /**
+   * Returns true if there are keys of a pattern, in which `*` stands for one part between dots and `>` for all that
+   * follow. Deleted ones count.
+   */
   hasKeys(pattern: string): Promise<boolean>;
   /** Values of all keys of a pattern (see `hasKeys`), in the order of their writes. */
   list(pattern: string): Promise<string[]>;

@@ -1,18 +1,24 @@
 /**
- * The retention of each instance, and its newest run.
+ * The retention of each instance and project, and the newest run of each instance.
  *
  * Test: test/stream/ledgers/retentions.test.ts.
  */
 import { createHmac, randomBytes } from 'node:crypto';
-import { KEPT_FOR_EVER, type Retained, type Retention, type RetentionRun } from '../../domain/retention.ts';
+import {
+  isUnlimited,
+  type ProjectRetention,
+  type Retained,
+  type Retention,
+  type RetentionRun,
+} from '../../domain/retention.ts';
 import type { StreamConnection } from '../connection.ts';
 import { openKeyValue, type KeyValueBucket } from '../kv/key-value.ts';
 import { eraseMessage } from '../log/redacted-entries.ts';
 import { guard, guarded, type GuardedBucket } from './guarded-bucket.ts';
 
 /**
- * Bucket of retentions: `<instance>.kept` for the setting, `<instance>` for the newest run, `<instance>.secret` while
- * end users get pseudonyms.
+ * Bucket of retentions: `<instance>.kept` and `<project>.project` for the settings, `<instance>` for the newest run,
+ * `<instance>.secret` while end users get pseudonyms.
  */
 const RETENTION_BUCKET = 'retention';
 /** Prefix of pseudonyms, and their pattern. */
@@ -39,19 +45,44 @@ export class Retentions {
     return new Retentions(await openKeyValue(connection, RETENTION_BUCKET, options), erase);
   }
 
-  /** The retention of an instance; KEPT_FOR_EVER if none was set. */
-  async retentionOf(instanceId: string): Promise<Retention> {
+  /** An instance's own retention; null if none was set. */
+  async retentionOf(instanceId: string): Promise<Retention | null> {
     const entry = await this.#bucket.get(keptKey(instanceId));
-    return entry === null ? KEPT_FOR_EVER : (JSON.parse(entry.value) as Retained).retention;
+    return entry === null ? null : (JSON.parse(entry.value) as Retained).retention;
   }
 
-  async setRetention(instanceId: string, retention: Retention): Promise<void> {
+  /** Sets an instance's own retention; null gives it up. */
+  async setRetention(instanceId: string, retention: Retention | null): Promise<void> {
+    if (retention === null) return this.#remove(keptKey(instanceId));
     await this.#bucket.put(keptKey(instanceId), JSON.stringify({ instanceId, retention } satisfies Retained));
   }
 
-  /** All instances with a retention that was set. */
+  /** All instances with a retention of their own. */
   async retained(): Promise<readonly Retained[]> {
     return (await this.#bucket.list('*.kept')).map((value) => JSON.parse(value) as Retained);
+  }
+
+  /** A project's retention, which holds for instances without their own; null if none was set. */
+  async ofProject(projectId: string): Promise<Retention | null> {
+    const entry = await this.#bucket.get(projectKey(projectId));
+    return entry === null ? null : (JSON.parse(entry.value) as ProjectRetention).retention;
+  }
+
+  /** Sets a project's retention. One without limits is removed. */
+  async setOfProject(setting: ProjectRetention): Promise<void> {
+    const key = projectKey(setting.projectId);
+    if (isUnlimited(setting.retention)) return this.#remove(key);
+    await this.#bucket.put(key, JSON.stringify(setting));
+  }
+
+  /** All projects with a retention. */
+  async projects(): Promise<readonly ProjectRetention[]> {
+    return (await this.#bucket.list('*.project')).map((value) => JSON.parse(value) as ProjectRetention);
+  }
+
+  /** Increases with each change of settings and runs; 0 if there was none. */
+  async revision(): Promise<number> {
+    return this.#bucket.newestRevision('>');
   }
 
   /** The newest run; null if there was none. */
@@ -105,10 +136,21 @@ export class Retentions {
     if (found === null) return;
     await guard(() => this.#erase(found.revision));
   }
+
+  async #remove(key: string): Promise<void> {
+    for (;;) {
+      const found = await this.#bucket.get(key);
+      if (found === null || (await this.#bucket.remove(key, found.revision))) return;
+    }
+  }
 }
 
 function keptKey(instanceId: string): string {
   return `${instanceId}.kept`;
+}
+
+function projectKey(projectId: string): string {
+  return `${projectId}.project`;
 }
 
 function secretKey(instanceId: string): string {

@@ -1,13 +1,29 @@
 /**
- * Routes that read and set an instance's retention; the worker applies it.
+ * Routes that read and set the retention of instances and projects; the worker applies it.
  *
  * Test: test/web/retention-routes.test.ts.
  */
-import type { FastifyInstance } from 'fastify';
-import { newRetentionSchema, READ_RETENTION, SET_RETENTION } from '../../contract/retention.ts';
-import type { Cutoffs, Retention, RetentionRun } from '../../domain/retention.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import {
+  newRetentionSchema,
+  READ_PROJECT_RETENTION,
+  READ_RETENTION,
+  RESET_RETENTION,
+  SET_PROJECT_RETENTION,
+  SET_RETENTION,
+} from '../../contract/retention.ts';
+import {
+  inForce,
+  instancesBelow,
+  KEPT_FOR_EVER,
+  periodsBelow,
+  type Cutoffs,
+  type Retention,
+  type RetentionRun,
+} from '../../domain/retention.ts';
 import { formatInstant } from '../../domain/time.ts';
-import { checked } from '../ingest/validation.ts';
+import { AppError } from '../../errors.ts';
+import { checked, invalidRequest } from '../ingest/validation.ts';
 import { recordAudit } from './audit-route.ts';
 import type { HttpDependencies } from '../dependencies.ts';
 import { enterInstance } from '../instance-request.ts';
@@ -19,25 +35,73 @@ export function registerRetentionRoutes(
   scope: FastifyInstance,
   { erasures: { retentions }, ...reading }: Retaining,
 ): void {
+  const answerOf = async ({ projectId }: FastifyRequest, id: string) => {
+    const { retention, from } = inForce(
+      await retentions.retentionOf(id),
+      await retentions.ofProject(projectId),
+    );
+    const run = await retentions.find(id);
+    return { ...retention, from, lastRun: run === null ? null : runOf(run) };
+  };
+
   serve(scope, READ_RETENTION, async ({ request, reply, id }) => {
     await enterInstance(request, reply, id, reading);
-    return answerOf(await retentions.retentionOf(id), await retentions.find(id));
+    return answerOf(request, id);
   });
 
   serve(scope, SET_RETENTION, async ({ request, reply, id }) => {
-    const { keepAtLeastDays: floor, ...days } = checked(newRetentionSchema, request.body ?? {});
+    checked(newRetentionSchema, request.body ?? {});
     await enterInstance(request, reply, id, reading);
-    const keepAtLeastDays = floor === undefined ? (await retentions.retentionOf(id)).keepAtLeastDays : floor;
-    checked(newRetentionSchema, { ...days, keepAtLeastDays });
+    const retention = bodyOf(request, await retentions.retentionOf(id));
+    const floor = (await retentions.ofProject(request.projectId))?.keepAtLeastDays ?? null;
+    const message = `must be at least keepAtLeastDays of the project, ${floor}`;
+    const below = periodsBelow(retention, floor).map((path) => ({ path, message }));
+    if (below.length > 0) throw invalidRequest(below);
     await recordAudit(request, 'SET_RETENTION', { instanceId: id, target: id });
-    const retention: Retention = { ...days, keepAtLeastDays };
     await retentions.setRetention(id, retention);
-    return answerOf(retention, await retentions.find(id));
+    return answerOf(request, id);
+  });
+
+  serve(scope, RESET_RETENTION, async ({ request, reply, id }) => {
+    await enterInstance(request, reply, id, reading);
+    await recordAudit(request, 'SET_RETENTION', { instanceId: id, target: id });
+    await retentions.setRetention(id, null);
+    return answerOf(request, id);
+  });
+
+  serve(
+    scope,
+    READ_PROJECT_RETENTION,
+    async ({ request }) => (await retentions.ofProject(request.projectId)) ?? KEPT_FOR_EVER,
+  );
+
+  serve(scope, SET_PROJECT_RETENTION, async ({ request }) => {
+    const { projectId } = request;
+    const retention = bodyOf(request, await retentions.ofProject(projectId));
+    const below = await instancesBelow(retention, await retentions.retained(), {
+      projectId,
+      projectOf: (id) => reading.instances.projectOf(id),
+    });
+    if (below !== '')
+      throw new AppError(
+        'CONFLICT',
+        `keepAtLeastDays ${retention.keepAtLeastDays} is more than instances of the project have: ${below}. Set their ` +
+          'days first.',
+      );
+    await recordAudit(request, 'SET_RETENTION', { target: projectId });
+    await retentions.setOfProject({ projectId, retention, setAt: new Date().toISOString() });
+    return retention;
   });
 }
 
-function answerOf(retention: Retention, run: RetentionRun | null) {
-  return { ...retention, lastRun: run === null ? null : runOf(run) };
+/** Parses a body; `before` has the floor if the body leaves it out. Throws AppError VALIDATION_ERROR. */
+function bodyOf({ body }: FastifyRequest, before: Retention | null): Retention {
+  const { keepAtLeastDays = before?.keepAtLeastDays ?? null, ...days } = checked(
+    newRetentionSchema,
+    body ?? {},
+  );
+  const { keepAtLeastDays: _, ...retention } = checked(newRetentionSchema, { ...days, keepAtLeastDays });
+  return { ...retention, keepAtLeastDays };
 }
 
 function runOf({ startedAt, doneAt, cutoffs, counts, entries, fault }: RetentionRun) {

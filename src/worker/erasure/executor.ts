@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { erasureRecord } from '../../domain/erasure-record.ts';
 import type { Erasure, ErasureDigest, ErasureSource } from '../../domain/erasures.ts';
-import { dueRuns, type RetentionRun } from '../../domain/retention.ts';
+import type { RetentionRun } from '../../domain/retention.ts';
 import { SetupError } from '../../errors.ts';
 import { clean, rebuild, type RebuildSettings } from '../rebuild/rebuild.ts';
 import { InterruptedError, liveSequences } from '../rebuild/replay.ts';
@@ -24,6 +24,7 @@ import { publishEntry } from '../../stream/log/publish-entry.ts';
 import { partitionOf } from '../../stream/subjects.ts';
 import { forgetIn, type Forgotten } from '../../store/live/forget.ts';
 import { readExtent } from '../../stream/log/consumer.ts';
+import { dueNow, type ListInstances } from './due-retention.ts';
 import { eraseEntries, eraseLateLetters, plannedPositions } from './erase-entries.ts';
 import { forgottenOf } from './forget-views.ts';
 import { retain } from './retain.ts';
@@ -39,6 +40,7 @@ export interface ErasureSettings extends RebuildSettings {
   readonly ledger: ErasureLedger;
   readonly digest: ErasureDigest;
   readonly retentions: Retentions;
+  readonly instances: ListInstances;
   /** Microseconds since 1970-01-01 UTC. */
   readonly now: number;
 }
@@ -56,8 +58,8 @@ export interface ExecutorWork {
  * @throws SetupError when it cannot be done now; InterruptedError
  */
 export async function runErasures(settings: ErasureSettings): Promise<ExecutorWork | null> {
-  const { connection, ledger } = settings;
-  const isAging = await isRetentionDue(settings.retentions, settings.now);
+  const { connection, ledger, retentions, instances, now } = settings;
+  const isAging = (await dueNow(retentions, instances, now)).length > 0;
   if (!isAging && (await openErasures(ledger)).length === 0) {
     await rebuildBehind(settings);
     return { erasures: [], runs: [] };
@@ -77,8 +79,10 @@ export async function runErasures(settings: ErasureSettings): Promise<ExecutorWo
     if (leases.held.length === 0) return null;
     const lease = await held.promise;
     const erasures = await eraseOpen(settings, lease);
-    const { retentions: runs } = settings;
-    return { erasures, runs: await retain({ ...settings, runs, confirm: () => lease.confirm() }) };
+    return {
+      erasures,
+      runs: await retain({ ...settings, runs: retentions, confirm: () => lease.confirm() }),
+    };
   } finally {
     await leases.close();
   }
@@ -210,14 +214,6 @@ function erasuresAfter(time: number, erasures: readonly Erasure[]): Erasure[] {
   return erasures.filter(
     ({ state, requestedAt, redactedAt }) => state === 'DONE' && time < Date.parse(redactedAt ?? requestedAt),
   );
-}
-
-/** Returns true if data of an instance has outlived its retention, or a run was interrupted. */
-export async function isRetentionDue(
-  retentions: Pick<Retentions, 'retained' | 'list'>,
-  now: number,
-): Promise<boolean> {
-  return dueRuns(await retentions.retained(), await retentions.list(), now).length > 0;
 }
 
 /** Returns true if an erasure can be worked on. A recent one without a place may still be on its way to the stream. */

@@ -5,13 +5,14 @@
  * Test: test/cli/retention.test.ts.
  */
 import { count } from '../../domain/progress.ts';
-import { dueRuns, NO_COUNTS, type AgedCounts, type RetentionRun } from '../../domain/retention.ts';
+import { NO_COUNTS, type AgedCounts, type RetentionRun } from '../../domain/retention.ts';
 import { InterruptedError } from '../rebuild/replay.ts';
 import type { Retentions } from '../../stream/ledgers/retentions.ts';
 import { forgetIn } from '../../store/live/forget.ts';
 import { readDeadLetters, replaceDeadLetter } from '../../stream/dead-letters/dead-letters.ts';
 import { redactEntry } from '../../stream/log/redacted-entries.ts';
 import { partitionOf } from '../../stream/subjects.ts';
+import { dueNow, type ListInstances } from './due-retention.ts';
 import { eachEntry, payloadOf, recordIn } from './erase-entries.ts';
 import { agedOf } from './forget-views.ts';
 import { createPace } from './pace.ts';
@@ -23,6 +24,7 @@ const BUSY_SHARE = 0.5;
 
 export interface RetainSettings extends RecountSettings {
   readonly runs: Retentions;
+  readonly instances: ListInstances;
   /** Microseconds since 1970-01-01 UTC. */
   readonly now: number;
   /** Rejects when another machine may have taken over the work. */
@@ -31,8 +33,8 @@ export interface RetainSettings extends RecountSettings {
 
 /** Runs the retentions that are due. Returns the completed runs. Rejects as a rebuild does. */
 export async function retain(settings: RetainSettings): Promise<readonly RetentionRun[]> {
-  const { runs, now, progress, signal } = settings;
-  const due = dueRuns(await runs.retained(), await runs.list(), now);
+  const { runs, instances, now, progress, signal } = settings;
+  const due = await dueNow(runs, instances, now);
   if (due.length === 0) return [];
   try {
     for (const run of due) await runs.put(run);

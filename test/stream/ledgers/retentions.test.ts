@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, notEqual } from 'node:assert/strict';
+import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KEPT_FOR_EVER, type RetentionRun } from '../../../src/domain/retention.ts';
 import { Retentions } from '../../../src/stream/ledgers/retentions.ts';
@@ -21,13 +21,38 @@ const RUN: RetentionRun = {
 describe('retentions', () => {
   it('are for ever until somebody says how long', async () => {
     const retentions = new Retentions(new MemoryBucket(), async () => undefined);
-    deepEqual(await retentions.retentionOf(ID), KEPT_FOR_EVER);
+    deepEqual(await retentions.retentionOf(ID), null);
     deepEqual(await retentions.retained(), []);
     const retention = { ...KEPT_FOR_EVER, textDays: 30 };
     await retentions.setRetention(ID, retention);
     deepEqual(await retentions.retentionOf(ID), retention);
     deepEqual(await retentions.retained(), [{ instanceId: ID, retention }]);
     deepEqual([await retentions.find(ID), await retentions.list()], [null, []]);
+    await retentions.setRetention(ID, null);
+    await retentions.setRetention(ID, null);
+    deepEqual([await retentions.retentionOf(ID), await retentions.retained()], [null, []]);
+  });
+
+  it('are of projects, too, beside those of instances', async () => {
+    const retentions = new Retentions(new MemoryBucket(), async () => undefined);
+    const setting = {
+      projectId: ID,
+      retention: { ...KEPT_FOR_EVER, textDays: 90 },
+      setAt: '2026-11-28T00:00:00Z',
+    };
+    deepEqual([await retentions.ofProject(ID), await retentions.projects()], [null, []]);
+    await retentions.setOfProject(setting);
+    await retentions.put(RUN);
+    await retentions.names(ID);
+    deepEqual([await retentions.ofProject(ID), await retentions.projects()], [setting.retention, [setting]]);
+    deepEqual(
+      [await retentions.retentionOf(ID), await retentions.retained(), await retentions.list()],
+      [null, [], [RUN]],
+    );
+    const before = await retentions.revision();
+    await retentions.setOfProject({ ...setting, retention: KEPT_FOR_EVER });
+    deepEqual([await retentions.ofProject(ID), await retentions.projects()], [null, []]);
+    ok((await retentions.revision()) > before);
   });
 
   it('tell which instances have lost texts, or may be losing them', async () => {

@@ -1,0 +1,50 @@
+/**
+ * Finds the retention runs that are due. Instances are listed only if a project has a retention, and looks that repeat
+ * read nothing again until a setting or a run changes or a day begins.
+ *
+ * Test: test/worker/erasure/due-retention.test.ts.
+ */
+import {
+  dueRuns,
+  limiting,
+  midnightOf,
+  retainedOf,
+  type ProjectInstance,
+  type RetentionRun,
+} from '../../domain/retention.ts';
+import type { Retentions } from '../../stream/ledgers/retentions.ts';
+
+/** Lists the instances of all projects. */
+export type ListInstances = () => Promise<readonly ProjectInstance[]>;
+
+/** The runs to begin or resume. `now`: microseconds. */
+export async function dueNow(
+  retentions: Pick<Retentions, 'retained' | 'projects' | 'list'>,
+  instances: ListInstances,
+  now: number,
+): Promise<RetentionRun[]> {
+  const defaults = limiting(await retentions.projects());
+  const listed = defaults.length === 0 ? [] : await instances();
+  return dueRuns(
+    retainedOf(await retentions.retained(), defaults, listed, now),
+    await retentions.list(),
+    now,
+  );
+}
+
+/** Returns a function that checks if a run is due. `now`: microseconds. */
+export function createDueLook(
+  retentions: Pick<Retentions, 'retained' | 'projects' | 'list' | 'revision'>,
+  instances: ListInstances,
+): (now: number) => Promise<boolean> {
+  let seen = '';
+  let isDue = false;
+  return async (now) => {
+    const state = `${await retentions.revision()} ${midnightOf(now)}`;
+    if (state !== seen) {
+      isDue = (await dueNow(retentions, instances, now)).length > 0;
+      seen = state;
+    }
+    return isDue;
+  };
+}
