@@ -130,12 +130,12 @@ export class ServiceWatch implements ServiceHealth {
     const active = readActiveEpoch(dataDir);
     if (active === null) {
       if (!needsWorker || hasViews(dataDir)) return null;
-      return [{ partitions: partitionsOf(0, 1), seq: 0, sequence: 0, behind: {} }];
+      return [{ partitions: partitionsOf(0, 1), seq: 0, sequence: 0, behind: {}, deferred: 0 }];
     }
     return Array.from({ length: active.shards }, (_, shard) => {
       const manifest = readManifest(shardDirectory(dataDir, active.epoch, shard));
-      const { seq = 0, sequence = 0, behind = {} } = manifest ?? {};
-      return { partitions: partitionsOf(shard, active.shards), seq, sequence, behind };
+      const { seq = 0, sequence = 0, behind = {}, deferred = 0 } = manifest ?? {};
+      return { partitions: partitionsOf(shard, active.shards), seq, sequence, behind, deferred };
     });
   }
 
@@ -196,12 +196,12 @@ export class ServiceWatch implements ServiceHealth {
   }
 }
 
-/** Adds the deferred parts to the entries after the positions. */
+/** Adds the deferred entries to those after the positions. */
 function withDeferred({ entries, oldestAt }: Backlog, positions: readonly ShardPosition[]): Backlog {
   const behind = positions.flatMap((position) => Object.values(position.behind));
   const oldest = Math.min(oldestAt ?? Infinity, ...behind.map(({ storedAt }) => storedAt / 1000));
   return {
-    entries: behind.reduce((sum, { parts }) => sum + parts, entries),
+    entries: positions.reduce((sum, { deferred }) => sum + deferred, entries),
     oldestAt: oldest === Infinity ? null : oldest,
   };
 }

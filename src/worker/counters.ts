@@ -13,7 +13,7 @@ export interface WorkCounters {
    */
   readonly appliedEntryAt: number | null;
   /** Deferred parts of entries whose instances exceed their share. */
-  readonly deferredEntries: number;
+  readonly deferredParts: number;
   /** Batches committed. */
   readonly batches: number;
   /** Messages counted; those of repeated and of dead-lettered requests are not. */
@@ -38,7 +38,7 @@ export function idleCounters(sequence: number, at: number): MutableWorkCounters 
   return {
     sequence,
     appliedEntryAt: null,
-    deferredEntries: 0,
+    deferredParts: 0,
     batches: 0,
     messages: 0,
     entriesSetAside: 0,

@@ -233,7 +233,7 @@ export class WorkerLoop {
     const sequence = last?.sequence ?? this.#options.store.sequence;
     await this.#applier.apply({ delivered, entries, enrichments, sequence }, onAssigning);
     this.#counters.appliedEntryAt = last?.timestamp ?? this.#counters.appliedEntryAt;
-    this.#counters.deferredEntries = this.#fairShare?.waiting ?? 0;
+    this.#counters.deferredParts = this.#fairShare?.waiting ?? 0;
   }
 }
 

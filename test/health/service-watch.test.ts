@@ -109,6 +109,21 @@ describe('the watch over the service', () => {
     await watched.ask();
     deepEqual(watched.read().figures.lag, { entries: 0, seconds: 0, unmovedMs: 0 });
     deepEqual(reasonsOf(watched), []);
+
+    // One entry with a part of each of two instances.
+    const waiting = { sequence: seq, storedAt: now * 1000 };
+    writeFileSync(
+      join(shardDirectory(dataDir, 1, 0), 'CURRENT'),
+      JSON.stringify({
+        seq: seq + 1,
+        sequence: seq,
+        tables: {},
+        behind: { a: waiting, b: waiting },
+        deferred: 1,
+      }),
+    );
+    await watched.ask();
+    equal(watched.read().figures.lag?.entries, 1);
     beat.stop();
     await watched.close();
   });

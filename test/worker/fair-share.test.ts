@@ -2,6 +2,7 @@ import { describe, it } from 'node:test';
 import { deepEqual, equal } from 'node:assert/strict';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import type { DeferredPart } from '../../src/store/live/batch.ts';
+import { readManifest } from '../../src/store/published/manifest.ts';
 import type { Delivered } from '../../src/stream/log/consumer.ts';
 import { BatchSize } from '../../src/worker/batch-size.ts';
 import { FairShare, Room } from '../../src/worker/fair-share.ts';
@@ -243,8 +244,9 @@ describe('a worker that lets instances take turns', () => {
     of = loop.fixture,
     most = Infinity,
     late: readonly RecordedRequest[] = [],
+    first: readonly (readonly RecordedRequest[])[] = entries,
   ): Promise<Record<string, number>[]> {
-    const all = late.length === 0 ? entries : [...entries, late];
+    const all = late.length === 0 ? first : [...first, late];
     const { delivered, decode, fetch } = streamOf(all);
     const batches: Record<string, number>[] = [];
     let next = of.store.sequence;
@@ -259,7 +261,7 @@ describe('a worker that lets instances take turns', () => {
     const worker = loop.make({
       source: {
         next: ({ maxMessages }) => {
-          const end = batches.length === 0 ? entries.length : all.length;
+          const end = batches.length === 0 ? first.length : all.length;
           const size = Math.min(maxMessages, end - next);
           const found = Array.from({ length: size }, (_, index) => delivered(next + index + 1));
           next += size;
@@ -320,6 +322,47 @@ describe('a worker that lets instances take turns', () => {
     const snapshot = await reader.snapshot();
     deepEqual([snapshot?.sequence, [...(snapshot?.behind ?? [])]], [0, [GREEDY]]);
     snapshot?.release();
+    await loop.close();
+  });
+
+  it('applies nothing while it is paused, deferred entries neither', async () => {
+    const loop = await LoopFixture.open();
+    await work(loop, loop.fixture, 1);
+    await loop.fixture.restart();
+    const { decode, fetch } = streamOf(entries);
+    const before = await loop.totals();
+    let pauses = 3;
+    const worker = loop.make({
+      source: {
+        next: () => Promise.resolve([]),
+        fetch,
+        isPaused: () => pauses > 0,
+      },
+      decode,
+      wholeUpTo: 1,
+      waitMs: 1,
+      alerts: {
+        committed: () => equal(pauses, 0),
+        published: () => undefined,
+        idle: () => {
+          pauses -= 1;
+          if (pauses < 0) worker.stop();
+        },
+      },
+    });
+    await worker.run();
+    equal(pauses, -1);
+    deepEqual(before, [{ sessions: 2, users: 2, messages: 6 }]);
+    deepEqual(await loop.totals(), [{ sessions: 7, users: 4, messages: 62 }]);
+    await loop.close();
+  });
+
+  it('publishes how many entries wait, whatever the number of their parts', async () => {
+    const loop = await LoopFixture.open();
+    // One entry with more of each instance than its share.
+    await work(loop, loop.fixture, 1, [], [[said(GREEDY, 1, 40), said(OTHER, 2, 40)]]);
+    const { deferred, behind = {} } = readManifest(loop.fixture.directory) ?? {};
+    deepEqual([deferred, Object.keys(behind)], [1, [GREEDY, OTHER]]);
     await loop.close();
   });
 });

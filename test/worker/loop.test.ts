@@ -41,7 +41,7 @@ describe('worker loop', () => {
     deepEqual(counters, {
       sequence: 16,
       appliedEntryAt: 16,
-      deferredEntries: 0,
+      deferredParts: 0,
       batches: 6,
       messages: 36,
       entriesSetAside: 1,

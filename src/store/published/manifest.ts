@@ -39,6 +39,8 @@ export interface Reached {
   readonly sequence: number;
   /** By instance (UUID), the parts of entries up to `sequence` that are not counted yet. */
   readonly behind: Readonly<Record<string, Behind>>;
+  /** Number of entries up to `sequence` of which a part is not counted yet; they may have parts of several instances. */
+  readonly deferred: number;
 }
 
 /** The deferred parts of an instance. */
@@ -47,8 +49,6 @@ export interface Behind {
   readonly sequence: number;
   /** When the stream stored the oldest of these entries, microseconds since 1970-01-01 UTC. */
   readonly storedAt: number;
-  /** Number of deferred parts. */
-  readonly parts: number;
 }
 
 /** Stream sequence up to which all entries of all instances are counted. */
@@ -85,8 +85,8 @@ export function readManifest(directory: string): Manifest | null {
     const complete = Object.values(tables).every((segments) =>
       segments.every(({ file }) => typeof file === 'string' && PUBLISHED_FILE.test(file)),
     );
-    // A manifest of 0.1 lacks both: nothing was ever deferred.
-    return complete ? ({ views: {}, sequence: seq, behind: {}, ...manifest } as Manifest) : null;
+    // A manifest of 0.1 lacks these: nothing was ever deferred. One of 0.4 lacks `deferred` until the next publication.
+    return complete ? ({ views: {}, sequence: seq, behind: {}, deferred: 0, ...manifest } as Manifest) : null;
   } catch {
     return null;
   }

@@ -154,6 +154,7 @@ export class Publication {
       seq: delta.seq,
       sequence: delta.sequence,
       behind: delta.behind,
+      deferred: delta.deferred,
       views: versionsOf(store.views),
       tables: Object.fromEntries(tables),
     });

@@ -112,9 +112,10 @@ export class SegmentWriter {
 async function readReached(connection: Connection): Promise<Reached> {
   const meta = await connection.one('select sequence, revision from st.meta');
   const behind = await connection.all(
-    'select instance_id, min(sequence) as sequence, min(stored_at) as stored_at, count(*) as parts from st.deferred ' +
+    'select instance_id, min(sequence) as sequence, min(stored_at) as stored_at from st.deferred ' +
       'group by instance_id order by instance_id',
   );
+  const deferred = await connection.one('select count(distinct sequence) as entries from st.deferred');
   return {
     seq: meta?.['revision'] as number,
     sequence: meta?.['sequence'] as number,
@@ -124,10 +125,10 @@ async function readReached(connection: Connection): Promise<Reached> {
         {
           sequence: row['sequence'] as number,
           storedAt: row['stored_at'] as number,
-          parts: row['parts'] as number,
         },
       ]),
     ),
+    deferred: deferred?.['entries'] as number,
   };
 }
 
