@@ -3,6 +3,7 @@
  *
  * Test: test/worker/fair-share.test.ts, test/worker/loop.test.ts.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordedRequest } from '../domain/records.ts';
 import { inflatedSizeOf } from '../stream/log/codec.ts';
 import type { Delivered, StreamConsumer } from '../stream/log/consumer.ts';
@@ -18,6 +19,8 @@ export interface EntrySource extends Pick<StreamConsumer, 'next'> {
   readonly fetch?: FetchEntry;
   /** True when no more entries come: the loop ends once all are applied. Left out: never. */
   readonly ended?: boolean;
+  /** True while nothing is to be applied, deferred entries included: a build beside it catches up. Left out: never. */
+  readonly isPaused?: () => boolean;
 }
 
 export interface IntakeOptions {
@@ -61,7 +64,11 @@ export class Intake {
   }
 
   async next(): Promise<Taken> {
-    const { fairShare, inWork, size, waitMs } = this.#options;
+    const { source, fairShare, inWork, size, waitMs } = this.#options;
+    if (source.isPaused?.() === true) {
+      await sleep(waitMs);
+      return { delivered: [], entries: [], broken: [], last: null };
+    }
     if (fairShare === undefined) return this.#fromStream(waitMs);
     const suspected = inWork.deferred;
     if (suspected !== null) return this.#suspected(fairShare, suspected);
@@ -76,8 +83,9 @@ export class Intake {
    * instance is behind. Instances with a turn in that batch are deferred: these entries may be applied before the turn.
    */
   async since({ entries, last }: Pick<Taken, 'entries' | 'last'>): Promise<Taken | null> {
-    const { fairShare, inWork } = this.#options;
+    const { source, fairShare, inWork } = this.#options;
     const isTurn = last === null && entries.length > 0;
+    if (source.isPaused?.() === true) return null;
     if (fairShare === undefined || inWork.limit < Infinity || !(isTurn || fairShare.waiting > 0)) return null;
     const held = entries.flatMap(({ deferral }) => deferral?.taken ?? []);
     const taken = await this.#fromStream(0, new Set(held.map(({ instanceId }) => instanceId)));

@@ -368,11 +368,8 @@ async function openStream(
   });
   const closing = new AbortController();
   return {
-    async next(limits) {
-      if (!isPaused(dataDir, Date.now())) return consumer.next(limits);
-      await sleep(limits.waitMs);
-      return [];
-    },
+    next: (limits) => consumer.next(limits),
+    isPaused: () => isPaused(dataDir, Date.now()),
     fetch: (wanted) => readStored(connection, wanted, closing.signal),
     close: () => {
       closing.abort();

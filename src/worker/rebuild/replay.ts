@@ -37,9 +37,13 @@ const HANDOVER_MS = 15_000;
 const SWITCH_MS = 1000;
 /** A build that follows comes level by itself on a machine with time to spare; else the worker pauses for it. */
 const BEFORE_PAUSE_MS = 3000;
-const PAUSED_MS = 8000;
-const BETWEEN_PAUSES_MS = 15_000;
-/** Farther behind, a pause would end before it is level. */
+/** The first pause; each further one is twice as long, up to the longest. */
+const FIRST_PAUSE_MS = 8000;
+const LONGEST_PAUSE_MS = 32_000;
+const BETWEEN_PAUSES_MS = 5000;
+/** A pause is asked for again each second, for two: it ends with the process that asks. */
+const RENEW_MS = 1000;
+/** So few entries are followed one by one: to open everything again for them would publish everything twice. */
 const NEAR_ENTRIES = 2000;
 /** Behind by as much as was done in less than this: near enough to follow entry by entry. */
 const NEAR_MS = 3000;
@@ -205,15 +209,7 @@ export class Replay {
             return;
           }
           if (signal.aborted) throw new InterruptedError();
-          const behind = shards.reduce(
-            (most, shard, number) =>
-              Math.max(
-                most,
-                liveSequence(dataDir, live, partitionsOf(number, shards.length)) - shard.store.sequence,
-              ),
-            0,
-          );
-          pauses.look(behind);
+          pauses.look();
           await Promise.race([sleep(LOOK_MS), failed.promise]);
         }
       }
@@ -314,20 +310,31 @@ export class Replay {
   }
 }
 
-/** When the worker of the live views is asked to take up nothing, so that a build that is near comes level. */
+/**
+ * Asks the worker of the live views to take up nothing now and then, so that a build that follows comes level. On a busy
+ * machine both read what comes in: a build that is far behind would fall farther behind for ever. The worker has less to
+ * do meanwhile, and what it leaves is counted by the build.
+ */
 class Pauses {
   readonly #dataDir: string;
-  #next = performance.now() + BEFORE_PAUSE_MS;
+  #from = performance.now() + BEFORE_PAUSE_MS;
+  #ms = FIRST_PAUSE_MS;
+  #renewAt = 0;
 
   constructor(dataDir: string) {
     this.#dataDir = dataDir;
   }
 
-  /** `behind`: by so many entries. */
-  look(behind: number): void {
-    if (performance.now() < this.#next || behind > NEAR_ENTRIES) return;
-    requestPause(this.#dataDir, Date.now() + PAUSED_MS);
-    this.#next = performance.now() + PAUSED_MS + BETWEEN_PAUSES_MS;
+  look(): void {
+    const now = performance.now();
+    if (now < this.#from || now < this.#renewAt) return;
+    if (now >= this.#from + this.#ms) {
+      this.#from = now + BETWEEN_PAUSES_MS;
+      this.#ms = Math.min(LONGEST_PAUSE_MS, 2 * this.#ms);
+      return;
+    }
+    requestPause(this.#dataDir, Date.now() + 2 * RENEW_MS);
+    this.#renewAt = now + RENEW_MS;
   }
 }
 
@@ -348,7 +355,6 @@ function entries(from: number, to: number): string {
   return from === to ? `entry ${count(from)} is` : `entries ${count(from)} to ${count(to)} are`;
 }
 
-/** What the live views of partitions contain: the highest published sequence of the shards that have them. */
 /** For each shard of another build, the newest entry that the live views of its partitions have published. */
 export function liveSequences(dataDir: string, live: Epoch, { shards }: Epoch): number[] {
   return Array.from({ length: shards }, (_, shard) =>
@@ -356,6 +362,7 @@ export function liveSequences(dataDir: string, live: Epoch, { shards }: Epoch): 
   );
 }
 
+/** The newest entry that the live views of partitions have published. */
 function liveSequence(dataDir: string, live: Epoch, partitions: readonly number[]): number {
   const shards = new Set(partitions.map((partition) => partition % live.shards));
   return Math.max(
