@@ -21,6 +21,8 @@ export interface EntrySource extends Pick<StreamConsumer, 'next'> {
   readonly ended?: boolean;
   /** True while nothing is to be applied, deferred entries included: a build beside it catches up. Left out: never. */
   readonly isPaused?: () => boolean;
+  /** Aborted when the source closes; ends the wait of a pause. Left out: the wait takes its time. */
+  readonly closing?: AbortSignal;
 }
 
 export interface IntakeOptions {
@@ -66,7 +68,8 @@ export class Intake {
   async next(): Promise<Taken> {
     const { source, fairShare, inWork, size, waitMs } = this.#options;
     if (source.isPaused?.() === true) {
-      await sleep(waitMs);
+      const { closing } = source;
+      await sleep(waitMs, undefined, closing && { signal: closing }).catch(() => undefined);
       return { delivered: [], entries: [], broken: [], last: null };
     }
     if (fairShare === undefined) return this.#fromStream(waitMs);

@@ -370,6 +370,7 @@ async function openStream(
   return {
     next: (limits) => consumer.next(limits),
     isPaused: () => isPaused(dataDir, Date.now()),
+    closing: closing.signal,
     fetch: (wanted) => readStored(connection, wanted, closing.signal),
     close: () => {
       closing.abort();

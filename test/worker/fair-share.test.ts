@@ -357,6 +357,28 @@ describe('a worker that lets instances take turns', () => {
     await loop.close();
   });
 
+  it('stops at once during a pause when its source closes', { timeout: 20_000 }, async () => {
+    const loop = await LoopFixture.open();
+    const closing = new AbortController();
+    const worker = loop.make({
+      source: {
+        next: () => Promise.resolve([]),
+        isPaused: () => {
+          setImmediate(() => {
+            worker.stop();
+            closing.abort();
+          });
+          return true;
+        },
+        closing: closing.signal,
+      },
+      decode: () => [],
+      waitMs: 60_000,
+    });
+    await worker.run();
+    await loop.close();
+  });
+
   it('publishes how many entries wait, whatever the number of their parts', async () => {
     const loop = await LoopFixture.open();
     // One entry with more of each instance than its share.
