@@ -34,7 +34,7 @@ const MAX_PATH_LENGTH = 200;
 const MAX_MESSAGE_LENGTH = 1000;
 
 /** Makes an external text safe to display: cut, with control and other invisible characters escaped as in JSON. */
-export function shown(text: string, length = MAX_PATH_LENGTH): string {
+export function displayText(text: string, length = MAX_PATH_LENGTH): string {
   const whole = text.slice(0, length + 1).replace(/\p{C}/gu, escapeCharacter);
   return whole.length <= length ? whole : `${whole.slice(0, length - 1)}…`;
 }
@@ -69,14 +69,15 @@ export class AppError extends Error {
     } = {},
   ) {
     super(
-      shown(message, MAX_MESSAGE_LENGTH),
+      displayText(message, MAX_MESSAGE_LENGTH),
       options.cause === undefined ? undefined : { cause: options.cause },
     );
     this.name = 'AppError';
     this.code = code;
-    this.details = options.details
-      ?.slice(0, MAX_DETAILS)
-      .map((detail) => ({ path: shown(detail.path), message: shown(detail.message, MAX_MESSAGE_LENGTH) }));
+    this.details = options.details?.slice(0, MAX_DETAILS).map((detail) => ({
+      path: displayText(detail.path),
+      message: displayText(detail.message, MAX_MESSAGE_LENGTH),
+    }));
     this.retryAfter = options.retryAfter;
     this.messagesRead = options.messagesRead ?? 0;
   }

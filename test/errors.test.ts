@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { AppError, ERROR_CODES, MAX_DETAILS, shown } from '../src/errors.ts';
+import { AppError, ERROR_CODES, MAX_DETAILS, displayText } from '../src/errors.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../docs/errors.md'), 'utf8');
 
@@ -40,7 +40,7 @@ describe('errors', () => {
     equal(error.message.length, 1000);
     equal(error.details?.[0]?.path, `métadonnées.\\u202e${'p'.repeat(200 - 19)}…`);
     equal(error.details?.[0]?.message, 'x\\u000a');
-    equal(shown('x'.repeat(200)).length, 200);
+    equal(displayText('x'.repeat(200)).length, 200);
   });
 
   it('keeps at most 100 details', () => {

@@ -51,7 +51,7 @@ export const madeLinkSchema = z.strictObject({
 export const linkListSchema = z.strictObject({
   elements: z.array(linkSchema).describe('Those that have not ended, the newest first.'),
 });
-export const shownLinkSchema = z.strictObject({
+export const openedLinkSchema = z.strictObject({
   view: linkSchema.shape.view,
   endsAt: linkSchema.shape.endsAt,
   instance: instanceSchema
@@ -61,7 +61,7 @@ export const shownLinkSchema = z.strictObject({
 
 export type MadeLink = z.output<typeof madeLinkSchema>;
 export type LinkList = z.output<typeof linkListSchema>;
-export type ShownLink = z.output<typeof shownLinkSchema>;
+export type OpenedLink = z.output<typeof openedLinkSchema>;
 
 export const CREATE_LINK = declare({
   method: 'POST',
@@ -129,8 +129,8 @@ export const READ_LINK = declare({
   tag: 'Links',
   scope: null,
   instance: 'own',
-  shared: { views: SHARED_VIEWS, free: [], shown: (answer) => answer as object },
+  shared: { views: SHARED_VIEWS, free: [], redact: (answer) => answer as object },
   parameters: z.strictObject({}),
-  answer: { description: 'The link.', content: json('ShownLink', shownLinkSchema) },
+  answer: { description: 'The link.', content: json('ShownLink', openedLinkSchema) },
   fails: [404],
 });

@@ -10,7 +10,10 @@ import { changesParameterSchemas, changesResponseSchema } from '../query/changes
 import { overviewParameterSchemas, overviewResponseSchema } from '../query/overview/overview-schema.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import { queryResponseSchema } from '../query/response-schema.ts';
-import { saidParameterSchemas, saidResponseSchema } from '../query/said/said-schema.ts';
+import {
+  textSearchParameterSchemas,
+  textSearchResponseSchema,
+} from '../query/text-search/text-search-schema.ts';
 import { sessionParameterSchemas, sessionResponseSchema } from '../query/session-schema.ts';
 import { WHY_PATHS, whyParameterSchemas, whyResponseSchema, type WhyPath } from '../query/why/why-schema.ts';
 import { SHARED_CHANGES, SHARED_OVERVIEW, SHARED_QUERY, sharedWhy } from './shared.ts';
@@ -61,7 +64,7 @@ export const QUERY = reading(
   { 'text/csv': TEXT, 'application/x-ndjson': TEXT },
 );
 
-export const FIND_SAID = reading(
+export const SEARCH_TEXTS = reading(
   {
     path: '/sessions',
     operationId: 'findSaid',
@@ -69,12 +72,12 @@ export const FIND_SAID = reading(
     description:
       'The sessions in which a message contains a text. Texts are read from the stream, the newest first, for about a ' +
       'second: an answer says how far it has looked, and its cursor goes on.',
-    parameters: saidParameterSchemas,
+    parameters: textSearchParameterSchemas,
     examples: { said: 'kettle' },
   },
   'Sessions, and how far the search has looked.',
   'SaidResponse',
-  saidResponseSchema,
+  textSearchResponseSchema,
 );
 
 export const READ_SESSION = reading(

@@ -20,7 +20,7 @@ export interface Shared<Answer = unknown> {
   /** The response also covers the period before: `compare` is required, and both periods must lie in the view. */
   readonly compares?: true;
   /** Removes all texts of users and all end users from a response. */
-  readonly shown: (answer: Answer, view: SharedView) => object;
+  readonly redact: (answer: Answer, view: SharedView) => object;
 }
 
 /** Groupings that a view lists, or whose entity it shows. */
@@ -45,7 +45,7 @@ const VIEW_OF_PATH = {
 type Dimensions = QueryResponse['elements'][number]['dimensions'];
 
 /** Removes descriptions, because they quote users. */
-function shownDimensions({
+function redactDimensions({
   topic,
   cluster,
   gap,
@@ -68,8 +68,11 @@ function shownDimensions({
 export const SHARED_QUERY: Shared<QueryResponse> = {
   views: ['overview', ...ENTITIES],
   free: ['fields', 'timeGranularity', 'limit', 'sort.field'],
-  shown: ({ elements, pagination, lastProcessedAt }) => ({
-    elements: elements.map(({ dimensions, fields }) => ({ dimensions: shownDimensions(dimensions), fields })),
+  redact: ({ elements, pagination, lastProcessedAt }) => ({
+    elements: elements.map(({ dimensions, fields }) => ({
+      dimensions: redactDimensions(dimensions),
+      fields,
+    })),
     pagination,
     lastProcessedAt,
   }),
@@ -78,7 +81,7 @@ export const SHARED_QUERY: Shared<QueryResponse> = {
 export const SHARED_OVERVIEW: Shared<OverviewResponse> = {
   views: ['overview', ...ENTITIES],
   free: ['timeGranularity'],
-  shown: ({ fields, trend, languages, outcomes, lastProcessedAt }, view) => ({
+  redact: ({ fields, trend, languages, outcomes, lastProcessedAt }, view) => ({
     fields,
     trend,
     languages: view === 'overview' ? languages : [],
@@ -91,13 +94,13 @@ export const SHARED_CHANGES: Shared<ChangesResponse> = {
   views: ['overview', 'changes', ...ENTITIES],
   free: ['limit'],
   compares: true,
-  shown: ({ period, before, changes, lastProcessedAt }, view) => ({
+  redact: ({ period, before, changes, lastProcessedAt }, view) => ({
     period,
     before,
     changes:
       view === 'overview' || view === 'changes'
         ? changes.map(({ topic, gap, csatDsatSignal, ...numbers }) => ({
-            ...shownDimensions({ topic, gap, csatDsatSignal }),
+            ...redactDimensions({ topic, gap, csatDsatSignal }),
             ...numbers,
           }))
         : [],
@@ -111,11 +114,11 @@ export function sharedWhy(path: WhyPath): Shared<WhyResponse> | undefined {
   return {
     views: [VIEW_OF_PATH[path]],
     free: ['timeGranularity'],
-    shown: (answer) => {
+    redact: (answer) => {
       const { heir, fields, trend, signals, topics, gaps, repeatedRequests, languages } = answer;
       const numbers = { heir, fields, trend, signals, topics, gaps, repeatedRequests, languages };
       return {
-        ...shownDimensions(answer),
+        ...redactDimensions(answer),
         ...numbers,
         endUsers: [],
         wordings: { typical: [], newest: [] },

@@ -37,7 +37,7 @@ import { PositionWaits } from '../query/position-waits.ts';
 import { QueryRunner } from '../query/query-runner.ts';
 import { SessionReader } from '../query/session-reader.ts';
 import { SubjectReader } from '../query/subject-reader.ts';
-import { SaidReader } from '../query/said/said-reader.ts';
+import { TextSearchReader } from '../query/text-search/text-search-reader.ts';
 import { fold } from '../reader/document/normalise.ts';
 import { WhyReader } from '../query/why/why-reader.ts';
 import { createPeople, type People } from '../web/people.ts';
@@ -391,7 +391,7 @@ async function openQuery(
   const runner = new QueryRunner({ ...reading, views, waits });
   const texts = new MessageTexts(() => connection.get());
   const sessions = new SessionReader({ ...reading, texts });
-  const said = new SaidReader({ ...reading, views, texts, fold, now: () => performance.now() });
+  const textSearch = new TextSearchReader({ ...reading, views, texts, fold, now: () => performance.now() });
   const why = new WhyReader({ ...reading, views, texts, examples });
   const changes = new ChangesReader({ ...reading, views });
   const overview = new OverviewReader({ ...reading, views });
@@ -438,7 +438,18 @@ async function openQuery(
   };
   return {
     readers,
-    dependency: { runner, sessions, said, why, changes, overview, digests, ...steering, subjects, instances },
+    dependency: {
+      runner,
+      sessions,
+      textSearch,
+      why,
+      changes,
+      overview,
+      digests,
+      ...steering,
+      subjects,
+      instances,
+    },
   };
 }
 

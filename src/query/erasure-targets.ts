@@ -76,7 +76,7 @@ async function hasEndUser(
     bindings: { id },
   });
   if (users.length > 0) return true;
-  const told = await snapshot.all('select member from @metadata limit 1', {
+  const rows = await snapshot.all('select member from @metadata limit 1', {
     rows: {
       metadata: {
         table: 'record_metadata',
@@ -86,7 +86,7 @@ async function hasEndUser(
     },
     bindings: { name },
   });
-  return told.length > 0;
+  return rows.length > 0;
 }
 
 const WHAT = { SESSION: 'session', END_USER: 'end user', MESSAGES: 'message, or of one of these,' } as const;

@@ -85,7 +85,9 @@ export function registerAuth(
   });
 
   /** Returns the credential of a request and its finder: the token of a link, a key, or the token of a sign-in. */
-  function shownBy(request: FastifyRequest): readonly [string, Pick<KeyFinder, 'known' | 'find'>] | null {
+  function credentialOf(
+    request: FastifyRequest,
+  ): readonly [string, Pick<KeyFinder, 'known' | 'find'>] | null {
     // A link comes first: it grants less than, for example, the sign-in of the person who opens it.
     const link = request.headers[LINK_HEADER];
     if (link !== undefined) return [String(link), links];
@@ -96,8 +98,8 @@ export function registerAuth(
   }
 
   function knownKey(request: FastifyRequest): FoundKey | null {
-    const [shown, finder] = (keys.loaded && shownBy(request)) || [];
-    return (shown !== undefined && finder?.known(shown)) || null;
+    const [credential, finder] = (keys.loaded && credentialOf(request)) || [];
+    return (credential !== undefined && finder?.known(credential)) || null;
   }
 
   /** Finds the person whom a proxy has signed in. The request's own key or sign-in comes first. */
@@ -116,12 +118,12 @@ export function registerAuth(
       const message = 'The service is starting and has not read its keys yet. Try again in a moment.';
       throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
     }
-    const [shown, finder] = shownBy(request) ?? [];
-    if (shown === undefined || finder === undefined) {
+    const [credential, finder] = credentialOf(request) ?? [];
+    if (credential === undefined || finder === undefined) {
       challenge(reply);
       throw new AppError('MISSING_API_KEY', 'The x-api-key header is required.');
     }
-    const found = await finder.find(shown);
+    const found = await finder.find(credential);
     if (found === null) {
       challenge(reply, ', error="invalid_token"');
       const message =

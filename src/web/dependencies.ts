@@ -28,7 +28,7 @@ import type { CurationsParameters, CurationsResponse } from '../query/curations/
 import type { OverviewParameters, OverviewResponse } from '../query/overview/overview-schema.ts';
 import type { QueryParameters } from '../query/parameters.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
-import type { SaidParameters, SaidResponse } from '../query/said/said-schema.ts';
+import type { TextSearchParameters, TextSearchResponse } from '../query/text-search/text-search-schema.ts';
 import type { SessionParameters, SessionResponse } from '../query/session-schema.ts';
 import type { SubjectLine } from '../query/subject-schema.ts';
 import type { WhyGroupBy, WhyParameters, WhyResponse } from '../query/why/why-schema.ts';
@@ -128,9 +128,9 @@ export interface SessionReader {
 }
 
 /** Searches the texts of sessions. */
-export interface SaidReader {
+export interface TextSearchReader {
   /** Throws AppError VALIDATION_ERROR. */
-  read(parameters: SaidParameters, caller: string): Promise<SaidResponse>;
+  read(parameters: TextSearchParameters, caller: string): Promise<TextSearchResponse>;
 }
 
 /** Reads the numbers behind an entity. */
@@ -252,7 +252,7 @@ export interface HttpDependencies {
   readonly query?: {
     readonly runner: QueryRunner;
     readonly sessions: SessionReader;
-    readonly said: SaidReader;
+    readonly textSearch: TextSearchReader;
     readonly why: WhyReader;
     readonly changes: ChangesReader;
     readonly overview: OverviewReader;

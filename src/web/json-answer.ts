@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import { acceptsGzip } from './kept-file.ts';
-import { shownTo } from './shared-view.ts';
+import { redactForLink } from './shared-view.ts';
 import { giveWay, PIECE, piecesOf } from '../domain/give-way.ts';
 
 /** Smaller responses are sent plain: compressing takes longer than sending the bytes it saves. */
@@ -20,7 +20,7 @@ const zip = promisify(gzip);
 
 /** Sends a value, reduced to what a link may show; compressed if the client accepts that. */
 export async function sendJson(reply: FastifyReply, value: object): Promise<FastifyReply> {
-  const bytes = await toJson(shownTo(reply.request, value));
+  const bytes = await toJson(redactForLink(reply.request, value));
   void reply.type('application/json; charset=utf-8');
   if (bytes.length < LEAST_ZIPPED) return reply.send(bytes);
   void reply.header('Vary', `${String(reply.getHeader('Vary') ?? '')}, Accept-Encoding`.replace(/^, /, ''));

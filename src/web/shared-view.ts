@@ -82,28 +82,29 @@ interface Now {
 export function holdToView(request: FastifyRequest, view: string, now: Now): void {
   const { shared, instance } = request.routeOptions.config;
   const state = readState(view);
-  if (shared === undefined || !isShared(state.view) || !shared.views.includes(state.view)) throw notShown();
+  if (shared === undefined || !isShared(state.view) || !shared.views.includes(state.view))
+    throw outsideView();
   const { accept = '*/*', 'x-wait-for-position': wait } = request.headers;
-  if (wait !== undefined || (accept !== '*/*' && accept !== 'application/json')) throw notShown();
+  if (wait !== undefined || (accept !== '*/*' && accept !== 'application/json')) throw outsideView();
   const { id } = request.params as { readonly id?: string };
-  if (id !== undefined && id !== state.id) throw notShown();
+  if (id !== undefined && id !== state.id) throw outsideView();
   const query = request.query as Readonly<Record<string, string | readonly string[]>>;
   for (const [name, value] of Object.entries(query))
     if (!shared.free.includes(name) && !(typeof value === 'string' && isOfView(name, value, state)))
-      throw notShown();
+      throw outsideView();
   if (instance !== 'parameters') return;
-  if (isEntity(state.view) && 'groupBy' in query && !('ids' in query)) throw notShown();
-  if (shared.compares === true && !('compare' in query)) throw notShown();
-  if (!isInRange(query, state, now, shared.compares === true)) throw notShown();
+  if (isEntity(state.view) && 'groupBy' in query && !('ids' in query)) throw outsideView();
+  if (shared.compares === true && !('compare' in query)) throw outsideView();
+  if (!isInRange(query, state, now, shared.compares === true)) throw outsideView();
 }
 
 /** Reduces an answer to what the request's link may show; returns it whole for other requests. */
-export function shownTo({ key, routeOptions }: FastifyRequest, answer: object): object {
+export function redactForLink({ key, routeOptions }: FastifyRequest, answer: object): object {
   if (key?.link === undefined) return answer;
   const { view } = readState(key.link.view);
   const { shared } = routeOptions.config;
-  if (shared === undefined || !isShared(view)) throw notShown();
-  return shared.shown(answer as never, view);
+  if (shared === undefined || !isShared(view)) throw outsideView();
+  return shared.redact(answer as never, view);
 }
 
 /** Returns true if a parameter agrees with the link's view; `isInRange` checks the ranges. */
@@ -154,9 +155,9 @@ function isInRange(
     const range = rangeOfView(state, ms + later, zone);
     if (range === null) return false;
     if (compare === 'none') return isWithin(asked, range);
-    const shown = [range, beforeOf(range, compare, zone)];
-    const isShown = (wanted: Range): boolean => shown.some((each) => isWithin(wanted, each));
-    return compares ? isWithin(asked, range) && isShown(beforeOf(asked, compare, zone)) : isShown(asked);
+    const ranges = [range, beforeOf(range, compare, zone)];
+    const isInView = (wanted: Range): boolean => ranges.some((each) => isWithin(wanted, each));
+    return compares ? isWithin(asked, range) && isInView(beforeOf(asked, compare, zone)) : isInView(asked);
   });
 }
 
@@ -189,6 +190,6 @@ function isShared(view: string): view is SharedView {
   return (SHARED_VIEWS as readonly string[]).includes(view);
 }
 
-function notShown(): AppError {
+function outsideView(): AppError {
   return new AppError('FORBIDDEN', 'The link shows one view of one instance, and nothing else.');
 }

@@ -12,7 +12,7 @@ import { changesResponseSchema } from '../../src/query/changes/changes-schema.ts
 import { curationsResponseSchema } from '../../src/query/curations/curations-schema.ts';
 import { overviewResponseSchema } from '../../src/query/overview/overview-schema.ts';
 import { queryResponseSchema } from '../../src/query/response-schema.ts';
-import { saidResponseSchema } from '../../src/query/said/said-schema.ts';
+import { textSearchResponseSchema } from '../../src/query/text-search/text-search-schema.ts';
 import { sessionResponseSchema } from '../../src/query/session-schema.ts';
 import { whyResponseSchema } from '../../src/query/why/why-schema.ts';
 import { assistant, CANCEL, CANNOT, COMPLAINT, DONE, THANKS, user } from '../support/conversations.ts';
@@ -89,7 +89,7 @@ describe('a logged session', () => {
     const roles = new Map<string | undefined, string>();
     for (let cursor: string | null | undefined; cursor !== null;) {
       const { elements, pagination } = checked(
-        saidResponseSchema,
+        textSearchResponseSchema,
         await undertone.said(CANNOT.toUpperCase(), { cursor }),
       );
       for (const { dimensions, said } of elements) roles.set(dimensions.session?.id, said.role);

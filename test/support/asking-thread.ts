@@ -15,7 +15,7 @@ if (manner !== 'never starts') {
     seed: 's',
     acceptedAt: 1,
     messages: 2,
-    saidBy: [],
+    authors: [],
   };
   await host.emit({ ...request, bytes: new Uint8Array([7, 8]) });
   const faults: string[] = [];

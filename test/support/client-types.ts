@@ -19,7 +19,7 @@ import { curationsResponseSchema } from '../../src/query/curations/curations-sch
 import { OVERVIEW_METRICS, overviewResponseSchema } from '../../src/query/overview/overview-schema.ts';
 import { queryParameterSchemas } from '../../src/query/parameters.ts';
 import { queryResponseSchema } from '../../src/query/response-schema.ts';
-import { saidResponseSchema } from '../../src/query/said/said-schema.ts';
+import { textSearchResponseSchema } from '../../src/query/text-search/text-search-schema.ts';
 import { sessionResponseSchema } from '../../src/query/session-schema.ts';
 import { subjectLineSchema } from '../../src/query/subject-schema.ts';
 import { WHY_PATHS, whyResponseSchema } from '../../src/query/why/why-schema.ts';
@@ -157,7 +157,7 @@ export function clientTypes(): string {
       'WhyAnswer',
       typeOf(without(answer(whyResponseSchema), ...GROUP_BYS.map((groupBy) => GROUPINGS[groupBy].name))),
     ),
-    declare('SaidAnswer', typeOf(answer(saidResponseSchema))),
+    declare('SaidAnswer', typeOf(answer(textSearchResponseSchema))),
     declare('TranscriptAnswer', typeOf(answer(sessionResponseSchema))),
     declare('NewTopic', typeOf(without(body(newTopicSchema), 'instanceId'))),
     declare('NewTopicAnswer', typeOf(answer(newTopicAnswerSchema))),

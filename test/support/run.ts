@@ -25,9 +25,9 @@ const TOGETHER: readonly {
   {
     name: 'e2e',
     files:
-      /^test\/e2e\/(?:alerts|analysis|auth|changes|client|export|import|ingest|mcp|otlp|overview|query|said|session|steering|subject|why)/,
+      /^test\/e2e\/(?:alerts|analysis|auth|changes|client|export|import|ingest|mcp|otlp|overview|query|session|steering|subject|text-search|why)/,
     // They delete from the stream.
-    last: /(?:said|session)-rules/,
+    last: /(?:text-search|session)-rules/,
   },
   {
     name: 'browser',

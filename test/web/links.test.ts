@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
-import { linkListSchema, madeLinkSchema, shownLinkSchema } from '../../src/contract/links.ts';
+import { linkListSchema, madeLinkSchema, openedLinkSchema } from '../../src/contract/links.ts';
 import { SHARED_CHANGES, SHARED_OVERVIEW } from '../../src/contract/shared.ts';
 import { ROUTES } from '../../src/contract/routes.ts';
 import { SHARED_VIEWS } from '../../src/domain/shared-views.ts';
@@ -72,7 +72,7 @@ const query = (rest: string): string => `/v1/query?instanceId=${INSTANCE}&fields
 describe('a link to a view', () => {
   it('is made by a key, says what it shows, and opens that', async () => {
     const { ask, id } = await linked('?view=topic&range=7d&instance=&id=' + ID);
-    const shown = shownLinkSchema.parse((await ask('/v1/link')).json());
+    const shown = openedLinkSchema.parse((await ask('/v1/link')).json());
     deepEqual(shown, {
       view: `?range=7d&view=topic&id=${ID}`,
       endsAt: new Date(NOON + 30 * 86_400_000).toISOString(),
@@ -110,7 +110,7 @@ describe('a link to a view', () => {
       },
     });
     const { ask } = await linked('view=overview', harness);
-    const { instance } = shownLinkSchema.parse((await ask('/v1/link')).json());
+    const { instance } = openedLinkSchema.parse((await ask('/v1/link')).json());
     deepEqual(instance, { id: INSTANCE, name: 'Shop', timeZone: 'Europe/Berlin' });
   });
 
@@ -435,11 +435,11 @@ describe('a link to a view', () => {
     };
     for (const view of SHARED_VIEWS) {
       const isWhole = view === 'overview' || view === 'changes';
-      deepEqual(SHARED_CHANGES.shown({ ...changes, changes: [...changes.changes] }, view), {
+      deepEqual(SHARED_CHANGES.redact({ ...changes, changes: [...changes.changes] }, view), {
         ...changes,
         changes: isWhole ? changes.changes : [],
       });
-      const shown = SHARED_OVERVIEW.shown(overview, view);
+      const shown = SHARED_OVERVIEW.redact(overview, view);
       deepEqual(
         shown,
         view === 'overview' ? overview : { ...overview, languages: [], outcomes: [] },

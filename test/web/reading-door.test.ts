@@ -8,7 +8,7 @@ import { INSTANCE, PROJECT, SESSION } from './support.ts';
 function doorOf() {
   const answer = (reader: string) => ({ read: async (id: unknown) => ({ reader, id }) });
   const query = {
-    said: { read: async () => ({ reader: 'said' }) },
+    textSearch: { read: async () => ({ reader: 'textSearch' }) },
     sessions: answer('sessions'),
     why: { read: async (groupBy: string, id: string) => ({ reader: groupBy, id }) },
     changes: { read: async () => ({ reader: 'changes' }) },
@@ -26,7 +26,9 @@ function doorOf() {
 describe('a door in this process', () => {
   it('tells the sessions from one session, by the whole path', async () => {
     const door = doorOf();
-    deepEqual(await door.get('/sessions', { instanceId: INSTANCE, said: 'refund' }), { reader: 'said' });
+    deepEqual(await door.get('/sessions', { instanceId: INSTANCE, said: 'refund' }), {
+      reader: 'textSearch',
+    });
     deepEqual(await door.get(`/sessions/${SESSION}`, { instanceId: INSTANCE }), {
       reader: 'sessions',
       id: SESSION,

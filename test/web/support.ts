@@ -248,7 +248,7 @@ export function createHarness(
         };
       },
     },
-    said: {
+    textSearch: {
       async read({ limit }) {
         const searched = { messages: 0, gone: 0, left: 0 };
         return { elements: [], searched, pagination: { limit, next: null }, lastProcessedAt: null };

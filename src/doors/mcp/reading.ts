@@ -6,7 +6,7 @@
 import type { ChangesResponse } from '../../query/changes/changes-schema.ts';
 import type { OverviewResponse } from '../../query/overview/overview-schema.ts';
 import type { QueryResponse } from '../../query/response-schema.ts';
-import type { SaidResponse } from '../../query/said/said-schema.ts';
+import type { TextSearchResponse } from '../../query/text-search/text-search-schema.ts';
 import type { SessionResponse } from '../../query/session-schema.ts';
 import type { WhyPath, WhyResponse } from '../../query/why/why-schema.ts';
 
@@ -57,7 +57,7 @@ export class Reading {
     return this.#get(`/${path}/${id}`, parameters);
   }
 
-  said(parameters: QueryString): Promise<SaidResponse> {
+  textSearch(parameters: QueryString): Promise<TextSearchResponse> {
     return this.#get('/sessions', parameters);
   }
 

@@ -4,7 +4,7 @@
  * Test: test/doors/mcp/tools.test.ts.
  */
 import { z } from 'zod';
-import { AppError, shown } from '../../errors.ts';
+import { AppError, displayText } from '../../errors.ts';
 import { fenced, neutral, neutralised, newNonce } from './data-text.ts';
 import { ToolError, type Tool, type ToolContext } from './tool.ts';
 import { changes } from './tools/changes.ts';
@@ -119,7 +119,7 @@ function argumentsOf({ name, input }: Tool, args: unknown): Record<string, unkno
     const isMissing = !Object.hasOwn(Object(meant) as object, argument);
     return [`${String(argument)} ${isMissing ? 'is required' : issue.message}`];
   });
-  const listed = faults.slice(0, 10).map((fault) => shown(fault));
+  const listed = faults.slice(0, 10).map((fault) => displayText(fault));
   throw new AppError(
     'VALIDATION_ERROR',
     `Wrong arguments: ${listed.join('; ')}. Arguments of ${name}: ${known}.`,

@@ -84,8 +84,8 @@ export class ChangesReader {
       this.#options,
     );
     return {
-      period: shown(period, now),
-      before: shown(before, earlier),
+      period: countedPeriod(period, now),
+      before: countedPeriod(before, earlier),
       changes: changes.slice(0, limit),
       lastProcessedAt: now.lastProcessedAt,
     };
@@ -184,6 +184,6 @@ function ratio(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole;
 }
 
-function shown({ start, end }: Range, { sessions }: Counts): ChangesResponse['period'] {
+function countedPeriod({ start, end }: Range, { sessions }: Counts): ChangesResponse['period'] {
   return { start: formatInstant(start), end: formatInstant(end), sessions };
 }

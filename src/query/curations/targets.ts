@@ -160,10 +160,10 @@ class Names {
   async refuseTaken(entity: CuratedEntity, name: string, id: string | null, hint: string): Promise<void> {
     const { table, words } = ENTITIES[entity];
     const holdsTopics = new Set(
-      [...(await this.#rows('topic')).values()].filter(isShown).map((topic) => topic['cluster']),
+      [...(await this.#rows('topic')).values()].filter(isVisible).map((topic) => topic['cluster']),
     );
     for (const [number, row] of await this.#rows(table)) {
-      if (!isShown(row) || row['id'] === id || folded(row['name'] as string) !== folded(name)) continue;
+      if (!isVisible(row) || row['id'] === id || folded(row['name'] as string) !== folded(name)) continue;
       // A cluster without topics is invisible, and may come back.
       if (entity === 'CLUSTER' && !holdsTopics.has(number)) continue;
       const taken = `There is already a ${words} named "${name}": ${row['id'] as string}.`;
@@ -173,7 +173,7 @@ class Names {
 
   async refuseMoreTopics(): Promise<void> {
     const topics = [...(await this.#rows('topic')).values()];
-    if (topics.filter((row) => row['is_own'] === true && isShown(row)).length < MOST_OWN_TOPICS) return;
+    if (topics.filter((row) => row['is_own'] === true && isVisible(row)).length < MOST_OWN_TOPICS) return;
     const message = `The instance has ${MOST_OWN_TOPICS} topics that people made, and takes no more. Undo one first.`;
     throw new AppError('CONFLICT', message);
   }
@@ -201,7 +201,7 @@ class Names {
 }
 
 /** Returns false for merged and hidden entities. */
-function isShown(row: Row): boolean {
+function isVisible(row: Row): boolean {
   return (row['heir'] ?? null) === null && row['is_hidden'] !== true;
 }
 

@@ -143,7 +143,7 @@ export class WhyReader {
     const read = await texts.read([...new Set([...typical, ...newest].map(({ position }) => position))]);
     if (read.size === 0) return { typical: [], newest: [] };
     const exampleOf = await examples();
-    const shown = (examples: readonly ExampleMessage[]) =>
+    const examplesIn = (examples: readonly ExampleMessage[]) =>
       examples.flatMap(({ position, sessionId, at, micro }) => {
         const found = read.get(position);
         const text = found !== undefined && 'message' in found ? textOf(found.message, exampleOf) : '';
@@ -151,10 +151,10 @@ export class WhyReader {
           ? []
           : [{ micro, wording: { sessionId, position, createdAt: formatInstant(at), text } }];
       });
-    const candidates = shown(typical).map((example) => ({ ...example, text: example.wording.text }));
+    const candidates = examplesIn(typical).map((example) => ({ ...example, text: example.wording.text }));
     return {
       typical: mostTypical(candidates, TYPICAL).map(({ wording }) => wording),
-      newest: shown(newest).map(({ wording }) => wording),
+      newest: examplesIn(newest).map(({ wording }) => wording),
     };
   }
 }

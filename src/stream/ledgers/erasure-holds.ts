@@ -10,7 +10,7 @@ import type { KeyValueBucket, KeyValueWatch } from '../kv/key-value.ts';
 export const HELD_DAYS = 400;
 
 /** The messages of one user in a request; `user` is null for messages that name none. */
-export interface SaidBy {
+export interface RequestAuthor {
   readonly user: string | null;
   /** Earliest event time of these messages, microseconds; Infinity: none has one. */
   readonly earliest: number;
@@ -24,7 +24,7 @@ export interface HeldRequest {
   /** UUID, lower case; null: the request names none, and its session is unknown. */
   readonly instanceId: string | null;
   readonly sessionId: string | undefined;
-  readonly saidBy: readonly SaidBy[];
+  readonly authors: readonly RequestAuthor[];
   /** Microseconds since 1970-01-01 UTC. */
   readonly acceptedAt: number;
 }
@@ -65,15 +65,15 @@ export class ErasureHolds {
    * Returns true if a request brings data from before an erasure. Computes a digest of its session and of each user
    * with old messages, only where an erasure may apply.
    */
-  refuses({ projectId, instanceId: given, sessionId, saidBy, acceptedAt }: HeldRequest): boolean {
+  refuses({ projectId, instanceId: given, sessionId, authors, acceptedAt }: HeldRequest): boolean {
     const held = this.#holds.get(projectId);
     if (held === undefined) return false;
     const since = this.#now().getTime() * 1000 - HELD_DAYS * 86_400_000_000;
-    const said = saidBy.map(({ user, earliest, untimed }) => ({
+    const timed = authors.map(({ user, earliest, untimed }) => ({
       user,
       at: untimed ? Math.min(earliest, acceptedAt) : earliest,
     }));
-    const first = said.reduce((least, { at }) => Math.min(least, at), Infinity);
+    const first = timed.reduce((least, { at }) => Math.min(least, at), Infinity);
     const isHeld = (before: number | undefined, at: number): boolean =>
       before !== undefined && before >= since && at < before;
     for (const [instanceId, { newest, whole, sessions, users }] of held) {
@@ -83,7 +83,7 @@ export class ErasureHolds {
         if (isHeld(sessions.get(this.#digest('SESSION', instanceId, sessionId)), first)) return true;
       }
       if (users.size === 0) continue;
-      for (const { user, at } of said) {
+      for (const { user, at } of timed) {
         if (user === null || !isHeld(newest, at)) continue;
         if (isHeld(users.get(this.#digest('END_USER', instanceId, user)), at)) return true;
       }

@@ -11,7 +11,7 @@ import type { Turns } from '../../domain/turns.ts';
 import { AppError } from '../../errors.ts';
 import { completeRequest, type EncodedRequest } from '../../stream/log/codec.ts';
 import type { Instance, Registry } from '../registry/registry.ts';
-import type { ErasureHolds, SaidBy } from '../../stream/ledgers/erasure-holds.ts';
+import type { ErasureHolds, RequestAuthor } from '../../stream/ledgers/erasure-holds.ts';
 import type { Publisher } from '../../stream/log/group-commit.ts';
 import { claimedId, otherBody, type IdempotencyClaim, type IdempotencyStore } from './idempotency.ts';
 import type { Masker } from './masker.ts';
@@ -99,9 +99,9 @@ export function createAcceptor(parts: AcceptorParts): Acceptor {
       const named = await findNamed(registry, projectId, body);
       const refuseErased = (at: number): void => {
         const { sessionId } = body;
-        const saidBy = saidByAll(body.saidBy, named.instance, masker);
+        const authors = allAuthors(body.authors, named.instance, masker);
         const instanceId = named.instance?.id ?? null;
-        if (holds.refuses({ projectId, instanceId, sessionId, saidBy, acceptedAt: at })) throw wasErased();
+        if (holds.refuses({ projectId, instanceId, sessionId, authors, acceptedAt: at })) throw wasErased();
       };
       refuseErased(clock());
       await publisher.check(completeRequest(body.draft, { ...NOWHERE, projectId, acceptedAt: clock() }));
@@ -137,13 +137,17 @@ async function masked(
 }
 
 /** Returns the authors by their sent ids and by their stored ones: an erasure may name either. */
-function saidByAll(saidBy: readonly SaidBy[], instance: Instance | null, masker: Masker): readonly SaidBy[] {
+function allAuthors(
+  authors: readonly RequestAuthor[],
+  instance: Instance | null,
+  masker: Masker,
+): readonly RequestAuthor[] {
   const masking = instance?.masking;
-  if (instance === null || masking === undefined || masking.userIds === 'asSent') return saidBy;
-  const stored = saidBy.flatMap(({ user, ...said }) =>
-    user === null ? [] : [{ ...said, user: masker.userId(instance.id, user, masking) }],
+  if (instance === null || masking === undefined || masking.userIds === 'asSent') return authors;
+  const stored = authors.flatMap(({ user, ...times }) =>
+    user === null ? [] : [{ ...times, user: masker.userId(instance.id, user, masking) }],
   );
-  return [...saidBy, ...stored];
+  return [...authors, ...stored];
 }
 
 /** The error names neither the session nor the user, so a retry does not reveal who was erased. */

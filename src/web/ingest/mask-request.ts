@@ -191,7 +191,7 @@ function visitedUsers(
   visit: Visit,
 ): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    Object.entries(users).map(([id, told]) => [id, visitedValue(told, visit, undefined, 1)]),
+    Object.entries(users).map(([id, values]) => [id, visitedValue(values, visit, undefined, 1)]),
   );
 }
 
@@ -225,8 +225,8 @@ function visitedValue(value: unknown, visit: Visit, name: string | undefined, de
 }
 
 function userIdsIn({ messages, metadata }: RecordedRequest): string[] {
-  const said = messages.flatMap(({ userId }) => (userId === undefined ? [] : [userId]));
-  return [...new Set([...said, ...Object.keys(metadata?.users ?? {})])];
+  const authors = messages.flatMap(({ userId }) => (userId === undefined ? [] : [userId]));
+  return [...new Set([...authors, ...Object.keys(metadata?.users ?? {})])];
 }
 
 /** Replaces ids in messages and in `metadata.users` alike. */
@@ -236,6 +236,6 @@ function withUserIds(request: RecordedRequest, idOf: (id: string) => string): Re
   );
   const users = request.metadata?.users;
   if (users === undefined) return { ...request, messages };
-  const named = Object.fromEntries(Object.entries(users).map(([id, told]) => [idOf(id), told]));
+  const named = Object.fromEntries(Object.entries(users).map(([id, values]) => [idOf(id), values]));
   return { ...request, messages, metadata: { ...request.metadata, users: named } };
 }

@@ -6,7 +6,7 @@
  */
 import { draftRequest, type RequestDraft } from '../../stream/log/codec.ts';
 import { AppError } from '../../errors.ts';
-import type { SaidBy } from '../../stream/ledgers/erasure-holds.ts';
+import type { RequestAuthor } from '../../stream/ledgers/erasure-holds.ts';
 import { bodyDigest } from './body-digest.ts';
 import { inflate, type ContentEncoding } from './inflate.ts';
 import { parseJson } from './json.ts';
@@ -26,7 +26,7 @@ export interface PreparedRequest {
   readonly instanceName: string | undefined;
   readonly draft: RequestDraft;
   /** The authors of its messages. */
-  readonly saidBy: readonly SaidBy[];
+  readonly authors: readonly RequestAuthor[];
   /** Number of messages in the draft. */
   readonly messages: number;
   /** SHA-256 (hex) of the body; '' unless `keyed`. */
@@ -74,7 +74,7 @@ export function createWriteOut(): (
         messages: body.messages,
         ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
       }),
-      saidBy: saidByIn(body.messages),
+      authors: authorsIn(body.messages),
       messages: body.messages.length,
       digest: options.keyed ? bodyDigest(body) : '',
       warnings,
@@ -83,16 +83,16 @@ export function createWriteOut(): (
 }
 
 /** Returns the authors of messages, with the earliest event time of each. */
-export function saidByIn(
+export function authorsIn(
   messages: readonly { readonly userId?: string | undefined; readonly at?: number | undefined }[],
-): SaidBy[] {
+): RequestAuthor[] {
   const found = new Map<string | null, { user: string | null; earliest: number; untimed: boolean }>();
   for (const { userId, at } of messages) {
     const user = userId ?? null;
-    let said = found.get(user);
-    if (said === undefined) found.set(user, (said = { user, earliest: Infinity, untimed: false }));
-    if (at === undefined) said.untimed = true;
-    else if (at < said.earliest) said.earliest = at;
+    let author = found.get(user);
+    if (author === undefined) found.set(user, (author = { user, earliest: Infinity, untimed: false }));
+    if (at === undefined) author.untimed = true;
+    else if (at < author.earliest) author.earliest = at;
   }
   return [...found.values()];
 }

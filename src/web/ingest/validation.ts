@@ -4,7 +4,7 @@
  * Test: test/web/ingest/request-body.test.ts, test/web/instances-route.test.ts.
  */
 import type { z } from 'zod';
-import { AppError, MAX_DETAILS, shown, type ErrorDetail } from '../../errors.ts';
+import { AppError, MAX_DETAILS, displayText, type ErrorDetail } from '../../errors.ts';
 
 /** Returns the parsed value. Throws AppError VALIDATION_ERROR with at most MAX_DETAILS faults. */
 export function checked<Schema extends z.ZodType>(
@@ -33,7 +33,7 @@ export function checked<Schema extends z.ZodType>(
 /** Makes the error for these faults; a path of '' is the whole body. */
 export function invalidRequest(details: readonly ErrorDetail[], messagesRead = 0): AppError {
   const [first] = details;
-  const where = first === undefined || first.path === '' ? 'The body' : shown(first.path);
+  const where = first === undefined || first.path === '' ? 'The body' : displayText(first.path);
   return new AppError('VALIDATION_ERROR', `The request is not valid: ${where} ${first?.message ?? ''}.`, {
     details,
     messagesRead,

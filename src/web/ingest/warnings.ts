@@ -36,12 +36,12 @@ export function findWarnings(messages: readonly Readonly<Record<string, unknown>
   if (members.size === 0 && roles.size === 0) return NO_WARNINGS;
   const ofRoles = listed(
     roles,
-    (name, messages) => `unknown-role "${shown(name)}" in ${messages}: counted, not analysed`,
+    (name, messages) => `unknown-role "${escapeName(name)}" in ${messages}: counted, not analysed`,
     MAX_ROLES_LENGTH,
   );
   const ofMembers = listed(
     members,
-    (name, messages) => `unknown-member "messages.${shown(name)}" in ${messages}: ignored`,
+    (name, messages) => `unknown-member "messages.${escapeName(name)}" in ${messages}: ignored`,
     MAX_HEADER_LENGTH - ofRoles.length - 2,
   );
   return {
@@ -83,7 +83,7 @@ function listed(
 const MORE_LENGTH = 24;
 
 /** Escapes a name to printable ASCII as JSON does, at most MAX_NAME_LENGTH characters. */
-function shown(name: string): string {
+function escapeName(name: string): string {
   let text = '';
   for (const unit of name.slice(0, MAX_NAME_LENGTH).split('')) {
     const escaped = /[ !#-[\]-~]/.test(unit) ? unit : escape(unit);

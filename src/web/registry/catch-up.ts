@@ -22,7 +22,7 @@ const TIMEOUT_MS = 1000;
 /** Waits for all writes that precede the call. */
 export class CatchUp {
   readonly #options: CatchUpOptions;
-  #told = 0;
+  #delivered = 0;
   readonly #lagging = new Set<() => void>();
   /** The round that has not sent its request yet; new callers share it. */
   #next: Promise<void> | null = null;
@@ -33,14 +33,14 @@ export class CatchUp {
   }
 
   /** Call when the watch has delivered a write; writes are delivered in order. */
-  told(revision: number): void {
-    this.#told = Math.max(this.#told, revision);
+  delivered(revision: number): void {
+    this.#delivered = Math.max(this.#delivered, revision);
     for (const wake of this.#lagging) wake();
   }
 
   /** Call when the watch restarts. */
   reset(): void {
-    this.#told = 0;
+    this.#delivered = 0;
   }
 
   /** Throws AppError SERVICE_UNAVAILABLE when the server is unreachable or the watch lags too far behind. */
@@ -57,7 +57,7 @@ export class CatchUp {
     this.#next = null;
     const newest = await this.#options.newest();
     const deadline = performance.now() + (this.#options.timeoutMs ?? TIMEOUT_MS);
-    while (this.#told < newest) {
+    while (this.#delivered < newest) {
       const left = deadline - performance.now();
       if (left <= 0) throw unavailable('The registry lags behind. Try again.');
       await this.#wait(left);

@@ -78,7 +78,7 @@ export class Keys {
 
   watched(digest: string, value: string | null, revision: number): void {
     this.#take(digest, value);
-    this.#catchUp.told(revision);
+    this.#catchUp.delivered(revision);
   }
 
   #take(digest: string, value: string | null): void {

@@ -48,7 +48,7 @@ export class Tokens<Stored extends Ending> {
   watched(digest: string, value: string | null, revision: number): void {
     if (value === null) this.#known.delete(digest);
     else this.#known.set(digest, { stored: JSON.parse(value) as Stored, revision });
-    this.#catchUp.told(revision);
+    this.#catchUp.delivered(revision);
   }
 
   /** Stores a value under a new token, and removes expired ones. */

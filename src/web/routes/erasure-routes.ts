@@ -50,7 +50,7 @@ export function registerErasureRoutes(
       record: (id) => recordAudit(request, 'ERASE', { instanceId, target: id }),
     });
     reply.header('X-Stream-Position', String(erasure.position));
-    return shown(erasure, backups);
+    return erasureAnswer(erasure, backups);
   });
 
   serve(scope, LIST_ERASURES, async ({ request, parameters: { limit, cursor } }) => {
@@ -62,7 +62,7 @@ export function registerErasureRoutes(
     const page = all.slice(0, limit);
     const next = all.length > limit ? (page.at(-1)?.id ?? null) : null;
     const backups = await erasures.backups.list();
-    return { elements: page.map((erasure) => shown(erasure, backups)), pagination: { limit, next } };
+    return { elements: page.map((erasure) => erasureAnswer(erasure, backups)), pagination: { limit, next } };
   });
 
   serve(scope, READ_ERASURE, async ({ request, id }) => {
@@ -70,12 +70,12 @@ export function registerErasureRoutes(
     const erasure = await erasures.ledger.find(caller.projectId, id);
     if (erasure === null || !seesInstance(caller, erasure.instanceId))
       throw new AppError('NOT_FOUND', `There is no erasure ${id}.`);
-    return shown(erasure, await erasures.backups.list());
+    return erasureAnswer(erasure, await erasures.backups.list());
   });
 }
 
 /** Omits the digest, so that responses do not identify the subject. Lists the backups of now. */
-function shown(erasure: Erasure, backups: readonly Backup[]) {
+function erasureAnswer(erasure: Erasure, backups: readonly Backup[]) {
   const { id, instanceId, kind, state, reason, keyId, requestedAt, doneAt, receipt, fault } = erasure;
   const answer = { id, instanceId, kind, state, reason, requestedBy: keyId, requestedAt, doneAt };
   const counted = receipt === null ? null : { ...receipt, madeFrom: receipt.madeFrom ?? null };

@@ -6,7 +6,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
-import { CHANGES, FIND_SAID, OVERVIEW, READ_SESSION, WHY } from '../../contract/query.ts';
+import { CHANGES, SEARCH_TEXTS, OVERVIEW, READ_SESSION, WHY } from '../../contract/query.ts';
 import { idNameOf, type Route } from '../../contract/route.ts';
 import { CURATIONS } from '../../contract/steering.ts';
 import { inTime } from '../answer-time.ts';
@@ -35,9 +35,9 @@ export interface ReadingRoute {
 }
 
 export function readingRoutes(readers: Readers): readonly ReadingRoute[] {
-  const { said, sessions, why, changes, overview, curations } = readers;
+  const { textSearch, sessions, why, changes, overview, curations } = readers;
   return [
-    reading(FIND_SAID, (parameters, _, caller) => said.read(parameters, caller)),
+    reading(SEARCH_TEXTS, (parameters, _, caller) => textSearch.read(parameters, caller)),
     reading(READ_SESSION, (parameters, id, caller) => sessions.read(id, parameters, caller)),
     ...WHY.map(({ groupBy, route }) =>
       reading(route, (parameters, id, caller) => why.read(groupBy, id, parameters, caller)),

@@ -9,7 +9,7 @@ import { createClaimTurns } from '../../../src/web/ingest/claim-turns.ts';
 import { openIdempotencyStore, type IdempotencyStore } from '../../../src/web/ingest/idempotency.ts';
 import { bodyDigest } from '../../../src/web/ingest/body-digest.ts';
 import { createAcceptor, type Accepted, type AcceptorParts } from '../../../src/web/ingest/acceptor.ts';
-import { saidByIn } from '../../../src/web/ingest/prepared-request.ts';
+import { authorsIn } from '../../../src/web/ingest/prepared-request.ts';
 import { nameIn, type IngestBody } from '../../../src/web/ingest/request-body.ts';
 import { NO_WARNINGS } from '../../../src/web/ingest/warnings.ts';
 import { HELD_DAYS, type ErasureHolds } from '../../../src/stream/ledgers/erasure-holds.ts';
@@ -43,8 +43,8 @@ function openAcceptor(parts: Omit<AcceptorParts, 'turns'>): Acceptor {
       const { projectId, instanceId, sessionId } = body;
       const [draft, digest, instanceName] = [draftRequest(body), bodyDigest(body), nameIn(body)];
       const messages = body.messages.length;
-      const saidBy = saidByIn(body.messages);
-      const prepared = { projectId, instanceId, sessionId, instanceName, draft, saidBy, messages, digest };
+      const authors = authorsIn(body.messages);
+      const prepared = { projectId, instanceId, sessionId, instanceName, draft, authors, messages, digest };
       return acceptor.accept({
         idempotencyKey: undefined,
         ...request,
@@ -364,8 +364,8 @@ describe('acceptor', () => {
           receipt: null,
           fault: null,
         });
-        const saidBy = [{ user: name, earliest: 0, untimed: false }];
-        const early = { projectId, instanceId, sessionId: undefined, saidBy, acceptedAt: 0 };
+        const authors = [{ user: name, earliest: 0, untimed: false }];
+        const early = { projectId, instanceId, sessionId: undefined, authors, acceptedAt: 0 };
         while (!here.holds.refuses(early)) await sleep(5);
       }
       for (const user of ['bea', 'cleo'])
@@ -401,7 +401,7 @@ describe('acceptor', () => {
         receipt: null,
         fault: null,
       });
-      const before = { projectId, instanceId, sessionId: undefined, saidBy: EARLY, acceptedAt: 0 };
+      const before = { projectId, instanceId, sessionId: undefined, authors: EARLY, acceptedAt: 0 };
       if (kind === 'END_USER') while (!here.holds.refuses(before)) await sleep(5);
       else await sleep(200);
       return answer;

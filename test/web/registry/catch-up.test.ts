@@ -11,11 +11,11 @@ describe('catching up', () => {
     const catchUp = new CatchUp({ newest: async () => newest, pauseMs: 0 });
     let done = false;
     const waiting = catchUp.done().then(() => (done = true));
-    catchUp.told(4);
+    catchUp.delivered(4);
     await soon();
     equal(done, false);
     newest = 100;
-    catchUp.told(5);
+    catchUp.delivered(5);
     await waiting;
   });
 

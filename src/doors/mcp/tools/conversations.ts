@@ -8,7 +8,7 @@ import { sessionOutcome } from '../../../domain/groupings.ts';
 import { SESSION_OUTCOMES } from '../../../domain/session-outcomes.ts';
 import { AppError } from '../../../errors.ts';
 import type { QueryResponse } from '../../../query/response-schema.ts';
-import type { SaidResponse } from '../../../query/said/said-schema.ts';
+import type { TextSearchResponse } from '../../../query/text-search/text-search-schema.ts';
 import { cell, joined, table } from '../data-text.ts';
 import { findEntities, findInstance } from '../find.ts';
 import type { KindName } from '../kinds.ts';
@@ -222,7 +222,7 @@ async function searchedFor(
     cursor,
   }: { readonly said: string; readonly went?: string | undefined; cursor?: string | undefined },
 ) {
-  const answer = await reading.said({
+  const answer = await reading.textSearch({
     ...choice,
     said,
     ...(went === undefined ? {} : { minDsat: WENT.badly.minDsat }),
@@ -235,7 +235,7 @@ async function searchedFor(
 
 function rowOf(
   { dimensions: { session }, fields }: QueryResponse['elements'][number],
-  said: SaidResponse['elements'][number]['said'] | null,
+  said: TextSearchResponse['elements'][number]['said'] | null,
 ): Row {
   return {
     id: session?.id ?? '',

@@ -7,7 +7,7 @@ import { isExternalId, UUID_PATTERN } from '../../../domain/ids.ts';
 import { MAX_LABEL_BYTES } from '../../../domain/limits.ts';
 import type { RecordedRequest } from '../../../domain/records.ts';
 import type { Acceptor } from '../../../web/ingest/acceptor.ts';
-import { saidByIn } from '../../../web/ingest/prepared-request.ts';
+import { authorsIn } from '../../../web/ingest/prepared-request.ts';
 import { NO_WARNINGS } from '../../../web/ingest/warnings.ts';
 import type { Registry } from '../../../web/registry/registry.ts';
 import { draftRequest } from '../../../stream/log/codec.ts';
@@ -38,14 +38,14 @@ export function requestOf(
     at: Math.round(Math.min(Math.max(at, MIN_AT), acceptedAt + MAX_AHEAD)),
   }));
   const { bytes } = draftRequest({ messages: drafted, ...metadataOf(name) });
-  const saidBy = saidByIn(drafted);
-  return { projectId, name, seed, acceptedAt, messages: messages.length, saidBy, bytes };
+  const authors = authorsIn(drafted);
+  return { projectId, name, seed, acceptedAt, messages: messages.length, authors, bytes };
 }
 
 /** Stores a request; its seed decides its id. Rejects as Acceptor does. */
 export async function acceptEmitted(
   { acceptor, registry }: { readonly acceptor: Acceptor; readonly registry: IssuesSessions },
-  { projectId, name, seed, acceptedAt, messages, saidBy, bytes }: EmittedRequest,
+  { projectId, name, seed, acceptedAt, messages, authors, bytes }: EmittedRequest,
 ): Promise<void> {
   await acceptor.accept({
     projectId,
@@ -57,7 +57,7 @@ export async function acceptEmitted(
       sessionId: await sessionOf(registry, name),
       instanceName: undefined,
       draft: { bytes, untimed: new Uint32Array() },
-      saidBy,
+      authors,
       messages,
       digest: '',
       warnings: NO_WARNINGS,

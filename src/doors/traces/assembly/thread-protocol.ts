@@ -3,7 +3,7 @@
  *
  * Test: test/doors/traces/assembly/assembly-thread.test.ts.
  */
-import type { SaidBy } from '../../../stream/ledgers/erasure-holds.ts';
+import type { RequestAuthor } from '../../../stream/ledgers/erasure-holds.ts';
 import type { ConversationName } from './records.ts';
 import type { AssembledCounts } from './assembly.ts';
 
@@ -16,7 +16,7 @@ export interface EmittedRequest {
   /** Microseconds. */
   readonly acceptedAt: number;
   readonly messages: number;
-  readonly saidBy: readonly SaidBy[];
+  readonly authors: readonly RequestAuthor[];
   /** Serialised as in RequestDraft. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }

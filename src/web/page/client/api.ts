@@ -6,15 +6,15 @@
 import type { Alert, AlertDetail, NewAlert, NewRule } from '../../../contract/alerts.ts';
 import type { ErasureAnswer, ErasureList } from '../../../contract/erasures.ts';
 import type { Masking } from '../../../domain/masking.ts';
-import type { NewRetention, RetentionAnswer } from '../../../contract/retention.ts';
+import type { NewRetention, ProjectRetentionAnswer, RetentionAnswer } from '../../../contract/retention.ts';
 import type { ChangesResponse } from '../../../query/changes/changes-schema.ts';
 import type { CurationsResponse } from '../../../query/curations/curations-schema.ts';
 import type { OverviewResponse } from '../../../query/overview/overview-schema.ts';
 import type { QueryResponse } from '../../../query/response-schema.ts';
-import type { SaidResponse } from '../../../query/said/said-schema.ts';
+import type { TextSearchResponse } from '../../../query/text-search/text-search-schema.ts';
 import type { SessionResponse } from '../../../query/session-schema.ts';
 import type { WhyResponse } from '../../../query/why/why-schema.ts';
-import type { LinkList, MadeLink as Made, ShownLink as Shown } from '../../../contract/links.ts';
+import type { LinkList, MadeLink as Made, OpenedLink as Opened } from '../../../contract/links.ts';
 import { LINK_HEADER } from '../../../domain/shared-views.ts';
 import { PAGE_HEADER, SIGN_IN_PATH } from '../../../domain/page-sign-in.ts';
 import { undeceiving } from '../../../domain/printable.ts';
@@ -28,16 +28,16 @@ export type {
   NewAlert,
   OverviewResponse,
   QueryResponse,
-  SaidResponse,
+  TextSearchResponse,
   SessionResponse,
   WhyResponse,
 };
 export type Erasure = ErasureAnswer;
 /** Single messages cannot be erased on the page. */
 export type ErasableKind = Exclude<Erasure['kind'], 'MESSAGES'>;
-export type { Masking, RetentionAnswer };
+export type { Masking, ProjectRetentionAnswer, RetentionAnswer };
 export type MadeLink = Made;
-export type ShownLink = Shown;
+export type OpenedLink = Opened;
 export type ListedLink = LinkList['elements'][number];
 export type Row = QueryResponse['elements'][number];
 
@@ -268,11 +268,11 @@ export const api = {
   why: (kind: Exclude<EntityKind, 'signal'>, id: string, parameters: Parameters, signal?: AbortSignal) =>
     ask<WhyResponse>(`${WHY_PATHS[kind]}/${id}`, parameters, signal),
   textSearch: (parameters: Parameters, signal?: AbortSignal) =>
-    ask<SaidResponse>('sessions', parameters, signal),
+    ask<TextSearchResponse>('sessions', parameters, signal),
   session: (id: string, parameters: Parameters, signal?: AbortSignal) =>
     ask<SessionResponse>(`sessions/${id}`, parameters, signal),
   /** Returns the link that the page uses. */
-  link: (signal?: AbortSignal) => ask<ShownLink>('link', {}, signal),
+  link: (signal?: AbortSignal) => ask<OpenedLink>('link', {}, signal),
   links: (signal?: AbortSignal) => ask<LinkList>('links', {}, signal),
   makeLink: async (instanceId: string, view: string, days: number) =>
     answerOf<MadeLink>(await post('links', { instanceId, view, days })),
@@ -306,6 +306,14 @@ export const api = {
     ask<RetentionAnswer>(`instances/${instanceId}/retention`, {}, signal),
   setRetention: (instanceId: string, retention: NewRetention) =>
     put<RetentionAnswer>(`instances/${instanceId}/retention`, retention),
+  /** Gives up the instance's own days, so that the project's hold. */
+  resetRetention: async (instanceId: string) => {
+    const init = { method: 'DELETE' };
+    const path = `instances/${instanceId}/retention`;
+    return answerOf<RetentionAnswer>(await send(path, {}, 'application/json', undefined, init));
+  },
+  projectRetention: (signal?: AbortSignal) => ask<ProjectRetentionAnswer>('retention', {}, signal),
+  setProjectRetention: (retention: NewRetention) => put<ProjectRetentionAnswer>('retention', retention),
   masking: (instanceId: string, signal?: AbortSignal) =>
     ask<Masking>(`instances/${instanceId}/masking`, {}, signal),
   setMasking: (instanceId: string, masking: Masking) =>

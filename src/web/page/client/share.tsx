@@ -5,7 +5,7 @@
  */
 import { useEffect, useState } from 'preact/hooks';
 import { SHARED_VIEWS } from '../../../domain/shared-views.ts';
-import { api, type ListedLink, type MadeLink, type ShownLink } from './api.ts';
+import { api, type ListedLink, type MadeLink, type OpenedLink } from './api.ts';
 import { ChangesPage } from './changes.tsx';
 import { Lines } from './connect.tsx';
 import { Dialog } from './dialog.tsx';
@@ -161,7 +161,7 @@ export function SharedPage() {
   return value === null ? <Waiting /> : <SharedView link={value} />;
 }
 
-function SharedView({ link: { view, instance, endsAt } }: { readonly link: ShownLink }) {
+function SharedView({ link: { view, instance, endsAt } }: { readonly link: OpenedLink }) {
   // Set first, because everything below computes with it.
   showTimesIn(instance.timeZone);
   const version = useMinutes();

@@ -4,7 +4,7 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import { useEffect, useState } from 'preact/hooks';
-import { api, type ApiError, type SaidResponse } from './api.ts';
+import { api, type ApiError, type TextSearchResponse } from './api.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { conversationParameters, filtersOf } from './filters.ts';
 import { formatCount, formatInstant } from './format.ts';
@@ -12,7 +12,7 @@ import { useNavigation } from './hooks.ts';
 import { Fault, Go, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
 
-type Found = SaidResponse['elements'][number];
+type Found = TextSearchResponse['elements'][number];
 
 interface Search {
   readonly found: readonly Found[];

@@ -1,7 +1,7 @@
 import { equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { finderOf } from '../../../src/query/said/excerpt.ts';
+import { finderOf } from '../../../src/query/text-search/excerpt.ts';
 import { fold } from '../../../src/reader/document/normalise.ts';
 import { describedPump, tooSlow } from '../../support/linear-time.ts';
 

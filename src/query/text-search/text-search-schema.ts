@@ -1,7 +1,7 @@
 /**
  * The parameters and the answer of GET /v1/sessions, which searches texts.
  *
- * Test: test/e2e/said-rules.test.ts.
+ * Test: test/e2e/text-search-rules.test.ts.
  */
 import { z } from 'zod';
 import { GROUPINGS } from '../../domain/groupings.ts';
@@ -13,7 +13,7 @@ import { queryResponseSchema } from '../response-schema.ts';
 const count = z.int().min(0);
 
 /** The place up to which a search has come. */
-export interface SaidPlace {
+export interface TextSearchPlace {
   /** Messages at later positions are left out on all pages, so that pages stay consistent. */
   readonly until: number;
   /** Newest position, up to `until`, of the session that was searched last. */
@@ -24,13 +24,13 @@ export interface SaidPlace {
 
 const CURSOR = /^(\d{1,16})\.(\d{1,16})\.(\d{1,16})$/;
 
-export function writeSaidPlace({ until, newest, position }: SaidPlace): string {
+export function writeTextSearchPlace({ until, newest, position }: TextSearchPlace): string {
   return `${until}.${newest}.${position}`;
 }
 
 const cursor = z
   .string()
-  .transform((text, context): SaidPlace => {
+  .transform((text, context): TextSearchPlace => {
     const [until, newest, position] = (CURSOR.exec(text) ?? []).slice(1).map(Number);
     if (until !== undefined && newest !== undefined && position !== undefined)
       return { until, newest, position };
@@ -66,7 +66,7 @@ const CHOOSING = queryParameterSchemas.pick({
   minMessages: true,
 }).shape;
 
-export const saidParameterSchemas = z.strictObject({
+export const textSearchParameterSchemas = z.strictObject({
   ...CHOOSING,
   said: z
     .string()
@@ -88,11 +88,11 @@ export const saidParameterSchemas = z.strictObject({
     .describe('Where to go on: pagination.next of the page before. Left out: at the newest messages.'),
 });
 
-export type SaidParameters = z.output<typeof saidParameterSchemas>;
+export type TextSearchParameters = z.output<typeof textSearchParameterSchemas>;
 
 const element = queryResponseSchema.shape.elements.element;
 
-export const saidResponseSchema = z.strictObject({
+export const textSearchResponseSchema = z.strictObject({
   elements: z
     .array(
       element.extend({
@@ -128,4 +128,4 @@ export const saidResponseSchema = z.strictObject({
   lastProcessedAt: queryResponseSchema.shape.lastProcessedAt,
 });
 
-export type SaidResponse = z.output<typeof saidResponseSchema>;
+export type TextSearchResponse = z.output<typeof textSearchResponseSchema>;

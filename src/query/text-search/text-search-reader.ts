@@ -2,7 +2,7 @@
  * Finds the sessions with a message that contains a text. It reads texts from the stream, the only place that holds
  * them, session by session: sessions and their messages newest first. So each session is found once, on whatever page.
  *
- * Test: test/e2e/said-rules.test.ts, test/query/said/said-reader.test.ts.
+ * Test: test/e2e/text-search-rules.test.ts, test/query/text-search/text-search-reader.test.ts.
  */
 import { KINDS } from '../../domain/kinds.ts';
 import { piecesOf } from '../../domain/give-way.ts';
@@ -19,9 +19,14 @@ import { filteredRows } from '../plan.ts';
 import type { ReadMessage } from '../session-reader.ts';
 import { Statement, type Plan } from '../statement.ts';
 import { finderOf, type Fold } from './excerpt.ts';
-import { writeSaidPlace, type SaidParameters, type SaidPlace, type SaidResponse } from './said-schema.ts';
+import {
+  writeTextSearchPlace,
+  type TextSearchParameters,
+  type TextSearchPlace,
+  type TextSearchResponse,
+} from './text-search-schema.ts';
 
-export interface SaidReaderOptions extends AnswerOptions {
+export interface TextSearchReaderOptions extends AnswerOptions {
   /** Returns the reader of the shard that holds an instance (UUID). */
   readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
   /**
@@ -67,14 +72,14 @@ interface Searched {
   /** Messages not searched yet. */
   readonly left: number;
   /** Null when the search is complete. */
-  readonly next: SaidPlace | null;
+  readonly next: TextSearchPlace | null;
 }
 
-export class SaidReader {
-  readonly #options: SaidReaderOptions;
+export class TextSearchReader {
+  readonly #options: TextSearchReaderOptions;
   readonly #listed: number;
 
-  constructor(options: SaidReaderOptions) {
+  constructor(options: TextSearchReaderOptions) {
     this.#options = options;
     this.#listed = options.listed ?? LISTED;
   }
@@ -83,7 +88,7 @@ export class SaidReader {
    * The caller checks that the instance exists. Throws AppError VALIDATION_ERROR for a text without letters, digits and
    * signs, SERVICE_UNAVAILABLE while the views or the texts cannot be read.
    */
-  read(parameters: SaidParameters, caller = ''): Promise<SaidResponse> {
+  read(parameters: TextSearchParameters, caller = ''): Promise<TextSearchResponse> {
     const find = finderOf(parameters.said, this.#options.fold);
     if (find === null) {
       const message = 'must have a letter, a digit or a sign';
@@ -99,10 +104,10 @@ export class SaidReader {
 
   async #answer(
     snapshot: Snapshot,
-    { limit, cursor }: SaidParameters,
+    { limit, cursor }: TextSearchParameters,
     query: QueryParameters,
     find: (content: string) => string | null,
-  ): Promise<SaidResponse> {
+  ): Promise<TextSearchResponse> {
     const row = await readInstanceRow(snapshot, query.instanceId);
     const instance = row === undefined ? null : (row['instance'] as number);
     const places = instance === null ? null : await this.#placesOf(snapshot, query, instance);
@@ -116,7 +121,7 @@ export class SaidReader {
       elements,
       searched: { messages, gone, left },
       // If nothing is left, the next page would be empty.
-      pagination: { limit, next: next === null || left === 0 ? null : writeSaidPlace(next) },
+      pagination: { limit, next: next === null || left === 0 ? null : writeTextSearchPlace(next) },
       lastProcessedAt,
     };
   }
@@ -126,18 +131,23 @@ export class SaidReader {
     places: Places,
     find: (content: string) => string | null,
     limit: number,
-    cursor: SaidPlace | null,
+    cursor: TextSearchPlace | null,
   ): Promise<Searched> {
     const { texts, now } = this.#options;
     const most = this.#listed;
     const endsAt = now() + BUDGET_MS;
     const found: Found[] = [];
-    const list = async (from: SaidPlace | null): Promise<readonly Place[]> => {
+    const list = async (from: TextSearchPlace | null): Promise<readonly Place[]> => {
       const plan = places(from);
       return (await snapshot.all(plan.sql, plan)) as unknown as readonly Place[];
     };
     /** Counts the messages left to search. `done`: number of the session that is finished. */
-    const left = async (listed: readonly Place[], place: number, done: number, at: SaidPlace | null) => {
+    const left = async (
+      listed: readonly Place[],
+      place: number,
+      done: number,
+      at: TextSearchPlace | null,
+    ) => {
       if (listed.length === most && listed.at(-1)?.session === done) return (await list(at))[0]?.behind ?? 0;
       const rest = listed.slice(place).filter(({ session }) => session !== done).length;
       return (listed[0]?.behind ?? 0) - listed.length + rest;
@@ -211,7 +221,7 @@ order by newest desc, position desc limit ${this.#listed}`);
     snapshot: Snapshot,
     query: QueryParameters,
     found: readonly Found[],
-  ): Promise<Pick<SaidResponse, 'elements' | 'lastProcessedAt'>> {
+  ): Promise<Pick<TextSearchResponse, 'elements' | 'lastProcessedAt'>> {
     const numbers = found.map(({ session }) => session).join(', ') || 'null';
     const rows = await snapshot.all(
       `select session, id::varchar as id from @session where session in (${numbers})`,
@@ -230,15 +240,15 @@ order by newest desc, position desc limit ${this.#listed}`);
       lastProcessedAt,
       elements: found.flatMap(({ session, position, message, excerpt }) => {
         const element = byId.get(idOf.get(session));
-        const said = { position, role: message.role, createdAt: formatInstant(message.at), excerpt };
-        return element === undefined ? [] : [{ ...element, said }];
+        const match = { position, role: message.role, createdAt: formatInstant(message.at), excerpt };
+        return element === undefined ? [] : [{ ...element, said: match }];
       }),
     };
   }
 }
 
 /** Plans the list of messages after a place, newest first. */
-type Places = (at: SaidPlace | null) => Plan;
+type Places = (at: TextSearchPlace | null) => Plan;
 
 /** Larger than any position. */
 const LAST = Number.MAX_SAFE_INTEGER;

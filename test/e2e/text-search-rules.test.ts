@@ -3,7 +3,10 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { POSITIONS_PER_ENTRY } from '../../src/domain/records.ts';
-import { saidResponseSchema, type SaidResponse } from '../../src/query/said/said-schema.ts';
+import {
+  textSearchResponseSchema,
+  type TextSearchResponse,
+} from '../../src/query/text-search/text-search-schema.ts';
 import { openConnection } from '../../src/stream/connection.ts';
 import { CONVERSATIONS_STREAM } from '../../src/stream/subjects.ts';
 import { Client, faultOf, pathsOf, toSearch, type Parameters } from '../support/client.ts';
@@ -20,10 +23,10 @@ before(async () => {
 });
 after(() => service?.stop());
 
-async function search(parameters: Parameters): Promise<SaidResponse> {
+async function search(parameters: Parameters): Promise<TextSearchResponse> {
   const { status, body } = await client.send(`/v1/sessions?${toSearch(parameters)}`);
   equal(status, 200, JSON.stringify(body));
-  return saidResponseSchema.parse(body);
+  return textSearchResponseSchema.parse(body);
 }
 
 describe('a search in what was said', () => {

@@ -1,8 +1,11 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { MessageFact } from '../../../src/domain/facts.ts';
-import { SaidReader } from '../../../src/query/said/said-reader.ts';
-import { saidParameterSchemas, type SaidResponse } from '../../../src/query/said/said-schema.ts';
+import { TextSearchReader } from '../../../src/query/text-search/text-search-reader.ts';
+import {
+  textSearchParameterSchemas,
+  type TextSearchResponse,
+} from '../../../src/query/text-search/text-search-schema.ts';
 import type { ReadMessage } from '../../../src/query/session-reader.ts';
 import { fold } from '../../../src/reader/document/normalise.ts';
 import { openFixture, uuid, VIEWS, type Fixture } from '../../support/fold.ts';
@@ -55,21 +58,21 @@ describe('a search in what was said', () => {
   after(() => fixture.close());
 
   let listed = 60_000;
-  const search = (parameters: Readonly<Record<string, string>>): Promise<SaidResponse> =>
-    new SaidReader({
+  const search = (parameters: Readonly<Record<string, string>>): Promise<TextSearchResponse> =>
+    new TextSearchReader({
       views: VIEWS,
       readerOf: () => fixture.reader,
       texts,
       fold,
       now: () => clock,
       listed,
-    }).read(saidParameterSchemas.parse({ instanceId: uuid(1, 1), said: 'kettle', ...parameters }));
+    }).read(textSearchParameterSchemas.parse({ instanceId: uuid(1, 1), said: 'kettle', ...parameters }));
 
   /** All pages, and what they counted together. */
   async function searchAll(
     parameters: Readonly<Record<string, string>>,
-  ): Promise<{ pages: SaidResponse[]; found: (readonly [session: string, position: number])[] }> {
-    const pages: SaidResponse[] = [];
+  ): Promise<{ pages: TextSearchResponse[]; found: (readonly [session: string, position: number])[] }> {
+    const pages: TextSearchResponse[] = [];
     for (
       let cursor: string | null | undefined;
       cursor !== null;
@@ -99,7 +102,7 @@ describe('a search in what was said', () => {
       );
   }
 
-  const looked = (pages: readonly SaidResponse[]): number =>
+  const looked = (pages: readonly TextSearchResponse[]): number =>
     pages.reduce((sum, { searched }) => sum + searched.messages, 0);
 
   /** Messages behind a cursor, by a search that finds nothing and looks at all of them. */
@@ -196,7 +199,7 @@ describe('a search in what was said', () => {
     await fixture.publish();
     const found = first.elements.map(({ dimensions }) => dimensions.session?.id);
     for (let cursor = first.pagination.next; cursor !== null;) {
-      const page: SaidResponse = await search({ limit: '3', cursor });
+      const page: TextSearchResponse = await search({ limit: '3', cursor });
       found.push(...page.elements.map(({ dimensions }) => dimensions.session?.id));
       cursor = page.pagination.next;
     }
@@ -229,7 +232,10 @@ describe('a search in what was said', () => {
       { limit: '101' },
       { limit: '0' },
     ])
-      equal(saidParameterSchemas.safeParse({ instanceId: uuid(1, 1), said: 'a', ...wrong }).success, false);
+      equal(
+        textSearchParameterSchemas.safeParse({ instanceId: uuid(1, 1), said: 'a', ...wrong }).success,
+        false,
+      );
   });
 
   it('answers an instance without messages', async () => {

@@ -2,7 +2,7 @@
  * Finds a text in messages and cuts excerpts around it. Folding a text and finding a match take time in proportion to
  * its length.
  *
- * Test: test/query/said/excerpt.test.ts.
+ * Test: test/query/text-search/excerpt.test.ts.
  */
 
 /** Normalizes a text, so that texts which people take for the same become equal; linear in its length. */
@@ -17,8 +17,8 @@ const PIECE = 2048;
  * Returns a function that finds the text and returns an excerpt, or null if the message lacks it. Null if the text
  * folds to ''.
  */
-export function finderOf(said: string, fold: Fold): ((content: string) => string | null) | null {
-  const needle = fold(said);
+export function finderOf(text: string, fold: Fold): ((content: string) => string | null) | null {
+  const needle = fold(text);
   if (needle === '') return null;
   return (content) => (fold(content).includes(needle) ? excerptOf(content, needle, fold) : null);
 }
@@ -27,11 +27,11 @@ function excerptOf(content: string, needle: string, fold: Fold): string {
   const { start, end } = placeOf(content, needle, fold);
   const from = Math.max(0, start - AROUND);
   const to = Math.min(content.length, end + AROUND);
-  const shown = content
+  const cut = content
     .slice(from, to)
     .replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
     .replaceAll(/\s+/g, ' ');
-  return `${from > 0 ? '…' : ''}${shown.toWellFormed().trim()}${to < content.length ? '…' : ''}`;
+  return `${from > 0 ? '…' : ''}${cut.toWellFormed().trim()}${to < content.length ? '…' : ''}`;
 }
 
 /** Finds the first match. A match that is longer than a piece, because of marks or spaces, is placed at the start. */
