@@ -1,7 +1,7 @@
 /**
  * Sends many concurrent requests to the server over one subscription.
  *
- * Test: test/web/registry/registry.test.ts.
+ * Test: test/stream/kv/requests.test.ts, test/web/registry/registry.test.ts.
  */
 import { createInbox, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 import type { StreamConnection } from '../connection.ts';
@@ -58,7 +58,11 @@ export class Requests {
   }
 
   #answered(fault: Error | null, message: Msg): void {
-    if (fault !== null) return this.#rejectAll(fault);
+    if (fault !== null) {
+      // The server refused the subscription, which is gone: no request gets an answer. The next one subscribes anew.
+      this.#subscribed = false;
+      return this.#rejectAll(fault);
+    }
     const token = message.subject.slice(this.#inbox.length + 1);
     const pending = this.#pending.get(token);
     if (pending === undefined) return;
