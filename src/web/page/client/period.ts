@@ -17,8 +17,6 @@ export interface Period {
   readonly granularity: 'HOUR' | 'DAY' | 'WEEK' | 'MONTH';
   /** Buckets of small charts, a few dozen at most; not selectable. */
   readonly coarse: Period['granularity'];
-  /** Offset of the period before, milliseconds, as in GET /v1/changes; null without a comparison. */
-  readonly shiftMs: number | null;
   /** Name of the period before: `period before`, `2 weeks before`. */
   readonly earlier: string;
   /** True if it ends in the future, so its last bucket is not over. */
@@ -26,8 +24,6 @@ export interface Period {
   /** A key that identifies the period. */
   readonly name: string;
 }
-
-const WEEK_MS = 7 * 86_400_000;
 
 /** Returns the selected buckets if the range allows them. */
 function granularityOf(
@@ -52,7 +48,6 @@ export function usePeriod(): Period {
       coarse: 'MONTH',
       isOpen: false,
       granularity,
-      shiftMs: null,
       earlier: '',
       name: `${instance} all ${granularity}`,
     };
@@ -65,7 +60,6 @@ export function usePeriod(): Period {
     granularity,
     coarse: range.granularity,
     isOpen: Date.parse(range.end) > clockNow(),
-    shiftMs: compare === 'none' ? null : earlier.weeks * WEEK_MS,
     earlier: earlier.name,
     name: `${instance} ${range.start} ${range.end} ${zoneName()} ${compare} ${granularity}`,
   };
