@@ -4,6 +4,7 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { roleOf } from '../../../domain/records.ts';
 import { api, type ApiError, type SessionResponse } from './api.ts';
 import { conversationParameters, filtersOf } from './filters.ts';
 import { languageName, formatCount, formatInstant } from './format.ts';
@@ -186,10 +187,6 @@ const GONE = {
   UNREADABLE: 'The text cannot be read: its entry in the stream is damaged.',
 } as const;
 
-const USER_ROLES = new Set(
-  'user human customer end_user end-user enduser client visitor guest contact'.split(' '),
-);
-
 /** A shorter message is an answer or a greeting. */
 const FEWEST_WORDS = 3;
 const words = new Intl.Segmenter(undefined, { granularity: 'word' });
@@ -205,7 +202,7 @@ function mayAsk({ content, signals, repeatedRequest }: Message): boolean {
 
 function TranscriptMessage({ message }: { readonly message: Message }) {
   const { role, content, gone, createdAt, topic, signals, gap, repeatedRequest } = message;
-  const isUser = role !== null && USER_ROLES.has(role.toLowerCase());
+  const isUser = role !== null && roleOf(role) === 'user';
   return (
     <li class={isUser ? 'said user' : 'said'} id={`m${message.position}`}>
       <p class="who">
