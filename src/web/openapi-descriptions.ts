@@ -4,8 +4,8 @@
  * Test: test/web/docs-content.test.ts.
  */
 
-/** A part of the OpenAPI document: plain JSON. */
-type Json = { readonly [member: string]: unknown };
+/** A JSON Schema or a part of the OpenAPI document: plain JSON. */
+export type Json = { readonly [member: string]: unknown };
 
 /**
  * Descriptions by the end of a member's path; the longest match applies. A description in the schema itself comes

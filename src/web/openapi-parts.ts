@@ -5,10 +5,7 @@
  */
 import { z } from 'zod';
 import type { AnswerHeader, RequestHeader } from '../contract/route.ts';
-import { describeMembers } from './openapi-descriptions.ts';
-
-/** A JSON Schema or a part of the OpenAPI document: plain JSON. */
-export type Json = { readonly [member: string]: unknown };
+import { describeMembers, type Json } from './openapi-descriptions.ts';
 
 /** Omits the pattern of UUIDs, which would lose its ignore-case flag in JSON Schema; `format: uuid` suffices. */
 export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {

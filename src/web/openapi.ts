@@ -14,6 +14,7 @@ import {
 } from '../contract/route.ts';
 import { ROUTES } from '../contract/routes.ts';
 import { SERVICE_VERSION } from '../domain/service-version.ts';
+import type { Json } from './openapi-descriptions.ts';
 import {
   ANSWER_HEADERS,
   namedSchema,
@@ -22,7 +23,6 @@ import {
   REQUEST_HEADERS,
   errorAnswers,
   schemaOf,
-  type Json,
 } from './openapi-parts.ts';
 
 /** The route groups that the process serves. */
