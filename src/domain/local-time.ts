@@ -5,7 +5,7 @@
  * Test: test/domain/local-time.test.ts, test/view-laws.test.ts.
  */
 import { DateTime, IANAZone } from 'luxon';
-import type { Granularity } from './time.ts';
+import { DATE, HOUR_MICROS, type Granularity } from './time.ts';
 
 /** A counted span: from `start` up to, not including, `end`, in microseconds. */
 export interface LocalBucket {
@@ -19,8 +19,6 @@ export interface LocalBucket {
 export function isTimeZone(name: string): boolean {
   return IANAZone.isValidZone(name);
 }
-
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Returns the first instant of a `YYYY-MM-DD` day in a zone, microseconds; null if the text is no valid date. */
 export function startOfDate(text: string, zone: string): number | null {
@@ -106,7 +104,6 @@ export function hasWholeHours(
 /** 200 years. */
 const MOST_MONTHS = 2400;
 
-const HOUR_MICROS = 3_600_000_000;
 const MONTH_MICROS = 31 * 24 * HOUR_MICROS;
 const UNIT = { HOUR: 'hour', DAY: 'day', WEEK: 'week', MONTH: 'month' } as const;
 

@@ -33,7 +33,8 @@ export function parseInstant(text: string): number | null {
   return date.getTime() * 1000 + Number((match[7] ?? '').slice(0, 6).padEnd(6, '0'));
 }
 
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
+/** A date as text: `YYYY-MM-DD`. */
+export const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const WITH_OFFSET = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}[\d:.]*)(?:Z|([+-])(\d{2}):?(\d{2}))$/;
 
 /**
@@ -60,7 +61,7 @@ export function formatInstant(micros: number): string {
   return rest === 0 ? text : `${text.slice(0, -1)}${String(rest).padStart(3, '0')}Z`;
 }
 
-const HOUR_MICROS = 3_600_000_000;
+export const HOUR_MICROS = 3_600_000_000;
 export const DAY_MICROS = 24 * HOUR_MICROS;
 /** Weeks start on Monday; 1970-01-01 was a Thursday. */
 const FIRST_MONDAY = 4 * DAY_MICROS;
