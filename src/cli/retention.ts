@@ -1,12 +1,12 @@
 /**
- * `npm run retention`: shows and sets how long an instance keeps conversations.
+ * `npm run retention`: shows and sets how long projects and their instances keep conversations.
  *
  * Test: test/cli/retention.test.ts.
  */
 import { UUID_PATTERN } from '../domain/ids.ts';
-import { KEPT_FOR_EVER, type Retention } from '../domain/retention.ts';
+import { instancesBelow, KEPT_FOR_EVER, periodsBelow, type Retention } from '../domain/retention.ts';
 import { SetupError } from '../errors.ts';
-import { openRegistry } from '../web/registry/registry.ts';
+import { openRegistry, type Registry } from '../web/registry/registry.ts';
 import { Retentions } from '../stream/ledgers/retentions.ts';
 import { action, runCommand, UsageError, type Work } from './command.ts';
 import { onStream } from './nats-access.ts';
@@ -14,7 +14,12 @@ import { tableOf } from './table.ts';
 
 const USAGE = `Usage:
   npm run retention -- show
-  npm run retention -- set --instance UUID [--text-days N] [--people-days N] [--count-days N] [--keep-at-least-days N]
+  npm run retention -- set --project NAME|--instance UUID [--text-days N] [--people-days N] [--count-days N]
+      [--keep-at-least-days N]
+  npm run retention -- unset --project NAME|--instance UUID
+
+Days of a project hold for all its instances that have none of their own, also for those that are made later; "unset"
+gives days up. --keep-at-least-days of a project is a floor for its instances, too.
 
 Of conversations of which nothing was said for --text-days, texts, titles, summaries and quotes go, and every number
 stays. Users who said nothing for --people-days get names that lead to nobody. After --count-days, messages no longer
@@ -32,71 +37,128 @@ function daysOf(name: string, given: string | undefined): number | null {
   return days;
 }
 
-function onRetentions(
-  work: (opened: {
-    readonly retentions: Retentions;
-    readonly find: (id: string) => Promise<object | null>;
-  }) => Promise<void>,
-): Work {
+interface Opened {
+  readonly retentions: Retentions;
+  readonly registry: Registry;
+}
+
+function onRetentions(work: (opened: Opened) => Promise<void>): Work {
   return onStream(async (connection, config) => {
     const options = { replicas: config.streamReplicas };
     const registry = await openRegistry(connection, options);
     try {
       await registry.whenReady();
-      const retentions = await Retentions.open(connection, options);
-      await work({ retentions, find: (id) => registry.findInstance(id) });
+      await work({ retentions: await Retentions.open(connection, options), registry });
     } finally {
       await registry.close();
     }
   });
 }
 
-const shown = (days: number | null): string => (days === null ? 'for ever' : `${days}`);
+const OWNER = { project: { type: 'string' }, instance: { type: 'string' } } as const;
+type Owner = Readonly<Partial<Record<keyof typeof OWNER, string | undefined>>>;
+
+/** Creates work that sets days of a project or an instance; null gives them up. */
+function setting({ project: name, instance }: Owner, retention: Retention | null): Work {
+  if ((name === undefined) === (instance === undefined))
+    throw new UsageError('Name either --project or --instance.');
+  if (instance !== undefined && !UUID_PATTERN.test(instance))
+    throw new UsageError('--instance takes a UUID.');
+  return onRetentions(async (opened) => {
+    if (name === undefined) await setOfInstance(opened, instance!.toLowerCase(), retention);
+    else await setOfProject(opened, name.trim(), retention ?? KEPT_FOR_EVER);
+    const { textDays, peopleDays, countDays } = retention ?? {};
+    const line = `texts: ${shown(textDays)}; names: ${shown(peopleDays)}; messages: ${shown(countDays)} (days)`;
+    process.stdout.write(`${retention === null ? 'No days of its own are set.' : line}\n`);
+  });
+}
+
+async function setOfInstance(
+  { retentions, registry }: Opened,
+  id: string,
+  retention: Retention | null,
+): Promise<void> {
+  const instance = await registry.findInstance(id);
+  if (instance === null) throw new SetupError(`There is no instance ${id}.`);
+  const floor = (await retentions.ofProject(instance.projectId))?.keepAtLeastDays ?? null;
+  if (periodsBelow(retention ?? KEPT_FOR_EVER, floor).length > 0)
+    throw new SetupError(`No days may be less than those that the project has to keep at least, ${floor}.`);
+  await retentions.setRetention(id, retention);
+}
+
+async function setOfProject(
+  { retentions, registry }: Opened,
+  name: string,
+  retention: Retention,
+): Promise<void> {
+  const project = await registry.findProjectByName(name);
+  if (project === null) throw new SetupError(`There is no project ${name}.`);
+  const below = await instancesBelow(retention, await retentions.retained(), {
+    projectId: project.id,
+    projectOf: async (id) => (await registry.findInstance(id))?.projectId ?? null,
+  });
+  if (below !== '')
+    throw new SetupError(
+      `These instances have days of their own that are less than ${retention.keepAtLeastDays}: ${below}. Set theirs first.`,
+    );
+  await retentions.setOfProject({
+    projectId: project.id,
+    retention,
+    setAt: new Date().toISOString(),
+  });
+}
+
+const shown = (days: number | null = null): string => (days === null ? 'for ever' : `${days}`);
+
+function cellsOf({ textDays, peopleDays, countDays, keepAtLeastDays }: Retention): string[] {
+  return [textDays, peopleDays, countDays, keepAtLeastDays].map(shown);
+}
 
 const actions = {
   show: action({
     read: () =>
-      onRetentions(async ({ retentions }) => {
+      onRetentions(async ({ retentions, registry }) => {
+        const names = new Map((await registry.listProjects()).map(({ id, name }) => [id, name]));
         const runs = new Map((await retentions.list()).map((run) => [run.instanceId, run]));
-        const rows = (await retentions.retained()).map(({ instanceId, retention }) => {
-          const run = runs.get(instanceId);
-          const last = run === undefined ? '' : (run.doneAt ?? `since ${run.startedAt}`);
-          const { textDays, peopleDays, countDays, keepAtLeastDays } = retention;
-          return [instanceId, ...[textDays, peopleDays, countDays, keepAtLeastDays].map(shown), last];
+        const own = new Map((await retentions.retained()).map((each) => [each.instanceId, each.retention]));
+        const projects = (await retentions.projects()).map(({ projectId, retention }) => [
+          `project ${names.get(projectId) ?? projectId}`,
+          ...cellsOf(retention),
+          '',
+        ]);
+        const instances = [...new Set([...own.keys(), ...runs.keys()])].map((id) => {
+          const retention = own.get(id);
+          const run = runs.get(id);
+          const days = retention === undefined ? ['', '', '', ''] : cellsOf(retention);
+          return [id, ...days, run === undefined ? '' : (run.doneAt ?? `since ${run.startedAt}`)];
         });
         process.stdout.write(
-          tableOf(['INSTANCE', 'TEXT DAYS', 'PEOPLE DAYS', 'COUNT DAYS', 'AT LEAST', 'LAST RUN'], rows),
+          tableOf(
+            ['PROJECT OR INSTANCE', 'TEXT DAYS', 'PEOPLE DAYS', 'COUNT DAYS', 'AT LEAST', 'LAST RUN'],
+            [...projects, ...instances],
+          ),
         );
       }),
   }),
   set: action({
     options: {
-      instance: { type: 'string' },
+      ...OWNER,
       'text-days': { type: 'string' },
       'people-days': { type: 'string' },
       'count-days': { type: 'string' },
       'keep-at-least-days': { type: 'string' },
     },
-    read({ instance, ...given }) {
-      if (instance === undefined || !UUID_PATTERN.test(instance))
-        throw new UsageError('--instance takes a UUID.');
+    read(given) {
       const [textDays, peopleDays, countDays, keepAtLeastDays] = DAYS.map((name) =>
         daysOf(name, given[name]),
       ) as [number | null, number | null, number | null, number | null];
-      const retention: Retention = { ...KEPT_FOR_EVER, textDays, peopleDays, countDays, keepAtLeastDays };
-      for (const days of [textDays, peopleDays, countDays])
-        if (days !== null && days < (keepAtLeastDays ?? 0))
-          throw new UsageError(`No days may be less than --keep-at-least-days ${keepAtLeastDays}.`);
-      const id = instance.toLowerCase();
-      return onRetentions(async ({ retentions, find }) => {
-        if ((await find(id)) === null) throw new SetupError(`There is no instance ${id}.`);
-        await retentions.setRetention(id, retention);
-        process.stdout.write(
-          `texts: ${shown(textDays)}; names: ${shown(peopleDays)}; messages: ${shown(countDays)} (days)\n`,
-        );
-      });
+      const retention: Retention = { textDays, peopleDays, countDays, keepAtLeastDays };
+      if (periodsBelow(retention, keepAtLeastDays).length > 0)
+        throw new UsageError(`No days may be less than --keep-at-least-days ${keepAtLeastDays}.`);
+      return setting(given, retention);
     },
   }),
+  unset: action({ options: OWNER, read: (given) => setting(given, null) }),
 };
 
 await runCommand({ usage: USAGE, actions });

@@ -1,4 +1,4 @@
-import { deepEqual, equal, notDeepEqual, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, notDeepEqual, ok } from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import { lastSequenceOf } from '../../src/stream/log/consumer.ts';
 import { MessageTexts } from '../../src/stream/log/message-texts.ts';
 import { positionOf } from '../../src/domain/records.ts';
 import { partitionOf } from '../../src/stream/subjects.ts';
+import { openRegistry } from '../../src/web/registry/registry.ts';
 import { temporaryDirectory } from '../support/fold.ts';
 import { isLong } from '../support/long.ts';
 import { instanceId, requestsOf } from '../support/replays.ts';
@@ -76,7 +77,7 @@ describe('what is kept for so long only', () => {
   let before_: Record<string, unknown> = {};
   const places = new Map<number, number[]>();
   before(async () => {
-    world = await World.open(join(temporary.path, 'world'), 2);
+    world = await World.open(join(temporary.path, 'world'), 8);
     const numbers = new Map<string, number>();
     for (const request of history()) {
       newest = await world.publisher.publish(request);
@@ -95,17 +96,43 @@ describe('what is kept for so long only', () => {
 
   /** Sets days, and waits until what is older is gone; the worker does it. */
   async function keep(days: Partial<Retention>): Promise<void> {
+    await untilDone(instanceId(0), () =>
+      retentions.setRetention(instanceId(0), { ...KEPT_FOR_EVER, ...days }),
+    );
+  }
+
+  /** Waits for a run that begins after a change. */
+  async function untilDone(instance: string, change: () => Promise<unknown>): Promise<void> {
     const startedAt = new Date().toISOString();
-    await retentions.setRetention(instanceId(0), { ...KEPT_FOR_EVER, ...days });
+    await change();
     const deadline = performance.now() + GIVE_UP_MS;
     const isDone = async (): Promise<boolean> => {
-      const run = await retentions.find(instanceId(0));
+      const run = await retentions.find(instance);
       return run !== null && run.startedAt >= startedAt && run.doneAt !== null;
     };
     while (!(await isDone())) {
       ok(performance.now() < deadline, `waited too long; ${world.workerOutput}`);
       await sleep(200);
     }
+  }
+
+  async function command(...args: readonly string[]): Promise<string> {
+    const { ended, output } = world.run('cli/retention.ts', args);
+    equal(await ended, 0, output());
+    return output();
+  }
+
+  /** Counts a message of an instance as old as the oldest one; returns the secret in it. */
+  async function sayLongAgo(number: number): Promise<string> {
+    const [request] = history();
+    const content = `Where is ${secretOf(number)}?`;
+    const at = (Date.now() - AGES.at(-1)! * DAY_MS) * 1000;
+    const requestId = `019aa3f1-0000-7000-8000-0000000000b${number}`;
+    const messages = [{ ...request!.messages[0]!, content, at }];
+    const own = { instanceId: instanceId(number), sessionId: requestId, requestId, messages };
+    await world.count(await world.publisher.publish({ ...request!, ...own }));
+    ok(world.filesWith(secretOf(number)).length > 0);
+    return secretOf(number);
   }
 
   it('texts and names go, and every number stays', async () => {
@@ -158,5 +185,40 @@ describe('what is kept for so long only', () => {
     equal(run?.counts.sessions, 1);
     const read = await new MessageTexts(() => world.connection).read([places.get(oldest)![0]!]);
     deepEqual([...read.values()], [{ gone: 'ERASED' }]);
+  });
+
+  it('holds by the days of the project where an instance has none, also where it is made later', async () => {
+    const secret = await sayLongAgo(7);
+    await untilDone(instanceId(7), () => command('set', '--project', 'test', '--text-days', `${TEXT_DAYS}`));
+    deepEqual(world.filesWith(secret), []);
+    equal((await retentions.find(instanceId(7)))?.counts.texts, 1);
+    // Made the day before, as if midnight had passed since.
+    const registry = await openRegistry(world.connection, { now: () => new Date(Date.now() - DAY_MS) });
+    await registry.whenReady();
+    await registry.createInstance({ projectId: world.projectId, id: instanceId(8) });
+    await registry.close();
+    const later = await sayLongAgo(8);
+    equal(await retentions.find(instanceId(8)), null);
+    await untilDone(instanceId(8), () => command('unset', '--instance', instanceId(0)));
+    deepEqual(world.filesWith(later), []);
+    equal(await retentions.retentionOf(instanceId(0)), null);
+    const shown = await command('show');
+    match(shown, /^project test +100 +for ever +for ever +for ever$/m);
+    match(shown, new RegExp(`^${instanceId(8)} +\\d{4}-`, 'm'));
+    const refused = world.run('cli/retention.ts', ['set', '--project', 'none', '--text-days', '9']);
+    equal(await refused.ended, 1);
+    match(refused.output(), /There is no project none\./);
+  });
+
+  it('has a floor of the project', async () => {
+    await command('set', '--instance', instanceId(0), '--text-days', '300');
+    const floor = ['set', '--project', 'test', '--keep-at-least-days'];
+    const higher = world.run('cli/retention.ts', [...floor, '301']);
+    equal(await higher.ended, 1);
+    match(higher.output(), new RegExp(`less than 301: ${instanceId(0)}\\.`));
+    await command(...floor, '300');
+    const lower = world.run('cli/retention.ts', ['set', '--instance', instanceId(0), '--text-days', '299']);
+    equal(await lower.ended, 1);
+    match(lower.output(), /has to keep at least, 300\./);
   });
 });
