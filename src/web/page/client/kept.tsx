@@ -1,14 +1,14 @@
 /**
- * The form for an instance's retention and masking.
+ * The forms for the retention of an instance and its project, and for the instance's masking.
  *
  * Test: test/e2e/dashboard.test.ts.
  */
 import { useContext, useState } from 'preact/hooks';
-import { api, type Masking, type RetentionAnswer } from './api.ts';
+import { api, type Masking, type ProjectRetentionAnswer, type RetentionAnswer } from './api.ts';
 import { ErasingContext } from './erasing.ts';
 import { formatInstant } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
-import { runWords, warningsOf, type KeptDays } from './kept-words.ts';
+import { runWords, warningsOf, type Days, type KeptDays } from './kept-words.ts';
 import { Fault, Section } from './parts.tsx';
 
 const FIELDS: readonly (readonly [name: KeptDays, words: string])[] = [
@@ -31,15 +31,19 @@ function KeptOf({ instance }: { readonly instance: string }) {
     api.retention(instance, signal),
   );
   const masking = useAnswer('masking', `${instance} ${saved}`, (signal) => api.masking(instance, signal));
-  const fault = retention.error ?? masking.error;
+  const project = useAnswer('project retention', `${saved}`, (signal) => api.projectRetention(signal));
+  // Who sees some instances only may set nothing for all.
+  const isOfProject = project.error?.status !== 403;
+  const fault = retention.error ?? masking.error ?? (isOfProject ? project.error : null);
   return (
     <Section title="What is kept">
       {fault === null ? null : <Fault error={fault} />}
-      {retention.value === null ? null : (
-        <Days
+      {retention.value === null || (isOfProject && project.value === null) ? null : (
+        <Retaining
           key={`days ${saved}`}
           instance={instance}
-          kept={retention.value}
+          own={retention.value}
+          project={project.value}
           onSaved={() => setSaved(saved + 1)}
         />
       )}
@@ -55,44 +59,121 @@ function KeptOf({ instance }: { readonly instance: string }) {
   );
 }
 
-function Days({
+/** `project`: null if the caller may not set it. */
+function Retaining({
   instance,
-  kept,
+  own,
+  project,
   onSaved,
 }: {
   readonly instance: string;
-  readonly kept: RetentionAnswer;
+  readonly own: RetentionAnswer;
+  readonly project: ProjectRetentionAnswer | null;
   readonly onSaved: () => void;
 }) {
-  const [days, setDays] = useState<Readonly<Record<KeptDays, number | null>>>(kept);
-  const [isAsked, setIsAsked] = useState(false);
+  const [isOfAll, setIsOfAll] = useState(own.from === 'PROJECT' && project !== null);
+  const choice = (words: string, all: boolean) => (
+    <label>
+      <input type="radio" name="kept" checked={isOfAll === all} onChange={() => setIsOfAll(all)} /> {words}
+    </label>
+  );
+  const choices = (
+    <fieldset>
+      <legend class="hidden">Days hold for</legend>
+      {choice('All instances of this project', true)} {choice('This instance', false)}
+    </fieldset>
+  );
+  const shared = { lastRun: own.lastRun, onSaved };
+  return (
+    <>
+      {project === null ? null : choices}
+      {project !== null && isOfAll ? (
+        <DaysForm
+          key="project"
+          {...shared}
+          kept={project}
+          least={project.keepAtLeastDays}
+          save={(days) => api.setProjectRetention(days)}
+          about="In all instances of this project that have no days of their own: "
+          note={own.from === 'INSTANCE' ? 'This instance has days of its own, which hold here.' : ''}
+        />
+      ) : (
+        <DaysForm
+          key="instance"
+          {...shared}
+          kept={own}
+          least={Math.max(own.keepAtLeastDays ?? 1, project?.keepAtLeastDays ?? 1)}
+          save={(days) => api.setRetention(instance, days)}
+          isNew={own.from === 'PROJECT'}
+          note={own.from === 'PROJECT' ? 'The days of the project hold here until you save others.' : ''}
+          {...(own.from === 'INSTANCE' && project !== null
+            ? { former: { days: project, take: () => api.resetRetention(instance) } }
+            : {})}
+        />
+      )}
+    </>
+  );
+}
+
+/** A change of days, which may need a second click. */
+interface Change {
+  readonly days: Days;
+  readonly make: () => Promise<unknown>;
+}
+
+function DaysForm({
+  kept,
+  least,
+  lastRun,
+  save,
+  onSaved,
+  isNew = false,
+  former,
+  about = '',
+  note,
+}: {
+  readonly kept: Days;
+  /** Least days; null: 1. */
+  readonly least: number | null;
+  readonly lastRun: RetentionAnswer['lastRun'];
+  readonly save: (days: Days) => Promise<unknown>;
+  readonly onSaved: () => void;
+  /** The days were set elsewhere, so that equal ones can be saved here. */
+  readonly isNew?: boolean;
+  /** Days of the project that hold again once those of the instance are given up. */
+  readonly former?: { readonly days: Days; readonly take: () => Promise<unknown> };
+  /** Opens the warning. */
+  readonly about?: string;
+  readonly note: string;
+}) {
+  const [days, setDays] = useState<Days>(kept);
+  const [asked, setAsked] = useState<Change | null>(null);
   const [fault, setFault] = useState('');
-  const { keepAtLeastDays, lastRun } = kept;
-  const isSame = FIELDS.every(([name]) => days[name] === kept[name]);
-  const warnings = warningsOf(days, kept);
-  const save = (event: Event): void => {
-    event.preventDefault();
+  const isSame = !isNew && FIELDS.every(([name]) => days[name] === kept[name]);
+  const { textDays, peopleDays, countDays } = days;
+  const change = (wanted: Change): void => {
     // Removed data cannot be restored, so shorter periods need a second click.
-    if (warnings.length > 0 && !isAsked) return setIsAsked(true);
-    const { textDays, peopleDays, countDays } = days;
-    api
-      .setRetention(instance, { textDays, peopleDays, countDays, keepAtLeastDays })
-      .then(onSaved, (error: Error) => setFault(error.message));
+    if (asked === null && warningsOf(wanted.days, kept).length > 0) return setAsked(wanted);
+    void wanted.make().then(onSaved, (error: Error) => setFault(error.message));
+  };
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    change(asked ?? { days, make: () => save({ textDays, peopleDays, countDays }) });
   };
   return (
-    <form onSubmit={save}>
+    <form onSubmit={submit}>
       {FIELDS.map(([name, words]) => (
         <p key={name}>
           <label>
             {words}{' '}
             <input
               type="number"
-              min={keepAtLeastDays ?? 1}
+              min={least ?? 1}
               max={36_500}
               size={6}
               value={days[name] ?? ''}
               onInput={({ currentTarget: { value } }) => {
-                setIsAsked(false);
+                setAsked(null);
                 setDays({ ...days, [name]: value === '' ? null : Number(value) });
               }}
             />{' '}
@@ -100,26 +181,34 @@ function Days({
           </label>
         </p>
       ))}
-      {isAsked ? (
+      {asked === null ? (
+        <>
+          <button type="submit" disabled={isSame}>
+            Save days
+          </button>{' '}
+          {former === undefined ? null : (
+            <button type="button" onClick={() => change({ days: former.days, make: former.take })}>
+              Take the days of the project
+            </button>
+          )}
+        </>
+      ) : (
         <p role="alert">
-          {warnings.join(' ')} It begins within a minute, and what is gone does not come back.{' '}
-          <button type="submit">Let it go</button>{' '}
-          <button type="button" onClick={() => setIsAsked(false)}>
+          {about}
+          {warningsOf(asked.days, kept).join(' ')} It begins within a minute, and what is gone does not come
+          back. <button type="submit">Let it go</button>{' '}
+          <button type="button" onClick={() => setAsked(null)}>
             Cancel
           </button>
         </p>
-      ) : (
-        <button type="submit" disabled={isSame}>
-          Save days
-        </button>
       )}
       <p class="faint" role="status">
-        {fault === '' ? 'An empty field means for ever. Numbers stay exact when texts and names go.' : fault}
+        {fault === ''
+          ? `${note} An empty field means for ever. Numbers stay exact when texts and names go.`
+          : fault}
       </p>
       {lastRun === null ? null : (
-        <p class="faint">
-          {runWords({ ...lastRun, at: formatInstant(lastRun.doneAt ?? lastRun.startedAt) })}
-        </p>
+        <p class="faint">{runWords({ ...lastRun, at: formatInstant(lastRun.doneAt ?? lastRun.startedAt) })}</p>
       )}
     </form>
   );
