@@ -6,7 +6,8 @@ import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { SetupError } from '../../src/errors.ts';
-import { readLines } from '../../src/doors/import/lines.ts';
+import { firstBytes, packingOf, unpack } from '../../src/doors/import/bytes.ts';
+import { linesOf } from '../../src/doors/import/lines.ts';
 
 /** Where the public data sets lie unless a caller says otherwise: beside the checkout. */
 export const DEFAULT_DATA_DIRECTORY = resolve(import.meta.dirname, '../../../shared/data');
@@ -153,7 +154,7 @@ async function* textLines(path: string): AsyncGenerator<{ number: number; text: 
   if (!existsSync(path)) throw new SetupError(`${path} cannot be read: there is no such file`);
   if (statSync(path).isDirectory()) throw new SetupError(`${path} is a folder: name a JSON Lines file`);
   let last = 0;
-  const lines = readLines(path);
+  const lines = linesOf(unpacked(path));
   try {
     for await (const { number, text, fault } of lines) {
       last = number;
@@ -164,4 +165,10 @@ async function* textLines(path: string): AsyncGenerator<{ number: number; text: 
     if (cause instanceof SetupError) throw cause;
     throw new SetupError(`${path} cannot be read past line ${last}: ${(cause as Error).message}`, { cause });
   }
+}
+
+async function* unpacked(path: string): AsyncGenerator<Buffer> {
+  const whole = { path, packing: 'none', start: 0, size: statSync(path).size } as const;
+  const packing = packingOf(await firstBytes(unpack(whole), 4));
+  yield* unpack({ ...whole, packing });
 }

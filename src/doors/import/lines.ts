@@ -1,12 +1,8 @@
 /**
- * Reads the lines of plain and gzip files as UTF-8. Memory is bounded: a line longer than the limit is reported as a
- * fault and skipped.
+ * Reads the lines of UTF-8 text. Memory is bounded: a line longer than the limit is reported as a fault and skipped.
  *
  * Test: test/doors/import/lines.test.ts.
  */
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { createGunzip } from 'node:zlib';
 
 /** One line: exactly one of `text` and `fault` is set. */
 export interface Line {
@@ -21,57 +17,18 @@ export interface Line {
 export const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
-const GZIP_MAGIC = [0x1f, 0x8b];
-
-/** True if the file starts with the magic bytes of gzip; its name does not matter. */
-async function isGzip(path: string): Promise<boolean> {
-  const file = await open(path, 'r');
-  try {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);
-    return bytesRead === 2 && buffer[0] === GZIP_MAGIC[0] && buffer[1] === GZIP_MAGIC[1];
-  } finally {
-    await file.close();
-  }
-}
 
 /**
- * Streams the lines of a plain or gzip file. Blank lines are skipped but counted.
+ * Yields the lines of unpacked bytes. Blank lines are skipped but counted.
  *
  * Lines end at `\n` alone, without a `\r` before it: U+2028 may stand inside a JSON string, and node:readline would cut
- * there. `onRead` receives the stored bytes of the lines so far: exact for a plain file, within a few kilobytes for
- * gzip. Throws the stream's error when the gzip data are cut off or unreadable, after every complete line before the
- * fault.
- */
-export async function* readLines(
-  path: string,
-  options: { readonly onRead?: (bytes: number) => void; readonly maxLineBytes?: number } = {},
-): AsyncGenerator<Line> {
-  const gzip = await isGzip(path);
-  const file = createReadStream(path, { highWaterMark: 256 * 1024 });
-  const gunzip = gzip ? file.pipe(createGunzip()) : null;
-  const bytes = gunzip ?? file;
-  file.on('error', (error) => gunzip?.destroy(error));
-  try {
-    yield* linesOf(bytes as AsyncIterable<Buffer>, {
-      maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
-      onLine: (end) => options.onRead?.(gunzip?.bytesWritten ?? end),
-    });
-  } finally {
-    file.destroy();
-    bytes.destroy();
-  }
-}
-
-/**
- * Yields the lines of unpacked bytes as `readLines` does. `onLine` receives the byte offset after each line, and at
- * last the total.
+ * there. Throws the error of `chunks`, after every complete line before it.
  */
 export async function* linesOf(
   chunks: AsyncIterable<Buffer>,
-  options: { readonly maxLineBytes?: number; readonly onLine?: (end: number) => void } = {},
+  options: { readonly maxLineBytes?: number } = {},
 ): AsyncGenerator<Line> {
   const limit = options.maxLineBytes ?? MAX_LINE_BYTES;
-  let chunkStart = 0;
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let number = 0;
   let pending: Buffer[] = [];
@@ -109,14 +66,10 @@ export async function* linesOf(
       if (end > from) keep(chunk.subarray(from, end));
       from = end + 1;
       const line = finishLine();
-      if (line === null) continue;
-      options.onLine?.(chunkStart + from);
-      yield line;
+      if (line !== null) yield line;
     }
-    chunkStart += chunk.length;
     if (from < chunk.length) keep(chunk.subarray(from));
   }
-  options.onLine?.(chunkStart);
   if (pendingBytes > 0) {
     const line = finishLine();
     if (line !== null) yield line;

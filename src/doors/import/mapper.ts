@@ -1,5 +1,5 @@
 /**
- * Maps one line of a file to a conversation: messages as POST /v1/ingest/ takes them, with a name that is unique within
+ * Maps the value of one line of a file to a conversation: messages as POST /v1/ingest/ takes them, with a name that is unique within
  * the import and the same in every run.
  *
  * Test: test/doors/import/mapper.test.ts.
@@ -106,15 +106,6 @@ export interface LineContext {
   readonly unnamed?: string;
   /** End user of a conversation that names none. Default: one derived from source and id. */
   readonly user?: string;
-}
-
-/** Parses a line and maps it. */
-export function mapLine(text: string, context: LineContext): MappedLine {
-  try {
-    return mapValue(JSON.parse(text), context);
-  } catch (error) {
-    return { fault: `not JSON: ${error instanceof Error ? error.message : String(error)}` };
-  }
 }
 
 /**

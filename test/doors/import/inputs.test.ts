@@ -220,6 +220,18 @@ describe('openInputs', () => {
     ok(last > 300_000, String(last));
   });
 
+  it('gives the lines that are no JSON with the reason, and goes on', async () => {
+    const [input] = (await openInputs([await file('broken.jsonl', '{"id": 1,\n{"id": 2}\n')])).inputs;
+    ok(input);
+    const faults: [number, unknown, string | null][] = [];
+    for await (const { number, value, fault } of entriesOf(input, { shape: 'jsonl' }))
+      faults.push([number, value, fault?.slice(0, 9) ?? null]);
+    deepEqual(faults, [
+      [1, null, 'not JSON:'],
+      [2, { id: 2 }, null],
+    ]);
+  });
+
   it('reads again what it has read, however often', async () => {
     const packed = gzipSync(Buffer.alloc(12 * 1024 * 1024, 'a'));
     const { inputs } = await openInputs([await file('again.jsonl.gz', packed)]);

@@ -1,13 +1,23 @@
-import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { readLines } from '../../../src/doors/import/lines.ts';
-import type { Line } from '../../../src/doors/import/lines.ts';
+import { openInputs } from '../../../src/doors/import/inputs.ts';
+import { linesOf, type Line } from '../../../src/doors/import/lines.ts';
 
-describe('readLines', () => {
+/** Reads the lines of a file as an import does. */
+async function* linesIn(
+  path: string,
+  options: { readonly maxLineBytes?: number } = {},
+): AsyncGenerator<Line> {
+  const [input] = (await openInputs([path])).inputs;
+  ok(input !== undefined);
+  yield* linesOf(input.open(), options);
+}
+
+describe('linesOf', () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'undertone-lines-'));
@@ -16,17 +26,17 @@ describe('readLines', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  async function linesOf(content: string | Buffer, maxLineBytes?: number): Promise<Line[]> {
+  async function linesFrom(content: string | Buffer, maxLineBytes?: number): Promise<Line[]> {
     const path = join(folder, 'file.jsonl');
     await writeFile(path, content);
     const lines: Line[] = [];
-    for await (const line of readLines(path, maxLineBytes === undefined ? {} : { maxLineBytes }))
+    for await (const line of linesIn(path, maxLineBytes === undefined ? {} : { maxLineBytes }))
       lines.push(line);
     return lines;
   }
 
   it('numbers lines from 1 and passes over blank ones, with or without a last newline', async () => {
-    deepEqual(await linesOf('a\n\r\n  \nb\r\nc'), [
+    deepEqual(await linesFrom('a\n\r\n  \nb\r\nc'), [
       { number: 1, text: 'a', fault: null },
       { number: 4, text: 'b', fault: null },
       { number: 5, text: 'c', fault: null },
@@ -35,24 +45,24 @@ describe('readLines', () => {
 
   it('keeps a line whole that holds U+2028, U+2029 or a lone carriage return', async () => {
     const text = '{"a":"x\u2028y\u2029z\rq"}';
-    deepEqual(await linesOf(`${text}\n`), [{ number: 1, text, fault: null }]);
+    deepEqual(await linesFrom(`${text}\n`), [{ number: 1, text, fault: null }]);
   });
 
   it('drops a byte order mark', async () => {
-    equal((await linesOf('\uFEFF{}\n'))[0]?.text, '{}');
+    equal((await linesFrom('\uFEFF{}\n'))[0]?.text, '{}');
   });
 
   it('recognises gzip by its first bytes, several members included', async () => {
     const content = Buffer.concat([gzipSync('one\ntw'), gzipSync('o\nthree')]);
     deepEqual(
-      (await linesOf(content)).map(({ text }) => text),
+      (await linesFrom(content)).map(({ text }) => text),
       ['one', 'two', 'three'],
     );
   });
 
   it('reads characters that the chunks of a large file cut in two', async () => {
     const line = 'ü漢字🙂'.repeat(3_001);
-    const lines = await linesOf(gzipSync(Array.from({ length: 40 }, () => line).join('\n')));
+    const lines = await linesFrom(gzipSync(Array.from({ length: 40 }, () => line).join('\n')));
     equal(lines.length, 40);
     equal(
       lines.every(({ text }) => text === line),
@@ -61,7 +71,7 @@ describe('readLines', () => {
   });
 
   it('reports a line that is not UTF-8 and goes on', async () => {
-    const lines = await linesOf(
+    const lines = await linesFrom(
       Buffer.concat([Buffer.from('a\n'), Buffer.from([0xff, 0xfe, 0x0a]), Buffer.from('b\n')]),
     );
     deepEqual(lines, [
@@ -72,7 +82,7 @@ describe('readLines', () => {
   });
 
   it('reports a line over the limit without keeping it, and goes on', async () => {
-    const lines = await linesOf(`a\n${'x'.repeat(1_000_001)}\nb`, 1_000_000);
+    const lines = await linesFrom(`a\n${'x'.repeat(1_000_001)}\nb`, 1_000_000);
     equal(lines.length, 3);
     match(lines[1]?.fault ?? '', /longer than/);
     equal(lines[2]?.text, 'b');
@@ -86,35 +96,8 @@ describe('readLines', () => {
     await writeFile(path, whole.subarray(0, whole.length / 2));
     let count = 0;
     await rejects(async () => {
-      for await (const line of readLines(path)) count += line.text === null ? 0 : 1;
+      for await (const line of linesIn(path)) count += line.text === null ? 0 : 1;
     }, /unexpected end of file/);
     equal(count > 100, true);
-  });
-
-  it('hears how much of the file its lines so far took up', async () => {
-    const heard: number[] = [];
-    const path = join(folder, 'bytes.jsonl');
-    await writeFile(path, 'one\ntwo\n\nthree');
-    for await (const line of readLines(path, { onRead: (bytes) => heard.push(bytes) }))
-      equal(line.fault, null);
-    deepEqual(heard, [4, 8, 14]);
-  });
-
-  it('hears the bytes of a gzip file itself, not the inflated ones, as far as its lines go', async () => {
-    const path = join(folder, 'bytes.gz');
-    const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index} ${Math.sin(index)}`);
-    const content = gzipSync(lines.join('\n'));
-    await writeFile(path, content);
-    let heard = 0;
-    for await (const line of readLines(path, { onRead: (bytes) => (heard = bytes) })) {
-      if (line.number === 10_000) equal(Math.abs(heard / content.length - 0.5) < 0.1, true, `${heard}`);
-    }
-    equal(heard, content.length);
-  });
-
-  it('rejects a file that is not there', async () => {
-    await rejects(async () => {
-      for await (const line of readLines(join(folder, 'absent'))) equal(line, null);
-    }, /ENOENT/);
   });
 });
