@@ -30,8 +30,7 @@ export class LocalModel implements TextModel {
 
   async complete(messages: readonly ChatMessage[], signal: AbortSignal): Promise<Completion> {
     const { folder, timeoutMs } = this.#options;
-    this.#thread ??= this.#start(signal);
-    const loading = this.#thread;
+    const loading = (this.#thread ??= this.#start(signal));
     try {
       const thread = await loading;
       thread.postMessage(messages);
@@ -56,11 +55,16 @@ export class LocalModel implements TextModel {
       workerData: this.#options.folder,
     });
     thread.unref();
-    // A crash between calls: the next call fails, and the one after it starts another thread.
+    // An error without a listener would end the process.
     thread.on('error', () => undefined);
     try {
       const first = await answerOf(thread, LOADING_MS, signal);
       if (!('loaded' in first)) throw new CallError('failed', 'the model cannot be loaded');
+      // A crash between calls: the next one starts another thread.
+      const loaded = this.#thread;
+      thread.once('exit', () => {
+        if (this.#thread === loaded) this.#thread = null;
+      });
       return thread;
     } catch (error) {
       await thread.terminate();

@@ -1,7 +1,9 @@
 import { deepEqual, equal, rejects, throws } from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import type { Worker } from 'node:worker_threads';
 import { findLocalFolder } from '../../../src/reader/embedding/local-folder.ts';
 import { SetupError } from '../../../src/errors.ts';
 import { CallError, type ChatMessage } from '../../../src/doors/writer/chat-endpoint.ts';
@@ -43,6 +45,16 @@ describe('a model of our own machine', () => {
     const model = open('parcels');
     for (let times = 0; times < 3; times++)
       deepEqual(await complete(model), { text: 'Late parcels', model: 'parcels' });
+  });
+
+  it('is loaded again when its thread ended between two questions', { timeout: 30_000 }, async () => {
+    writeGenerator(join(temporary.path, 'ended'), ['Late', 'parcels']);
+    const model = open('ended');
+    const starting = once(process, 'worker') as Promise<[Worker]>;
+    await complete(model);
+    const [thread] = await starting;
+    await thread.terminate();
+    deepEqual(await complete(model), { text: 'Late parcels', model: 'ended' });
   });
 
   it('is given up when it takes too long, and asked anew', async () => {
