@@ -65,10 +65,10 @@ const LONGEST_SUBJECT = 120;
 
 function mailBody({ rule, text, sections = [{ lines: [text] }] }: Content, link: string): MailBody {
   const title = oneLine(rule.name);
-  const shown = /^https?:/.test(link) ? `${text}\n\n${link}\n` : `${text}\n`;
+  const mailText = /^https?:/.test(link) ? `${text}\n\n${link}\n` : `${text}\n`;
   const [first = ''] = sections[0]?.lines ?? [];
   const subject = cut(`${title}: ${oneLine(first)}`, LONGEST_SUBJECT);
-  return { subject, text: shown, html: htmlOf({ title, sections, link }) };
+  return { subject, text: mailText, html: htmlOf({ title, sections, link }) };
 }
 
 /** Slack's maximum characters of a section and of a header. */

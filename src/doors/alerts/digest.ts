@@ -54,7 +54,7 @@ export interface Digest extends Lists {
 
 const MOST_TOPICS = 5;
 const MOST_OTHERS = 3;
-const MOST_TOLD: Readonly<Record<keyof Lists, number>> = {
+const MOST_LISTED: Readonly<Record<keyof Lists, number>> = {
   topics: MOST_TOPICS,
   newTopics: MOST_TOPICS,
   rising: MOST_TOPICS,
@@ -99,16 +99,16 @@ export async function readDigest(
     list('REPEATED_REQUEST'),
   ]);
   const newTopics = await newIn(topics, figures, span);
-  const told = new Set(newTopics.map(({ id }) => id));
+  const listed = new Set(newTopics.map(({ id }) => id));
   const changes = (await figures.changes(span, before)).filter(
-    ({ id, ...counts }) => !told.has(id) && Math.max(counts.sessions, counts.sessionsBefore) >= FEWEST,
+    ({ id, ...counts }) => !listed.has(id) && Math.max(counts.sessions, counts.sessionsBefore) >= FEWEST,
   );
-  for (const { id } of changes) told.add(id);
+  for (const { id } of changes) listed.add(id);
   const week = { span, before, timeZone, figures };
   const risen = await Promise.all([
-    risenIn('TOPIC', topics, told, week),
-    risenIn('GAP', gaps, told, week),
-    risenIn('CSAT_DSAT', signals, told, week),
+    risenIn('TOPIC', topics, listed, week),
+    risenIn('GAP', gaps, listed, week),
+    risenIn('CSAT_DSAT', signals, listed, week),
   ]);
   const lists: Lists = {
     topics: await withBefore('TOPIC', topics, week),
@@ -131,9 +131,9 @@ export async function readDigest(
 }
 
 function cutLists(lists: Lists): Lists & Pick<Digest, 'others'> {
-  const names = Object.keys(MOST_TOLD) as (keyof Lists)[];
-  const others = names.map((name) => [name, Math.max(0, lists[name].length - MOST_TOLD[name])]);
-  const cut = names.map((name) => [name, lists[name].slice(0, MOST_TOLD[name])]);
+  const names = Object.keys(MOST_LISTED) as (keyof Lists)[];
+  const others = names.map((name) => [name, Math.max(0, lists[name].length - MOST_LISTED[name])]);
+  const cut = names.map((name) => [name, lists[name].slice(0, MOST_LISTED[name])]);
   return {
     ...(Object.fromEntries(cut) as unknown as Lists),
     others: Object.fromEntries(others) as Digest['others'],
@@ -162,15 +162,15 @@ async function withBefore(
 
 /**
  * Finds entities that rise against the eight weeks before, by the rule of alerts, and against the last week: changes
- * that one week alone cannot separate from chance. `told` are entities already listed.
+ * that one week alone cannot separate from chance. `listed` are entities already listed.
  */
 async function risenIn(
   groupBy: Counted,
   entities: readonly EntityFigures[],
-  told: ReadonlySet<string>,
+  listed: ReadonlySet<string>,
   week: Week,
 ): Promise<readonly Changed[]> {
-  const often = entities.filter(({ id, sessions }) => sessions >= FEWEST && !told.has(id));
+  const often = entities.filter(({ id, sessions }) => sessions >= FEWEST && !listed.has(id));
   const risen = await risingOf(often, { ...week, groupBy, window: 'WEEK', factor: FACTOR });
   const found = await withBefore(
     groupBy,

@@ -72,9 +72,9 @@ export async function evaluate(rules: readonly Rule[], figures: Figures, moment:
         const heldId = heldIdOf(rule, span.start);
         if (moment.isKnown(heldId)) continue;
         const isOpen = span.end > moment.until;
-        const { found, told } = await firingsIn({ rule, condition, span, figures, moment });
+        const { found, fired } = await firingsIn({ rule, condition, span, figures, moment });
         const common = { rule, span, isOpen, window: condition.window };
-        firings.push(...bounded(heldId, found, told).map((one) => ({ ...one, ...common })));
+        firings.push(...bounded(heldId, found, fired).map((one) => ({ ...one, ...common })));
       }
     }
   }
@@ -102,7 +102,7 @@ type Found = Omit<Firing, 'rule' | 'span' | 'isOpen' | 'window'>;
 /** Firings in a window, and the number of entities that already have one. */
 interface FoundIn {
   readonly found: readonly Found[];
-  readonly told: number;
+  readonly fired: number;
 }
 
 /** Id of the summary of a window, which is sent once. */
@@ -110,9 +110,9 @@ function heldIdOf({ id, condition }: Rule, start: number): string {
   return messageIdOf(id, `${condition.kind} held back`, '', start);
 }
 
-/** Limits the firings of a window that already has `told`; the rest becomes one summary. */
-function bounded(heldId: string, found: readonly Found[], told: number): readonly Found[] {
-  const room = Math.max(0, MOST_IN_WINDOW - told);
+/** Limits the firings of a window that already has `fired`; the rest becomes one summary. */
+function bounded(heldId: string, found: readonly Found[], fired: number): readonly Found[] {
+  const room = Math.max(0, MOST_IN_WINDOW - fired);
   if (found.length <= room) return found;
   const heldBack = found.slice(room).flatMap(({ entity }) => entity ?? []);
   const rest = { id: heldId, entity: null, value: heldBack.length, bound: MOST_IN_WINDOW, heldBack };
@@ -133,8 +133,8 @@ function firingsIn(question: Question<Of<'count' | 'rising' | 'dsat_share'>>): P
   }
 }
 
-/** `fresh`: entities without a firing so far. `told`: the number of the others. */
-type Candidates = { fresh: readonly { readonly id: string; readonly entity: Named }[]; told: number };
+/** `fresh`: entities without a firing so far. `fired`: the number of the others. */
+type Candidates = { fresh: readonly { readonly id: string; readonly entity: Named }[]; fired: number };
 
 /** Returns the entities with enough conversations in the window. */
 async function candidates(question: Question<Of<'count' | 'rising'>>): Promise<Candidates> {
@@ -148,25 +148,25 @@ async function candidates(question: Question<Of<'count' | 'rising'>>): Promise<C
       entity: { ...entity, groupBy },
     }));
   const fresh = all.filter(({ id }) => !moment.isKnown(id));
-  return { fresh, told: all.length - fresh.length };
+  return { fresh, fired: all.length - fresh.length };
 }
 
 async function counted(question: Question<Of<'count'>>): Promise<FoundIn> {
-  const { fresh, told } = await candidates(question);
+  const { fresh, fired } = await candidates(question);
   const bound = question.condition.atLeast;
-  return { found: fresh.map((one) => ({ ...one, value: one.entity.sessions, bound })), told };
+  return { found: fresh.map((one) => ({ ...one, value: one.entity.sessions, bound })), fired };
 }
 
 async function rising(question: Question<Of<'rising'>>): Promise<FoundIn> {
   const { condition, span, figures, rule } = question;
-  const { fresh, told } = await candidates(question);
+  const { fresh, fired } = await candidates(question);
   const entities = fresh.map(({ entity }) => entity);
   const risen = await risingOf(entities, { ...condition, span, timeZone: rule.timeZone, figures });
   const found = fresh.flatMap(({ id, entity }) => {
     const rise = risen.get(entity.id);
     return rise === undefined ? [] : [{ id, entity, value: entity.sessions, ...rise }];
   });
-  return { found, told };
+  return { found, fired };
 }
 
 /** A window and the comparison for rises in it. */
@@ -213,13 +213,13 @@ export async function risingOf(
 async function dissatisfied(question: Question<Of<'dsat_share'>>): Promise<FoundIn> {
   const { rule, condition, span, figures, moment } = question;
   const { kind, above, minSessions } = condition;
-  const nothing = { found: [], told: 0 };
+  const nothing = { found: [], fired: 0 };
   const id = messageIdOf(rule.id, kind, '', span.start);
   if (moment.isKnown(id)) return nothing;
   const sessions = await figures.sessions(span);
   if (sessions < minSessions) return nothing;
   const value = (await figures.sessions(span, true)) / sessions;
-  return value > above ? { found: [{ id, entity: null, value, bound: above, sessions }], told: 0 } : nothing;
+  return value > above ? { found: [{ id, entity: null, value, bound: above, sessions }], fired: 0 } : nothing;
 }
 
 /** Finds topics whose first conversation came after the alert was created and within the last four weeks. */
@@ -263,9 +263,9 @@ async function newTopics(
       value: entity.sessions,
       bound: atLeast,
     }));
-  const told = found.length === 0 ? 0 : await firstSeenFrom(today, [...known].sort(), figures);
+  const fired = found.length === 0 ? 0 : await firstSeenFrom(today, [...known].sort(), figures);
   const common = { rule, window: null, span: { start, end: until }, isOpen: true };
-  return bounded(heldId, found, told).map((one) => ({ ...one, ...common }));
+  return bounded(heldId, found, fired).map((one) => ({ ...one, ...common }));
 }
 
 /** Counts the topics without a conversation before a time. */

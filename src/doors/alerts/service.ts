@@ -191,7 +191,7 @@ function alertOf({ id, instanceId, name, condition, delivery, timeZone, createdA
     instanceId,
     name,
     condition,
-    delivery: { url: shownUrl(url), format, quotes },
+    delivery: { url: maskedUrl(url), format, quotes },
     timeZone,
     createdAt: formatInstant(createdAt * 1000),
     state: disabled === null ? 'active' : 'disabled',
@@ -200,7 +200,7 @@ function alertOf({ id, instanceId, name, condition, delivery, timeZone, createdA
 }
 
 /** Keeps the host of a URL or the domains of mail addresses: the rest may be a secret or a person. */
-function shownUrl(url: string): string {
+function maskedUrl(url: string): string {
   if (!isMail(url)) return `${new URL(url).origin}/…`;
   return `mailto:${recipientsOf(url)
     .map((address) => `…${address.slice(address.lastIndexOf('@'))}`)

@@ -205,8 +205,8 @@ export function percent(share: number): string {
 
 /** Examples: “3.1 times”, “twice”; “as many” follows. */
 export function times(factor: number): string {
-  const shown = tenths(factor);
-  return shown === '2' ? 'twice' : `${shown} times`;
+  const rounded = tenths(factor);
+  return rounded === '2' ? 'twice' : `${rounded} times`;
 }
 
 /** Example: “Sunday, 22 November 2026” */

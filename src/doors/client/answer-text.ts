@@ -8,7 +8,7 @@ import { UndertoneError } from './errors.ts';
 /** Bytes of an error answer that are read. */
 export const MOST_ERROR_BYTES = 1_000_000;
 const MOST_CODE = 64;
-const MOST_SAID = 1000;
+const MOST_TEXT = 1000;
 
 /**
  * Characters replaced in texts of answers: control characters, which a terminal obeys; line and paragraph separators,
@@ -17,10 +17,10 @@ const MOST_SAID = 1000;
 const UNSEEN = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 
 /** Makes a text of an answer safe to display and log. */
-export function plain(text: string, most = MOST_SAID): string {
+export function plain(text: string, most = MOST_TEXT): string {
   // Cut before and after: replacing costs time by length.
-  const shown = text.slice(0, 2 * most).replace(UNSEEN, ' ');
-  return text.length > most || shown.length > most ? `${shown.slice(0, most)}…` : shown;
+  const visible = text.slice(0, 2 * most).replace(UNSEEN, ' ');
+  return text.length > most || visible.length > most ? `${visible.slice(0, most)}…` : visible;
 }
 
 /** True if the text has the form of an error code. */

@@ -9,20 +9,20 @@ import type { Retry } from './transport.ts';
 
 const SILENCE_MS = 60_000;
 /** Tries before the first warning; a restart of the service needs fewer. */
-const TRIES_TOLD = 5;
+const QUIET_TRIES = 5;
 
 /** Returns a hook that reports lost messages on the console, at most once a minute. */
 export function sayLost(): (error: UndertoneError, lost: Lost) => void {
-  let unsaid = 0;
+  let unreported = 0;
   let silentUntil = 0;
   return ({ code, message }, { messages }) => {
-    unsaid += Math.max(1, messages.length);
+    unreported += Math.max(1, messages.length);
     if (Date.now() < silentUntil) return;
     silentUntil = Date.now() + SILENCE_MS;
     // Without content: more people read logs than conversations.
-    const lost = unsaid === 1 ? '1 message was lost' : `${unsaid} messages were lost`;
+    const lost = unreported === 1 ? '1 message was lost' : `${unreported} messages were lost`;
     console.error(`undertone: ${lost}. ${code}: ${message}`);
-    unsaid = 0;
+    unreported = 0;
   };
 }
 
@@ -30,7 +30,7 @@ export function sayLost(): (error: UndertoneError, lost: Lost) => void {
 export function sayAway(): (error: UndertoneError, retry: Retry) => void {
   let silentUntil = 0;
   return ({ code, message }, { tries }) => {
-    if (tries < TRIES_TOLD || Date.now() < silentUntil) return;
+    if (tries < QUIET_TRIES || Date.now() < silentUntil) return;
     silentUntil = Date.now() + SILENCE_MS;
     console.warn(`undertone: no success after ${tries} tries, trying again. ${code}: ${message}`);
   };

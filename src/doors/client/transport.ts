@@ -206,7 +206,7 @@ export class Transport {
     try {
       // A caller's `fetch` may ignore the signal.
       const done = await Promise.race([this.#send(call, limit.signal).then(read), limit.ended]);
-      this.#heard();
+      this.#noteAnswer();
       return { done };
     } catch (thrown) {
       call.signal?.throwIfAborted();
@@ -214,14 +214,14 @@ export class Transport {
       // A 429 proves that the service is there.
       if (failure.again && failure.error.status !== 429)
         this.#away = { at: this.#options.now(), error: failure.error };
-      else this.#heard();
+      else this.#noteAnswer();
       return failure;
     } finally {
       limit.clear();
     }
   }
 
-  #heard(): void {
+  #noteAnswer(): void {
     this.#answeredAt = this.#options.now();
     this.#away = null;
   }
@@ -376,8 +376,8 @@ export function failureIn(
     return { error, again, askedMs, unit };
   }
   const message = typeof envelope['message'] === 'string' ? plain(envelope['message']) : `Status ${status}.`;
-  const told: readonly unknown[] = Array.isArray(envelope['details']) ? envelope['details'] : [];
-  const details = told.slice(0, MOST_DETAILS).flatMap(detailsOf);
+  const given: readonly unknown[] = Array.isArray(envelope['details']) ? envelope['details'] : [];
+  const details = given.slice(0, MOST_DETAILS).flatMap(detailsOf);
   return { error: new UndertoneError(named, message, { status, details, requestId }), again, askedMs, unit };
 }
 

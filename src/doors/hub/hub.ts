@@ -143,14 +143,14 @@ async function ask({ url, token, signal }: Hub, path: string, id: string): Promi
   });
   if (response.ok) return response;
   const { status, headers } = response;
-  const said = headers.get('x-error-code');
+  const errorCode = headers.get('x-error-code');
   await response.body?.cancel();
   const page = `${url}/${id}`;
   const access = token === undefined ? 'set HF_TOKEN' : 'check that HF_TOKEN may read it';
   if (status === 429 || status >= 500) throw new PassingError(`it answered ${status}`);
-  if (said === 'GatedRepo' || (status === 403 && said === null))
+  if (errorCode === 'GatedRepo' || (status === 403 && errorCode === null))
     throw new SetupError(`${id} is gated (${status}): accept its terms at ${page}, then ${access}.`);
-  if (said === 'RevisionNotFound')
+  if (errorCode === 'RevisionNotFound')
     throw new SetupError(`${id} has no such revision: ${page}/tree/main shows those there are.`);
   // The hub answers 401 for unknown and for private models.
   throw new SetupError(`There is no model ${id} at ${url} (${status}); if it is private, ${access}.`);

@@ -62,10 +62,13 @@ export function isRefusal(error: unknown): error is Refusal {
 }
 
 /** Returns the same refusal with the first wrong place of the request in its message. */
-export function refusalAt(error: Refusal, said: string, path: string): UndertoneError {
+export function refusalAt(error: Refusal, summary: string, path: string): UndertoneError {
   const { code, status } = error;
   const message = error.details[0]?.message ?? '';
-  return new UndertoneError(code, `${said} (${path}: ${message})`, { status, details: [{ path, message }] });
+  return new UndertoneError(code, `${summary} (${path}: ${message})`, {
+    status,
+    details: [{ path, message }],
+  });
 }
 
 export interface ClientOptions {

@@ -161,6 +161,6 @@ function finish(
 
 /** Names a conversation without an id by a digest of its turns, so that the order of the file does not matter. */
 function digestOf(turns: readonly Turn[]): string {
-  const said = turns.map(({ role, content, createdAt }) => [role, content, createdAt ?? null]);
-  return createHash('sha256').update(JSON.stringify(said)).digest('base64url').slice(0, 22);
+  const contents = turns.map(({ role, content, createdAt }) => [role, content, createdAt ?? null]);
+  return createHash('sha256').update(JSON.stringify(contents)).digest('base64url').slice(0, 22);
 }

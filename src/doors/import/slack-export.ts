@@ -95,8 +95,8 @@ async function namesOf(lists: readonly Input[]): Promise<SlackNames> {
 
 function userOf(id: string, value: Record<string, unknown>): SlackUser {
   const { profile, real_name: real, name } = value;
-  const { display_name: shown, real_name: full } = isObject(profile) ? profile : {};
-  const names = [shown, full, real, name].flatMap((text) => textOf(text) ?? []);
+  const { display_name: display, real_name: full } = isObject(profile) ? profile : {};
+  const names = [display, full, real, name].flatMap((text) => textOf(text) ?? []);
   return { name: names[0] ?? id, isBot: value['is_bot'] === true, names };
 }
 

@@ -186,7 +186,7 @@ async function* messagesOf(input: Input, onRead?: (bytes: number) => void): Asyn
       yield* closed();
       const { written, rest } = header;
       if (written === null) yield { number, fault: `${JSON.stringify(text.slice(0, 24))}: no time of day` };
-      else open = { number, written, ...said(rest), size: rest.length };
+      else open = { number, written, ...splitName(rest), size: rest.length };
     }
     before = number;
   }
@@ -205,7 +205,7 @@ function headerOf(line: string, layout: RegExp): { written: WrittenTime | null; 
 }
 
 /** Splits a name from its text; a notice has no name. */
-function said(rest: string): { name: string | null; lines: string[] } {
+function splitName(rest: string): { name: string | null; lines: string[] } {
   const colon = rest.indexOf(': ');
   const end = colon === -1 && rest.endsWith(':') ? rest.length - 1 : colon;
   if (end <= 0 || end > MOST_NAME_CHARACTERS) return { name: null, lines: [rest] };

@@ -170,15 +170,15 @@ function place(
     return { conversation: id, part: id, at: null, kept: { ticket: value } satisfies Kept };
   }
   const inUrls = idsInUrls(value);
-  const told = [...new Set([...inUrls, ...idsInName(file)])];
-  if (told.length > 1) unclear.add(file);
+  const ids = [...new Set([...inUrls, ...idsInName(file)])];
+  if (ids.length > 1) unclear.add(file);
   if (unclear.has(file))
     return {
       fault:
         `comments: the name of ${file}, its folder and the URLs of its pages tell different tickets` +
-        `${told.length > 1 ? ` (${told.join(', ')})` : ''}; no comments of this file are imported`,
+        `${ids.length > 1 ? ` (${ids.join(', ')})` : ''}; no comments of this file are imported`,
     };
-  const id = isFirst ? told[0] : inUrls[0];
+  const id = isFirst ? ids[0] : inUrls[0];
   if (id === undefined)
     return {
       fault:

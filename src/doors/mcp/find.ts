@@ -41,12 +41,12 @@ export async function findInstance(reading: Reading, given: string | undefined):
   const candidates = await withSessions(reading, matches.length === 0 ? elements : matches);
   const inUse = candidates.filter(({ sessions }) => sessions > 0);
   if (given === undefined && elements.length <= MOST_CHOICES && inUse.length === 1) return inUse[0]?.id ?? '';
-  const said =
+  const problem =
     given === undefined
       ? `The project has ${pagination.total} instances.`
       : `${matches.length === 0 ? 'No instance is' : `${matches.length} instances are`} called "${given}".`;
   throw new ToolError(
-    `${said} Give the id of one as instance.`,
+    `${problem} Give the id of one as instance.`,
     candidates.map(
       ({ id, name, sessions }) => `${id} | ${cell(neutral(name ?? ''))} | ${counted(sessions, 'session')}`,
     ),

@@ -94,10 +94,10 @@ export function freshness(lastProcessedAt: string | null): string {
 }
 
 /** Says which rows are shown; empty if all are. */
-export function rest(shown: number, offset_: number, total: number): string {
-  const next = offset_ + shown;
+export function rest(count: number, offset_: number, total: number): string {
+  const next = offset_ + count;
   if (total === 0 || (offset_ === 0 && next >= total)) return '';
-  if (shown === 0) return `There are ${total} in all; offset ${offset_} is past the end.`;
+  if (count === 0) return `There are ${total} in all; offset ${offset_} is past the end.`;
   const more = next < total ? ` Ask again with offset ${next} for more.` : '';
   return `Shown: ${offset_ + 1} to ${next} of ${total}.${more}`;
 }

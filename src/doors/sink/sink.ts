@@ -84,7 +84,7 @@ export async function runSink(source: SinkSource, options: SinkRunOptions): Prom
         filesUnchanged: wanted.length - written.length,
         rowsWritten: written.reduce((sum, { file }) => sum + file.rows, 0),
       },
-      ...told(source, instances, options),
+      ...sourceMembers(source, instances, options),
       schema: Object.fromEntries(options.tables.map((table) => [table.name, schemaOf(table)])),
       files: [...files.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1)),
     };
@@ -205,7 +205,7 @@ function inOrder(changes: readonly FolderChange[], tables: readonly SinkTable[])
   return changes.toSorted((a, b) => placeOf(a) - placeOf(b) || (a.path > b.path ? -1 : 1));
 }
 
-function told(
+function sourceMembers(
   { epoch, snapshots }: SinkSource,
   instances: readonly InstanceRead[],
   { tables, instances: only }: SinkRunOptions,

@@ -2,7 +2,7 @@
  * How many messages an export may bring. Keeps the invariant that it counts never less than the assembler. Test:
  * test/doors/traces/message-allowance.test.ts, bounds.test.ts.
  */
-import { partsOf } from './assembly/said-span.ts';
+import { partsOf } from './assembly/hashed-span.ts';
 import type { Observation, ObservedMessage } from './observation.ts';
 
 /** How many messages an export may bring. */

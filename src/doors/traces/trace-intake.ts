@@ -81,7 +81,7 @@ const ENTRY_SHARE = 0.6;
 /** Each is looked up, and stands in every entry if it is not known. */
 const MAX_INSTANCES = 1000;
 /** The first of the unknown ones, in the answer. */
-const INSTANCES_SAID = 3;
+const INSTANCES_LISTED = 3;
 /** Callers whose messages come as log records: so many are remembered, and for so long. */
 const LOGGERS_KNOWN = 10_000;
 const LOGGER_KNOWN_MS = 3600 * 1000;
@@ -226,9 +226,9 @@ function receiptOf(
     ...(rejected - tooMany > reasons.length ? [`${rejected - tooMany - reasons.length} more`] : []),
     ...(tooMany > 0 ? [tooManyMessages(tooMany, limits)] : []),
     ...unknown
-      .slice(0, INSTANCES_SAID)
+      .slice(0, INSTANCES_LISTED)
       .map(([id, count]) => `${count} name the instance ${id}, which does not exist`),
-    ...(unknown.length > INSTANCES_SAID ? [`${unknown.length - INSTANCES_SAID} more do not exist`] : []),
+    ...(unknown.length > INSTANCES_LISTED ? [`${unknown.length - INSTANCES_LISTED} more do not exist`] : []),
     ...(olderMessages > 0
       ? [`${olderMessages} messages are left out: of one call, the newest ${MAX_CALL_MESSAGES} count`]
       : []),

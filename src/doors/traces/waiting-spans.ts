@@ -41,7 +41,7 @@ const [FULL_PROJECTS, FULL_TRACES, FULL_MS] = [1000, 1000, 24 * 3600 * 1000];
 /** Knows, about, how much of each project waits to be assembled, and refuses more where it is too much. */
 export class WaitingSpans {
   readonly #options: WaitingSpansOptions;
-  #told: WaitingNotice['spans'] = {};
+  #reported: WaitingNotice['spans'] = {};
   readonly #stored = new Map<string, Set<Stored>>();
   readonly #full = new LRUCache<string, LRUCache<string, true>>({ max: FULL_PROJECTS });
 
@@ -51,7 +51,7 @@ export class WaitingSpans {
 
   /** Spans and log records of a project that wait. */
   of(projectId: string): number {
-    let waiting = this.#told[projectId] ?? 0;
+    let waiting = this.#reported[projectId] ?? 0;
     for (const { spans } of this.#stored.get(projectId) ?? []) waiting += spans;
     return waiting;
   }
@@ -88,7 +88,7 @@ export class WaitingSpans {
 
   /** Hears what the process that assembles says. */
   hear({ read, spans, full = [] }: WaitingNotice): void {
-    this.#told = spans;
+    this.#reported = spans;
     for (const { projectId, traceId } of full) {
       const ofProject = this.#full.get(projectId) ?? new LRUCache({ max: FULL_TRACES, ttl: FULL_MS });
       this.#full.set(projectId, ofProject.set(traceId, true));

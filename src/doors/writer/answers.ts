@@ -38,10 +38,10 @@ export function judge({ target, lines }: Pick<Ask, 'target' | 'lines'>, answer: 
 /** Removes what models add around a text: thoughts and quotes. */
 function plain(answer: string): string {
   const thought = answer.lastIndexOf('</think>');
-  const said = (thought < 0 ? answer : answer.slice(thought + '</think>'.length)).trim();
-  const [first = '', last = ''] = [said.at(0), said.at(-1)];
-  const quoted = said.length > 2 && ['""', '“”', '„“', '«»', "''", '「」'].includes(first + last);
-  return quoted ? said.slice(1, -1).trim() : said;
+  const text = (thought < 0 ? answer : answer.slice(thought + '</think>'.length)).trim();
+  const [first = '', last = ''] = [text.at(0), text.at(-1)];
+  const quoted = text.length > 2 && ['""', '“”', '„“', '«»', "''", '「」'].includes(first + last);
+  return quoted ? text.slice(1, -1).trim() : text;
 }
 
 /**

@@ -142,8 +142,8 @@ export class ChatEndpoint implements TextModel {
 }
 
 /** Returns the model's name from the answer, otherwise the requested one; it is stored with the text. */
-function modelOf(said: string | undefined, asked: string): string {
-  const name = [said, asked].find((one) => one !== undefined && /^[\p{L}\p{N}._:/@+ -]+$/u.test(one));
+function modelOf(named: string | undefined, asked: string): string {
+  const name = [named, asked].find((one) => one !== undefined && /^[\p{L}\p{N}._:/@+ -]+$/u.test(one));
   return truncate(name ?? 'unnamed', MOST_MODEL_LENGTH);
 }
 

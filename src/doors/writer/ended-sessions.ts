@@ -17,14 +17,14 @@ export interface EndedSession {
   readonly lines: readonly AskLine[];
 }
 
-interface Heard {
+interface TrackedSession {
   readonly instanceId: string;
   readonly projectId: string;
   readonly id: string;
   at: number;
   lines: AskLine[];
   length: number;
-  heardAt: number;
+  lastTurnAt: number;
   asked: boolean;
 }
 
@@ -39,7 +39,7 @@ const LEAST_LINES = 2;
 export class EndedSessions {
   readonly #idleMs: number;
   /** Least recently active first. */
-  readonly #heard = new Map<string, Heard>();
+  readonly #sessions = new Map<string, TrackedSession>();
 
   constructor(idleMs: number) {
     this.#idleMs = idleMs;
@@ -51,9 +51,9 @@ export class EndedSessions {
    */
   hear({ instanceId, sessionId, at, speaker, text }: TurnReport, projectId: string, now: number): void {
     const key = `${instanceId} ${sessionId}`;
-    const known = this.#heard.get(key);
+    const known = this.#sessions.get(key);
     if (known === undefined ? at !== 1 : at !== known.at + 1) {
-      this.#heard.delete(key);
+      this.#sessions.delete(key);
       return;
     }
     const session = known ?? {
@@ -63,25 +63,25 @@ export class EndedSessions {
       at,
       lines: [],
       length: 0,
-      heardAt: now,
+      lastTurnAt: now,
       asked: false,
     };
     session.at = at;
-    session.heardAt = now;
+    session.lastTurnAt = now;
     session.asked = false;
     if (speaker !== 'other' && text !== '') add(session, { speaker, text });
-    this.#heard.delete(key);
-    this.#heard.set(key, session);
-    if (this.#heard.size <= MOST_SESSIONS) return;
-    const [oldest] = this.#heard.keys();
-    if (oldest !== undefined) this.#heard.delete(oldest);
+    this.#sessions.delete(key);
+    this.#sessions.set(key, session);
+    if (this.#sessions.size <= MOST_SESSIONS) return;
+    const [oldest] = this.#sessions.keys();
+    if (oldest !== undefined) this.#sessions.delete(oldest);
   }
 
   /** Returns the ended sessions, each once until it continues. */
   takeEnded(now: number): EndedSession[] {
     const ended: EndedSession[] = [];
-    for (const session of this.#heard.values()) {
-      if (now - session.heardAt < this.#idleMs) break;
+    for (const session of this.#sessions.values()) {
+      if (now - session.lastTurnAt < this.#idleMs) break;
       if (session.asked) continue;
       session.asked = true;
       const { instanceId, projectId, id, at, lines } = session;
@@ -92,7 +92,7 @@ export class EndedSessions {
   }
 }
 
-function add(session: Heard, line: AskLine): void {
+function add(session: TrackedSession, line: AskLine): void {
   session.lines.push(line);
   session.length += line.text.length;
   while (session.length > MOST_LENGTH && session.lines.length > FIRST_LINES + 1) {

@@ -14,7 +14,7 @@ import { byShare, shareOf, type EntryFormat, type Reading, type Turn } from './f
 type Nodes = Readonly<Record<string, unknown>>;
 
 /** Content types that are no message of user or assistant → reason for leaving them out. All others are text. */
-const UNSAID: ReadonlyMap<string, string> = new Map([
+const OMITTED_TYPES: ReadonlyMap<string, string> = new Map([
   ...[
     'code',
     'tether_browsing_display',
@@ -51,11 +51,11 @@ export const chatgpt: EntryFormat = {
       const turn = turnOf(mapping[id], omitted);
       if (turn !== null) turns.push(turn);
     }
-    const shown = new Set(path);
+    const onPath = new Set(path);
     const unread = new OmissionCounts();
     omitted.add(
       'message of another branch',
-      Object.entries(mapping).filter(([id, node]) => !shown.has(id) && turnOf(node, unread) !== null).length,
+      Object.entries(mapping).filter(([id, node]) => !onPath.has(id) && turnOf(node, unread) !== null).length,
     );
     return {
       line: {
@@ -107,27 +107,27 @@ function turnOf(node: unknown, omitted: OmissionCounts): Turn | null {
   const role = textOf(author['role']) ?? '';
   const content = isObject(message['content']) ? message['content'] : {};
   const metadata = isObject(message['metadata']) ? message['metadata'] : {};
-  const reason = unsaid(role, message, metadata, content);
+  const reason = omissionOf(role, message, metadata, content);
   if (reason !== null) {
     omitted.add(reason);
     return null;
   }
-  const said = withoutMarks(contentText(content['parts'] ?? content['text'] ?? '', omitted) ?? '');
-  if (said.trim() === '') return null;
+  const text = withoutMarks(contentText(content['parts'] ?? content['text'] ?? '', omitted) ?? '');
+  if (text.trim() === '') return null;
   const createdAt = message['create_time'];
-  return { role, content: said, ...(typeof createdAt === 'number' && createdAt > 0 ? { createdAt } : {}) };
+  return { role, content: text, ...(typeof createdAt === 'number' && createdAt > 0 ? { createdAt } : {}) };
 }
 
 /** Removes marks of sources, pictures and entities, which ChatGPT renders as links; keeps the name of an entity. */
-function withoutMarks(said: string): string {
-  if (!said.includes('\ue200')) return said;
-  return said.replace(/ ?\ue200([^\ue200\ue201]*)\ue201/g, (mark: string, inside: string) => {
+function withoutMarks(text: string): string {
+  if (!text.includes('\ue200')) return text;
+  return text.replace(/ ?\ue200([^\ue200\ue201]*)\ue201/g, (mark: string, inside: string) => {
     const name = /^entity\ue202\["[^"]*","([^"]*)"/.exec(inside)?.[1];
     return name === undefined ? '' : `${mark.startsWith(' ') ? ' ' : ''}${name}`;
   });
 }
 
-function unsaid(
+function omissionOf(
   role: string,
   { weight, recipient }: Nodes,
   { is_visually_hidden_from_conversation: hidden }: Nodes,
@@ -136,7 +136,7 @@ function unsaid(
   if (role === 'system') return 'system prompt';
   if (weight === 0 || hidden === true) return 'hidden message';
   if (role === 'tool') return 'tool result';
-  if (typeof type === 'string' && UNSAID.has(type)) return UNSAID.get(type) ?? null;
+  if (typeof type === 'string' && OMITTED_TYPES.has(type)) return OMITTED_TYPES.get(type) ?? null;
   if (typeof recipient === 'string' && recipient !== 'all') return 'tool call';
   return role === 'user' || role === 'assistant' ? null : 'message of an unknown author';
 }

@@ -27,16 +27,16 @@ export const claude: EntryFormat = {
     const omitted = new OmissionCounts();
     const turns: Turn[] = [];
     const messages = value['chat_messages'] as unknown[];
-    const shown = pathTo(messages, value['current_leaf_message_uuid']);
+    const visible = pathTo(messages, value['current_leaf_message_uuid']);
     for (const [index, message] of messages.entries()) {
-      if (shown !== null && isObject(message) && !shown.has(message['uuid'])) {
+      if (visible !== null && isObject(message) && !visible.has(message['uuid'])) {
         omitted.add('message of another branch');
         continue;
       }
       const sender = isObject(message) ? textOf(message['sender']) : undefined;
       if (!isObject(message) || sender === undefined)
         return { fault: `chat_messages.${index}: must be an object with sender and text` };
-      const content = saidIn(message, omitted);
+      const content = textIn(message, omitted);
       for (const name of ['attachments', 'files']) omitted.add('attachment', objectsOf(message[name]).length);
       const createdAt = textOf(message['created_at']);
       if (content.trim() === '') omitted.add('message without text');
@@ -79,9 +79,9 @@ function pathTo(messages: readonly unknown[], leaf: unknown): ReadonlySet<unknow
 }
 
 /** Prefers the blocks of `content`: `text` repeats them with placeholders for tool calls. */
-function saidIn(message: Record<string, unknown>, omitted: OmissionCounts): string {
+function textIn(message: Record<string, unknown>, omitted: OmissionCounts): string {
   const blocks = Array.isArray(message['content']) ? message['content'] : [];
-  const said = contentText(blocks, omitted) ?? '';
-  if (said !== '' || typeof message['text'] !== 'string') return said;
+  const text = contentText(blocks, omitted) ?? '';
+  if (text !== '' || typeof message['text'] !== 'string') return text;
   return message['text'];
 }

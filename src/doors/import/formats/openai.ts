@@ -71,9 +71,9 @@ function turnOf(message: unknown, place: string, omitted: OmissionCounts): Turn 
   }
   const role = textOf(message['role']);
   if (role === undefined) return `${place}.role: must be a non-empty string such as "user" or "assistant"`;
-  const said = contentText(message['content'], omitted);
-  if (said === null) return `${place}.content: must be a string or a list of parts`;
-  const content = said === '' && typeof message['refusal'] === 'string' ? message['refusal'] : said;
+  const text = contentText(message['content'], omitted);
+  if (text === null) return `${place}.content: must be a string or a list of parts`;
+  const content = text === '' && typeof message['refusal'] === 'string' ? message['refusal'] : text;
   if (content.trim() === '') {
     omitted.add((message['tool_calls'] ?? message['function_call']) ? 'tool call' : 'message without text');
     return null;

@@ -14,7 +14,7 @@ const ROLES: ReadonlyMap<string, string> = new Map([
     (from) => [from, 'assistant'] as const,
   ),
 ]);
-const UNSAID: ReadonlyMap<string, string> = new Map([
+const OMITTED_ROLES: ReadonlyMap<string, string> = new Map([
   ['function_call', 'tool call'],
   ['observation', 'tool result'],
 ]);
@@ -43,13 +43,13 @@ export const sharegpt: EntryFormat = {
     const chosen = isObject(value['chosen']) ? [value['chosen']] : [];
     for (const [index, turn] of [...(value[list] as unknown[]), ...chosen].entries()) {
       const from = isObject(turn) ? textOf(turn['from'] ?? turn['role']) : undefined;
-      const said = isObject(turn) ? (turn['value'] ?? turn['content']) : undefined;
-      if (from === undefined || (typeof said !== 'string' && (said ?? null) !== null))
+      const text = isObject(turn) ? (turn['value'] ?? turn['content']) : undefined;
+      if (from === undefined || (typeof text !== 'string' && (text ?? null) !== null))
         return { fault: `${list}.${index}: must be an object such as {"from": "human", "value": "…"}` };
-      const unsaid = UNSAID.get(from);
-      if (unsaid !== undefined) omitted.add(unsaid);
-      else if (typeof said !== 'string' || said.trim() === '') omitted.add('message without text');
-      else turns.push({ role: ROLES.get(from.toLowerCase()) ?? from, content: said });
+      const omission = OMITTED_ROLES.get(from);
+      if (omission !== undefined) omitted.add(omission);
+      else if (typeof text !== 'string' || text.trim() === '') omitted.add('message without text');
+      else turns.push({ role: ROLES.get(from.toLowerCase()) ?? from, content: text });
     }
     return { line: { id: textOf(value['id']), turns }, omitted: omitted.all };
   },

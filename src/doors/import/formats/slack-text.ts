@@ -16,8 +16,8 @@ export function slackText(
   nameOf: (id: string) => string | undefined,
 ): string {
   const own = textOf(message['text'])?.trim() ?? '';
-  const said = own !== '' ? own : blockText(message['blocks'], 0).trim();
-  return plainText(said !== '' ? said : attachmentText(message['attachments']), nameOf).trim();
+  const text = own !== '' ? own : blockText(message['blocks'], 0).trim();
+  return plainText(text !== '' ? text : attachmentText(message['attachments']), nameOf).trim();
 }
 
 function attachmentText(attachments: unknown): string {

@@ -32,7 +32,13 @@ const NO_NAMES: SlackNames = { users: new Map(), channels: new Map() };
 /** Seconds, and after the dot a counter within the second. */
 const TS = /^(\d{9,11})\.(\d{6})$/;
 /** Subtypes that are messages of people or bots. */
-const SAID = new Set(['bot_message', 'thread_broadcast', 'file_share', 'me_message', 'bot_thread_broadcast']);
+const MESSAGE_SUBTYPES = new Set([
+  'bot_message',
+  'thread_broadcast',
+  'file_share',
+  'me_message',
+  'bot_thread_broadcast',
+]);
 /** Slack's own bot; the list of users does not mark it as one. */
 const SLACKBOT = 'USLACKBOT';
 
@@ -85,7 +91,8 @@ interface Reading {
 function placeMessage(value: unknown, file: string, { names, roles, stretches }: Reading): Placement {
   if (!isObject(value)) return { fault: 'not a JSON object' };
   const subtype = textOf(value['subtype']);
-  if (value['hidden'] === true || (subtype !== undefined && !SAID.has(subtype))) return { leftOut: 'event' };
+  if (value['hidden'] === true || (subtype !== undefined && !MESSAGE_SUBTYPES.has(subtype)))
+    return { leftOut: 'event' };
   const ts = textOf(value['ts']) ?? '';
   const at = microsOf(ts);
   if (at === null) return { fault: 'ts: missing; it says when the message was sent (1764407701.000100)' };

@@ -104,18 +104,18 @@ function guessRows(
     content !== undefined &&
     values.some((value) => textOf(value[content]) !== undefined)
   ) {
-    const said = meaningsOf(
+    const roleValues = meaningsOf(
       values.map((value) => value[role]),
       roles,
     );
     const doubts = [
       ...(conversation === undefined ? ['no column names the conversation'] : []),
       ...(found.several.has('content') ? ['several columns may be the text'] : []),
-      ...doubtsOfRoles(said),
+      ...doubtsOfRoles(roleValues),
     ];
     const mapping = {
       fields: { ...named, role, content, ...rest },
-      roles: new Map([...roles, ...suggestedRoles(said)]),
+      roles: new Map([...roles, ...suggestedRoles(roleValues)]),
     };
     return { mapping, recognition: byDoubts('one message in each row', doubts) };
   }
@@ -137,7 +137,7 @@ function guessTurns(
     if (role === undefined || content === undefined) continue;
     const { conversation, user } = fieldsOf(columns.filter((column) => column !== turns)).fields;
     const id = conversation ?? columns.find((column) => ['id', 'uuid'].includes(plainName(column)));
-    const said = meaningsOf(
+    const roleValues = meaningsOf(
       messages.map((message) => message[role]),
       roles,
     );
@@ -150,9 +150,9 @@ function guessTurns(
         ...(time === undefined ? {} : { time }),
         ...(user === undefined ? {} : { user }),
       },
-      roles: new Map([...roles, ...suggestedRoles(said)]),
+      roles: new Map([...roles, ...suggestedRoles(roleValues)]),
     };
-    const doubts = ['it is no format that is known', ...doubtsOfRoles(said)];
+    const doubts = ['it is no format that is known', ...doubtsOfRoles(roleValues)];
     return { mapping, recognition: byDoubts(`messages in ${turns}`, doubts) };
   }
   return null;
@@ -194,12 +194,15 @@ export function asMapped(sample: Sample, mapping: Mapping): NonNullable<Guess> {
   const { turns, role } = mapping.fields;
   const messages =
     turns === undefined ? sample.values : sample.values.flatMap((value) => at(value, turns) ?? []);
-  const said = meaningsOf(
+  const roleValues = meaningsOf(
     role === undefined ? [] : messages.map((message) => textAt(message, role)),
     mapping.roles,
   );
-  const roles = new Map([...mapping.roles, ...suggestedRoles(said)]);
-  return { mapping: { ...mapping, roles }, recognition: byDoubts('as --map says', doubtsOfRoles(said)) };
+  const roles = new Map([...mapping.roles, ...suggestedRoles(roleValues)]);
+  return {
+    mapping: { ...mapping, roles },
+    recognition: byDoubts('as --map says', doubtsOfRoles(roleValues)),
+  };
 }
 
 /** Returns the columns of a mapping that a table lacks, and the columns that it has. */
@@ -219,8 +222,8 @@ export function columnsOf(
 }
 
 /** Maps roles as the caller says, without those that are only counted. */
-function meaningsOf(said: readonly unknown[], roles: Mapping['roles']): string[] {
-  return said.flatMap((role) => {
+function meaningsOf(roleValues: readonly unknown[], roles: Mapping['roles']): string[] {
+  return roleValues.flatMap((role) => {
     const name = typeof role === 'boolean' ? String(role) : (textOf(role)?.trim() ?? '');
     const meaning = roles.get(name) ?? name;
     return meaning === name && roles.has(name) ? [] : [meaning];
@@ -234,19 +237,19 @@ function unknownRoles(values: readonly unknown[]): string[] {
   return [...new Set(names)].filter((name) => name !== '' && !isKnownRole(name));
 }
 
-function doubtsOfRoles(said: readonly unknown[]): string[] {
-  const unknown = unknownRoles(said);
+function doubtsOfRoles(roleValues: readonly unknown[]): string[] {
+  const unknown = unknownRoles(roleValues);
   return unknown.length === 0 ? [] : [`unknown roles: ${unknown.slice(0, 5).join(', ')}`];
 }
 
 /**
  * Suggests meanings of unknown roles for a person to confirm: the first speaker is the user, unless a role already
- * means user. `said`: roles of the messages, in order.
+ * means user. `roleValues`: roles of the messages, in order.
  */
-function suggestedRoles(said: readonly unknown[]): Map<string, string> {
-  const unknown = unknownRoles(said);
+function suggestedRoles(roleValues: readonly unknown[]): Map<string, string> {
+  const unknown = unknownRoles(roleValues);
   if (unknown.length > MOST_SUGGESTED_ROLES || unknown.some((name) => name.includes('='))) return new Map();
-  const hasUser = said.some((role) => roleOf((textOf(role) ?? '').trim()) === 'user');
+  const hasUser = roleValues.some((role) => roleOf((textOf(role) ?? '').trim()) === 'user');
   return new Map(unknown.map((name, place) => [name, place === 0 && !hasUser ? 'user' : 'assistant']));
 }
 
@@ -335,9 +338,9 @@ function turnsOfRow(
   const more = { ...(createdAt === null ? {} : { createdAt }), ...(userId === undefined ? {} : { userId }) };
   const turns: Turn[] = [];
   const add = (of: string, path: string): string | null => {
-    const said = contentText(at(value, path), omitted);
-    if (said === null) return `${path}: must be a text`;
-    if (said.trim() !== '') turns.push({ role: of, content: said, ...more });
+    const text = contentText(at(value, path), omitted);
+    if (text === null) return `${path}: must be a text`;
+    if (text.trim() !== '') turns.push({ role: of, content: text, ...more });
     return null;
   };
   if (question !== undefined || answer !== undefined) {
@@ -346,9 +349,9 @@ function turnsOfRow(
       (answer === undefined ? null : add('assistant', answer));
     return fault === null ? { turns } : { fault };
   }
-  const said = textAt(value, role ?? '')?.trim();
-  if (said === undefined || said === '') return { fault: `${role}: missing; it says who speaks` };
-  const fault = add(roles.get(said) ?? said, content ?? '');
+  const speaker = textAt(value, role ?? '')?.trim();
+  if (speaker === undefined || speaker === '') return { fault: `${role}: missing; it says who speaks` };
+  const fault = add(roles.get(speaker) ?? speaker, content ?? '');
   return fault === null ? { turns } : { fault };
 }
 

@@ -104,13 +104,13 @@ function addCall(
   isFirst: boolean,
   omitted: OmissionCounts,
 ): void {
-  const said = asked.filter(isSpoken);
+  const spoken = asked.filter(isSpoken);
   omitted.add('system prompt', asked.filter(({ role }) => role === 'system').length);
   omitted.add('tool result', [...asked, ...answered].filter(({ role }) => role === 'tool').length);
   const at = timed(span.startedAt);
-  const lastAnswer = said.findLastIndex(({ role }) => role === 'assistant');
-  const history = isFirst ? said.slice(0, lastAnswer + 1) : said;
-  const questions = isFirst ? said.slice(lastAnswer + 1) : [];
+  const lastAnswer = spoken.findLastIndex(({ role }) => role === 'assistant');
+  const history = isFirst ? spoken.slice(0, lastAnswer + 1) : spoken;
+  const questions = isFirst ? spoken.slice(lastAnswer + 1) : [];
   const userOf = ({ role }: Message): { userId?: string } =>
     role === 'user' && span.userId !== undefined ? { userId: span.userId } : {};
   addUnknown(turns, history, (message) => ({ ...message, ...at, ...userOf(message) }));

@@ -67,7 +67,7 @@ export const changes = tool({
       period: answer.period,
       lastProcessedAt: answer.lastProcessedAt,
       before: answer.before,
-      changes: answer.changes.slice(0, args.limit).map(shownChange),
+      changes: answer.changes.slice(0, args.limit).map(changeRow),
       isCut: answer.changes.length > args.limit,
     };
   },
@@ -99,7 +99,7 @@ export const changes = tool({
   },
 });
 
-function shownChange({ topic, gap, csatDsatSignal: signal, ...of }: Change) {
+function changeRow({ topic, gap, csatDsatSignal: signal, ...of }: Change) {
   const entity = topic ?? gap ?? signal;
   const kind = topic !== undefined ? 'topics' : gap !== undefined ? 'gaps' : 'signals';
   const type = gap?.gapType ?? signal?.signalType;

@@ -37,7 +37,7 @@ const FILTERS = {
 } as const satisfies Readonly<Record<string, readonly [KindName, string]>>;
 type FilterName = keyof typeof FILTERS;
 
-const NOT_SAID = 'Nobody said it in this period: try a part of it, or ask for a longer period or all.';
+const NO_MATCH = 'Nobody said it in this period: try a part of it, or ask for a longer period or all.';
 
 const row = z.object({
   id: z.string(),
@@ -151,7 +151,7 @@ export const conversations = tool({
           each.topics.map(({ name }) => cell(name, 40)).join('; ') || '-',
         ].join(' | '),
         ...(each.summary === null ? [] : [`  ${cell(each.summary, 240)}`]),
-        ...(each.said === null ? [] : [`  said: ${saidText(each.said)}`]),
+        ...(each.said === null ? [] : [`  said: ${matchText(each.said)}`]),
       ].join('\n'),
     );
     const columns = [
@@ -235,7 +235,7 @@ async function searchedFor(
 
 function rowOf(
   { dimensions: { session }, fields }: QueryResponse['elements'][number],
-  said: TextSearchResponse['elements'][number]['said'] | null,
+  match: TextSearchResponse['elements'][number]['said'] | null,
 ): Row {
   return {
     id: session?.id ?? '',
@@ -250,7 +250,7 @@ function rowOf(
     sat: fields.sat ?? 0,
     dsat: fields.dsat ?? 0,
     repeatedRequests: fields.repeatedRequests ?? 0,
-    said: said === null ? null : { role: said.role, createdAt: said.createdAt, excerpt: said.excerpt },
+    said: match === null ? null : { role: match.role, createdAt: match.createdAt, excerpt: match.excerpt },
   };
 }
 
@@ -279,7 +279,7 @@ function refused(path: string, message: string): AppError {
   });
 }
 
-function saidText({ role, createdAt, excerpt }: NonNullable<Row['said']>): string {
+function matchText({ role, createdAt, excerpt }: NonNullable<Row['said']>): string {
   return `${cell(role)} ${createdAt.slice(0, 16)}: ${cell(excerpt, 240)}`;
 }
 
@@ -288,11 +288,11 @@ function searchText({ messages, gone, left }: z.output<typeof searched>): string
   return `Searched: ${counted(messages, 'message')}${without}; left: ${left}.`;
 }
 
-function listEnd(shown: number, from: number, total: number): string {
-  return total === 0 ? NOTHING : rest(shown, from, total);
+function listEnd(count: number, from: number, total: number): string {
+  return total === 0 ? NOTHING : rest(count, from, total);
 }
 
 function searchEnd(found: number, next: string | null): string {
   if (next !== null) return `The search is not through. Go on with cursor ${next}.`;
-  return found === 0 ? NOT_SAID : '';
+  return found === 0 ? NO_MATCH : '';
 }

@@ -73,7 +73,7 @@ export const transcript = tool({
       limit: String(args.limit),
       ...(args.cursor === undefined ? {} : { cursor: args.cursor }),
     });
-    const shown = fitting(messages, args.characters);
+    const fitted = fitting(messages, args.characters);
     return {
       instance: instanceId,
       lastProcessedAt,
@@ -91,8 +91,8 @@ export const transcript = tool({
         dsat: session.dsat,
         repeatedRequests: session.repeatedRequests,
       },
-      messages: shown.map((each) => shownMessage(each, args.characters)),
-      next: shown.length < messages.length ? cursorAfter(shown.at(-1)) : pagination.next,
+      messages: fitted.map((each) => messageRow(each, args.characters)),
+      next: fitted.length < messages.length ? cursorAfter(fitted.at(-1)) : pagination.next,
     };
   },
 
@@ -131,7 +131,7 @@ function cursorAfter(last: TranscriptMessage | undefined): string | null {
   return writeCursor({ at: parseInstant(last.createdAt) ?? 0, position: last.position });
 }
 
-function shownMessage(sent: TranscriptMessage, most: number): Message {
+function messageRow(sent: TranscriptMessage, most: number): Message {
   const characters = [...(sent.content ?? '')];
   return {
     role: sent.role,

@@ -201,8 +201,8 @@ function newestOf({ wordings: { typical, newest } }: WhyResponse): WhyResponse['
   return newest.filter(({ position }) => !known.has(position));
 }
 
-function quoteOf({ sessionId, createdAt, text: said }: WhyResponse['wordings']['newest'][number]) {
-  return { conversation: sessionId, createdAt, text: said };
+function quoteOf({ sessionId, createdAt, text: quote }: WhyResponse['wordings']['newest'][number]) {
+  return { conversation: sessionId, createdAt, text: quote };
 }
 
 function headOf({ about, kind, period: during, beforePeriod, lastProcessedAt, ...answer }: Answer): string {
@@ -273,8 +273,8 @@ function countedSection(title: string, found: z.output<typeof counted>): string 
   );
 }
 
-function quotesText(title: string, said: Answer['newestQuotes']): string {
-  const lines = said.map(
+function quotesText(title: string, quotes: Answer['newestQuotes']): string {
+  const lines = quotes.map(
     (quote) => `${quote.conversation} | ${quote.createdAt.slice(0, 10)} | ${cell(quote.text, 280)}`,
   );
   return lines.length === 0 ? '' : [`${title} (conversation, day, text):`, ...lines].join('\n');

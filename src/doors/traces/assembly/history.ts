@@ -2,7 +2,7 @@
  * Finds the history that a call repeats among the known turns. Keeps the invariant that the places ascend, so a turn is
  * found once. Takes time linear in both. Test: test/doors/traces/assembly/merge-span.test.ts.
  */
-import type { Said, Turn, Zone } from './turn.ts';
+import type { TurnKey, Turn, Zone } from './turn.ts';
 
 /** What a call asks behind its history. */
 export interface Question {
@@ -30,15 +30,15 @@ const MAX_SIDE = 600;
  */
 export function alignHistory(
   turns: readonly Turn[],
-  history: readonly Said[],
+  history: readonly TurnKey[],
   zone: Zone,
   asks: Question,
 ): Alignment {
-  const [known, said] = numbered(turns, history);
+  const [known, past] = numbered(turns, history);
   let prefix = 0;
-  while (prefix < said.length && said[prefix] === known[prefix]) prefix += 1;
-  const ends = endsOf(known, said);
-  if (prefix === said.length) ends.unshift(prefix);
+  while (prefix < past.length && past[prefix] === known[prefix]) prefix += 1;
+  const ends = endsOf(known, past);
+  if (prefix === past.length) ends.unshift(prefix);
   const ranks = ranksOf(turns, asks);
   let best: { readonly end: number; readonly rank: number } | null = null;
   for (const end of ends) {
@@ -47,12 +47,12 @@ export function alignHistory(
     if (best === null || rank > best.rank) best = { end, rank };
   }
   if (best !== null) {
-    const from = best.end - said.length;
+    const from = best.end - past.length;
     return { places: history.map((_, index) => Math.max(0, from + index)), end: best.end };
   }
   const places = [
     ...Array.from({ length: prefix }, (_, index) => index),
-    ...commonPlaces(known.subarray(prefix, Math.max(prefix, zone.end)), said.subarray(prefix), prefix),
+    ...commonPlaces(known.subarray(prefix, Math.max(prefix, zone.end)), past.subarray(prefix), prefix),
   ];
   takeCounterparts(places, turns, history, zone.begin);
   const last = places.findLast((place) => place !== null);
@@ -71,9 +71,9 @@ function ranksOf(turns: readonly Turn[], { hash, mayBe }: Question): Uint8Array 
 }
 
 /** Turns and messages as numbers: the same for the same words of the same role. */
-function numbered(turns: readonly Said[], history: readonly Said[]): readonly [Int32Array, Int32Array] {
+function numbered(turns: readonly TurnKey[], history: readonly TurnKey[]): readonly [Int32Array, Int32Array] {
   const numbers = new Map<string, number>();
-  const numberOf = ({ role, hash }: Said): number => {
+  const numberOf = ({ role, hash }: TurnKey): number => {
     const name = role === 'user' ? `?${hash}` : hash;
     const number = numbers.get(name) ?? numbers.size;
     numbers.set(name, number);
@@ -83,24 +83,24 @@ function numbered(turns: readonly Said[], history: readonly Said[]): readonly [I
 }
 
 /** The places at which the last messages of a history end, the newest first. */
-function endsOf(known: Int32Array, said: Int32Array): number[] {
-  const length = Math.min(said.length, TAIL);
+function endsOf(known: Int32Array, past: Int32Array): number[] {
+  const length = Math.min(past.length, TAIL);
   const ends: number[] = [];
   for (let end = known.length; end >= length; end -= 1) {
     let same = 0;
-    while (same < length && known[end - 1 - same] === said[said.length - 1 - same]) same += 1;
+    while (same < length && known[end - 1 - same] === past[past.length - 1 - same]) same += 1;
     if (same === length) ends.push(end);
   }
   return ends;
 }
 
 /** A longest common subsequence, as late among the turns as possible. `offset`: the index of the first turn. */
-function commonPlaces(known: Int32Array, said: Int32Array, offset: number): (number | null)[] {
-  const [fromTurn, fromSaid] = [known.length, said.length].map((all) => Math.max(0, all - MAX_SIDE)) as [
+function commonPlaces(known: Int32Array, past: Int32Array, offset: number): (number | null)[] {
+  const [fromTurn, fromPast] = [known.length, past.length].map((all) => Math.max(0, all - MAX_SIDE)) as [
     number,
     number,
   ];
-  const [newest, rows] = [known.subarray(fromTurn), said.subarray(fromSaid)];
+  const [newest, rows] = [known.subarray(fromTurn), past.subarray(fromPast)];
   const width = newest.length + 1;
   const lengths = new Uint16Array((rows.length + 1) * width);
   for (let row = 1; row <= rows.length; row += 1)
@@ -111,14 +111,14 @@ function commonPlaces(known: Int32Array, said: Int32Array, offset: number): (num
           ? (lengths[at - width - 1] as number) + 1
           : Math.max(lengths[at - width] as number, lengths[at - 1] as number);
     }
-  const places: (number | null)[] = Array.from(said, () => null);
+  const places: (number | null)[] = Array.from(past, () => null);
   let [row, column] = [rows.length, newest.length];
   while (row > 0 && column > 0) {
     const at = row * width + column;
     if (newest[column - 1] === rows[row - 1]) {
       row -= 1;
       column -= 1;
-      places[fromSaid + row] = offset + fromTurn + column;
+      places[fromPast + row] = offset + fromTurn + column;
     } else if ((lengths[at - width] as number) >= (lengths[at - 1] as number)) row -= 1;
     else column -= 1;
   }
@@ -133,7 +133,7 @@ function commonPlaces(known: Int32Array, said: Int32Array, offset: number): (num
 function takeCounterparts(
   places: (number | null)[],
   turns: readonly Turn[],
-  history: readonly Said[],
+  history: readonly TurnKey[],
   end: number,
 ): void {
   let next = end;

@@ -5,7 +5,7 @@
  */
 import type { ObservedMessage } from '../observation.ts';
 import { alignHistory } from './history.ts';
-import { partsOf, type SaidMessage, type SaidSpan, type SpanParts } from './said-span.ts';
+import { partsOf, type HashedMessage, type HashedSpan, type SpanParts } from './hashed-span.ts';
 import { endOfRun, insertTurns, isTimed, zoneOf, type Inferred, type Insertion, type Turn } from './turn.ts';
 
 /** A message that no earlier span has brought. */
@@ -21,7 +21,7 @@ export interface MergeOptions {
 }
 
 /** Returns the messages that are new, and adds their turns. */
-export function mergeSpan(turns: Turn[], span: SaidSpan, options: MergeOptions = {}): NewMessage[] {
+export function mergeSpan(turns: Turn[], span: HashedSpan, options: MergeOptions = {}): NewMessage[] {
   return new Merge(turns, span, options).run();
 }
 
@@ -37,13 +37,13 @@ interface Stretch {
 class Merge {
   readonly #added: NewMessage[] = [];
   readonly #turns: Turn[];
-  readonly #span: SaidSpan;
+  readonly #span: HashedSpan;
   readonly #options: MergeOptions;
   readonly #parts: SpanParts;
   /** Turns that a message of this span was found to be. No turn is two messages. */
   readonly #taken = new Set<Turn>();
 
-  constructor(turns: Turn[], span: SaidSpan, options: MergeOptions) {
+  constructor(turns: Turn[], span: HashedSpan, options: MergeOptions) {
     this.#turns = turns;
     this.#span = span;
     this.#options = options;
@@ -160,7 +160,7 @@ class Merge {
   }
 
   /** Finds messages in a stretch, each behind the one before it, and inserts those that are new. Returns their end. */
-  #add(messages: readonly SaidMessage[], stretch: Stretch, at: number, inferred: Inferred | null): number {
+  #add(messages: readonly HashedMessage[], stretch: Stretch, at: number, inferred: Inferred | null): number {
     if (messages.length === 0) return stretch.from;
     const find = this.#finder(stretch);
     const insertions: Insertion[] = [];
@@ -201,7 +201,7 @@ class Merge {
   }
 
   /** A message is a known turn. If this is its own call, its time is known now. */
-  #recognise(index: number, message: SaidMessage, at: number, inferred: Inferred | null): void {
+  #recognise(index: number, message: HashedMessage, at: number, inferred: Inferred | null): void {
     const turn = this.#turns[index] as Turn;
     this.#taken.add(turn);
     if (inferred !== null || turn.inferred === null) return;
@@ -211,11 +211,11 @@ class Merge {
     turn.trace = this.#span.trace;
   }
 
-  #turnOf({ role, hash }: SaidMessage, at: number, inferred: Inferred | null): Turn {
+  #turnOf({ role, hash }: HashedMessage, at: number, inferred: Inferred | null): Turn {
     return { role, hash, at, inferred, trace: this.#span.trace };
   }
 
-  #count({ role, content }: SaidMessage, at: number): void {
+  #count({ role, content }: HashedMessage, at: number): void {
     this.#added.push({ role, content, at });
   }
 }

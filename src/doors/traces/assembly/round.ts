@@ -13,7 +13,7 @@ import { MergedSpans } from './merged-spans.ts';
 import { mergeSpan } from './merge-span.ts';
 import { forgetTurns, KEPT, keyOf, NOTHING_KNOWN } from './records.ts';
 import type { Conversation, ConversationName, EmittedMessage, Kept, TraceRecord } from './records.ts';
-import { TextHashes, type SaidMessage, type SaidSpan } from './said-span.ts';
+import { TextHashes, type HashedMessage, type HashedSpan } from './hashed-span.ts';
 import type { PlacedSpan } from './spoken-spans.ts';
 import { traceKey, TracePlan, type ArrivedTrace } from './trace-plan.ts';
 
@@ -129,12 +129,12 @@ export class Round {
     const key = conversationKey(trace.projectId, name);
     const conversation = await this.#conversation(key, trace.projectId, name);
     plan.conversations.set(span.spanId, name);
-    const said = this.#saidBy(span, trace.traceId);
-    const digest = digestOf(span.spanId, said);
+    const hashed = this.#hashedSpan(span, trace.traceId);
+    const digest = digestOf(span.spanId, hashed);
     if (await this.#isMerged(key, conversation, digest, trace.until)) return;
     this.#changed.set(key, conversation);
     const { turns, forgotten, merged } = conversation;
-    const found = mergeSpan(turns, said, { forgotten, isTrace: name.id === undefined });
+    const found = mergeSpan(turns, hashed, { forgotten, isTrace: name.id === undefined });
     merged.add(digest, trace.until);
     // Each call is compared with all turns.
     if (turns.length > 2 * this.#kept.turns) forgetTurns(conversation, this.#kept.turns);
@@ -150,9 +150,9 @@ export class Round {
     this.#bytes = Math.max(this.#bytes, fresh.bytes);
   }
 
-  #saidBy(span: PlacedSpan, traceId: string): SaidSpan {
+  #hashedSpan(span: PlacedSpan, traceId: string): HashedSpan {
     const { startedAt, endedAt, asked, answered, continues, parentSpanId } = span;
-    const said = (message: ObservedMessage): SaidMessage => ({
+    const hashed = (message: ObservedMessage): HashedMessage => ({
       ...message,
       hash: this.#hashes.of(message.content),
     });
@@ -160,8 +160,8 @@ export class Round {
       trace: traceName(traceId),
       startedAt,
       endedAt,
-      asked: asked.map(said),
-      answered: answered.map(said),
+      asked: asked.map(hashed),
+      answered: answered.map(hashed),
       continues,
       alone: parentSpanId === undefined,
     };
@@ -247,8 +247,8 @@ function traceName(traceId: string): string {
   return traceId.slice(-12);
 }
 
-function digestOf(spanId: string, { trace, asked, answered }: SaidSpan): string {
-  const said = [...asked, ...answered].map(({ role, hash }) => `${role}${hash}`);
-  const parts = JSON.stringify([trace, spanId, asked.length, said]);
+function digestOf(spanId: string, { trace, asked, answered }: HashedSpan): string {
+  const hashed = [...asked, ...answered].map(({ role, hash }) => `${role}${hash}`);
+  const parts = JSON.stringify([trace, spanId, asked.length, hashed]);
   return createHash('sha256').update(parts).digest('base64url').slice(0, 10);
 }

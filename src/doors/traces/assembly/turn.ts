@@ -25,7 +25,7 @@ export interface Turn {
 }
 
 /** Tells one turn from another. */
-export type Said = Pick<Turn, 'role' | 'hash'>;
+export type TurnKey = Pick<Turn, 'role' | 'hash'>;
 
 /** A new turn, and the index of the turn that it goes before. */
 export interface Insertion {

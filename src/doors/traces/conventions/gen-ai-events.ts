@@ -92,8 +92,8 @@ function linesOf(prompt: string): readonly Message[] | undefined {
 /** Of parts it writes `text: Hello?, image_url: …`. */
 function textOfParts(text: string): string {
   if (!text.startsWith('text: ')) return text;
-  const [said = ''] = text.slice('text: '.length).split(', image_url: ', 1);
-  return said;
+  const [own = ''] = text.slice('text: '.length).split(', image_url: ', 1);
+  return own;
 }
 
 function answerOf(event: MessageEvent, omitted: OmissionCounts): readonly Message[] {
@@ -136,6 +136,6 @@ function isMessage(value: unknown): value is Record<string, unknown> {
 
 function messageOf(member: Record<string, unknown>, role: string, omitted: OmissionCounts): Message[] {
   const content = contentOf(member['content']) ?? '';
-  const said = { ...member, role: typeof member['role'] === 'string' ? member['role'] : role, content };
-  return messagesOf(said, 'user', omitted) ?? [];
+  const message = { ...member, role: typeof member['role'] === 'string' ? member['role'] : role, content };
+  return messagesOf(message, 'user', omitted) ?? [];
 }

@@ -40,12 +40,12 @@ export function recorded(
 export function ofTexts(value: unknown, role: 'user' | 'assistant'): unknown {
   const texts = parsed(value);
   if (!Array.isArray(texts) || !texts.every((text) => typeof text === 'string')) return value;
-  const isSaid = (text: string): boolean => text.trim() !== '';
-  return role === 'user' ? texts.findLast(isSaid) : texts.find(isSaid);
+  const isNonEmpty = (text: string): boolean => text.trim() !== '';
+  return role === 'user' ? texts.findLast(isNonEmpty) : texts.find(isNonEmpty);
 }
 
 /** Returns a text as a message, even if it looks like JSON; undefined if absent. */
-export function said(
+export function textMessage(
   value: AttributeValue | undefined,
   role: 'user' | 'assistant',
 ): readonly Message[] | undefined {

@@ -9,7 +9,7 @@ import type { Attributes } from '../span.ts';
 import { isObject } from '../values.ts';
 import type { Role, Source } from './convention.ts';
 import { listIn } from './flattened.ts';
-import { contentOf, parsed, recorded, said } from './recorded.ts';
+import { contentOf, parsed, recorded, textMessage } from './recorded.ts';
 import { inWords } from './structured.ts';
 
 /** OpenTelemetry GenAI since 1.37: structured messages, and what the model was told beside them. */
@@ -63,8 +63,8 @@ export function aiSdkAnswer(name: string): Source {
     read({ attributes }, role, omitted) {
       const calls = parsed(attributes.get(toolCalls));
       if (Array.isArray(calls)) omitted.add(TOOL_CALL, calls.length);
-      const asObject = said(attributes.get(object), role);
-      const answer = said(attributes.get(text), role) ?? (asObject && inWords(asObject, omitted));
+      const asObject = textMessage(attributes.get(object), role);
+      const answer = textMessage(attributes.get(text), role) ?? (asObject && inWords(asObject, omitted));
       return answer ?? (calls === undefined ? undefined : []);
     },
   };
@@ -77,7 +77,7 @@ export function openInferenceValue(name: 'input' | 'output'): Source {
     names: [value, type],
     read: ({ attributes }, role, omitted) =>
       attributes.get(type) === 'text/plain'
-        ? said(attributes.get(value), role)
+        ? textMessage(attributes.get(value), role)
         : recorded(attributes.get(value), role, omitted),
   };
 }

@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import { mergeSpan } from '../../../../src/doors/traces/assembly/merge-span.ts';
 import {
   TextHashes,
-  type SaidMessage,
-  type SaidSpan,
-} from '../../../../src/doors/traces/assembly/said-span.ts';
+  type HashedMessage,
+  type HashedSpan,
+} from '../../../../src/doors/traces/assembly/hashed-span.ts';
 import type { Turn } from '../../../../src/doors/traces/assembly/turn.ts';
 
 const hashes = new TextHashes();
@@ -16,17 +16,17 @@ const TURNS = 4000;
 /** Looks at what is known, for each turn and each message together: what one goes through is gone through once more. */
 const LOOKS = 12;
 
-const says = (role: SaidMessage['role'], content: string): SaidMessage => ({
+const says = (role: HashedMessage['role'], content: string): HashedMessage => ({
   role,
   content,
   hash: hashes.of(content),
 });
-const asks = (content: string): SaidMessage => says('user', content);
-const answers = (content: string): SaidMessage => says('assistant', content);
+const asks = (content: string): HashedMessage => says('user', content);
+const answers = (content: string): HashedMessage => says('assistant', content);
 const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-function span(parts: Partial<SaidSpan>): SaidSpan {
+function span(parts: Partial<HashedSpan>): HashedSpan {
   return {
     trace: 'new',
     startedAt: START + TURNS * SECOND,
@@ -40,15 +40,15 @@ function span(parts: Partial<SaidSpan>): SaidSpan {
 }
 
 /** Turns of a conversation that count how often somebody looks at them. */
-function watched(said: readonly SaidMessage[], inferred: Turn['inferred'] = null) {
+function watched(said: readonly HashedMessage[], inferred: Turn['inferred'] = null) {
   let looks = 0;
   class WatchedTurn implements Turn {
     at: number;
     trace = 'old';
     #inferred = inferred;
-    readonly #said: SaidMessage;
+    readonly #said: HashedMessage;
 
-    constructor(one: SaidMessage, index: number) {
+    constructor(one: HashedMessage, index: number) {
       this.#said = one;
       this.at = START + index * SECOND;
     }
@@ -75,9 +75,9 @@ function watched(said: readonly SaidMessage[], inferred: Turn['inferred'] = null
 /** What is known of a conversation, what a call says, and how many messages of it are new. */
 const CALLS: readonly (readonly [
   name: string,
-  known: readonly SaidMessage[],
+  known: readonly HashedMessage[],
   inferred: Turn['inferred'],
-  says: SaidSpan,
+  says: HashedSpan,
   added: number,
 ])[] = [
   [

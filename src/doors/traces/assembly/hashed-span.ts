@@ -6,18 +6,18 @@ import { hash } from 'node:crypto';
 import type { ObservedMessage } from '../observation.ts';
 
 /** A message, and the hash of its text. */
-export interface SaidMessage extends ObservedMessage {
+export interface HashedMessage extends ObservedMessage {
   readonly hash: string;
 }
 
-export interface SaidSpan {
+export interface HashedSpan {
   /** Names the trace. */
   readonly trace: string;
   /** Microseconds. */
   readonly startedAt: number;
   readonly endedAt: number;
-  readonly asked: readonly SaidMessage[];
-  readonly answered: readonly SaidMessage[];
+  readonly asked: readonly HashedMessage[];
+  readonly answered: readonly HashedMessage[];
   /** The span goes on with a question of an earlier call. */
   readonly continues: boolean;
   /** The span is the whole trace, so other calls of the same turn are in other traces. */
@@ -25,7 +25,7 @@ export interface SaidSpan {
 }
 
 /** The messages of a span: said before, asked now, answered to that before a tool was used, and answered now. */
-export interface SpanParts<Message = SaidMessage> {
+export interface SpanParts<Message = HashedMessage> {
   readonly history: readonly Message[];
   readonly questions: readonly Message[];
   readonly steps: readonly Message[];
