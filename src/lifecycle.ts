@@ -77,12 +77,12 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
 const SAME_SIGNAL_MS = 1000;
 
 /**
- * Calls `told` for each signal to end, instead of ending the process. npm forwards a Ctrl-C that the program also gets
+ * Calls `onSignal` for each signal to end, instead of ending the process. npm forwards a Ctrl-C that the program also gets
  * from the terminal; it counts once.
  */
-export function whenToldToEnd(
+export function onEndSignal(
   signals: readonly NodeJS.Signals[],
-  told: (signal: NodeJS.Signals) => void,
+  onSignal: (signal: NodeJS.Signals) => void,
   now: () => number = () => performance.now(),
 ): void {
   let lastAt = -Infinity;
@@ -90,7 +90,7 @@ export function whenToldToEnd(
     process.on(signal, () => {
       const isSame = now() - lastAt < SAME_SIGNAL_MS;
       lastAt = now();
-      if (!isSame) told(signal);
+      if (!isSame) onSignal(signal);
     });
   }
 }

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createLifecycle, whenToldToEnd } from '../src/lifecycle.ts';
+import { createLifecycle, onEndSignal } from '../src/lifecycle.ts';
 import { silentLogger } from '../src/logger.ts';
 
 describe('lifecycle', () => {
@@ -44,7 +44,7 @@ describe('being told to end', () => {
     const told: string[] = [];
     let now = 0;
     const before = process.listeners('SIGHUP');
-    whenToldToEnd(
+    onEndSignal(
       ['SIGHUP'],
       (signal) => told.push(`${signal} at ${now}`),
       () => now,

@@ -4,7 +4,7 @@
  * Test: test/cli/command.test.ts.
  */
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { runToEnd, whenToldToEnd } from '../lifecycle.ts';
+import { runToEnd, onEndSignal } from '../lifecycle.ts';
 
 /** An invalid command line; printed with the usage, exit code 2. */
 export class UsageError extends Error {}
@@ -141,7 +141,7 @@ function whereItBelongs(option: string, actions: Readonly<Record<string, Action>
 
 function interruption(again = (): void => process.exit(INTERRUPTED)): AbortSignal {
   const controller = new AbortController();
-  whenToldToEnd(['SIGINT', 'SIGTERM'], () => (controller.signal.aborted ? again() : controller.abort()));
+  onEndSignal(['SIGINT', 'SIGTERM'], () => (controller.signal.aborted ? again() : controller.abort()));
   // The channel alone does not keep the process running.
   process.on('disconnect', () => controller.abort());
   process.channel?.unref();

@@ -35,7 +35,7 @@ The list also has notes on messages that count without findings, because their a
 memory. They hold nothing to replay. After you remove one, the next rebuild analyses its message again.`;
 
 /** Bytes shown of a payload that is no record. */
-const SHOWN_BYTES = 200;
+const HEAD_BYTES = 200;
 const INSTANCES_IN_TABLE = 2;
 
 const list = action({
@@ -139,7 +139,7 @@ async function printOne(connection: StreamConnection, id: number): Promise<void>
   const record = recordOf(letter);
   const { subject } = letter;
   if (record instanceof Error) {
-    const head = inspect(Buffer.from(letter.bytes.subarray(0, SHOWN_BYTES)).toString('latin1'));
+    const head = inspect(Buffer.from(letter.bytes.subarray(0, HEAD_BYTES)).toString('latin1'));
     printJson({ ...summaryOf(letter), subject });
     process.stdout.write(`No record: ${printable(record.message)}. It begins with\n${printable(head)}\n`);
     return;

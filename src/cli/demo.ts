@@ -90,7 +90,7 @@ async function runDemo(options: Options, { interruption }: CommandRun): Promise<
 
     const notes = join(config.dataDir, 'demo.json');
     const given = options.key ?? (readEnvironment()['UT_KEY'] || undefined);
-    const access = await findAccess({ url, given, shown: service?.key() ?? undefined, notes });
+    const access = await findAccess({ url, given, serviceKey: service?.key() ?? undefined, notes });
     const summary = await load(access, signal, notes);
     if (signal.aborted) return INTERRUPTED;
     await showResult(access, summary, signal);
@@ -174,13 +174,17 @@ async function isUsable({ url, key, instanceId }: Remembered): Promise<{ key: bo
 async function findAccess(options: {
   readonly url: string;
   readonly given: string | undefined;
-  readonly shown: string | undefined;
+  readonly serviceKey: string | undefined;
   readonly notes: string;
 }): Promise<Remembered> {
   const { url } = options;
   const remembered = await readRemembered(options.notes);
   const instanceId = remembered?.url === url ? remembered.instanceId : undefined;
-  for (const key of [options.given, remembered?.url === url ? remembered.key : undefined, options.shown]) {
+  for (const key of [
+    options.given,
+    remembered?.url === url ? remembered.key : undefined,
+    options.serviceKey,
+  ]) {
     if (key === undefined) continue;
     const access = { url, key, ...(instanceId === undefined ? {} : { instanceId }) };
     const usable = await isUsable(access);

@@ -16,7 +16,7 @@ import { shellWord } from '../doors/import/shell-word.ts';
 import { joined, planFile, planTogether, type FilePlan, type UnknownFile } from '../doors/import/plan.ts';
 import type { DateOrder } from '../doors/import/written-dates.ts';
 import { INTERRUPTED } from './command.ts';
-import { shownLater } from './progress.ts';
+import { openLater } from './progress.ts';
 
 /** The terminal for questions. */
 export interface Terminal {
@@ -63,7 +63,7 @@ interface Planned {
 const YES: ReadonlySet<string> = new Set(['y', 'yes']);
 const NO: ReadonlySet<string> = new Set(['', 'n', 'no']);
 /** Maximum files described one by one. */
-const MAX_TOLD = 20;
+const MOST_LISTED = 20;
 
 /**
  * Opens and plans the files, does the work, and removes copies of pipes even after Ctrl-C. Returns the exit code.
@@ -75,12 +75,12 @@ export async function withPlans(
   work: (planned: Planned) => Promise<number>,
 ): Promise<number> {
   const { progress, signal } = options;
-  const shown = shownLater(progress, { title: 'looking for files', to: files.length });
+  const bar = openLater(progress, { title: 'looking for files', to: files.length });
   const onFound = (found: number, done: number): void =>
-    shown.update({ done, details: `${count(found)} found` });
+    bar.update({ done, details: `${count(found)} found` });
   let inputs: Inputs | null = null;
   try {
-    inputs = await openInputs(files, { encoding, signal, onFound }).finally(() => shown.end());
+    inputs = await openInputs(files, { encoding, signal, onFound }).finally(() => bar.end());
     return await work(await planAll(inputs, { format, mapping, dates, timeZone, repeated, ...options }));
   } catch (error) {
     if (signal.aborted && (inputs === null || error instanceof PlanInterrupted)) return INTERRUPTED;
@@ -110,21 +110,21 @@ export async function planAll(
   });
   const open: UnknownFile[] = [];
   let unread = faults.length;
-  let told = 0;
+  let listed = 0;
   const tell = (text: string): void => {
-    told += 1;
-    if (told <= MAX_TOLD) progress.line(printable(text));
-    if (told === MAX_TOLD + 1) progress.line('… and so on');
+    listed += 1;
+    if (listed <= MOST_LISTED) progress.line(printable(text));
+    if (listed === MOST_LISTED + 1) progress.line('… and so on');
   };
   for (const { name, message } of faults) tell(`${name}: left out: ${message}`);
   let sure = true;
-  const shown = shownLater(progress, { title: 'looking at files', to: rest.length });
+  const bar = openLater(progress, { title: 'looking at files', to: rest.length });
   try {
     for (const plan of plans) if (!quiet) tell(`${plan.parts[0].input.operand}: ${describePlan(plan)}`);
     for (const [index, input] of rest.entries()) {
       const details = `${count(index)} of ${count(rest.length)}`;
       const onRead = (bytes: number): void =>
-        shown.update({ done: index + Math.min(1, bytes / Math.max(1, input.size)), details });
+        bar.update({ done: index + Math.min(1, bytes / Math.max(1, input.size)), details });
       onRead(0);
       const plan = await planFile(input, {
         ...reading,
@@ -139,7 +139,7 @@ export async function planAll(
         if (plan.recognition.confidence >= SURE) plans.push(plan);
         else {
           // The progress bar must not overwrite the question.
-          shown.end();
+          bar.end();
           if (await agrees(plan, ask, signal)) plans.push(plan);
           else if (input.named) {
             progress.line(printable(howToConfirm(plan, repeated)));
@@ -152,11 +152,11 @@ export async function planAll(
       else tell(`${input.name}: left out: ${plan.looksLike}`);
     }
   } finally {
-    shown.end();
+    bar.end();
   }
   const [first, ...others] = open;
   if (first !== undefined) {
-    for (const plan of open.slice(0, MAX_TOLD - 1)) progress.line(printable(unrecognised(plan)));
+    for (const plan of open.slice(0, MOST_LISTED - 1)) progress.line(printable(unrecognised(plan)));
     const files = others.length === 0 ? 'this file' : `these ${count(open.length)} files`;
     throw new SetupError(`Nothing was sent: nobody but you can say how ${files} must be read.`);
   }
@@ -210,10 +210,10 @@ function howToConfirm(
   { parts: [{ input }], format, mapping }: FilePlan,
   repeated: readonly string[],
 ): string {
-  const said = mapping.length === 0 ? ['--format', format.name] : ['--map', ...mapping];
+  const option = mapping.length === 0 ? ['--format', format.name] : ['--map', ...mapping];
   return (
     `${input.name}: this is not sure. If it is right, say so; else correct it: ` +
-    `npm run import -- ${[input.operand, ...said, ...repeated].map(shellWord).join(' ')}`
+    `npm run import -- ${[input.operand, ...option, ...repeated].map(shellWord).join(' ')}`
   );
 }
 

@@ -35,18 +35,18 @@ export async function printPreview(plan: FilePlan, named: Named, progress: Progr
 }
 
 async function printFirst(plan: FilePlan, named: Named): Promise<void> {
-  let shown = 0;
+  let printed = 0;
   try {
     for await (const converted of convert(plan, { entries: PREVIEW_ENTRIES, ...named })) {
       if (!('conversation' in converted)) continue;
       printConversation(converted.conversation);
-      shown += 1;
-      if (shown === PREVIEW_CONVERSATIONS) return;
+      printed += 1;
+      if (printed === PREVIEW_CONVERSATIONS) return;
     }
   } catch {
     // The totals report the damage.
   }
-  if (shown === 0 && named.signal?.aborted !== true)
+  if (printed === 0 && named.signal?.aborted !== true)
     console.log(`  no conversation in the first ${PREVIEW_ENTRIES} entries`);
 }
 

@@ -32,7 +32,7 @@ import { DATE_ORDERS } from '../doors/import/written-dates.ts';
 import { placeOf, withPlans, type Named } from './import-plan.ts';
 import { printPreview } from './import-preview.ts';
 import { ACCESS_OPTIONS, accessOf } from './local-url.ts';
-import { openProgress, shownLater } from './progress.ts';
+import { openProgress, openLater } from './progress.ts';
 
 const FORMAT =
   '{"id", "source"?, "turns": [{"role", "content", "userId"?, "createdAt"?, "metadata"?}], "userId"?, "metadata"?}';
@@ -78,8 +78,8 @@ const DEMO_FILE = resolve(import.meta.dirname, '../../examples/demo/conversation
 const MAX_PRINTED_FINDINGS = 100;
 const MAX_PRINTED_WARNINGS = 10;
 const VISIBLE_WAIT_MS = 120_000;
-const SHOWN_EVERY_MS = 1000;
-const RETRY_TOLD_EVERY_MS = 5000;
+const PROGRESS_EVERY_MS = 1000;
+const RETRY_REPORTED_EVERY_MS = 5000;
 const PROBE_MS = 10_000;
 
 interface Arguments extends Named {
@@ -314,10 +314,10 @@ function checkFiles(files: readonly string[]): void {
 
 /** Returns a hook that prints retries, at most one every few seconds. */
 function retryTeller(progress: Progress): (reason: string, pauseMs: number) => void {
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let reportedAt = Number.NEGATIVE_INFINITY;
   return (reason, pauseMs) => {
-    if (performance.now() - toldAt < RETRY_TOLD_EVERY_MS) return;
-    toldAt = performance.now();
+    if (performance.now() - reportedAt < RETRY_REPORTED_EVERY_MS) return;
+    reportedAt = performance.now();
     progress.line(
       `the service is busy or away, or takes no more of this key for now (${reason}); ` +
         `trying again in ${(pauseMs / 1000).toFixed(1)} s`,
@@ -386,18 +386,18 @@ async function tellWhenVisible(
   summary: ImportSummary,
   { progress, signal }: { progress: Progress; signal: AbortSignal },
 ): Promise<void> {
-  const shown = shownLater(progress, { title: 'counting', to: summary.messages, rate: messagesPerSecond });
+  const bar = openLater(progress, { title: 'counting', to: summary.messages, rate: messagesPerSecond });
   let counted = 0;
   const show = (): void =>
-    shown.update({ done: counted, details: `${count(counted)} of ${count(summary.messages)} messages` });
+    bar.update({ done: counted, details: `${count(counted)} of ${count(summary.messages)} messages` });
   show();
   // The first messages may take the service long.
-  const timer = setInterval(show, SHOWN_EVERY_MS).unref();
+  const timer = setInterval(show, PROGRESS_EVERY_MS).unref();
   try {
     const visible = await waitUntilVisible(client, summary, VISIBLE_WAIT_MS, (messages) => {
       counted = Math.min(messages, summary.messages);
       show();
-    }).finally(() => shown.end());
+    }).finally(() => bar.end());
     console.log(
       visible
         ? 'Everything is visible in queries.'

@@ -79,12 +79,12 @@ function twoOf(operands: readonly string[], usage: string): [string, string] {
   return [id, value];
 }
 
-function changing(id: string, changes: InstanceChanges, told: string): Work {
+function changing(id: string, changes: InstanceChanges, report: string): Work {
   return onRegistry(async (registry) => {
     const projectId = (await registry.findInstance(id))?.projectId ?? '';
     if ((await registry.changeInstance({ projectId, id, changes })) === null)
       throw new SetupError(`There is no instance ${id}. npm run instances -- list shows all.`);
-    process.stdout.write(`${id.toLowerCase()} ${told}.\n`);
+    process.stdout.write(`${id.toLowerCase()} ${report}.\n`);
   });
 }
 

@@ -106,23 +106,23 @@ export function openProgress(
 const QUIET_MS = 1000;
 
 /** Shows a stretch only after QUIET_MS; lines printed before appear above it. */
-export function shownLater(
+export function openLater(
   progress: Progress,
   stretch: Stretch,
   now: () => number = () => performance.now(),
 ): Pick<Progress, 'update' | 'end'> {
   const startedAt = now();
-  let isShown = false;
+  let isOpen = false;
   return {
     update(standing) {
-      if (!isShown && now() - startedAt < QUIET_MS) return;
-      if (!isShown) progress.begin({ ...stretch, from: standing.done });
-      isShown = true;
+      if (!isOpen && now() - startedAt < QUIET_MS) return;
+      if (!isOpen) progress.begin({ ...stretch, from: standing.done });
+      isOpen = true;
       progress.update(standing);
     },
     end() {
-      if (isShown) progress.end();
-      isShown = false;
+      if (isOpen) progress.end();
+      isOpen = false;
     },
   };
 }

@@ -4,7 +4,7 @@
  * Test: test/health/degraded-reasons.test.ts.
  */
 import type { Degradation } from '../domain/service-health.ts';
-import { SILENT_MS, type Heard, type StartStatus, type WorkerStatus } from './process-status.ts';
+import { SILENT_MS, type ReadStatus, type StartStatus, type WorkerStatus } from './process-status.ts';
 
 /** The state of the service as this process knows it; null where it is unknown. */
 export interface ServiceState {
@@ -14,8 +14,8 @@ export interface ServiceState {
   readonly watchedMs: number;
   /** True if this process answers from views, which a worker must update. */
   readonly needsWorker: boolean;
-  readonly workers: readonly Heard<WorkerStatus>[];
-  readonly start: Heard<StartStatus> | null;
+  readonly workers: readonly ReadStatus<WorkerStatus>[];
+  readonly start: ReadStatus<StartStatus> | null;
   readonly lag: {
     readonly entries: number;
     readonly seconds: number;
@@ -67,9 +67,9 @@ function workersMissing({ workers, needsWorker, watchedMs }: ServiceState): Degr
       `The worker (process ${pid}) has written no status for ${seconds(ageMs)} s: it hangs. Kill it ` +
       '(kill -9); npm start, or your own supervisor, starts it again.',
   }));
-  const heard = workers.some(({ ageMs }) => ageMs <= SILENT_MS);
+  const isAlive = workers.some(({ ageMs }) => ageMs <= SILENT_MS);
   const expected = needsWorker || workers.length > 0;
-  if (heard || silent.length > 0 || !expected || watchedMs < SILENT_MS) return degradations;
+  if (isAlive || silent.length > 0 || !expected || watchedMs < SILENT_MS) return degradations;
   const since = Math.min(...workers.map(({ ageMs }) => ageMs));
   const seen = since === Infinity ? 'No worker runs' : `For ${seconds(since)} s, no worker has run`;
   return [

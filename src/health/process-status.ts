@@ -80,7 +80,7 @@ export type WorkerStatus = z.infer<typeof workerStatusSchema>;
 export type StartStatus = z.infer<typeof startStatusSchema>;
 
 /** A status that was read. */
-export interface Heard<Status> {
+export interface ReadStatus<Status> {
   readonly status: Status;
   /** Time since the process wrote it, milliseconds. */
   readonly ageMs: number;
@@ -104,7 +104,7 @@ export function beginWorkerStatus(
   dataDir: string,
   state: () => Pick<WorkerStatus, 'rebuild' | 'shards' | 'writer' | 'alerts'>,
 ): Heartbeat {
-  for (const [file, { ended }] of heardFrom(dataDir, /^worker-/, workerStatusSchema)) {
+  for (const [file, { ended }] of readFrom(dataDir, /^worker-/, workerStatusSchema)) {
     if (ended) rmSync(file, { force: true });
   }
   const { machine, pid } = thisHolder();
@@ -123,9 +123,9 @@ export function beginStartStatus(dataDir: string, state: () => Pick<StartStatus,
 }
 
 /** The last status of each worker of a data directory. */
-export function readWorkerStatuses(dataDir: string): Heard<WorkerStatus>[] {
-  const heard = [...heardFrom(dataDir, /^worker-\d+\.json$/, workerStatusSchema).values()];
-  return heard.map((one) => (isReplaced(one, heard) ? { ...one, ended: true } : one));
+export function readWorkerStatuses(dataDir: string): ReadStatus<WorkerStatus>[] {
+  const read = [...readFrom(dataDir, /^worker-\d+\.json$/, workerStatusSchema).values()];
+  return read.map((one) => (isReplaced(one, read) ? { ...one, ended: true } : one));
 }
 
 /**
@@ -133,17 +133,20 @@ export function readWorkerStatuses(dataDir: string): Heard<WorkerStatus>[] {
  * After the kill of a container or a power failure, process ids refer to other processes, so they cannot show whether
  * it still runs.
  */
-function isReplaced({ status, ageMs }: Heard<WorkerStatus>, all: readonly Heard<WorkerStatus>[]): boolean {
+function isReplaced(
+  { status, ageMs }: ReadStatus<WorkerStatus>,
+  all: readonly ReadStatus<WorkerStatus>[],
+): boolean {
   if (ageMs <= SILENT_MS) return false;
-  const heard = all.filter((other) => other.ageMs <= SILENT_MS).map((other) => other.status);
-  if (status.shards.length === 0) return heard.some(({ machine }) => machine !== status.machine);
-  const held = new Set(heard.flatMap(({ shards }) => shards.map(({ shard }) => shard)));
+  const read = all.filter((other) => other.ageMs <= SILENT_MS).map((other) => other.status);
+  if (status.shards.length === 0) return read.some(({ machine }) => machine !== status.machine);
+  const held = new Set(read.flatMap(({ shards }) => shards.map(({ shard }) => shard)));
   return status.shards.every(({ shard }) => held.has(shard));
 }
 
 /** The last status of `npm start`; null if it does not run these processes. */
-export function readStartStatus(dataDir: string): Heard<StartStatus> | null {
-  return [...heardFrom(dataDir, /^start\.json$/, startStatusSchema).values()][0] ?? null;
+export function readStartStatus(dataDir: string): ReadStatus<StartStatus> | null {
+  return [...readFrom(dataDir, /^start\.json$/, startStatusSchema).values()][0] ?? null;
 }
 
 /** Records the number of stream entries that a backup could not read; 0 deletes the record. */
@@ -194,13 +197,13 @@ function beginBeating(file: string, state: () => WorkerStatus | StartStatus): He
   };
 }
 
-function heardFrom<Status extends { readonly machine: string; readonly pid: number }>(
+function readFrom<Status extends { readonly machine: string; readonly pid: number }>(
   dataDir: string,
   name: RegExp,
   schema: z.ZodType<Status>,
-): Map<string, Heard<Status>> {
+): Map<string, ReadStatus<Status>> {
   const isDead = isDeadHolder(thisHolder());
-  const heard = new Map<string, Heard<Status>>();
+  const read = new Map<string, ReadStatus<Status>>();
   let names: string[] = [];
   try {
     names = readdirSync(statusDirectory(dataDir));
@@ -212,10 +215,10 @@ function heardFrom<Status extends { readonly machine: string; readonly pid: numb
     try {
       const ageMs = Math.max(0, Date.now() - statSync(file).mtimeMs);
       const status = schema.parse(JSON.parse(readFileSync(file, 'utf8')));
-      heard.set(file, { status, ageMs, ended: isDead({ id: '', ...status }) });
+      read.set(file, { status, ageMs, ended: isDead({ id: '', ...status }) });
     } catch {
       // The process ended just now, or another version wrote the file.
     }
   }
-  return heard;
+  return read;
 }

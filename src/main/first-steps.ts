@@ -92,14 +92,14 @@ export function showFirstSteps(
 
 /** The text contains the key once, as a line to paste; the commands use `$KEY`. */
 function textOf({ url, key, instanceId }: FirstSteps): string {
-  const shown = `
+  const intro = `
 Project ${FIRST_PROJECT_NAME}, its first test key (shown this once; npm run keys makes others). For a second terminal:
 
   KEY=${key}
 
 Look at what is found at ${url}/, which asks for the key.
 `;
-  if (instanceId === null) return `${shown}\n`;
+  if (instanceId === null) return `${intro}\n`;
   const conversation = JSON.stringify({
     instanceId,
     messages: [
@@ -110,7 +110,7 @@ Look at what is found at ${url}/, which asks for the key.
   });
   const fields = 'fields=messages,sat,duration&dimensionFields=title,summary,language,outcome';
   const query = `${url}/v1/query/?instanceId=${instanceId}&groupBy=SESSION&${fields}`;
-  return `${shown}
+  return `${intro}
 Ingest a conversation:
 
   curl ${url}/v1/ingest/ -H "x-api-key: $KEY" -H 'content-type: application/json' -d '${conversation}'

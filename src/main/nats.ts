@@ -17,11 +17,11 @@ await runToEnd(async () => {
   const config = loadConfig();
   if (config.natsUrl !== undefined) {
     // Listens before printing: a reader of the line may send a signal at once.
-    const told = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+    const signalled = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
     process.stdout.write('NATS_URL is set: no nats-server of our own is started\n');
     // Keeps running, because a Procfile runner ends everything when one process ends.
     const stay = setInterval(() => undefined, 2 ** 30);
-    await told;
+    await signalled;
     clearInterval(stay);
     return;
   }

@@ -10,7 +10,7 @@ import { action, runCommand } from '../cli/command.ts';
 import { loadConfig, readEnvironment } from '../config.ts';
 import type { Config } from '../config.ts';
 import { findModel } from '../reader/embedding/model-location.ts';
-import { whenToldToEnd } from '../lifecycle.ts';
+import { onEndSignal } from '../lifecycle.ts';
 import { createLogger, readableLines } from '../logger.ts';
 import type { Logger } from '../logger.ts';
 import { stopLeftServer } from '../stream/server/server.ts';
@@ -59,14 +59,14 @@ const start = action({
     const lock = await lockDataDirectory(config.dataDir);
     if (config.natsUrl === undefined) await stopLeftServer(config.dataDir);
     const startedByNpm = environment['npm_lifecycle_event'] === 'start';
-    const code = await runUntilTold(config, { startedByNpm, concerns });
+    const code = await runUntilSignal(config, { startedByNpm, concerns });
     lock.release();
     process.exit(code);
   },
 });
 
 /** Runs the Procfile until a signal or an unrecoverable failure; resolves to the exit code. */
-async function runUntilTold(
+async function runUntilSignal(
   config: Config,
   { startedByNpm, concerns }: { readonly startedByNpm: boolean; readonly concerns: readonly string[] },
 ): Promise<number> {
@@ -104,7 +104,7 @@ async function runUntilTold(
     },
   });
   let stops = 0;
-  whenToldToEnd(['SIGINT', 'SIGTERM', 'SIGHUP'], () => {
+  onEndSignal(['SIGINT', 'SIGTERM', 'SIGHUP'], () => {
     stops += 1;
     if (stops > 1) supervisor.killAll();
     else print('start', 'stopping');

@@ -28,9 +28,9 @@ const READ_AHEAD_BYTES = 8 * MIB;
 /** Interval of figures to the process. */
 const TELL_MS = 250;
 /** Share of the limit on waiting spans above which a project is listed in a notice. */
-const TOLD_SHARE = 0.1;
+const REPORTED_SHARE = 0.1;
 /** Maximum full traces in a notice. */
-const TOLD_FULL = 1000;
+const REPORTED_FULL = 1000;
 
 if (parentPort === null) throw new Error('this is a thread of web');
 const host = new HostPort(parentPort);
@@ -84,10 +84,10 @@ function tell(): void {
   const { traces: waiting, read, spans } = assembler.waiting;
   const all = [...spans.values()].reduce((sum, count) => sum + count, 0);
   host.tell({ kind: 'waiting', traces: waiting, spans: all });
-  const many = [...spans].filter(([, count]) => count > config.traceWaitingSpans * TOLD_SHARE);
+  const many = [...spans].filter(([, count]) => count > config.traceWaitingSpans * REPORTED_SHARE);
   sendNotice(connection, TRACES_WAITING_SUBJECT, {
     read,
     spans: Object.fromEntries(many),
-    full: full.splice(0, TOLD_FULL),
+    full: full.splice(0, REPORTED_FULL),
   } satisfies WaitingNotice);
 }

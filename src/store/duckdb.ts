@@ -108,8 +108,8 @@ function inBytes(bytes: number): string {
 
 /** Masks quoted values, which may contain quotes. The statement below the message is ours, and stays. */
 function withoutValues(message: string): string {
-  const [said = '', ...statement] = message.split('\n\nLINE ');
-  const masked = said.replace(/'.*'/s, "'…'").replace(/".*"/s, '"…"');
+  const [head = '', ...statement] = message.split('\n\nLINE ');
+  const masked = head.replace(/'.*'/s, "'…'").replace(/".*"/s, '"…"');
   return [masked, ...statement].join('\n\nLINE ');
 }
 

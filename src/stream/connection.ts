@@ -55,10 +55,10 @@ const REFUSALS_BELIEVED = 3;
 export async function openConnection(options: ConnectOptions): Promise<StreamConnection> {
   const deadline = performance.now() + (options.giveUpAfterMs ?? 60_000);
   const servers = options.url.split(',').map((url) => url.trim());
-  const shown = servers.map(withoutCredentials).join(', ');
+  const address = servers.map(withoutCredentials).join(', ');
   let refusals = 0;
   let pause = 50;
-  let told = false;
+  let isReported = false;
   for (;;) {
     let nats: NatsConnection | undefined;
     let fault: unknown;
@@ -79,16 +79,18 @@ export async function openConnection(options: ConnectOptions): Promise<StreamCon
       const version = nats.info?.version ?? '0';
       const fault = faultOfServerVersion(version);
       if (fault !== null) {
-        throw new SetupError(`The NATS server at ${shown} is version ${version}; ${fault}. Use another one.`);
+        throw new SetupError(
+          `The NATS server at ${address} is version ${version}; ${fault}. Use another one.`,
+        );
       }
-      await askForJetStream(nats, shown);
+      await askForJetStream(nats, address);
       return new Link(nats, version);
     } catch (error) {
       await nats?.close();
       if (error instanceof SetupError) throw error;
       if (error instanceof AuthorizationError && ++refusals >= REFUSALS_BELIEVED) {
         throw new SetupError(
-          `The NATS server at ${shown} refuses our token. Set NATS_TOKEN (or user and password in NATS_URL); ` +
+          `The NATS server at ${address} refuses our token. Set NATS_TOKEN (or user and password in NATS_URL); ` +
             'if it should be the server that we start, another one has its port.',
           { cause: error },
         );
@@ -97,20 +99,20 @@ export async function openConnection(options: ConnectOptions): Promise<StreamCon
     }
     if (performance.now() + pause > deadline) {
       throw new SetupError(
-        `NATS at ${shown} cannot be reached (${(fault as Error).message}). Start it with npm start, or set ` +
+        `NATS at ${address} cannot be reached (${(fault as Error).message}). Start it with npm start, or set ` +
           'NATS_URL to a running server.',
         { cause: fault },
       );
     }
-    if (!told) options.onWaiting?.(`waiting for NATS at ${shown}`);
-    told = true;
+    if (!isReported) options.onWaiting?.(`waiting for NATS at ${address}`);
+    isReported = true;
     await sleep(pause);
     pause = Math.min(pause * 1.5, 1000);
   }
 }
 
 /** Waits for JetStream: a server that has just started may still load its streams. */
-async function askForJetStream(nats: NatsConnection, shown: string): Promise<void> {
+async function askForJetStream(nats: NatsConnection, address: string): Promise<void> {
   const deadline = performance.now() + 5000;
   for (;;) {
     try {
@@ -120,7 +122,7 @@ async function askForJetStream(nats: NatsConnection, shown: string): Promise<voi
     } catch (error) {
       if (nats.isClosed() || performance.now() > deadline) {
         throw new SetupError(
-          `The NATS server at ${shown} does not offer JetStream (${(error as Error).message}). Start it with ` +
+          `The NATS server at ${address} does not offer JetStream (${(error as Error).message}). Start it with ` +
             'JetStream enabled.',
           { cause: error },
         );

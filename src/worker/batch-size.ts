@@ -14,7 +14,7 @@ const SHARED_MS = 300;
 /** Wanted duration while none of them does, milliseconds: larger batches cost less for each message. */
 const ALONE_MS = 2000;
 /** Instances without a backlog count as sending for this time after their last message, milliseconds. */
-const HEARD_MS = 60_000;
+const SENDER_MS = 60_000;
 /** Least standard deviation of batch sizes, as a share of their mean, from which a slope is estimated. */
 const LEAST_SPREAD = 0.1;
 /** A batch counts as at most this multiple of the mean duration. */
@@ -27,7 +27,7 @@ export class BatchSize {
   readonly #most: number;
   /** Work of a batch while others send messages. */
   #shared: number;
-  #heardAt = -Infinity;
+  #senderAt = -Infinity;
   #isAlone = false;
   readonly #fixed = new FixedPart();
 
@@ -49,8 +49,8 @@ export class BatchSize {
   }
 
   /** Reports that a message of an instance without a backlog was taken up. `now`: milliseconds, monotonic. */
-  heard(now: number): void {
-    this.#heardAt = now;
+  noteSender(now: number): void {
+    this.#senderAt = now;
     this.#isAlone = false;
   }
 
@@ -67,7 +67,7 @@ export class BatchSize {
     // A small batch says nothing about how long a larger one may take.
     if (isLong || work >= this.work / 2)
       this.#shared = Math.round(Math.min(this.#most, Math.max(LEAST, next)));
-    this.#isAlone = now - this.#heardAt >= HEARD_MS;
+    this.#isAlone = now - this.#senderAt >= SENDER_MS;
   }
 }
 

@@ -71,13 +71,13 @@ export async function openState(options: {
     damaged = true;
     store = await open();
   }
-  const shown = readManifest(directory);
-  const behind = shown !== null && (shown.store !== store.storeId || shown.seq > store.revision);
+  const published = readManifest(directory);
+  const behind = published !== null && (published.store !== store.storeId || published.seq > store.revision);
   const gone = goneBehind(store.sequence, extent);
   if (gone !== null && behind) {
     await store.close();
     throw new LostStateError(
-      `the state in ${directory} is at entry ${store.sequence}, readers were shown ${shown.sequence}, and ${gone}`,
+      `the state in ${directory} is at entry ${store.sequence}, readers were shown ${published.sequence}, and ${gone}`,
     );
   }
   if (gone !== null) {
@@ -89,12 +89,12 @@ export async function openState(options: {
   }
   if (!behind && !damaged) return { store, holdUntil: 0 };
   const newest = await whenAnswered(connection, () => lastSequenceOf(connection, partitions));
-  const holdUntil = Math.min(shown?.sequence ?? newest, newest);
+  const holdUntil = Math.min(published?.sequence ?? newest, newest);
   if (!damaged) {
     // New commits repeat the revisions of the lost ones, so the published files must not be continued.
     noteDamage(directory, 'segments', 'the state is behind what was published');
     logger.error(
-      { event: 'state_behind', shard, sequence: store.sequence, shown: shown?.sequence },
+      { event: 'state_behind', shard, sequence: store.sequence, shown: published?.sequence },
       'the state is behind what was published: the worker catches up from the stream; until then, queries answer ' +
         'from what was published last',
     );

@@ -32,7 +32,7 @@ export interface IntakeOptions {
   readonly inWork: InWork;
   /** Left out: projects take no turns. */
   readonly fairShare: FairShare | undefined;
-  readonly size: Pick<BatchSize, 'work' | 'newWork' | 'heard'>;
+  readonly size: Pick<BatchSize, 'work' | 'newWork' | 'noteSender'>;
   /** Without turns, a batch takes no further entry once it has this many messages. */
   readonly enoughMessages: number;
   /** Most stream entries in a batch, and their most bytes, inflated; a single entry may have more. */
@@ -182,7 +182,7 @@ export class Intake {
     // True if a message of an instance without a backlog came while others have one.
     const isNews = ({ requests }: Entry): boolean =>
       requests.some(({ instanceId }) => fairShare?.isBehind(instanceId) === false);
-    if ((fairShare?.waiting ?? 0) > 0 && taken.entries.some(isNews)) size.heard(performance.now());
+    if ((fairShare?.waiting ?? 0) > 0 && taken.entries.some(isNews)) size.noteSender(performance.now());
     return { ...taken, last: taken.delivered.at(-1) ?? null };
   }
 

@@ -25,7 +25,7 @@ export interface WorkerLoopOptions
   /** Requests of up to this many messages are never divided. Default MAX_WHOLE_MESSAGES. */
   readonly wholeUpTo?: number;
   /** Work of a batch when projects take turns. Default: adapts to the measured time. */
-  readonly batchSize?: Pick<BatchSize, 'work' | 'newWork' | 'heard' | 'took'>;
+  readonly batchSize?: Pick<BatchSize, 'work' | 'newWork' | 'noteSender' | 'took'>;
   readonly enricher: EnrichStage;
   /** Receives whether the shard is busy or idle. */
   readonly idleCollection?: Pick<IdleCollection, 'busy' | 'idle'>;
@@ -58,7 +58,7 @@ export class WorkerLoop {
   readonly #counters: MutableWorkCounters;
   readonly #applier: Applier;
   readonly #inWork: InWork;
-  readonly #size: Pick<BatchSize, 'work' | 'newWork' | 'heard' | 'took'>;
+  readonly #size: Pick<BatchSize, 'work' | 'newWork' | 'noteSender' | 'took'>;
   readonly #intake: Intake;
   readonly #fairShare: FairShare | undefined;
   #stopping = false;

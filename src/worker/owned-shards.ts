@@ -96,20 +96,20 @@ export class OwnedShards {
 
   async #open(owned: Owned): Promise<Shard | null> {
     const { lease } = owned;
-    let told = false;
+    let isWarned = false;
     while (!owned.letGo) {
       let shard: Shard;
       try {
         shard = await this.#options.open(lease, LOCK_WAIT_MS);
       } catch (error) {
         if (!(error instanceof HeldStateError)) throw error;
-        if (!told) {
+        if (!isWarned) {
           this.#options.logger.warn(
             { event: 'shard_awaited', shard: lease.shard },
             'another process still has the views of a shard open: the worker waits until it closes them',
           );
         }
-        told = true;
+        isWarned = true;
         continue;
       }
       shard.run().catch((error: unknown) => {

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { duration, messagesPerSecond } from '../../src/domain/progress.ts';
-import { openProgress, shownLater } from '../../src/cli/progress.ts';
+import { openProgress, openLater } from '../../src/cli/progress.ts';
 
 function output(isTTY: boolean): { stream: NodeJS.WritableStream; written: () => string } {
   const chunks: string[] = [];
@@ -46,7 +46,7 @@ describe('progress', () => {
 
   it('says nothing of what takes a moment, and how far it is of what takes longer', () => {
     const { stream, written } = output(false);
-    const shown = shownLater(
+    const shown = openLater(
       openProgress(stream, () => now),
       { title: 'looking at files', to: 100 },
       () => now,

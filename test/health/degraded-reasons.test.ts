@@ -2,7 +2,7 @@ import { deepEqual, match } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { degradationsOf } from '../../src/health/degraded-reasons.ts';
 import type { ServiceState } from '../../src/health/degraded-reasons.ts';
-import type { Heard, StartStatus, WorkerStatus } from '../../src/health/process-status.ts';
+import type { ReadStatus, StartStatus, WorkerStatus } from '../../src/health/process-status.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 9, 30);
 const MINUTE = 60_000;
@@ -11,7 +11,7 @@ const GIB = 2 ** 30;
 function worker(
   ageMs: number,
   changes: Partial<WorkerStatus> & { ended?: boolean } = {},
-): Heard<WorkerStatus> {
+): ReadStatus<WorkerStatus> {
   const { ended = false, ...rest } = changes;
   return {
     status: {
@@ -29,7 +29,7 @@ function worker(
   };
 }
 
-function start(restartedAt: number[], ageMs = 500): Heard<StartStatus> {
+function start(restartedAt: number[], ageMs = 500): ReadStatus<StartStatus> {
   const process = {
     name: 'worker',
     pid: 7,

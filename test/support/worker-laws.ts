@@ -420,7 +420,7 @@ export async function work(
       ? {}
       : {
           wholeUpTo: 1,
-          batchSize: { work: share, newWork: share, heard: () => undefined, took: () => undefined },
+          batchSize: { work: share, newWork: share, noteSender: () => undefined, took: () => undefined },
         }),
     enricher,
     assigner: new LetterAssigner({

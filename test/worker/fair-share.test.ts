@@ -271,7 +271,7 @@ describe('a worker that lets instances take turns', () => {
       },
       decode,
       wholeUpTo: 1,
-      batchSize: { work: 8, newWork: 8, heard: () => undefined, took: () => undefined },
+      batchSize: { work: 8, newWork: 8, noteSender: () => undefined, took: () => undefined },
       alerts: { committed: () => undefined, published: () => undefined, idle: () => worker.stop() },
       store: of.store,
       publication: of.publication,
@@ -400,7 +400,7 @@ describe('the size of a batch', () => {
     deepEqual([size.work, size.newWork], [20_000, 4000]);
     size.took(10, 1, 1);
     equal(size.newWork, 4000);
-    size.heard(2);
+    size.noteSender(2);
     deepEqual([size.work, size.newWork], [4000, 4000]);
     size.took(4000, 600, 3);
     equal(size.work < 2500, true, `${size.work}`);
@@ -413,7 +413,7 @@ describe('the size of a batch', () => {
   it('does not grow while others wait, however long the backlog is', () => {
     const size = new BatchSize(20_000);
     for (let turn = 0; turn < 1000; turn += 1) {
-      size.heard(turn);
+      size.noteSender(turn);
       // The views grow, too.
       const fixed = 80 + turn / 20;
       size.took(size.work, fixed + size.work / 10, turn);
@@ -425,7 +425,7 @@ describe('the size of a batch', () => {
     const size = new BatchSize(20_000);
     // A third of a second for the statements, and a tenth of a millisecond for each message.
     for (let turn = 0; turn < 50; turn += 1) {
-      size.heard(turn);
+      size.noteSender(turn);
       size.took(size.work, 330 + size.work / 10, turn);
     }
     equal(size.work > 2000, true, `${size.work}`);

@@ -49,9 +49,9 @@ export function changesBetween(from: string, to: string): string[] {
     if (old === undefined) changes.push(`view ${name}: new`);
     else changes.push(now === undefined ? `view ${name}: gone` : `view ${name}: version ${old} → ${now}`);
   }
-  for (const [name, said] of Object.entries(ANALYSIS_NAMES)) {
+  for (const [name, label] of Object.entries(ANALYSIS_NAMES)) {
     const [old, now] = [before.analysis.get(name) ?? '', after.analysis.get(name) ?? ''];
-    if (old !== now) changes.push(`${said}: ${old} → ${now}`);
+    if (old !== now) changes.push(`${label}: ${old} → ${now}`);
   }
   return changes;
 }

@@ -12,7 +12,7 @@ import { noteMessage, readDeadLetters, type MessageName } from './dead-letters.t
 import { MESSAGE_NOTES_SUBJECT } from '../subjects.ts';
 
 /** Characters of a message that a note contains, UTF-16 units; the stream keeps the whole message. */
-const SHOWN_LENGTH = 65_536;
+const NOTED_LENGTH = 65_536;
 
 /** A message with its index in the whole request, of which `request` may hold a part. */
 interface NotedMessage {
@@ -53,10 +53,10 @@ export class MessageNotes {
     reason: string,
   ): Promise<void> {
     const name: MessageName = { requestId: request.requestId, index };
-    const { metadata: _, ...said } = message;
+    const { metadata: _, ...rest } = message;
     const { metadata: __, ...bare } = request;
-    const shown = { ...bare, messages: [{ ...said, content: said.content.slice(0, SHOWN_LENGTH) }] };
-    await noteMessage(this.#connection, entry, name, reason, await encodeRecord([encodeRequest(shown)]));
+    const noted = { ...bare, messages: [{ ...rest, content: rest.content.slice(0, NOTED_LENGTH) }] };
+    await noteMessage(this.#connection, entry, name, reason, await encodeRecord([encodeRequest(noted)]));
     this.#known.add(keyOf(name));
   }
 }

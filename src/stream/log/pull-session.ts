@@ -41,7 +41,7 @@ export class PullSession {
   #expected = 1;
   /** Entries that the running pull may still deliver. */
   #wanted = 0;
-  #heard = true;
+  #received = true;
   #silentChecks = 0;
   #isDone = false;
 
@@ -83,7 +83,7 @@ export class PullSession {
     const room = this.#options.room();
     if (this.#isDone || this.#wanted > 0 || room <= 0 || nats.isClosed()) return;
     this.#wanted = PULL_BATCH;
-    this.#heard = true;
+    this.#received = true;
     const request = {
       batch: PULL_BATCH,
       max_bytes: Math.max(room, maxPayload + ENVELOPE_BYTES),
@@ -96,7 +96,7 @@ export class PullSession {
   }
 
   #receive(message: Msg): void {
-    this.#heard = true;
+    this.#received = true;
     const place = placeOf(message.reply);
     if (place === null) return this.#receiveStatus(message);
     if (place.delivery !== this.#expected || !this.#options.accept(entryOf(message, place)))
@@ -123,8 +123,8 @@ export class PullSession {
   }
 
   #checkSilence(): void {
-    this.#silentChecks = this.#heard || this.#wanted === 0 ? 0 : this.#silentChecks + 1;
-    this.#heard = false;
+    this.#silentChecks = this.#received || this.#wanted === 0 ? 0 : this.#silentChecks + 1;
+    this.#received = false;
     if (this.#silentChecks >= SILENT_CHECKS) this.end();
   }
 }

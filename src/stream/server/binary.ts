@@ -40,18 +40,18 @@ export async function findServer(options: FindServerOptions): Promise<ServerBina
     if (fault === null) return { file, version };
     unusable.push(`${file} is version ${version}, and ${fault}.`);
   }
-  const said = unusable.length > 0 ? unusable : ['There is no nats-server on this machine.'];
+  const reasons = unusable.length > 0 ? unusable : ['There is no nats-server on this machine.'];
   if (options.fetch !== false) {
     try {
       const fetched = await fetchServer(cached, options);
       if (fetched !== null) return fetched;
-      said.push('There is neither apt-get nor brew to fetch one with.');
+      reasons.push('There is neither apt-get nor brew to fetch one with.');
     } catch (error) {
-      said.push(`None could be fetched: ${(error as Error).message}.`);
+      reasons.push(`None could be fetched: ${(error as Error).message}.`);
     }
   }
   throw new SetupError(
-    `${said.join(' ')} Install nats-server ${MINIMUM_SERVER_VERSION} or newer so that it is on the PATH ` +
+    `${reasons.join(' ')} Install nats-server ${MINIMUM_SERVER_VERSION} or newer so that it is on the PATH ` +
       '(https://nats.io/download has it for every platform), or set NATS_URL to a NATS server that runs elsewhere.',
   );
 }
