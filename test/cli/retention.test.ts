@@ -188,10 +188,15 @@ describe('what is kept for so long only', () => {
   });
 
   it('holds by the days of the project where an instance has none, also where it is made later', async () => {
-    const secret = await sayLongAgo(7);
+    // Both are in one partition, whose entries are read once for all runs.
+    equal(partitionOf(instanceId(6)), partitionOf(instanceId(7)));
+    const secrets = [await sayLongAgo(6), await sayLongAgo(7)];
     await untilDone(instanceId(7), () => command('set', '--project', 'test', '--text-days', `${TEXT_DAYS}`));
-    deepEqual(world.filesWith(secret), []);
-    equal((await retentions.find(instanceId(7)))?.counts.texts, 1);
+    for (const secret of secrets) deepEqual(world.filesWith(secret), []);
+    for (const number of [6, 7]) {
+      const run = await retentions.find(instanceId(number));
+      deepEqual([run?.counts.texts, run?.entries], [1, 1], `instance ${number}`);
+    }
     // Made the day before, as if midnight had passed since.
     const registry = await openRegistry(world.connection, { now: () => new Date(Date.now() - DAY_MS) });
     await registry.whenReady();

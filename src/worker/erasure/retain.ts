@@ -5,6 +5,7 @@
  * Test: test/cli/retention.test.ts.
  */
 import { count } from '../../domain/progress.ts';
+import type { StreamRecord } from '../../domain/records.ts';
 import { NO_COUNTS, type AgedCounts, type RetentionRun } from '../../domain/retention.ts';
 import { InterruptedError } from '../rebuild/replay.ts';
 import type { Retentions } from '../../stream/ledgers/retentions.ts';
@@ -40,24 +41,27 @@ export async function retain(settings: RetainSettings): Promise<readonly Retenti
     for (const run of due) await runs.put(run);
     await ageViews(settings, due);
     const done: RetentionRun[] = [];
-    for (const run of await current(runs, due)) {
-      const { entries, expired } = await trimEntries(settings, run);
-      const lostTexts = run.lostTexts || expired > 0;
-      await runs.forgetNames(run.instanceId);
-      const ended = {
-        ...run,
-        lostTexts,
-        entries: run.entries + entries,
-        doneAt: new Date().toISOString(),
-        fault: null,
-      };
-      await runs.put(ended);
-      const { messages, sessions, texts, people } = run.counts;
-      progress.line(
-        `retention of ${run.instanceId}: ${count(messages)} messages, ${count(sessions)} conversations, texts of ` +
-          `${count(texts)} and names of ${count(people)} people went; ${count(ended.entries)} entries were written anew`,
-      );
-      done.push(ended);
+    const byPartition = Map.groupBy(await current(runs, due), ({ instanceId }) => partitionOf(instanceId));
+    for (const [partition, group] of byPartition) {
+      const trimmed = await trimEntries(settings, partition, group);
+      for (const run of group) {
+        const { entries, expired } = trimmed.get(run.instanceId) ?? { entries: 0, expired: 0 };
+        await runs.forgetNames(run.instanceId);
+        const ended = {
+          ...run,
+          lostTexts: run.lostTexts || expired > 0,
+          entries: run.entries + entries,
+          doneAt: new Date().toISOString(),
+          fault: null,
+        };
+        await runs.put(ended);
+        const { messages, sessions, texts, people } = run.counts;
+        progress.line(
+          `retention of ${run.instanceId}: ${count(messages)} messages, ${count(sessions)} conversations, texts of ` +
+            `${count(texts)} and names of ${count(people)} people went; ${count(ended.entries)} entries were written anew`,
+        );
+        done.push(ended);
+      }
     }
     return done;
   } catch (error) {
@@ -102,34 +106,60 @@ async function ageViews(settings: RetainSettings, due: readonly RetentionRun[]):
   }
 }
 
-/** Redacts entries up to the run's position. Returns how many, and the number of messages without texts. */
+/**
+ * Redacts the entries of a partition up to the positions of its runs, in one pass for all. Returns for each instance
+ * how many, and the number of messages without texts.
+ */
 async function trimEntries(
   settings: RetainSettings,
-  run: RetentionRun,
-): Promise<{ readonly entries: number; readonly expired: number }> {
+  partition: number,
+  group: readonly RetentionRun[],
+): Promise<ReadonlyMap<string, { readonly entries: number; readonly expired: number }>> {
   const { runs, connection, confirm, signal } = settings;
-  const { instanceId, cutoffs, position } = run;
-  if (position === null || position === 0) return { entries: 0, expired: 0 };
-  const partition = partitionOf(instanceId);
-  const trimming = new Trimming(instanceId, cutoffs, await runs.names(instanceId));
-  await eachEntry(settings, partition, position, (_, record) => trimming.note(record));
-  let entries = 0;
+  const parts = new Map<string, { trimming: Trimming; position: number; entries: number }>();
+  let until = 0;
+  for (const { instanceId, cutoffs, position } of group) {
+    if (position === null || position === 0) continue;
+    const trimming = new Trimming(instanceId, cutoffs, await runs.names(instanceId));
+    parts.set(instanceId, { trimming, position, entries: 0 });
+    until = Math.max(until, position);
+  }
+  const partsIn = ({ requests }: StreamRecord, sequence: number) => {
+    const ids = new Set(requests.map(({ instanceId }) => instanceId.toLowerCase()));
+    const found = [...ids].map((id) => parts.get(id)).filter((part) => part !== undefined);
+    return found.filter(({ position }) => sequence <= position);
+  };
+  const trimmed = (record: StreamRecord, sequence: number) => {
+    let left = record;
+    const changed = partsIn(record, sequence).filter(({ trimming }) => {
+      const next = trimming.trimmed(left);
+      left = next ?? left;
+      return next !== null;
+    });
+    return changed.length === 0 ? null : { left, changed };
+  };
+  if (until === 0) return new Map();
+  await eachEntry(settings, partition, until, ({ sequence }, record) => {
+    for (const { trimming } of partsIn(record, sequence)) trimming.note(record);
+  });
   const rest = createPace(BUSY_SHARE, signal);
-  await eachEntry(settings, partition, position, async (entry, record) => {
-    const left = trimming.trimmed(record);
+  await eachEntry(settings, partition, until, async (entry, record) => {
+    const found = trimmed(record, entry.sequence);
     await rest();
-    if (left === null) return;
+    if (found === null) return;
     signal.throwIfAborted();
     await confirm();
-    await redactEntry(connection, partition, { ...entry, bytes: await payloadOf(left) });
-    entries += 1;
+    await redactEntry(connection, partition, { ...entry, bytes: await payloadOf(found.left) });
+    for (const part of found.changed) part.entries += 1;
   });
   // A letter contains its whole entry, and a note contains a message of it.
   for await (const letter of readDeadLetters(connection)) {
-    const record = letter.sequence > position ? null : recordIn(letter.bytes);
-    const left = record === null ? null : trimming.trimmed(record);
+    const record = letter.sequence > until ? null : recordIn(letter.bytes);
+    const left = record === null ? null : (trimmed(record, letter.sequence)?.left ?? null);
     if (left === null) continue;
     await replaceDeadLetter(connection, letter, letter.message === null ? await payloadOf(left) : null);
   }
-  return { entries, expired: trimming.expired };
+  return new Map(
+    [...parts].map(([id, { entries, trimming }]) => [id, { entries, expired: trimming.expired }]),
+  );
 }
