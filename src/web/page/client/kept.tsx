@@ -35,12 +35,12 @@ function KeptOf({ instance }: { readonly instance: string }) {
   // Who sees some instances only may set nothing for all.
   const isOfProject = project.error?.status !== 403;
   const fault = retention.error ?? masking.error ?? (isOfProject ? project.error : null);
+  // A last answer stays while the next one loads. So the key of each form is its answer: it begins anew with the next.
   return (
     <Section title="What is kept">
       {fault === null ? null : <Fault error={fault} />}
       {retention.value === null || (isOfProject && project.value === null) ? null : (
         <Retaining
-          key={`days ${saved}`}
           instance={instance}
           own={retention.value}
           project={project.value}
@@ -49,7 +49,7 @@ function KeptOf({ instance }: { readonly instance: string }) {
       )}
       {masking.value === null ? null : (
         <Hidden
-          key={`hidden ${saved}`}
+          key={`hidden ${JSON.stringify(masking.value)}`}
           instance={instance}
           masking={masking.value}
           onSaved={() => setSaved(saved + 1)}
@@ -71,25 +71,25 @@ function Retaining({
   readonly project: ProjectRetentionAnswer | null;
   readonly onSaved: () => void;
 }) {
-  const [isOfAll, setIsOfAll] = useState(own.from === 'PROJECT' && project !== null);
+  const [chosen, setChosen] = useState<boolean | null>(null);
+  const isOfAll = project !== null && (chosen ?? own.from === 'PROJECT');
   const choice = (words: string, all: boolean) => (
     <label>
-      <input type="radio" name="kept" checked={isOfAll === all} onChange={() => setIsOfAll(all)} /> {words}
+      <input type="radio" name="kept" checked={isOfAll === all} onChange={() => setChosen(all)} /> {words}
     </label>
   );
   const choices = (
-    <fieldset>
-      <legend class="hidden">Days hold for</legend>
+    <p role="radiogroup" aria-label="Days hold for">
       {choice('All instances of this project', true)} {choice('This instance', false)}
-    </fieldset>
+    </p>
   );
   const shared = { lastRun: own.lastRun, onSaved };
   return (
     <>
       {project === null ? null : choices}
-      {project !== null && isOfAll ? (
+      {isOfAll ? (
         <DaysForm
-          key="project"
+          key={`project ${JSON.stringify(project)}`}
           {...shared}
           kept={project}
           least={project.keepAtLeastDays}
@@ -99,7 +99,7 @@ function Retaining({
         />
       ) : (
         <DaysForm
-          key="instance"
+          key={`instance ${JSON.stringify(own)}`}
           {...shared}
           kept={own}
           least={Math.max(own.keepAtLeastDays ?? 1, project?.keepAtLeastDays ?? 1)}
@@ -154,7 +154,13 @@ function DaysForm({
   const change = (wanted: Change): void => {
     // Removed data cannot be restored, so shorter periods need a second click.
     if (asked === null && warningsOf(wanted.days, kept).length > 0) return setAsked(wanted);
-    void wanted.make().then(onSaved, (error: Error) => setFault(error.message));
+    void wanted.make().then(
+      () => {
+        setAsked(null);
+        onSaved();
+      },
+      (error: Error) => setFault(error.message),
+    );
   };
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -208,7 +214,9 @@ function DaysForm({
           : fault}
       </p>
       {lastRun === null ? null : (
-        <p class="faint">{runWords({ ...lastRun, at: formatInstant(lastRun.doneAt ?? lastRun.startedAt) })}</p>
+        <p class="faint">
+          {runWords({ ...lastRun, at: formatInstant(lastRun.doneAt ?? lastRun.startedAt) })}
+        </p>
       )}
     </form>
   );
