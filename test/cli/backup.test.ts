@@ -19,6 +19,8 @@ import { Rules } from '../../src/doors/alerts/rules.ts';
 import { checkBackup } from '../../src/cli/backup-files.ts';
 import { readUnreadable } from '../../src/health/process-status.ts';
 import { openRegistry } from '../../src/web/registry/registry.ts';
+import { KEPT_FOR_EVER } from '../../src/domain/retention.ts';
+import { Retentions } from '../../src/stream/ledgers/retentions.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { extentOf } from '../../src/stream/archive/archive.ts';
 import { createPublisher, type Publisher } from '../../src/stream/log/group-commit.ts';
@@ -53,6 +55,14 @@ const WANTED: NewRule = {
 
 const noop = (): void => undefined;
 
+/** A floor only, so that nothing goes. */
+const RETENTION = {
+  projectId: '11111111-1111-4111-8111-111111111111',
+  retention: { ...KEPT_FOR_EVER, keepAtLeastDays: 30 },
+  setAt: '2026-11-28T00:00:00.000Z',
+};
+const GIVEN_UP = '22222222-2222-4222-8222-222222222222';
+
 describe('backup and restore', () => {
   const temporary = temporaryDirectory();
   const dataDir = join(temporary.path, 'data');
@@ -70,6 +80,10 @@ describe('backup and restore', () => {
     await registry.whenReady();
     ({ rawKey: key } = await registry.createKey({ projectName: 'kept', env: 'live' }));
     await registry.close();
+    const retentions = await Retentions.open(connection);
+    await retentions.setOfProject(RETENTION);
+    await retentions.setRetention(GIVEN_UP, RETENTION.retention);
+    await retentions.setRetention(GIVEN_UP, null);
     publisher = createPublisher(connection);
   });
   after(async () => {
@@ -161,6 +175,9 @@ describe('backup and restore', () => {
       await registry.whenReady();
       equal((await registry.findKey(key))?.env, 'live');
       await registry.close();
+      const retentions = await Retentions.open(there);
+      deepEqual([await retentions.projects(), await retentions.retained()], [[RETENTION], []]);
+      deepEqual(await retentions.retentionOf(GIVEN_UP), null);
       deepEqual(await (await Rules.open(there)).list(alert.instanceId), [alert]);
       const told = await (await Outbox.open(there)).of(alert.instanceId, alert.id);
       const { records } = await (await AuditLog.open(there)).page('project', { limit: 9, before: null });
