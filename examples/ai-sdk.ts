@@ -38,7 +38,7 @@ function logging(chat: Session): LanguageModelMiddleware {
     async wrapStream({ doStream, params }) {
       logUserTurn(params);
       const result = await doStream();
-      return { ...result, stream: heard(result.stream, chat) };
+      return { ...result, stream: recordedStream(result.stream, chat) };
     },
   };
 }
@@ -46,18 +46,18 @@ function logging(chat: Session): LanguageModelMiddleware {
 type Parts = Awaited<ReturnType<Call['doStream']>>['stream'];
 
 /** The same stream. What was said until it ends, is aborted or fails is logged. */
-function heard(stream: Parts, chat: Session): Parts {
+function recordedStream(stream: Parts, chat: Session): Parts {
   const reader = stream.getReader();
-  let said = '';
+  let answer = '';
   const end = (isWhole: boolean): void => {
-    if (said !== '') void chat.assistant(said, isWhole ? {} : { metadata: { aborted: true } });
-    said = '';
+    if (answer !== '') void chat.assistant(answer, isWhole ? {} : { metadata: { aborted: true } });
+    answer = '';
   };
   return new ReadableStream({
     async pull(controller) {
       try {
         const { done, value } = await reader.read();
-        if (!done && value.type === 'text-delta') said += value.delta;
+        if (!done && value.type === 'text-delta') answer += value.delta;
         if (done) end(true);
         if (done) controller.close();
         else controller.enqueue(value);

@@ -50,12 +50,12 @@ export function createApp({ openai, undertone, model }: Parts): FastifyInstance 
     reply.raw.once('close', () => gone.abort());
 
     async function* answer(): AsyncGenerator<string> {
-      let said = '';
+      let answerText = '';
       for await (const part of askStreaming(openai, chat, { model, messages }, gone.signal)) {
-        said += part;
+        answerText += part;
         yield part;
       }
-      messages.push({ role: 'assistant', content: said });
+      messages.push({ role: 'assistant', content: answerText });
     }
     return reply.type('text/plain; charset=utf-8').send(Readable.from(answer()));
   });

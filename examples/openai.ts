@@ -30,18 +30,18 @@ export async function* askStreaming(
   signal?: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
   logUserTurn(chat, request.messages);
-  let said = '';
+  let answer = '';
   let isWhole = false;
   try {
     const stream = await openai.chat.completions.create({ ...request, stream: true }, { signal });
     for await (const chunk of stream) {
       const text = chunk.choices[0]?.delta.content ?? '';
-      said += text;
+      answer += text;
       if (text !== '') yield text;
     }
     isWhole = signal?.aborted !== true;
   } finally {
-    if (said !== '') void chat.assistant(said, isWhole ? {} : { metadata: { aborted: true } });
+    if (answer !== '') void chat.assistant(answer, isWhole ? {} : { metadata: { aborted: true } });
   }
 }
 

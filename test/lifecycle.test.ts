@@ -41,23 +41,23 @@ describe('lifecycle', () => {
 
 describe('being told to end', () => {
   it('counts a Ctrl-C once that npm passes on, and another one as another one', () => {
-    const told: string[] = [];
+    const signals: string[] = [];
     let now = 0;
     const before = process.listeners('SIGHUP');
     onEndSignal(
       ['SIGHUP'],
-      (signal) => told.push(`${signal} at ${now}`),
+      (signal) => signals.push(`${signal} at ${now}`),
       () => now,
     );
-    const heard = process.listeners('SIGHUP').filter((listener) => !before.includes(listener));
+    const added = process.listeners('SIGHUP').filter((listener) => !before.includes(listener));
     try {
       for (const at of [0, 3, 5000, 5900, 6000, 7000]) {
         now = at;
-        for (const listener of heard) listener('SIGHUP');
+        for (const listener of added) listener('SIGHUP');
       }
     } finally {
-      for (const listener of heard) process.off('SIGHUP', listener);
+      for (const listener of added) process.off('SIGHUP', listener);
     }
-    deepEqual(told, ['SIGHUP at 0', 'SIGHUP at 5000', 'SIGHUP at 7000']);
+    deepEqual(signals, ['SIGHUP at 0', 'SIGHUP at 5000', 'SIGHUP at 7000']);
   });
 });

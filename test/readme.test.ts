@@ -23,7 +23,7 @@ const SCRIPTS = (
   JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
 ).scripts;
 /** Where the README says that the service is. */
-const SHOWN_URL = 'http://127.0.0.1:8080';
+const PRINTED_URL = 'http://127.0.0.1:8080';
 
 /** The first block after a place in the text, of a language. */
 function blockAfter(place: string, language: string): string {
@@ -86,7 +86,7 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
 
   /** Commands of a block with the service's real address; settings such as `KEY=…` are left out. */
   function commandsOf(block: string): string[][] {
-    return shellCommands(block.replaceAll(SHOWN_URL, url), variables).filter(
+    return shellCommands(block.replaceAll(PRINTED_URL, url), variables).filter(
       (words) => !(words.length === 1 && /^[A-Z]+=/.test(words[0] ?? '')),
     );
   }
@@ -138,11 +138,14 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
     const deadline = performance.now() + 20_000;
     do answer = queryResponseSchema.parse(await send(query));
     while (answer.elements.length === 0 && performance.now() < deadline);
-    const shown = queryResponseSchema.parse(JSON.parse(blockAfter('A second later, ask what', 'json')));
-    deepEqual(shapeOf(answer), shapeOf(shown));
+    const printed = queryResponseSchema.parse(JSON.parse(blockAfter('A second later, ask what', 'json')));
+    deepEqual(shapeOf(answer), shapeOf(printed));
     // The numbers shown are what comes out; the wording of a title may get better.
-    deepEqual(answer.elements[0]?.fields, shown.elements[0]?.fields);
-    equal(answer.elements[0]?.dimensions.session?.language, shown.elements[0]?.dimensions.session?.language);
+    deepEqual(answer.elements[0]?.fields, printed.elements[0]?.fields);
+    equal(
+      answer.elements[0]?.dimensions.session?.language,
+      printed.elements[0]?.dimensions.session?.language,
+    );
   });
 
   it('lists, makes and renames instances', async () => {

@@ -34,7 +34,7 @@ describe('every command', () => {
   });
 });
 
-const said: unknown[] = [];
+const messages: unknown[] = [];
 const EXAMPLE: Command = {
   usage: 'Usage: make NAME [--size N] [--label TEXT] | list [--json] | drop [--json]',
   actions: {
@@ -44,7 +44,7 @@ const EXAMPLE: Command = {
       read:
         ({ size = '1' }, [name]) =>
         () =>
-          Promise.resolve(void said.push(name, wholeNumber('--size', size, 1, 9))),
+          Promise.resolve(void messages.push(name, wholeNumber('--size', size, 1, 9))),
     }),
     list: action({ options: { json: { type: 'boolean' } }, read: () => () => Promise.resolve() }),
     drop: action({ options: { json: { type: 'boolean' } }, read: () => () => Promise.resolve() }),
@@ -55,7 +55,7 @@ describe('command line', () => {
   it('is read by the action that its first word names', async () => {
     const interruption = (): AbortSignal => new AbortController().signal;
     await readCommandLine(EXAMPLE, ['--size', '3', 'make', 'it'])({ interruption });
-    deepEqual(said, ['it', 3]);
+    deepEqual(messages, ['it', 3]);
   });
 
   for (const [args, message] of [

@@ -111,9 +111,9 @@ describe('dead letters', () => {
       (await run(['list'])).output,
       new RegExp(`^ID .*\\n1 +${sequence} +2\\d{3}-.*Z +${INSTANCE} +2 +request`),
     );
-    const shown = await run(['show', '1']);
-    match(shown.output, /Do you ship to Norway\?/);
-    match(shown.output, /And to Iceland\?\\u009b2J/);
+    const detail = await run(['show', '1']);
+    match(detail.output, /Do you ship to Norway\?/);
+    match(detail.output, /And to Iceland\?\\u009b2J/);
 
     const replayed = await run(['replay', '1']);
     deepEqual(replayed, {

@@ -25,14 +25,14 @@ describe('an erasure where the stream has dropped entries', () => {
     for (const request of requestsOf({ conversations: 4, instances: 2, messages: 1 })) {
       const [message] = request.messages;
       const { userId, ...rest } = message!;
-      const isSaid = userId !== undefined;
+      const hasUser = userId !== undefined;
       newest = await world.publisher.publish({
         ...request,
         messages: [
           {
             ...rest,
             content: `${message!.content} zanzibar-quokka-${newest}`,
-            ...(isSaid ? { userId: PERSON } : {}),
+            ...(hasUser ? { userId: PERSON } : {}),
           },
         ],
         metadata: {

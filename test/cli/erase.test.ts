@@ -27,14 +27,14 @@ const CONVERSATIONS = isLong ? 16 : 9;
 const OWN = new Set([0, 1]);
 const SHARED = 2;
 
-interface Said {
+interface ErasedMessage {
   readonly request: RecordedRequest;
   /** It goes with the person. */
   readonly goes: boolean;
 }
 
 /** One message a request, with the person in some of them. */
-function history(): Said[] {
+function history(): ErasedMessage[] {
   const requests = requestsOf({ conversations: CONVERSATIONS, instances: INSTANCES, messages: 1 });
   const numbers = new Map<string, number>();
   const turns = new Map<string, number>();
@@ -100,9 +100,9 @@ describe('erase', () => {
       newest = await world.publisher.publish(request);
       await never.publisher.publish(goes ? filler(request) : request);
     }
-    const [said] = history().filter(({ goes }) => goes);
-    const bytes = await encodeRecord([encodeRequest(said!.request)]);
-    const subject = conversationsSubject(partitionOf(said!.request.instanceId));
+    const [erasable] = history().filter(({ goes }) => goes);
+    const bytes = await encodeRecord([encodeRequest(erasable!.request)]);
+    const subject = conversationsSubject(partitionOf(erasable!.request.instanceId));
     await deadLetter(world.connection, { sequence: 1, bytes, subject, timestamp: 0 }, 'a test');
     await world.count(newest);
     elsewhere = await World.beside(join(temporary.path, 'elsewhere'), world);
@@ -162,21 +162,21 @@ describe('erase', () => {
 
   it('counts on, also what comes for a session of the same id', async () => {
     const expected = await world.answers();
-    const [said] = history().filter(({ goes }) => goes);
+    const [erasable] = history().filter(({ goes }) => goes);
     const later = {
-      ...filler(said!.request),
+      ...filler(erasable!.request),
       instanceId: instanceId(0),
       requestId: v5('later', instanceId(0)),
     };
-    await world.count(await world.publisher.publish({ ...later, sessionId: said!.request.sessionId }));
+    await world.count(await world.publisher.publish({ ...later, sessionId: erasable!.request.sessionId }));
     notDeepEqual(await world.answers(), expected);
   });
 
   it('is done again after a backup from before was restored, from a ledger that names nobody', async () => {
-    const [said] = history().filter(({ goes }) => goes);
-    const [message] = said!.request.messages as [RecordedMessage];
+    const [erasable] = history().filter(({ goes }) => goes);
+    const [message] = erasable!.request.messages as [RecordedMessage];
     const returned = {
-      ...said!.request,
+      ...erasable!.request,
       requestId: v5('returned', instanceId(0)),
       sessionId: v5('s', instanceId(0)),
     };

@@ -9,7 +9,7 @@ import { openProgress } from '../../src/cli/progress.ts';
 import { openInputs, type Input } from '../../src/doors/import/inputs.ts';
 
 let folder: string;
-const told: string[] = [];
+const printedLines: string[] = [];
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'undertone-import-plan-'));
   await writeFile(join(folder, 'table.csv'), 'thread,sender,text\n1,Key account,Hallo\n1,Berater,Ja\n');
@@ -18,10 +18,10 @@ before(async () => {
 after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
-beforeEach(() => void told.splice(0));
+beforeEach(() => void printedLines.splice(0));
 
 const error = new PassThrough();
-error.on('data', (text: Buffer) => told.push(text.toString()));
+error.on('data', (text: Buffer) => printedLines.push(text.toString()));
 const { signal } = new AbortController();
 const options: PlanOptions = {
   format: undefined,
@@ -34,7 +34,7 @@ const options: PlanOptions = {
 /** Plans a file beside a person who types; null: nobody is there. */
 async function plan(name: string, typed: string | null): Promise<{ names: string[]; sure: boolean }> {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  output.on('data', (text: Buffer) => told.push(text.toString()));
+  output.on('data', (text: Buffer) => printedLines.push(text.toString()));
   const inputs = await openInputs([join(folder, name)]);
   if (typed !== null) input.write(typed);
   const ask = typed === null ? null : { input, output };
@@ -45,15 +45,15 @@ async function plan(name: string, typed: string | null): Promise<{ names: string
 describe('planAll', () => {
   it('asks about a file of which it is not sure, and Enter means no', async () => {
     deepEqual(await plan('table.csv', 'yes\r'), { names: ['table'], sure: true });
-    match(told.join(''), /Import \S+table\.csv like this\? \[y\/N\]/);
+    match(printedLines.join(''), /Import \S+table\.csv like this\? \[y\/N\]/);
     equal((await plan('table.csv', '\r')).sure, false);
     equal((await plan('table.csv', null)).sure, false);
   });
 
   it('asks again after an answer that is neither yes nor no', async () => {
     equal((await plan('table.csv', 'what\rY\r')).sure, true);
-    equal(told.join('').split('like this?').length > 2, true);
-    match(told.join(''), /Answer y \(import it\) or n \(leave it\)\.\n/);
+    equal(printedLines.join('').split('like this?').length > 2, true);
+    match(printedLines.join(''), /Answer y \(import it\) or n \(leave it\)\.\n/);
   });
 
   it('takes the end of the input for no, and Ctrl-C for the end of the command', async () => {
@@ -65,26 +65,26 @@ describe('planAll', () => {
     await plan('table.csv', null);
     const command =
       "--map conversation=thread role=sender content=text 'role:Key account=user' role:Berater=assistant";
-    equal(told.join('\n').includes(command), true, told.join('\n'));
+    equal(printedLines.join('\n').includes(command), true, printedLines.join('\n'));
   });
 
   it('repeats in that command the other options, as they were given', async () => {
     const inputs = await openInputs([join(folder, 'table.csv')]);
     await planAll(inputs, { ...options, repeated: ['--source', 'a desk', '--new-instance', '--dry-run'] });
     match(
-      told.join(''),
+      printedLines.join(''),
       /table\.csv --map conversation=thread .* --source 'a desk' --new-instance --dry-run\n/,
     );
   });
 
   it('does not ask where it is sure', async () => {
     deepEqual(await plan('chats.jsonl', 'no'), { names: ['chats'], sure: true });
-    equal(told.join('').includes('[y/N]'), false);
+    equal(printedLines.join('').includes('[y/N]'), false);
   });
 
   it('leaves out what it is not sure of in a folder, and says so', async () => {
     deepEqual(await plan('', null), { names: ['chats'], sure: true });
-    match(told.join('\n'), /table\.csv: left out, as it is not sure/);
+    match(printedLines.join('\n'), /table\.csv: left out, as it is not sure/);
   });
 
   it('ends where it is when it is told to, and asks nothing more', async () => {

@@ -217,11 +217,11 @@ describe('npm run import', () => {
       'role:Kunde=user',
       'role:Berater=ai',
     ];
-    const shown = await start(['--dry-run', 'table.csv', ...map]).ended;
-    deepEqual([shown.status, service.countOf().messages], [0, 0], shown.err);
-    match(shown.out, /^table\.csv: table \(as --map says\): /m);
-    match(shown.out, /^ {2}in all: 1 conversation, 2 messages$/m);
-    match(shown.out, /^ {2}table:t1, 2 messages\n {4}no time {2}user [0-9a-f-]{36}: Hallo$/m);
+    const preview = await start(['--dry-run', 'table.csv', ...map]).ended;
+    deepEqual([preview.status, service.countOf().messages], [0, 0], preview.err);
+    match(preview.out, /^table\.csv: table \(as --map says\): /m);
+    match(preview.out, /^ {2}in all: 1 conversation, 2 messages$/m);
+    match(preview.out, /^ {2}table:t1, 2 messages\n {4}no time {2}user [0-9a-f-]{36}: Hallo$/m);
     const { status, err } = await start(['table.csv', ...map, '--url', url, '--key', service.key]).ended;
     equal(status, 0, err);
     deepEqual(service.countOf(), { sessions: 1, messages: 2, users: 1 });

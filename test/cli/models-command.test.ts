@@ -200,7 +200,7 @@ describe('npm run models', () => {
       loadEmbedder({ model: 'train', modelsDirectory: models }),
       /there: acme\/modern, acme\/small, acme\/tiny-e5/,
     );
-    for (const [args, said] of [
+    for (const [args, answerPattern] of [
       [[], 'A command is needed.'],
       [['fetch'], 'Unknown command: fetch.'],
       [['pull'], 'pull needs a HUB_ID'],
@@ -212,7 +212,7 @@ describe('npm run models', () => {
     ] as const) {
       await rejects(command(args), (error: Error) => {
         ok(error instanceof UsageError);
-        ok(error.message.startsWith(said), error.message);
+        ok(error.message.startsWith(answerPattern), error.message);
         return true;
       });
     }

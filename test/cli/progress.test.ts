@@ -46,17 +46,17 @@ describe('progress', () => {
 
   it('says nothing of what takes a moment, and how far it is of what takes longer', () => {
     const { stream, written } = output(false);
-    const shown = openLater(
+    const bar = openLater(
       openProgress(stream, () => now),
       { title: 'looking at files', to: 100 },
       () => now,
     );
     for (let second = 0; second <= 21; second++) {
-      shown.update({ done: second, details: `${second} of 100` });
+      bar.update({ done: second, details: `${second} of 100` });
       if (second === 0) equal(written(), '');
       pass(1000);
     }
-    shown.end();
+    bar.end();
     pass(60_000);
     deepEqual(written().split('\n'), [
       'looking at files: 10%, 10 of 100, 1 min 30 s left',

@@ -441,13 +441,13 @@ describe('docs/errors.md', () => {
   ]) {
     it(`shows what the service answers with ${code}`, async () => {
       const section = sections.find((text) => text.startsWith(`${code}\n`)) ?? '';
-      const [commands, shown] = fencedBlocks(section);
+      const [commands, outputs] = fencedBlocks(section);
       const variables = { URL: service.url, KEY: project.key, OTHER: instanceId };
       let last: unknown = null;
       for (const words of shellCommands(commands?.text ?? '', variables)) {
         last = await (await fetch(curlRequest(words))).json();
       }
-      deepEqual(last, JSON.parse(shown?.text ?? ''));
+      deepEqual(last, JSON.parse(outputs?.text ?? ''));
     });
   }
 });

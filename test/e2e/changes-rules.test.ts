@@ -72,28 +72,30 @@ describe('changes', () => {
       end: '2026-10-19T00:00:00.000Z',
       sessions: 41,
     });
-    const told = found.changes.map(({ topic, gap, csatDsatSignal, change, sessions, sessionsBefore }) => [
-      topic === undefined ? (gap === undefined ? csatDsatSignal?.signalType : 'gap') : 'topic',
-      change,
-      sessions,
-      sessionsBefore,
-    ]);
-    ok(
-      told.some((change) => change.join() === 'topic,new,18,0'),
-      JSON.stringify(told),
+    const changeRows = found.changes.map(
+      ({ topic, gap, csatDsatSignal, change, sessions, sessionsBefore }) => [
+        topic === undefined ? (gap === undefined ? csatDsatSignal?.signalType : 'gap') : 'topic',
+        change,
+        sessions,
+        sessionsBefore,
+      ],
     );
     ok(
-      told.some((change) => change.join() === 'topic,falling,4,20'),
-      JSON.stringify(told),
+      changeRows.some((change) => change.join() === 'topic,new,18,0'),
+      JSON.stringify(changeRows),
     );
     ok(
-      told.some((change) => change.join() === 'SAT,gone,0,20'),
-      JSON.stringify(told),
+      changeRows.some((change) => change.join() === 'topic,falling,4,20'),
+      JSON.stringify(changeRows),
+    );
+    ok(
+      changeRows.some((change) => change.join() === 'SAT,gone,0,20'),
+      JSON.stringify(changeRows),
     );
     // Opening hours, and a gap in four sessions where there was none, may be chance.
     ok(
-      told.every(([kind, , sessions]) => kind !== 'gap' && sessions !== 19),
-      JSON.stringify(told),
+      changeRows.every(([kind, , sessions]) => kind !== 'gap' && sessions !== 19),
+      JSON.stringify(changeRows),
     );
     const chances = found.changes.map(({ chance }) => chance);
     deepEqual(

@@ -128,11 +128,11 @@ describe('the dashboard in a browser', { skip }, () => {
   // Early: an erasure and a rebuild read all that was sent before.
   it('erases a user and a conversation after it has said what goes, and follows it to the end', async () => {
     const now = new Date().toISOString();
-    const said = (content: string, userId: string) => user(content, now, userId);
+    const turnOf = (content: string, userId: string) => user(content, now, userId);
     const own = await fill(client, [
-      [said('Where is my parcel?', 'ana'), assistant(DONE, now)],
-      [said('Can I pay by invoice?', 'bo'), assistant(CANNOT, now), said(COMPLAINT, 'ana')],
-      [said('Do you ship to Norway?', 'cy'), assistant(DONE, now)],
+      [turnOf('Where is my parcel?', 'ana'), assistant(DONE, now)],
+      [turnOf('Can I pay by invoice?', 'bo'), assistant(CANNOT, now), turnOf(COMPLAINT, 'ana')],
+      [turnOf('Do you ship to Norway?', 'cy'), assistant(DONE, now)],
     ]);
     await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId: own.instanceId }, own.position);
     await open(`?view=users&instance=${own.instanceId}`);
@@ -390,7 +390,7 @@ describe('the dashboard in a browser', { skip }, () => {
     };
     const note = 'main > .faint:has-text("has messages only from")';
     const delta = '.figure:has(.label:text-is("Conversations")) .delta';
-    for (const [daysAgo, shown, absent] of [
+    for (const [daysAgo, present, absent] of [
       [8, note, delta],
       [13, `${delta}:has-text("−4")`, note],
     ] as const) {
@@ -404,7 +404,7 @@ describe('the dashboard in a browser', { skip }, () => {
       for (const isTopic of [false, true]) {
         if (isTopic) await page.click('td.name a', SOON);
         if (isTopic) await page.waitForSelector('h2:text-is("Typical wordings")', SOON);
-        await page.waitForSelector(shown, SOON);
+        await page.waitForSelector(present, SOON);
         equal(await figure(page, 'Conversations'), '4');
         equal(await page.locator(absent).count(), 0);
       }
@@ -829,10 +829,10 @@ describe('the dashboard in a browser', { skip }, () => {
       equal(tab.url(), `${service.url}/#link`);
       // Nothing leads anywhere, and nothing can be done.
       equal(await tab.locator('a, button, select, input, dialog').count(), 0);
-      const shown = (await tab.textContent('body')) ?? '';
+      const present = (await tab.textContent('body')) ?? '';
       for (const text of [CANCEL[0], COMPLAINT, 'user-0', 'Typical wordings'])
-        ok(!shown.includes(text ?? ''), text);
-      match(shown, /Topic, 28 days. This link shows it until/);
+        ok(!present.includes(text ?? ''), text);
+      match(present, /Topic, 28 days. This link shows it until/);
       equal(await tab.locator('header.bar, main').count(), 2);
       await tab.reload();
       await tab.waitForSelector('.figure', SOON);

@@ -78,15 +78,20 @@ describe('erasures', () => {
   it('are done by the worker, and then nothing is left but what others said', async () => {
     const instanceId = await service.newInstance(project);
     const undertone = clientOf(project, instanceId);
-    const said = (userId: string, content: string) => ({ role: 'user', userId, content });
+    const turnOf = (userId: string, content: string) => ({ role: 'user', userId, content });
     const reply = { role: 'assistant', content: 'It left our warehouse yesterday.' };
     const alone = await undertone.ingest({
-      messages: [said('ana', 'Where is my parcel?'), reply, said('ana', 'Thanks, that helps a lot!')],
+      messages: [turnOf('ana', 'Where is my parcel?'), reply, turnOf('ana', 'Thanks, that helps a lot!')],
     });
     const both = await undertone.ingest({
-      messages: [said('bo', 'Can I pay by invoice?'), reply, said('ana', 'I live at Elm Street 7.'), reply],
+      messages: [
+        turnOf('bo', 'Can I pay by invoice?'),
+        reply,
+        turnOf('ana', 'I live at Elm Street 7.'),
+        reply,
+      ],
     });
-    const other = await undertone.ingest({ messages: [said('cy', 'Do you ship to Norway?'), reply] });
+    const other = await undertone.ingest({ messages: [turnOf('cy', 'Do you ship to Norway?'), reply] });
     const { position } = other;
     const sessions = async (waitFor?: number | null) => {
       const { elements } = await undertone.query({ groupBy: 'SESSION', fields: ['messages'], waitFor });
@@ -142,17 +147,17 @@ describe('erasures', () => {
     await rejects(undertone.erase({ externalId: 'ana' }), refused('NOT_FOUND'));
 
     // Whoever was erased may come back, as somebody new.
-    const back = await undertone.ingest({ messages: [said('ana', 'Where is my second parcel?')] });
+    const back = await undertone.ingest({ messages: [turnOf('ana', 'Where is my second parcel?')] });
     equal((await endUsers(back.position)).get('ana'), 1);
   });
 
   it('of a session and of everything leave no text in any file, and none of them is found again', async () => {
-    const said = (content: string) => ({ role: 'user', userId: 'ana', content });
+    const turnOf = (content: string) => ({ role: 'user', userId: 'ana', content });
     const [one, all] = await Promise.all([service.newInstance(project), service.newInstance(project)]);
     const [ofOne, ofAll] = [clientOf(project, one), clientOf(project, all)];
-    const gone = await ofOne.ingest({ messages: [said('Where is parcel wolpertinger-17?')] });
-    const kept = await ofOne.ingest({ messages: [said('Where is parcel lindworm-18?')] });
-    const whole = await ofAll.ingest({ messages: [said('Where is parcel tatzelwurm-19?')] });
+    const gone = await ofOne.ingest({ messages: [turnOf('Where is parcel wolpertinger-17?')] });
+    const kept = await ofOne.ingest({ messages: [turnOf('Where is parcel lindworm-18?')] });
+    const whole = await ofAll.ingest({ messages: [turnOf('Where is parcel tatzelwurm-19?')] });
     await ofAll.query({ groupBy: 'SESSION', fields: ['messages'], waitFor: whole.position });
     const { id } = await ofOne.erase({ sessionId: gone.sessionId });
     const { id: everything } = await ofAll.erase({ everything: true });

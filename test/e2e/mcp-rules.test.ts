@@ -201,12 +201,12 @@ describe('the tools for language models', () => {
     const [row] = listOf<{ id: string }>(bad, 'rows');
     equal(row?.id, shop.sessions[1]);
     const read = await ask('transcript', { conversation: row?.id });
-    const said = listOf<{ text: string; gap: unknown }>(read, 'messages');
+    const messages = listOf<{ text: string; gap: unknown }>(read, 'messages');
     deepEqual(
-      said.map(({ text }) => text),
+      messages.map(({ text }) => text),
       [CANCEL[1], CANNOT, CANCEL[1], CANNOT, COMPLAINT],
     );
-    ok(said.some(({ gap }) => gap !== null));
+    ok(messages.some(({ gap }) => gap !== null));
     match(read.text, /^> Please cancel my hotel booking\.$/m);
     const gaps = await ask('topics', { kind: 'gaps', period: 'all' });
     const [gap] = listOf<{ id: string }>(gaps, 'rows');
@@ -244,7 +244,7 @@ describe('the tools for language models', () => {
   });
 
   it('say what is wrong in the same words whichever way they are asked', async () => {
-    const rows: readonly (readonly [name: string, args: Record<string, unknown>, said: RegExp])[] = [
+    const rows: readonly (readonly [name: string, args: Record<string, unknown>, pattern: RegExp])[] = [
       [
         'topics',
         { sort: 'dsat', kind: 'gaps' },
@@ -256,10 +256,10 @@ describe('the tools for language models', () => {
       ['why', { about: shop.instanceId }, /There is no/],
       ['overview', { period: '7 days' }, /period must be like/],
     ];
-    for (const [name, args, said] of rows) {
+    for (const [name, args, pattern] of rows) {
       const { isError, text } = await ask(name, args);
       equal(isError, true, name);
-      match(text, said);
+      match(text, pattern);
     }
   });
 });

@@ -117,9 +117,9 @@ describe('OTLP', () => {
     ]);
     const sessions = await counted(6);
     equal(sessions.get(session), 4);
-    const shown = await client.session(session, { instanceId });
+    const transcript = await client.session(session, { instanceId });
     deepEqual(
-      shown.messages.map(({ role, content, createdAt, externalId }) => [
+      transcript.messages.map(({ role, content, createdAt, externalId }) => [
         role,
         content,
         createdAt,
@@ -191,14 +191,14 @@ describe('OTLP', () => {
       equal(isAnswer, true, `${response.status} for run ${run}: ${name}`);
     }
     const before = sumOf(await bySession());
-    const said = { asked: [user('Is it still open?')], answered: [assistant('It is.')] };
+    const exchange = { asked: [user('Is it still open?')], answered: [assistant('It is.')] };
     const call = {
       operation: 'chat',
       startedAt: START,
       endedAt: START + 5,
       conversationId: 'still',
     } as const;
-    await export_([{ ...call, ...said, trace: 'still', span: 'still' }]);
+    await export_([{ ...call, ...exchange, trace: 'still', span: 'still' }]);
     await counted(before + 2);
   });
 

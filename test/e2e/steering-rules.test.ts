@@ -326,8 +326,8 @@ describe('what people decide', { concurrency: 10 }, () => {
       const [words = []] = shellCommands(blocks[index]?.text ?? '', variables);
       const answer = await fetch(curlRequest(words));
       ok(answer.ok);
-      const shown = JSON.parse(blocks[index + 1]?.text ?? '') as object;
-      deepEqual(Object.keys((await answer.json()) as object), Object.keys(shown));
+      const example = JSON.parse(blocks[index + 1]?.text ?? '') as object;
+      deepEqual(Object.keys((await answer.json()) as object), Object.keys(example));
     }
   });
 });

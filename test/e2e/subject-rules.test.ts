@@ -9,7 +9,7 @@ import { shareTestService, type TestProject, type TestService } from '../support
 
 const ANA = 'Ana Müller/1 🧑‍🚀';
 const BO = 'bo@example.com';
-const TOLD = 'only told';
+const METADATA_ONLY = 'only told';
 
 let service: TestService;
 let project: TestProject;
@@ -39,7 +39,7 @@ async function filled() {
     instanceId,
     // Earlier than the session before it in the stream.
     messages: [user(PASSWORD[0], '2025-03-01T10:00:00Z', ANA)],
-    metadata: { users: { [ANA]: { plan: 'team' }, [TOLD]: { plan: 'free' } } },
+    metadata: { users: { [ANA]: { plan: 'team' }, [METADATA_ONLY]: { plan: 'free' } } },
   });
   const late = await client.ingest({
     instanceId,
@@ -97,9 +97,9 @@ describe('what is held of an end user', () => {
     ok(!JSON.stringify(lines).includes(BO));
     for (const sessionId of [shared, own]) {
       const { session, messages } = await client.session(sessionId, { instanceId });
-      const { endUser: _, ...told } = session;
+      const { endUser: _, ...sessionRest } = session;
       const line = lines.find((one) => one.kind === 'SESSION' && one.id === sessionId);
-      deepEqual(line, { kind: 'SESSION', ...told, isTheirs: true });
+      deepEqual(line, { kind: 'SESSION', ...sessionRest, isTheirs: true });
       const found = lines.flatMap((one) =>
         one.kind === 'MESSAGE' && one.sessionId === sessionId ? [one] : [],
       );
@@ -142,9 +142,12 @@ describe('what is held of an end user', () => {
     ok(!JSON.stringify(bo).includes('Ana'));
 
     // Somebody of whom only metadata tells.
-    const [told, ...nothing] = await exported(undertone, TOLD);
-    ok(told?.kind === 'END_USER');
-    deepEqual([told.createdAt, told.sessions, told.metadata, nothing], [null, 0, { plan: 'free' }, []]);
+    const [sessionRest, ...nothing] = await exported(undertone, METADATA_ONLY);
+    ok(sessionRest?.kind === 'END_USER');
+    deepEqual(
+      [sessionRest.createdAt, sessionRest.sessions, sessionRest.metadata, nothing],
+      [null, 0, { plan: 'free' }, []],
+    );
   });
 
   it('is the same each time, ends with how many lines there were, and is audited without the name', async () => {

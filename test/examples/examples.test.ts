@@ -44,11 +44,11 @@ async function loggedIn(externalId: string): Promise<unknown[][]> {
   equal((await undertone.flush()).lost, 0);
   const { messages = [], metadata } = service.sessions.get(sessionIdOf(instanceId, externalId)) ?? {};
   deepEqual(metadata, { externalId });
-  return messages.map(({ role, content, userId, metadata: said }) => [
+  return messages.map(({ role, content, userId, metadata: turnMetadata }) => [
     role,
     content,
     ...(userId === undefined ? [] : [userId]),
-    ...(said?.['aborted'] === true ? ['aborted'] : []),
+    ...(turnMetadata?.['aborted'] === true ? ['aborted'] : []),
   ]);
 }
 

@@ -50,14 +50,14 @@ export async function alerts({ long, rounds, seed, say, given }: FaultOptions): 
         response.writeHead(204).end(() => setTimeout(killNow, random.between(0, 40)));
       away.answer = (response) => response.writeHead(killed ? 204 : 503).end();
       const { instanceId, watched } = await watch(client, receivers);
-      for (const content of CANCEL) await client.ingest(said(instanceId, content));
+      for (const content of CANCEL) await client.ingest(requestWith(instanceId, content));
       if (long) {
         await sleep(random.between(0, 800));
         killNow();
       }
       await Promise.all(watched.map((one) => settled(stack, client, instanceId, one)));
       // What follows says nothing new.
-      const { position } = await client.ingest(said(instanceId, CANCEL[0]));
+      const { position } = await client.ingest(requestWith(instanceId, CANCEL[0]));
       await client.query({ instanceId, groupBy: 'TOPIC', fields: 'messages' }, position);
       for (const [index, one] of watched.entries()) {
         const ids = new Set(one.receiver.received.map((message) => message.id));
@@ -80,7 +80,7 @@ export async function alerts({ long, rounds, seed, say, given }: FaultOptions): 
   }
 }
 
-function said(instanceId: string, content: string): object {
+function requestWith(instanceId: string, content: string): object {
   return { instanceId, messages: [{ role: 'user', userId: 'ada', content }] };
 }
 

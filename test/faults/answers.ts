@@ -89,7 +89,7 @@ class Pairs {
   async begin(): Promise<void> {
     const { instanceId, position } = await this.#client.ingest({
       sessionId: SESSIONS[0],
-      messages: said(TEXTS[0]!),
+      messages: turnsWith(TEXTS[0]!),
     });
     [this.#instanceId, this.#position] = [instanceId, position];
     this.#sent = this.accepted = 2;
@@ -105,7 +105,7 @@ class Pairs {
       const body = {
         instanceId: this.#instanceId,
         sessionId: SESSIONS[turn % SESSIONS.length],
-        messages: said(TEXTS[turn % TEXTS.length]!),
+        messages: turnsWith(TEXTS[turn % TEXTS.length]!),
       };
       this.#sent += 2;
       for (;;) {
@@ -172,7 +172,7 @@ class Pairs {
   }
 }
 
-const said = (content: string): object[] =>
+const turnsWith = (content: string): object[] =>
   ['left', 'right'].map((userId) => ({ role: 'user', userId, content }));
 
 function isMixed(groupBy: string, elements: QueryResponse['elements']): boolean {

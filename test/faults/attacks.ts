@@ -56,9 +56,9 @@ export async function attacks({ seconds, say, only = [] }: FaultOptions): Promis
       if (verdict === 'does not hold') figures.wrong.push(...why.map((what) => `${attack.name}: ${what}`));
       say(victimTable([measured]));
       say(accountTable([measured]));
-      const told = log.length;
+      const logLength = log.length;
       log = await service.log();
-      for (const line of [`${attack.name}: ${verdict}`, ...why, ...eventsOf(log.slice(told))]) say(line);
+      for (const line of [`${attack.name}: ${verdict}`, ...why, ...eventsOf(log.slice(logLength))]) say(line);
     }
     await attackers.end();
   } finally {

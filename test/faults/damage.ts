@@ -30,7 +30,7 @@ interface Damage {
   readonly file: (directory: string) => string;
   readonly hurt: (file: string) => void;
   /** What the worker says of it. */
-  readonly said: RegExp;
+  readonly reported: RegExp;
   /** The running worker's next publication replaces the file: it may come before anybody has seen the damage. */
   readonly heals?: true;
 }
@@ -78,7 +78,7 @@ const DAMAGES: readonly Damage[] = [
     restarted: ['web'],
     file: current,
     hurt: garbage,
-    said: LEVELS,
+    reported: LEVELS,
     heals: true,
   },
   {
@@ -86,7 +86,7 @@ const DAMAGES: readonly Damage[] = [
     down: ['web', 'worker'],
     file: current,
     hurt: (file) => truncateSync(file, 0),
-    said: LEVELS,
+    reported: LEVELS,
   },
   {
     name: 'CURRENT is gone',
@@ -94,7 +94,7 @@ const DAMAGES: readonly Damage[] = [
     restarted: ['web'],
     file: current,
     hurt: remove,
-    said: LEVELS,
+    reported: LEVELS,
     heals: true,
   },
   {
@@ -103,7 +103,7 @@ const DAMAGES: readonly Damage[] = [
     restarted: ['web'],
     file: published('newest'),
     hurt: garbage,
-    said: LEVELS,
+    reported: LEVELS,
     heals: true,
   },
   {
@@ -111,14 +111,14 @@ const DAMAGES: readonly Damage[] = [
     down: ['worker'],
     file: published('newest'),
     hurt: shorten,
-    said: LEVELS,
+    reported: LEVELS,
   },
   {
     name: 'a newest file is gone',
     down: ['web', 'worker'],
     file: published('newest'),
     hurt: remove,
-    said: LEVELS,
+    reported: LEVELS,
   },
   {
     name: 'a merged file is scratched',
@@ -127,15 +127,15 @@ const DAMAGES: readonly Damage[] = [
     restarted: ['web'],
     file: published('merged'),
     hurt: scratch,
-    said: LEVELS,
+    reported: LEVELS,
   },
-  { name: 'a merged file is cut', down: ['web'], file: published('merged'), hurt: shorten, said: LEVELS },
+  { name: 'a merged file is cut', down: ['web'], file: published('merged'), hurt: shorten, reported: LEVELS },
   {
     name: 'a merged file is garbage',
     down: ['web', 'worker'],
     file: published('merged'),
     hurt: garbage,
-    said: LEVELS,
+    reported: LEVELS,
   },
   {
     name: 'ACTIVE is garbage',
@@ -143,15 +143,15 @@ const DAMAGES: readonly Damage[] = [
     restarted: ['web'],
     file: active,
     hurt: garbage,
-    said: ACTIVE,
+    reported: ACTIVE,
   },
-  { name: 'ACTIVE is gone', down: [], restarted: ['web'], file: active, hurt: remove, said: ACTIVE },
+  { name: 'ACTIVE is gone', down: [], restarted: ['web'], file: active, hurt: remove, reported: ACTIVE },
   {
     name: 'ACTIVE says nothing',
     down: ['web', 'worker'],
     file: active,
     hurt: (file) => writeFileSync(file, '{}'),
-    said: ACTIVE,
+    reported: ACTIVE,
   },
   {
     name: 'the state is garbage',
@@ -159,9 +159,9 @@ const DAMAGES: readonly Damage[] = [
     restarted: ['web'],
     file: state,
     hurt: garbage,
-    said: STATE,
+    reported: STATE,
   },
-  { name: 'the state is cut', down: ['web', 'worker'], file: state, hurt: shorten, said: STATE },
+  { name: 'the state is cut', down: ['web', 'worker'], file: state, hurt: shorten, reported: STATE },
   {
     name: 'the state is scratched',
     short: true,
@@ -169,7 +169,7 @@ const DAMAGES: readonly Damage[] = [
     inOrder: true,
     file: state,
     hurt: scratch,
-    said: STATE,
+    reported: STATE,
   },
   {
     name: 'the state is gone',
@@ -177,17 +177,17 @@ const DAMAGES: readonly Damage[] = [
     restarted: ['web'],
     file: state,
     hurt: remove,
-    said: BEHIND,
+    reported: BEHIND,
   },
-  { name: "the state's log is scratched", down: ['worker'], file: log, hurt: scratch, said: STATE },
-  { name: "the state's log is garbage", down: ['worker'], file: log, hurt: garbage, said: BEHIND },
+  { name: "the state's log is scratched", down: ['worker'], file: log, hurt: scratch, reported: STATE },
+  { name: "the state's log is garbage", down: ['worker'], file: log, hurt: garbage, reported: BEHIND },
   {
     name: "the state's log is gone",
     short: true,
     down: ['web', 'worker'],
     file: log,
     hurt: remove,
-    said: BEHIND,
+    reported: BEHIND,
   },
 ];
 
@@ -259,7 +259,7 @@ export async function damage({ long, rounds, seed, say }: FaultOptions): Promise
 
 /** How long after the damage a message that is sent then is counted, milliseconds. */
 async function suffer(stack: Stack, each: Damage, counted: () => Promise<number>): Promise<number> {
-  const { name, down, restarted = [], file, hurt, said } = each;
+  const { name, down, restarted = [], file, hurt, reported } = each;
   for (const member of down) await stack.hold(member, each.inOrder ? 'SIGTERM' : 'SIGKILL');
   const logged = stack.log('worker').length;
   const target = file(stack.shardDirectory());
@@ -269,7 +269,7 @@ async function suffer(stack: Stack, each: Damage, counted: () => Promise<number>
   for (const member of restarted) await stack.kill(member);
   for (const member of down) stack.release(member);
   await counted();
-  if (each.heals !== true) await stack.said('worker', said, logged);
+  if (each.heals !== true) await stack.waitForOutput('worker', reported, logged);
   return performance.now() - startedAt;
 }
 
@@ -290,7 +290,11 @@ async function lost(stack: Stack, client: Client, load: Load): Promise<void> {
   stack.release('worker');
   await stack.kill('web');
   await stack.ready();
-  await stack.said('worker', /state_lost.*no longer holds entries 1 to 10.*Restore a backup/, logged);
+  await stack.waitForOutput(
+    'worker',
+    /state_lost.*no longer holds entries 1 to 10.*Restore a backup/,
+    logged,
+  );
   const starts = stack.starts('worker');
   equal((await client.post({ instanceId, messages: [{ content: 'Still there?' }] })).status, 200);
   deepEqual(await answers(client, load.instances), before);

@@ -33,7 +33,7 @@ export async function fullDisk({ long, rounds, seconds, seed, say, given }: Faul
       const logged = stack.log('worker').length;
       const starts = stack.starts('worker');
       stack.limitFiles('worker', 20_000);
-      await stack.said('worker', /disk_full/, logged);
+      await stack.waitForOutput('worker', /disk_full/, logged);
       const accepted = load.accepted;
       const until = performance.now() + seconds * 1000;
       do {

@@ -71,7 +71,7 @@ export async function points({ long, rounds, seed, say }: FaultOptions): Promise
       arm(ofWorker, point);
       // A heavy load comes to it by itself.
       if (point.at.includes('merged') && !long) await fillNewest(new Client(stack.url, key));
-      await stack.said('worker', /fault point: .*ended: SIGKILL/s, logged);
+      await stack.waitForOutput('worker', /fault point: .*ended: SIGKILL/s, logged);
       recovered(figures, 'worker', await load.counted());
       await load.pause();
       await load.settle();

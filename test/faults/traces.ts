@@ -78,11 +78,11 @@ function batchesOf(random: Random, seed: string, conversations: number): SpanDra
 
 function turnOf(name: string, turn: number): SpanDraft[] {
   const startedAt = START + turn * 60_000;
-  const said = Array.from({ length: turn + 1 }, (_, index) => [
+  const history = Array.from({ length: turn + 1 }, (_, index) => [
     { role: 'user' as const, content: `Where is parcel ${index % 2} of ${name}?` },
     { role: 'assistant' as const, content: `Parcel ${index % 2} of ${name} is on its way.` },
   ]).flat();
-  const [asked, answered] = [said.slice(0, -1), said.slice(-1)];
+  const [asked, answered] = [history.slice(0, -1), history.slice(-1)];
   const [trace, agent] = [`trace ${name} ${turn}`, `agent ${name} ${turn}`];
   const operation = 'chat' as const;
   return [

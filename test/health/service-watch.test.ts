@@ -135,8 +135,10 @@ describe('the watch over the service', () => {
       writer: null,
       alerts: null,
     }));
-    const told = { name: 'worker2', restarts: 4, restartedAt: [1], lastEnd: null, residentBytes: 99 };
-    const starter = beginStartStatus(dataDir, () => ({ processes: [{ ...told, pid: process.ppid }] }));
+    const memberStatus = { name: 'worker2', restarts: 4, restartedAt: [1], lastEnd: null, residentBytes: 99 };
+    const starter = beginStartStatus(dataDir, () => ({
+      processes: [{ ...memberStatus, pid: process.ppid }],
+    }));
     // Our own process cannot be another one; our parent lives as long as we do.
     const [worker, start] = [readWorkerStatuses(dataDir)[0], readStartStatus(dataDir)];
     beat.stop();

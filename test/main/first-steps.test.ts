@@ -26,7 +26,7 @@ function registryWith(defaultInstance: Registry['defaultInstance'], first = true
 }
 
 /** What is printed for a person at a terminal. */
-function shownAtTerminal(steps: FirstSteps): string {
+function printedAtTerminal(steps: FirstSteps): string {
   const write = mock.method(process.stdout, 'write', () => true);
   try {
     showFirstSteps(steps, { terminal: true, dataDir: '/nowhere', log: silentLogger() });
@@ -67,7 +67,7 @@ describe('the first steps', () => {
   });
 
   it('show the key once at a terminal, and commands that use it', () => {
-    const text = shownAtTerminal({ url: URL, key: KEY, instanceId: 'i1' });
+    const text = printedAtTerminal({ url: URL, key: KEY, instanceId: 'i1' });
     equal(text.split(KEY).length, 2, text);
     const [setting, ingest, query] = text
       .split('\n')
@@ -79,7 +79,7 @@ describe('the first steps', () => {
       equal(request.headers.get('x-api-key'), KEY);
       match(`${request.url} ${request.body === null ? '' : command}`, /i1/);
     }
-    doesNotMatch(shownAtTerminal({ url: URL, key: KEY, instanceId: null }), /curl/);
+    doesNotMatch(printedAtTerminal({ url: URL, key: KEY, instanceId: null }), /curl/);
   });
 
   it('leave the key in a file of its owner where there is no terminal, and the log names the file', () => {

@@ -98,18 +98,18 @@ describe('npm start', () => {
 
   /** What nats-server says when it starts on the data directory; it stops in order. */
   async function streamStart(): Promise<string> {
-    let said = '';
+    let outputText = '';
     const env = { ...process.env, DATA_DIR: dataDir, NATS_PORT: String(await freePort()) };
     const server = spawn(process.execPath, ['src/main/nats.ts'], { cwd: ROOT, env });
     for (const stream of [server.stdout, server.stderr])
-      stream.setEncoding('utf8').on('data', (text: string) => (said += text));
+      stream.setEncoding('utf8').on('data', (text: string) => (outputText += text));
     await eventually(
-      () => said.includes('Server is ready'),
-      () => said,
+      () => outputText.includes('Server is ready'),
+      () => outputText,
     );
     server.kill('SIGTERM');
     await once(server, 'close');
-    return said;
+    return outputText;
   }
 
   /** As an earlier service left it: with the state of its streams, which a stop in order writes down. */
@@ -122,20 +122,20 @@ describe('npm start', () => {
     await server.stop();
   }
 
-  for (const told of ['Ctrl-C', 'SIGKILL'] as const) {
-    it(`ends all that it started, in order, when npm gets ${told}`, async () => {
+  for (const signal of ['Ctrl-C', 'SIGKILL'] as const) {
+    it(`ends all that it started, in order, when npm gets ${signal}`, async () => {
       chmodSync(dataDir, 0o755);
       await leaveStreams();
-      await startAll(told === 'Ctrl-C' ? { NODE_COMPILE_CACHE: undefined } : {});
+      await startAll(signal === 'Ctrl-C' ? { NODE_COMPILE_CACHE: undefined } : {});
       await eventually(() => existsSync(firstKeyFile(dataDir)));
       // npm passes a Ctrl-C on to those who have got it already.
-      if (told === 'Ctrl-C') process.kill(-(npm.pid ?? 0), 'SIGINT');
-      else npm.kill(told);
+      if (signal === 'Ctrl-C') process.kill(-(npm.pid ?? 0), 'SIGINT');
+      else npm.kill(signal);
       await allEnd();
       // nats-server found its streams as their last writer left them.
       doesNotMatch(await streamStart(), /Filestore/);
       // Without a place of its own, what was compiled is kept for the next start.
-      if (told === 'Ctrl-C') ok(readdirSync(join(dataDir, 'compiled'), { recursive: true }).length > 500);
+      if (signal === 'Ctrl-C') ok(readdirSync(join(dataDir, 'compiled'), { recursive: true }).length > 500);
       match(output, /start +\| .*stopping/);
       match(output, /web +\| .*"signal":"SIGTERM"/);
       match(output, /worker +\| .*"signal":"SIGTERM"/);
@@ -162,8 +162,8 @@ describe('npm start', () => {
     mkdirSync(join(dataDir, 'views'));
     writeFileSync(join(dataDir, 'views/ID'), 'damaged');
     await start();
-    const said = (): string => output;
-    await eventually(() => /worker ended with code 78.*It failed 4 times in a row/.test(output), said);
+    const outputText = (): string => output;
+    await eventually(() => /worker ended with code 78.*It failed 4 times in a row/.test(output), outputText);
     const url = /"event":"listening","url":"([^"]+)"/.exec(output)?.[1];
     // Ingest works: the key is looked up. Queries wait for the first views.
     const answer = await fetch(`${url}/v1/ingest/`, { method: 'POST', headers: { 'x-api-key': 'none' } });
@@ -184,7 +184,7 @@ describe('npm start', () => {
       () => metrics,
     );
     rmSync(join(dataDir, 'views/ID'));
-    await eventually(() => output.includes('worker ready'), said);
+    await eventually(() => output.includes('worker ready'), outputText);
     await notePids();
     process.kill(pids.get('start') ?? 0, 'SIGKILL');
     await allEnd();

@@ -80,8 +80,8 @@ describe('supervisor', () => {
       { until: /4 times in a row/, dispensable: ['worker'] },
     );
     equal(reason, null);
-    const said = lines.filter((line) => line.includes(' ended with '));
-    deepEqual(said, [
+    const endings = lines.filter((line) => line.includes(' ended with '));
+    deepEqual(endings, [
       'warn worker2 ended with code 78: views locked. It is started again in 0.001 s; the others go on.',
       'warn worker2 ended with code 78: views locked. It failed 2 times in a row. It is started again in ' +
         '0.002 s; the others go on.',
@@ -158,9 +158,9 @@ describe('supervisor', () => {
       { nats: say('nats'), worker: say('worker'), worker2: say('worker2') },
       { until: /up\n.*up\n.*up/, stopOrder: ['worker', 'nats'] },
     );
-    const said = lines.slice(3);
-    deepEqual(said.slice(0, 2).toSorted(), ['worker worker stops', 'worker2 worker2 stops']);
-    deepEqual(said.slice(4), ['nats nats stops', 'nats nats gone']);
+    const endings = lines.slice(3);
+    deepEqual(endings.slice(0, 2).toSorted(), ['worker worker stops', 'worker2 worker2 stops']);
+    deepEqual(endings.slice(4), ['nats nats stops', 'nats nats gone']);
   });
 
   it('stops the processes one after the other in order', async () => {

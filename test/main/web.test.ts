@@ -51,9 +51,9 @@ describe('the web process', () => {
     const server = await startTestServer();
     try {
       // At another point of its start each time.
-      for (const said of ['"event":"listening"', '"event":"web_ready"']) {
+      for (const event of ['"event":"listening"', '"event":"web_ready"']) {
         const running = start({}, server);
-        await eventually(() => running.output().includes(said), running.output);
+        await eventually(() => running.output().includes(event), running.output);
         running.process.kill('SIGTERM');
         equal(await running.ended, 0, running.output());
         doesNotMatch(running.output(), /process_failed|close_failed/);

@@ -81,8 +81,8 @@ describe('the door to DuckDB', () => {
     const rows = Array.from({ length: 40 }, (_, number) => [`${number}${'x'.repeat(1e6)}`]);
     equal((await faultOf(() => connection.append('texts', ['text'], rows))).fault, 'out-of-memory');
     const used = 'could not allocate block of size 256.0 KiB (20.8 MiB/20.9 MiB used)';
-    const said = `TransactionContext Error: Failed to commit: ${used}`;
-    equal(new DatabaseError(new Error(said)).fault, 'out-of-memory');
+    const errorText = `TransactionContext Error: Failed to commit: ${used}`;
+    equal(new DatabaseError(new Error(errorText)).fault, 'out-of-memory');
   });
 
   it('tells what is wrong with values and files', async () => {

@@ -30,17 +30,17 @@ describe('connection', () => {
 
   it('waits for a server that starts later', async () => {
     await server.kill();
-    let told = '';
+    let reported = '';
     const opening = openConnection({
       ...server.address,
       name: 'test',
-      onWaiting: (sentence) => (told = sentence),
+      onWaiting: (sentence) => (reported = sentence),
     });
     await new Promise((resolve) => setTimeout(resolve, 200));
     await server.restart();
     const connection = await opening;
     ok(connection.connected);
-    match(told, /waiting for NATS at nats:\/\/127/);
+    match(reported, /waiting for NATS at nats:\/\/127/);
     await connection.close();
   });
 

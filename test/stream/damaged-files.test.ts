@@ -69,10 +69,10 @@ describe('damaged files of nats-server', () => {
     for (const name of ['one', 'two', 'three']) await bucket.put(name, `value of ${name}`);
     await whileDown(() => damage('KV_things', 'value of three'));
     const again = await openKeyValue(connection, 'things');
-    const told: string[] = [];
-    const watch = again.watch((key) => told.push(key));
+    const reported: string[] = [];
+    const watch = again.watch((key) => reported.push(key));
     await watch.loaded;
-    deepEqual(told, ['one', 'two']);
+    deepEqual(reported, ['one', 'two']);
     await watch.close();
     deepEqual(await again.list('*'), ['value of one', 'value of two']);
     const things = { name: 'KV_things', subjects: '$KV.things.>', keepsSequences: true };

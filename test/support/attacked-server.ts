@@ -87,8 +87,8 @@ export class AttackedServer {
     }
     if (route === '/v1/ingest/batch/') {
       const lines = body.toString().trimEnd().split('\n');
-      const told = lines.map((line) => ({ status: 200, ...this.#store(JSON.parse(line) as Stored) }));
-      return { status: 200, text: told.map((line) => `${JSON.stringify(line)}\n`).join('') };
+      const answered = lines.map((line) => ({ status: 200, ...this.#store(JSON.parse(line) as Stored) }));
+      return { status: 200, text: answered.map((line) => `${JSON.stringify(line)}\n`).join('') };
     }
     if (route === '/v1/alerts/') return { status: 201, text: '{"alert":{"id":"an-alert"}}' };
     if (route === '/v1/traces') return { status: 200, text: '' };

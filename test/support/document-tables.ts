@@ -54,9 +54,9 @@ function sinkTable({ name, what, division, columns }: (typeof SINK_TABLES)[numbe
     column.optional === true ? `${column.type}, null` : column.type,
     column.what,
   ]);
-  const said = what.charAt(0).toUpperCase() + what.slice(1);
+  const sentence = what.charAt(0).toUpperCase() + what.slice(1);
   const path = code(`${name}/instance_id=…/${FOLDERS[division.by]}data.parquet`);
-  return `### ${name}\n\n${said}. In ${path}.\n\n${table(['Column', 'Type', ''], rows)}`;
+  return `### ${name}\n\n${sentence}. In ${path}.\n\n${table(['Column', 'Type', ''], rows)}`;
 }
 
 const FOLDERS: Readonly<Record<Division['by'], string>> = {

@@ -19,9 +19,9 @@ import {
   SENTENCES,
   writingOf,
   type ReadEntry,
-  type SaidCuration,
-  type SaidEntry,
-  type SaidWriting,
+  type HistoryCuration,
+  type HistoryEntry,
+  type HistoryWriting,
 } from './worker-laws.ts';
 import { most } from './laws.ts';
 
@@ -38,7 +38,7 @@ const FILLER = 8;
 const REUSED_AFTER = 72 * 3600 * 1_000_000;
 
 /** Speaker 0: the assistant; 4: a user without a name; 5: the system; others: the people. */
-interface SaidTurn {
+interface HistoryTurn {
   readonly speaker: number;
   readonly sentence: number;
   readonly minute: number;
@@ -48,7 +48,7 @@ interface ErasableRequest {
   readonly instance: number;
   readonly session: number;
   readonly name?: string | null | undefined;
-  readonly turns: readonly SaidTurn[];
+  readonly turns: readonly HistoryTurn[];
   /** People of whom it brings metadata. */
   readonly people: readonly number[];
   readonly isOfInstance: boolean;
@@ -59,14 +59,14 @@ interface ErasableRequest {
 export interface ErasableEntry {
   readonly partition: number;
   readonly requests: readonly ErasableRequest[];
-  readonly writings: readonly (SaidWriting & { readonly instance: number })[];
-  readonly curations: readonly (SaidCuration & { readonly instance: number })[];
+  readonly writings: readonly (HistoryWriting & { readonly instance: number })[];
+  readonly curations: readonly (HistoryCuration & { readonly instance: number })[];
   /** Which of the partition's earlier requests it holds once more, behind its own. */
   readonly again: readonly number[];
-  readonly ends: SaidEntry['ends'];
+  readonly ends: HistoryEntry['ends'];
 }
 
-export interface SaidErasure {
+export interface HistoryErasure {
   /** So many entries stand before it. */
   readonly after: number;
   readonly kind: ErasedKind;
@@ -77,7 +77,7 @@ export interface SaidErasure {
 
 export interface ErasableHistory {
   readonly entries: readonly ErasableEntry[];
-  readonly erasures: readonly SaidErasure[];
+  readonly erasures: readonly HistoryErasure[];
 }
 
 const upTo = (max: number): fc.Arbitrary<number> => fc.integer({ min: 1, max });
@@ -186,17 +186,17 @@ export function readErasable({ entries, erasures }: ErasableHistory): ReadErasab
   const placed: PlacedErasure[] = [];
   const earlier: RecordedRequest[][] = Array.from({ length: PARTITIONS }, () => []);
   let number = 0;
-  const place = (partition: number, requests: RecordedRequest[], ends: SaidEntry['ends']): void => {
+  const place = (partition: number, requests: RecordedRequest[], ends: HistoryEntry['ends']): void => {
     stream.push({ sequence: stream.length + 1, partition, instance: partition, requests, ends });
   };
   const placeErasures = (after: number): void => {
-    for (const said of erasures.filter((one) => Math.min(one.after, entries.length) === after)) {
-      const erased = placedErasure(said, stream.length + 1);
+    for (const given of erasures.filter((one) => Math.min(one.after, entries.length) === after)) {
+      const erased = placedErasure(given, stream.length + 1);
       placed.push(erased);
       const record = erasureRecord({
         ...erased,
         id: uuid(2, placed.length),
-        projectId: uuid(0, 1 + (said.instance % 2)),
+        projectId: uuid(0, 1 + (given.instance % 2)),
         requestedAt: new Date(AT / 1000).toISOString(),
       });
       place(erased.partition, [record], 'nothing');
@@ -205,22 +205,22 @@ export function readErasable({ entries, erasures }: ErasableHistory): ReadErasab
   // Every shard has something to publish.
   for (let partition = 0; partition < PARTITIONS; partition++)
     place(partition, [beginning(partition)], 'nothing');
-  for (const [index, said] of entries.entries()) {
+  for (const [index, given] of entries.entries()) {
     placeErasures(index);
-    const { partition } = said;
+    const { partition } = given;
     const isOwn = ({ instance }: { readonly instance: number }): boolean =>
       instance % PARTITIONS === partition;
     const known = earlier[partition]!;
     const first = known.length;
-    for (const one of said.requests.filter(isOwn))
+    for (const one of given.requests.filter(isOwn))
       known.push(withIdOf(requestOf(one, (number += 1)), one.reused, known));
     known.push(
-      ...said.writings.filter(isOwn).map((one) => writingOf(one.instance, one, (number += 1))),
-      ...said.curations.filter(isOwn).map((one) => curationOf(one.instance, one, (number += 1))),
+      ...given.writings.filter(isOwn).map((one) => writingOf(one.instance, one, (number += 1))),
+      ...given.curations.filter(isOwn).map((one) => curationOf(one.instance, one, (number += 1))),
     );
     const own = known.slice(first);
-    const again = said.again.flatMap((which) => newestOfId(known, known[which % Math.max(1, known.length)]));
-    place(partition, [...own, ...again], said.ends);
+    const again = given.again.flatMap((which) => newestOfId(known, known[which % Math.max(1, known.length)]));
+    place(partition, [...own, ...again], given.ends);
   }
   placeErasures(entries.length);
   return { entries: stream, erasures: placed };
@@ -236,15 +236,15 @@ function beginning(partition: number): RecordedRequest {
   };
 }
 
-function placedErasure({ kind, instance, target }: SaidErasure, position: number): PlacedErasure {
+function placedErasure({ kind, instance, target }: HistoryErasure, position: number): PlacedErasure {
   const id = instanceId(instance);
   const name = kind === 'SESSION' ? sessionIdOf(instance, target) : kind === 'END_USER' ? person(target) : '';
   const digested = digest(kind, id, kind === 'INSTANCE' ? id : name);
   return { kind, instanceId: id, digest: digested, position, partition: instance % PARTITIONS, name };
 }
 
-function requestOf(said: ErasableRequest, number: number): RecordedRequest {
-  const { instance, session, turns, name, people, isOfInstance } = said;
+function requestOf(given: ErasableRequest, number: number): RecordedRequest {
+  const { instance, session, turns, name, people, isOfInstance } = given;
   return {
     requestId: uuid(8, number),
     projectId: uuid(0, 1 + (instance % 2)),
@@ -283,7 +283,7 @@ function newestOfId(known: readonly RecordedRequest[], one: RecordedRequest | un
   return newest === undefined ? [] : [newest];
 }
 
-function messageOf({ speaker, sentence, minute }: SaidTurn): RecordedMessage {
+function messageOf({ speaker, sentence, minute }: HistoryTurn): RecordedMessage {
   const role = speaker === 0 ? 'assistant' : speaker === 5 ? 'system' : 'user';
   const isNamed = speaker > 0 && speaker <= PEOPLE;
   return {
@@ -365,10 +365,10 @@ function eraseByHand(counted: readonly Counted[], erasure: PlacedErasure): void 
   if (erasure.kind === 'SESSION') return goWhole(ofSession(erasure.name));
   for (let session = 1; session <= SESSIONS * INSTANCES * 10; session++) {
     const own = ofSession(uuid(7, session));
-    const said = own.flatMap(({ request, gone }) =>
+    const given = own.flatMap(({ request, gone }) =>
       request.messages.flatMap((message, index) => (gone.has(index) ? [] : [{ message, index, gone }])),
     );
-    const users = said.map(({ message }) => message).filter(({ role }) => roleOf(role) === 'user');
+    const users = given.map(({ message }) => message).filter(({ role }) => roleOf(role) === 'user');
     if (!users.some(({ userId }) => userId === erasure.name)) continue;
     if (!users.some(({ userId }) => userId !== undefined && userId !== erasure.name)) {
       goWhole(own);
@@ -376,7 +376,7 @@ function eraseByHand(counted: readonly Counted[], erasure: PlacedErasure): void 
     }
     goWhole(own.filter(({ request }) => request.writing !== undefined));
     let speaks = false;
-    for (const { message, index, gone } of said) {
+    for (const { message, index, gone } of given) {
       if (roleOf(message.role) === 'user') speaks = message.userId === erasure.name;
       if (speaks) gone.add(index);
     }

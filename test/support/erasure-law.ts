@@ -60,7 +60,7 @@ export function erasureLaw(views: readonly View[]): Law<ErasureCase> {
       checkNames(redacted, read.erasures);
       checkRepeats(read.entries, redacted);
       const open: Fixture[] = [];
-      const shown = async (
+      const readRows = async (
         stream: readonly StreamEntry[],
         count: number,
         taken: number,
@@ -89,8 +89,8 @@ export function erasureLaw(views: readonly View[]): Law<ErasureCase> {
         return all;
       };
       try {
-        const after = await shown(redacted, shards, share);
-        const never = await shown(neverSent(read), 1, 0);
+        const after = await readRows(redacted, shards, share);
+        const never = await readRows(neverSent(read), 1, 0);
         same(after, never, 'after erasures, and where what went was never sent');
       } finally {
         for (const fixture of open) await fixture.close();

@@ -17,12 +17,12 @@ const helps: Help[] = [];
 const write = process.stdout.write.bind(process.stdout);
 for (const file of files) {
   let output = '';
-  const heard = (text: string | Uint8Array): boolean => {
+  const onOutput = (text: string | Uint8Array): boolean => {
     output += String(text);
     return true;
   };
-  process.stdout.write = heard;
-  process.stderr.write = heard;
+  process.stdout.write = onOutput;
+  process.stderr.write = onOutput;
   process.argv = [process.execPath, join(ROOT, file), '--help'];
   process.exitCode = undefined;
   await import(join(ROOT, file));

@@ -16,7 +16,7 @@ import type { PlainKind, PlainMessage, PlainNames } from './plain-counts.ts';
  * it is printed. Numbers are small and per instance: every instance has the same ones, and must not mix them.
  */
 
-export interface Said {
+export interface HistoryMessage {
   readonly instance: number;
   readonly session: number;
   /** End user; 0: a turn before the session's first user turn, or of nobody. */
@@ -53,13 +53,13 @@ export interface Merge {
 type MergingKind = 'gap' | 'repeatedRequest';
 
 /** What the worker does after a batch. `hold`: a reader keeps the picture it has. */
-export type Deed = 'publish' | 'settle' | 'compact' | 'restart' | 'redeliver' | 'hold';
+export type BatchAction = 'publish' | 'settle' | 'compact' | 'restart' | 'redeliver' | 'hold';
 
 export interface Step {
-  readonly messages: readonly Said[];
+  readonly messages: readonly HistoryMessage[];
   /** Of each instance, after the step. */
   readonly groupings: readonly Grouping[];
-  readonly deeds: readonly Deed[];
+  readonly deeds: readonly BatchAction[];
 }
 
 export type History = readonly Step[];
@@ -101,7 +101,7 @@ const instant = fc
   )
   .map(formatInstant);
 
-function said(ranks: number): fc.Arbitrary<Said> {
+function historyMessage(ranks: number): fc.Arbitrary<HistoryMessage> {
   return fc
     .record({
       instance: upTo(INSTANCES),
@@ -118,7 +118,7 @@ function said(ranks: number): fc.Arbitrary<Said> {
       rank: orNone(ranks),
       name: fc.constantFrom<(number | null | undefined)[]>(undefined, undefined, null, 1, NAMES),
     })
-    .map(({ name, ...rest }): Said => (name === undefined ? rest : { ...rest, name }));
+    .map(({ name, ...rest }): HistoryMessage => (name === undefined ? rest : { ...rest, name }));
 }
 
 const merge: fc.Arbitrary<Merge> = fc.record({
@@ -140,10 +140,18 @@ const grouping: fc.Arbitrary<Grouping> = fc.record({
 export function history(order: 'stream' | 'any'): fc.Arbitrary<History> {
   return fc.array(
     fc.record({
-      messages: fc.array(said(order === 'stream' ? 0 : 9), { maxLength: most(9, 6), size: 'max' }),
+      messages: fc.array(historyMessage(order === 'stream' ? 0 : 9), { maxLength: most(9, 6), size: 'max' }),
       groupings: ofLength(grouping, INSTANCES),
       deeds: fc.array(
-        fc.constantFrom<Deed[]>('publish', 'publish', 'settle', 'compact', 'restart', 'redeliver', 'hold'),
+        fc.constantFrom<BatchAction[]>(
+          'publish',
+          'publish',
+          'settle',
+          'compact',
+          'restart',
+          'redeliver',
+          'hold',
+        ),
         { maxLength: 3 },
       ),
     }),
@@ -158,7 +166,7 @@ export interface HistoryBatch {
   readonly sequence: number;
   /** The last sequence with a message of the instance. */
   readonly lastSequenceOf: (instance: number) => number;
-  readonly deeds: readonly Deed[];
+  readonly deeds: readonly BatchAction[];
 }
 
 export interface ReadHistory {
@@ -341,7 +349,7 @@ export function readHistory(steps: History): ReadHistory {
   };
 }
 
-function factOf(message: Said, position: number): MessageFact {
+function factOf(message: HistoryMessage, position: number): MessageFact {
   const { instance, speaker, micro, signals, repeatedRequest, gap, wait = 0 } = message;
   return {
     position,

@@ -28,10 +28,10 @@ export interface HubFaults {
   /** Answers with this status, for so many answers. */
   busy: { readonly status: number; times: number } | null;
   /** Does not say of a file what it is by, or says nonsense. */
-  untold: { readonly path: string; readonly as: { size?: unknown; blobId?: unknown; lfs?: unknown } } | null;
+  unnamed: { readonly path: string; readonly as: { size?: unknown; blobId?: unknown; lfs?: unknown } } | null;
 }
 
-export const NO_FAULTS: HubFaults = { cut: null, garble: null, busy: null, untold: null };
+export const NO_FAULTS: HubFaults = { cut: null, garble: null, busy: null, unnamed: null };
 
 export interface HubServer {
   readonly url: string;
@@ -133,7 +133,7 @@ function send(whole: Buffer, path: string, faults: HubFaults, response: ServerRe
   response.end(bytes);
 }
 
-function siblings(folder: string, { untold }: HubFaults): unknown[] {
+function siblings(folder: string, { unnamed }: HubFaults): unknown[] {
   return filesOf(folder).map((path) => {
     const bytes = readFileSync(join(folder, path));
     const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -144,7 +144,7 @@ function siblings(folder: string, { untold }: HubFaults): unknown[] {
       ...(path.includes('.onnx')
         ? { blobId: '0'.repeat(40), lfs: { sha256, size: bytes.length, pointerSize: 130 } }
         : { blobId }),
-      ...(untold?.path === path ? untold.as : {}),
+      ...(unnamed?.path === path ? unnamed.as : {}),
     };
   });
 }

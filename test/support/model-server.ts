@@ -9,7 +9,7 @@ export interface ModelServer {
 }
 
 /** What the scripts in test/doors/traces/sdks say and hear. */
-export const SAID = {
+export const TEXTS = {
   system: 'You help customers of a lamp shop.',
   broken: 'My lamp came broken. What now?',
   sorry: 'I am sorry. I can send you a new one.',
@@ -55,7 +55,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     return;
   }
   if (request.url === '/v1/responses') {
-    const content = [{ type: 'output_text', text: SAID.sorry, annotations: [] }];
+    const content = [{ type: 'output_text', text: TEXTS.sorry, annotations: [] }];
     const output = [{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content }];
     const usage = { input_tokens: 20, output_tokens: 8, total_tokens: 28 };
     const conversation = { id: 'conv_17' };
@@ -109,8 +109,8 @@ function replyTo({ messages = [], tools = [] }: Asked): {
   tool_calls?: readonly object[];
 } {
   const last = messages.at(-1);
-  if (last?.role === 'tool') return { role: 'assistant', content: SAID.friday };
-  if (tools.length === 0) return { role: 'assistant', content: SAID.sorry };
+  if (last?.role === 'tool') return { role: 'assistant', content: TEXTS.friday };
+  if (tools.length === 0) return { role: 'assistant', content: TEXTS.sorry };
   const call = { name: 'delivery_day', arguments: '{"item":"lamp"}' };
   return {
     role: 'assistant',

@@ -29,13 +29,13 @@ export function spanWith(attributes: Values, more: Partial<Span> & { readonly pr
 
 export function observed(attributes: Values, more: Parameters<typeof spanWith>[1] = {}): Observed {
   const omitted = new OmissionCounts();
-  const { traceId, spanId, parentSpanId, startedAt, endedAt, lacksContent, ...said } = observationOf(
+  const { traceId, spanId, parentSpanId, startedAt, endedAt, lacksContent, ...members } = observationOf(
     spanWith(attributes, more),
     omitted,
   );
   void [traceId, spanId, parentSpanId, startedAt, endedAt];
   return {
-    ...said,
+    ...members,
     ...(lacksContent ? { lacksContent } : {}),
     ...(omitted.all.size === 0 ? {} : { omitted: Object.fromEntries(omitted.all) }),
   };

@@ -96,8 +96,8 @@ const WRONG: readonly ((random: Random) => unknown)[] = [
   () => ({ stringValue: '['.repeat(DEPTH) }),
   () => ({ stringValue: `${'['.repeat(DEPTH)}${']'.repeat(DEPTH)}` }),
   () => ({ stringValue: `${'{"content":'.repeat(DEPTH)}1${'}'.repeat(DEPTH)}` }),
-  (random) => ({ stringValue: JSON.stringify(said(random)) }),
-  (random) => ({ key: random.pick(KEYS), value: { stringValue: JSON.stringify(said(random)) } }),
+  (random) => ({ stringValue: JSON.stringify(randomMessages(random)) }),
+  (random) => ({ key: random.pick(KEYS), value: { stringValue: JSON.stringify(randomMessages(random)) } }),
 ];
 const KEYS = [
   'gen_ai.input.messages',
@@ -111,7 +111,7 @@ const KEYS = [
 ];
 
 /** Messages that are hardly any. */
-function said(random: Random): unknown {
+function randomMessages(random: Random): unknown {
   const part = (): unknown =>
     random.pick([null, 5, 'words', { type: 'text', content: { text: [] } }, { type: {} }, { parts: [[[]]] }]);
   const content = random.pick([part(), [part(), part()], { parts: part() }]);

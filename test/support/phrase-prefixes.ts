@@ -15,14 +15,14 @@ export function prefixesOf(file: PhraseFile<string>): string[] {
   const prefixes = new Set<string>();
   for (const phrase of phrases) {
     for (const items of sequencesOf(file.read(phrase)).slice(0, 2)) {
-      const shown = items.slice(0, Math.max(1, items.length - 1)).map((item) => shownItem(item));
-      prefixes.add(`${shown.join('')} `.replace(/^ /, ''));
+      const printedItems = items.slice(0, Math.max(1, items.length - 1)).map((item) => printedItem(item));
+      prefixes.add(`${printedItems.join('')} `.replace(/^ /, ''));
     }
   }
   return [...prefixes];
 }
 
-function shownItem(item: Item): string {
+function printedItem(item: Item): string {
   switch (item.kind) {
     case 'word':
       return item.glue === 'glued' ? item.text : ` ${item.text}`;
@@ -31,7 +31,7 @@ function shownItem(item: Item): string {
     case 'ending':
       return ` un${item.text}`;
     case 'set':
-      return shownItem(item.members[0]!);
+      return printedItem(item.members[0]!);
     case 'gap':
       return ' x'.repeat(item.most);
   }

@@ -1,7 +1,7 @@
 /** Personal data of 200 kinds, each as somebody says it; no value belongs to a person. */
 
 /** What is said, and the parts of it that must never be shown. */
-export type Planted = readonly [said: string, ...parts: string[]];
+export type Planted = readonly [text: string, ...parts: string[]];
 
 export const PLANTED: readonly Planted[] = [
   // Addresses of mail and of the web, handles.

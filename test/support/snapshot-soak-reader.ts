@@ -124,15 +124,15 @@ async function check(snapshot: Snapshot): Promise<void> {
   }
 }
 
-let told = false;
+let isReported = false;
 /** One that is held while newer ones come, and is right all the same. */
 let held: Snapshot | null = null;
 while (!stopped) {
   try {
     const snapshot = await reader.snapshot();
     if (snapshot === null) throw new Error('nothing is published');
-    if (!told) process.send?.('ready');
-    told = true;
+    if (!isReported) process.send?.('ready');
+    isReported = true;
     await check(snapshot);
     if (held !== null) await check(held);
     held = checks % 8 < 2 ? await reader.snapshot() : null;

@@ -134,12 +134,12 @@ export async function foldLive(
   const held: { readonly snapshot: Snapshot; readonly rows: ViewRows }[] = [];
   for (const batch of batches) {
     await fold(fixture, batch);
-    for (const deed of batch.deeds) {
-      if (deed === 'publish') await fixture.publish().then(whenPublished);
-      else if (deed === 'settle') await fixture.publication.settle();
-      else if (deed === 'compact') await fixture.publication.compact();
-      else if (deed === 'restart') await fixture.restart();
-      else if (deed === 'redeliver') await rejects(fixture.redeliver(), /another worker/);
+    for (const action of batch.deeds) {
+      if (action === 'publish') await fixture.publish().then(whenPublished);
+      else if (action === 'settle') await fixture.publication.settle();
+      else if (action === 'compact') await fixture.publication.compact();
+      else if (action === 'restart') await fixture.restart();
+      else if (action === 'redeliver') await rejects(fixture.redeliver(), /another worker/);
       else {
         const snapshot = await fixture.reader.snapshot();
         if (snapshot !== null) held.push({ snapshot, rows: await publishedRows(snapshot, views) });

@@ -50,12 +50,12 @@ export async function stateRows(connection: Connection, views: readonly View[]):
       .map((row) => row['column_name'] as string)
       .filter((column) => column !== 'seq' && column !== replaces);
     const weighted = columns.includes('weight');
-    const said = columns.filter((column) => column !== 'weight').map((column) => `"${column}"`);
+    const quotedColumns = columns.filter((column) => column !== 'weight').map((column) => `"${column}"`);
     rows[name] = await connection.all(
       weighted
-        ? `select ${said.join(', ')}, sum(weight)::bigint as weight from st.${name} where ${alive}
+        ? `select ${quotedColumns.join(', ')}, sum(weight)::bigint as weight from st.${name} where ${alive}
            group by all having sum(weight) <> 0 order by all`
-        : `select ${said.join(', ')} from st.${name} where ${alive} order by all`,
+        : `select ${quotedColumns.join(', ')} from st.${name} where ${alive} order by all`,
     );
   }
   return rows;

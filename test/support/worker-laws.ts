@@ -37,7 +37,7 @@ export const SENTENCES = [
   'I cannot do that',
 ] as const;
 
-interface SaidRequest {
+interface HistoryRequest {
   readonly session: number;
   /** What its caller says that the session is called; left out: nothing. */
   readonly name?: string | number | null;
@@ -46,7 +46,7 @@ interface SaidRequest {
 }
 
 /** What a writer wrote: about what began at a message, or about a session. */
-export interface SaidWriting {
+export interface HistoryWriting {
   readonly target: WritingTarget;
   readonly sequence: number;
   readonly index: number;
@@ -56,7 +56,7 @@ export interface SaidWriting {
 }
 
 /** What a person decided: about what began at a message, or about the topic or decision with a number. */
-export interface SaidCuration {
+export interface HistoryCuration {
   readonly kind: CurationAction['kind'];
   readonly entity: 'TOPIC' | 'CLUSTER' | 'GAP';
   readonly sequence: number;
@@ -67,13 +67,13 @@ export interface SaidCuration {
 }
 
 /** An entry of the stream; all its requests are of one instance, as those of a subject are of one shard. */
-export interface SaidEntry {
+export interface HistoryEntry {
   readonly instance: number;
-  readonly requests: readonly SaidRequest[];
+  readonly requests: readonly HistoryRequest[];
   /** Behind its requests. */
-  readonly writings?: readonly SaidWriting[];
+  readonly writings?: readonly HistoryWriting[];
   /** Behind its writings. */
-  readonly curations?: readonly SaidCuration[];
+  readonly curations?: readonly HistoryCuration[];
   /** Which of the instance's earlier requests the entry holds once more, behind its own. */
   readonly again: readonly number[];
   /** The batch ends here; the worker ends here. */
@@ -81,7 +81,7 @@ export interface SaidEntry {
 }
 
 export interface Delivery {
-  readonly entries: readonly SaidEntry[];
+  readonly entries: readonly HistoryEntry[];
   readonly shards: number;
   /** Messages of a batch, of which every instance gets its share; 0: all go in the order of the stream. */
   readonly share: number;
@@ -158,7 +158,7 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
       const instances = [...new Set(entries.map((entry) => entry.instance))];
       const open: Fixture[] = [];
       const applied = async (
-        stream: readonly SaidEntry[],
+        stream: readonly HistoryEntry[],
         count: number,
         taken: number,
       ): Promise<{ fixtures: Fixture[]; answers: QueryResponse[] }> => {
@@ -247,10 +247,10 @@ export interface ReadEntry {
   readonly sequence: number;
   readonly instance: number;
   readonly requests: readonly RecordedRequest[];
-  readonly ends: SaidEntry['ends'];
+  readonly ends: HistoryEntry['ends'];
 }
 
-function recordsOf(entries: readonly SaidEntry[]): ReadEntry[] {
+function recordsOf(entries: readonly HistoryEntry[]): ReadEntry[] {
   const earlier = new Map<number, RecordedRequest[]>();
   let requests = 0;
   let writings = 0;
@@ -258,9 +258,9 @@ function recordsOf(entries: readonly SaidEntry[]): ReadEntry[] {
   return entries.map((entry, index) => {
     const known = earlier.get(entry.instance) ?? [];
     earlier.set(entry.instance, known);
-    const own = entry.requests.map((said) => recordOf(entry.instance, said, (requests += 1)));
-    for (const said of entry.writings ?? []) own.push(writingOf(entry.instance, said, (writings += 1)));
-    for (const said of entry.curations ?? []) own.push(curationOf(entry.instance, said, (curations += 1)));
+    const own = entry.requests.map((given) => recordOf(entry.instance, given, (requests += 1)));
+    for (const given of entry.writings ?? []) own.push(writingOf(entry.instance, given, (writings += 1)));
+    for (const given of entry.curations ?? []) own.push(curationOf(entry.instance, given, (curations += 1)));
     known.push(...own);
     const again = entry.again.flatMap((which) => known[which % Math.max(1, known.length)] ?? []);
     return {
@@ -272,7 +272,11 @@ function recordsOf(entries: readonly SaidEntry[]): ReadEntry[] {
   });
 }
 
-function recordOf(instance: number, { session, turns, name }: SaidRequest, number: number): RecordedRequest {
+function recordOf(
+  instance: number,
+  { session, turns, name }: HistoryRequest,
+  number: number,
+): RecordedRequest {
   return {
     requestId: uuid(8, number),
     projectId: uuid(0, 1 + (instance % 2)),
@@ -293,8 +297,8 @@ function recordOf(instance: number, { session, turns, name }: SaidRequest, numbe
   };
 }
 
-export function writingOf(instance: number, said: SaidWriting, number: number): RecordedRequest {
-  const { target, sequence, index, session, at, text } = said;
+export function writingOf(instance: number, given: HistoryWriting, number: number): RecordedRequest {
+  const { target, sequence, index, session, at, text } = given;
   const sessionId = uuid(7, instance * 10 + session);
   const position = String(positionOf(sequence, index));
   const id = target === 'session' ? sessionId : derivedId(instanceId(instance), target, position);
@@ -309,7 +313,7 @@ export function writingOf(instance: number, said: SaidWriting, number: number): 
   };
 }
 
-export function curationOf(instance: number, said: SaidCuration, number: number): RecordedRequest {
+export function curationOf(instance: number, given: HistoryCuration, number: number): RecordedRequest {
   return {
     requestId: uuid(5, number),
     projectId: uuid(0, 1 + (instance % 2)),
@@ -317,14 +321,14 @@ export function curationOf(instance: number, said: SaidCuration, number: number)
     sessionId: '',
     acceptedAt: AT + number,
     messages: [],
-    curation: { id: uuid(5, number), keyId: 'key', action: actionOf(instance, said, number) },
+    curation: { id: uuid(5, number), keyId: 'key', action: actionOf(instance, given, number) },
   };
 }
 
 /** Every second topic or cluster that it names was made by a person, if there is one of this number. */
 function actionOf(
   instance: number,
-  { kind, entity, sequence, index, other, sentence, isNew }: SaidCuration,
+  { kind, entity, sequence, index, other, sentence, isNew }: HistoryCuration,
   number: number,
 ): CurationAction {
   const found = (what: 'topic' | 'cluster' | 'gap', at: number): string =>

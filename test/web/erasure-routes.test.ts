@@ -218,9 +218,9 @@ describe('http: erasures', () => {
     const gone = backup('3', -7);
     for (const each of [expiring, forEver, gone]) await harness.backups.add(each);
     await harness.backups.destroyed(gone.id, new Date(harness.time));
-    const shown = ({ id, takenAt, expiresAt }: typeof expiring) => ({ id, takenAt, expiresAt });
+    const publicPart = ({ id, takenAt, expiresAt }: typeof expiring) => ({ id, takenAt, expiresAt });
     const made = await accepted(harness, { instanceId: INSTANCE, externalId: 'ana' });
-    deepEqual(made.backups, [shown(forEver), shown(expiring)]);
+    deepEqual(made.backups, [publicPart(forEver), publicPart(expiring)]);
 
     // While it is open, a new backup holds it; afterwards, it does not.
     const meanwhile = backup('4', 1, '2027-01-02T00:00:00.000Z');

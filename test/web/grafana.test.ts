@@ -11,7 +11,7 @@ import { readPromql } from '../support/promql.ts';
 const FOLDER = join(import.meta.dirname, '../../deploy/grafana');
 
 /** Metrics of ours that the dashboard leaves out, and why. */
-const NOT_SHOWN: Readonly<Record<string, string>> = {
+const OMITTED: Readonly<Record<string, string>> = {
   undertone_stream_missing_entries: 'the state of the service says stream_damaged',
 };
 
@@ -133,18 +133,18 @@ const dashboard = z
     panels: z.array(panel),
   })
   .parse(JSON.parse(readFileSync(join(FOLDER, 'undertone.json'), 'utf8')));
-const shown = dashboard.panels.flatMap(({ targets = [] }) => targets);
+const queries = dashboard.panels.flatMap(({ targets = [] }) => targets);
 
 describe('the Grafana dashboard', () => {
   it('names metrics and labels that /metrics has', () => {
-    ok(shown.length > 30);
-    for (const { expr, legendFormat } of shown) checked(expr, [legendFormat]);
+    ok(queries.length > 30);
+    for (const { expr, legendFormat } of queries) checked(expr, [legendFormat]);
   });
 
   it('shows every metric of ours, but for those that are left out on purpose', () => {
-    const names = new Set(shown.flatMap(({ expr }) => checked(expr)));
+    const names = new Set(queries.flatMap(({ expr }) => checked(expr)));
     const missing = [...exposed.keys()].filter((name) => name.startsWith('undertone_') && !names.has(name));
-    deepEqual(missing.toSorted(), Object.keys(NOT_SHOWN).toSorted());
+    deepEqual(missing.toSorted(), Object.keys(OMITTED).toSorted());
   });
 
   it('takes any data source and any job', () => {
@@ -158,7 +158,7 @@ describe('the Grafana dashboard', () => {
     const [, metric = ''] =
       /^label_values\((\w+), job\)$/.exec(dashboard.templating.list[1]?.definition ?? '') ?? [];
     ok(exposed.has(metric), metric);
-    for (const { expr } of shown)
+    for (const { expr } of queries)
       for (const { name, values } of readPromql(expr.replaceAll('$__rate_interval', '5m')).metrics)
         equal(values['job'], '$job', `${name} of ${expr}`);
     const text = readFileSync(join(FOLDER, 'undertone.json'), 'utf8');

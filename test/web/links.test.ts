@@ -72,13 +72,13 @@ const query = (rest: string): string => `/v1/query?instanceId=${INSTANCE}&fields
 describe('a link to a view', () => {
   it('is made by a key, says what it shows, and opens that', async () => {
     const { ask, id } = await linked('?view=topic&range=7d&instance=&id=' + ID);
-    const shown = openedLinkSchema.parse((await ask('/v1/link')).json());
-    deepEqual(shown, {
+    const openedLink = openedLinkSchema.parse((await ask('/v1/link')).json());
+    deepEqual(openedLink, {
       view: `?range=7d&view=topic&id=${ID}`,
       endsAt: new Date(NOON + 30 * 86_400_000).toISOString(),
       instance: { id: INSTANCE, name: null, timeZone: 'UTC' },
     });
-    ok(!JSON.stringify(shown).includes(id));
+    ok(!JSON.stringify(openedLink).includes(id));
     for (const path of [
       query(`groupBy=TOPIC&ids=${ID}&${RANGE}`),
       query(`groupBy=TOPIC&ids=${ID}&${BEFORE}&timeGranularity=DAY&limit=10000`),
@@ -439,9 +439,9 @@ describe('a link to a view', () => {
         ...changes,
         changes: isWhole ? changes.changes : [],
       });
-      const shown = SHARED_OVERVIEW.redact(overview, view);
+      const openedLink = SHARED_OVERVIEW.redact(overview, view);
       deepEqual(
-        shown,
+        openedLink,
         view === 'overview' ? overview : { ...overview, languages: [], outcomes: [] },
         'a language may tell who somebody is',
       );

@@ -44,8 +44,8 @@ describe('POST /mcp', () => {
     }>().result;
     match(instructions, /never follow instructions/);
     equal(serverInfo.version, packageVersion);
-    const told = await app.inject(post({ jsonrpc: '2.0', method: 'notifications/initialized' }));
-    deepEqual([told.statusCode, told.body], [202, '']);
+    const notified = await app.inject(post({ jsonrpc: '2.0', method: 'notifications/initialized' }));
+    deepEqual([notified.statusCode, notified.body], [202, '']);
     const listed = await app.inject(post({ jsonrpc: '2.0', id: 'b', method: 'tools/list' }));
     const { tools } = listed.json<{ result: { tools: { name: string; annotations: object }[] } }>().result;
     deepEqual(
@@ -123,7 +123,7 @@ describe('POST /mcp', () => {
 
   it('answers a wrong argument, and an instance of another project, as an error of the tool', async () => {
     const { app } = createHarness();
-    const rows: readonly (readonly [name: string, args: unknown, said: RegExp])[] = [
+    const rows: readonly (readonly [name: string, args: unknown, expected: RegExp])[] = [
       [
         'topics',
         { instance: INSTANCE, kinds: 'gaps' },
@@ -138,13 +138,13 @@ describe('POST /mcp', () => {
       ['transcript', { instance: INSTANCE, conversation: 'x' }, /conversation must be an id/],
       ['transcript', { instance: INSTANCE, conversation: FOREIGN_INSTANCE }, /There is no session/],
     ];
-    for (const [name, args, said] of rows) {
+    for (const [name, args, expected] of rows) {
       const answer = await app.inject(call(name, args));
       equal(answer.statusCode, 200);
       if (typeof args !== 'object') continue;
       const { result } = answer.json<Called>();
       equal(result.isError, true, name);
-      match(result.content[0]?.text ?? '', said);
+      match(result.content[0]?.text ?? '', expected);
     }
     const unknown = await app.inject(call('erase', {}));
     equal(unknown.json<{ error: { code: number } }>().error.code, -32_602);

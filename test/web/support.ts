@@ -284,8 +284,8 @@ export function createHarness(
     alerts: {
       reach: { allowPrivate: false, hasMail: false },
       async create({ instanceId, name, condition, delivery, timeZone = 'UTC' }) {
-        const { secret: _, ...shown } = delivery;
-        const made = { id: SESSION, instanceId, name, condition, delivery: shown, timeZone };
+        const { secret: _, ...publicDelivery } = delivery;
+        const made = { id: SESSION, instanceId, name, condition, delivery: publicDelivery, timeZone };
         const state = {
           createdAt: new Date(NOON).toISOString(),
           state: 'active',

@@ -14,7 +14,7 @@ import { LoopFixture, request } from '../support/worker-loop.ts';
 const GREEDY = uuid(9, 1);
 const OTHER = uuid(9, 2);
 
-const said = (instanceId: string, number: number, messages: number): RecordedRequest => ({
+const requestOf = (instanceId: string, number: number, messages: number): RecordedRequest => ({
   ...request({
     request: number,
     contents: Array.from({ length: messages }, (_, index) => `parcel ${index}`),
@@ -59,8 +59,8 @@ const inWords = ({ requests, places }: ReturnType<FairShare['divide']>): string[
 describe('turns of the instances', () => {
   it('take up the share of each, and put off the rest of those who have more', async () => {
     const entries = [
-      [said(GREEDY, 1, 3), said(OTHER, 2, 2), said(GREEDY, 3, 4)],
-      [said(GREEDY, 4, 1), said(OTHER, 5, 1)],
+      [requestOf(GREEDY, 1, 3), requestOf(OTHER, 2, 2), requestOf(GREEDY, 3, 4)],
+      [requestOf(GREEDY, 4, 1), requestOf(OTHER, 5, 1)],
     ];
     const { delivered, decode, fetch } = streamOf(entries);
     const share = new FairShare({ parts: [], fetch, decode, wholeUpTo: 1 });
@@ -96,7 +96,7 @@ describe('turns of the instances', () => {
     const parts: DeferredPart[] = [
       { projectId: GREEDY, instanceId: GREEDY, sequence: 1, place: 0, message: 0, storedAt: 0 },
     ];
-    const entries = [[said(GREEDY, 1, 1)], [said(GREEDY, 2, 1), said(OTHER, 3, 1)]];
+    const entries = [[requestOf(GREEDY, 1, 1)], [requestOf(GREEDY, 2, 1), requestOf(OTHER, 3, 1)]];
     const { delivered, decode, fetch } = streamOf(entries);
     const share = new FairShare({ parts, fetch, decode, wholeUpTo: 1 });
     deepEqual(inWords(share.divide(delivered(2), entries[1] ?? [], new Room(200))), ['other 0+1 at 1']);
@@ -104,7 +104,7 @@ describe('turns of the instances', () => {
   });
 
   it('divide no request that its sender may look for as a whole', async () => {
-    const entries = [[said(GREEDY, 1, 3), said(GREEDY, 2, 500), said(GREEDY, 3, 501)]];
+    const entries = [[requestOf(GREEDY, 1, 3), requestOf(GREEDY, 2, 500), requestOf(GREEDY, 3, 501)]];
     const { delivered, decode, fetch } = streamOf(entries);
     const share = new FairShare({ parts: [], fetch, decode });
     deepEqual(inWords(share.divide(delivered(1), entries[0] ?? [], new Room(8))), [
@@ -117,7 +117,7 @@ describe('turns of the instances', () => {
 
   it('go round: whoever had one comes after all others, and each gets as much', async () => {
     const instances = Array.from({ length: 20 }, (_, number) => uuid(9, number + 1));
-    const entries = instances.flatMap((instanceId, number) => [[said(instanceId, number, 6)]]);
+    const entries = instances.flatMap((instanceId, number) => [[requestOf(instanceId, number, 6)]]);
     const { decode, fetch } = streamOf(entries);
     const parts = instances.map((instanceId, place) => ({
       projectId: instanceId,
@@ -146,7 +146,7 @@ describe('turns of the instances', () => {
     equal(workOfMessage({ content: 'a' }), 1);
     equal(workOfMessage({ content: 'where is my parcel' }), 2);
     equal(workOfMessage({ content: 'a'.repeat(8000) }), workOfMessage({ content: 'a'.repeat(2048) }));
-    const long = said(GREEDY, 1, 20);
+    const long = requestOf(GREEDY, 1, 20);
     const texts = long.messages.map((message) => ({ ...message, content: 'parcel '.repeat(1500) }));
     const { delivered, decode, fetch } = streamOf([[{ ...long, messages: texts }]]);
     const share = new FairShare({ parts: [], fetch, decode });
@@ -171,7 +171,7 @@ describe('turns of the instances', () => {
       for (let round = 0; round < 15; round += 1) {
         const from = entries.length;
         for (let sent = 0; sent < 10 * size && entries.length < from + 400;) {
-          const request = said(
+          const request = requestOf(
             uuid(8, random.between(1, instances)),
             entries.length,
             random.between(1, most),
@@ -184,7 +184,7 @@ describe('turns of the instances', () => {
             entries.push([sender]);
           sent += request.messages.length;
         }
-        entries.push([{ ...said(OTHER, entries.length, 1), projectId: 'victim' }]);
+        entries.push([{ ...requestOf(OTHER, entries.length, 1), projectId: 'victim' }]);
         const room = new Room(size);
         const fresh = entries
           .slice(from)
@@ -202,7 +202,7 @@ describe('turns of the instances', () => {
   });
 
   it('read an entry once, however many turns it takes', async () => {
-    const { decode, fetch, fetched } = streamOf([[said(GREEDY, 1, 40)]]);
+    const { decode, fetch, fetched } = streamOf([[requestOf(GREEDY, 1, 40)]]);
     const parts = [{ projectId: GREEDY, instanceId: GREEDY, sequence: 1, place: 0, message: 0, storedAt: 0 }];
     const share = new FairShare({ parts, fetch, decode, wholeUpTo: 1 });
     while (share.waiting > 0) await share.next(10);
@@ -231,8 +231,8 @@ describe('turns of the instances', () => {
 
 describe('a worker that lets instances take turns', () => {
   const entries = [
-    ...Array.from({ length: 6 }, (_, number) => [said(GREEDY, number + 1, 10)]),
-    [said(OTHER, 20, 2)],
+    ...Array.from({ length: 6 }, (_, number) => [requestOf(GREEDY, number + 1, 10)]),
+    [requestOf(OTHER, 20, 2)],
   ];
 
   /**
@@ -291,7 +291,7 @@ describe('a worker that lets instances take turns', () => {
 
   it('applies what comes of others before the next turn of whoever is behind, in a batch of its own', async () => {
     const loop = await LoopFixture.open();
-    const late = [said(OTHER, 21, 1), said(GREEDY, 22, 1)];
+    const late = [requestOf(OTHER, 21, 1), requestOf(GREEDY, 22, 1)];
     const batches = await work(loop, loop.fixture, Infinity, late);
     // A share and the turn that was taken up when it came; then the other instance's message, then the next turn.
     deepEqual(batches.slice(0, 4), [{ 1: 4, 2: 2 }, { 2: 1 }, { 1: 8 }, { 1: 8 }]);
@@ -382,7 +382,7 @@ describe('a worker that lets instances take turns', () => {
   it('publishes how many entries wait, whatever the number of their parts', async () => {
     const loop = await LoopFixture.open();
     // One entry with more of each instance than its share.
-    await work(loop, loop.fixture, 1, [], [[said(GREEDY, 1, 40), said(OTHER, 2, 40)]]);
+    await work(loop, loop.fixture, 1, [], [[requestOf(GREEDY, 1, 40), requestOf(OTHER, 2, 40)]]);
     const { deferred, behind = {} } = readManifest(loop.fixture.directory) ?? {};
     deepEqual([deferred, Object.keys(behind)], [1, [GREEDY, OTHER]]);
     await loop.close();

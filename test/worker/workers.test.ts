@@ -37,13 +37,13 @@ describe('workers', () => {
   let publisher: Publisher;
   let supervisor: Supervisor;
   const lines: Line[] = [];
-  const said: string[] = [];
+  const logLines: string[] = [];
   before(async () => {
     server = await startTestServer();
     connection = await openConnection({ ...server.address, name: 'test' });
     await setUpStreams(connection, { tracesMaxBytes: TRACES_MAX_BYTES });
     publisher = createPublisher(connection);
-    const told = {
+    const environment = {
       DATA_DIR: dataDir,
       NATS_URL: server.url,
       NATS_TOKEN: server.token,
@@ -52,7 +52,7 @@ describe('workers', () => {
       SHARDS: String(SHARDS),
       TRACES_MAX_BYTES: String(TRACES_MAX_BYTES),
     };
-    const command = `env ${Object.entries(told)
+    const command = `env ${Object.entries(environment)
       .map(([name, value]) => `${name}=${value}`)
       .join(' ')} ${process.execPath} src/main/worker.ts`;
     supervisor = createSupervisor({
@@ -61,13 +61,13 @@ describe('workers', () => {
       cwd: join(import.meta.dirname, '../..'),
       stopMs: 10_000,
       onLine: (worker, text) => {
-        said.push(`${worker} ${text}`);
+        logLines.push(`${worker} ${text}`);
         if (!text.startsWith('{')) return;
         const line = JSON.parse(text) as Omit<Line, 'worker' | 'time'> & { time: string };
         lines.push({ ...line, worker, time: Date.parse(line.time) });
       },
       onMessage: () => undefined,
-      onGivenUp: (reason) => said.push(reason),
+      onGivenUp: (reason) => logLines.push(reason),
       log: silentLogger(),
     });
     supervisor.start();
@@ -112,7 +112,7 @@ describe('workers', () => {
   const evenlySpread = (): Promise<number> =>
     eventually(
       () => spread().join() === '2,2',
-      () => said.join('\n'),
+      () => logLines.join('\n'),
     );
 
   it('leave the stream of traces at its configured size', async () => {
@@ -135,7 +135,7 @@ describe('workers', () => {
     const killedAt = signal('worker', 'SIGKILL');
     await eventually(
       () => theirs.every((shard) => since('shard_opened', killedAt).some((line) => line.shard === shard)),
-      () => said.join('\n'),
+      () => logLines.join('\n'),
     );
     const tookMs = Date.now() - killedAt;
     ok(tookMs < PASSED_ON_WITHIN_MS, `${tookMs} ms`);
@@ -145,7 +145,7 @@ describe('workers', () => {
     await eventually(() => Math.max(0, ...publishedSequences(dataDir)) >= newest);
     await eventually(
       async () => (await countedMessages(dataDir)) >= messages,
-      () => said.join('\n'),
+      () => logLines.join('\n'),
     );
     await evenlySpread();
     const settled = owners();

@@ -108,12 +108,12 @@ const WEB = {
   'session.id': 'order 17',
   'user.id': 'anna',
 };
-const said = (role: string, content: string): object => ({ role, parts: [{ type: 'text', content }] });
+const messageOf = (role: string, content: string): object => ({ role, parts: [{ type: 'text', content }] });
 const AGENT = {
   'gen_ai.operation.name': 'invoke_agent',
   'gen_ai.agent.name': 'shop',
-  'gen_ai.input.messages': JSON.stringify([said('user', TEXT)]),
-  'gen_ai.output.messages': JSON.stringify([said('assistant', TEXT)]),
+  'gen_ai.input.messages': JSON.stringify([messageOf('user', TEXT)]),
+  'gen_ai.output.messages': JSON.stringify([messageOf('assistant', TEXT)]),
 };
 const TOOL = {
   'gen_ai.operation.name': 'execute_tool',
@@ -124,7 +124,7 @@ const TOOL = {
 
 function modelCall(messages: number): Readonly<Record<string, string | bigint | number>> {
   const history = Array.from({ length: messages }, (_, at) =>
-    said(at % 2 === 0 ? 'user' : 'assistant', TEXT.repeat(1 + (at % 3))),
+    messageOf(at % 2 === 0 ? 'user' : 'assistant', TEXT.repeat(1 + (at % 3))),
   );
   return {
     'gen_ai.operation.name': 'chat',
@@ -135,6 +135,6 @@ function modelCall(messages: number): Readonly<Record<string, string | bigint | 
     'gen_ai.system_instructions': JSON.stringify([{ type: 'text', content: TEXT.repeat(10) }]),
     'gen_ai.tool.definitions': JSON.stringify([{ name: 'find_parcel', description: TEXT.repeat(5) }]),
     'gen_ai.input.messages': JSON.stringify(history),
-    'gen_ai.output.messages': JSON.stringify([said('assistant', TEXT)]),
+    'gen_ai.output.messages': JSON.stringify([messageOf('assistant', TEXT)]),
   };
 }

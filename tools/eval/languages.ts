@@ -18,9 +18,9 @@ interface Set {
 }
 
 /** A text that says nothing is told right when nothing is told. */
-function verdictOf({ language, also }: LanguageCase, told: string | null): 'right' | 'wrong' | 'null' {
-  if (told === language || (told !== null && also.includes(told))) return 'right';
-  return told === null ? 'null' : 'wrong';
+function verdictOf({ language, also }: LanguageCase, detected: string | null): 'right' | 'wrong' | 'null' {
+  if (detected === language || (detected !== null && also.includes(detected))) return 'right';
+  return detected === null ? 'null' : 'wrong';
 }
 
 function scoreOf(cases: readonly LanguageCase[], tell: Teller): Row {

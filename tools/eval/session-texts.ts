@@ -149,12 +149,12 @@ const COLUMNS = [
 /** Precision and recall of each outcome. */
 function outcomeRows(part: string, sessions: readonly GoldSession[], texts: readonly SessionTexts[]): Row[] {
   return Object.entries(OUTCOMES).map(([name, outcomes]): Row => {
-    const isTold = texts.map(({ outcome }) => outcomes.some((one) => one === outcome));
+    const isReported = texts.map(({ outcome }) => outcomes.some((one) => one === outcome));
     const isWanted = sessions.map(({ outcome }) => outcome === name);
     const count = (flags: readonly boolean[]): number => flags.filter(Boolean).length;
-    const right = count(isTold.map((told, place) => told && isWanted[place]!));
+    const right = count(isReported.map((reported, place) => reported && isWanted[place]!));
     const ratio = (of: number): number => (of === 0 ? Number.NaN : right / of);
-    return [part, name, ratio(count(isTold)), ratio(count(isWanted)), count(isTold), count(isWanted)];
+    return [part, name, ratio(count(isReported)), ratio(count(isWanted)), count(isReported), count(isWanted)];
   });
 }
 
@@ -213,7 +213,7 @@ const SHEET_SETS = [
   ['dialogues/chatterbot-multilingual', 4],
   ['satisfaction/uss-mwoz', 8],
 ] as const;
-const SHOWN_TURN = 400;
+const MOST_OF_TURN = 400;
 
 /** 50 sessions of the data sets with title and summary, for a reader who knows nothing of the rules. */
 export async function textSheet(options: EvalOptions, pipeline: Pipeline): Promise<string> {
@@ -254,5 +254,5 @@ function digest(text: string): string {
 
 function oneLine(text: string): string {
   const line = text.replace(/\s+/gu, ' ').trim();
-  return line.length <= SHOWN_TURN ? line : `${line.slice(0, SHOWN_TURN)} [… cut here]`;
+  return line.length <= MOST_OF_TURN ? line : `${line.slice(0, MOST_OF_TURN)} [… cut here]`;
 }

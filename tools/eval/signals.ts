@@ -127,12 +127,12 @@ function turnRow(
   turns: readonly GradedTurn[],
   says: (turn: GradedTurn) => boolean,
 ): Row {
-  const said = turns.filter(says);
-  const hits = said.filter(isTrue[type]).length;
+  const flagged = turns.filter(says);
+  const hits = flagged.filter(isTrue[type]).length;
   const positives = turns.filter(isTrue[type]).length;
-  const precision = said.length === 0 ? 0 : hits / said.length;
+  const precision = flagged.length === 0 ? 0 : hits / flagged.length;
   const base = positives / turns.length;
-  return [name, precision, hits / positives, precision / base, base, said.length, turns.length];
+  return [name, precision, hits / positives, precision / base, base, flagged.length, turns.length];
 }
 
 /** Graded sessions of the half of a data set that nothing was tuned on. */

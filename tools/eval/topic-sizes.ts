@@ -62,7 +62,7 @@ export function sizeRow(size: number, title: string, snapshot: TopicSnapshot, th
   const frequent = [...counts.values()].filter((count) => count >= LEAST_REQUESTS).length;
   const online = agreementOf(topicOf, labels);
   const starts = requests.length > MOST_FOR_STARTS ? { starts: 1 } : {};
-  const told = agreementOf(kMeans(vectors, counts.size, starts), labels);
+  const agreement = agreementOf(kMeans(vectors, counts.size, starts), labels);
   const linked =
     requests.length > MOST_FOR_LINKAGE ? null : agreementOf(linkedGroups(vectors, threshold), labels);
   return [
@@ -75,12 +75,12 @@ export function sizeRow(size: number, title: string, snapshot: TopicSnapshot, th
     frequent,
     online.groups / frequent,
     topicOf.filter((topic) => topic === null).length / topicOf.length,
-    told.ari,
-    told.nmi,
+    agreement.ari,
+    agreement.nmi,
     linked?.ari ?? Number.NaN,
     linked?.nmi ?? Number.NaN,
     linked?.groups ?? Number.NaN,
-    online.ari / told.ari,
+    online.ari / agreement.ari,
   ];
 }
 

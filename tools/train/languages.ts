@@ -94,9 +94,9 @@ async function sourcesOf(dataDirectory: string): Promise<Source[]> {
     if (list === undefined) sentences.set(language, [text]);
     else list.push(text);
   }
-  const told = new Set(GROUPS.flatMap(({ languages }) => languages));
+  const detected = new Set(GROUPS.flatMap(({ languages }) => languages));
   const sources = [...sentences].map(([language, texts]): Source => {
-    const most = told.has(language) ? SENTENCES : SENTENCES_OF_OTHERS;
+    const most = detected.has(language) ? SENTENCES : SENTENCES_OF_OTHERS;
     return { language, texts, perEpoch: Math.min(most, texts.length) };
   });
   for (const set of ENGLISH_SETS) {

@@ -173,8 +173,8 @@ async function candidatesOf(
   return { candidates, strangers };
 }
 
-function insists(said: string): boolean {
-  const { kinds } = phrasesIn(said);
+function insists(turnText: string): boolean {
+  const { kinds } = phrasesIn(turnText);
   return kinds.has('insists') || kinds.has('persists') || kinds.has('presses');
 }
 

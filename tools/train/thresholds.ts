@@ -111,9 +111,9 @@ async function agreement(
     of === 'topics' || topic === null ? topic : (topics.get(topic)?.cluster ?? null),
   );
   const vectors = await pipeline.embedder.embed(turns.map(({ content }) => content));
-  const told = clusteringScores(kMeans(vectors, number), labels);
+  const scores = clusteringScores(kMeans(vectors, number), labels);
   const found = clusteringScores(groups, labels);
-  return found.ari / told.ari - NUMBER_COST * Math.abs(Math.log(Math.max(1, found.groups) / number));
+  return found.ari / scores.ari - NUMBER_COST * Math.abs(Math.log(Math.max(1, found.groups) / number));
 }
 
 /** The cosine that only `FALSE_REPEATS` of the pairs of differently labelled requests exceed. */

@@ -111,10 +111,10 @@ class Service {
   }
 
   /** Waits for so many messages, a few seconds at most. */
-  async said(messages: number): Promise<void> {
-    const isSaid = (key: string): boolean => key.startsWith('message.');
+  async messagesCame(messages: number): Promise<void> {
+    const isMessage = (key: string): boolean => key.startsWith('message.');
     for (let looks = 0; looks < 2000; looks += 1) {
-      if ([...this.bucket.values.keys()].filter(isSaid).length >= messages) return;
+      if ([...this.bucket.values.keys()].filter(isMessage).length >= messages) return;
       await sleep(1);
     }
   }
@@ -209,7 +209,7 @@ describe('alerts on counts', () => {
     service.beforeRead = () => service.published === 1 && service.work(2);
     service.start();
     service.work(1);
-    await service.said(2);
+    await service.messagesCame(2);
     deepEqual(
       (await service.stop()).map(({ text }) => text.slice(0, 3)),
       ['‘0’', '‘1’'],
@@ -258,7 +258,7 @@ describe('digests', () => {
     const service = await new Service(events).with(digest);
     service.start();
     service.work(2);
-    await service.said(1);
+    await service.messagesCame(1);
     // The week in which the alert was made has ended with the first message of the next.
     equal(service.bucket.values.size >= 1, true);
     service.work(3);
@@ -308,10 +308,10 @@ describe('digests', () => {
     await service.settled();
     deepEqual(weeks(), []);
     service.work(2);
-    await service.said(1);
+    await service.messagesCame(1);
     deepEqual(weeks(), [berlin]);
     service.work(3);
-    await service.said(2);
+    await service.messagesCame(2);
     await service.settled();
     deepEqual(weeks(), [berlin, utc].sort());
     await service.stop();

@@ -33,7 +33,7 @@ const NOTHING: Digest = {
 
 const WEEK = 'Monday, 16 November 2026 to Sunday, 22 November 2026, UTC.';
 
-function said(parts: Partial<Digest>): readonly string[] {
+function digestLines(parts: Partial<Digest>): readonly string[] {
   return sectionsOf({ ...NOTHING, ...parts }).flatMap(({ title, lines }) =>
     title === undefined ? lines : [],
   );
@@ -42,7 +42,7 @@ function said(parts: Partial<Digest>): readonly string[] {
 describe('a digest', () => {
   it('says how many there were, and compares with the week before', () => {
     deepEqual(
-      said({
+      digestLines({
         sessions: { now: 1204, before: 1075 },
         users: { now: 830, before: 874 },
         dissatisfied: { now: 99, before: 81 },
@@ -56,22 +56,22 @@ describe('a digest', () => {
   });
 
   it('is grammatical with one, with none, and without a week before', () => {
-    deepEqual(said({ sessions: { now: 1, before: 0 }, users: { now: 1, before: 0 } }), [
+    deepEqual(digestLines({ sessions: { now: 1, before: 0 }, users: { now: 1, before: 0 } }), [
       WEEK,
       'There was 1 conversation with 1 user.',
       'The conversation had no signal of dissatisfaction.',
     ]);
-    deepEqual(said({ sessions: { now: 3, before: 3 }, dissatisfied: { now: 3, before: 0 } }), [
+    deepEqual(digestLines({ sessions: { now: 3, before: 3 }, dissatisfied: { now: 3, before: 0 } }), [
       WEEK,
       'There were 3 conversations (as many as in the week before).',
       '3 of the 3 conversations (100\u00a0%) had a signal of dissatisfaction, against 0\u00a0% in the week before.',
     ]);
     equal(
-      said({ sessions: { now: 1001, before: 1000 }, users: { now: 999, before: 1000 } })[1],
+      digestLines({ sessions: { now: 1001, before: 1000 }, users: { now: 999, before: 1000 } })[1],
       'There were 1,001 conversations (about as many as in the week before) with 999 users (about as many).',
     );
-    deepEqual(said({}), [WEEK, 'There were no conversations.']);
-    deepEqual(said({ sessions: { now: 0, before: 1 } }), [
+    deepEqual(digestLines({}), [WEEK, 'There were no conversations.']);
+    deepEqual(digestLines({ sessions: { now: 0, before: 1 } }), [
       WEEK,
       'There were no conversations. In the week before, there was 1 conversation.',
     ]);
@@ -126,18 +126,18 @@ Signals of dissatisfaction
 
   it('counts where per cent would say more than there is', () => {
     equal(
-      said({ sessions: { now: 19, before: 2 }, users: { now: 4, before: 1 } })[1],
+      digestLines({ sessions: { now: 19, before: 2 }, users: { now: 4, before: 1 } })[1],
       'There were 19 conversations (17 more than in the week before) with 4 users (3 more).',
     );
   });
 
   it('says of a week that is not over up to when its numbers are, and of one to come that it has not begun', () => {
-    deepEqual(said({ until: NOW * 1000, sessions: { now: 1, before: 0 } }).slice(0, 2), [
+    deepEqual(digestLines({ until: NOW * 1000, sessions: { now: 1, before: 0 } }).slice(0, 2), [
       WEEK,
       'The week is not over. These are its numbers up to Sunday, 22 November 2026, 14:05; they are compared with the ' +
         'same part of the week before.',
     ]);
-    deepEqual(said({ until: NOTHING.span.start }), [WEEK, 'This week has not begun.']);
+    deepEqual(digestLines({ until: NOTHING.span.start }), [WEEK, 'This week has not begun.']);
   });
 
   it('leads to its week, in days of its time zone', () => {

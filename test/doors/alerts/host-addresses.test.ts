@@ -66,13 +66,13 @@ describe('the addresses of a host', () => {
 
   it('are refused when one of either family is private, in the words for a name that has none', async () => {
     const post = createPost(false, { servers: [names.address] });
-    const said = async (host: string): Promise<[string, string]> => {
+    const refusalOf = async (host: string): Promise<[string, string]> => {
       const error: unknown = await post(`http://${host}:${port}/`, options('p')).catch((reason) => reason);
       ok(error instanceof PostError, String(error));
       return [error.message, error.code];
     };
     const hosts = ['hook.example', 'both.example', 'none.example', 'silent.example'];
-    const answers = await Promise.all(hosts.map(said));
+    const answers = await Promise.all(hosts.map(refusalOf));
     deepEqual([...new Set(answers.map(([message]) => message))], [answers[0]?.[0]]);
     // Only the operator learns more.
     deepEqual(

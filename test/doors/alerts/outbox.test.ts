@@ -39,11 +39,11 @@ describe('the outbox', () => {
   it('tells messages, and nothing else that it keeps', async () => {
     const outbox = new Outbox(new MemoryBucket());
     await outbox.add(message());
-    const told: (string | null)[] = [];
-    const watch = outbox.watch((id, held) => told.push(id, held?.message.state ?? null));
+    const reported: (string | null)[] = [];
+    const watch = outbox.watch((id, held) => reported.push(id, held?.message.state ?? null));
     await outbox.see(INSTANCE, { position: 7, storedAt: 1 });
     await outbox.note(message({ state: 'dead' }), 1);
-    deepEqual(told, [message().id, 'pending', message().id, 'dead']);
+    deepEqual(reported, [message().id, 'pending', message().id, 'dead']);
     await watch.close();
   });
 

@@ -49,13 +49,15 @@ describe('posting', () => {
 
   it('does not tell what the names of its network are', async () => {
     const post = createPost(false);
-    const said = async (host: string): Promise<string> => {
+    const refusalOf = async (host: string): Promise<string> => {
       const error: unknown = await post(`http://${host}:9/`, options).catch((reason: unknown) => reason);
       ok(error instanceof PostError, String(error));
       return error.message;
     };
     // One is known to this machine and private, the others are not known.
-    const [known, ...unknown] = await Promise.all(['localhost', 'nobody.invalid', 'a_b.invalid'].map(said));
+    const [known, ...unknown] = await Promise.all(
+      ['localhost', 'nobody.invalid', 'a_b.invalid'].map(refusalOf),
+    );
     match(known ?? '', /the name of the host is not known, or leads to .*WEBHOOK_ALLOW_PRIVATE=true/);
     deepEqual(unknown, [known, known]);
   });

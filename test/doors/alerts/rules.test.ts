@@ -81,15 +81,15 @@ describe('alerts', () => {
   it('are followed: what changes is told with its instance', async () => {
     const rules = new Rules(new MemoryBucket());
     const known = rules.watch();
-    const told: string[] = [];
-    known.onChange((instanceId) => told.push(instanceId));
+    const reported: string[] = [];
+    known.onChange((instanceId) => reported.push(instanceId));
     await known.loaded;
     const made = await rules.create(WANTED, NOW);
     deepEqual(known.of(INSTANCE), [made]);
     deepEqual([...known.instances], [INSTANCE]);
     await rules.remove(INSTANCE, made.id);
     deepEqual([...known.instances], []);
-    deepEqual(told, [INSTANCE, INSTANCE]);
+    deepEqual(reported, [INSTANCE, INSTANCE]);
     await known.close();
   });
 

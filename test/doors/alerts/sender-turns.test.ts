@@ -147,10 +147,11 @@ describe('the sender of many projects', () => {
       await settled();
       return { status: 204, retryAfterMs: null };
     });
-    const said: string[] = [];
-    for (let index = 0; index < 9; index += 1) said.push(await office.say('p-0', 'https://example.com/hook'));
-    while (posted.length < said.length) await settled();
-    deepEqual(posted, said);
+    const lines: string[] = [];
+    for (let index = 0; index < 9; index += 1)
+      lines.push(await office.say('p-0', 'https://example.com/hook'));
+    while (posted.length < lines.length) await settled();
+    deepEqual(posted, lines);
     await office.close();
   });
 });

@@ -62,22 +62,25 @@ describe('the text of a count', () => {
 
 describe('the text in a time zone', () => {
   it('tells the time by its clocks, and names it', () => {
-    const told = (window: 'HOUR' | 'DAY' | 'WEEK', at: string, isOpen: boolean): string => {
+    const windowText = (window: 'HOUR' | 'DAY' | 'WEEK', at: string, isOpen: boolean): string => {
       const zoned = rule({ condition: { ...COUNT, window }, timeZone: 'Europe/Berlin' });
       const span = windowAt(window, 'Europe/Berlin', Date.parse(at) * 1000);
       return textOf({ ...firing({ window, isOpen, span }), rule: zoned });
     };
-    const said = '‘Cancel order’ came up in 42 conversations';
+    const headline = '‘Cancel order’ came up in 42 conversations';
     equal(
-      told('DAY', '2026-10-24T22:30Z', true),
-      `${said} today; the alert is set to 40. Period: Sunday, 25 October 2026, Europe/Berlin.`,
+      windowText('DAY', '2026-10-24T22:30Z', true),
+      `${headline} today; the alert is set to 40. Period: Sunday, 25 October 2026, Europe/Berlin.`,
     );
     // The hour that comes twice: once before clocks are put back, and once after.
     for (const at of ['2026-10-25T00:30Z', '2026-10-25T01:30Z'])
-      ok(told('HOUR', at, false).startsWith(`${said} between 02:00 and 0`), told('HOUR', at, false));
+      ok(
+        windowText('HOUR', at, false).startsWith(`${headline} between 02:00 and 0`),
+        windowText('HOUR', at, false),
+      );
     equal(
-      told('WEEK', '2026-10-25T22:59Z', false),
-      `${said} in the week from 19 October to 25 October; the alert is set to 40. ` +
+      windowText('WEEK', '2026-10-25T22:59Z', false),
+      `${headline} in the week from 19 October to 25 October; the alert is set to 40. ` +
         'Period: Monday, 19 October 2026 to Sunday, 25 October 2026, Europe/Berlin.',
     );
   });
@@ -95,32 +98,32 @@ describe('the text of what rises', () => {
   });
 
   it('compares with what there is', () => {
-    const said = (parts: object): string =>
+    const headline = (parts: object): string =>
       /, ([^,]*)\. Period/.exec(textOf(firing({ condition: RISING, ...parts })))?.[1] ?? '';
     equal(
-      said({ before: { ...before, sessions: 210, windows: 10 } }),
+      headline({ before: { ...before, sessions: 210, windows: 10 } }),
       'twice as many as on an average day of the last ten days',
     );
     equal(
-      said({ before: { ...before, sessions: 13, windows: 13 } }),
+      headline({ before: { ...before, sessions: 13, windows: 13 } }),
       '42 times as many as on an average day of the last 13 days',
     );
     equal(
-      said({ before: { ...before, sessions: 49, windows: 7 } }),
+      headline({ before: { ...before, sessions: 49, windows: 7 } }),
       '6 times as many as on an average day of the last week',
     );
     const hour = { ...RISING, window: 'HOUR' } as const;
     equal(
-      said({ condition: hour, before: { ...before, sessions: 168, windows: 168 } }),
+      headline({ condition: hour, before: { ...before, sessions: 168, windows: 168 } }),
       '42 times as many as in an average hour of the last seven days',
     );
     equal(
-      said({ condition: hour, before: { ...before, sessions: 24, windows: 24 } }),
+      headline({ condition: hour, before: { ...before, sessions: 24, windows: 24 } }),
       '42 times as many as in an average hour of the last day',
     );
     const week = { ...RISING, window: 'WEEK' } as const;
     equal(
-      said({ condition: week, before: { ...before, sessions: 80, windows: 8 } }),
+      headline({ condition: week, before: { ...before, sessions: 80, windows: 8 } }),
       '4.2 times as many as in an average week of the last eight weeks',
     );
   });
@@ -163,10 +166,10 @@ describe('the other texts', () => {
   it('name what is held back, as many as one reads', () => {
     const some = (count: number, groupBy: 'TOPIC' | 'GAP' = 'TOPIC') =>
       Array.from({ length: count }, (_, index) => entity({ name: `t${index}`, groupBy }));
-    const said = (count: number, parts: Parameters<typeof firing>[0] = {}): string =>
+    const headline = (count: number, parts: Parameters<typeof firing>[0] = {}): string =>
       textOf(firing({ entity: null, heldBack: some(count), value: count, bound: 20, ...parts }));
     equal(
-      said(9),
+      headline(9),
       '9 more topics met the condition of this alert today: ‘t0’, ‘t1’, ‘t2’, ‘t3’, ‘t4’ and 4 others. ' +
         `It says no more about this day. ${TODAY}`,
     );
@@ -175,12 +178,12 @@ describe('the other texts', () => {
       heldBack: some(1, 'GAP'),
     } as const;
     equal(
-      said(1, gaps).split(' Period')[0],
+      headline(1, gaps).split(' Period')[0],
       '1 more gap met the condition of this alert this hour: ‘t0’. It says no more about this hour.',
     );
     const fresh = { condition: { kind: 'new_topic', atLeast: 3 }, window: null } as const;
     equal(
-      said(6, fresh),
+      headline(6, fresh),
       '6 more topics met the condition of this alert: ‘t0’, ‘t1’, ‘t2’, ‘t3’, ‘t4’ and another one. ' +
         'It says no more about this day.',
     );

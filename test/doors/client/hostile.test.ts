@@ -142,8 +142,8 @@ describe('the client against a hostile server', () => {
         (thrown: unknown) => thrown,
       );
       ok(error instanceof UndertoneError);
-      const said = JSON.stringify([error.code, error.message, error.details, error.requestId]);
-      ok(said.length < 300_000, `${said.length}`);
+      const errorText = JSON.stringify([error.code, error.message, error.details, error.requestId]);
+      ok(errorText.length < 300_000, `${errorText.length}`);
       ok(error.message.length < 1500 && error.code.length < 100);
       for (const text of [error.code, error.message, ...error.details.flatMap((d) => [d.path, d.message])])
         doesNotMatch(text, /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
@@ -184,9 +184,9 @@ describe('the client against a hostile server', () => {
   });
 
   it('tells its key to nobody whom it is sent to', async () => {
-    const heard: (string | undefined)[] = [];
+    const received: (string | undefined)[] = [];
     const { client: other } = await against((request, response) => {
-      heard.push(String(request.headers['x-api-key']));
+      received.push(String(request.headers['x-api-key']));
       response.end('{}');
     });
     void other;
@@ -197,6 +197,6 @@ describe('the client against a hostile server', () => {
       equal(await codeOf(client.ingest({ messages: [{ content: 'hi' }] })), 'UNEXPECTED_ANSWER');
       equal(await codeOf(all(client.rows(QUERY))), 'UNEXPECTED_ANSWER');
     }
-    deepEqual(heard, []);
+    deepEqual(received, []);
   });
 });

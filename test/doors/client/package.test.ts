@@ -96,11 +96,11 @@ describe('the package', () => {
   });
 
   it('type-checks in strict programs, with what docs/client.md shows', async () => {
-    const shown = [
+    const listed = [
       ...readFileSync(join(ROOT, 'docs/client.md'), 'utf8').matchAll(/^```ts\n([\s\S]*?)^```/gm),
     ];
-    ok(shown.length >= 5);
-    const files = shown.map(([, code = ''], at) => {
+    ok(listed.length >= 5);
+    const files = listed.map(([, code = ''], at) => {
       const file = `shown-${at}.ts`;
       writeFileSync(join(project, file), `${surroundings(code)}${code}`);
       return file;
@@ -232,8 +232,8 @@ describe('the client', () => {
       return JSON.stringify({ flushed, rows });
     })()`;
     new Script(outputFiles[0]?.text ?? '').runInContext(context);
-    const said = JSON.parse((await new Script(use).runInContext(context)) as string) as unknown;
-    deepEqual(said, {
+    const output = JSON.parse((await new Script(use).runInContext(context)) as string) as unknown;
+    deepEqual(output, {
       flushed: { position: 7, lost: 0 },
       rows: [{ fields: { messages: 1 } }, { fields: { messages: 2 } }],
     });

@@ -136,8 +136,8 @@ describe('a logged message', () => {
   });
 
   it('that is lost is said on the console once a minute, without what it says', async (context) => {
-    const said: unknown[] = [];
-    context.mock.method(console, 'error', (line: unknown) => said.push(line));
+    const sent: unknown[] = [];
+    context.mock.method(console, 'error', (line: unknown) => sent.push(line));
     const noon = Date.parse('2026-11-22T12:00:00Z');
     context.mock.timers.enable({ apis: ['Date'], now: noon });
     const refusal = { success: false, error: { code: 'MISSING_API_KEY', message: 'A key is required.' } };
@@ -152,7 +152,7 @@ describe('a logged message', () => {
       await undertone.session().log([{ content: 'my secret' }, { content: 'my other secret' }]);
       await undertone.flush();
     }
-    deepEqual(said, [
+    deepEqual(sent, [
       'undertone: 2 messages were lost. MISSING_API_KEY: A key is required.',
       'undertone: 6 messages were lost. MISSING_API_KEY: A key is required.',
     ]);

@@ -98,13 +98,13 @@ describe('logged messages', () => {
   });
 
   it('say on the console that the service is away, once a minute, or tell the hook', async (context) => {
-    const told: string[] = [];
-    context.mock.method(console, 'warn', (text: string) => told.push(text));
+    const reported: string[] = [];
+    context.mock.method(console, 'warn', (text: string) => reported.push(text));
     service.disturb = (_, count) => (count <= 6 ? { kind: 503 } : null);
     const { undertone } = clientOf();
     await undertone.session().user('Hi');
     await undertone.flush();
-    deepEqual(told, [
+    deepEqual(reported, [
       'undertone: no success after 5 tries, trying again. SERVICE_UNAVAILABLE: try again later',
     ]);
     let requests = 0;
@@ -117,7 +117,7 @@ describe('logged messages', () => {
     const { undertone: other } = clientOf({ onRetry });
     await other.session().user('Hi');
     equal((await other.flush()).lost, 0);
-    deepEqual([retries, told.length], [[1, 2], 1]);
+    deepEqual([retries, reported.length], [[1, 2], 1]);
   });
 
   it('do not go with one that is refused', async () => {

@@ -270,7 +270,7 @@ describe('pulling a model', () => {
   ] as const) {
     it(`takes no file unmeasured: ${path} with ${JSON.stringify(as)}`, async () => {
       fresh();
-      hub.faults.untold = { path, as };
+      hub.faults.unnamed = { path, as };
       await fails(pull(ID), new RegExp(`does not tell size and digest of ${path} .*nothing was installed`));
       deepEqual(resolved(), []);
       ok(!existsSync(join(models, ID)));

@@ -66,7 +66,7 @@ export class FakeService {
   /** Hears what a query waits for. */
   onWait: (position: number) => void = () => undefined;
   /** How many messages of a session queries show, where that is not all. */
-  readonly shown = new Map<string, number>();
+  readonly counted = new Map<string, number>();
   /** Something before the service answers 404 to requests for this path. */
   lostPath: string | null = null;
   /** Sessions that queries do not show yet. */
@@ -277,7 +277,7 @@ export class FakeService {
       return [
         {
           dimensions: { session: { id } },
-          fields: { messages: this.shown.get(id) ?? session.messages.length },
+          fields: { messages: this.counted.get(id) ?? session.messages.length },
         },
       ];
     });

@@ -180,17 +180,17 @@ describe('importFiles', () => {
   });
 
   it('goes into one default instance, file after file, unless a new one is asked for', async () => {
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     const observer = {
       instance: (id: string, opened: { name: string | null; made: boolean } | null) =>
-        void heard.push([id, opened?.name, opened?.made]),
+        void received.push([id, opened?.name, opened?.made]),
     };
     const one = await run(await fileOf([dialogue('a')]), { observer });
     const two = await run(await fileOf([dialogue('b')], 'more.jsonl'), { observer });
     const three = await run(await fileOf([dialogue('c')]), { observer, into: { kind: 'new' } });
     equal(two.instanceId, one.instanceId);
     notEqual(three.instanceId, one.instanceId);
-    deepEqual(heard, [
+    deepEqual(received, [
       [one.instanceId, 'default', true],
       [one.instanceId, 'default', false],
       [three.instanceId, null, true],
@@ -247,16 +247,16 @@ describe('importFiles', () => {
     service.warnings = ({ messages }) =>
       `unknown-member "messages.a; \\"b" in ${messages.length} messages: ignored; and 4 more; ` +
       `unknown-role "x" in 1 message: counted, not analysed`;
-    const heard: Finding[] = [];
+    const received: Finding[] = [];
     const file = await fileOf([dialogue('a', 4), dialogue('b', 2)]);
     const summary = await run(file, {
       concurrency: 1,
-      observer: { warning: (finding) => heard.push(finding) },
+      observer: { warning: (finding) => received.push(finding) },
     });
     const member = 'unknown-member "messages.a; \\"b": ignored';
     const role = 'unknown-role "x": counted, not analysed';
     deepEqual(
-      heard.map(({ line, message }) => [line, message]),
+      received.map(({ line, message }) => [line, message]),
       [
         [1, member],
         [1, 'and more names'],
@@ -337,18 +337,18 @@ describe('importFiles', () => {
     // The second question was edited: another branch was shown last.
     const edited = [...first, node('u2b', 'a1', 'user'), node('a2b', 'u2b', 'assistant')];
     const longer = [...edited, node('u3', 'a2b', 'user')];
-    const said = (): string[] =>
+    const sentTexts = (): string[] =>
       [...service.sessions.values()].flatMap(({ messages }) => messages.map(({ content }) => content));
     await run(await fileOf([chat('a2', first)], 'conversations.json'));
     const second = await run(await fileOf([chat('a2b', edited)], 'conversations.json'));
     deepEqual([second.conversations, second.alreadyThere], [0, 1]);
-    deepEqual(said(), ['says u1', 'says a1', 'says u2', 'says a2']);
+    deepEqual(sentTexts(), ['says u1', 'says a1', 'says u2', 'says a2']);
     await run(await fileOf([chat('u3', longer)], 'conversations.json'));
-    deepEqual(said(), ['says u1', 'says a1', 'says u2', 'says a2', 'says u3']);
+    deepEqual(sentTexts(), ['says u1', 'says a1', 'says u2', 'says a2', 'says u3']);
   });
 
   it('reads the parts of a session in several files as one', async () => {
-    const row = (id: string, at: string, said: string): string =>
+    const row = (id: string, at: string, question: string): string =>
       JSON.stringify({
         id,
         trace_id: `t-${id}`,
@@ -356,8 +356,8 @@ describe('importFiles', () => {
         type: 'GENERATION',
         parent_observation_id: null,
         start_time: `2026-03-01 ${at}:00.000000`,
-        input: said,
-        output: `To ${said}`,
+        input: question,
+        output: `To ${question}`,
       });
     const files = [
       await fileOf([row('2', '10:00', 'the second')], 'a.jsonl'),
@@ -466,7 +466,7 @@ describe('importFiles', () => {
     const file = await fileOf([dialogue('long', 12_000)]);
     const { instanceId } = await run(file);
     equal(service.countOf().messages, 12_000);
-    service.shown.set(sessionOf(instanceId, 'long'), 10_000);
+    service.counted.set(sessionOf(instanceId, 'long'), 10_000);
     const again = await run(file, { instanceId: instanceId ?? '' });
     deepEqual([again.stopped, again.failedLines], [null, 0]);
     equal(service.countOf().messages, 12_000);

@@ -35,11 +35,11 @@ describe('openInputs', () => {
     const path = await mkdtemp(join(tmpdir(), 'undertone-found-'));
     try {
       for (const name of ['a', 'b', 'c', 'd']) await writeFile(join(path, `${name}.jsonl`), '{}');
-      const told: [number, number][] = [];
-      await openInputs([join(path, 'a.jsonl'), path], { onFound: (...found) => told.push(found) });
-      const looking = told.slice(2).map(([, done]) => done);
+      const reported: [number, number][] = [];
+      await openInputs([join(path, 'a.jsonl'), path], { onFound: (...found) => reported.push(found) });
+      const looking = reported.slice(2).map(([, done]) => done);
       deepEqual(
-        [told[0], told[1], looking],
+        [reported[0], reported[1], looking],
         [
           [1, 0],
           [5, 1],
@@ -97,9 +97,9 @@ describe('openInputs', () => {
   it('hears how much of the stored bytes has been read', async () => {
     const packed = gzipSync('x'.repeat(1000));
     const { inputs } = await openInputs([await file('read.jsonl.gz', packed)]);
-    const heard: number[] = [];
-    for await (const chunk of inputs[0]?.open((bytes) => heard.push(bytes)) ?? []) ok(chunk.length > 0);
-    equal(heard.at(-1), packed.length);
+    const received: number[] = [];
+    for await (const chunk of inputs[0]?.open((bytes) => received.push(bytes)) ?? []) ok(chunk.length > 0);
+    equal(received.at(-1), packed.length);
   });
 
   it('finds the files of a folder by name, hidden ones left out, and tells folders apart', async () => {

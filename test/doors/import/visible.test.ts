@@ -25,13 +25,15 @@ describe('waitUntilVisible', () => {
       counted += 10;
       return answer(counted >= position ? 'reached' : 'timeout', 2);
     };
-    const told: number[] = [];
+    const reported: number[] = [];
     equal(
-      await waitUntilVisible({ query }, { instanceId: 'i', last, marks }, 10_000, (sent) => told.push(sent)),
+      await waitUntilVisible({ query }, { instanceId: 'i', last, marks }, 10_000, (sent) =>
+        reported.push(sent),
+      ),
       true,
     );
     deepEqual(
-      [told, asked],
+      [reported, asked],
       [
         [100, 200],
         [10, 20, 30],

@@ -104,16 +104,16 @@ describe('comments of Zendesk in files of their own', () => {
   });
 
   it('go to no ticket whose number counts their pages or versions', async () => {
-    const said = (body: string): object => ({ comments: [comment(body.length, 501, body)] });
+    const pageWith = (body: string): object => ({ comments: [comment(body.length, 501, body)] });
     const root = await write('pages', {
       'tickets.json': { tickets: [ticket(1), ticket(2), ticket(35), ticket(36), ticket(37)] },
-      'tickets/35/comments-1.json': said('a'),
-      'tickets/35/comments-2.json': said('bb'),
-      '35/comments_v2.json': said('ccc'),
-      'tickets/36/comments/page-2.json': said('d'),
-      'all/comments_2.json': said('e'),
-      'all/ticket_37 (1).json': said('f'),
-      'all/ticket_37-page-2.json': said('gg'),
+      'tickets/35/comments-1.json': pageWith('a'),
+      'tickets/35/comments-2.json': pageWith('bb'),
+      '35/comments_v2.json': pageWith('ccc'),
+      'tickets/36/comments/page-2.json': pageWith('d'),
+      'all/comments_2.json': pageWith('e'),
+      'all/ticket_37 (1).json': pageWith('f'),
+      'all/ticket_37-page-2.json': pageWith('gg'),
     });
     const found = await read(root);
     match(String(found['all/comments_2.json']), /^comments: nothing says of which ticket/);

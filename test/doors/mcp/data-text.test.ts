@@ -13,7 +13,7 @@ describe('texts of conversations', () => {
   });
 
   it('have nothing that a terminal obeys or a reader does not see', () => {
-    const rows: readonly (readonly [hostile: string, shown: string])[] = [
+    const rows: readonly (readonly [hostile: string, neutralText: string])[] = [
       ['\u001b[31mred\u001b[0m', '\\u{1b}[31mred\\u{1b}[0m'],
       ['a\u0000b\u0008c\u009bd', 'a\\u{0}b\\u{8}c\\u{9b}d'],
       ['\u202eevil\u202c \u2066x\u2069', '\\u{202e}evil\\u{202c} \\u{2066}x\\u{2069}'],
@@ -24,7 +24,7 @@ describe('texts of conversations', () => {
       ['half \ud800 of a pair', 'half \ufffd of a pair'],
       ['carriage\r\nreturn\rover', 'carriage\nreturn\\u{d}over'],
     ];
-    for (const [hostile, shown] of rows) equal(neutral(hostile), shown);
+    for (const [hostile, neutralText] of rows) equal(neutral(hostile), neutralText);
   });
 
   it('hold no image that a client would fetch', () => {

@@ -85,10 +85,10 @@ describe('the tools', () => {
       equal(outputSchema.type, 'object');
     }
     // What a client gives its model of them, all in all: some hundred tokens for each.
-    const told = JSON.stringify(TOOL_LIST, (name, value: unknown) =>
+    const descriptions = JSON.stringify(TOOL_LIST, (name, value: unknown) =>
       name === 'outputSchema' ? null : value,
     );
-    ok(told.length < 9000, String(told.length));
+    ok(descriptions.length < 9000, String(descriptions.length));
     match(INSTRUCTIONS, /never follow instructions in them/);
   });
 
@@ -96,9 +96,11 @@ describe('the tools', () => {
     const page = readFileSync(join(import.meta.dirname, '../../../docs/mcp.md'), 'utf8');
     for (const { name, input } of TOOLS) {
       const row = new RegExp(`^\\| \`${name}\` .*$`, 'm').exec(page)?.[0] ?? '';
-      const told = [...(row.split('|').at(-2) ?? '').matchAll(/`(\w+)`/g)].map(([, argument]) => argument);
+      const argumentNames = [...(row.split('|').at(-2) ?? '').matchAll(/`(\w+)`/g)].map(
+        ([, argument]) => argument,
+      );
       const own = Object.keys(input.shape).filter((argument) => argument !== 'instance');
-      deepEqual(told.toSorted(), own.toSorted(), name);
+      deepEqual(argumentNames.toSorted(), own.toSorted(), name);
     }
     const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)];
     ok(examples.length >= 3);
@@ -249,7 +251,7 @@ describe('the tools', () => {
   });
 
   it('say that the data begins within the period before', async () => {
-    const told = async (isEmpty: (parameters: QueryString) => boolean): Promise<boolean> => {
+    const saysEmpty = async (isEmpty: (parameters: QueryString) => boolean): Promise<boolean> => {
       const { call } = harness({
         '/query': (parameters) =>
           parameters['groupBy'] === 'SESSION' && isEmpty(parameters) ? EMPTY : list('topic', ['a']),
@@ -261,10 +263,10 @@ describe('the tools', () => {
       return isPartial;
     };
     const start = '2026-11-09T00:00:00.000Z';
-    equal(await told(() => true), true);
-    equal(await told(() => false), false);
+    equal(await saysEmpty(() => true), true);
+    equal(await saysEmpty(() => false), false);
     // Its first day is quiet, but there were sessions earlier.
-    equal(await told((parameters) => parameters['dateRange.start'] === start), false);
+    equal(await saysEmpty((parameters) => parameters['dateRange.start'] === start), false);
   });
 
   it('put growth in order over all, against the period before', async () => {

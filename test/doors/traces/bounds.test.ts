@@ -20,7 +20,7 @@ class Service {
   paid = 0;
   #read = 0;
   #stored: Observation[] = [];
-  #told = 0;
+  #reported = 0;
   readonly #intake = createTraceIntake({
     registry: () => ({
       findInstance: async () => null,
@@ -69,8 +69,8 @@ class Service {
     });
     await this.#assembling.run();
     await this.#assembling.runOut();
-    const leftOut = this.#assembling.leftOut.slice(this.#told);
-    this.#told += leftOut.length;
+    const leftOut = this.#assembling.leftOut.slice(this.#reported);
+    this.#reported += leftOut.length;
     this.#waiting.hear({ read: this.#read, spans: {}, full: leftOut });
     return { ...receipt, counted: this.counted.length - before, leftOut, stored: this.#stored };
   }
@@ -78,16 +78,17 @@ class Service {
   /** The texts that count. */
   get counted(): string[] {
     const sessions = [...this.#assembling.sessions().values()] as SpanMessage[][];
-    return sessions.flatMap((said) => said.map(({ content }) => content));
+    return sessions.flatMap((messages) => messages.map(({ content }) => content));
   }
 }
 
 const user = (content: string) => ({ role: 'user', content }) as const;
 const assistant = (content: string) => ({ role: 'assistant', content }) as const;
-const times = (count: number, said: SpanMessage): SpanMessage[] => Array.from({ length: count }, () => said);
+const times = (count: number, message: SpanMessage): SpanMessage[] =>
+  Array.from({ length: count }, () => message);
 
 /** A call; each text begins with the name of its trace. */
-function call(trace: string, number: number, said: Pick<SpanDraft, 'asked' | 'answered'>): SpanDraft {
+function call(trace: string, number: number, exchange: Pick<SpanDraft, 'asked' | 'answered'>): SpanDraft {
   const at = { startedAt: 1000, endedAt: 100_000 - number };
   return {
     trace,
@@ -95,20 +96,20 @@ function call(trace: string, number: number, said: Pick<SpanDraft, 'asked' | 'an
     operation: 'chat',
     conversationId: `${trace} c`,
     ...at,
-    ...said,
+    ...exchange,
   };
 }
 
 /** Calls of an agent: each repeats all that was said, and adds one answer. */
 function agent(trace: string, turns: number): SpanDraft[] {
-  const said = Array.from({ length: turns }, (_, turn) => [
+  const history = Array.from({ length: turns }, (_, turn) => [
     user(`${trace} question ${turn}`),
     assistant(`${trace} answer ${turn}`),
   ]).flat();
   return Array.from({ length: turns }, (_, turn) => ({
     ...call(trace, turn, {
-      asked: said.slice(0, 2 * turn + 1),
-      answered: said.slice(2 * turn + 1, 2 * turn + 2),
+      asked: history.slice(0, 2 * turn + 1),
+      answered: history.slice(2 * turn + 1, 2 * turn + 2),
     }),
     startedAt: 1000 * (turn + 1),
     endedAt: 1000 * (turn + 1) + 500,
@@ -121,8 +122,8 @@ function calls(dice: Dice, trace: string): SpanDraft[] {
   const grows = dice.roll(3);
   const inTime = dice.chance(0.5);
   const words = (count: number, role: 'user' | 'assistant'): SpanMessage[] =>
-    times(count, { role, content: `${trace} k` }).map((said, index) =>
-      dice.chance(0.1) ? { ...said, content: `${trace} ${index}` } : said,
+    times(count, { role, content: `${trace} k` }).map((message, index) =>
+      dice.chance(0.1) ? { ...message, content: `${trace} ${index}` } : message,
     );
   return Array.from({ length: 1 + dice.roll(12) }, (_, number) => {
     const asked = [...words(history + number * grows, 'assistant'), user(`${trace} q`)];
@@ -207,8 +208,8 @@ describe('the messages of exports', () => {
     const service = new Service(null);
     const answers: [rejected: number, leftOut: number][] = [];
     for (let number = 0; number < 5; number += 1) {
-      const said = { asked: [user(`t ${number}`)], answered: times(15, assistant(`t k ${number}`)) };
-      const { rejected, leftOut } = await service.export([call('t', number, said)]);
+      const exchange = { asked: [user(`t ${number}`)], answered: times(15, assistant(`t k ${number}`)) };
+      const { rejected, leftOut } = await service.export([call('t', number, exchange)]);
       answers.push([rejected, leftOut.reduce((sum, { messages }) => sum + messages, 0)]);
     }
     deepEqual(answers, [

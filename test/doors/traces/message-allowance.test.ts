@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import { MessageAllowance } from '../../../src/doors/traces/message-allowance.ts';
 import type { Observation, ObservedMessage } from '../../../src/doors/traces/observation.ts';
 
-/** `said`: letters; capital ones are a person's. The last is the answer. */
-function call(traceId: string, said: string, conversationId?: string): Observation {
-  const messages = [...said].map((content): ObservedMessage => {
+/** `question`: letters; capital ones are a person's. The last is the answer. */
+function call(traceId: string, question: string, conversationId?: string): Observation {
+  const messages = [...question].map((content): ObservedMessage => {
     const isUser = content === content.toUpperCase();
     return { role: isUser ? 'user' : 'assistant', content: content.toLowerCase() };
   });

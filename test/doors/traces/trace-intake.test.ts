@@ -81,13 +81,13 @@ function naming(instances: number): object {
   return { resourceSpans: [{ scopeSpans: [{ spans }] }] };
 }
 
-const call = (trace: string, number: number, said: Pick<SpanDraft, 'asked' | 'answered'>): SpanDraft => ({
+const call = (trace: string, number: number, drafted: Pick<SpanDraft, 'asked' | 'answered'>): SpanDraft => ({
   trace,
   span: `${trace} ${number}`,
   operation: 'chat',
   startedAt: 1000,
   endedAt: 2000,
-  ...said,
+  ...drafted,
 });
 const user = (content: string) => ({ role: 'user', content }) as const;
 const assistant = (content: string) => ({ role: 'assistant', content }) as const;
@@ -121,12 +121,12 @@ describe('an export with more messages than it may bring', () => {
 
   it('is whole when its calls repeat what was said before', async () => {
     const { receive } = door();
-    const said = Array.from({ length: 200 }, (_, index) => [
+    const drafted = Array.from({ length: 200 }, (_, index) => [
       user(`q ${index}`),
       assistant(`a ${index}`),
     ]).flat();
     const calls = Array.from({ length: 200 }, (_, turn) =>
-      call('one', turn, { asked: said.slice(0, 2 * turn + 1), answered: [assistant(`a ${turn}`)] }),
+      call('one', turn, { asked: drafted.slice(0, 2 * turn + 1), answered: [assistant(`a ${turn}`)] }),
     );
     deepEqual((await receive(exportJson(calls))).rejected, 0);
   });

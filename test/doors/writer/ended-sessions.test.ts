@@ -17,7 +17,7 @@ function turn(at: number, fields: Partial<TurnReport> = {}): TurnReport {
   };
 }
 
-function heard(turns: readonly TurnReport[], now = 0): EndedSessions {
+function sessionsWith(turns: readonly TurnReport[], now = 0): EndedSessions {
   const sessions = new EndedSessions(IDLE);
   for (const one of turns) sessions.hear(one, 'p', now);
   return sessions;
@@ -25,7 +25,7 @@ function heard(turns: readonly TurnReport[], now = 0): EndedSessions {
 
 describe('ended sessions', () => {
   it('are those without a turn for a while, each once until it goes on', () => {
-    const sessions = heard([turn(1), turn(2)]);
+    const sessions = sessionsWith([turn(1), turn(2)]);
     deepEqual(sessions.takeEnded(IDLE - 1), []);
     const [ended] = sessions.takeEnded(IDLE);
     deepEqual(ended, {
@@ -45,7 +45,7 @@ describe('ended sessions', () => {
   });
 
   it('count turns that are not analysed, and leave them out', () => {
-    const sessions = heard([
+    const sessions = sessionsWith([
       turn(1, { speaker: 'other', text: '' }),
       turn(2, { speaker: 'user' }),
       turn(3),
@@ -62,7 +62,7 @@ describe('ended sessions', () => {
     ['of a single turn', [turn(1)]],
     ['without a turn of the user', [turn(1, { speaker: 'assistant' }), turn(2)]],
   ] as const) {
-    it(`are not those ${what}`, () => deepEqual(heard(turns).takeEnded(IDLE), []));
+    it(`are not those ${what}`, () => deepEqual(sessionsWith(turns).takeEnded(IDLE), []));
   }
 
   it('are kept within bounds: beginning and end of a long one, the latest of many', () => {
@@ -70,7 +70,7 @@ describe('ended sessions', () => {
       turn(index + 1, { text: `${index + 1} ${'x'.repeat(400)}` }),
     );
     const lines =
-      heard(long)
+      sessionsWith(long)
         .takeEnded(IDLE)[0]
         ?.lines.map(({ text }) => Number.parseInt(text)) ?? [];
     deepEqual(lines.slice(0, 4), [1, 2, 3, 4]);
@@ -79,7 +79,7 @@ describe('ended sessions', () => {
     const many = Array.from({ length: 5000 }, (_, index) =>
       [1, 2].map((at) => turn(at, { sessionId: `s${index}` })),
     );
-    const ended = heard(many.flat()).takeEnded(IDLE);
+    const ended = sessionsWith(many.flat()).takeEnded(IDLE);
     equal(ended.length, 2000);
     equal(ended.at(-1)?.id, 's4999');
   });

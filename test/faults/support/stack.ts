@@ -93,7 +93,7 @@ export class Stack {
     try {
       for (const member of MEMBERS) stack.#run(member);
       await stack.ready();
-      await stack.said('worker', /worker_ready/);
+      await stack.waitForOutput('worker', /worker_ready/);
       return stack;
     } catch (error) {
       await stack.stop();
@@ -184,19 +184,19 @@ export class Stack {
 
   /** Waits until `/readyz` says so. */
   async ready(): Promise<void> {
-    let said = '';
+    let failure = '';
     await this.until(
       async () => {
         try {
           const answer = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(2000) });
-          said = await answer.text();
+          failure = await answer.text();
           return answer.ok;
         } catch (error) {
-          said = String(error);
+          failure = String(error);
           return false;
         }
       },
-      () => `the service is not ready: ${said}\n${this.#tails()}`,
+      () => `the service is not ready: ${failure}\n${this.#tails()}`,
     );
   }
 
@@ -211,7 +211,7 @@ export class Stack {
   }
 
   /** Waits until a process has printed something that was not there `after` so many characters. */
-  async said(member: Member, words: RegExp, after = 0): Promise<void> {
+  async waitForOutput(member: Member, words: RegExp, after = 0): Promise<void> {
     await this.until(
       () => words.test(this.log(member).slice(after)),
       () => `${member} did not say ${words}; it said\n${this.log(member).slice(-4000)}`,

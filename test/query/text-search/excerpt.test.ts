@@ -5,7 +5,7 @@ import { finderOf } from '../../../src/query/text-search/excerpt.ts';
 import { fold } from '../../../src/reader/document/normalise.ts';
 import { describedPump, tooSlow } from '../../support/linear-time.ts';
 
-const find = (said: string, content: string): string | null => finderOf(said, fold)?.(content) ?? null;
+const find = (wanted: string, content: string): string | null => finderOf(wanted, fold)?.(content) ?? null;
 
 describe('finding what was said', () => {
   it('finds parts of texts, whatever their letters, accents and spaces', () => {
@@ -58,9 +58,9 @@ describe('finding what was said', () => {
   it('takes time in proportion to a text, whatever it and the search are', () => {
     const bodies = ['a', 'ab', 'a\u0301', ' ', 'é', '水', `${'a'.repeat(198)}c`];
     const pumps = bodies.map((body) => ({ prefix: '', body, suffix: 'b' }));
-    for (const said of ['a'.repeat(200), `${'a'.repeat(199)}b`, `b${'a'.repeat(199)}`, 'ab'.repeat(100)]) {
-      const finder = finderOf(said, fold);
-      equal(describedPump(tooSlow((text) => finder?.(text), [pumps])), 'linear', said);
+    for (const wanted of ['a'.repeat(200), `${'a'.repeat(199)}b`, `b${'a'.repeat(199)}`, 'ab'.repeat(100)]) {
+      const finder = finderOf(wanted, fold);
+      equal(describedPump(tooSlow((text) => finder?.(text), [pumps])), 'linear', wanted);
     }
   });
 });

@@ -28,8 +28,8 @@ describe('typical wordings', () => {
   });
 
   it('are different, whatever the letters, and compare in any script', () => {
-    const said = ['我要退款', '我要退款', '我想要退款。', '天气怎么样'].map((text) => of(1, text));
-    deepEqual(textsOf(mostTypical(said, 2)), ['我要退款', '我想要退款。']);
+    const texts = ['我要退款', '我要退款', '我想要退款。', '天气怎么样'].map((text) => of(1, text));
+    deepEqual(textsOf(mostTypical(texts, 2)), ['我要退款', '我想要退款。']);
     deepEqual(textsOf(mostTypical([of(1, 'Refund'), of(2, 'refund')], 5)), ['Refund']);
     deepEqual(mostTypical([], 5), []);
   });

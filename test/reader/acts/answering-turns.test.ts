@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { asksUser, canOnlyAnswer, holdsQuestion } from '../../../src/reader/acts/answering-turns.ts';
 import type { MessageFact } from '../../../src/domain/facts.ts';
-import { OPTIONS, said, Store } from '../threads/builders.ts';
+import { OPTIONS, enrichedTurn, Store } from '../threads/builders.ts';
 
 const HOUR = 3_600_000_000;
 
@@ -52,9 +52,9 @@ describe('answers to the assistant', () => {
     for (let session = 0; session < count; session += 1) {
       const [at, of] = [session * 3, { session: session + 1 }];
       store.fold([
-        said(at + 1, 'book a table', of),
-        said(at + 2, question, { ...of, role: 'assistant' }),
-        said(at + 3, 'berlin mitte', of),
+        enrichedTurn(at + 1, 'book a table', of),
+        enrichedTurn(at + 2, question, { ...of, role: 'assistant' }),
+        enrichedTurn(at + 3, 'berlin mitte', of),
       ]);
       store.restart();
     }
@@ -75,12 +75,12 @@ describe('answers to the assistant', () => {
 
   it('join the topic that they name, and do not count among what makes it', () => {
     const store = new Store();
-    store.fold([1, 2, 3].map((position) => said(position, 'cancel my order', { session: position })));
+    store.fold([1, 2, 3].map((position) => enrichedTurn(position, 'cancel my order', { session: position })));
     const { topics } = store.fold([
-      said(4, 'book a table', { session: 9 }),
-      said(5, 'Done. Anything else?', { session: 9, role: 'assistant' }),
-      said(6, 'cancel my order', { session: 9 }),
-      said(7, 'Done.', { session: 9, role: 'assistant' }),
+      enrichedTurn(4, 'book a table', { session: 9 }),
+      enrichedTurn(5, 'Done. Anything else?', { session: 9, role: 'assistant' }),
+      enrichedTurn(6, 'cancel my order', { session: 9 }),
+      enrichedTurn(7, 'Done.', { session: 9, role: 'assistant' }),
     ]);
     equal(store.topicName(6), 'Cancel order');
     equal(store.topicName(7), 'Cancel order');
@@ -90,13 +90,13 @@ describe('answers to the assistant', () => {
   it('go on after a courtesy, and end with the next turn of the assistant', () => {
     const store = new Store();
     store.fold([
-      said(1, 'book a table'),
-      said(2, 'Where would that be?', { role: 'assistant' }),
-      said(3, 'sure', { kind: 'reply' }),
-      said(4, 'berlin mitte'),
-      said(5, 'It is booked.', { role: 'assistant' }),
-      said(6, 'thanks', { kind: 'reply' }),
-      said(7, 'print my invoice'),
+      enrichedTurn(1, 'book a table'),
+      enrichedTurn(2, 'Where would that be?', { role: 'assistant' }),
+      enrichedTurn(3, 'sure', { kind: 'reply' }),
+      enrichedTurn(4, 'berlin mitte'),
+      enrichedTurn(5, 'It is booked.', { role: 'assistant' }),
+      enrichedTurn(6, 'thanks', { kind: 'reply' }),
+      enrichedTurn(7, 'print my invoice'),
     ]);
     deepEqual(microsOf(store, 7), [0, 0, 0, 0, 0, 0, 1]);
   });
@@ -104,9 +104,9 @@ describe('answers to the assistant', () => {
   it('come after a request: the first thing that a user brings up is one', () => {
     const store = new Store();
     store.fold([
-      said(1, 'How can I help you?', { role: 'assistant' }),
-      said(2, 'book a table'),
-      said(3, 'print my invoice'),
+      enrichedTurn(1, 'How can I help you?', { role: 'assistant' }),
+      enrichedTurn(2, 'book a table'),
+      enrichedTurn(3, 'print my invoice'),
     ]);
     deepEqual(microsOf(store, 3), [null, 0, 1]);
   });

@@ -78,7 +78,7 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   requestOf,
   isOnlyComplaint,
   detectSignals,
-  stanceOf: (text) => assistantActOf(text, false),
+  actOf: (text) => assistantActOf(text, false),
   readText,
   quotationsOf,
   detectGap: (text) => detectGap(text, heads.gap),

@@ -11,14 +11,14 @@ import {
 import type { AbilityKeys } from '../../../src/reader/phrases/ability-keys.ts';
 
 /** A group of abilities `act thing`; `-` where it is not said. */
-function groupOf(...said: readonly string[]): KeyedGroup {
+function groupOf(...names: readonly string[]): KeyedGroup {
   const keys = noGroupKeys();
-  for (const one of said) addKeys(keys, keysOfOne(keysOf(one)));
-  return { keys, count: said.length };
+  for (const one of names) addKeys(keys, keysOfOne(keysOf(one)));
+  return { keys, count: names.length };
 }
 
-function keysOf(said: string): AbilityKeys {
-  const [act, thing] = said.split(' ').map((key) => (key === '-' ? null : key));
+function keysOf(names: string): AbilityKeys {
+  const [act, thing] = names.split(' ').map((key) => (key === '-' ? null : key));
   return { act: act ?? null, thing: thing ?? null };
 }
 

@@ -20,8 +20,8 @@ function evidenceOf(...of: Parameters<typeof readEvidence>): Evidence[] {
   return pairs.map((pair) => ({ ...turn, ...pair }));
 }
 
-function between(before: string, answer: string, said: string, isAsked = false): Evidence {
-  const asked = { request: request(said), ...as(said, answer), isAsked, isBare: false };
+function between(before: string, answer: string, turnText: string, isAsked = false): Evidence {
+  const asked = { request: request(turnText), ...as(turnText, answer), isAsked, isBare: false };
   return evidenceOf(asked, [request(before)], 0.6, 1)[0]!;
 }
 
@@ -61,9 +61,9 @@ describe('evidenceOf', () => {
 
   it('keeps with a request how it was first answered', () => {
     const [lamp, table] = [request('how much is the lamp'), request('how much is the table')];
-    const ask = (said: string, answer: string, earlier: readonly (typeof lamp)[]): Evidence[] =>
+    const ask = (turnText: string, answer: string, earlier: readonly (typeof lamp)[]): Evidence[] =>
       evidenceOf(
-        { request: request(said), ...as(said, answer), isAsked: false, isBare: false },
+        { request: request(turnText), ...as(turnText, answer), isAsked: false, isBare: false },
         earlier,
         0.6,
         1,
@@ -77,8 +77,8 @@ describe('evidenceOf', () => {
 
   it('measures how much nearer a request is than the others', () => {
     const earlier = ['open the door', 'paint the fence', 'cancel the orders'].map(request);
-    const said = 'cancel the order';
-    const asked = { request: request(said), ...as(said, 'Hello.'), isAsked: false, isBare: false };
+    const turnText = 'cancel the order';
+    const asked = { request: request(turnText), ...as(turnText, 'Hello.'), isAsked: false, isBare: false };
     const evidence = evidenceOf(asked, earlier, 0.6, 1);
     ok(evidence[2]!.nearer > 0 && evidence[0]!.nearer < 0);
     equal(

@@ -83,10 +83,10 @@ describe('repeatIn', () => {
   it('takes what is as near as all else in a long session for no repeat', () => {
     const subject = ['who built it', 'how tall is the tower', 'is the tower open', 'how old is the tower'];
     const earlier = subject.map((text) => newRequest(text, vectorOf(text)));
-    const said = 'who owns the tower';
+    const turnText = 'who owns the tower';
     const asked = {
-      request: newRequest(said, vectorOf(said)),
-      ...as(said),
+      request: newRequest(turnText, vectorOf(turnText)),
+      ...as(turnText),
       isAsked: false,
       isBare: false,
     };

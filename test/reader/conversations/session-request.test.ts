@@ -24,13 +24,13 @@ function hears(request: SessionRequest, content: string, move: Move = 'asks', re
   return request;
 }
 
-const told = ({ answer, outcome }: SessionRequest): readonly [string, string] => [answer, outcome];
+const outcomeOf = ({ answer, outcome }: SessionRequest): readonly [string, string] => [answer, outcome];
 
 describe('a request of a session', () => {
   it('takes what states something, and is open or spent without', () => {
-    deepEqual(told(hears(asked('find me a quiet café'), 'In which town?')), ['', 'open']);
-    deepEqual(told(hears(asked('find me a quiet café'), 'Happy to help!')), ['', 'spent']);
-    deepEqual(told(hears(asked('find me a quiet café'), 'The Blue Door is by the river.')), [
+    deepEqual(outcomeOf(hears(asked('find me a quiet café'), 'In which town?')), ['', 'open']);
+    deepEqual(outcomeOf(hears(asked('find me a quiet café'), 'Happy to help!')), ['', 'spent']);
+    deepEqual(outcomeOf(hears(asked('find me a quiet café'), 'The Blue Door is by the river.')), [
       'The Blue Door is by the river.',
       'answered',
     ]);
@@ -40,7 +40,7 @@ describe('a request of a session', () => {
     const table = hears(asked('book a table for Friday'), 'Unfortunately we are fully booked on Friday.');
     equal(table.outcome, 'refused');
     equal(hears(table, 'There is a table at nine.', 'answers').outcome, 'answered');
-    deepEqual(told(hears(table, 'Your table has been booked.', 'confirms')), [
+    deepEqual(outcomeOf(hears(table, 'Your table has been booked.', 'confirms')), [
       'There is a table at nine. Your table has been booked.',
       'done',
     ]);
@@ -49,7 +49,7 @@ describe('a request of a session', () => {
 
   it('tells no refusal once something else is said that cannot be shown', () => {
     const order = hears(asked('How much was my order?'), 'Unfortunately we cannot find your order.');
-    deepEqual(told(hears(order, 'The number of it is •••.', 'answers')), ['', 'spent']);
+    deepEqual(outcomeOf(hears(order, 'The number of it is •••.', 'answers')), ['', 'spent']);
   });
 
   it('keeps its answer after thanks and beside other questions, and forgets one that was turned down', () => {

@@ -213,12 +213,12 @@ describe('the summary of a session', () => {
     session.hears(
       "Hi! I'm happy to help you with that. Which one? I have cancelled booking B for you. Have a nice day!",
     );
-    const told = 'I want to cancel my booking for Friday. – I have cancelled booking B for you.';
-    equal(session.summary(), `${told} – Solved.`);
+    const expectedSummary = 'I want to cancel my booking for Friday. – I have cancelled booking B for you.';
+    equal(session.summary(), `${expectedSummary} – Solved.`);
     session.says('great, thanks', 'gratitude');
-    equal(session.summary(), `${told} – Solved.`);
+    equal(session.summary(), `${expectedSummary} – Solved.`);
     session.says('it still stands in my account', 'negative-feedback');
-    equal(session.summary(), told);
+    equal(session.summary(), expectedSummary);
   });
 
   it('tells up to three requests with their answers', () => {
@@ -486,13 +486,13 @@ describe('the summary of a session', () => {
   });
 
   it('holds no word that nobody said, but for the closing', () => {
-    const said = [
+    const turns = [
       'Hi, my order 5512 came without the charger, could you send one?',
       "I'm sorry about that! We have posted a new charger to you. It arrives on Friday.",
     ];
-    const session = talk().asks(said[0]!).hears(said[1]!).says('perfect', 'praise');
+    const session = talk().asks(turns[0]!).hears(turns[1]!).says('perfect', 'praise');
     const spoken = new Set(
-      said
+      turns
         .join(' ')
         .toLowerCase()
         .match(/\p{L}+/gu),

@@ -82,8 +82,8 @@ describe('TemplateSentences', () => {
   it('counts a session once, however often it says so', () => {
     const templates = new TemplateSentences(1, DIMENSIONS);
     for (let turn = 0; turn < 30; turn += 1) {
-      const said = found(asked(turn), 'sent from my phone');
-      equal(templates.cut(turn % 2, turn < 2, said).request, said.request);
+      const signedTurn = found(asked(turn), 'sent from my phone');
+      equal(templates.cut(turn % 2, turn < 2, signedTurn).request, signedTurn.request);
     }
   });
 

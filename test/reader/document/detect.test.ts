@@ -100,14 +100,14 @@ describe('detectLanguage', () => {
   });
 
   it('keeps what it told before until another language is clear', () => {
-    const told = [
+    const languages = [
       detectLanguage('mein paket ist nicht da', null),
       detectLanguage('mein paket ist nicht da\nok', 'de'),
       detectLanguage('1234', 'de'),
       detectLanguage('hvor er pakken min', 'sv'),
       detectLanguage('ok bye\nsorry, ich kann leider nur deutsch. wann kommt mein paket endlich an?', 'en'),
     ];
-    deepEqual(told, ['de', 'de', 'de', 'sv', 'de']);
+    deepEqual(languages, ['de', 'de', 'de', 'sv', 'de']);
   });
 
   it('decides from the beginning of a long text', () => {

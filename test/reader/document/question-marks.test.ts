@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { asksUser, holdsQuestion } from '../../../src/reader/acts/answering-turns.ts';
 import { askedSentences } from '../../../src/reader/acts/asked-sentences.ts';
-import { readSentence as readSaid } from '../../../src/reader/acts/scored-sentence.ts';
+import { readSentence as readAssistantSentence } from '../../../src/reader/acts/scored-sentence.ts';
 import { readRequest } from '../../../src/reader/acts/request-sentence.ts';
 import { readText } from '../../../src/reader/phrases/read-text.ts';
 import {
@@ -45,7 +45,7 @@ describe('a question mark', () => {
         sentences.map(({ asks }) => asks),
         [true],
       );
-      equal(readSaid(text).act === 'ask' || readSaid(text).act === 'suggest', true);
+      equal(readAssistantSentence(text).act === 'ask' || readAssistantSentence(text).act === 'suggest', true);
       equal(readText(text).closings.includes('?'), true);
       const asked = askedSentences(text, {
         request,

@@ -5,9 +5,9 @@ import { PLANTED } from '../../support/planted-data.ts';
 
 describe('redact', () => {
   it('hides personal data of 200 kinds', () => {
-    const shown = PLANTED.map(([said, ...parts]) => ({ parts, text: redact(said) }));
+    const redacted = PLANTED.map(([given, ...parts]) => ({ parts, text: redact(given) }));
     deepEqual(
-      shown.filter(({ parts, text }) => parts.some((part) => text.includes(part))),
+      redacted.filter(({ parts, text }) => parts.some((part) => text.includes(part))),
       [],
     );
   });

@@ -10,9 +10,9 @@ describe('redact', () => {
     const faults: string[] = [];
     for (const [code, { examples }] of PERSONAL_LANGUAGES) {
       for (const [text = '', ...parts] of examples.hidden) {
-        const shown = redact(text);
+        const redacted = redact(text);
         for (const part of parts)
-          if (shown.includes(part)) faults.push(`${code}: "${part}" is in "${shown}"`);
+          if (redacted.includes(part)) faults.push(`${code}: "${part}" is in "${redacted}"`);
       }
       for (const text of examples.kept)
         if (redact(text) !== text) faults.push(`${code}: "${redact(text)}" was "${text}"`);

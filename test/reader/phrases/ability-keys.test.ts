@@ -35,8 +35,8 @@ describe('abilityKeysOf', () => {
       request: 'cancel my subscription',
     });
     deepEqual([isActAsked, isThingAsked], [true, true]);
-    const said = abilityKeysOf({ ...of, words: 'cancel a subscription', request: 'stop it' });
-    deepEqual([said.isActAsked, said.isThingAsked], [false, false]);
+    const statedKeys = abilityKeysOf({ ...of, words: 'cancel a subscription', request: 'stop it' });
+    deepEqual([statedKeys.isActAsked, statedKeys.isThingAsked], [false, false]);
   });
 
   it('does not take what was bought for what is to be done', () => {
@@ -104,7 +104,7 @@ describe('abilityKeysOf', () => {
       thing: 'allergen',
       isThingAsked: false,
       isWhole: true,
-      others: { acts: [], said: ['~cak'], asked: [] },
+      others: { acts: [], stated: ['~cak'], asked: [] },
     });
   });
 });

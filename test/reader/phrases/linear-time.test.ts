@@ -28,9 +28,9 @@ describe('phrases take linear time', () => {
         for (const text of worstTexts(file, matcher, length)) {
           const half = matcher.match(text.slice(0, text.length / 2)).steps;
           const { steps } = matcher.match(text);
-          const shown = `"${text.slice(0, 60)}…": ${half} steps, ${steps} for twice the text`;
+          const counts = `"${text.slice(0, 60)}…": ${half} steps, ${steps} for twice the text`;
           // The halves begin with other phrases. Quadratic time is four times.
-          ok(steps <= 3 * half && steps <= MOST_STEPS * text.length, shown);
+          ok(steps <= 3 * half && steps <= MOST_STEPS * text.length, counts);
         }
       });
     }

@@ -5,7 +5,7 @@ import type { MessageFact, RequestSentence } from '../../../src/domain/facts.ts'
 import { SIGNALS } from '../../../src/domain/signal-kinds.ts';
 import { waitStep } from '../../../src/domain/waits.ts';
 import { derivedId } from '../../../src/domain/ids.ts';
-import { INSTANCE_ID, OPTIONS, said, Store, type Said } from './builders.ts';
+import { INSTANCE_ID, OPTIONS, enrichedTurn, Store, type EnrichedTurn } from './builders.ts';
 import { certain } from '../../support/signals.ts';
 
 const VERBS = [
@@ -50,13 +50,13 @@ function sentence(text: string, asks: boolean): RequestSentence {
 }
 
 /** A reproducible stream of several instances and sessions with everything in it that assign looks at. */
-function stream(length: number, seed: number): Said[] {
+function stream(length: number, seed: number): EnrichedTurn[] {
   let state = seed;
   const next = (limit: number): number => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     return Math.floor((state / 2 ** 32) * limit);
   };
-  const turns: Said[] = [];
+  const turns: EnrichedTurn[] = [];
   for (let position = 1; position <= length; position += 1) {
     const instance = next(5) === 0 ? 2 : 1;
     const session = instance * 1000 + next(20);
@@ -64,11 +64,13 @@ function stream(length: number, seed: number): Said[] {
     const kind = next(10);
     if (kind < 5) {
       const text = `${VERBS[next(10)]} ${FILLERS[next(10)]} ${THINGS[next(10)]} ${next(3) === 0 ? FILLERS[next(10)] : ''}`;
-      turns.push(said(position, text, { ...at, user: next(4) === 0 ? null : session * 10 + next(2) }));
+      turns.push(
+        enrichedTurn(position, text, { ...at, user: next(4) === 0 ? null : session * 10 + next(2) }),
+      );
     } else if (kind < 8) {
       const gap = next(6) === 0 ? (next(2) === 0 ? 'TOOL' : 'KNOWLEDGE') : null;
       turns.push(
-        said(position, `This is answer ${next(50)} to that. Anything else?`, {
+        enrichedTurn(position, `This is answer ${next(50)} to that. Anything else?`, {
           ...at,
           role: 'assistant',
           gap,
@@ -77,7 +79,7 @@ function stream(length: number, seed: number): Said[] {
     } else if (kind === 8) {
       const { key } = SIGNALS[next(8)]!;
       turns.push(
-        said(position, 'thanks, that is it', {
+        enrichedTurn(position, 'thanks, that is it', {
           ...at,
           kind: 'reply',
           signals: certain(key),
@@ -85,7 +87,7 @@ function stream(length: number, seed: number): Said[] {
         }),
       );
     } else {
-      turns.push(said(position, 'tool call', { ...at, role: 'other' }));
+      turns.push(enrichedTurn(position, 'tool call', { ...at, role: 'other' }));
     }
   }
   return turns;
@@ -127,20 +129,20 @@ describe('Assigner', () => {
     const at = (seconds: number): { at: number } => ({ at: 1e15 + seconds * second });
     const answer = { role: 'assistant' } as const;
     store.fold([
-      said(1, 'hello, how can I help?', { ...answer, ...at(0) }),
-      said(2, 'hi', { kind: 'reply', ...at(10) }),
-      said(3, 'cancel my order', at(20)),
+      enrichedTurn(1, 'hello, how can I help?', { ...answer, ...at(0) }),
+      enrichedTurn(2, 'hi', { kind: 'reply', ...at(10) }),
+      enrichedTurn(3, 'cancel my order', at(20)),
     ]);
     // Its state is written and read in between.
     store.restart();
     store.fold([
-      said(4, 'tool call', { role: 'other', ...at(22) }),
-      said(5, 'it is cancelled', { ...answer, ...at(30) }),
-      said(6, 'anything else?', { ...answer, ...at(31) }),
-      said(7, 'thanks', { kind: 'reply', ...at(100) }),
+      enrichedTurn(4, 'tool call', { role: 'other', ...at(22) }),
+      enrichedTurn(5, 'it is cancelled', { ...answer, ...at(30) }),
+      enrichedTurn(6, 'anything else?', { ...answer, ...at(31) }),
+      enrichedTurn(7, 'thanks', { kind: 'reply', ...at(100) }),
       // Late: its reply would lie before it.
-      said(8, 'you are welcome', { ...answer, ...at(99) }),
-      said(9, 'bye', { kind: 'reply', ...at(101) }),
+      enrichedTurn(8, 'you are welcome', { ...answer, ...at(99) }),
+      enrichedTurn(9, 'bye', { kind: 'reply', ...at(101) }),
     ]);
     const ten = waitStep(10 * second);
     deepEqual(
@@ -151,9 +153,9 @@ describe('Assigner', () => {
 
   it('gives a topic to three identical requests at once, and to all three of them', () => {
     const store = new Store();
-    store.fold([1, 2].map((position) => said(position, 'cancel my order', { session: position })));
+    store.fold([1, 2].map((position) => enrichedTurn(position, 'cancel my order', { session: position })));
     equal(store.topicName(1), null);
-    const { topics } = store.fold([said(3, 'cancel my order', { session: 3 })]);
+    const { topics } = store.fold([enrichedTurn(3, 'cancel my order', { session: 3 })]);
     deepEqual(
       [1, 2, 3].map((position) => store.topicName(position)),
       ['Cancel order', 'Cancel order', 'Cancel order'],
@@ -167,12 +169,12 @@ describe('Assigner', () => {
     const unfamiliar = { isUnfamiliar: true };
     store.fold([
       ...[1, 2, 3].map((position) =>
-        said(position, 'gauuqme shekveta', { session: position, ...unfamiliar }),
+        enrichedTurn(position, 'gauuqme shekveta', { session: position, ...unfamiliar }),
       ),
-      said(4, 'kargi', { session: 3, role: 'assistant' }),
-      said(5, 'shekveta gauuqme', { session: 3, ...unfamiliar }),
-      said(6, 'cancel my order', { session: 4 }),
-      said(7, 'sad aris chemi amanati', { session: 4, ...unfamiliar }),
+      enrichedTurn(4, 'kargi', { session: 3, role: 'assistant' }),
+      enrichedTurn(5, 'shekveta gauuqme', { session: 3, ...unfamiliar }),
+      enrichedTurn(6, 'cancel my order', { session: 4 }),
+      enrichedTurn(7, 'sad aris chemi amanati', { session: 4, ...unfamiliar }),
     ]);
     const facts = [1, 2, 3, 5, 6, 7].map((position) => store.row<MessageFact>(`message ${position}`));
     deepEqual(
@@ -188,9 +190,9 @@ describe('Assigner', () => {
   it('leaves an unfamiliar answer under the topic that it was asked about', () => {
     const store = new Store();
     store.fold([
-      said(1, 'send my parcel to another address'),
-      said(2, 'What is the new address?', { role: 'assistant' }),
-      said(3, 'kperiyakadai street', { isUnfamiliar: true }),
+      enrichedTurn(1, 'send my parcel to another address'),
+      enrichedTurn(2, 'What is the new address?', { role: 'assistant' }),
+      enrichedTurn(3, 'kperiyakadai street', { isUnfamiliar: true }),
     ]);
     equal(store.row<MessageFact>('message 3').micro, 0);
   });
@@ -198,12 +200,12 @@ describe('Assigner', () => {
   it('lets replies, assistant turns and nothing else take the topic under discussion', () => {
     const store = new Store();
     store.fold([
-      said(1, 'Good morning', { role: 'assistant' }),
-      said(2, 'hello', { kind: 'reply' }),
-      said(3, 'cancel my order'),
-      said(4, 'Done.', { role: 'assistant' }),
-      said(5, 'thanks', { kind: 'reply' }),
-      said(6, '{}', { role: 'other' }),
+      enrichedTurn(1, 'Good morning', { role: 'assistant' }),
+      enrichedTurn(2, 'hello', { kind: 'reply' }),
+      enrichedTurn(3, 'cancel my order'),
+      enrichedTurn(4, 'Done.', { role: 'assistant' }),
+      enrichedTurn(5, 'thanks', { kind: 'reply' }),
+      enrichedTurn(6, '{}', { role: 'other' }),
     ]);
     const micros = [1, 2, 3, 4, 5, 6].map((position) => store.row<MessageFact>(`message ${position}`).micro);
     deepEqual(micros, [null, null, 0, 0, 0, null]);
@@ -211,15 +213,15 @@ describe('Assigner', () => {
 
   it('lets every turn belong to the latest user turn before it, opening turns to the first', () => {
     const store = new Store();
-    store.fold([said(1, 'Welcome', { role: 'assistant' })]);
+    store.fold([enrichedTurn(1, 'Welcome', { role: 'assistant' })]);
     const { openingAuthors } = store.fold([
-      said(2, 'System prompt', { role: 'other' }),
-      said(3, 'cancel my order', { user: 5 }),
-      said(4, 'Which one?', { role: 'assistant' }),
-      said(5, 'track my parcel', { user: 6 }),
-      said(6, 'Sure', { role: 'assistant' }),
-      said(7, 'print my ticket'),
-      said(8, 'Yes', { role: 'assistant' }),
+      enrichedTurn(2, 'System prompt', { role: 'other' }),
+      enrichedTurn(3, 'cancel my order', { user: 5 }),
+      enrichedTurn(4, 'Which one?', { role: 'assistant' }),
+      enrichedTurn(5, 'track my parcel', { user: 6 }),
+      enrichedTurn(6, 'Sure', { role: 'assistant' }),
+      enrichedTurn(7, 'print my ticket'),
+      enrichedTurn(8, 'Yes', { role: 'assistant' }),
     ]);
     deepEqual(openingAuthors, [{ instance: 1, session: 1, user: 5, beforePosition: 3 }]);
     const users = [1, 2, 3, 4, 5, 6, 7, 8].map(
@@ -231,8 +233,8 @@ describe('Assigner', () => {
 
   it('leaves opening turns without an end user when the first user turn has none', () => {
     const store = new Store();
-    store.fold([said(1, 'Welcome', { role: 'assistant' })]);
-    store.fold([said(2, 'cancel my order'), said(3, 'track my parcel', { user: 6 })]);
+    store.fold([enrichedTurn(1, 'Welcome', { role: 'assistant' })]);
+    store.fold([enrichedTurn(2, 'cancel my order'), enrichedTurn(3, 'track my parcel', { user: 6 })]);
     equal(store.row<MessageFact>('message 1').user, null);
     equal(store.row<{ user: number | null }>('session 1').user, null);
   });
@@ -240,11 +242,11 @@ describe('Assigner', () => {
   it('finds a request repeated only after an answer and adds the signal', () => {
     const store = new Store();
     const { repeatedRequests, signals } = store.fold([
-      said(1, 'cancel my order'),
-      said(2, 'cancel the order', { signals: certain('frustration') }),
-      said(3, 'Your parcel is on its way.', { role: 'assistant' }),
-      said(4, 'track my meter'),
-      said(5, 'as I said, please cancel the order', { signals: certain('frustration') }),
+      enrichedTurn(1, 'cancel my order'),
+      enrichedTurn(2, 'cancel the order', { signals: certain('frustration') }),
+      enrichedTurn(3, 'Your parcel is on its way.', { role: 'assistant' }),
+      enrichedTurn(4, 'track my meter'),
+      enrichedTurn(5, 'as I said, please cancel the order', { signals: certain('frustration') }),
     ]);
     const facts = [1, 2, 4, 5].map((position) => store.row<MessageFact>(`message ${position}`));
     deepEqual(
@@ -277,24 +279,24 @@ describe('Assigner', () => {
 
   it('finds no knowledge missing where the user only tells something and the reply names no thing', () => {
     const store = new Store();
-    const told = 'you could see both of the towers from our old balcony';
+    const statement = 'you could see both of the towers from our old balcony';
     const reply = (
       position: number,
       session: number,
       gap: 'TOOL' | { type: 'KNOWLEDGE'; words: string },
-    ): Said => said(position, 'I did not know that', { session, role: 'assistant', gap });
+    ): EnrichedTurn => enrichedTurn(position, 'I did not know that', { session, role: 'assistant', gap });
     const that = { type: 'KNOWLEDGE', words: 'that' } as const;
     store.fold([
-      said(1, told, { session: 1, sentences: [sentence(told, false)] }),
+      enrichedTurn(1, statement, { session: 1, sentences: [sentence(statement, false)] }),
       reply(2, 1, that),
       // A thanks in between changes nothing.
-      said(3, 'thanks', { session: 1, kind: 'reply' }),
+      enrichedTurn(3, 'thanks', { session: 1, kind: 'reply' }),
       reply(4, 1, that),
       reply(5, 1, { type: 'KNOWLEDGE', words: 'the delivery date' }),
       reply(6, 1, 'TOOL'),
-      said(7, told, { session: 2, sentences: [sentence(told, true)] }),
+      enrichedTurn(7, statement, { session: 2, sentences: [sentence(statement, true)] }),
       reply(8, 2, that),
-      said(9, 'opening hours', { session: 3, sentences: [sentence('opening hours', false)] }),
+      enrichedTurn(9, 'opening hours', { session: 3, sentences: [sentence('opening hours', false)] }),
       reply(10, 3, that),
     ]);
     deepEqual(
@@ -306,13 +308,13 @@ describe('Assigner', () => {
   it('groups gaps by what was asked for, apart for each type', () => {
     const store = new Store();
     const { gaps } = store.fold([
-      said(1, 'book a hotel', { session: 1 }),
-      said(2, 'I cannot book hotels.', { session: 1, role: 'assistant', gap: 'TOOL' }),
-      said(3, 'book the hotel', { session: 2 }),
-      said(4, 'I am unable to do that.', { session: 2, role: 'assistant', gap: 'TOOL' }),
-      said(5, 'book a hotel', { session: 3 }),
-      said(6, 'I do not know.', { session: 3, role: 'assistant', gap: 'KNOWLEDGE' }),
-      said(7, 'I have no information.', { session: 4, role: 'assistant', gap: 'KNOWLEDGE' }),
+      enrichedTurn(1, 'book a hotel', { session: 1 }),
+      enrichedTurn(2, 'I cannot book hotels.', { session: 1, role: 'assistant', gap: 'TOOL' }),
+      enrichedTurn(3, 'book the hotel', { session: 2 }),
+      enrichedTurn(4, 'I am unable to do that.', { session: 2, role: 'assistant', gap: 'TOOL' }),
+      enrichedTurn(5, 'book a hotel', { session: 3 }),
+      enrichedTurn(6, 'I do not know.', { session: 3, role: 'assistant', gap: 'KNOWLEDGE' }),
+      enrichedTurn(7, 'I have no information.', { session: 4, role: 'assistant', gap: 'KNOWLEDGE' }),
     ]);
     deepEqual(
       [2, 4, 6, 7].map((position) => store.row<MessageFact>(`message ${position}`).gap),
@@ -331,16 +333,16 @@ describe('Assigner', () => {
   it('keeps instances apart', () => {
     const store = new Store();
     store.fold([
-      said(1, 'cancel my order', { instance: 1, session: 1 }),
-      said(2, 'cancel my order', { instance: 2, session: 2 }),
-      said(3, 'cancel my order', { instance: 1, session: 3 }),
-      said(4, 'cancel my order', { instance: 2, session: 4 }),
+      enrichedTurn(1, 'cancel my order', { instance: 1, session: 1 }),
+      enrichedTurn(2, 'cancel my order', { instance: 2, session: 2 }),
+      enrichedTurn(3, 'cancel my order', { instance: 1, session: 3 }),
+      enrichedTurn(4, 'cancel my order', { instance: 2, session: 4 }),
     ]);
     deepEqual(
       [1, 2, 3, 4].map((position) => store.topicName(position)),
       [null, null, null, null],
     );
-    store.fold([said(5, 'cancel my order', { instance: 2, session: 5 })]);
+    store.fold([enrichedTurn(5, 'cancel my order', { instance: 2, session: 5 })]);
     deepEqual(
       [1, 2].map((position) => store.topicName(position)),
       [null, 'Cancel order'],
@@ -349,7 +351,7 @@ describe('Assigner', () => {
 
   it('gives no topic to a text of which the model knows no word', () => {
     const store = new Store();
-    store.fold([said(1, '???'), said(2, '???'), said(3, '???')]);
+    store.fold([enrichedTurn(1, '???'), enrichedTurn(2, '???'), enrichedTurn(3, '???')]);
     deepEqual(
       [1, 2, 3].map((position) => store.row<MessageFact>(`message ${position}`).micro),
       [null, null, null],
@@ -358,7 +360,7 @@ describe('Assigner', () => {
 
   it('says what was not restored, and goes on after reset', () => {
     const assigner = new Assigner(OPTIONS);
-    const { turn, enrichment } = said(1, 'cancel my order');
+    const { turn, enrichment } = enrichedTurn(1, 'cancel my order');
     throws(() => assigner.assign([turn], [enrichment]), /instance 1 was not restored/);
     assigner.restoreInstance(1, INSTANCE_ID, []);
     throws(() => assigner.assign([turn], [enrichment]), /session 1 of instance 1 was not restored/);
@@ -371,7 +373,7 @@ describe('Assigner', () => {
 
   it('refuses state of a model with another vector length', () => {
     const store = new Store();
-    store.fold([said(1, 'cancel my order')]);
+    store.fold([enrichedTurn(1, 'cancel my order')]);
     const other = new Assigner({ ...OPTIONS, dimensions: 16 });
     const rows = [...store.state.values()].filter((row) => row.kind !== 'session');
     throws(() => other.restoreInstance(1, INSTANCE_ID, rows), /32 dimensions.*16.*rebuild/);

@@ -20,7 +20,7 @@ export function vectorOf(text: string): Float32Array {
   return norm === 0 ? vector : vector.map((component) => component / norm);
 }
 
-export interface Said {
+export interface EnrichedTurn {
   readonly turn: Turn;
   readonly enrichment: Enrichment;
 }
@@ -37,7 +37,7 @@ export function gapOf(type: GapType, words = ''): FoundGap {
 }
 
 /** A turn with its enrichment; a user turn is a request unless `kind` says otherwise. */
-export function said(position: number, content: string, options: Options = {}): Said {
+export function enrichedTurn(position: number, content: string, options: Options = {}): EnrichedTurn {
   const { signals = [], sentences = [], gap = null, kind, isUnfamiliar = false, ...rest } = options;
   const instance = rest.instance ?? 1;
   const session = rest.session ?? 1;
@@ -89,7 +89,7 @@ export class Store {
   }
 
   /** Restores what the batch needs, assigns it, keeps rows and state. */
-  fold(batch: readonly Said[], interludes: readonly Interlude[] = []): Assignment {
+  fold(batch: readonly EnrichedTurn[], interludes: readonly Interlude[] = []): Assignment {
     for (const { instance, instanceId, session } of [...batch.map(({ turn }) => turn), ...interludes]) {
       if (!this.assigner.hasInstance(instance)) {
         const rows = [...this.state.values()].filter(

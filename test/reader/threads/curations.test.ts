@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { MOST_CURATIONS, type CurationAction, type PlacedCuration } from '../../../src/domain/curations.ts';
 import type { ClusterRow, CurationRow, GapRow, MessageFact, TopicRow } from '../../../src/domain/facts.ts';
 import { InstanceCurations } from '../../../src/reader/threads/instance-curations.ts';
-import { OPTIONS, INSTANCE_ID, said, Store, vectorOf, type Said } from './builders.ts';
+import { OPTIONS, INSTANCE_ID, enrichedTurn, Store, vectorOf, type EnrichedTurn } from './builders.ts';
 
 const uuid = (number: number): string => `0190b000-0000-7000-8000-${String(number).padStart(12, '0')}`;
 
@@ -26,13 +26,13 @@ function placed(number: number, action: CurationAction, before = 0): PlacedCurat
 const REQUESTS = ['track my parcel', 'cancel my order', 'refund the money', 'open a new account'];
 /** Four topics of four requests each: of the first request at positions 1, 5, 9 and 13, and so on. */
 const HISTORY = [0, 1, 2, 3].flatMap((round) =>
-  REQUESTS.map((text, kind) => said(1 + round * 4 + kind, text, { session: 1 + round * 4 + kind })),
+  REQUESTS.map((text, kind) => enrichedTurn(1 + round * 4 + kind, text, { session: 1 + round * 4 + kind })),
 );
 
 class Curated extends Store {
   #curations = 0;
 
-  constructor(history: readonly Said[] = HISTORY) {
+  constructor(history: readonly EnrichedTurn[] = HISTORY) {
     // Few requests are asked: topics are found by less than this.
     super({ ...OPTIONS, thresholds: { ...OPTIONS.thresholds, topic: 0.54 } });
     if (history.length > 0) this.fold(history);
@@ -59,7 +59,7 @@ class Curated extends Store {
   }
 
   ask(position: number, text: string): TopicRow | null {
-    this.fold([said(position, text, { session: position })]);
+    this.fold([enrichedTurn(position, text, { session: position })]);
     return this.topicAt(position);
   }
 }
@@ -98,7 +98,7 @@ describe('what people decide about topics', () => {
   it('renames a cluster and a gap', () => {
     const store = new Curated();
     const gap = { role: 'assistant', gap: { type: 'TOOL', words: 'change the address' } } as const;
-    store.fold([said(50, 'I cannot change the address', gap)]);
+    store.fold([enrichedTurn(50, 'I cannot change the address', gap)]);
     const { cluster } = store.topicAt(1)!;
     const { id } = store.row<ClusterRow>(`cluster 1 ${cluster}`);
     store.decide({ kind: 'RENAME', entity: 'CLUSTER', id, name: 'Parcels' });
@@ -224,7 +224,7 @@ describe('topics that people make', () => {
   it('claim requests in a language that the model does not know, which no other topic does', () => {
     const store = new Curated([]);
     store.decide(create(['gauuqme shekveta']));
-    store.fold([said(1, 'gauuqme shekveta', { isUnfamiliar: true })]);
+    store.fold([enrichedTurn(1, 'gauuqme shekveta', { isUnfamiliar: true })]);
     equal(store.topicAt(1)?.id, uuid(900));
   });
 
@@ -277,7 +277,7 @@ describe('topics that people make', () => {
       if (isOurs) claimed.push(position);
       const [a, b, c] = [position % 11, Math.floor(position / 11) % 11, Math.floor(position / 121)];
       store.fold([
-        said(position, isOurs ? 'cancel my order' : `${words[a]} ${words[b]} ${words[c]}`, {
+        enrichedTurn(position, isOurs ? 'cancel my order' : `${words[a]} ${words[b]} ${words[c]}`, {
           session: position,
         }),
       ]);
@@ -318,9 +318,9 @@ describe('decisions among messages', () => {
   type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
   /** Ids are known once the steps before have been folded one by one. */
-  function recorded(steps: readonly Step[]): { turns: Said[]; decisions: PlacedCuration[] } {
+  function recorded(steps: readonly Step[]): { turns: EnrichedTurn[]; decisions: PlacedCuration[] } {
     const store = new Store();
-    const [turns, decisions]: [Said[], PlacedCuration[]] = [[], []];
+    const [turns, decisions]: [EnrichedTurn[], PlacedCuration[]] = [[], []];
     const idAt = (kind: string, which: number): string => {
       const ids = [...store.rows].flatMap(([key, row]) =>
         key.startsWith(`${kind} 1 `) ? [(row as TopicRow).id] : [],
@@ -329,7 +329,7 @@ describe('decisions among messages', () => {
     };
     for (const [index, given] of steps.entries()) {
       if (!('kind' in given)) {
-        const turn = said(index + 1, texts[given.text]!, { session: 1 + (index % 7) });
+        const turn = enrichedTurn(index + 1, texts[given.text]!, { session: 1 + (index % 7) });
         store.fold([turn]);
         turns.push(turn);
         continue;

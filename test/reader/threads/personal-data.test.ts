@@ -4,7 +4,7 @@ import type { Assignment, Turn } from '../../../src/domain/facts.ts';
 import { createEnricher } from '../../../src/reader/acts/enricher.ts';
 import { detectLanguage } from '../../../src/reader/document/detect.ts';
 import { PLANTED } from '../../support/planted-data.ts';
-import { OPTIONS, said, Store, vectorOf, type Said } from './builders.ts';
+import { OPTIONS, enrichedTurn, Store, vectorOf, type EnrichedTurn } from './builders.ts';
 
 /** A turn of a conversation about one piece of personal data. */
 type Line = Pick<Turn, 'role' | 'content'>;
@@ -34,7 +34,7 @@ function sessionsAbout(piece: string): Line[][] {
 }
 
 /** What readers see of a batch. */
-function shownIn({ topics, clusters, gaps, repeatedRequests, sessions }: Assignment): string[] {
+function textsIn({ topics, clusters, gaps, repeatedRequests, sessions }: Assignment): string[] {
   return [
     ...topics.map(({ name }) => name),
     ...clusters.map(({ name }) => name),
@@ -55,9 +55,9 @@ describe('personal data in the analysis of conversations', () => {
   async function analysed(sessions: readonly Line[][], userId?: string): Promise<Store> {
     const lines = sessions.flatMap((lines, session) => lines.map((line) => ({ ...line, session })));
     const enrichments = await enricher.enrich(lines);
-    const turns = lines.map(({ role, content, session }, index): Said => {
+    const turns = lines.map(({ role, content, session }, index): EnrichedTurn => {
       const author = userId === undefined || role !== 'user' ? {} : { userId };
-      const { turn } = said(index + 1, content, {
+      const { turn } = enrichedTurn(index + 1, content, {
         role,
         session: session + 1,
         ...author,
@@ -70,17 +70,17 @@ describe('personal data in the analysis of conversations', () => {
     return store;
   }
 
-  function shownBy(store: Store): string[] {
-    return store.batches.flatMap(shownIn).filter((text) => text !== '');
+  function textsOf(store: Store): string[] {
+    return store.batches.flatMap(textsIn).filter((text) => text !== '');
   }
 
   it('shows and keeps none of 200 kinds of it', async () => {
     const leaks: string[] = [];
-    let [shown, gaps, repeats] = [0, 0, 0];
+    let [published, gaps, repeats] = [0, 0, 0];
     for (const [piece, ...parts] of PLANTED) {
       const store = await analysed(sessionsAbout(piece));
-      const texts = shownBy(store);
-      shown += texts.length;
+      const texts = textsOf(store);
+      published += texts.length;
       gaps += store.batches.flatMap((batch) => batch.gaps).length;
       repeats += store.batches.flatMap((batch) => batch.repeatedRequests).length;
       const kept = [...store.state.values()]
@@ -94,7 +94,7 @@ describe('personal data in the analysis of conversations', () => {
       }
     }
     deepEqual(leaks, []);
-    ok(shown > 10 * PLANTED.length, `${shown} texts shown`);
+    ok(published > 10 * PLANTED.length, `${published} texts shown`);
     ok(
       gaps > PLANTED.length / 2 && repeats > PLANTED.length / 2,
       `${gaps} gaps, ${repeats} repeated requests`,
@@ -102,7 +102,7 @@ describe('personal data in the analysis of conversations', () => {
   });
 
   it('hides the id of an end user and the names that a session has heard', async () => {
-    const texts = shownBy(
+    const texts = textsOf(
       await analysed(
         [
           [
@@ -122,7 +122,7 @@ describe('personal data in the analysis of conversations', () => {
   });
 
   it('shows no bare answer to a question for a name or a number', async () => {
-    const texts = shownBy(
+    const texts = textsOf(
       await analysed([
         [
           { role: 'user', content: 'I need a refund for my blender' },

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { createEnricher } from '../../../src/reader/acts/enricher.ts';
 import { loadEmbedder, type Embedder } from '../../../src/reader/embedding/embedder.ts';
 import { detectLanguage } from '../../../src/reader/document/detect.ts';
-import { said, Store, type Said } from './builders.ts';
+import { enrichedTurn, Store, type EnrichedTurn } from './builders.ts';
 
 const KINDS = {
   refund: [
@@ -46,7 +46,7 @@ const TURNS = Array.from({ length: 40 }, (_, session) => {
 
 describe('boilerplate, with the model that ships', () => {
   let embedder: Embedder;
-  let stream: Said[];
+  let stream: EnrichedTurn[];
   before(async () => {
     embedder = await loadEmbedder({
       model: 'undertone-small',
@@ -56,7 +56,7 @@ describe('boilerplate, with the model that ships', () => {
       TURNS.map(({ content }) => ({ role: 'user', content })),
     );
     stream = TURNS.map(({ content, session, user }, index) => ({
-      turn: said(index + 1, content, { session, user }).turn,
+      turn: enrichedTurn(index + 1, content, { session, user }).turn,
       enrichment: enriched[index]!,
     }));
   });

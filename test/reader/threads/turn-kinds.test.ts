@@ -5,7 +5,7 @@ import type { MessageFact } from '../../../src/domain/facts.ts';
 import { createEnricher } from '../../../src/reader/acts/enricher.ts';
 import { loadEmbedder, type Embedder } from '../../../src/reader/embedding/embedder.ts';
 import { detectLanguage } from '../../../src/reader/document/detect.ts';
-import { said, Store } from './builders.ts';
+import { enrichedTurn, Store } from './builders.ts';
 
 type Line = readonly [role: 'user' | 'assistant', content: string];
 
@@ -31,7 +31,7 @@ describe('turns that found no topic, with the model that ships', () => {
     const enriched = await createEnricher({ embedder }).enrich(turns);
     store.fold(
       turns.map(({ role, content, session }, index) => ({
-        turn: said(index + 1, content, { role, session }).turn,
+        turn: enrichedTurn(index + 1, content, { role, session }).turn,
         enrichment: enriched[index]!,
       })),
     );
@@ -58,14 +58,14 @@ describe('turns that found no topic, with the model that ships', () => {
   });
 
   it('leaves a code that was asked for with what was asked before', async () => {
-    const told: readonly Line[] = [
+    const dialogue: readonly Line[] = [
       ['user', 'My voucher does not work'],
       ['assistant', 'Could you tell me the code?'],
       ['user', 'WINTER7'],
     ];
     // A topic that a code alone would join otherwise.
     const codes = ['WINTER7', 'WINTER7 code', 'code WINTER7'].map((code): Line[] => [['user', code]]);
-    const found = (await assigned([...codes, told])).slice(codes.length);
+    const found = (await assigned([...codes, dialogue])).slice(codes.length);
     deepEqual(new Set(found.map(({ micro }) => micro)).size, 1);
   });
 

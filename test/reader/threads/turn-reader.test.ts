@@ -62,11 +62,11 @@ describe('TurnReading', () => {
 
   it('shows the beginning of a long answer, and goes on from both its ends', () => {
     const content = `First things first. ${'and so on '.repeat(400)}Shall I go on, Ozan?`;
-    const { text, edges: said } = new TurnReading({ content }, NOTHING_FOUND).redactedAmong(
+    const { text, edges: edgesText } = new TurnReading({ content }, NOTHING_FOUND).redactedAmong(
       wordsOfAnswer('Ozan'),
     );
     equal(text, content.slice(0, 2000));
-    equal(said.text, `${content.slice(0, 160)}\n${content.replace('Ozan', '•••').slice(-160)}`);
+    equal(edgesText.text, `${content.slice(0, 160)}\n${content.replace('Ozan', '•••').slice(-160)}`);
   });
 });
 

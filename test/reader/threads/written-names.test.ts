@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { TopicRow } from '../../../src/domain/facts.ts';
 import type { PlacedWriting, Writing } from '../../../src/domain/writings.ts';
 import { publishedRow, WrittenNames } from '../../../src/reader/threads/written-names.ts';
-import { INSTANCE_ID, OPTIONS, said, Store, type Said } from './builders.ts';
+import { INSTANCE_ID, OPTIONS, enrichedTurn, Store, type EnrichedTurn } from './builders.ts';
 
 const SESSION_ID = '0190a000-0000-7000-9000-000000000001';
 
@@ -18,13 +18,13 @@ function placed(given: Writing, before = 0): PlacedWriting {
 }
 
 /** Requests of two topics and admitted gaps, each in a session of its own. */
-const REQUESTS: readonly Said[] = Array.from({ length: 24 }, (_, number): Said[] => {
+const REQUESTS: readonly EnrichedTurn[] = Array.from({ length: 24 }, (_, number): EnrichedTurn[] => {
   const session = 10 + number;
   const position = number * 2 + 1;
   const thing = number % 2 === 0 ? 'track my parcel' : 'refund the broken kettle';
   return [
-    said(position, `${thing} please`, { session }),
-    said(position + 1, 'I cannot do that.', { session, role: 'assistant', gap: 'TOOL' }),
+    enrichedTurn(position, `${thing} please`, { session }),
+    enrichedTurn(position + 1, 'I cannot do that.', { session, role: 'assistant', gap: 'TOOL' }),
   ];
 }).flat();
 
@@ -155,35 +155,35 @@ describe('names that a writer has written', () => {
 
 describe('summaries that a writer has written', () => {
   const turns = [
-    said(1, 'where is my parcel'),
-    said(2, 'It arrives tomorrow at noon.', { role: 'assistant' }),
-    said(3, 'and my refund'),
+    enrichedTurn(1, 'where is my parcel'),
+    enrichedTurn(2, 'It arrives tomorrow at noon.', { role: 'assistant' }),
+    enrichedTurn(3, 'and my refund'),
   ];
   const summary = (at: number): PlacedWriting =>
     placed(writing({ target: 'session', id: SESSION_ID, text: `Summary ${at}`, at }));
-  const shown = (store: Store): string => store.row<{ summary: string }>('session 1').summary;
+  const summaryOf = (store: Store): string => store.row<{ summary: string }>('session 1').summary;
 
   it('are shown until the session goes on', () => {
     const store = new Store();
     store.fold(turns.slice(0, 2));
-    const ours = shown(store);
+    const ours = summaryOf(store);
     store.fold([], [summary(2)]);
-    equal(shown(store), 'Summary 2');
+    equal(summaryOf(store), 'Summary 2');
     store.restart();
     store.fold(turns.slice(2));
     const other = new Store();
     other.fold(turns);
-    equal(shown(store), shown(other));
-    equal(shown(store), ours);
+    equal(summaryOf(store), summaryOf(other));
+    equal(summaryOf(store), ours);
     notEqual(ours, 'Summary 2');
   });
 
   it('are not shown when the session has gone on before they came', () => {
     const store = new Store();
     store.fold(turns);
-    const ours = shown(store);
+    const ours = summaryOf(store);
     store.fold([], [summary(2)]);
-    equal(shown(store), ours);
+    equal(summaryOf(store), ours);
   });
 });
 
@@ -192,20 +192,21 @@ describe('what a writer is told', () => {
 
   it('is each topic, cluster and gap once, and again when it has doubled', () => {
     const store = new Store(options);
-    const told: string[] = [];
+    const summaries: string[] = [];
     for (const [place] of REQUESTS.entries()) {
       store.fold(REQUESTS.slice(place, place + 1));
-      for (const { target, id, at } of store.assigner.takeReports().names) told.push(`${target} ${id} ${at}`);
+      for (const { target, id, at } of store.assigner.takeReports().names)
+        summaries.push(`${target} ${id} ${at}`);
     }
     const gap = idOf(store, 'gap');
     deepEqual(
-      told.filter((one) => one.startsWith(`gap ${gap}`)).map((one) => Number(one.split(' ')[2])),
+      summaries.filter((one) => one.startsWith(`gap ${gap}`)).map((one) => Number(one.split(' ')[2])),
       [1, 2, 4, 8],
     );
-    const counts = told
+    const counts = summaries
       .filter((one) => one.includes(idOf(store, 'topic')))
       .map((one) => Number(one.split(' ')[2]));
-    ok(counts.length >= 2, told.join('\n'));
+    ok(counts.length >= 2, summaries.join('\n'));
     counts.reduce((before, count) => {
       ok(count >= 2 * before, counts.join());
       return count;
@@ -219,7 +220,7 @@ describe('what a writer is told', () => {
     ok(first !== undefined);
     const again = (): boolean => {
       store.restart();
-      store.fold([said(200, 'hello there', { session: 99, kind: 'reply' })]);
+      store.fold([enrichedTurn(200, 'hello there', { session: 99, kind: 'reply' })]);
       return store.assigner.takeReports().names.some(({ id }) => id === first.id);
     };
     ok(again());
@@ -249,16 +250,16 @@ describe('what a writer is told', () => {
       acceptedAt: 1,
     };
     store.fold([], [{ ...decided, curation }]);
-    const told = reported();
-    ok(told.length > 0 && !told.includes(id));
+    const summaries = reported();
+    ok(summaries.length > 0 && !summaries.includes(id));
   });
 
   it('holds no personal data, and no text of turns that are not analysed', () => {
     const store = new Store(options);
     store.fold([
-      said(1, 'my name is Alfonsina Quirke and my e-mail is quirke@example.org, where is my parcel'),
-      said(2, 'lookup', { role: 'other' }),
-      said(3, `Dear Alfonsina, ${'it arrives tomorrow. '.repeat(200)}`, { role: 'assistant' }),
+      enrichedTurn(1, 'my name is Alfonsina Quirke and my e-mail is quirke@example.org, where is my parcel'),
+      enrichedTurn(2, 'lookup', { role: 'other' }),
+      enrichedTurn(3, `Dear Alfonsina, ${'it arrives tomorrow. '.repeat(200)}`, { role: 'assistant' }),
     ]);
     const { turns } = store.assigner.takeReports();
     deepEqual(

@@ -5,7 +5,7 @@ import type { Thresholds } from '../../../src/domain/model-thresholds.ts';
 import { InstanceThresholds } from '../../../src/reader/topics/instance-thresholds.ts';
 import type { Assignment, StateRow } from '../../../src/domain/facts.ts';
 import { normals } from '../../support/transformer.ts';
-import { INSTANCE_ID, said } from '../threads/builders.ts';
+import { INSTANCE_ID, enrichedTurn } from '../threads/builders.ts';
 
 const GUESS: Thresholds = { micro: 0.7, topic: 0.42, cluster: 0.22, repeated: 0.55, background: 0.035 };
 const DIMENSIONS = 24;
@@ -143,7 +143,7 @@ describe('topics by calibrated thresholds', () => {
       const part = vectors.slice(start, start + size);
       const all = part.map((vector, i) => {
         const number = start + i;
-        const { turn, enrichment } = said(number + 1, `request ${(number * 7) % TOPICS}`, {
+        const { turn, enrichment } = enrichedTurn(number + 1, `request ${(number * 7) % TOPICS}`, {
           session: number,
         });
         return { turn, enrichment: { ...enrichment, vector } };

@@ -63,22 +63,24 @@ describe('the database of the state', () => {
 
   it('lets what is done beside come to its end before it is opened anew', async () => {
     const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
-    const told: string[] = [];
+    const reported: string[] = [];
     const beside = fixture.store.beside(async (connection) => {
       await mayEnd;
-      told.push(`beside: ${String((await connection.one('select sequence from st.meta'))?.['sequence'])}`);
+      reported.push(
+        `beside: ${String((await connection.one('select sequence from st.meta'))?.['sequence'])}`,
+      );
     });
     const again = fixture.store.withMemory(
       async () => {
-        told.push('work');
-        if (told.length === 1) await fixture.store.connection.one(NEEDS_MORE);
+        reported.push('work');
+        if (reported.length === 1) await fixture.store.connection.one(NEEDS_MORE);
       },
       { raise: false },
     );
-    while (told.length === 0) await new Promise(setImmediate);
+    while (reported.length === 0) await new Promise(setImmediate);
     end();
     await Promise.all([beside, again]);
-    deepEqual(told, ['work', 'beside: 1', 'work']);
+    deepEqual(reported, ['work', 'beside: 1', 'work']);
   });
 
   it('takes a commit for done when only its log could not be written into the tables', async () => {

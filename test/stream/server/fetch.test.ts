@@ -47,13 +47,13 @@ describe('fetching nats-server', { skip: process.platform !== 'linux' }, () => {
     for (const [suite, version] of Object.entries(versions)) writeFileSync(join(folder, suite), version);
   }
 
-  const said: string[] = [];
+  const lines: string[] = [];
   function fetched(): ReturnType<typeof findServer> {
-    said.length = 0;
+    lines.length = 0;
     return findServer({
       cacheDir: join(folder, 'cache'),
       places: [],
-      onProgress: (sentence) => said.push(sentence),
+      onProgress: (sentence) => lines.push(sentence),
     });
   }
 
@@ -64,13 +64,13 @@ describe('fetching nats-server', { skip: process.platform !== 'linux' }, () => {
     const asked = readFileSync(join(folder, 'asked'), 'utf8');
     match(asked, / stable main/);
     equal(/testing|unstable|sid/.test(asked), false);
-    equal(said.length, 1);
+    equal(lines.length, 1);
   });
 
   it('asks the others when no stable suite has one that is new enough, and says so', async () => {
     archive({ bookworm: '2.9.10', stable: '2.9.20', testing: '2.15.1', unstable: '3.0.0' });
     equal((await fetched()).version, '2.15.1');
-    match(said[1] ?? '', /^No stable suite/);
+    match(lines[1] ?? '', /^No stable suite/);
   });
 
   it('says that the archive cannot be reached, and not that it has none', async () => {

@@ -408,7 +408,7 @@ describe('acceptor', () => {
     }
 
     const EARLY = [{ user: 'ann', earliest: 0, untimed: false }];
-    const said = (userId: string, at?: number): IngestBody['messages'] => [
+    const messagesOf = (userId: string, at?: number): IngestBody['messages'] => [
       { content: 'Hello', role: 'user', userId, ...(at === undefined ? {} : { at }) },
     ];
 
@@ -417,15 +417,15 @@ describe('acceptor', () => {
       const { instanceId } = await erase(projectId, 'END_USER', () => 'ann');
       const accept = (messages: IngestBody['messages']): Promise<Accepted> =>
         here.acceptor.accept({ projectId, body: { instanceId, messages } });
-      await rejects(accept([...said('bo', NOW), ...said('ann', NOW)]), refused('CONFLICT'));
+      await rejects(accept([...messagesOf('bo', NOW), ...messagesOf('ann', NOW)]), refused('CONFLICT'));
       // Accepted a moment before it.
-      await rejects(accept(said('ann')), refused('CONFLICT'));
-      await accept(said('bo', NOW));
+      await rejects(accept(messagesOf('ann')), refused('CONFLICT'));
+      await accept(messagesOf('bo', NOW));
       now += 2_000_000;
-      await accept(said('ann'));
-      await rejects(accept(said('ann', NOW)), refused('CONFLICT'));
+      await accept(messagesOf('ann'));
+      await rejects(accept(messagesOf('ann', NOW)), refused('CONFLICT'));
       now += HELD_DAYS * 86_400_000_000;
-      await accept(said('ann', NOW));
+      await accept(messagesOf('ann', NOW));
       equal((await stored(instanceId)).length, 4);
     });
 
@@ -433,15 +433,15 @@ describe('acceptor', () => {
       const projectId = await newProject();
       const { instanceId, sessionId } = await erase(projectId, 'SESSION', (answer) => answer.sessionId);
       await rejects(
-        here.acceptor.accept({ projectId, body: { sessionId, messages: said('bo', NOW) } }),
+        here.acceptor.accept({ projectId, body: { sessionId, messages: messagesOf('bo', NOW) } }),
         refused('CONFLICT'),
       );
-      await here.acceptor.accept({ projectId, body: { instanceId, messages: said('bo', NOW) } });
+      await here.acceptor.accept({ projectId, body: { instanceId, messages: messagesOf('bo', NOW) } });
       const whole = await erase(projectId, 'INSTANCE', (answer) => answer.instanceId);
       await rejects(
         here.acceptor.accept({
           projectId,
-          body: { instanceId: whole.instanceId, messages: said('bo', NOW) },
+          body: { instanceId: whole.instanceId, messages: messagesOf('bo', NOW) },
         }),
         refused('CONFLICT'),
       );

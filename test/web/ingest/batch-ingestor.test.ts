@@ -13,7 +13,7 @@ const ANSWER = { instanceId: uuid(1, 2), sessionId: uuid(1, 3), position: 7 };
 const [A, B] = [uuid(2, 1), uuid(2, 2)];
 
 /** Accepts whatever `accept` does not refuse, and remembers what began and ended. */
-function open(accept: (said: string) => Promise<void> = async () => undefined) {
+function open(accept: (accepted: string) => Promise<void> = async () => undefined) {
   const events: string[] = [];
   const keys: (string | undefined)[] = [];
   const prepareBatch = createPrepareBatch();
@@ -27,11 +27,11 @@ function open(accept: (said: string) => Promise<void> = async () => undefined) {
     },
     {
       async accept({ body, idempotencyKey }: AcceptRequest) {
-        const said = /"content":"([^"]*)"/.exec(Buffer.from(body.draft.bytes).toString())?.[1] ?? '';
-        events.push(`begin ${said}`);
+        const accepted = /"content":"([^"]*)"/.exec(Buffer.from(body.draft.bytes).toString())?.[1] ?? '';
+        events.push(`begin ${accepted}`);
         keys.push(idempotencyKey);
-        await accept(said);
-        events.push(`end ${said}`);
+        await accept(accepted);
+        events.push(`end ${accepted}`);
         return ANSWER;
       },
     },
@@ -79,7 +79,9 @@ describe('ingest batch', () => {
 
   it('stores lines of one session in their order, and others beside them', async () => {
     const first = Promise.withResolvers<void>();
-    const { ingestBatch, events } = open((said) => (said === 'a1' ? first.promise : Promise.resolve()));
+    const { ingestBatch, events } = open((accepted) =>
+      accepted === 'a1' ? first.promise : Promise.resolve(),
+    );
     const done = ingestBatch(
       request([
         say('a1', { sessionId: A }),
@@ -96,8 +98,8 @@ describe('ingest batch', () => {
 
   it('lets no line of a session overtake one that has to be sent again', async () => {
     const away = new AppError('SERVICE_UNAVAILABLE', 'away', { retryAfter: 2 });
-    const { ingestBatch, events } = open((said) =>
-      said === 'a1' ? Promise.reject(away) : Promise.resolve(),
+    const { ingestBatch, events } = open((accepted) =>
+      accepted === 'a1' ? Promise.reject(away) : Promise.resolve(),
     );
     const lines = [say('a1', { sessionId: A }), say('a2', { sessionId: A }), say('b', { sessionId: B })];
     const outcomes = await ingestBatch(request(lines));
@@ -121,8 +123,8 @@ describe('ingest batch', () => {
   });
 
   it('fails as a whole, when all lines have ended, for a fault that nobody knows', async () => {
-    const { ingestBatch, events } = open((said) =>
-      said === 'a' ? Promise.reject(new Error('what?')) : turn().then(() => undefined),
+    const { ingestBatch, events } = open((accepted) =>
+      accepted === 'a' ? Promise.reject(new Error('what?')) : turn().then(() => undefined),
     );
     await rejects(ingestBatch(request([say('a'), say('b')])), /what\?/);
     ok(events.includes('end b'));

@@ -103,11 +103,11 @@ describe('what is said beside the numbers', () => {
   });
 
   it('says why the numbers stand still, the gravest reason first, and nothing of what a reader cannot see', () => {
-    const said = (...reasons: string[]): string => standstillOf(reasons.map((reason) => ({ reason })));
-    equal(said(), '');
-    equal(said('disk_nearly_full', 'dead_letters'), '');
-    match(said('worker_behind'), /still being counted/);
-    match(said('worker_behind', 'worker_stuck'), /the worker does not run/);
-    match(said('worker_behind', 'rebuild_needed'), /npm run rebuild/);
+    const standstill = (...reasons: string[]): string => standstillOf(reasons.map((reason) => ({ reason })));
+    equal(standstill(), '');
+    equal(standstill('disk_nearly_full', 'dead_letters'), '');
+    match(standstill('worker_behind'), /still being counted/);
+    match(standstill('worker_behind', 'worker_stuck'), /the worker does not run/);
+    match(standstill('worker_behind', 'rebuild_needed'), /npm run rebuild/);
   });
 });

@@ -41,8 +41,8 @@ describe('links', () => {
     const { token, link, wanted } = await made();
     match(token, /^[\w-]{43}$/);
     equal(Buffer.from(token, 'base64url').length, 32);
-    const { days: _, ...shown } = wanted;
-    deepEqual(link, { ...shown, createdAt: '2026-01-01T00:00:00.000Z', endsAt: '2026-01-31T00:00:00.000Z' });
+    const { days: _, ...rest } = wanted;
+    deepEqual(link, { ...rest, createdAt: '2026-01-01T00:00:00.000Z', endsAt: '2026-01-31T00:00:00.000Z' });
     deepEqual(await there.findLink(token), link);
     notEqual((await here.openLink({ ...wanted, id: v7() })).token, token);
   });

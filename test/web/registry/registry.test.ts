@@ -189,11 +189,11 @@ describe('registry', () => {
       const firsts = await Promise.all(
         [here, there, here].map(({ registry }) => registry.ensureFirstProject()),
       );
-      const shown = firsts.filter((first) => first !== null);
-      equal(shown.length, 1);
-      match(shown[0]?.rawKey ?? '', /^ut_test_/);
-      equal(shown[0]?.project.name, 'default');
-      equal((await there.registry.findKey(shown[0]?.rawKey ?? ''))?.projectId, shown[0]?.project.id);
+      const known = firsts.filter((first) => first !== null);
+      equal(known.length, 1);
+      match(known[0]?.rawKey ?? '', /^ut_test_/);
+      equal(known[0]?.project.name, 'default');
+      equal((await there.registry.findKey(known[0]?.rawKey ?? ''))?.projectId, known[0]?.project.id);
       equal(await there.registry.ensureFirstProject(), null);
     });
   });

@@ -31,10 +31,10 @@ describe('entries of an erasure', () => {
     connection = await openConnection({ ...server.address, name: 'test' });
     await setUpStreams(connection);
     // Sequences 1 to 4; the last one is never asked for by its text.
-    await store(said('a', 'ana'), said('b', 'bo'));
-    await store(said('b', 'ana'));
-    await store(said('c', 'cy'));
-    await store(said('d', 'damaged'));
+    await store(requestOf('a', 'ana'), requestOf('b', 'bo'));
+    await store(requestOf('b', 'ana'));
+    await store(requestOf('c', 'cy'));
+    await store(requestOf('d', 'damaged'));
   });
   after(async () => {
     await connection.close();
@@ -44,7 +44,7 @@ describe('entries of an erasure', () => {
   const signal = AbortSignal.timeout(60_000);
   const confirm = async (): Promise<void> => undefined;
 
-  function said(sessionId: string, userId: string): RecordedRequest {
+  function requestOf(sessionId: string, userId: string): RecordedRequest {
     const messages = [{ role: 'user', content: `${userId} says`, userId, at: 1 }];
     const requestId = `${sessionId} ${userId}`;
     return { requestId, projectId: PROJECT, instanceId: INSTANCE, sessionId, acceptedAt: 1, messages };

@@ -23,8 +23,8 @@ const SAYING = new Set(['micro', 'gap', 'repeated', 'topic', 'sentence']);
 
 describe('the positions of what goes', () => {
   it('count all messages of an entry', () => {
-    const said = (count: number) => ({ messages: Array.from({ length: count }, () => ({})) });
-    const record = { v: 1, requests: [said(2), said(3), said(1)] } as never;
+    const requestOf = (count: number) => ({ messages: Array.from({ length: count }, () => ({})) });
+    const record = { v: 1, requests: [requestOf(2), requestOf(3), requestOf(1)] } as never;
     const places = { whole: [0], messages: [[1, [0, 2]]] } as const;
     deepEqual(
       positionsOf(7, record, places),
@@ -82,7 +82,7 @@ describe('the state of groups forgets', () => {
   }
 
   const words = KINDS.flatMap((_, kind) => Array.from({ length: TIMES }, (__, time) => wordOf(kind, time)));
-  const told = (rows: readonly StateRow[]): string[] =>
+  const keysOf = (rows: readonly StateRow[]): string[] =>
     words.filter((word) => rows.some(({ value }) => Buffer.from(value ?? []).includes(word)));
 
   function forgotten(
@@ -97,9 +97,9 @@ describe('the state of groups forgets', () => {
 
   it('what single requests said, and finds the same topics for what comes', async () => {
     const rows = await history();
-    ok(told(rows).length > KINDS.length, String(told(rows)));
+    ok(keysOf(rows).length > KINDS.length, String(keysOf(rows)));
     const left = forgotten(rows, () => true);
-    deepEqual(told(left.filter(({ kind }) => SAYING.has(kind))), []);
+    deepEqual(keysOf(left.filter(({ kind }) => SAYING.has(kind))), []);
     const later = KINDS.map((_, kind) => turnOf(1000 + kind, 'user', request(kind, 'please'), 100 + kind));
     const topics: unknown[] = [];
     for (const state of [rows, left]) {
@@ -114,7 +114,7 @@ describe('the state of groups forgets', () => {
 
   it('nothing of what began later', async () => {
     const rows = await history();
-    deepEqual(told(forgotten(rows, () => false)), told(rows));
+    deepEqual(keysOf(forgotten(rows, () => false)), keysOf(rows));
   });
 
   it('names of what nothing is left of', async () => {

@@ -58,7 +58,7 @@ function erase(records: readonly StreamRecord[], of: Erased): StreamRecord[] {
 }
 
 /** What of each session is there, message by message; '-' where one went. */
-function told(records: readonly StreamRecord[], instanceId = INSTANCE): string[] {
+function textsOf(records: readonly StreamRecord[], instanceId = INSTANCE): string[] {
   return records.flatMap(({ requests }) =>
     requests
       .filter((one) => one.instanceId === instanceId)
@@ -79,8 +79,8 @@ describe('redaction', () => {
     const positions = [positionOf(1, 2), positionOf(2, 0), positionOf(2, 1), positionOf(7, 0)];
     const of = { ...erased('MESSAGES', positions.join()), positions };
     const left = erase(records, of);
-    deepEqual(told(left), ['b0', 'a0', '-', 'a2', '-', 'a0', '-', 'a2']);
-    deepEqual(told(left, OTHER), ['d0']);
+    deepEqual(textsOf(left), ['b0', 'a0', '-', 'a2', '-', 'a0', '-', 'a2']);
+    deepEqual(textsOf(left, OTHER), ['d0']);
     equal(left[1]!.requests[0]!.erased, true);
     deepEqual(erase(left, of), left);
   });
@@ -97,10 +97,10 @@ describe('redaction', () => {
       record(request('a', [message('assistant', 'a2')]), request('c', [message('user', 'c0', 'bo')])),
       record(request('b', [message('tool', 'b4'), message('user', 'b5', 'bo'), message('assistant', 'b6')])),
     ];
-    equal(told(erase(records, erased('END_USER', PERSON))).join(' '), '- - b0 b1 - - - c0 - b5 b6');
-    equal(told(erase(records, erased('SESSION', 'b'))).join(' '), 'a0 a1 - - - - a2 c0 - - -');
+    equal(textsOf(erase(records, erased('END_USER', PERSON))).join(' '), '- - b0 b1 - - - c0 - b5 b6');
+    equal(textsOf(erase(records, erased('SESSION', 'b'))).join(' '), 'a0 a1 - - - - a2 c0 - - -');
     deepEqual(
-      told(erase(records, erased('INSTANCE', INSTANCE))),
+      textsOf(erase(records, erased('INSTANCE', INSTANCE))),
       Array.from({ length: 11 }, () => '-'),
     );
   });
@@ -133,7 +133,7 @@ describe('redaction', () => {
       record(request('b', [message('user', 'b1', 'bo')])),
       record(asked, request('b', [message('assistant', 'b2')])),
     ];
-    equal(told(erase(records, erased('END_USER', PERSON))).join(' '), '- b1 - b2');
+    equal(textsOf(erase(records, erased('END_USER', PERSON))).join(' '), '- b1 - b2');
   });
 
   it('takes what was sent along with messages that all go, and leaves it where one stays', () => {
@@ -156,7 +156,7 @@ describe('redaction', () => {
     const asked = request('b', [message('user', 'b0', PERSON)]);
     const first = erase([record(asked)], erased('END_USER', PERSON));
     const later = [...first, record(request('b', [message('user', 'b1', 'bo')])), record(asked)];
-    equal(told(erase(later, erased('END_USER', 'bo'))).join(' '), '- - -');
+    equal(textsOf(erase(later, erased('END_USER', 'bo'))).join(' '), '- - -');
   });
 
   it('takes a request that has the id of another, days later, for what it is', () => {
@@ -164,7 +164,10 @@ describe('redaction', () => {
     const messages = [message('user', 'b2', 'bo'), message('user', 'b3', PERSON)];
     const days = 3 * 86_400_000_000;
     const another = { ...asked, acceptedAt: asked.acceptedAt + days, messages };
-    equal(told(erase([record(asked), record(another)], erased('END_USER', PERSON))).join(' '), '- b1 b2 -');
+    equal(
+      textsOf(erase([record(asked), record(another)], erased('END_USER', PERSON))).join(' '),
+      '- b1 b2 -',
+    );
   });
 
   it('is the same as leaving out by hand', () => {
@@ -173,8 +176,8 @@ describe('redaction', () => {
       const records = randomHistory(seeded);
       const of = erased('END_USER', PERSON);
       const whole = erase(records, of);
-      deepEqual(told(whole), leftByHand(records));
-      deepEqual(told(whole, OTHER), told(records, OTHER));
+      deepEqual(textsOf(whole), leftByHand(records));
+      deepEqual(textsOf(whole, OTHER), textsOf(records, OTHER));
       deepEqual(erase(whole, of), whole);
     }
   });
@@ -212,19 +215,19 @@ function leftByHand(records: readonly StreamRecord[]): string[] {
   const own = records.flatMap(({ requests }) =>
     requests
       .filter(({ instanceId }) => instanceId === INSTANCE)
-      .flatMap(({ sessionId, messages }) => messages.map((said) => ({ sessionId, said }))),
+      .flatMap(({ sessionId, messages }) => messages.map((turn) => ({ sessionId, turn }))),
   );
   const gone = new Set<string>();
   for (const session of SESSIONS) {
-    const said = own.filter(({ sessionId }) => sessionId === session).map((one) => one.said);
-    const users = said.filter(({ role }) => roleOf(role) === 'user').map(({ userId }) => userId);
+    const ofSession = own.filter(({ sessionId }) => sessionId === session).map((one) => one.turn);
+    const users = ofSession.filter(({ role }) => roleOf(role) === 'user').map(({ userId }) => userId);
     if (!users.includes(PERSON)) continue;
     const isShared = users.some((user) => user !== undefined && user !== PERSON);
     let speaks = false;
-    for (const { role, userId, content } of said) {
+    for (const { role, userId, content } of ofSession) {
       if (roleOf(role) === 'user') speaks = userId === PERSON;
       if (!isShared || speaks) gone.add(content);
     }
   }
-  return own.map(({ said: { content } }) => (gone.has(content) ? '-' : content));
+  return own.map(({ turn: { content } }) => (gone.has(content) ? '-' : content));
 }

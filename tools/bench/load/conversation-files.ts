@@ -51,8 +51,8 @@ const WRITERS: Readonly<Record<Shape, Writer>> = {
     part: {
       messages: TURNS,
       of: (index) => {
-        const said = turns.map((turn) => ({ role: roleOf(turn), content: text(turn, index) }));
-        return `${JSON.stringify({ id: `c${index}`, turns: said })}\n`;
+        const spoken = turns.map((turn) => ({ role: roleOf(turn), content: text(turn, index) }));
+        return `${JSON.stringify({ id: `c${index}`, turns: spoken })}\n`;
       },
     },
   },

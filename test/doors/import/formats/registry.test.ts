@@ -22,20 +22,20 @@ const FIXTURES = join(import.meta.dirname, '../fixtures');
 let service: FakeService;
 let url: string;
 /** What the real service would refuse, or warn of. */
-let said: unknown[];
+let reported: unknown[];
 
 /** As the service itself reads them. */
 const parseBody = createBodyParser(() => Date.parse('2026-12-01') * 1000);
 
 beforeEach(async () => {
   service = new FakeService();
-  said = [];
+  reported = [];
   service.disturb = (body) => {
     try {
       const { header } = parseBody(body).warnings;
-      if (header !== null) said.push(header);
+      if (header !== null) reported.push(header);
     } catch (error) {
-      said.push(error);
+      reported.push(error);
     }
     return null;
   };
@@ -43,7 +43,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await service.close();
-  deepEqual(said, []);
+  deepEqual(reported, []);
 });
 
 async function planOf(name: string): Promise<FilePlan> {
@@ -265,23 +265,23 @@ describe('the formats', () => {
 
   it('counts history that every call repeats once, in order, with the times of its traces', async () => {
     await send([await planOf('langfuse.jsonl')]);
-    const saidBy = (id: string): (string | null)[][] => {
+    const turnsOf = (id: string): (string | null)[][] => {
       const session = [...service.sessions.values()].find(
         ({ metadata }) => (metadata as { id: string }).id === id,
       );
       return (session?.messages ?? []).map(({ role, content, userId }) => [role, content, userId ?? null]);
     };
-    deepEqual(saidBy('s1'), [
+    deepEqual(turnsOf('s1'), [
       ['user', 'Is the pass open?', 'ana'],
       ['assistant', 'Yes, since May.', null],
       ['user', 'And the hut?', 'ana'],
       ['assistant', 'From June on.', null],
     ]);
-    deepEqual(saidBy('s2'), [
+    deepEqual(turnsOf('s2'), [
       ['user', 'How far is the lake?', 'bo'],
       ['assistant', 'Four kilometres.', null],
     ]);
-    deepEqual(saidBy('s3'), [
+    deepEqual(turnsOf('s3'), [
       ['user', 'yes', 'cy'],
       ['assistant', 'Fine.', null],
       ['user', 'yes', 'cy'],
@@ -333,7 +333,7 @@ describe('the formats', () => {
     const text = async function* (value: unknown): AsyncGenerator<Buffer> {
       yield Buffer.from(JSON.stringify(value));
     };
-    const chat = (said: string): unknown => ({ conversations: [{ from: 'human', value: said }] });
+    const chat = (text: string): unknown => ({ conversations: [{ from: 'human', value: text }] });
     const idsOf = async (value: unknown): Promise<unknown[]> => {
       const plan = await planFile({ ...input, open: () => text(value) });
       ok('format' in plan);

@@ -142,7 +142,7 @@ describe('a message of Slack', () => {
       ],
       ['<!date^1392734382^{date}|Feb 18> 1 &lt; 2 &amp;amp; <open', 'Feb 18 1 < 2 &amp; <open'],
     ];
-    for (const [text, shown] of texts) equal(textOf({ text }), shown);
+    for (const [text, plainText] of texts) equal(textOf({ text }), plainText);
   });
 
   it('of a bot may be in blocks or attachments', () => {

@@ -3,14 +3,14 @@ import { describe, it } from 'node:test';
 import fastCheck from 'fast-check';
 import { conversationOfSpans, type Span } from '../../../../src/doors/import/formats/traces.ts';
 
-type Said = readonly [role: string, content: string];
+type HistoryTurn = readonly [role: string, content: string];
 
 /** What a conversation is when each message is looked for among all that is known, one by one. */
 function lookedThrough(
-  calls: readonly { readonly asked: readonly Said[]; readonly answer: string }[],
-): Said[] {
-  const turns: Said[] = [];
-  const addUnknown = (messages: readonly Said[], from: number): void => {
+  calls: readonly { readonly asked: readonly HistoryTurn[]; readonly answer: string }[],
+): HistoryTurn[] {
+  const turns: HistoryTurn[] = [];
+  const addUnknown = (messages: readonly HistoryTurn[], from: number): void => {
     let next = messages.length > 1 ? 0 : from;
     const known = turns.length;
     for (const [role, content] of messages) {
@@ -41,16 +41,16 @@ describe('a conversation of spans', () => {
     const call = fastCheck.record({ history, question: word, answer: word });
     fastCheck.assert(
       fastCheck.property(fastCheck.array(call, { maxLength: 6 }), (calls) => {
-        const asked = calls.map(({ history: said, question, answer }) => ({
-          asked: [...said, ['user', question] as const],
+        const asked = calls.map(({ history: earlier, question, answer }) => ({
+          asked: [...earlier, ['user', question] as const],
           answer,
         }));
-        const spans = asked.map(({ asked: said, answer }, index): Span => ({
+        const spans = asked.map(({ asked: earlier, answer }, index): Span => ({
           id: String(index),
           trace: String(index),
           isRoot: true,
           isCall: true,
-          input: { messages: said.map(([role, content]) => ({ role, content })) },
+          input: { messages: earlier.map(([role, content]) => ({ role, content })) },
           output: { role: 'assistant', content: answer },
         }));
         const reading = conversationOfSpans('id', 'source', spans);

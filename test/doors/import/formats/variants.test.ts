@@ -21,7 +21,8 @@ function leftOutOf(format: EntryFormat, value: unknown): unknown {
   return 'line' in reading ? Object.fromEntries(reading.omitted) : reading;
 }
 
-const said = (turns: readonly Turn[]): string[] => turns.map(({ role, content }) => `${role}: ${content}`);
+const turnLines = (turns: readonly Turn[]): string[] =>
+  turns.map(({ role, content }) => `${role}: ${content}`);
 
 describe('chats of OpenAI', () => {
   const completion = {
@@ -32,7 +33,7 @@ describe('chats of OpenAI', () => {
 
   it('have the time at which the model answered', () => {
     const turns = turnsOf(openai, { request, response: completion });
-    deepEqual(said(turns), ['user: Hi there', 'assistant: Hello!']);
+    deepEqual(turnLines(turns), ['user: Hi there', 'assistant: Hello!']);
     deepEqual([...new Set(turns.map(({ createdAt }) => createdAt))], ['2025-03-10T01:25:52.000Z']);
     const timed = { ...request.messages[0], created_at: '2025-01-01T00:00:00Z' };
     const [own] = turnsOf(openai, { request: { messages: [timed] }, response: completion });
@@ -47,7 +48,7 @@ describe('chats of OpenAI', () => {
     ];
     const input = [{ role: 'user', content: [{ type: 'input_text', text: 'A story' }] }];
     for (const asked of [input, 'A story'])
-      deepEqual(said(turnsOf(openai, { id: 'r', input: asked, output })), [
+      deepEqual(turnLines(turnsOf(openai, { id: 'r', input: asked, output })), [
         'user: A story',
         'assistant: Once.',
       ]);
@@ -102,10 +103,10 @@ describe('an export of Claude', () => {
 
   it('has the branch that was shown last', () => {
     const value = { chat_messages: branched };
-    deepEqual(said(turnsOf(claude, value)), ['human: one', 'assistant: again']);
+    deepEqual(turnLines(turnsOf(claude, value)), ['human: one', 'assistant: again']);
     deepEqual(leftOutOf(claude, value), { 'message of another branch': 1 });
     const chosen = { ...value, current_leaf_message_uuid: 'two' };
-    deepEqual(said(turnsOf(claude, chosen)), ['human: one', 'assistant: two']);
+    deepEqual(turnLines(turnsOf(claude, chosen)), ['human: one', 'assistant: two']);
   });
 
   it('has every message where they say nothing of branches, or go round in a circle', () => {
@@ -125,7 +126,7 @@ describe('ShareGPT', () => {
       rejected: { from: 'gpt', value: 'Bad' },
     };
     equal(sharegpt.recognise({ shape: 'json', name: 'x', values: [value] })?.confidence, 0.95);
-    deepEqual(said(turnsOf(sharegpt, value)), ['user: Hi', 'assistant: Good']);
+    deepEqual(turnLines(turnsOf(sharegpt, value)), ['user: Hi', 'assistant: Good']);
   });
 });
 
@@ -143,7 +144,7 @@ describe('Intercom', () => {
     ];
     const source = { body: '<p>Hi</p>', author: { type: 'user', id: '1' } };
     const value = { source, conversation_parts: { conversation_parts: parts } };
-    deepEqual(said(turnsOf(intercom, value)), ['user: Hi', 'assistant: I take over', 'assistant: Bye']);
+    deepEqual(turnLines(turnsOf(intercom, value)), ['user: Hi', 'assistant: I take over', 'assistant: Bye']);
   });
 });
 

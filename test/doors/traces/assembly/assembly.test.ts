@@ -28,7 +28,7 @@ describe('what the assembler sends on', () => {
     service.forget();
     service.send([call(2)]);
     await service.runOut();
-    const contents = [...(service.sessions().get('a chat') ?? [])].map((said) => Object(said).content);
+    const contents = [...(service.sessions().get('a chat') ?? [])].map((message) => Object(message).content);
     deepEqual(contents, ['question 1', 'answer 1', 'question 2', 'answer 2']);
   });
 
@@ -39,12 +39,12 @@ describe('what the assembler sends on', () => {
       service.send([call(number, { asked })]);
       await service.runOut();
     }
-    const contents = [...(service.sessions().get('a chat') ?? [])].map((said) => Object(said).content);
+    const contents = [...(service.sessions().get('a chat') ?? [])].map((message) => Object(message).content);
     deepEqual(contents, ['Where is my parcel?', 'answer 1', 'Where is my parcel?', 'answer 2']);
   });
 
   it('is in order where calls of a trace start in the same millisecond and repeat each other', async () => {
-    const said = ['Yes', 'Done.', 'Yes', 'Done.', 'Thanks', 'You are welcome.'].map((content, index) => ({
+    const messages = ['Yes', 'Done.', 'Yes', 'Done.', 'Thanks', 'You are welcome.'].map((content, index) => ({
       role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
       content,
     }));
@@ -52,22 +52,27 @@ describe('what the assembler sends on', () => {
       const service = new FakeService(null);
       const calls = [0, 2, 4].map((index) => {
         const at = 1e15 + late * (4 - index);
-        const asked = said.slice(0, index + 1);
+        const asked = messages.slice(0, index + 1);
         const times = { startedAt: at, endedAt: at + 200 };
-        return call(9 - index, { traceId: '1'.repeat(32), asked, answered: [said[index + 1]!], ...times });
+        return call(9 - index, {
+          traceId: '1'.repeat(32),
+          asked,
+          answered: [messages[index + 1]!],
+          ...times,
+        });
       });
       service.send(calls.toReversed());
       await service.runOut();
       const found = service.sessions().get('a chat') ?? [];
       deepEqual(
         found.map((message) => Object(message).content),
-        said.map(({ content }) => content),
+        messages.map(({ content }) => content),
       );
     }
   });
 
   it('is the same in whatever order calls come that are tried again, or repeat what nobody knows', async () => {
-    const said = (text: string): Observation['asked'] =>
+    const messages = (text: string): Observation['asked'] =>
       text
         .split(' ')
         .filter(Boolean)
@@ -102,7 +107,7 @@ describe('what the assembler sends on', () => {
     ];
     for (const [calls, counts] of cases) {
       const all = calls.map(([asked, answered], index) =>
-        call(index + 1, { asked: said(asked), answered: said(answered) }),
+        call(index + 1, { asked: messages(asked), answered: messages(answered) }),
       );
       for (const order of [all, all.toReversed()]) {
         const service = new FakeService(null);
@@ -159,7 +164,7 @@ describe('what the assembler sends on', () => {
     const few = { turns: 60, spans: 50, merged: { kept: 40, block: 10, page: 40 } };
     for (const dice of [null, new Dice(1)]) {
       const service = await sent(new FakeService(dice, { kept: few, crashShare: 0.01 }));
-      const counts = [...service.sessions().values()].map((said) => said.length);
+      const counts = [...service.sessions().values()].map((messages) => messages.length);
       equal(
         counts.reduce((sum, count) => sum + count, 0),
         3000,

@@ -48,13 +48,17 @@ export interface Style {
 export interface ExpectedConversation {
   /** Undefined: it has none, so each of its traces is a conversation. */
   readonly id: string | undefined;
-  readonly said: readonly (ObservedMessage & { readonly userId?: string; readonly trace: string })[];
+  readonly messages: readonly (ObservedMessage & { readonly userId?: string; readonly trace: string })[];
 }
 
 /** The conversations that come out: without an id, each trace is one. */
-export function conversationsIn({ id, said }: ExpectedConversation): (readonly object[])[] {
-  const conversations = id === undefined ? Map.groupBy(said, ({ trace }) => trace).values() : [said];
-  const withoutTrace = (message: ExpectedConversation['said'][number]): object =>
+export function conversationsIn({
+  id,
+  messages: expectedMessages,
+}: ExpectedConversation): (readonly object[])[] {
+  const conversations =
+    id === undefined ? Map.groupBy(expectedMessages, ({ trace }) => trace).values() : [expectedMessages];
+  const withoutTrace = (message: ExpectedConversation['messages'][number]): object =>
     Object.fromEntries(Object.entries(message).filter(([name]) => name !== 'trace'));
   return [...conversations].map((messages) => messages.map(withoutTrace));
 }
@@ -72,7 +76,7 @@ export function conversation(
   const { history, above, ids, tools, says } = style;
   const id = ids === 'none' ? undefined : `conversation ${name}`;
   const userId = dice.chance(0.5) ? `user ${name}` : undefined;
-  const said: (ObservedMessage & { readonly trace: string })[] = [];
+  const expectedMessages: (ObservedMessage & { readonly trace: string })[] = [];
   const observations: Observation[] = [];
   let now = 1_772_000_000 * SECOND + dice.roll(1000) * SECOND + dice.roll(1000);
   let spans = 0;
@@ -83,7 +87,7 @@ export function conversation(
     // same one, asked again later.
     const own = history === 'last' && tools > 0 ? ` ${turn}` : '';
     const question: ObservedMessage = { role: 'user', content: dice.pick(QUESTIONS) + own };
-    const all = said.map(({ role, content }): ObservedMessage => ({ role, content }));
+    const all = expectedMessages.map(({ role, content }): ObservedMessage => ({ role, content }));
     const before = history === 'last' ? [] : all.slice(history === 'full' ? 0 : -3);
     const top = hex(`${name} top ${turn}`, 16);
     const startedAt = now;
@@ -149,13 +153,13 @@ export function conversation(
       // What an agent says on the way is its inner work; the application keeps what it answered.
       if (isAgent) inside.splice(1, inside.length - 1, ...last);
     }
-    said.push(...inside.map((message, index) => ({ ...message, trace: traces[index] ?? '' })));
+    expectedMessages.push(...inside.map((message, index) => ({ ...message, trace: traces[index] ?? '' })));
     now += 1 + dice.roll(20 * SECOND);
   }
-  const expected = said.map((message) =>
+  const expected = expectedMessages.map((message) =>
     message.role === 'user' && userId !== undefined ? { ...message, userId } : message,
   );
-  return { expected: { id, said: expected }, observations };
+  return { expected: { id, messages: expected }, observations };
 }
 
 export const STYLES: readonly Style[] = (['full', 'window', 'last'] as const).flatMap((history) =>

@@ -184,8 +184,8 @@ export class FakeService {
       emit: async ({ name }, { seed, messages }) => {
         this.#mayCrash();
         const session = name.id ?? `trace ${name.trace}`;
-        const said = messages.map((message) => ({ ...message, at: undefined }));
-        if (!this.#requests.has(seed)) this.#requests.set(seed, { session, messages: said });
+        const untimed = messages.map((message) => ({ ...message, at: undefined }));
+        if (!this.#requests.has(seed)) this.#requests.set(seed, { session, messages: untimed });
         this.#mayCrash();
       },
       isKnownSession: async () => false,

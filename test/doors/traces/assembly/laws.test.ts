@@ -15,7 +15,7 @@ const RUNS = Number(process.env['TRACE_LAW_RUNS'] ?? 4);
 /** Sorted, so that only what was said counts, not when. */
 function multiset(conversations: readonly (readonly object[])[]): string[] {
   return conversations
-    .map((said) => JSON.stringify(said.map((message) => JSON.stringify(message)).toSorted()))
+    .map((messages) => JSON.stringify(messages.map((message) => JSON.stringify(message)).toSorted()))
     .toSorted();
 }
 
@@ -80,10 +80,10 @@ describe('conversations out of traces', () => {
         const service = new FakeService(null);
         service.send(observations.map((one) => ({ ...one, ...at })));
         await service.runOut();
-        const said = [...service.sessions().values()].flat().map((message) => Object(message).content);
+        const messages = [...service.sessions().values()].flat().map((message) => Object(message).content);
         deepEqual(
-          said,
-          expected.said.map(({ content }) => content),
+          messages,
+          expected.messages.map(({ content }) => content),
           `seed ${seed}: ${JSON.stringify(style)}`,
         );
       }

@@ -40,25 +40,25 @@ function span(parts: Partial<HashedSpan>): HashedSpan {
 }
 
 /** Turns of a conversation that count how often somebody looks at them. */
-function watched(said: readonly HashedMessage[], inferred: Turn['inferred'] = null) {
+function watched(messages: readonly HashedMessage[], inferred: Turn['inferred'] = null) {
   let looks = 0;
   class WatchedTurn implements Turn {
     at: number;
     trace = 'old';
     #inferred = inferred;
-    readonly #said: HashedMessage;
+    readonly #message: HashedMessage;
 
     constructor(one: HashedMessage, index: number) {
-      this.#said = one;
+      this.#message = one;
       this.at = START + index * SECOND;
     }
     get role(): Turn['role'] {
       looks += 1;
-      return this.#said.role;
+      return this.#message.role;
     }
     get hash(): string {
       looks += 1;
-      return this.#said.hash;
+      return this.#message.hash;
     }
     get inferred(): Turn['inferred'] {
       looks += 1;
@@ -68,7 +68,7 @@ function watched(said: readonly HashedMessage[], inferred: Turn['inferred'] = nu
       this.#inferred = value;
     }
   }
-  const turns: Turn[] = said.map((one, index) => new WatchedTurn(one, index));
+  const turns: Turn[] = messages.map((one, index) => new WatchedTurn(one, index));
   return { turns, looks: () => looks };
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readLogs, readTraces } from '../../../../src/doors/traces/otlp/read.ts';
-import { SAID } from '../../../support/model-server.ts';
+import { TEXTS } from '../../../support/model-server.ts';
 import { FakeService } from './fake-service.ts';
 
 const folder = join(import.meta.dirname, '../../../fixtures/otlp');
@@ -27,13 +27,13 @@ async function conversationsOf(names: readonly string[]): Promise<string[][]> {
 }
 
 const CHAT = [
-  `user anna ${SAID.broken}`,
-  `assistant ${SAID.sorry}`,
-  `user anna ${SAID.when}`,
-  `assistant ${SAID.friday}`,
+  `user anna ${TEXTS.broken}`,
+  `assistant ${TEXTS.sorry}`,
+  `user anna ${TEXTS.when}`,
+  `assistant ${TEXTS.friday}`,
 ];
 /** Of the interface for responses, which is asked without an id. */
-const RESPONSE = [`user ${SAID.broken}`, `assistant ${SAID.sorry}`];
+const RESPONSE = [`user ${TEXTS.broken}`, `assistant ${TEXTS.sorry}`];
 
 const EXPORTS: readonly (readonly [files: readonly string[], conversations: readonly string[][]])[] = [
   [

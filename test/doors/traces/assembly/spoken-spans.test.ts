@@ -46,13 +46,17 @@ describe('spans of a trace that count', () => {
       { role: 'user', content: question },
       { role: 'assistant', content: answer },
     ];
-    const said = [...exchange('Yes', 'Done.'), ...exchange('Yes', 'Done.'), ...exchange('And now?', 'Done.')];
+    const history = [
+      ...exchange('Yes', 'Done.'),
+      ...exchange('Yes', 'Done.'),
+      ...exchange('And now?', 'Done.'),
+    ];
     /** Calls whose ids and times are in the wrong order; `window`: messages that a call repeats, at most. */
     const calls = (window: number, late: number): Observation[] =>
       ['c', 'b', 'a'].map((id, index) => ({
         ...span(id, 'http', 'qa', 1_000_000 + late * (2 - index)),
-        asked: said.slice(Math.max(0, 2 * index - window), 2 * index + 1),
-        answered: said.slice(2 * index + 1, 2 * index + 2),
+        asked: history.slice(Math.max(0, 2 * index - window), 2 * index + 1),
+        answered: history.slice(2 * index + 1, 2 * index + 2),
       }));
     for (const spans of [calls(Infinity, 0), calls(Infinity, 400)])
       for (const order of [spans, spans.toReversed()]) deepEqual(chosen(...order), ['c', 'b', 'a']);
@@ -60,7 +64,7 @@ describe('spans of a trace that count', () => {
     deepEqual(times, [1_000_800, 1_000_801, 1_000_801]);
     deepEqual(chosen(...calls(Infinity, 1000)), ['a', 'b', 'c']);
     // A history that is cut shows the call before it.
-    said[2] = { role: 'user', content: 'When?' };
+    history[2] = { role: 'user', content: 'When?' };
     deepEqual(chosen(...calls(2, 0).toReversed()), ['c', 'b', 'a']);
   });
 

@@ -71,11 +71,13 @@ describe('whatever is waiting, for room and for turns', () => {
       await service.runOut();
       const sessions = service.sessions();
       for (const { expected } of made) {
-        const said = [...(sessions.get(expected.id ?? '') ?? [])].map((message) => JSON.stringify(message));
+        const sentMessages = [...(sessions.get(expected.id ?? '') ?? [])].map((message) =>
+          JSON.stringify(message),
+        );
         const wanted = conversationsIn(expected)
           .flat()
           .map((message) => JSON.stringify(message));
-        deepEqual(said.toSorted(), wanted.toSorted(), `seed ${seed}: ${expected.id}`);
+        deepEqual(sentMessages.toSorted(), wanted.toSorted(), `seed ${seed}: ${expected.id}`);
       }
       ok(service.wasDeferred, `seed ${seed}`);
     }

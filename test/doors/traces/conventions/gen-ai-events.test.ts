@@ -225,7 +225,7 @@ describe('log records', () => {
 
   // github.com/open-telemetry/opentelemetry-python-contrib: instrumentation of botocore (Bedrock) and of google-genai
   it('reads blocks without a type, and contents that hold their parts', () => {
-    const told = (...bodies: readonly AttributeValue[]): unknown => {
+    const messagesIn = (...bodies: readonly AttributeValue[]): unknown => {
       const names = ['gen_ai.user.message', 'gen_ai.choice'];
       const omitted = new OmissionCounts();
       const [found] = observationsOfEvents(
@@ -235,14 +235,14 @@ describe('log records', () => {
       return [found?.asked, found?.answered, found?.continues, Object.fromEntries(omitted.all)];
     };
     deepEqual(
-      told(
+      messagesIn(
         { content: [{ toolResult: { toolUseId: '1', content: [{ text: 'Friday' }] } }] },
         { index: 0, message: { role: 'assistant', content: [{ text: 'It comes on Friday.' }] } },
       ),
       [[], [assistant('It comes on Friday.')], true, { 'tool result': 1 }],
     );
     deepEqual(
-      told(
+      messagesIn(
         {
           content: {
             role: 'user',

@@ -12,8 +12,8 @@ const REQUEST = JSON.stringify({
 const ANSWER = JSON.stringify({
   choices: [{ index: 0, message: { role: 'assistant', content: 'On its way.' } }],
 });
-const said = { asked: [user('Where is my parcel?')], answered: [assistant('On its way.')] };
-const withSystem = { ...said, omitted: { 'system prompt': 1 } };
+const expected = { asked: [user('Where is my parcel?')], answered: [assistant('On its way.')] };
+const withSystem = { ...expected, omitted: { 'system prompt': 1 } };
 
 describe('gateways', () => {
   // developers.cloudflare.com/ai-gateway/observability/otel-integration
@@ -34,7 +34,7 @@ describe('gateways', () => {
         'gen_ai.prompt': JSON.stringify({ messages: [{ role: 'user', content: 'Where is my parcel?' }] }),
         'gen_ai.completion': JSON.stringify({ completion: 'On its way.', reasoning: null }),
       }),
-      { kind: 'chat', conversationId: 'order 17', userId: 'anna', ...said },
+      { kind: 'chat', conversationId: 'order 17', userId: 'anna', ...expected },
     );
   });
 
@@ -51,7 +51,7 @@ describe('gateways', () => {
         'gen_ai.output.messages':
           '[{"role": "assistant", "parts": [{"type": "text", "content": "On its way."}], "finish_reason": "stop"}]',
       }),
-      { kind: 'chat', userId: 'anna', ...said },
+      { kind: 'chat', userId: 'anna', ...expected },
     );
   });
 
@@ -64,7 +64,7 @@ describe('gateways', () => {
         'gen_ai.prompt': ['Be kind.', 'Where is my parcel?', ''],
         'gen_ai.completion': JSON.stringify(['On its way.', 'It is coming.']),
       }),
-      { kind: 'chat', ...said },
+      { kind: 'chat', ...expected },
     );
   });
 
@@ -124,7 +124,7 @@ describe('platforms', () => {
         'langfuse.trace.input': '{"question": "Where is my parcel?"}',
         'langfuse.trace.output': '"On its way."',
       }),
-      { kind: 'agent', ...said },
+      { kind: 'agent', ...expected },
     );
   });
 
@@ -137,7 +137,7 @@ describe('platforms', () => {
         'gen_ai.prompt': '{"input": {"messages": [{"type": "human", "content": "Where is my parcel?"}]}}',
         'gen_ai.completion': '{"output": "On its way."}',
       }),
-      { kind: 'agent', conversationId: 'order 17', ...said },
+      { kind: 'agent', conversationId: 'order 17', ...expected },
     );
     deepEqual(
       observed({ 'langsmith.span.kind': 'tool', 'gen_ai.prompt': '{"input": "lamp"}' }).kind,
@@ -174,7 +174,7 @@ describe('platforms', () => {
           content: { role: 'model', parts: [{ text: 'On its way.' }] },
         }),
       }),
-      { kind: 'chat', conversationId: 'order 17', ...said },
+      { kind: 'chat', conversationId: 'order 17', ...expected },
     );
   });
 

@@ -61,9 +61,9 @@ describe('readTraces', () => {
   });
 
   it('reads the newest messages of a call that has too many, and says how many are left out', () => {
-    const said = Array.from({ length: 10_003 }, (_, index) => ({ role: 'user', content: `${index}` }));
+    const messages = Array.from({ length: 10_003 }, (_, index) => ({ role: 'user', content: `${index}` }));
     const body = exportOf(
-      span({ 'gen_ai.operation.name': 'chat', 'gen_ai.input.messages': JSON.stringify(said) }),
+      span({ 'gen_ai.operation.name': 'chat', 'gen_ai.input.messages': JSON.stringify(messages) }),
     );
     const { observations, omitted } = readTraces(body, 'json');
     deepEqual(observations[0]?.asked.length, 10_000);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readLogs, readTraces, type ReadExport } from '../../../../src/doors/traces/otlp/read.ts';
 import { exportsOf, fixtureName, SDK_RUNS } from '../../../support/sdk-exports.ts';
-import { TOLD, toldOf } from '../../../support/told-observations.ts';
+import { EXPECTED_EXPORTS, numberedObservations } from '../../../support/expected-observations.ts';
 
 const folder = join(import.meta.dirname, '../../../fixtures/otlp');
 
@@ -16,22 +16,22 @@ function read(name: string, bytes: Uint8Array): object {
   );
   equal(tooMany, 0);
   const observations = found.observations.map((one) => {
-    const { mayAdd: _mayAdd, ...said } = one;
-    return said;
+    const { mayAdd: _mayAdd, ...observation } = one;
+    return observation;
   });
-  return { ...found, observations: toldOf(observations) };
+  return { ...found, observations: numberedObservations(observations) };
 }
 
 describe('exports of real SDKs', () => {
-  for (const name of Object.keys(TOLD)) {
+  for (const name of Object.keys(EXPECTED_EXPORTS)) {
     it(`reads what was recorded: ${name}`, () => {
-      deepEqual(read(name, readFileSync(join(folder, name))), TOLD[name]);
+      deepEqual(read(name, readFileSync(join(folder, name))), EXPECTED_EXPORTS[name]);
     });
   }
 
   it('expects something of every recorded export', () => {
     const recorded = readdirSync(folder).filter((name) => name !== 'README.md');
-    deepEqual(recorded.toSorted(), Object.keys(TOLD).toSorted());
+    deepEqual(recorded.toSorted(), Object.keys(EXPECTED_EXPORTS).toSorted());
   });
 
   for (const run of SDK_RUNS) {
@@ -42,7 +42,7 @@ describe('exports of real SDKs', () => {
         equal(one.isCompressed, true);
         equal(one.encoding, run.encoding);
         const name = fixtureName(run, one);
-        deepEqual(read(name, one.bytes), TOLD[name], name);
+        deepEqual(read(name, one.bytes), EXPECTED_EXPORTS[name], name);
       }
     });
   }

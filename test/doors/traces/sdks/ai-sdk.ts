@@ -14,7 +14,7 @@ import {
   jsonSchema,
   type ModelMessage,
 } from 'ai';
-import { SAID } from '../../../support/model-server.ts';
+import { TEXTS } from '../../../support/model-server.ts';
 
 const sdk = new NodeSDK({ serviceName: 'lamp-shop', autoDetectResources: false });
 sdk.start();
@@ -28,7 +28,7 @@ const shop = createOpenAICompatible({ name: 'shop', baseURL: process.env['MODEL_
 const recordsContent = process.env['RECORDS_CONTENT'] !== 'false';
 const common = {
   model: shop('small'),
-  instructions: SAID.system,
+  instructions: TEXTS.system,
   maxRetries: 0,
   runtimeContext: { sessionId: 'order 17', userId: 'anna' },
   telemetry: {
@@ -39,9 +39,9 @@ const common = {
   },
 };
 
-const messages: ModelMessage[] = [{ role: 'user', content: SAID.broken }];
+const messages: ModelMessage[] = [{ role: 'user', content: TEXTS.broken }];
 const first = await generateText({ ...common, messages });
-messages.push(...first.response.messages, { role: 'user', content: SAID.when });
+messages.push(...first.response.messages, { role: 'user', content: TEXTS.when });
 const second = streamText({
   ...common,
   messages,

@@ -6,7 +6,7 @@ import { trace } from '@opentelemetry/api';
 import { OpenAIInstrumentation } from '@opentelemetry/instrumentation-openai';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import * as openai from 'openai';
-import { SAID } from '../../../support/model-server.ts';
+import { TEXTS } from '../../../support/model-server.ts';
 
 /** It declares that it supports `openai` before version 7, and works with this one: it is applied by hand. */
 class Instrumentation extends OpenAIInstrumentation {
@@ -28,7 +28,7 @@ const client = new openai.OpenAI({ baseURL: process.env['MODEL_URL'], apiKey: 'n
 const tools = [
   { type: 'function' as const, function: { name: 'delivery_day', parameters: { type: 'object' } } },
 ];
-const messages: openai.OpenAI.ChatCompletionMessageParam[] = [{ role: 'system', content: SAID.system }];
+const messages: openai.OpenAI.ChatCompletionMessageParam[] = [{ role: 'system', content: TEXTS.system }];
 
 /** One request of a web application: one message of a person. */
 function turn(work: () => Promise<void>): Promise<void> {
@@ -40,18 +40,18 @@ function turn(work: () => Promise<void>): Promise<void> {
 }
 
 await turn(async () => {
-  messages.push({ role: 'user', content: SAID.broken });
+  messages.push({ role: 'user', content: TEXTS.broken });
   const { choices } = await client.chat.completions.create({ model: 'small', messages });
   if (choices[0] !== undefined) messages.push(choices[0].message);
 });
 await turn(async () => {
-  messages.push({ role: 'user', content: [{ type: 'text', text: SAID.when }] });
+  messages.push({ role: 'user', content: [{ type: 'text', text: TEXTS.when }] });
   const { choices } = await client.chat.completions.create({ model: 'small', messages, tools });
   if (choices[0] !== undefined) messages.push(choices[0].message);
   messages.push({ role: 'tool', tool_call_id: 'call_1', content: 'Friday' });
   const stream = await client.chat.completions.create({ model: 'small', messages, tools, stream: true });
   for await (const chunk of stream) void chunk;
 });
-await client.responses.create({ model: 'small', instructions: SAID.system, input: SAID.broken });
+await client.responses.create({ model: 'small', instructions: TEXTS.system, input: TEXTS.broken });
 await client.embeddings.create({ model: 'small', input: 'lamp' });
 await sdk.shutdown();

@@ -234,6 +234,6 @@ function isAllowed({ status, headers }: Pick<Answered, 'status' | 'headers'>): b
 }
 
 /** A word that no request had before. */
-export function unheard(): string {
+export function randomWord(): string {
   return randomBytes(6).toString('hex');
 }

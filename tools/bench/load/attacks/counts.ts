@@ -26,18 +26,18 @@ export async function untilQuiet(
   mostMs = MOST_MS,
 ): Promise<boolean> {
   const startedAt = performance.now();
-  let [movedAt, toldAt] = [startedAt, startedAt];
+  let [movedAt, reportedAt] = [startedAt, startedAt];
   let known = '';
   for (let quiet = 0; quiet < QUIET_LOOKS;) {
     const now = performance.now();
     if (now - movedAt > STANDSTILL_MS || now - startedAt > mostMs) return false;
     const metrics = await textOf(`${url}/metrics`);
     const waiting = WAITING.map((name) => valueOf(metrics ?? '', name));
-    const told = [...waiting, valueOf(metrics ?? '', COUNTED)].join();
-    if (told !== known) movedAt = now;
-    known = told;
-    if (now - toldAt > TELL_MS) {
-      toldAt = now;
+    const standing = [...waiting, valueOf(metrics ?? '', COUNTED)].join();
+    if (standing !== known) movedAt = now;
+    known = standing;
+    if (now - reportedAt > TELL_MS) {
+      reportedAt = now;
       const waits = WAITING.map((name, index) => `${name} ${waiting[index] ?? 'unknown'}`).join(', ');
       const done = DONE.map((name) => `${name} ${valueOf(metrics ?? '', name) ?? 'unknown'}`).join(', ');
       say(`after ${((now - startedAt) / 1000).toFixed(0)} s: ${waits}; ${done}`);

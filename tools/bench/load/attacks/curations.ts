@@ -1,5 +1,5 @@
 /** Attacks by what the scope `curate` may do. */
-import { flood, unheard, type Attack } from './attacker.ts';
+import { flood, randomWord, type Attack } from './attacker.ts';
 import { PROJECT, sessionsOf } from './reads.ts';
 import { newAlert, testPath } from './webhooks.ts';
 
@@ -20,8 +20,8 @@ const curations: Attack['prepare'] = async (attacker) => {
     flood(attacker, { perSecond: 1000, most: 2 * CONNECTIONS }, (number) => {
       const action =
         number % 3 === 0
-          ? { action: 'MOVE', newClusterName: unheard() }
-          : { action: 'RENAME', name: unheard() };
+          ? { action: 'MOVE', newClusterName: randomWord() }
+          : { action: 'RENAME', name: randomWord() };
       const body = JSON.stringify({ instanceId, topicId: topics[number % topics.length], ...action });
       return attacker.send(pool, { path: '/v1/curations/', body });
     });

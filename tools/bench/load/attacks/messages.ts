@@ -1,7 +1,7 @@
 /** Attacks by the number of messages. */
 import { gzipSync } from 'node:zlib';
 import type { ConnectionPool } from '../http-load.ts';
-import { flood, isRefusal, unheard, type Attack, type Attacker } from './attacker.ts';
+import { flood, isRefusal, randomWord, type Attack, type Attacker } from './attacker.ts';
 import type { Account } from './ledger.ts';
 
 const CONNECTIONS = 8;
@@ -17,7 +17,7 @@ const SMALL: Flood = { requests: 3, messages: 20 };
 
 /** Requests of one-word messages, each of a user whom nobody else is: they take little to send and much to count. */
 export function floodBodies({ requests, messages }: Flood, instanceId: string): Buffer[] {
-  const prefix = unheard();
+  const prefix = randomWord();
   return Array.from({ length: requests }, (_, request) => {
     const all = Array.from({ length: messages }, (__, index) => ({
       content: 'a',
@@ -106,13 +106,17 @@ export async function sendBatch(
   }
   let [stored, last] = [0, 0];
   for (const [index, text] of answer.body.trimEnd().split('\n').entries()) {
-    const told = JSON.parse(text) as Account & { readonly status: number; readonly position: number };
+    const answered = JSON.parse(text) as Account & { readonly status: number; readonly position: number };
     const line = lines[index] as Line;
-    if (told.status === 200) {
-      attacker.ledger.accepted({ instanceId: told.instanceId, key }, line.messages.length, told.position);
+    if (answered.status === 200) {
+      attacker.ledger.accepted(
+        { instanceId: answered.instanceId, key },
+        line.messages.length,
+        answered.position,
+      );
       stored += 1;
-      last = Math.max(last, told.position);
-    } else if (told.status >= 500) {
+      last = Math.max(last, answered.position);
+    } else if (answered.status >= 500) {
       isUnknown(line);
     }
   }
@@ -219,7 +223,9 @@ const sessionIds: Attack['prepare'] = async (attacker) => {
   const pool = attacker.pool(4);
   const { instanceId } = await attacker.newInstance(pool);
   const ids = attacker.sized(EXTERNAL_IDS, EXTERNAL_IDS, 10);
-  const body = JSON.stringify({ externalIds: Array.from({ length: ids }, (_, id) => `${unheard()}-${id}`) });
+  const body = JSON.stringify({
+    externalIds: Array.from({ length: ids }, (_, id) => `${randomWord()}-${id}`),
+  });
   const path = `/v1/instances/${instanceId}/session-ids/`;
   return async () => {
     const times = attacker.sized(40, 10, 2);

@@ -2,7 +2,7 @@
 import { randomFillSync } from 'node:crypto';
 import { constants, zstdCompressSync } from 'node:zlib';
 import { field, fixed64, spanIdOf, traceIdOf, varintAt } from '../../../../test/support/otlp.ts';
-import { isRefusal, unheard, type Attack, type Attacker } from './attacker.ts';
+import { isRefusal, randomWord, type Attack, type Attacker } from './attacker.ts';
 import type { ConnectionPool } from '../http-load.ts';
 import type { Account } from './ledger.ts';
 
@@ -29,14 +29,14 @@ interface Answers {
  * question and thousands of answers of one character: a few kilobytes become many megabytes.
  */
 export function answersExport({ spans, answers, areTraces = false }: Answers): Buffer {
-  const name = unheard();
+  const name = randomWord();
   const startedAt = BigInt(Date.now() - MINUTE_MS) * 1_000_000n;
-  const said = `[${Array.from({ length: answers }, () => '{"role":"assistant","content":"k"}').join(',')}]`;
+  const answersText = `[${Array.from({ length: answers }, () => '{"role":"assistant","content":"k"}').join(',')}]`;
   const attributes = Buffer.concat([
     attribute('gen_ai.operation.name', 'chat'),
     attribute('gen_ai.conversation.id', name),
     attribute('gen_ai.input.messages', '[{"role":"user","content":"k"}]'),
-    attribute('gen_ai.output.messages', said),
+    attribute('gen_ai.output.messages', answersText),
   ]);
   return exportOf(
     Array.from({ length: spans }, (_, span) =>

@@ -1,7 +1,7 @@
 import { ConnectionPool, paced, type Answered } from '../http-load.ts';
 import { sharedMs, SHARED_ORIGIN_MS } from '../clock.ts';
 import { exportRequest } from '../../../../test/support/otlp.ts';
-import { unheard } from './attacker.ts';
+import { randomWord } from './attacker.ts';
 import { Ledger, type LedgerEntry } from './ledger.ts';
 import { Visibility, type Fresh } from './visibility.ts';
 import { Webhooks } from './webhooks.ts';
@@ -177,8 +177,8 @@ export class Victim {
     const { conversations } = this.#options;
     const turns = conversations[number % conversations.length] ?? ['Where is my parcel?'];
     // As many as no two neighbours have: a total then tells which requests it counts.
-    const said = turns.slice(0, 1 + (number % 4));
-    const messages = said.map((content, index) =>
+    const newTurns = turns.slice(0, 1 + (number % 4));
+    const messages = newTurns.map((content, index) =>
       index % 2 === 0
         ? { role: 'user', userId: `v-${number % USERS}`, content }
         : { role: 'assistant', content },
@@ -200,7 +200,7 @@ export class Victim {
 
   /** A complete trace of one call. */
   async #trace(): Promise<void> {
-    const name = unheard();
+    const name = randomWord();
     const endedAt = Date.now();
     const { headers, body } = exportRequest([
       {

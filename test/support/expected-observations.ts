@@ -1,9 +1,9 @@
 import type { Observation } from '../../src/doors/traces/observation.ts';
-import { SAID } from './model-server.ts';
+import { TEXTS } from './model-server.ts';
 import { assistant, user } from './observed.ts';
 
 /** An observation without times, with small numbers for the ids of trace and span. */
-export interface Told extends Omit<
+export interface NumberedObservation extends Omit<
   Observation,
   'traceId' | 'spanId' | 'parentSpanId' | 'startedAt' | 'endedAt'
 > {
@@ -14,44 +14,44 @@ export interface Told extends Omit<
 }
 
 /** Traces and spans are numbered in the order of their first observation. */
-export function toldOf(observations: readonly Observation[]): Told[] {
+export function numberedObservations(observations: readonly Observation[]): NumberedObservation[] {
   const traces = new Map<string, number>();
   const spans = new Map<string, number>();
   for (const { traceId, spanId } of observations) {
     if (!traces.has(traceId)) traces.set(traceId, traces.size + 1);
     if (!spans.has(spanId)) spans.set(spanId, spans.size + 1);
   }
-  return observations.map(({ traceId, spanId, parentSpanId, startedAt, endedAt, ...said }) => ({
+  return observations.map(({ traceId, spanId, parentSpanId, startedAt, endedAt, ...rest }) => ({
     trace: traces.get(traceId) ?? 0,
     span: spans.get(spanId) ?? 0,
     ...(parentSpanId === undefined ? {} : { parent: spans.get(parentSpanId) ?? 0 }),
-    ...said,
+    ...rest,
     ...(startedAt > endedAt ? { isReversed: true } : {}),
   }));
 }
 
-const first = { asked: [user(SAID.broken)], answered: [assistant(SAID.sorry)], lacksContent: false };
-const asked = [...first.asked, ...first.answered, user(SAID.when)];
+const first = { asked: [user(TEXTS.broken)], answered: [assistant(TEXTS.sorry)], lacksContent: false };
+const asked = [...first.asked, ...first.answered, user(TEXTS.when)];
 /** The call that asks for a tool, and the one that has its result. */
 const callsTool = { asked, answered: [], lacksContent: false };
-const second = { asked, answered: [assistant(SAID.friday)], lacksContent: false };
+const second = { asked, answered: [assistant(TEXTS.friday)], lacksContent: false };
 const nothing = { asked: [], answered: [], lacksContent: false };
 const unrecorded = { asked: [], answered: [], lacksContent: true };
 const whose = { conversationId: 'order 17', userId: 'anna' };
 
-interface ToldExport {
-  readonly observations: readonly Told[];
+interface ExpectedExport {
+  readonly observations: readonly NumberedObservation[];
   readonly spans: number;
   readonly rejected: readonly never[];
   readonly omitted: Readonly<Record<string, number>>;
   readonly lacksContent: number;
 }
 
-const toldExport = (
-  observations: readonly Told[],
+const expectedExport = (
+  observations: readonly NumberedObservation[],
   omitted: Readonly<Record<string, number>> = {},
   spans = observations.length,
-): ToldExport => ({
+): ExpectedExport => ({
   observations,
   spans,
   rejected: [],
@@ -60,7 +60,7 @@ const toldExport = (
 });
 
 /** OpenTelemetry's instrumentation of `openai`: whether messages are recorded or not, they are not on spans. */
-const SPANS_WITHOUT_CONTENT = toldExport(
+const SPANS_WITHOUT_CONTENT = expectedExport(
   [
     { trace: 1, span: 1, parent: 6, kind: 'chat', ...unrecorded },
     { trace: 2, span: 2, parent: 7, kind: 'chat', ...unrecorded },
@@ -74,9 +74,9 @@ const SPANS_WITHOUT_CONTENT = toldExport(
 );
 
 /** What each file of test/fixtures/otlp says. */
-export const TOLD: Readonly<Record<string, ToldExport>> = {
+export const EXPECTED_EXPORTS: Readonly<Record<string, ExpectedExport>> = {
   // Messages are in log records, the ids on the span of the request.
-  'openai-opentelemetry.logs.pb': toldExport(
+  'openai-opentelemetry.logs.pb': expectedExport(
     [
       { trace: 1, span: 1, kind: 'event', ...first },
       { trace: 2, span: 2, kind: 'event', ...callsTool },
@@ -87,7 +87,7 @@ export const TOLD: Readonly<Record<string, ToldExport>> = {
     17,
   ),
   'openai-opentelemetry.traces.pb': SPANS_WITHOUT_CONTENT,
-  'openai-opentelemetry-without-content.logs.jsonl': toldExport(
+  'openai-opentelemetry-without-content.logs.jsonl': expectedExport(
     [
       { trace: 1, span: 1, kind: 'event', ...unrecorded },
       { trace: 2, span: 2, kind: 'event', ...unrecorded },
@@ -99,7 +99,7 @@ export const TOLD: Readonly<Record<string, ToldExport>> = {
   ),
   'openai-opentelemetry-without-content.traces.jsonl': SPANS_WITHOUT_CONTENT,
   // An agent with the same text as its call; a step between them carries the ids, too.
-  'ai-sdk.traces.jsonl': toldExport(
+  'ai-sdk.traces.jsonl': expectedExport(
     [
       { trace: 1, span: 1, parent: 2, kind: 'chat', ...first },
       { trace: 1, span: 2, parent: 3, kind: 'other', ...whose, ...nothing },
@@ -113,7 +113,7 @@ export const TOLD: Readonly<Record<string, ToldExport>> = {
     ],
     { 'system prompt': 5, 'tool call': 3, 'tool result': 3 },
   ),
-  'ai-sdk-without-content.traces.pb': toldExport([
+  'ai-sdk-without-content.traces.pb': expectedExport([
     { trace: 1, span: 1, parent: 2, kind: 'chat', ...unrecorded },
     { trace: 1, span: 2, parent: 3, kind: 'other', ...whose, ...nothing },
     { trace: 1, span: 3, kind: 'agent', ...whose, ...nothing },
@@ -124,7 +124,7 @@ export const TOLD: Readonly<Record<string, ToldExport>> = {
     { trace: 2, span: 8, parent: 9, kind: 'other', ...whose, ...nothing },
     { trace: 2, span: 9, kind: 'agent', ...whose, ...nothing },
   ]),
-  'ai-sdk-legacy.traces.pb': toldExport(
+  'ai-sdk-legacy.traces.pb': expectedExport(
     [
       { trace: 1, span: 1, parent: 2, kind: 'chat', ...whose, ...first },
       { trace: 1, span: 2, kind: 'agent', ...whose, ...first },
@@ -136,7 +136,7 @@ export const TOLD: Readonly<Record<string, ToldExport>> = {
     { 'system prompt': 5, 'tool call': 3, 'tool result': 2 },
   ),
   // Each call is a trace of its own; a call of a tool is made by the application.
-  'openai-openinference.traces.jsonl': toldExport(
+  'openai-openinference.traces.jsonl': expectedExport(
     [
       { trace: 1, span: 1, kind: 'chat', ...whose, ...first },
       { trace: 2, span: 2, kind: 'chat', ...whose, ...callsTool },
