@@ -25,10 +25,10 @@ describe('errors', () => {
     );
     for (const section of sections) {
       const code = section.split('\n', 1)[0];
-      const shown = [...section.matchAll(/"code": ?"([A-Z_]+)"/g)].map(([, name]) => name);
+      const documented = [...section.matchAll(/"code": ?"([A-Z_]+)"/g)].map(([, name]) => name);
       // No request is known that causes an internal error.
-      equal(shown.length > 0, code !== 'INTERNAL_ERROR');
-      for (const name of shown) equal(name, code);
+      equal(documented.length > 0, code !== 'INTERNAL_ERROR');
+      for (const name of documented) equal(name, code);
     }
   });
 

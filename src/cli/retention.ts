@@ -68,7 +68,7 @@ function setting({ project: name, instance }: Owner, retention: Retention | null
     if (name === undefined) await setOfInstance(opened, instance!.toLowerCase(), retention);
     else await setOfProject(opened, name.trim(), retention ?? KEPT_FOR_EVER);
     const { textDays, peopleDays, countDays } = retention ?? {};
-    const line = `texts: ${shown(textDays)}; names: ${shown(peopleDays)}; messages: ${shown(countDays)} (days)`;
+    const line = `texts: ${daysText(textDays)}; names: ${daysText(peopleDays)}; messages: ${daysText(countDays)} (days)`;
     process.stdout.write(`${retention === null ? 'No days of its own are set.' : line}\n`);
   });
 }
@@ -108,10 +108,10 @@ async function setOfProject(
   });
 }
 
-const shown = (days: number | null = null): string => (days === null ? 'for ever' : `${days}`);
+const daysText = (days: number | null = null): string => (days === null ? 'for ever' : `${days}`);
 
 function cellsOf({ textDays, peopleDays, countDays, keepAtLeastDays }: Retention): string[] {
-  return [textDays, peopleDays, countDays, keepAtLeastDays].map(shown);
+  return [textDays, peopleDays, countDays, keepAtLeastDays].map(daysText);
 }
 
 const actions = {

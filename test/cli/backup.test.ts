@@ -149,11 +149,11 @@ describe('backup and restore', () => {
     equal(readUnreadable(dataDir), 2, 'and web says so');
     ok(!readFileSync(join(backup, 'streams/KV_registry.entries')).includes(key.slice(8)));
 
-    const heard: number[] = [];
-    const told = { begin: ({ to }: { to: number }) => heard.push(to), end: () => undefined };
-    await checkBackup(backup, '/nowhere', { ...told, update: ({ done }) => heard.push(done) });
-    ok(heard.length > 5 && (heard[0] ?? 0) > 0);
-    equal(heard.at(-1), heard[0]);
+    const sizes: number[] = [];
+    const progress = { begin: ({ to }: { to: number }) => sizes.push(to), end: () => undefined };
+    await checkBackup(backup, '/nowhere', { ...progress, update: ({ done }) => sizes.push(done) });
+    ok(sizes.length > 5 && (sizes[0] ?? 0) > 0);
+    equal(sizes.at(-1), sizes[0]);
 
     // The rest comes to the restored service as a client's repeats would.
     const restoredDir = join(temporary.path, 'restored');
@@ -179,14 +179,14 @@ describe('backup and restore', () => {
       deepEqual([await retentions.projects(), await retentions.retained()], [[RETENTION], []]);
       deepEqual(await retentions.retentionOf(GIVEN_UP), null);
       deepEqual(await (await Rules.open(there)).list(alert.instanceId), [alert]);
-      const told = await (await Outbox.open(there)).of(alert.instanceId, alert.id);
+      const kept = await (await Outbox.open(there)).of(alert.instanceId, alert.id);
       const { records } = await (await AuditLog.open(there)).page('project', { limit: 9, before: null });
       deepEqual(
         records.map(({ action, target }) => [action, target]),
         [['EXPORT', 'TOPIC']],
       );
       deepEqual(
-        told.map(({ state }) => state),
+        kept.map(({ state }) => state),
         ['delivered'],
       );
       deepEqual(await extentOf(there, TRACES_STREAM), {

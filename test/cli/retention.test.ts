@@ -147,9 +147,9 @@ describe('what is kept for so long only', () => {
     deepEqual(numbersIn(now), numbersIn(before_));
     notDeepEqual(now, before_);
     for (const [number, age] of AGES.entries()) {
-      const said = world.filesWith(secretOf(number));
-      if (age > TEXT_DAYS) deepEqual(said, [], `texts of ${age} days`);
-      else ok(said.length > 0, `texts of ${age} days`);
+      const filesLeft = world.filesWith(secretOf(number));
+      if (age > TEXT_DAYS) deepEqual(filesLeft, [], `texts of ${age} days`);
+      else ok(filesLeft.length > 0, `texts of ${age} days`);
       const named = world.filesWith(personOf(number));
       if (age > PEOPLE_DAYS) deepEqual(named, [], `names of ${age} days`);
       else ok(named.length > 0, `names of ${age} days`);
@@ -207,9 +207,9 @@ describe('what is kept for so long only', () => {
     await untilDone(instanceId(8), () => command('unset', '--instance', instanceId(0)));
     deepEqual(world.filesWith(later), []);
     equal(await retentions.retentionOf(instanceId(0)), null);
-    const shown = await command('show');
-    match(shown, /^project test +100 +for ever +for ever +for ever$/m);
-    match(shown, new RegExp(`^${instanceId(8)} +\\d{4}-`, 'm'));
+    const listing = await command('show');
+    match(listing, /^project test +100 +for ever +for ever +for ever$/m);
+    match(listing, new RegExp(`^${instanceId(8)} +\\d{4}-`, 'm'));
     const refused = world.run('cli/retention.ts', ['set', '--project', 'none', '--text-days', '9']);
     equal(await refused.ended, 1);
     match(refused.output(), /There is no project none\./);

@@ -288,8 +288,8 @@ describe('steering', () => {
 describe('docs/client.md', () => {
   it('shows what works', async () => {
     const page = await readFile(join(ROOT, 'docs/client.md'), 'utf8');
-    const shown = [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = '']) => code);
-    const pick = (text: string): string => shown.find((code) => code.includes(text)) ?? '';
+    const codeBlocks = [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = '']) => code);
+    const pick = (text: string): string => codeBlocks.find((code) => code.includes(text)) ?? '';
     const instanceId = await service.newInstance(project);
     const program = [pick("chat.user('Where"), pick('waitFor: position'), pick("groupBy: 'TOPIC'")].join(
       '\n',

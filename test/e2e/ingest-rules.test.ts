@@ -649,7 +649,7 @@ const RULES: readonly (readonly [rule: string, check: () => Promise<void>])[] = 
       ['1700-01-01T00:00:00.000001Z', '1700-01-01T00:00:00.000001Z'],
     ] as const
   ).map(
-    ([given, shown]) =>
+    ([given, printed]) =>
       [
         `createdAt ${given} is that instant`,
         async () => {
@@ -658,7 +658,7 @@ const RULES: readonly (readonly [rule: string, check: () => Promise<void>])[] = 
             { instanceId, groupBy: 'SESSION', fields: 'lastActiveAt' },
             position,
           );
-          equal(row?.fields.lastActiveAt, shown);
+          equal(row?.fields.lastActiveAt, printed);
         },
       ] as const,
   ),

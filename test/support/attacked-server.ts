@@ -71,7 +71,7 @@ export class AttackedServer {
     send(response, instead === null ? usual : { ...instead, text: '{}' });
   }
 
-  #usual({ method, path, key, body }: Received): Said {
+  #usual({ method, path, key, body }: Received): Answered {
     const [route = ''] = path.split('?');
     if (key?.startsWith('ut_') === true) return { status: 401, text: '{}' };
     if (body.length > MOST_BYTES) return { status: 413, text: '{}' };
@@ -117,13 +117,13 @@ export class AttackedServer {
 /** What is larger is refused unread. */
 const MOST_BYTES = 500_000;
 
-interface Said {
+interface Answered {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly text: string;
 }
 
-function send(response: ServerResponse, { status, headers = {}, text }: Said): void {
+function send(response: ServerResponse, { status, headers = {}, text }: Answered): void {
   response.writeHead(status, { 'content-length': String(Buffer.byteLength(text)), ...headers }).end(text);
 }
 

@@ -144,8 +144,8 @@ async function measure({ messages, instances, facts, throttle, data }: Options):
       return [measured, seconds, output];
     };
     const [full, fullSeconds] = await rebuild([]);
-    const [, factsSeconds, said] = await rebuild(['--source', 'facts']);
-    const [, refold = ''] = /made from the facts .*\(([\d,]+) messages\/s\)/.exec(said) ?? [];
+    const [, factsSeconds, refoldOutput] = await rebuild(['--source', 'facts']);
+    const [, refold = ''] = /made from the facts .*\(([\d,]+) messages\/s\)/.exec(refoldOutput) ?? [];
     const [throttled, throttledSeconds] = await rebuild(['--throttle', throttle]);
     return {
       messages,

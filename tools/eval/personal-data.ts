@@ -26,10 +26,10 @@ export interface PersonalFaults {
 }
 
 /** Part by part: a part that also stands elsewhere in what may be shown counts as leaked. */
-export function faultsOf({ text, personal, keep }: PersonalText, shown = redact(text)): PersonalFaults {
+export function faultsOf({ text, personal, keep }: PersonalText, redacted = redact(text)): PersonalFaults {
   return {
-    leaked: personal.filter((part) => shown.includes(part)),
-    lost: keep.filter((part) => !shown.includes(part)),
+    leaked: personal.filter((part) => redacted.includes(part)),
+    lost: keep.filter((part) => !redacted.includes(part)),
   };
 }
 

@@ -84,7 +84,7 @@ interface Asked {
   readonly text: string;
   /** Earlier requests of the conversation that were answered. */
   readonly earlier: readonly string[];
-  readonly said: boolean;
+  readonly hasSignal: boolean;
   readonly same: boolean;
 }
 
@@ -102,7 +102,7 @@ async function asPairs(pipeline: Pipeline, pairs: readonly Pair[]): Promise<Aske
   return pairs.map(({ a, b, same }, index) => ({
     text: b,
     earlier: [a],
-    said: repeated[3 * index + 2]!,
+    hasSignal: repeated[3 * index + 2]!,
     same,
   }));
 }
@@ -129,7 +129,7 @@ async function asFollowUps(
           asked.push({
             text: request,
             earlier: requests.slice(0, answered),
-            said: repeated[at]!,
+            hasSignal: repeated[at]!,
             same: false,
           });
         requests.push(request);
@@ -197,7 +197,7 @@ export const evaluation: Evaluation = {
         rows: [
           binaryRow(
             'assign',
-            scored(({ said }) => (said ? 1 : 0), 1),
+            scored(({ hasSignal }) => (hasSignal ? 1 : 0), 1),
           ),
           binaryRow('half the content words shared', scored(overlap, 0.5)),
           binaryRow('any content word shared', scored(overlap, Number.EPSILON)),

@@ -68,10 +68,10 @@ export function isAccepted(title: string | null, accepted: readonly string[]): b
 
 /** Whether a title holds an accepted one or is a piece of one. */
 export function isPieceOf(title: string | null, accepted: readonly string[]): boolean {
-  const shown = pieces(title ?? '').join(' ');
+  const titleWords = pieces(title ?? '').join(' ');
   return accepted.some((one) => {
     const wanted = pieces(one).join(' ');
-    return shown !== '' && (wanted.includes(shown) || shown.includes(wanted));
+    return titleWords !== '' && (wanted.includes(titleWords) || titleWords.includes(wanted));
   });
 }
 

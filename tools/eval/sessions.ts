@@ -76,13 +76,13 @@ async function titles(options: EvalOptions, pipeline: Pipeline): Promise<EvalTab
     const conversations = all.filter((conversation) => firstLabel(conversation) !== null);
     const labels = conversations.map((conversation) => firstLabel(conversation)!);
     const { sessions } = await pipeline.assign(conversations);
-    const said = conversations.map(userTexts);
+    const userTurns = conversations.map(userTexts);
     const methods: readonly (readonly [string, readonly string[]])[] = [
       ['title', conversations.map(({ id }) => sessions.get(id)?.title ?? '')],
-      [`first ${TITLE_LENGTH} characters`, said.map(([first = '']) => first.slice(0, TITLE_LENGTH))],
+      [`first ${TITLE_LENGTH} characters`, userTurns.map(([first = '']) => first.slice(0, TITLE_LENGTH))],
       [
         `longest user turn, first ${TITLE_LENGTH} characters`,
-        said.map((texts) => longest(texts).slice(0, TITLE_LENGTH)),
+        userTurns.map((texts) => longest(texts).slice(0, TITLE_LENGTH)),
       ],
     ];
     for (const [method, texts] of methods) {
@@ -203,11 +203,14 @@ async function languages(options: EvalOptions, pipeline: Pipeline): Promise<Eval
       ['the most common', () => common],
     ];
     for (const [method, tell] of methods) {
-      const told = conversations.map((conversation) => ({ told: tell(conversation), ...conversation }));
-      const right = told.filter((one) => one.told === one.language).length;
-      const said = told.filter((one) => one.told !== null).length;
+      const verdicts = conversations.map((conversation) => ({
+        detected: tell(conversation),
+        ...conversation,
+      }));
+      const right = verdicts.filter((one) => one.detected === one.language).length;
+      const detected = verdicts.filter((one) => one.detected !== null).length;
       const of = conversations.length;
-      rows.push([name, method, right / of, said === 0 ? 0 : right / said, said / of, of]);
+      rows.push([name, method, right / of, detected === 0 ? 0 : right / detected, detected / of, of]);
     }
   }
   return {

@@ -125,21 +125,21 @@ async function conversationRow(pipeline: Pipeline, part: GoldPart): Promise<Row>
   const opposite = turns.filter(
     (turn) => turn.found !== null && turn.type !== null && turn.found !== turn.type,
   );
-  const said = turns.filter(({ isRepeat }) => isRepeat);
+  const repeatTurns = turns.filter(({ isRepeat }) => isRepeat);
   const repeats = turns.filter((turn) => turn.repeats !== undefined);
   const outcomes = gold.map(({ outcome }, place) => ({
     wanted: outcome,
-    told: assigned.sessions.get(`${part}-${place}`)?.outcome ?? null,
+    found: assigned.sessions.get(`${part}-${place}`)?.outcome ?? null,
   }));
-  const solved = outcomes.filter(({ told }) => told === 'solved');
+  const solved = outcomes.filter(({ found }) => found === 'solved');
   return [
     part,
     shareOf(turns.map((turn) => turn.found === turn.type)),
     opposite.length,
     turns.length,
-    shareOf(said.map((turn) => turn.repeats !== undefined)),
+    shareOf(repeatTurns.map((turn) => turn.repeats !== undefined)),
     shareOf(repeats.map(({ isRepeat }) => isRepeat)),
-    shareOf(outcomes.map(({ wanted, told }) => wanted === told)),
+    shareOf(outcomes.map(({ wanted, found }) => wanted === found)),
     shareOf(solved.map(({ wanted }) => wanted === 'solved')),
     gold.length,
   ];
