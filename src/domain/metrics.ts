@@ -133,6 +133,11 @@ export function metricOf(row: Counts, metric: Metric): number | string | null {
   return value === undefined ? number(row, metric) : value(row);
 }
 
+/** Returns the value where there are no messages: null if the metric's schema allows it, else 0. */
+export function metricOfNothing(metric: Metric): 0 | null {
+  return DECLARATIONS[metric].schema.safeParse(null).success ? null : 0;
+}
+
 /** Returns the sort value of a row, in the order of `sqlOf`; NaN stands for null. */
 export function sortValueOf(row: Counts, field: SortField): number {
   if (field === 'createdAt') return number(row, 'first_at');

@@ -6,6 +6,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { dimensionFieldsOf, GROUPINGS } from '../../src/domain/groupings.ts';
+import { metricsSchema } from '../../src/domain/metrics.ts';
 import {
   WHY_PATHS,
   whyResponseSchema,
@@ -79,6 +80,16 @@ function rowsOf(path: WhyPath, parameters: Parameters = {}): Promise<Row[]> {
   return client.rows({ instanceId: shop.instanceId, groupBy, fields, ...members, ...parameters });
 }
 
+/** The metrics of an entity without messages in the range: null where the metric may be null, else 0. */
+function nothingOf(path: WhyPath): Row['fields'] {
+  return Object.fromEntries(
+    GROUPINGS[WHY_PATHS[path]].metrics.map((metric) => [
+      metric,
+      metricsSchema.shape[metric].safeParse(null).success ? null : 0,
+    ]),
+  );
+}
+
 async function topicOf(text: string): Promise<string> {
   const { messages } = await client.session(shop.sessions[text === PASSWORD[0] ? 3 : 0] ?? '', {
     instanceId: shop.instanceId,
@@ -114,8 +125,7 @@ describe('what is behind an entity', () => {
           deepEqual(found[name as 'topic'], entity);
           equal(found.heir, null);
           const row = rows.find((other) => other.dimensions[name as 'topic']?.id === entity?.id);
-          if (row === undefined) equal(found.fields.messages, 0);
-          else deepEqual(found.fields, row.fields);
+          deepEqual(found.fields, row?.fields ?? nothingOf(path));
           deepEqual(
             found.trend,
             buckets
@@ -139,6 +149,16 @@ describe('what is behind an entity', () => {
       }
     }
     ok(seen >= 4 * asked.length, String(seen));
+  });
+
+  it('are null where nothing is measured and 0 where nothing is counted, in a range without messages', async () => {
+    const empty = { 'dateRange.start': '2025-01-01', 'dateRange.end': '2025-01-02' };
+    for (const path of Object.keys(WHY_PATHS) as WhyPath[]) {
+      const [row] = await rowsOf(path);
+      const id = row?.dimensions[GROUPINGS[WHY_PATHS[path]].name as 'topic']?.id;
+      const { fields, trend } = await why(path, id ?? '', empty);
+      deepEqual([fields, trend], [nothingOf(path), []], path);
+    }
   });
 
   it('is what occurs in the messages of a topic, beside the average of the instance', async () => {

@@ -4,7 +4,7 @@
  * Test: test/e2e/overview-rules.test.ts.
  */
 import { KINDS } from '../../domain/kinds.ts';
-import { metricOf } from '../../domain/metrics.ts';
+import { metricOf, metricOfNothing } from '../../domain/metrics.ts';
 import { formatInstant, type Granularity } from '../../domain/time.ts';
 import type { Row } from '../../store/duckdb.ts';
 import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
@@ -126,9 +126,6 @@ group by grouping sets ((language), (outcome)) order by sessions desc, language 
 function fieldsOf(row: Row): Fields {
   const isEmpty = row['messages'] === 0;
   return Object.fromEntries(
-    OVERVIEW_METRICS.map((metric) => {
-      if (isEmpty) return [metric, metric === 'netSat' ? null : 0];
-      return [metric, metricOf(row, metric)];
-    }),
+    OVERVIEW_METRICS.map((metric) => [metric, isEmpty ? metricOfNothing(metric) : metricOf(row, metric)]),
   );
 }

@@ -6,7 +6,7 @@
  */
 import { dimensionFieldsOf, GROUPINGS } from '../../domain/groupings.ts';
 import { KINDS } from '../../domain/kinds.ts';
-import type { Metric } from '../../domain/metrics.ts';
+import { metricOfNothing, type Metric } from '../../domain/metrics.ts';
 import { roleOf, type RecordedMessage } from '../../domain/records.ts';
 import { formatInstant } from '../../domain/time.ts';
 import { AppError } from '../../errors.ts';
@@ -238,7 +238,7 @@ function queryOf(parameters: WhyParameters, groupBy: WhyGroupBy, id: string): Qu
 
 /** Metrics of an entity without messages in the range. */
 function nothing(metrics: readonly Metric[]): WhyResponse['fields'] {
-  return Object.fromEntries(metrics.map((metric) => [metric, metric === 'netSat' ? null : 0]));
+  return Object.fromEntries(metrics.map((metric) => [metric, metricOfNothing(metric)]));
 }
 
 function ratio(part: number, whole: number): number {
