@@ -20,6 +20,8 @@ interface MetricDeclaration {
   readonly value?: (row: Counts) => number | string | null;
   /** Parameters `min…` and `max…` bound it. */
   readonly bounded?: true;
+  /** A quotient of counts: its change in percent tells nothing. */
+  readonly ratio?: true;
 }
 
 const count = z.int().min(0);
@@ -44,6 +46,7 @@ const DECLARED = {
     schema: z.number().min(0).describe('messages / sessions.'),
     sql: 'messages / sessions',
     value: (row) => number(row, 'messages') / number(row, 'sessions'),
+    ratio: true,
   },
   sat: {
     schema: count.describe('SAT signals on messages of the group. A message may have several; each counts.'),
@@ -63,6 +66,7 @@ const DECLARED = {
       ),
     sql: '(sat - dsat) / messages',
     value: (row) => ((number(row, 'sat') - number(row, 'dsat')) * 100) / number(row, 'messages'),
+    ratio: true,
   },
   duration: {
     schema: z
@@ -118,6 +122,10 @@ export const METRICS = Object.keys(DECLARED) as readonly Metric[];
 export const BOUNDED_METRICS = METRICS.filter(
   (metric): metric is BoundedMetric => DECLARATIONS[metric].bounded === true,
 );
+
+export function isRatio(metric: Metric): boolean {
+  return DECLARATIONS[metric].ratio === true;
+}
 
 /** Metrics, and the other sort fields. */
 export const SORT_FIELDS = [...METRICS, 'createdAt'] as const;

@@ -10,6 +10,7 @@ import {
 import { Client as McpClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { KINDS } from '../../src/doors/mcp/kinds.ts';
 import { Client } from '../support/client.ts';
 import {
   assistant,
@@ -171,7 +172,7 @@ describe('the tools for language models', () => {
     const rows = await api.rows({
       instanceId,
       groupBy: 'TOPIC',
-      fields: 'sessions,users,messages,waitSeconds,sat,dsat,netSat',
+      fields: KINDS.topics.metrics.join(','),
       'dateRange.start': '2025-03-01',
       'dateRange.end': '2025-04-01',
       'sort.field': 'sessions',

@@ -4,8 +4,11 @@
  * Test: test/doors/mcp/tools.test.ts.
  */
 import { GROUPINGS, type DeclaredGroupings, type GroupBy } from '../../domain/groupings.ts';
-import type { Metric } from '../../domain/metrics.ts';
+import { isRatio, type Metric } from '../../domain/metrics.ts';
 import { WHY_PATHS, type WhyPath } from '../../query/why/why-schema.ts';
+
+/** Orders of the tool `topics`. */
+export const SORTS = ['sessions', 'messages', 'users', 'sat', 'dsat', 'netSat', 'growth'] as const;
 
 export interface Kind {
   readonly groupBy: GroupBy;
@@ -26,8 +29,8 @@ function kind<G extends Exclude<GroupBy, 'SESSION'>>(groupBy: G, word: string, d
     groupBy,
     dimension: name as Kind['dimension'],
     word,
-    // The average adds nothing to its two parts.
-    metrics: metrics.filter((metric) => metric !== 'avgMessagesPerSession'),
+    // A ratio adds nothing to its parts, except where rows are sorted by it.
+    metrics: metrics.filter((metric) => !isRatio(metric) || SORTS.some((sort) => sort === metric)),
     dimensionFields,
     why: why ?? null,
   };

@@ -3,6 +3,8 @@
  *
  * Test: test/doors/mcp/numbers.test.ts.
  */
+import { isRatio, type Metric } from '../../domain/metrics.ts';
+
 /** Formats a number with at most one decimal; `-` without a value. */
 export function number(value: unknown): string {
   if (typeof value !== 'number') return typeof value === 'string' ? value : '-';
@@ -20,6 +22,15 @@ export function change(now: number, before: number): string {
   if (before === 0) return '';
   const part = Math.round(((now - before) / before) * 100);
   return `${part > 0 ? '+' : part === 0 ? '±' : ''}${part}%`;
+}
+
+/**
+ * Formats the value of the period before and the change since then: `10, +20%`. A ratio has no change, nor has a value
+ * that is missing.
+ */
+export function beforeOf(metric: Metric, now: number | null, before: number | null): string {
+  const moved = isRatio(metric) || now === null || before === null ? '' : change(now, before);
+  return moved === '' ? number(before) : `${number(before)}, ${moved}`;
 }
 
 /** Formats a count with its noun: `1 session`, `2 sessions`. */

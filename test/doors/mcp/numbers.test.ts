@@ -1,6 +1,6 @@
 import { deepEqual } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { change, counted, number, percent } from '../../../src/doors/mcp/numbers.ts';
+import { beforeOf, change, counted, number, percent } from '../../../src/doors/mcp/numbers.ts';
 
 describe('numbers of an answer', () => {
   it('have at most one place, and a dash where there is none', () => {
@@ -20,6 +20,20 @@ describe('numbers of an answer', () => {
     deepEqual(
       [change(12, 10), change(9, 10), change(10, 10), change(0, 10), change(5, 0)],
       ['+20%', '-10%', '±0%', '-100%', ''],
+    );
+  });
+
+  it('stand beside those of the period before, without a change of ratios and of what is missing', () => {
+    deepEqual(
+      [
+        beforeOf('sessions', 12, 10),
+        beforeOf('waitSeconds', 9, 10),
+        beforeOf('waitSeconds', null, 10),
+        beforeOf('waitSeconds', 9, null),
+        beforeOf('netSat', 12, 10),
+        beforeOf('avgMessagesPerSession', 2, 4),
+      ],
+      ['10, +20%', '10, -10%', '10', '-', '10', '4'],
     );
   });
 

@@ -10,7 +10,7 @@ import { beforeSchema, beforeText, readBefore } from '../before.ts';
 import { cell, joined, section } from '../data-text.ts';
 import { entityOf, findInstance, typeOf } from '../find.ts';
 import { KINDS, type KindName } from '../kinds.ts';
-import { change, number } from '../numbers.ts';
+import { beforeOf, number } from '../numbers.ts';
 import { periodBefore, periodText, rangeParameters, readPeriod, type Period } from '../period.ts';
 import type { Reading } from '../reading.ts';
 import { languageSection, MOST_BUCKETS, trendSection } from '../sections.ts';
@@ -86,8 +86,7 @@ export const overview = tool({
   page({ now, before, ...answer }) {
     const lines = OVERVIEW_METRICS.map((metric) => {
       const unit = metric === 'netSat' ? ' (percent: (sat - dsat) / messages)' : '';
-      const was =
-        before === null ? '' : ` (before: ${number(before[metric])}${changeOf(now, before, metric)})`;
+      const was = before === null ? '' : ` (before: ${beforeOf(metric, now[metric], before[metric])})`;
       return `${metric}: ${number(now[metric])}${was}${unit}`;
     });
     return {
@@ -119,12 +118,6 @@ export const overview = tool({
 
 type Values = z.output<typeof values>;
 type Top = z.output<typeof top>;
-
-function changeOf(now: Values, before: Values, metric: (typeof OVERVIEW_METRICS)[number]): string {
-  if (metric === 'netSat' || metric === 'avgMessagesPerSession') return '';
-  const moved = change(now[metric] ?? 0, before[metric] ?? 0);
-  return moved === '' ? '' : `, ${moved}`;
-}
 
 function rowsOf(found: Top, withType = false): (string | number)[][] {
   return found.map(({ id, name, type, sessions, dsat }) => [

@@ -10,7 +10,7 @@ import type { QueryResponse } from '../../../query/response-schema.ts';
 import { beforeSchema, beforeText, readBefore } from '../before.ts';
 import { cell, table } from '../data-text.ts';
 import { best, entityOf, findInstance, LARGEST_PAGE, typeOf } from '../find.ts';
-import { KIND_NAMES, KINDS, type KindName } from '../kinds.ts';
+import { KIND_NAMES, KINDS, SORTS, type KindName } from '../kinds.ts';
 import { number } from '../numbers.ts';
 import { periodBefore, periodText, rangeParameters, readPeriod, type Period } from '../period.ts';
 import type { QueryString, Reading } from '../reading.ts';
@@ -28,7 +28,6 @@ import {
   tool,
 } from '../tool.ts';
 
-const SORTS = ['sessions', 'messages', 'users', 'sat', 'dsat', 'netSat', 'growth'] as const;
 type Sort = (typeof SORTS)[number];
 
 /** Metrics of any kind. */

@@ -4,12 +4,13 @@
  * Test: test/doors/mcp/tools.test.ts.
  */
 import { z } from 'zod';
+import type { Metric } from '../../../domain/metrics.ts';
 import type { WhyResponse } from '../../../query/why/why-schema.ts';
 import { beforeSchema, beforeText, readBefore } from '../before.ts';
 import { cell, joined, section } from '../data-text.ts';
 import { findEntities, findInstance, type Found } from '../find.ts';
 import { KINDS, WHY_KINDS } from '../kinds.ts';
-import { change, number, percent } from '../numbers.ts';
+import { beforeOf, number, percent } from '../numbers.ts';
 import { periodBefore, periodText, rangeParameters, readPeriod, type Period } from '../period.ts';
 import { languageSection, MOST_BUCKETS, trendSection } from '../sections.ts';
 import { freshness, instance, named, period, source, text, tool } from '../tool.ts';
@@ -209,8 +210,7 @@ function headOf({ about, kind, period: during, beforePeriod, lastProcessedAt, ..
   const lines = Object.entries(answer.now).map(([name, value]) => {
     const was = answer.before?.[name];
     if (was === undefined) return `${name}: ${number(value)}`;
-    const moved = name === 'netSat' || name.startsWith('avg') ? '' : change(value ?? 0, was ?? 0);
-    return `${name}: ${number(value)} (before: ${[number(was), moved].filter((part) => part !== '').join(', ')})`;
+    return `${name}: ${number(value)} (before: ${beforeOf(name as Metric, value, was)})`;
   });
   const nothing = answer.now['messages'] === 0 ? ['It does not occur in this period.'] : [];
   return [
