@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { answerQuery, streamElements } from '../../src/query/answer.ts';
 import { GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
-import type { Metric } from '../../src/domain/metrics.ts';
+import { BOUNDED_METRICS, type Metric } from '../../src/domain/metrics.ts';
 import { parseQueryParameters, type QueryParameters } from '../../src/query/parameters.ts';
 import { HeldTables } from '../../src/store/published/held-rows.ts';
 import { SnapshotReader, type Snapshot } from '../../src/store/published/snapshot-reader.ts';
@@ -68,6 +68,21 @@ async function checkBoth(snapshot: Snapshot, parameters: QueryParameters): Promi
   return isHeld;
 }
 
+type Value = number | string | null;
+
+/** The values of a metric in the order of an answer. */
+async function valuesOf(snapshot: Snapshot, asked: QueryParameters, metric: Metric): Promise<Value[]> {
+  const { elements } = await answerQuery(snapshot, asked, { views: VIEWS });
+  return elements.map(({ fields }) => fields[metric] ?? null);
+}
+
+/** Sorts values; null comes last, whichever way. */
+function inOrder(values: readonly Value[], order: 'ASC' | 'DESC'): Value[] {
+  const present = values.filter((value) => value !== null);
+  const rising = present.toSorted((a, b) => (a < b ? -1 : Number(a > b)));
+  return [...(order === 'ASC' ? rising : rising.toReversed()), ...values.filter((value) => value === null)];
+}
+
 async function snapshotOf(reader: SnapshotReader): Promise<Snapshot & { release: () => void }> {
   const snapshot = await reader.snapshot();
   ok(snapshot !== null);
@@ -91,6 +106,46 @@ describe('answers from rows in memory', () => {
         snapshot.release();
       }
       equal(held, BATCHES * QUESTIONS);
+    } finally {
+      await fixture.close();
+    }
+  });
+
+  it('are those of the statements in the order of every metric, both ways, and within its bounds', async () => {
+    const fixture = await openFixture();
+    try {
+      await fixture.fold(new SyntheticStream({ messages: 600, days: DAYS, topics: 12 }).next(600));
+      await fixture.publish();
+      const snapshot = await snapshotOf(fixture.reader);
+      for (const groupBy of GROUP_BYS) {
+        const { metrics } = GROUPINGS[groupBy];
+        const all = { instanceId: uuid(1, 1), groupBy, fields: metrics.join(','), limit: '1000' };
+        for (const metric of metrics) {
+          for (const order of ['ASC', 'DESC'] as const) {
+            const asked = parseQueryParameters({ ...all, 'sort.field': metric, 'sort.order': order });
+            const isHeld = await checkBoth(snapshot, asked);
+            equal(isHeld, metric !== 'waitSeconds');
+            const values = await valuesOf(snapshot, asked, metric);
+            ok(values.length > 1, `${groupBy} ${metric}`);
+            deepEqual(values, inOrder(values, order), `${groupBy} ${metric} ${order}`);
+          }
+        }
+        for (const metric of BOUNDED_METRICS.filter((each) => metrics.includes(each))) {
+          const values = await valuesOf(snapshot, parseQueryParameters(all), metric);
+          const middle = inOrder(values, 'ASC')[values.length >>> 1] as number;
+          for (const bound of ['min', 'max']) {
+            const name = `${bound}${metric[0]!.toUpperCase()}${metric.slice(1)}`;
+            const asked = parseQueryParameters({ ...all, [name]: String(middle) });
+            await checkBoth(snapshot, asked);
+            deepEqual(
+              await valuesOf(snapshot, asked, metric),
+              values.filter((value) => (bound === 'min' ? value! >= middle : value! <= middle)),
+              `${groupBy} ${name}`,
+            );
+          }
+        }
+      }
+      snapshot.release();
     } finally {
       await fixture.close();
     }
