@@ -139,7 +139,7 @@ describe('answers from rows in memory', () => {
             await checkBoth(snapshot, asked);
             deepEqual(
               await valuesOf(snapshot, asked, metric),
-              values.filter((value) => (bound === 'min' ? value! >= middle : value! <= middle)),
+              values.filter((value) => (bound === 'min' ? Number(value) >= middle : Number(value) <= middle)),
               `${groupBy} ${name}`,
             );
           }
