@@ -166,21 +166,32 @@ function rangeParameters(range: Range | null): Record<string, string> {
     : { 'dateRange.start': formatInstant(range.start), 'dateRange.end': formatInstant(range.end) };
 }
 
-/** What is asked of a grouping: all but waits, which the raw messages do not have. */
-function comparable(groupBy: GroupBy): readonly Metric[] {
-  return GROUPINGS[groupBy].metrics.filter((metric: Metric) => metric !== 'waitSeconds');
+/** All but waits, which the raw messages do not have. */
+type Comparable = Exclude<Metric, 'waitSeconds'>;
+
+/** Returns what is asked of a grouping. */
+function comparable(groupBy: GroupBy): readonly Comparable[] {
+  return GROUPINGS[groupBy].metrics.filter((metric) => metric !== 'waitSeconds');
 }
 
-const NET_SAT = '(sat - dsat) * 100.0::float8 / messages as net_sat';
-const ENTITY_COLUMNS: Partial<Record<Metric, string>> = {
+/** The expression of each metric over the counts of a group. */
+const COLUMNS: Readonly<Record<Comparable, string>> = {
   sessions: 'sessions',
   users: 'users',
   messages: 'messages',
   avgMessagesPerSession: 'messages::float8 / sessions as average',
   sat: 'sat',
   dsat: 'dsat',
-  netSat: NET_SAT,
+  netSat: '(sat - dsat) * 100.0::float8 / messages as net_sat',
+  duration:
+    'case when messages >= 2 then cast(extract(epoch from last_at - first_at) as float8) end as duration',
+  lastActiveAt: 'cast(last_at as varchar) as last_at',
+  repeatedRequests: 'repeated_requests',
 };
+
+function columnsOf(fields: readonly Comparable[]): string {
+  return fields.map((field) => COLUMNS[field]).join(', ');
+}
 
 function entityQuestion(
   groupBy: 'TOPIC' | 'GAP' | 'CSAT_DSAT',
@@ -204,7 +215,7 @@ function entityQuestion(
     fields,
     sql: (instance) => `
 select count(*) over () as total, ${granularity === 'ALL' ? 'null' : `cast(bucket as varchar)`} as bucket, d.id,
-  ${fields.map((field) => ENTITY_COLUMNS[field]).join(', ')}
+  ${columnsOf(fields)}
 from (
   select ${bucket} as bucket, ${column}, count(distinct session) as sessions, count(distinct end_user) as users,
     count(*) as messages, sum(sat) as sat, sum(dsat) as dsat
@@ -228,9 +239,7 @@ function sessionQuestion(topic: number, order: string, offset: number): Asked {
     },
     fields,
     sql: (instance) => `
-select count(*) over () as total, null as bucket, d.id, messages,
-  case when messages >= 2 then cast(extract(epoch from last_at - first_at) as float8) end as duration,
-  cast(last_at as varchar) as last_at, sat, dsat, ${NET_SAT}, repeated_requests
+select count(*) over () as total, null as bucket, d.id, ${columnsOf(fields)}
 from (
   select session, count(*) as messages, min(sent_at) as first_at, max(sent_at) as last_at,
     sum(sat) as sat, sum(dsat) as dsat, count(repeated_request) as repeated_requests
@@ -241,14 +250,6 @@ from (
 order by g.last_at ${order}, d.id limit ${PAGE} offset ${offset}`,
   };
 }
-
-const END_USER_COLUMNS: Partial<Record<Metric, string>> = {
-  sessions: 'sessions',
-  messages: 'messages',
-  sat: 'sat',
-  dsat: 'dsat',
-  repeatedRequests: 'repeated_requests',
-};
 
 function endUserQuestion(
   range: Range | null,
@@ -269,13 +270,13 @@ function endUserQuestion(
     },
     fields,
     sql: (instance) => `
-select count(*) over () as total, null as bucket, d.id, sessions, messages, sat, dsat, ${NET_SAT}, repeated_requests
+select count(*) over () as total, null as bucket, d.id, ${columnsOf(fields)}
 from (
   select end_user, count(distinct session) as sessions, count(*) as messages, sum(sat) as sat, sum(dsat) as dsat,
     count(repeated_request) as repeated_requests
   from message where instance = ${instance} and end_user is not null ${range === null ? '' : `and ${within(range)}`}
   group by end_user
 ) g join end_user d on d.instance = ${instance} and d.end_user = g.end_user
-order by g.${END_USER_COLUMNS[sort]} ${order}, d.id limit ${PAGE} offset ${offset}`,
+order by g.${COLUMNS[sort]} ${order}, d.id limit ${PAGE} offset ${offset}`,
   };
 }
