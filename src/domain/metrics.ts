@@ -14,11 +14,14 @@ export type Counts = Readonly<Record<string, unknown>>;
 interface MetricDeclaration {
   /** Schema of the value in an answer. */
   readonly schema: z.ZodType;
-  /** SQL over a row's columns, for sorting and bounds. Default: the column of the metric's name. */
+  /**
+   * SQL over a row's columns, for sorting and bounds. Default: the column of the metric's name. It puts rows in the order
+   * of `value` and is null where `value` is; null sorts last. `/` of DuckDB is no integer division: 7 / 2 is 3.5.
+   */
   readonly sql?: string;
   /** Returns the value in an answer. Default: the column of the metric's name. */
   readonly value?: (row: Counts) => number | string | null;
-  /** Parameters `min…` and `max…` bound it. */
+  /** The parameters `min…` and `max…` bound it. */
   readonly bounded?: true;
   /** A quotient of counts: its change in percent tells nothing. */
   readonly ratio?: true;
