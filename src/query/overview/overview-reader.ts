@@ -26,7 +26,7 @@ type Fields = OverviewResponse['fields'];
 type BreakdownRow = OverviewResponse['languages'][number] &
   OverviewResponse['outcomes'][number] & { readonly isLanguage: boolean };
 
-const NOTHING: Row = { sessions: 0, users: 0, messages: 0, sat: 0, dsat: 0, repeated_requests: 0 };
+const NOTHING: Row = { messages: 0 };
 
 export class OverviewReader {
   readonly #options: OverviewReaderOptions;
