@@ -1,8 +1,8 @@
 /**
- * The metrics of answers (docs/api.md), one declaration each, in the order of the answer's schema. To add a metric, add
- * it here and to its groupings.
+ * The metrics of answers (docs/api.md), one declaration each, in the order of the answer's schema. CONTRIBUTING.md
+ * has the recipe for a metric.
  *
- * Test: test/query/parameters.test.ts, test/e2e/query-rules.test.ts.
+ * Test: test/query/parameters.test.ts, test/query/held-answers.test.ts, test/view-laws.test.ts.
  */
 import { z } from 'zod';
 import { formatInstant } from './time.ts';
