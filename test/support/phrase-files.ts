@@ -5,7 +5,9 @@ import { join } from 'node:path';
 export interface WrittenPhrases {
   readonly grammar?: object;
   readonly classes?: Readonly<Record<string, readonly string[]>>;
-  readonly kinds?: Readonly<Record<string, { phrases: readonly string[]; unless?: readonly string[] }>>;
+  readonly kinds?: Readonly<
+    Record<string, { phrases: readonly string[]; unless?: readonly string[]; unlessOf?: string }>
+  >;
 }
 
 /** A grammar that says nothing. */

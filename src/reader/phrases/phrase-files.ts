@@ -17,11 +17,14 @@ const kindSchema = z.strictObject({
    * Phrases that veto: a phrase that shares a word with one of them does not count. "Thanks" in "thanks for nothing".
    */
   unless: listOfPhrases(0).optional(),
+  /** A kind of the same file whose `unless` holds for this kind too, in place of a list of its own. */
+  unlessOf: z.string().optional(),
   /** Whole turns: the kind is found in each of the first and in none of the second. */
   examples: z.strictObject({ fires: listOf(undefined, 1), silent: listOf() }),
 });
 
-export type KindOfPhrases = z.infer<typeof kindSchema>;
+type WrittenKind = z.infer<typeof kindSchema>;
+export type KindOfPhrases = Omit<WrittenKind, 'unlessOf'>;
 
 /** The phrases of one language for one purpose. */
 export interface PhraseFile<Kind extends string> {
@@ -77,7 +80,7 @@ export function loadPhraseFiles<Kind extends string>({
       path,
       grammar,
       classes: all,
-      kinds: content.kinds as PhraseFile<Kind>['kinds'],
+      kinds: withSharedUnless(path, content.kinds) as PhraseFile<Kind>['kinds'],
       names: (content.names ?? {}) as Readonly<Record<string, string>>,
       read: (phrase) => {
         try {
@@ -90,6 +93,22 @@ export function loadPhraseFiles<Kind extends string>({
     if (checked) check(file, syntax);
     return file;
   });
+}
+
+/** Gives each kind that names another one under `unlessOf` the other's `unless`. Throws SetupError if it has none. */
+function withSharedUnless(
+  path: string,
+  kinds: Readonly<Record<string, WrittenKind | undefined>>,
+): Record<string, KindOfPhrases | undefined> {
+  const entries = Object.entries(kinds).map(([kind, written]) => {
+    if (written?.unlessOf === undefined) return [kind, written] as const;
+    const { unlessOf, ...own } = written;
+    const unless = kinds[unlessOf]?.unless;
+    if (unless === undefined || own.unless !== undefined)
+      throw unusable(path, [`kinds.${kind}.unlessOf: needs a kind with "unless", and no "unless" beside it`]);
+    return [kind, { ...own, unless }] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 function unusable(path: string, faults: readonly string[]): SetupError {

@@ -5,6 +5,7 @@ import type { AssistantAct } from '../../../src/domain/facts.ts';
 import type { SignalKey } from '../../../src/domain/signal-kinds.ts';
 import { assistantActOf } from '../../../src/reader/acts/tables/assistant-turn.ts';
 import { detectSignals, isOnlyComplaint } from '../../../src/reader/acts/signals.ts';
+import { shippedPhraseFiles } from '../../support/shipped-phrases.ts';
 
 /** What counts after an assistant turn of a stance; null: in the turn that opens the session. */
 function signalsIn(text: string, latestAct: AssistantAct | null = 'answered'): SignalKey[] {
@@ -245,6 +246,14 @@ describe('detectSignals', () => {
       'left us in spring, it did not work';
     deepEqual(detectSignals(story), []);
   });
+});
+
+describe('the phrases of thanks', () => {
+  for (const { language, kinds } of shippedPhraseFiles().get('signals') ?? []) {
+    it(`are taken back alike, warm or not, in ${language}`, () => {
+      if (kinds['warm'] !== undefined) deepEqual(kinds['warm'].unless, kinds['thanks']?.unless);
+    });
+  }
 });
 
 describe('stanceOf', () => {

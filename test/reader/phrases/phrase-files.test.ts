@@ -55,6 +55,17 @@ describe('phrase files', () => {
     fault(phraseDirectory({ de: { grammar: { gap: 0 } } }), /de\/grammar\.json is not usable \(gap/);
   });
 
+  it('share the "unless" of a kind that another one names', () => {
+    const good = { phrases: ['thanks'], unless: ['no thanks'] };
+    const great = { phrases: ['many thanks'], unlessOf: 'good' };
+    const kinds = ['good', 'great'] as const;
+    const directory = phraseDirectory({ en: { kinds: { good, great } } });
+    const [file] = loadPhraseFiles({ purpose: 'test', kinds, directory });
+    deepEqual(file?.kinds.great?.unless, ['no thanks']);
+    const lacking = phraseDirectory({ en: { kinds: { good: { ...great, unlessOf: 'great' } } } });
+    fault(lacking, /kinds\.good\.unlessOf: needs a kind with "unless"/);
+  });
+
   it('need a grammar', () => {
     const directory = phraseDirectory({ de: {} });
     rmSync(join(directory, 'de/grammar.json'));
