@@ -1,4 +1,4 @@
-import { ok } from 'node:assert/strict';
+import { equal, ok } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -40,4 +40,15 @@ describe('the kinds of turns', () => {
       ok(shareOf('reply', sealed) >= 0.7, `replies ${shareOf('reply', sealed)}`);
     });
   }
+
+  it('take thanks for no request, and a wish beside them for one', () => {
+    const kindOf = (content: string): string => findIn({ role: 'user', content }, heads).kind;
+    const thanks = [
+      'je vous suis très reconnaissante',
+      'Je tiens à vous remercier pour votre aide',
+      "I can't thank you enough",
+    ];
+    for (const text of thanks) equal(kindOf(text), 'reply', text);
+    equal(kindOf('je tiens à vous remercier de me rappeler demain'), 'request');
+  });
 });
