@@ -26,6 +26,20 @@ export class DataError extends SetupError {
   }
 }
 
+/** A data set that is not in the folder. */
+export class MissingDataSet extends SetupError {
+  /** Such as `satisfaction/uss-mwoz`. */
+  readonly set: string;
+
+  constructor(set: string, directory: string) {
+    super(
+      `data set ${set} is not in ${directory}: put ${set}.jsonl.gz there, or name a folder or a file with --data`,
+    );
+    this.name = 'MissingDataSet';
+    this.set = set;
+  }
+}
+
 const turnSchema = z.looseObject({
   role: z.string(),
   content: z.string(),
@@ -97,16 +111,14 @@ export async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
 
 /**
  * The path of a data set such as `satisfaction/uss-mwoz`: `<directory>/<name>.jsonl.gz` or `.jsonl`.
- * Throws SetupError when there is neither.
+ * Throws MissingDataSet when there is neither.
  */
 export function dataSetPath(directory: string, name: string): string {
   for (const ending of ['.jsonl.gz', '.jsonl']) {
     const path = join(directory, name + ending);
     if (existsSync(path)) return path;
   }
-  throw new SetupError(
-    `data set ${name} is not in ${directory}: put ${name}.jsonl.gz there, or name a folder or a file with --data`,
-  );
+  throw new MissingDataSet(name, directory);
 }
 
 /**

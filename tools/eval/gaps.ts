@@ -8,6 +8,7 @@ import {
   BINARY_COLUMNS,
   binaryRow,
   decisions,
+  tablesWithData,
   type Evaluation,
   type EvalTable,
   type Scored,
@@ -96,43 +97,45 @@ export const evaluation: Evaluation = {
   async run(options) {
     const { dataDirectory, file } = options;
     const head = loadHead('gap');
-    const tables: EvalTable[] = [];
-    for (const { set, examplesOf, what } of GAP_SETS) {
-      if (file !== null && !file.includes(set.split('/')[1] ?? set)) continue;
-      const examples = await gapExamples(file ?? dataSetPath(dataDirectory, set), examplesOf, 'test');
-      const by = (says: (example: GapExample) => boolean): Scored[] =>
-        decisions(examples, says, ({ gap }) => gap);
-      tables.push({
-        title: `gaps: ${what}`,
-        columns: BINARY_COLUMNS,
-        rows: [
-          binaryRow(
-            'this project',
-            examples.map(({ text, gap }): Scored => ({
-              score: gradeGap(text, head),
-              decided: detectGap(text, head) !== null,
-              positive: gap,
-            })),
-          ),
-          binaryRow(
-            'key words',
-            by(({ text }) => KEYWORDS.test(text)),
-          ),
-          binaryRow(
-            'trivial: always',
-            by(() => true),
-          ),
-        ],
-      });
-    }
-    tables.push(await falseAlarms(dataDirectory, head));
-    tables.push(
-      ...gapGoldTables((text) => detectGap(text, head)?.type ?? null),
-      ...(await abilityTables(options)),
-    );
-    return tables;
+    const sets = GAP_SETS.filter(({ set }) => file === null || file.includes(set.split('/')[1] ?? set));
+    return tablesWithData('gaps', [
+      ...sets.map(({ set, examplesOf, what }) => async () => {
+        const path = file ?? dataSetPath(dataDirectory, set);
+        return [setTable(what, await gapExamples(path, examplesOf, 'test'), head)];
+      }),
+      async () => [await falseAlarms(dataDirectory, head)],
+      async () => gapGoldTables((text) => detectGap(text, head)?.type ?? null),
+      () => abilityTables(options),
+    ]);
   },
 };
+
+function setTable(what: string, examples: readonly GapExample[], head: Head): EvalTable {
+  const by = (says: (example: GapExample) => boolean): Scored[] =>
+    decisions(examples, says, ({ gap }) => gap);
+  return {
+    title: `gaps: ${what}`,
+    columns: BINARY_COLUMNS,
+    rows: [
+      binaryRow(
+        'this project',
+        examples.map(({ text, gap }): Scored => ({
+          score: gradeGap(text, head),
+          decided: detectGap(text, head) !== null,
+          positive: gap,
+        })),
+      ),
+      binaryRow(
+        'key words',
+        by(({ text }) => KEYWORDS.test(text)),
+      ),
+      binaryRow(
+        'trivial: always',
+        by(() => true),
+      ),
+    ],
+  };
+}
 
 /** How often each tone of reply is taken for a gap. */
 async function falseAlarms(dataDirectory: string, head: Head): Promise<EvalTable> {

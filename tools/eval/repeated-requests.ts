@@ -14,6 +14,7 @@ import {
   BINARY_COLUMNS,
   binaryRow,
   needsFolder,
+  tablesWithData,
   type Evaluation,
   type EvalOptions,
   type EvalTable,
@@ -181,38 +182,42 @@ export const evaluation: Evaluation = {
   run: async (options): Promise<EvalTable[]> => {
     needsFolder(options);
     const pipeline = await loadPipeline(options);
-    const tables = await repeatGoldTables(pipeline);
-    for (const [title, asked] of await dataSets(options, pipeline)) {
-      const scored = (score: (one: Asked) => number, least: number): Scored[] =>
-        asked.map((one) => {
-          const value = score(one);
-          return { score: value, decided: value >= least, positive: one.same };
-        });
-      const overlap = (one: Asked): number => highest(one, wordOverlap);
-      const identical = (one: Asked): number =>
-        highest(one, (a, b) => (a.toLowerCase() === b.toLowerCase() ? 1 : 0));
-      tables.push({
-        title: `Repeated requests: ${title}`,
-        columns: BINARY_COLUMNS,
-        rows: [
-          binaryRow(
-            'assign',
-            scored(({ hasSignal }) => (hasSignal ? 1 : 0), 1),
-          ),
-          binaryRow('half the content words shared', scored(overlap, 0.5)),
-          binaryRow('any content word shared', scored(overlap, Number.EPSILON)),
-          binaryRow('the same text', scored(identical, 1)),
-          binaryRow(
-            'every time',
-            scored(() => 1, 1),
-          ),
-        ],
-        notes: [
-          'The AUC of assign is that of its decisions. Some SGD follow-ups do ask again: precision is a lower bound.',
-        ],
-      });
-    }
+    const tables = await tablesWithData('repeated requests', [
+      () => repeatGoldTables(pipeline),
+      async () => (await dataSets(options, pipeline)).map(([title, asked]) => setTable(title, asked)),
+    ]);
     await pipeline.close();
     return tables;
   },
 };
+
+function setTable(title: string, asked: readonly Asked[]): EvalTable {
+  const scored = (score: (one: Asked) => number, least: number): Scored[] =>
+    asked.map((one) => {
+      const value = score(one);
+      return { score: value, decided: value >= least, positive: one.same };
+    });
+  const overlap = (one: Asked): number => highest(one, wordOverlap);
+  const identical = (one: Asked): number =>
+    highest(one, (a, b) => (a.toLowerCase() === b.toLowerCase() ? 1 : 0));
+  return {
+    title: `Repeated requests: ${title}`,
+    columns: BINARY_COLUMNS,
+    rows: [
+      binaryRow(
+        'assign',
+        scored(({ hasSignal }) => (hasSignal ? 1 : 0), 1),
+      ),
+      binaryRow('half the content words shared', scored(overlap, 0.5)),
+      binaryRow('any content word shared', scored(overlap, Number.EPSILON)),
+      binaryRow('the same text', scored(identical, 1)),
+      binaryRow(
+        'every time',
+        scored(() => 1, 1),
+      ),
+    ],
+    notes: [
+      'The AUC of assign is that of its decisions. Some SGD follow-ups do ask again: precision is a lower bound.',
+    ],
+  };
+}

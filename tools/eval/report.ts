@@ -1,5 +1,6 @@
 import { SetupError } from '../../src/errors.ts';
 import { mean } from './counts.ts';
+import { MissingDataSet } from './data.ts';
 
 /** What an evaluation is given. */
 export interface EvalOptions {
@@ -38,6 +39,33 @@ export interface EvalTable {
 export interface Evaluation {
   readonly name: string;
   run(options: EvalOptions): Promise<readonly EvalTable[]>;
+}
+
+/**
+ * The tables of all parts that have their data. A last table names the data sets that are not there: the gold of this
+ * repository is measured without them.
+ */
+export async function tablesWithData(
+  name: string,
+  parts: readonly (() => Promise<readonly EvalTable[]>)[],
+): Promise<EvalTable[]> {
+  const tables: EvalTable[] = [];
+  const missing = new Set<string>();
+  for (const part of parts) {
+    try {
+      tables.push(...(await part()));
+    } catch (error) {
+      if (!(error instanceof MissingDataSet)) throw error;
+      missing.add(error.set);
+    }
+  }
+  if (missing.size === 0) return tables;
+  const notes = ['Name the folder that holds them with --data.'];
+  const rows = [...missing].map((set) => [set]);
+  return [
+    ...tables,
+    { title: `${name}: left out, without their data sets`, columns: ['data set'], rows, notes },
+  ];
 }
 
 /** A scored example: what was said of it and what is true. */

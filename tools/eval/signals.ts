@@ -13,7 +13,7 @@ import { typeOf } from '../../src/reader/acts/signals.ts';
 import { mean } from './counts.ts';
 import { collect, dataSetPath, halfOf, readDialogues, readIntents, type Dialogue } from './data.ts';
 import { GOLD_PARTS, readGold } from './gold.ts';
-import type { EvalTable, Evaluation, Row } from './report.ts';
+import { tablesWithData, type EvalTable, type Evaluation, type Row } from './report.ts';
 
 type SignalType = 'SAT' | 'DSAT';
 
@@ -219,14 +219,15 @@ async function falseAlarms(dataDirectory: string, heads: Heads): Promise<EvalTab
 export const evaluation: Evaluation = {
   name: 'signals',
   async run({ dataDirectory, file }) {
-    const sets = file === null ? ['satisfaction/uss-mwoz', 'satisfaction/uss-sgd'] : [file];
     const heads = loadHeads();
-    const tables: EvalTable[] = file === null ? goldTables(heads) : [];
-    for (const set of sets) {
-      const sessions = await gradedSessions(file ?? dataSetPath(dataDirectory, set), heads);
-      tables.push(...ratedTables(set, sessions));
-    }
-    if (file === null) tables.push(await falseAlarms(dataDirectory, heads));
-    return tables;
+    const ratedIn = async (set: string, path?: string): Promise<EvalTable[]> =>
+      ratedTables(set, await gradedSessions(path ?? dataSetPath(dataDirectory, set), heads));
+    if (file !== null) return ratedIn(file, file);
+    return tablesWithData('signals', [
+      async () => goldTables(heads),
+      () => ratedIn('satisfaction/uss-mwoz'),
+      () => ratedIn('satisfaction/uss-sgd'),
+      async () => [await falseAlarms(dataDirectory, heads)],
+    ]);
   },
 };

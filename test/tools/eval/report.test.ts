@@ -1,6 +1,7 @@
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { binaryScores, formatCell } from '../../../tools/eval/report.ts';
+import { dataSetPath } from '../../../tools/eval/data.ts';
+import { binaryScores, formatCell, tablesWithData } from '../../../tools/eval/report.ts';
 
 describe('binaryScores', () => {
   it('counts hits, misses and ranks, ties half', () => {
@@ -26,5 +27,27 @@ describe('binaryScores', () => {
     ok(Number.isNaN(scores.auc));
     equal(scores.precision, 0);
     equal(formatCell(scores.auc), '–');
+  });
+});
+
+describe('tablesWithData', () => {
+  const gold = { title: 'gold', columns: [], rows: [] };
+  it('measures what is there, and names the data sets that are not', async () => {
+    const absent = async (): Promise<[]> => {
+      dataSetPath('/none', 'pairs/of-none');
+      return [];
+    };
+    const tables = await tablesWithData('x', [absent, async () => [gold], absent]);
+    deepEqual(tables[0], gold);
+    deepEqual(
+      tables.slice(1).map(({ rows }) => rows),
+      [[['pairs/of-none']]],
+    );
+    deepEqual(await tablesWithData('x', [async () => [gold]]), [gold]);
+  });
+
+  it('fails where anything else fails', async () => {
+    const broken = (): Promise<never> => Promise.reject(new Error('broken'));
+    await rejects(tablesWithData('x', [broken]), /broken/);
   });
 });
