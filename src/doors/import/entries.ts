@@ -31,7 +31,10 @@ export type Layout =
   /** `times` says how the times of its messages are read. */
   | { readonly shape: 'chat'; readonly times: TimeReading };
 
-/** Names of the lists of entries in a top-level object, as pages of APIs and some exports have them. */
+/**
+ * Names of the lists of entries in a top-level object, as pages of APIs and some exports have them. `soleListOf` finds
+ * a list with another name.
+ */
 const LIST_MEMBERS = [
   'conversations',
   'tickets',
@@ -107,6 +110,48 @@ function listMemberOf(start: string): string | null {
       return member;
   }
   return null;
+}
+
+/**
+ * The layout of a file that is one object with one list of objects, whatever the list is called, read by that list;
+ * null for any other file. Only the start of the file is looked at.
+ */
+export async function soleListOf(input: Input, layout: Layout): Promise<Layout | null> {
+  if (layout.shape !== 'jsonl' && (layout.shape !== 'json' || layout.member !== null)) return null;
+  const text = new TextDecoder().decode(await firstBytes(input.open(), START_BYTES)).trimStart();
+  const [member, ...others] = text.startsWith('{') ? objectListsIn(text) : [];
+  return member === undefined || others.length > 0 ? null : { shape: 'json', member };
+}
+
+/** Names of the lists of objects in the object that a text begins with; none if something follows the object. */
+function objectListsIn(text: string): string[] {
+  const lists: string[] = [];
+  let depth = 0;
+  let name = '';
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at];
+    if (char === '"') {
+      const end = endOfString(text, at);
+      if (depth === 1) name = text.slice(at + 1, end);
+      at = end;
+    } else if (char === '[' || char === '{') {
+      if (depth === 1 && char === '[' && /^\s*\{/.test(text.slice(at + 1, at + 100))) lists.push(name);
+      depth += 1;
+    } else if (char === ']' || char === '}') {
+      depth -= 1;
+      if (depth === 0) return text.slice(at + 1).trim() === '' ? lists : [];
+    }
+  }
+  return lists;
+}
+
+/** Index of the quote that ends the string whose first quote is at `start`; the text's length if none does. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === '"') return at;
+  }
+  return text.length;
 }
 
 function isMessage(value: Record<string, unknown>): boolean {

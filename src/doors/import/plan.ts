@@ -5,7 +5,7 @@
  * Test: test/doors/import/plan.test.ts.
  */
 import { basename } from 'node:path';
-import { entriesOf, layoutOf, type Layout } from './entries.ts';
+import { entriesOf, layoutOf, soleListOf, type Layout } from './entries.ts';
 import { MAX_LINE_BYTES } from './lines.ts';
 import { isObject } from '../traces/values.ts';
 import { SURE, type Format, type Recognition, type Sample } from './formats/format.ts';
@@ -78,16 +78,17 @@ const MAX_DESCRIBED = 12;
 /** Plans one file. Throws the file system's error. */
 export async function planFile(input: Input, reading: Reading = {}): Promise<FilePlan | UnknownFile> {
   const { format: name, mapping } = reading;
-  const layout = await layoutOf(input);
-  if (layout === null) return { input, looksLike: 'no JSON, JSONL, CSV or Parquet' };
-  if (layout.shape === 'csv' && !layout.isUtf8)
+  const whole = await layoutOf(input);
+  if (whole === null) return { input, looksLike: 'no JSON, JSONL, CSV or Parquet' };
+  if (whole.shape === 'csv' && !whole.isUtf8)
     return {
       input,
       looksLike: NOT_UTF8,
       todo: 'Save it as UTF-8, or name its encoding: --encoding windows-1252.',
     };
-  if (layout.shape === 'chat') return planChat(input, reading);
-  const sample = await sampleOf(input, layout);
+  if (whole.shape === 'chat') return planChat(input, reading);
+  const given = FORMATS.find((format) => format.name === name);
+  const { layout, sample } = await cut(input, whole, given === undefined ? FORMATS : [given]);
   const plan = (format: Format, recognition: Recognition, described: readonly string[] = []): FilePlan => ({
     parts: [{ input, layout }],
     format,
@@ -132,7 +133,6 @@ export async function planFile(input: Input, reading: Reading = {}): Promise<Fil
       looksLike: 'comments of Zendesk without their tickets',
       todo: TICKETS_TODO,
     };
-  const given = FORMATS.find((format) => format.name === name);
   if (given !== undefined) return plan(given, { confidence: 1, reason: 'as --format says' });
   const best = recognise(sample);
   const guess = guessMapping(sample, mapping?.roles);
@@ -146,6 +146,20 @@ export async function planFile(input: Input, reading: Reading = {}): Promise<Fil
       reason: `nothing else is known of ${describeSample(sample)}; --map says what is what`,
     });
   return { input, looksLike: describeSample(sample) };
+}
+
+/** Reads an object that no format knows by its only list of objects, if a format knows what the list holds. */
+async function cut(
+  input: Input,
+  layout: Layout,
+  formats: readonly Format[],
+): Promise<{ layout: Layout; sample: Sample }> {
+  const sample = await sampleOf(input, layout);
+  const isKnown = (of: Sample): boolean => formats.some((format) => format.recognise(of) !== null);
+  const inner = isKnown(sample) ? null : await soleListOf(input, layout);
+  if (inner === null) return { layout, sample };
+  const members = await sampleOf(input, inner);
+  return isKnown(members) ? { layout: inner, sample: members } : { layout, sample };
 }
 
 /** Plans a chat. The order of dates and the assistant's name come from the whole chat, or from the options. */

@@ -99,6 +99,21 @@ describe('planFile', () => {
     deepEqual([plan.format.name, found], ['openai', ['line-1', 'line-2']]);
   });
 
+  it('reads an object by its only list, whatever the list is called, if a format knows its entries', async () => {
+    const ticket = { requester_id: 1, id: 35, comments: [{ author_id: 1, body: 'Hello' }] };
+    const layoutIn = async (value: unknown, indent?: number): Promise<unknown> => {
+      const plan = await planFile(inputOf(JSON.stringify(value, null, indent)));
+      return 'format' in plan ? [plan.format.name, plan.parts[0].layout] : null;
+    };
+    const cut = ['zendesk', { shape: 'json', member: 'cases' }];
+    for (const indent of [0, 2])
+      deepEqual(await layoutIn({ by: '"}[{', total: 1, cases: [ticket] }, indent), cut);
+    // One ticket, an unknown list, and two lists of which one might be meant.
+    deepEqual(await layoutIn(ticket, 2), ['zendesk', { shape: 'json', member: null }]);
+    equal(await layoutIn({ cases: [{ a: 1 }] }, 2), null);
+    equal(await layoutIn({ cases: [ticket], others: [ticket] }, 2), null);
+  });
+
   it('takes a log for no chat', async () => {
     const lines = '2026-11-28 09:15:01 - INFO: started\n2026-11-28 09:15:02 - INFO: ready\n';
     ok(!('format' in (await planFile(inputOf(lines, 'app.log')))));
