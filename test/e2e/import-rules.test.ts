@@ -1,5 +1,6 @@
 /** Imported equals live: the same conversations, sent message by message and by `npm run import`, count the same. */
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,15 +27,8 @@ import { runScript } from '../support/processes.ts';
 import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
 
 const FIXTURES = join(import.meta.dirname, '../doors/import/fixtures');
-/** Those whose messages have times: without one, the time is that of the arrival. */
-const FILES = [
-  'chatgpt.json',
-  'claude.json',
-  'wildchat.jsonl',
-  'langfuse.jsonl',
-  'intercom.json',
-  'zendesk.jsonl',
-];
+/** The fixtures whose messages all have times: without one, the time is that of the arrival. */
+const FILES = await timedFixtures();
 
 let service: TestService;
 let project: TestProject;
@@ -54,7 +48,8 @@ before(async () => {
       .map((line) => JSON.stringify(line))
       .join('\n'),
   );
-  const files = [own, join(FIXTURES, 'table.csv'), ...FILES.map((name) => join(FIXTURES, name))];
+  ok(FILES.length >= 7, FILES.join(' '));
+  const files = [own, ...FILES];
   live = await service.newInstance(project);
   imported = await service.newInstance(project);
   const position = await sendLive(files);
@@ -97,6 +92,19 @@ async function conversationsOf(files: readonly string[]): Promise<Conversation[]
     for await (const converted of convert(plan, {}))
       if ('conversation' in converted) found.push(converted.conversation);
   return found;
+}
+
+async function timedFixtures(): Promise<string[]> {
+  const timed: string[] = [];
+  for (const name of readdirSync(FIXTURES).toSorted()) {
+    const path = join(FIXTURES, name);
+    // Not recognised without options: chats, and the README.
+    const found = await conversationsOf([path]).catch(() => []);
+    const messages = found.flatMap((conversation) => conversation.messages);
+    if (messages.length > 0 && messages.every(({ metadata }) => metadata?.['createdAt'] !== undefined))
+      timed.push(path);
+  }
+  return timed;
 }
 
 /** As a program does that logs a chat: a request for each message; the last position. */

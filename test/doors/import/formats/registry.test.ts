@@ -1,4 +1,5 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -197,7 +198,52 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   },
 };
 
+/** Names of members that formats look for and no fixture has. */
+const MORE_NAMES = (
+  'messages turns conversation text type user source content role ts thread_ts bot_id blocks attachments elements ' +
+  'generations question prompt total_count description'
+).split(' ');
+
+/** The names of members in a fixture, also those in JSON within its strings, and the columns of a table. */
+function namesInFixture(name: string): string[] {
+  const text = readFileSync(join(FIXTURES, name), 'utf8');
+  if (name.endsWith('.csv')) return (text.split('\n')[0] ?? '').split(/[,;]/);
+  const names = new Set<string>();
+  const collect = (value: unknown): void => {
+    if (typeof value === 'string') collect(/^[[{]/.test(value) ? parsed(value) : null);
+    else if (typeof value === 'object' && value !== null)
+      for (const [key, member] of Object.entries(value)) {
+        if (!Array.isArray(value)) names.add(key);
+        collect(member);
+      }
+  };
+  for (const part of name.endsWith('.json') ? [text] : text.split('\n')) collect(parsed(part));
+  return [...names];
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
 describe('the formats', () => {
+  it('have a fixture that is described, and a place in docs/import.md', () => {
+    const readme = readFileSync(join(FIXTURES, 'README.md'), 'utf8');
+    const files = readdirSync(FIXTURES).filter((name) => name !== 'README.md');
+    deepEqual(
+      files.filter((name) => !readme.includes(`\`${name}\``)),
+      [],
+    );
+    const page = readFileSync(join(import.meta.dirname, '../../../../docs/import.md'), 'utf8');
+    deepEqual(
+      FORMATS.filter(({ name }) => !page.includes(`| \`${name}\``)).map(({ name }) => name),
+      [],
+    );
+  });
+
   for (const [name, expected] of Object.entries(EXPECTED)) {
     it(`counts ${name} as it is, and nothing twice`, async () => {
       const plan = await planOf(name);
@@ -347,20 +393,17 @@ describe('the formats', () => {
   });
 
   it('takes anything as a sample and as an entry, and never throws', () => {
-    const names =
-      'messages turns mapping current_node chat_messages conversation conversations id role content from value ' +
-      'parent children message author parts body sender conversation_id custom_id response choices text type weight ' +
-      'source conversation_parts requester_id comments ts thread_ts bot_id blocks attachments elements inputs outputs run_type trace_id session_id input output ' +
-      'parent_run_id generations kwargs extra metadata question start_time total_count description';
-    const keys = fastCheck.constantFrom(...names.split(' '));
-    const { value: nested } = fastCheck.letrec((tie) => ({
-      value: fastCheck.oneof(
-        { maxDepth: 5, depthSize: 'medium' },
-        fastCheck.constantFrom(null, '', 'a', 'user', 0, 1, Number.NaN, true),
-        fastCheck.array(tie('value'), { maxLength: 3 }),
-        fastCheck.dictionary(keys, tie('value'), { maxKeys: 5 }),
-      ),
-    }));
+    const valueOf = (names: readonly string[]): fastCheck.Arbitrary<unknown> =>
+      fastCheck.letrec((tie) => ({
+        value: fastCheck.oneof(
+          { maxDepth: 5, depthSize: 'medium' },
+          fastCheck.constantFrom(null, '', 'a', 'user', 0, 1, Number.NaN, true),
+          fastCheck.array(tie('value'), { maxLength: 3 }),
+          fastCheck.dictionary(fastCheck.constantFrom(...names), tie('value'), { maxKeys: 5 }),
+        ),
+      })).value;
+    const pools = [MORE_NAMES, ...readdirSync(FIXTURES).map(namesInFixture)];
+    const nested = fastCheck.oneof(...pools.filter(({ length }) => length > 0).map(valueOf));
     const shapes: readonly Shape[] = ['json', 'jsonl', 'csv', 'parquet', 'chat'];
     fastCheck.assert(
       fastCheck.property(
@@ -383,7 +426,7 @@ describe('the formats', () => {
           }
         },
       ),
-      { seed: 16, numRuns: 400 },
+      { seed: 16, numRuns: 800 },
     );
   });
 });
