@@ -67,6 +67,8 @@ export async function rebuild(
   const before = liveSequences(dataDir, active, next);
   const refolded = source === 'facts' ? await makeFromFacts(settings, active, next, options.forget) : 0;
   const replay = new Replay(settings, next, refolded > 0 ? before : []);
+  // What is to be forgotten is in the answers until the switch.
+  if (options.forget !== undefined) replay.hurry();
   // Views that were built from facts without what is to be forgotten have no counterpart to compare with.
   if (next.compareAt !== null && options.forget !== undefined) markCompared(dataDir, next);
   else if (next.compareAt !== null) {

@@ -28,6 +28,8 @@ const SELDOM_MS = 600_000;
 /** Beside the live views: as often as the worker publishes. */
 const OFTEN_MS = 150;
 const LOOK_MS = 25;
+/** Beside the live views: a switch waits until the batch in work is done. */
+const FOLLOW_BATCH_BYTES = 2 ** 18;
 /** With a throttle, a batch holds about as much as may be done in this time: short bursts disturb nobody. */
 const BURST_MS = 250;
 const SMALL_BATCH_BYTES = 16 * 1024;
@@ -37,11 +39,11 @@ const HANDOVER_MS = 15_000;
 const SWITCH_MS = 1000;
 /** A build that follows comes level by itself on a machine with time to spare; else the worker pauses for it. */
 const BEFORE_PAUSE_MS = 3000;
-/** The first pause; each further one is twice as long, up to the longest. */
+/** The first pause; each further one is twice as long, up to the longest. The worker still ends its batches in it. */
 const FIRST_PAUSE_MS = 8000;
-const LONGEST_PAUSE_MS = 32_000;
+const LONGEST_PAUSE_MS = 60_000;
 const BETWEEN_PAUSES_MS = 5000;
-/** A pause is asked for again each second, for two: it ends with the process that asks. */
+/** A pause is requested again each second, for two: it ends with the process that requests it. */
 const RENEW_MS = 1000;
 /** So few entries are followed one by one: to open everything again for them would publish everything twice. */
 const NEAR_ENTRIES = 2000;
@@ -83,6 +85,7 @@ export class Replay {
   #messages = 0;
   #bytes = 0;
   readonly #aside = new Set<number>();
+  readonly #pauses: Pauses;
   readonly #startedAt = performance.now();
 
   /** `reached`: where each shard is at least, as far as that is known. */
@@ -91,6 +94,7 @@ export class Replay {
     this.#epoch = epoch;
     this.#throttle = settings.throttle;
     this.#positions = Array.from({ length: epoch.shards }, (_, shard) => reached[shard] ?? 0);
+    this.#pauses = new Pauses(settings.dataDir);
   }
 
   /** Messages applied since the start. */
@@ -170,6 +174,11 @@ export class Replay {
     }
   }
 
+  /** Has the worker of the live views pause from now on, for as long as pauses may be. `follow` ends it. */
+  hurry(): void {
+    this.#pauses.start(0, LONGEST_PAUSE_MS);
+  }
+
   /**
    * Follows the stream with all shards open until their published rows contain all that the live ones' do, and
    * switches readers over at that moment: nobody who asked the live views is answered by older ones afterwards.
@@ -180,6 +189,7 @@ export class Replay {
     const shards: Shard[] = [];
     const failed = Promise.withResolvers<never>();
     failed.promise.catch(() => undefined);
+    this.#pauses.start(BEFORE_PAUSE_MS, FIRST_PAUSE_MS);
     try {
       for (let number = 0; number < this.#epoch.shards; number++) {
         const partitions = partitionsOf(number, this.#epoch.shards);
@@ -199,7 +209,6 @@ export class Replay {
         if (idle.has(number)) return true;
         return published >= liveSequence(dataDir, live, partitionsOf(number, shards.length));
       };
-      const pauses = new Pauses(dataDir);
       for (let withinMs = SWITCH_MS; ; withinMs *= 2) {
         const { since = 0, ...active } = switchedWithin(withinMs, live, this.#epoch);
         const switchOver = prepareActiveEpoch(dataDir, { ...active, since });
@@ -209,12 +218,11 @@ export class Replay {
             return;
           }
           if (signal.aborted) throw new InterruptedError();
-          pauses.look();
           await Promise.race([sleep(LOOK_MS), failed.promise]);
         }
       }
     } finally {
-      endPause(this.#settings.dataDir);
+      this.#pauses.end();
       await Promise.all(shards.map((shard) => shard.close()));
     }
   }
@@ -236,10 +244,11 @@ export class Replay {
   ): Promise<Shard> {
     const { dataDir, analysis, connection, logger, archive } = this.#settings;
     const [messages, bytes] = [this.#messages, this.#bytes];
+    const batchBytes = until === null ? FOLLOW_BATCH_BYTES : BATCH_BYTES;
     const replay: ReplaySourceOptions = {
       until,
       archive,
-      batchBytes: () => this.#batchBytes(),
+      batchBytes: () => this.#batchBytes(batchBytes),
       onPull: async (pull) => {
         await this.#checkHeld(pull);
         this.#positions[number] = pull.sequence;
@@ -253,7 +262,7 @@ export class Replay {
     };
     const shard = await openShard({
       dataDir,
-      batchBytes: BATCH_BYTES,
+      batchBytes,
       memoryBytes: this.#settings.memoryBytes,
       analysis,
       connection,
@@ -274,11 +283,11 @@ export class Replay {
     return shard;
   }
 
-  #batchBytes(): number {
-    if (this.#throttle === null) return BATCH_BYTES;
+  #batchBytes(most: number): number {
+    if (this.#throttle === null) return most;
     if (this.#messages === 0) return SMALL_BATCH_BYTES;
     const burst = (this.#throttle * BURST_MS) / 1000;
-    return Math.min(BATCH_BYTES, Math.max(1, Math.round((this.#bytes / this.#messages) * burst)));
+    return Math.min(most, Math.max(1, Math.round((this.#bytes / this.#messages) * burst)));
   }
 
   async #pause(): Promise<void> {
@@ -317,24 +326,29 @@ export class Replay {
  */
 class Pauses {
   readonly #dataDir: string;
-  #from = performance.now() + BEFORE_PAUSE_MS;
-  #ms = FIRST_PAUSE_MS;
-  #renewAt = 0;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(dataDir: string) {
     this.#dataDir = dataDir;
   }
 
-  look(): void {
-    const now = performance.now();
-    if (now < this.#from || now < this.#renewAt) return;
-    if (now >= this.#from + this.#ms) {
-      this.#from = now + BETWEEN_PAUSES_MS;
-      this.#ms = Math.min(LONGEST_PAUSE_MS, 2 * this.#ms);
-      return;
-    }
-    requestPause(this.#dataDir, Date.now() + 2 * RENEW_MS);
-    this.#renewAt = now + RENEW_MS;
+  /** Begins the first pause after a time, unless pauses have begun. */
+  start(afterMs: number, firstMs: number): void {
+    if (this.#timer !== undefined) return;
+    let [from, ms] = [performance.now() + afterMs, firstMs];
+    const ask = (): void => {
+      const now = performance.now();
+      if (now >= from + ms) [from, ms] = [now + BETWEEN_PAUSES_MS, Math.min(LONGEST_PAUSE_MS, 2 * ms)];
+      if (now >= from) requestPause(this.#dataDir, Date.now() + 2 * RENEW_MS);
+    };
+    this.#timer = setInterval(ask, RENEW_MS).unref();
+    ask();
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    endPause(this.#dataDir);
   }
 }
 
