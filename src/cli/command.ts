@@ -103,6 +103,10 @@ export async function runCommand(
   command: Command,
   args: readonly string[] = process.argv.slice(2),
 ): Promise<void> {
+  // The reader of a pipe may end first, like `head`: that interrupts what can be interrupted, and is no fault.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   await runToEnd(async () => {
     if (asksForHelp(args)) {
       process.stdout.write(helpOf(command));
@@ -144,6 +148,7 @@ function interruption(again = (): void => process.exit(INTERRUPTED)): AbortSigna
   onEndSignal(['SIGINT', 'SIGTERM'], () => (controller.signal.aborted ? again() : controller.abort()));
   // The channel alone does not keep the process running.
   process.on('disconnect', () => controller.abort());
+  process.stdout.on('error', () => controller.abort());
   process.channel?.unref();
   return controller.signal;
 }

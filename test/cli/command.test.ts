@@ -13,7 +13,7 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 };
 /** The scripts of package.json that are commands of ours. */
 const COMMANDS = Object.entries(scripts).flatMap(([name, script]) => {
-  const file = /^(?:exec )?node ((?:src|bench|models|test\/(?:golden|faults))\/\S+\.ts)$/.exec(script)?.[1];
+  const file = /^(?:exec )?node ((?:src|tools|test\/(?:golden|faults))\/\S+\.ts)$/.exec(script)?.[1];
   return file === undefined ? [] : [{ name, file }];
 });
 
@@ -31,6 +31,12 @@ describe('every command', () => {
       match(output, /^Usage:/);
       match(output, name === 'start' ? /npm start/ : new RegExp(`npm run (--silent )?${name}\\b`));
     }
+  });
+
+  it('ends without a fault when the reader of its output ends first', async () => {
+    const line = `"${process.execPath}" src/cli/import.ts examples/demo/conversations.jsonl --dry-run | head -n 1`;
+    const { stdout, stderr } = await promisify(execFile)('sh', ['-c', line], { cwd: ROOT });
+    deepEqual([stdout.split('\n').length, stderr], [2, '']);
   });
 });
 

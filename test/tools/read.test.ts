@@ -1,6 +1,6 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { foundIn } from '../../tools/read.ts';
+import { foundIn } from '../../tools/read/found-in.ts';
 
 describe('npm run read', () => {
   it('shows kind, request, signals and phrases of a user turn', () => {

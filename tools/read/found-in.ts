@@ -1,22 +1,20 @@
 /**
- * `npm run read`: shows what the reader finds in one turn, and by which phrases. It opens no embedding model, so it
- * calls a request what holds no word that the model knows.
+ * Lists what the reader finds in one turn, and by which phrases. It opens no embedding model, so it calls a request what
+ * holds no word that the model knows.
  *
  * Test: test/tools/read.test.ts.
  */
-import Table from 'cli-table3';
-import { action, runCommand, UsageError } from '../src/cli/command.ts';
-import { ASSISTANT_ACTS, type SignalCandidate } from '../src/domain/facts.ts';
-import { findIn } from '../src/reader/acts/finding.ts';
-import { gapMatcher } from '../src/reader/acts/gap-phrases.ts';
-import { loadHeads } from '../src/reader/acts/heads.ts';
-import { signalPhrases } from '../src/reader/acts/signal-phrases.ts';
-import { turnMatcher } from '../src/reader/acts/turn-phrases.ts';
-import { signalsInContext } from '../src/reader/conversations/signal-context.ts';
-import { sentencesOf } from '../src/reader/document/sentences.ts';
-import type { MatchedText } from '../src/reader/phrases/phrase-matcher.ts';
+import { ASSISTANT_ACTS, type SignalCandidate } from '../../src/domain/facts.ts';
+import { findIn } from '../../src/reader/acts/finding.ts';
+import { gapMatcher } from '../../src/reader/acts/gap-phrases.ts';
+import { loadHeads } from '../../src/reader/acts/heads.ts';
+import { signalPhrases } from '../../src/reader/acts/signal-phrases.ts';
+import { turnMatcher } from '../../src/reader/acts/turn-phrases.ts';
+import { signalsInContext } from '../../src/reader/conversations/signal-context.ts';
+import { sentencesOf } from '../../src/reader/document/sentences.ts';
+import type { MatchedText } from '../../src/reader/phrases/phrase-matcher.ts';
 
-const ROLES = ['user', 'assistant'] as const;
+export const ROLES = ['user', 'assistant'] as const;
 
 export interface ReadOptions {
   readonly role?: (typeof ROLES)[number];
@@ -78,34 +76,3 @@ function phraseRows(file: string, { text, tokens, matches }: MatchedText<string>
     phrase,
   ]);
 }
-
-const USAGE = `Usage: npm run read -- TEXT [--after TEXT]
-       npm run read -- TEXT --role assistant
-
-Shows what the reader finds in one turn: its kind, its request, its signals or its gap, and the phrases of lexicon/.
-
-  --role user|assistant  who says it (default: user)
-  --after TEXT           the assistant's turn before, which decides the signals that count`;
-
-const read = action({
-  options: { role: { type: 'string', default: 'user' }, after: { type: 'string' } },
-  operands: 1,
-  read({ role: name, after }, [content]) {
-    const role = ROLES.find((one) => one === name);
-    if (role === undefined) throw new UsageError('--role takes user or assistant.');
-    if (content === undefined) throw new UsageError('A text is needed.');
-    return async () => {
-      const style = { head: [], border: [] };
-      const table = new Table({
-        colWidths: [null, null, 64],
-        chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' },
-        style,
-      });
-      const rows = foundIn(content, { role, ...(after === undefined ? {} : { after }) });
-      table.push(...rows.map((row) => [...row]));
-      process.stdout.write(`${table.toString()}\n`);
-    };
-  },
-});
-
-if (import.meta.main) await runCommand({ usage: USAGE, action: read });
