@@ -1,4 +1,9 @@
-/** Covered by test/cli/rebuild.test.ts. */
+/**
+ * Replays the stream into a build of the views beside the live ones. Keeps the invariant that a switch never takes a
+ * caller back: the build has all that the live views have published.
+ *
+ * Test: test/cli/rebuild.test.ts.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
@@ -20,24 +25,24 @@ import { count, messagesPerSecond, type Progress } from '../../domain/progress.t
 import { openShard, type Shard } from '../shard.ts';
 import { ReplaySource, type Pull, type ReplaySourceOptions } from './replay-source.ts';
 
-/** Large batches: the cost of a fold is per statement more than per row. */
+/** A fold costs more for each statement than for each row, so batches are large. */
 const BATCH_BYTES = 2 ** 20;
 const WAIT_MS = 500;
-/** While far behind, readers have no use for what is published. */
+/** Far behind, a publication serves no reader. */
 const SELDOM_MS = 600_000;
-/** Beside the live views: as often as the worker publishes. */
+/** Beside the live views, the build publishes as often as the worker. */
 const OFTEN_MS = 150;
 const LOOK_MS = 25;
-/** Beside the live views: a switch waits until the batch in work is done. */
+/** Beside the live views, batches are small, because a switch waits for the batch in work. */
 const FOLLOW_BATCH_BYTES = 2 ** 18;
-/** With a throttle, a batch holds about as much as may be done in this time: short bursts disturb nobody. */
+/** With a throttle, a batch holds the messages of about this time, so that bursts are short. */
 const BURST_MS = 250;
 const SMALL_BATCH_BYTES = 16 * 1024;
-/** A worker that has not yet noticed a switch still holds the views before it. */
+/** Time in which the other process lets go of the views after a switch. */
 const HANDOVER_MS = 15_000;
-/** Time for which a switch is prepared at first; twice as much each time that it was too little. */
+/** Time in which the build must come level after a switch is prepared; doubled after each failure. */
 const SWITCH_MS = 1000;
-/** A build that follows comes level by itself on a machine with time to spare; else the worker pauses for it. */
+/** Time in which a build comes level by itself on a machine that is not busy; then the worker pauses. */
 const BEFORE_PAUSE_MS = 3000;
 /** The first pause; each further one is twice as long, up to the longest. The worker still ends its batches in it. */
 const FIRST_PAUSE_MS = 8000;
@@ -45,28 +50,28 @@ const LONGEST_PAUSE_MS = 60_000;
 const BETWEEN_PAUSES_MS = 5000;
 /** A pause is requested again each second, for two: it ends with the process that requests it. */
 const RENEW_MS = 1000;
-/** So few entries are followed one by one: to open everything again for them would publish everything twice. */
+/** So few entries are followed one by one, because another round would publish everything twice. */
 const NEAR_ENTRIES = 2000;
-/** Behind by as much as was done in less than this: near enough to follow entry by entry. */
+/** A round that took less than this was near enough to follow entry by entry. */
 const NEAR_MS = 3000;
 
 export interface ReplaySettings {
   readonly dataDir: string;
   readonly analysis: AnalysisPool;
-  /** What the databases of all shards may take together, bytes. */
+  /** Limit of the memory of all shards' databases together, bytes. */
   readonly memoryBytes: number;
   readonly connection: StreamConnection;
   readonly logger: Logger;
   readonly progress: Progress;
-  /** Messages per second; null: as many as go. */
+  /** Messages per second; null for no limit. */
   readonly throttle: number | null;
-  /** A backup's copy of the stream, for what the stream no longer holds. */
+  /** A backup's copy of the stream, for entries that the stream has dropped. */
   readonly archive: StreamArchive | null;
-  /** Ends everything at the next batch with `InterruptedError`. */
+  /** Ends the work at the next batch with `InterruptedError`. */
   readonly signal: AbortSignal;
 }
 
-/** Whoever runs the command wants it to end. What was committed stays and is gone on with. */
+/** The command was interrupted. Committed batches stay, and the next run continues from them. */
 export class InterruptedError extends Error {
   constructor() {
     super('interrupted');
@@ -80,7 +85,7 @@ export class Replay {
   readonly #epoch: Epoch;
   readonly #positions: number[];
   #throttle: number | null;
-  /** Entries that the stretch in work leads to. */
+  /** Sum of the target sequences of all shards in this round. */
   #target = 0;
   #messages = 0;
   #bytes = 0;
@@ -88,7 +93,7 @@ export class Replay {
   readonly #pauses: Pauses;
   readonly #startedAt = performance.now();
 
-  /** `reached`: where each shard is at least, as far as that is known. */
+  /** `reached`: a lower bound of each shard's sequence, where one is known. */
   constructor(settings: ReplaySettings, epoch: Epoch, reached: readonly number[] = []) {
     this.#settings = settings;
     this.#epoch = epoch;
@@ -97,17 +102,17 @@ export class Replay {
     this.#pauses = new Pauses(settings.dataDir);
   }
 
-  /** Messages applied since the start. */
+  /** Number of messages applied since the start. */
   get messages(): number {
     return this.#messages;
   }
 
-  /** Entries that could not be processed; the live worker has kept them when it came to them first. */
+  /** Number of entries that could not be processed. The live worker made them dead letters before. */
   get aside(): number {
     return this.#aside.size;
   }
 
-  /** Sequence that each shard has reached, as far as it was opened. */
+  /** Sequence of each shard; 0 before it is opened. */
   get positions(): readonly number[] {
     return this.#positions;
   }
@@ -145,8 +150,8 @@ export class Replay {
   }
 
   /**
-   * Repeats `foldTo` until what has come in meanwhile is little. `wanted` tells the sequence that each shard
-   * has to reach by now.
+   * Repeats `foldTo` until few entries have come in meanwhile. `wanted` returns the sequence that each shard has to
+   * reach now.
    */
   async catchUp(wanted: () => Promise<readonly number[]>): Promise<void> {
     let before = Infinity;
@@ -157,9 +162,8 @@ export class Replay {
         0,
       );
       if (behind === 0) return;
-      // Opened anew for so little, it would publish everything twice.
       if (this.#throttle === null && behind <= NEAR_ENTRIES) return;
-      // Another round would open everything again for as much as comes in meanwhile: following comes nearer.
+      // Another round would take as long as entries come in meanwhile; following comes nearer.
       if (this.#throttle === null && behind > before / 2) return;
       if (behind >= before && this.#throttle !== null) {
         this.#throttle *= 2;
@@ -180,8 +184,8 @@ export class Replay {
   }
 
   /**
-   * Follows the stream with all shards open until their published rows contain all that the live ones' do, and
-   * switches readers over at that moment: nobody who asked the live views is answered by older ones afterwards.
+   * Follows the stream with all shards open until they have published all that the live views have, and switches
+   * readers over at that moment, so that no caller gets an older answer than before.
    */
   async follow(live: ActiveEpoch): Promise<void> {
     const { connection, signal } = this.#settings;
@@ -252,7 +256,7 @@ export class Replay {
       onPull: async (pull) => {
         await this.#checkHeld(pull);
         this.#positions[number] = pull.sequence;
-        // Shards that are open side by side add up roughly, which is enough for a rate.
+        // Approximate while several shards are open, which suffices for a rate.
         this.#messages = Math.max(this.#messages, messages + pull.messagesBefore);
         this.#bytes = Math.max(this.#bytes, bytes + pull.bytesBefore);
         if (until !== null) this.#tell();
@@ -302,7 +306,7 @@ export class Replay {
     });
   }
 
-  /** Entries behind the last one applied may have been dropped by the stream's limits meanwhile. */
+  /** Refuses a gap: the stream's limits may have dropped entries that are not applied yet. */
   async #checkHeld({ after }: Pull): Promise<void> {
     const { archive, connection, signal } = this.#settings;
     for (;;) {
