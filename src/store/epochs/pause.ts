@@ -8,7 +8,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFile } from './epochs.ts';
 
-/** Longest pause, milliseconds: the process that requested it may have ended. */
+/** Longest time that one request may ask for, milliseconds: the process that asked may have ended. */
 const LONGEST_MS = 10_000;
 
 /** Requests that the worker of the live views takes no entries until an instant, milliseconds since 1970-01-01 UTC. */
