@@ -458,6 +458,11 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.waitForSelector('.conversation .summary:has-text("not able to cancel bookings")', SOON);
     await page.waitForSelector('[role="status"]:has-text("Every message was looked at.")', SOON);
     match(page.url(), /said=ABLE/);
+    // A hit is as high as its text, and the last one ends inside the card.
+    const heights = await page
+      .locator('.conversation')
+      .evaluateAll((hits) => hits.map((hit) => hit.getBoundingClientRect().height));
+    ok(heights.length > 0 && heights.every((height) => height < 120), `${heights.join()} px`);
     await page.reload();
     await page.waitForSelector('.chips button:has-text("Said: “ABLE")', SOON);
     await page.click('.conversation .title a >> nth=0', SOON);
@@ -814,6 +819,13 @@ describe('the dashboard in a browser', { skip }, () => {
     const conversations = await figure(page, 'Conversations');
     await page.click('button:text-is("Share")');
     match((await page.textContent('dialog p', SOON)) ?? '', /sees “Topic, 28 days” without a key/);
+    // On a phone, the dialog wraps its text.
+    await page.setViewportSize({ width: 390, height: 844 });
+    const [width, inside] = await page
+      .locator('dialog')
+      .evaluate((dialog) => [dialog.getBoundingClientRect().width, dialog.scrollWidth]);
+    ok(width! <= 390 && inside! <= width!, `${width} px, ${inside} px inside`);
+    await page.setViewportSize(WIDE);
     await page.selectOption('dialog select', '7');
     await page.click('dialog button.main');
     const url = (await page.textContent('.notice.done code', SOON)) ?? '';
