@@ -772,6 +772,37 @@ describe('the dashboard in a browser', { skip }, () => {
     match(digest.suggestedFilename(), /^digest-\S+-\d{4}-\d\d-\d\d\.html$/);
   });
 
+  it('says what shorter days remove, and that they are saved', async () => {
+    const { instanceId, position } = await fill(client, [[user('Where is it?', new Date().toISOString())]]);
+    await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId }, position);
+    await open(`?view=connect&instance=${instanceId}`);
+    await page.check('[role="radiogroup"] label:has-text("This instance") input', SOON);
+    const texts = 'label:has-text("Texts, titles and summaries") input';
+    await page.fill(texts, '30');
+    await page.click('button:text-is("Save days")');
+    const warning =
+      'p[role="alert"]:has-text("without a message for 30 days will be removed. Removal begins")';
+    await page.waitForSelector(warning, SOON);
+    await page.click('button:text-is("Remove and save")');
+    await page.waitForSelector('span[role="status"]:text-is("Saved.")', SOON);
+    // More days remove nothing.
+    await page.fill(texts, '40');
+    equal(await page.locator('span[role="status"]:text-is("Saved.")').count(), 0);
+    await page.click('button:text-is("Save days")');
+    await page.waitForSelector('span[role="status"]:text-is("Saved.")', SOON);
+    await page.click('button:text-is("Take the days of the project")');
+    const asked =
+      'p[role="alert"]:has-text("own days (40); the project has none: nothing is removed by that.")';
+    await page.waitForSelector(asked, SOON);
+    await page.click(`${asked} button:text-is("Save")`);
+    await page.waitForSelector('button:text-is("Take the days of the project")', {
+      ...SOON,
+      state: 'detached',
+    });
+    await page.waitForSelector('span[role="status"]:text-is("Saved.")', SOON);
+    equal(await page.inputValue(texts), '');
+  });
+
   it('copies the lines that connect an application, where the browser lets a page copy', async () => {
     const own = await browser.newContext({ viewport: WIDE });
     await own.grantPermissions(['clipboard-read', 'clipboard-write']);
