@@ -117,16 +117,17 @@ export function retainedOf(
   instances: readonly ProjectInstance[],
   now: number,
 ): Retained[] {
-  const ids = new Set(own.map(({ instanceId }) => instanceId));
+  // A list that is read while somebody writes may have an instance twice.
+  const ownById = new Map(own.map((each) => [each.instanceId, each]));
   const byProject = new Map(defaults.map((each) => [each.projectId, each]));
   const midnight = midnightOf(now) / 1000;
   const others = instances.flatMap(({ id, projectId, createdAt }) => {
     const found = byProject.get(projectId);
-    if (found === undefined || ids.has(id)) return [];
+    if (found === undefined || ownById.has(id)) return [];
     const isLater = Date.parse(createdAt) >= Math.max(midnight, Date.parse(found.setAt));
     return isLater ? [] : [{ instanceId: id, retention: found.retention }];
   });
-  return [...own, ...others];
+  return [...ownById.values(), ...others];
 }
 
 /** Event times before which data is removed, microseconds since 1970-01-01 UTC; null: nothing is. */
@@ -192,6 +193,8 @@ const NO_CUTOFFS: Cutoffs = cutoffsOf(KEPT_FOR_EVER, 0);
 
 /**
  * Returns the runs to begin or resume: those of instances with data that has aged past a cutoff since their last run.
+ * Runs that were interrupted before they reached the stream, and whose days were given up since, come with position 0:
+ * nothing is left to do but to close them. They may have removed texts from the views.
  */
 export function dueRuns(
   retained: readonly Retained[],
@@ -224,7 +227,13 @@ export function dueRuns(
       },
     ];
   });
-  return [...begun, ...others];
+  const kept = new Set(others.map(({ instanceId }) => instanceId));
+  const givenUp = runs
+    .filter(
+      ({ doneAt, position, instanceId }) => doneAt === null && position === null && !kept.has(instanceId),
+    )
+    .map((run): RetentionRun => ({ ...run, position: 0, lostTexts: true, fault: null }));
+  return [...begun, ...givenUp, ...others];
 }
 
 function furthest(one: Cutoffs, other: Cutoffs): Cutoffs {

@@ -50,7 +50,7 @@ describe('retention', () => {
     const open = { ...lost, doneAt: null, position: 7 };
     deepEqual(dueRuns(kept(null), [open], NOON + 5 * DAY), [open]);
     const waiting = { ...first!, doneAt: null };
-    deepEqual(dueRuns(kept(null), [waiting], NOON + 1), []);
+    deepEqual(dueRuns(kept(null), [waiting], NOON + 1), [{ ...waiting, position: 0, lostTexts: true }]);
     equal(dueRuns(kept(60), [waiting], NOON + 1)[0]?.cutoffs.texts, MIDNIGHT - 60 * DAY);
   });
 
@@ -58,7 +58,13 @@ describe('retention', () => {
     const [first] = dueRuns(kept(30), [], NOON);
     const open = { ...first!, position: 7 };
     deepEqual(dueRuns([], [open], NOON), [open]);
-    deepEqual(dueRuns([], [first!], NOON), []);
+  });
+
+  it('closes a run that was interrupted in the views, where its days were given up', () => {
+    const [first] = dueRuns(kept(30), [], NOON);
+    const [closed] = dueRuns([], [{ ...first!, fault: 'no room' }], NOON);
+    deepEqual(closed, { ...first!, position: 0, lostTexts: true });
+    deepEqual(dueRuns([], [done(closed)], NOON), []);
   });
 
   it('is not due where nobody said how long', () => {
@@ -82,6 +88,11 @@ describe('retention of a project', () => {
     deepEqual(inForce(KEPT_FOR_EVER, of(90)), { retention: KEPT_FOR_EVER, from: 'INSTANCE' });
     deepEqual(inForce(null, of(90)), { retention: of(90), from: 'PROJECT' });
     deepEqual(inForce(null, null), { retention: KEPT_FOR_EVER, from: 'NOTHING' });
+  });
+
+  it('takes the last of an instance that is listed twice', () => {
+    const own = [10, 20].map((days) => ({ instanceId: INSTANCE, retention: of(days) }));
+    deepEqual(retainedOf(own, [], [], NOON), [own[1]]);
   });
 
   it('is of its own instances, of those made after it was set from the next midnight on', () => {

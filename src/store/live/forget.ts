@@ -6,14 +6,16 @@
  */
 import { forgottenName, gapDescription, repeatDescription } from '../../domain/descriptions.ts';
 import type { StateRow } from '../../domain/facts.ts';
-import { SetupError } from '../../errors.ts';
 import { quoted, withDatabase, type Connection } from '../duckdb.ts';
 
 /** The data of one instance to forget. Times are event times, microseconds since 1970-01-01 UTC; null: no data. */
 export interface Forgotten {
   /** UUID, lower case. */
   readonly instanceId: string;
-  /** True if no part of the instance may be deferred, as its texts are deleted afterwards. */
+  /**
+   * True for an instance whose data ages: it is left out while a part of it is deferred, as its texts are deleted
+   * afterwards, and nothing is done if it has no message from before its times.
+   */
   readonly waitsFor: boolean;
   /** Positions of messages to delete. */
   readonly positions: Iterable<number>;
@@ -58,19 +60,22 @@ export interface ForgottenCounts {
   readonly names: number;
 }
 
-/**
- * Forgets all in one transaction. `sequence`: stream position of the copy. `counts`: one item for each instance; null
- * if the shard does not know it.
- *
- * @throws SetupError when a part of an instance with `waitsFor` is deferred
- */
+/** What became of one instance: counts, 'DEFERRED' if it was left out, or null if the shard does not know it. */
+export type ForgottenInstance = ForgottenCounts | 'DEFERRED' | null;
+
+/** Forgets all in one transaction. `sequence`: stream position of the copy. `counts`: one item for each instance. */
 export async function forgetIn(
   file: string,
   forgotten: readonly Forgotten[],
-): Promise<{ readonly sequence: number; readonly counts: readonly (ForgottenCounts | null)[] }> {
+): Promise<{ readonly sequence: number; readonly counts: readonly ForgottenInstance[] }> {
   return withDatabase({ threads: 1 }, async (connection) => {
     await connection.run(`attach ${quoted(file)} as st; use st`);
-    const counts: (ForgottenCounts | null)[] = [];
+    const counts: ForgottenInstance[] = [];
+    if (forgotten.some(({ waitsFor }) => waitsFor))
+      await connection.run(
+        `create or replace temp table oldest as
+           select instance, epoch_us(min(event_at)) as oldest_at from message group by instance`,
+      );
     await connection.transaction(async () => {
       for (const one of forgotten) counts.push(await forgetOne(connection, one));
     });
@@ -80,17 +85,16 @@ export async function forgetIn(
   });
 }
 
-/** Returns null if the shard does not know the instance. */
-async function forgetOne(connection: Connection, forgotten: Forgotten): Promise<ForgottenCounts | null> {
+async function forgetOne(connection: Connection, forgotten: Forgotten): Promise<ForgottenInstance> {
   const found = await connection.one(
     `select instance from instance where id = ${quoted(forgotten.instanceId)}::uuid`,
   );
   if (found === undefined) return null;
   const instance = found['instance'] as number;
-  if (forgotten.waitsFor && (await isDeferred(connection, forgotten.instanceId)))
-    throw new SetupError(
-      `Messages of instance ${forgotten.instanceId} are still to be counted: it is tried again.`,
-    );
+  if (forgotten.waitsFor) {
+    if (await isDeferred(connection, forgotten.instanceId)) return 'DEFERRED';
+    if (!(await isOld(connection, instance, forgotten))) return NOTHING;
+  }
   const messages = await dropMessages(connection, instance, forgotten);
   const sessions = await dropSessions(connection, instance);
   const people = await dropPeople(connection, instance, forgotten);
@@ -98,6 +102,19 @@ async function forgetOne(connection: Connection, forgotten: Forgotten): Promise<
   const names = await dropNames(connection, instance, forgotten);
   await changeState(connection, instance, forgotten);
   return { messages, sessions, texts, people, names };
+}
+
+const NOTHING: ForgottenCounts = { messages: 0, sessions: 0, texts: 0, people: 0, names: 0 };
+
+/** Returns true unless all messages of the instance are from the latest of its times or later. */
+async function isOld(
+  connection: Connection,
+  instance: number,
+  { countsBefore, textsBefore, peopleBefore }: Forgotten,
+): Promise<boolean> {
+  const latest = Math.max(countsBefore ?? -Infinity, textsBefore ?? -Infinity, peopleBefore ?? -Infinity);
+  const oldest = await connection.one(`select oldest_at from temp.oldest where instance = ${instance}`);
+  return oldest === undefined || Number(oldest['oldest_at']) < latest;
 }
 
 async function isDeferred(connection: Connection, instanceId: string): Promise<boolean> {

@@ -17,19 +17,21 @@ import type { Retentions } from '../../stream/ledgers/retentions.ts';
 /** Lists the instances of all projects. */
 export type ListInstances = () => Promise<readonly ProjectInstance[]>;
 
-/** The runs to begin or resume. `now`: microseconds. */
+/** The runs to begin, resume or close. `now`: microseconds. */
 export async function dueNow(
-  retentions: Pick<Retentions, 'retained' | 'projects' | 'list'>,
+  retentions: Pick<Retentions, 'retained' | 'projects' | 'list' | 'revision'>,
   instances: ListInstances,
   now: number,
 ): Promise<RetentionRun[]> {
-  const defaults = limiting(await retentions.projects());
-  const listed = defaults.length === 0 ? [] : await instances();
-  return dueRuns(
-    retainedOf(await retentions.retained(), defaults, listed, now),
-    await retentions.list(),
-    now,
-  );
+  for (;;) {
+    const revision = await retentions.revision();
+    const defaults = limiting(await retentions.projects());
+    const listed = defaults.length === 0 ? [] : await instances();
+    const retained = retainedOf(await retentions.retained(), defaults, listed, now);
+    const runs = await retentions.list();
+    // Settings of different moments could make days that never held.
+    if ((await retentions.revision()) === revision) return dueRuns(retained, runs, now);
+  }
 }
 
 /** Returns a function that checks if a run is due. `now`: microseconds. */

@@ -4,6 +4,7 @@
  *
  * Test: test/cli/retention.test.ts.
  */
+import { SetupError } from '../../errors.ts';
 import { count } from '../../domain/progress.ts';
 import type { StreamRecord } from '../../domain/records.ts';
 import { NO_COUNTS, type AgedCounts, type RetentionRun } from '../../domain/retention.ts';
@@ -37,11 +38,12 @@ export async function retain(settings: RetainSettings): Promise<readonly Retenti
   const { runs, instances, now, progress, signal } = settings;
   const due = await dueNow(runs, instances, now);
   if (due.length === 0) return [];
+  const done: RetentionRun[] = [];
   try {
     for (const run of due) await runs.put(run);
     await ageViews(settings, due);
-    const done: RetentionRun[] = [];
-    const byPartition = Map.groupBy(await current(runs, due), ({ instanceId }) => partitionOf(instanceId));
+    const aged = (await current(runs, due)).filter(({ position }) => position !== null);
+    const byPartition = Map.groupBy(aged, ({ instanceId }) => partitionOf(instanceId));
     for (const [partition, group] of byPartition) {
       const trimmed = await trimEntries(settings, partition, group);
       for (const run of group) {
@@ -63,14 +65,22 @@ export async function retain(settings: RetainSettings): Promise<readonly Retenti
         done.push(ended);
       }
     }
+    if (done.length < due.length)
+      throw new SetupError(
+        `Messages of ${count(due.length - done.length)} instances are still to be counted: their retention is tried again.`,
+      );
     return done;
   } catch (error) {
     if (error instanceof InterruptedError || signal.aborted) throw new InterruptedError();
     const fault = (error instanceof Error ? error.message : String(error)).slice(0, 500);
-    for (const run of await current(runs, due)) await runs.put({ ...run, fault });
+    const ended = new Set(done.map(({ instanceId }) => instanceId));
+    for (const run of await current(runs, due))
+      if (!ended.has(run.instanceId)) await runs.put({ ...run, fault });
     throw error;
   }
 }
+
+const unchanged = (externalId: string): string => externalId;
 
 async function current(runs: Retentions, of: readonly RetentionRun[]): Promise<RetentionRun[]> {
   const found: RetentionRun[] = [];
@@ -85,21 +95,25 @@ async function ageViews(settings: RetainSettings, due: readonly RetentionRun[]):
   if (waiting.length === 0) return;
   dropUnfinishedViews(settings.dataDir);
   const names = new Map<string, (externalId: string) => string>();
-  for (const { instanceId } of waiting) names.set(instanceId, await runs.names(instanceId));
+  for (const { instanceId, cutoffs } of waiting)
+    if (cutoffs.people !== null) names.set(instanceId, await runs.names(instanceId));
   const aged = waiting.map(({ instanceId, cutoffs }) =>
-    agedOf(instanceId, cutoffs, names.get(instanceId)!, analysis.model.dimensions),
+    agedOf(instanceId, cutoffs, names.get(instanceId) ?? unchanged, analysis.model.dimensions),
   );
+  const deferred = new Set<string>();
   const found = new Map<string, { readonly position: number; readonly counts: AgedCounts }>();
   await recount(settings, new Set(waiting.map(({ instanceId }) => instanceId)), async (file) => {
     const { sequence, counts } = await forgetIn(file, aged);
     for (const [at, went] of counts.entries()) {
       const { instanceId } = aged[at]!;
-      if (went === null) continue;
+      if (went === 'DEFERRED') deferred.add(instanceId);
+      if (went === null || went === 'DEFERRED') continue;
       const { messages, sessions, texts, names: people } = went;
       found.set(instanceId, { position: sequence, counts: { messages, sessions, texts, people } });
     }
   });
   for (const run of waiting) {
+    if (deferred.has(run.instanceId)) continue;
     const { position = 0, counts = NO_COUNTS } = found.get(run.instanceId) ?? {};
     const lostTexts = run.lostTexts || counts.messages + counts.texts > 0;
     await runs.put({ ...run, position, counts, lostTexts });
@@ -120,7 +134,8 @@ async function trimEntries(
   let until = 0;
   for (const { instanceId, cutoffs, position } of group) {
     if (position === null || position === 0) continue;
-    const trimming = new Trimming(instanceId, cutoffs, await runs.names(instanceId));
+    const names = cutoffs.people === null ? unchanged : await runs.names(instanceId);
+    const trimming = new Trimming(instanceId, cutoffs, names);
     parts.set(instanceId, { trimming, position, entries: 0 });
     until = Math.max(until, position);
   }
