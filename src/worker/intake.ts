@@ -47,6 +47,8 @@ export interface Taken extends Turn {
   readonly broken: readonly { readonly entry: Delivered; readonly reason: string }[];
   /** The last entry from the end of the stream; null if there is none. */
   readonly last: Delivered | null;
+  /** True if nothing was taken because of a pause: entries may wait. */
+  readonly isPaused?: boolean;
 }
 
 const NONE: ReadonlySet<number> = new Set();
@@ -70,7 +72,7 @@ export class Intake {
     if (source.isPaused?.() === true) {
       const { closing } = source;
       await sleep(waitMs, undefined, closing && { signal: closing }).catch(() => undefined);
-      return { delivered: [], entries: [], broken: [], last: null };
+      return { delivered: [], entries: [], broken: [], last: null, isPaused: true };
     }
     if (fairShare === undefined) return this.#fromStream(waitMs);
     const suspected = inWork.deferred;

@@ -130,6 +130,7 @@ export class WorkerLoop {
       ahead = null;
       if (prepared.delivered.length === 0 && prepared.entries.length === 0) {
         await this.#publish();
+        if (prepared.isPaused === true) continue;
         this.#options.alerts?.idle();
         this.#options.idleCollection?.idle();
         continue;

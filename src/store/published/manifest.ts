@@ -85,8 +85,10 @@ export function readManifest(directory: string): Manifest | null {
     const complete = Object.values(tables).every((segments) =>
       segments.every(({ file }) => typeof file === 'string' && PUBLISHED_FILE.test(file)),
     );
-    // A manifest of 0.1 lacks these: nothing was ever deferred. One of 0.4 lacks `deferred` until the next publication.
-    return complete ? ({ views: {}, sequence: seq, behind: {}, deferred: 0, ...manifest } as Manifest) : null;
+    // A manifest of 0.1 lacks these: nothing was ever deferred. One of 0.4 lacks `deferred`: each instance that is behind
+    // has one entry at least.
+    const deferred = Object.keys(manifest.behind ?? {}).length;
+    return complete ? ({ views: {}, sequence: seq, behind: {}, deferred, ...manifest } as Manifest) : null;
   } catch {
     return null;
   }

@@ -89,10 +89,14 @@ export async function rebuild(
     }
     markCompared(dataDir, next);
   }
-  await replay.catchUp(() =>
-    options.toLatest ? newestOf(connection, next) : Promise.resolve(liveSequences(dataDir, active, next)),
-  );
-  await replay.follow(active);
+  try {
+    await replay.catchUp(() =>
+      options.toLatest ? newestOf(connection, next) : Promise.resolve(liveSequences(dataDir, active, next)),
+    );
+    await replay.follow(active);
+  } finally {
+    replay.rest();
+  }
   removeOtherEpochs(dataDir, [active.epoch, next.epoch]);
   const ms = performance.now() - startedAt;
   const messages = refolded + replay.messages;

@@ -46,7 +46,7 @@ const SWITCH_MS = 1000;
 const BEFORE_PAUSE_MS = 3000;
 /** The first pause; each further one is twice as long, up to the longest. The worker still ends its batches in it. */
 const FIRST_PAUSE_MS = 8000;
-const LONGEST_PAUSE_MS = 60_000;
+const LONGEST_PAUSE_MS = 45_000;
 const BETWEEN_PAUSES_MS = 5000;
 /** A pause is requested again each second, for two: it ends with the process that requests it. */
 const RENEW_MS = 1000;
@@ -178,9 +178,14 @@ export class Replay {
     }
   }
 
-  /** Has the worker of the live views pause from now on, for as long as pauses may be. `follow` ends it. */
+  /** Has the worker of the live views pause from now on, for as long as pauses may be. `follow` and `rest` end it. */
   hurry(): void {
     this.#pauses.start(0, LONGEST_PAUSE_MS);
+  }
+
+  /** Ends the pauses of the worker. */
+  rest(): void {
+    this.#pauses.end();
   }
 
   /**
@@ -343,7 +348,12 @@ class Pauses {
     const ask = (): void => {
       const now = performance.now();
       if (now >= from + ms) [from, ms] = [now + BETWEEN_PAUSES_MS, Math.min(LONGEST_PAUSE_MS, 2 * ms)];
-      if (now >= from) requestPause(this.#dataDir, Date.now() + 2 * RENEW_MS);
+      if (now < from) return;
+      try {
+        requestPause(this.#dataDir, Date.now() + 2 * RENEW_MS);
+      } catch {
+        // Without room on the disk the worker goes on; the build fails by itself, with the reason.
+      }
     };
     this.#timer = setInterval(ask, RENEW_MS).unref();
     ask();
