@@ -12,6 +12,7 @@ import { Go, Outcome, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
 import { TextSearchList } from './text-search-list.tsx';
 import type { FilterName } from './state.ts';
+import { titleOf } from './transcript-words.ts';
 import { useRows, VirtualList } from './virtual-list.tsx';
 
 export function Conversations({ version }: { readonly version: string }) {
@@ -52,7 +53,7 @@ function ListedConversations({ version }: { readonly version: string }) {
 function Conversation({ row: { dimensions, fields } }: { readonly row: Row }) {
   const { session } = dimensions;
   if (session === undefined) return null;
-  const title = session.title ?? 'Without a title';
+  const title = titleOf(session, null, 'Without a title');
   return (
     <div class="conversation">
       <p class="title">

@@ -3,7 +3,7 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { roleOf } from '../../../domain/records.ts';
 import { api, type ApiError, type SessionResponse } from './api.ts';
 import { conversationParameters, filtersOf } from './filters.ts';
@@ -11,8 +11,10 @@ import { languageName, formatCount, formatInstant } from './format.ts';
 import { useAnswer, useKeys, useNavigation, useTitle } from './hooks.ts';
 import { MakeTopic } from './curate.tsx';
 import { Erase } from './erase.tsx';
+import { ErasingContext } from './erasing.ts';
 import { Fault, Go, Loading, Outcome } from './parts.tsx';
 import { usePeriod } from './period.ts';
+import { goneWords, isTextRemoved, mayAsk, titleOf } from './transcript-words.ts';
 
 type Message = SessionResponse['messages'][number];
 
@@ -28,16 +30,20 @@ export function Session({ version }: { readonly version: string }) {
     else if (key === 'k') walk.by(-1);
     else if (key === 'Escape') go({ session: '' });
   });
-  useTitle(value === null ? '' : (value.session.title ?? 'Conversation'));
+  // A text that is gone has no role, so its topic may be that of a reply, which is the same.
+  const topic = messages.find((message) => message.topic !== null)?.topic?.name ?? null;
+  const textDays = useTextDays(value !== null && isTextRemoved(value.session));
+  useTitle(value === null ? '' : titleOf(value.session, topic, 'Conversation'));
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), [state.session]);
   if (value === null) return error === null ? <Loading /> : <Fault error={error} />;
   const { session } = value;
+  const title = titleOf(session, topic, 'Conversation without a title');
   return (
     <article class="session">
       <WalkButtons walk={walk} />
       <h1 tabIndex={-1} ref={heading}>
-        {session.title ?? 'Conversation without a title'}
+        {title}
       </h1>
       {session.summary === null ? null : <p class="lead">{session.summary}</p>}
       <p class="faint">
@@ -51,15 +57,17 @@ export function Session({ version }: { readonly version: string }) {
         )}
       </p>
       <div class="curate">
-        <Erase
-          what={{ kind: 'SESSION', id: session.id, name: session.title ?? 'Conversation without a title' }}
-          after={{ session: '' }}
-        />
+        <Erase what={{ kind: 'SESSION', id: session.id, name: title }} after={{ session: '' }} />
       </div>
       <Metadata metadata={session.metadata} />
       <ol class="transcript">
-        {messages.map((message) => (
-          <TranscriptMessage key={message.position} message={message} />
+        {messages.map((message, index) => (
+          <TranscriptMessage
+            key={message.position}
+            message={message}
+            topicBefore={messages.slice(0, index).findLast(isOfUser)?.topic?.id ?? null}
+            textDays={textDays}
+          />
         ))}
       </ol>
       {fault === null ? null : <Fault error={fault} />}
@@ -70,6 +78,20 @@ export function Session({ version }: { readonly version: string }) {
       )}
     </article>
   );
+}
+
+function isOfUser({ role }: Message): boolean {
+  return role !== null && roleOf(role) === 'user';
+}
+
+/** Days that texts of the instance are kept; null if they are not limited, or if the key may not read them. */
+function useTextDays(isWanted: boolean): number | null {
+  const { state } = useNavigation();
+  const isAllowed = useContext(ErasingContext)?.reason === '';
+  const { value } = useAnswer(`text days ${state.instance} ${isWanted && isAllowed}`, '', async (signal) =>
+    isWanted && isAllowed ? api.retention(state.instance, signal) : null,
+  );
+  return value?.textDays ?? null;
 }
 
 const PAGE = 200;
@@ -180,35 +202,26 @@ function Metadata({ metadata }: { readonly metadata: Readonly<Record<string, unk
   );
 }
 
-const GONE = {
-  EXPIRED: 'The text is gone: the stream keeps none so old.',
-  DELETED: 'The text was deleted.',
-  ERASED: 'The text was erased.',
-  UNREADABLE: 'The text cannot be read: its entry in the stream is damaged.',
-} as const;
-
-/** A shorter message is an answer or a greeting. */
-const FEWEST_WORDS = 3;
-const words = new Intl.Segmenter(undefined, { granularity: 'word' });
-
-/**
- * Returns true if a user's message may be a request: it is long enough and has no signal, or it is a repeated request.
- */
-function mayAsk({ content, signals, repeatedRequest }: Message): boolean {
-  if (repeatedRequest !== null) return true;
-  const wordSegments = [...words.segment(content ?? '')].filter(({ isWordLike }) => isWordLike === true);
-  return signals.length === 0 && wordSegments.length >= FEWEST_WORDS;
-}
-
-function TranscriptMessage({ message }: { readonly message: Message }) {
+function TranscriptMessage({
+  message,
+  topicBefore,
+  textDays,
+}: {
+  readonly message: Message;
+  /** Topic of the user's turn before. */
+  readonly topicBefore: string | null;
+  /** Days that texts are kept; null if unknown. */
+  readonly textDays: number | null;
+}) {
   const { role, content, gone, createdAt, topic, signals, gap, repeatedRequest } = message;
-  const isUser = role !== null && roleOf(role) === 'user';
+  const isUser = isOfUser(message);
   return (
     <li class={isUser ? 'said user' : 'said'} id={`m${message.position}`}>
       <p class="who">
-        {role ?? 'unknown'} <time dateTime={createdAt}>{formatInstant(createdAt)}</time>
+        {role === null ? '' : `${role} `}
+        <time dateTime={createdAt}>{formatInstant(createdAt)}</time>
       </p>
-      {content === null ? <p class="gone">{GONE[gone ?? 'UNREADABLE']}</p> : <p class="content">{content}</p>}
+      {content === null ? <p class="gone">{goneWords(gone, textDays)}</p> : <p class="content">{content}</p>}
       <p class="found">
         {signals.map(({ id, name, signalType }) => (
           <Go
@@ -234,7 +247,7 @@ function TranscriptMessage({ message }: { readonly message: Message }) {
             {topic.name}
           </Go>
         )}
-        {content !== null && isUser && mayAsk(message) ? (
+        {content !== null && isUser && mayAsk(message, topicBefore) ? (
           <MakeTopic example={content} words="Make this a topic" isQuiet />
         ) : null}
       </p>

@@ -11,6 +11,7 @@ import { formatCount, formatInstant } from './format.ts';
 import { useNavigation } from './hooks.ts';
 import { Fault, Go, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
+import { titleOf } from './transcript-words.ts';
 
 type Found = TextSearchResponse['elements'][number];
 
@@ -75,7 +76,7 @@ export function TextSearchList({ said }: { readonly said: string }) {
         session === undefined ? null : (
           <div class="conversation" key={position}>
             <p class="title">
-              <Go to={{ session: session.id }}>{session.title ?? 'Without a title'}</Go>
+              <Go to={{ session: session.id }}>{titleOf(session, null, 'Without a title')}</Go>
             </p>
             <p class="summary">{excerpt}</p>
             <p class="faint meta">
