@@ -126,23 +126,31 @@ export function FilterBar() {
           ))}
         </select>
         {names.includes('user') ? <UserSearch onFound={(id) => set('user', id)} /> : null}
-        <select
-          aria-label="Order"
-          value={state.order}
-          onChange={(event) => go({ order: event.currentTarget.value as (typeof ORDERS)[number] })}
-        >
-          {ORDERS.map((order) => (
-            <option key={order} value={order}>
-              {order !== 'usual'
-                ? ORDER_WORDS[order].label
-                : state.view === 'users'
-                  ? 'Most conversations first'
-                  : 'Newest first'}
-            </option>
-          ))}
-        </select>
+        {state.filters.said === undefined ? <OrderChoice /> : null}
       </div>
     </details>
+  );
+}
+
+/** Absent in a search in texts, which has an order of its own. */
+function OrderChoice() {
+  const { state, go } = useNavigation();
+  return (
+    <select
+      aria-label="Order"
+      value={state.order}
+      onChange={(event) => go({ order: event.currentTarget.value as (typeof ORDERS)[number] })}
+    >
+      {ORDERS.map((order) => (
+        <option key={order} value={order}>
+          {order !== 'usual'
+            ? ORDER_WORDS[order].label
+            : state.view === 'users'
+              ? 'Most conversations first'
+              : 'Newest first'}
+        </option>
+      ))}
+    </select>
   );
 }
 
