@@ -239,6 +239,12 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.click('button:text-is("Keep name")', SOON);
     await page.waitForSelector('p.done:has-text("This is stored.")', SOON);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
+    // A name is kept once, until that is undone.
+    const kept = '.curate span:has-text("Name is kept")';
+    await page.waitForSelector(kept, SOON);
+    equal(await page.locator('button:text-is("Keep name")').count(), 0);
+    await page.click(`${kept} button:text-is("Undo")`);
+    await page.waitForSelector('button:text-is("Keep name")', SOON);
   });
 
   it('says so when the address names an instance that the key does not see', async () => {

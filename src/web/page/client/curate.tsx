@@ -4,12 +4,13 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { api } from './api.ts';
+import { api, type CurationsResponse } from './api.ts';
 import { useCurating } from './curating.ts';
 import { Dialog, Picker, type Choosable } from './dialog.tsx';
 import { namedOf } from './filters.ts';
 import { nameFrom, formatCount } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
+import { keptNameOf } from './kept-name.ts';
 import type { EntityKind } from './state.ts';
 
 /** Limit of the API, UTF-16 units. */
@@ -31,13 +32,18 @@ interface Target {
 
 type Open = 'rename' | 'merge' | 'move' | 'hide' | null;
 
-/** Shows an entity's name and the curations of it. */
-export function CuratedName({ kind, id, name }: Target) {
-  const { reason, decide } = useCurating();
+/** Shows an entity's name and the curations of it. `decisions`: those about it, newest first; null while loading. */
+export function CuratedName({
+  kind,
+  id,
+  name,
+  decisions,
+}: Target & { readonly decisions: CurationsResponse['elements'] | null }) {
+  const { reason } = useCurating();
   const [open, setOpen] = useState<Open>(null);
-  const [fault, setFault] = useState('');
   const close = (): void => setOpen(null);
   const target = { kind, id, name };
+  const kept = decisions === null ? null : keptNameOf(decisions, id);
   const button = (which: Exclude<Open, null>, words: string) => (
     <button type="button" disabled={reason !== ''} onClick={() => setOpen(which)}>
       {words}
@@ -48,19 +54,13 @@ export function CuratedName({ kind, id, name }: Target) {
       {open === 'rename' ? <Rename {...target} onClose={close} /> : <h1>{name}</h1>}
       <div class="curate" role="group" aria-label={`Change ${name}`}>
         {button('rename', 'Rename')}
-        <button
-          type="button"
-          disabled={reason !== ''}
-          title="Keep this name, whatever is found later"
-          onClick={() => {
-            setFault('');
-            decide({ action: 'PIN', [CURATED[kind]]: id }, `“${name}” keeps its name.`).catch(
-              (error: Error) => setFault(error.message),
-            );
-          }}
-        >
-          Keep name
-        </button>
+        {kept === null ? (
+          <KeepName {...target} isReady={decisions !== null} />
+        ) : (
+          <span>
+            Name is kept <Undo curationId={kept} />
+          </span>
+        )}
         {kind === 'topic' ? (
           <>
             {button('merge', 'Merge …')}
@@ -70,14 +70,39 @@ export function CuratedName({ kind, id, name }: Target) {
         ) : null}
       </div>
       {reason === '' ? null : <p class="faint">{reason}</p>}
-      {fault === '' ? null : (
-        <p class="fault" role="alert">
-          {fault}
-        </p>
-      )}
       {open === 'merge' ? <Merge {...target} onClose={close} /> : null}
       {open === 'move' ? <Move {...target} onClose={close} /> : null}
       {open === 'hide' ? <Hide {...target} onClose={close} /> : null}
+    </>
+  );
+}
+
+function KeepName({ kind, id, name, isReady }: Target & { readonly isReady: boolean }) {
+  const { reason, decide } = useCurating();
+  const [state, setState] = useState({ isBusy: false, fault: '' });
+  const keep = (): void => {
+    setState({ isBusy: true, fault: '' });
+    decide({ action: 'PIN', [CURATED[kind]]: id }, `“${name}” keeps its name.`).then(
+      // Stays busy: once the decision is processed, this button is gone.
+      () => undefined,
+      (error: Error) => setState({ isBusy: false, fault: error.message }),
+    );
+  };
+  return (
+    <>
+      <button
+        type="button"
+        disabled={reason !== '' || !isReady || state.isBusy}
+        title="Keep this name, whatever is found later"
+        onClick={keep}
+      >
+        Keep name
+      </button>
+      {state.fault === '' ? null : (
+        <span class="fault" role="alert">
+          {state.fault}
+        </span>
+      )}
     </>
   );
 }
@@ -143,7 +168,7 @@ function useChoosable(groupBy: 'TOPIC' | 'TOPIC_CLUSTER', without: string): read
   );
   if (value === null) return null;
   return value.elements
-    .map((row) => ({ ...namedOf(row), note: formatCount(row.fields.sessions) }))
+    .map((row) => ({ ...namedOf(row), note: `${formatCount(row.fields.sessions)} all time` }))
     .filter(({ id }) => id !== without);
 }
 
@@ -311,6 +336,29 @@ function NewTopicDialog({ example, onClose }: { readonly example: string; readon
         Claim earlier requests, too
       </label>
     </Dialog>
+  );
+}
+
+/** Takes a curation back. */
+export function Undo({ curationId }: { readonly curationId: string }) {
+  const { decide, reason } = useCurating();
+  const [fault, setFault] = useState('');
+  return (
+    <>
+      <button
+        type="button"
+        class="quiet"
+        disabled={reason !== ''}
+        title={reason}
+        onClick={() => {
+          setFault('');
+          decide({ action: 'UNDO', curationId }, 'Undone.').catch((error: Error) => setFault(error.message));
+        }}
+      >
+        Undo
+      </button>
+      {fault === '' ? null : <span role="alert">{fault}</span>}
+    </>
   );
 }
 

@@ -6,13 +6,13 @@
 import { useEffect, useState } from 'preact/hooks';
 import { api, type CurationsResponse } from './api.ts';
 import { useCurating } from './curating.ts';
-import { MakeTopic } from './curate.tsx';
+import { MakeTopic, Undo } from './curate.tsx';
 import { formatInstant } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Go, Loading, Section } from './parts.tsx';
 import type { EntityKind } from './state.ts';
 
-type Listed = CurationsResponse['elements'][number];
+export type Listed = CurationsResponse['elements'][number];
 
 const PAGE = 100;
 const VIEWS: Readonly<Record<string, EntityKind>> = { TOPIC: 'topic', TOPIC_CLUSTER: 'cluster', GAP: 'gap' };
@@ -70,15 +70,17 @@ export function DecisionsPage({ version }: { readonly version: string }) {
   );
 }
 
-/** Lists the curations of an entity, and those that merged others into it. */
-export function DecisionsAbout({ id, version }: { readonly id: string; readonly version: string }) {
+/** Reads the curations of an entity, newest first, and those that merged others into it; null while loading. */
+export function useDecisionsAbout(id: string, isWanted: boolean, version: string): readonly Listed[] | null {
   const { state } = useNavigation();
-  const { value } = useAnswer(`decisions about ${state.instance} ${id}`, version, (signal) =>
-    api.curations({ instanceId: state.instance, limit: 1000 }, signal),
+  const { value, error } = useAnswer(`about ${state.instance} ${id} ${isWanted}`, version, async (signal) =>
+    isWanted ? api.curations({ instanceId: state.instance, limit: 1000 }, signal) : { elements: [] },
   );
-  const rows = (value?.elements ?? []).filter(
-    ({ target, details }) => target.id === id || details.intoTopic?.id === id,
-  );
+  if (value === null) return error === null ? null : [];
+  return value.elements.filter(({ target, details }) => target.id === id || details.intoTopic?.id === id);
+}
+
+export function DecisionsAbout({ rows }: { readonly rows: readonly Listed[] }) {
   return rows.length === 0 ? null : (
     <Section title="Decisions">
       <DecisionTable rows={rows} />
@@ -114,7 +116,9 @@ function DecisionTable({ rows }: { readonly rows: readonly Listed[] }) {
             <td class="faint">{formatInstant(row.createdAt)}</td>
             <td class="faint wide">{row.keyId}</td>
             <td class="number">
-              {row.status === 'APPLIED' && row.action !== 'UNDO' ? <Undo row={row} /> : null}
+              {row.status === 'APPLIED' && row.action !== 'UNDO' ? (
+                <Undo curationId={row.curationId} />
+              ) : null}
             </td>
           </tr>
         ))}
@@ -193,26 +197,4 @@ function What({
     default:
       return action satisfies never;
   }
-}
-
-function Undo({ row: { curationId } }: { readonly row: Listed }) {
-  const { decide, reason } = useCurating();
-  const [fault, setFault] = useState('');
-  return (
-    <>
-      <button
-        type="button"
-        class="quiet"
-        disabled={reason !== ''}
-        title={reason}
-        onClick={() => {
-          setFault('');
-          decide({ action: 'UNDO', curationId }, 'Undone.').catch((error: Error) => setFault(error.message));
-        }}
-      >
-        Undo
-      </button>
-      {fault === '' ? null : <span role="alert">{fault}</span>}
-    </>
-  );
 }

@@ -8,7 +8,7 @@ import { Trend } from './charts.tsx';
 import { askCompared, type Compared } from './compared.ts';
 import { Conversations } from './conversations.tsx';
 import { CuratedName, isCurated } from './curate.tsx';
-import { DecisionsAbout } from './decisions.tsx';
+import { DecisionsAbout, useDecisionsAbout, type Listed } from './decisions.tsx';
 import { Erase } from './erase.tsx';
 import { FILTER_GROUPINGS } from './filters.ts';
 import { counted, formatDay, formatNet, formatSeconds } from './format.ts';
@@ -54,12 +54,13 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
   const { value, error } = useAnswer(`${kind} ${state.id} ${period.name}`, version, (signal) =>
     askFound(kind, state.id, period, isShared, signal),
   );
+  const decisions = useDecisionsAbout(state.id, isCurated(kind) && !isShared, version);
   useTitle(state.session !== '' ? null : value === null ? '' : value.name);
   if (value === null) return error === null ? <Loading /> : <Fault error={error} />;
   const { name, description, compared, why } = value;
   return (
     <>
-      <Heading kind={kind} id={state.id} name={name} note={description} />
+      <Heading kind={kind} id={state.id} name={name} note={description} decisions={decisions} />
       {why?.heir == null ? null : (
         <p class="notice">
           It has merged into <Go to={{ id: why.heir.id }}>{why.heir.name}</Go>; the numbers are those of that
@@ -93,7 +94,7 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
           </div>
         </div>
       )}
-      {isCurated(kind) && !isShared ? <DecisionsAbout id={state.id} version={version} /> : null}
+      <DecisionsAbout rows={decisions ?? []} />
       {isShared ? null : <Conversations version={version} />}
     </>
   );
@@ -146,11 +147,13 @@ function Heading({
   id,
   name,
   note,
+  decisions,
 }: {
   readonly kind: EntityKind;
   readonly id: string;
   readonly name: string;
   readonly note: string | undefined;
+  readonly decisions: readonly Listed[] | null;
 }) {
   const { isShared } = useNavigation();
   return (
@@ -163,7 +166,11 @@ function Heading({
         )}
         {kind === 'user' ? <Go to={{ view: 'users', id: '' }}>Users</Go> : WORDS[kind]}
       </p>
-      {isCurated(kind) && !isShared ? <CuratedName kind={kind} id={id} name={name} /> : <h1>{name}</h1>}
+      {isCurated(kind) && !isShared ? (
+        <CuratedName kind={kind} id={id} name={name} decisions={decisions} />
+      ) : (
+        <h1>{name}</h1>
+      )}
       {note === undefined || note === '' ? null : <p class="lead">{note}</p>}
       {kind === 'user' ? (
         <div class="curate">
