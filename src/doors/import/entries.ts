@@ -114,7 +114,7 @@ function listMemberOf(start: string): string | null {
 
 /**
  * The layout of a file that is one object with one list of objects, whatever the list is called, read by that list;
- * null for any other file. Only the start of the file is looked at.
+ * null for any other file, and for an object that does not end within START_BYTES: another list could follow.
  */
 export async function soleListOf(input: Input, layout: Layout): Promise<Layout | null> {
   if (layout.shape !== 'jsonl' && (layout.shape !== 'json' || layout.member !== null)) return null;
@@ -123,7 +123,7 @@ export async function soleListOf(input: Input, layout: Layout): Promise<Layout |
   return member === undefined || others.length > 0 ? null : { shape: 'json', member };
 }
 
-/** Names of the lists of objects in the object that a text begins with; none if something follows the object. */
+/** Names of the lists of objects in the object that a text is; none if it is cut off, or something follows it. */
 function objectListsIn(text: string): string[] {
   const lists: string[] = [];
   let depth = 0;
@@ -142,7 +142,7 @@ function objectListsIn(text: string): string[] {
       if (depth === 0) return text.slice(at + 1).trim() === '' ? lists : [];
     }
   }
-  return lists;
+  return [];
 }
 
 /** Index of the quote that ends the string whose first quote is at `start`; the text's length if none does. */

@@ -112,6 +112,9 @@ describe('planFile', () => {
     deepEqual(await layoutIn(ticket, 2), ['zendesk', { shape: 'json', member: null }]);
     equal(await layoutIn({ cases: [{ a: 1 }] }, 2), null);
     equal(await layoutIn({ cases: [ticket], others: [ticket] }, 2), null);
+    // Behind the first MiB, another list could follow.
+    const many = Array.from({ length: 20_000 }, () => ticket);
+    equal(await layoutIn({ cases: many, others: [ticket] }), null);
   });
 
   it('takes a log for no chat', async () => {
