@@ -111,8 +111,12 @@ async function setOfProject(
 const daysText = (days: number | null = null): string => (days === null ? 'for ever' : `${days}`);
 
 function cellsOf({ textDays, peopleDays, countDays, keepAtLeastDays }: Retention): string[] {
-  return [textDays, peopleDays, countDays, keepAtLeastDays].map(daysText);
+  // Without a minimum, nothing has to be kept.
+  return [...[textDays, peopleDays, countDays].map(daysText), keepAtLeastDays?.toString() ?? '–'];
 }
+
+/** Cells of an instance that has no days of its own. */
+const AS_PROJECT = ['as project', 'as project', 'as project', 'as project'] as const;
 
 const actions = {
   show: action({
@@ -129,14 +133,17 @@ const actions = {
         const instances = [...new Set([...own.keys(), ...runs.keys()])].map((id) => {
           const retention = own.get(id);
           const run = runs.get(id);
-          const days = retention === undefined ? ['', '', '', ''] : cellsOf(retention);
+          const days = retention === undefined ? AS_PROJECT : cellsOf(retention);
           return [id, ...days, run === undefined ? '' : (run.doneAt ?? `since ${run.startedAt}`)];
         });
+        const rows = [...projects, ...instances];
         process.stdout.write(
-          tableOf(
-            ['PROJECT OR INSTANCE', 'TEXT DAYS', 'PEOPLE DAYS', 'COUNT DAYS', 'AT LEAST', 'LAST RUN'],
-            [...projects, ...instances],
-          ),
+          rows.length === 0
+            ? 'No days are set: everything is kept.\n'
+            : tableOf(
+                ['PROJECT OR INSTANCE', 'TEXT DAYS', 'PEOPLE DAYS', 'COUNT DAYS', 'AT LEAST', 'LAST RUN'],
+                rows,
+              ),
         );
       }),
   }),

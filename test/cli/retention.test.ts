@@ -135,6 +135,10 @@ describe('what is kept for so long only', () => {
     return secretOf(number);
   }
 
+  it('is everything where no days are set', async () => {
+    equal(await command('show'), 'No days are set: everything is kept.\n');
+  });
+
   it('texts and names go, and every number stays', async () => {
     await keep({ textDays: TEXT_DAYS, peopleDays: PEOPLE_DAYS });
     const run = await retentions.find(instanceId(0));
@@ -208,8 +212,8 @@ describe('what is kept for so long only', () => {
     deepEqual(world.filesWith(later), []);
     equal(await retentions.retentionOf(instanceId(0)), null);
     const listing = await command('show');
-    match(listing, /^project test +100 +for ever +for ever +for ever$/m);
-    match(listing, new RegExp(`^${instanceId(8)} +\\d{4}-`, 'm'));
+    match(listing, /^project test +100 +for ever +for ever +–$/m);
+    match(listing, new RegExp(`^${instanceId(8)} +(?:as project +){4}\\d{4}-`, 'm'));
     const refused = world.run('cli/retention.ts', ['set', '--project', 'none', '--text-days', '9']);
     equal(await refused.ended, 1);
     match(refused.output(), /There is no project none\./);
