@@ -9,11 +9,13 @@ import {
   standstillOf,
   formatCount,
   formatInstant,
+  formatLift,
   formatNet,
   formatPoints,
   formatSeconds,
   formatShare,
   formatSpan,
+  formatTicks,
 } from '../../../src/web/page/client/format.ts';
 
 describe('what the page writes', () => {
@@ -73,6 +75,18 @@ describe('what the page writes', () => {
     equal(formatInstant('2026-11-21T09:30:59.999Z'), '21 Nov 2026, 09:30');
     equal(formatInstant('soon'), 'soon');
     deepEqual([languageName('de'), languageName(null)], ['German', 'Unknown']);
+  });
+
+  it('are multiples of the average, of three conversations or more', () => {
+    deepEqual([formatLift(28.31, 2), formatLift(28.31, 3), formatLift(null, 9)], ['–', '28.3 ×', '–']);
+  });
+
+  it('are times on the axis of a day, and else days', () => {
+    const day = ['2026-11-28T14:00:00Z', '2026-11-29T01:00:00Z', '2026-11-29T13:00:00Z'];
+    deepEqual(formatTicks(day), ['14:00', '01:00', '13:00']);
+    deepEqual(formatTicks([day[0]!, '2026-11-29T14:00:00Z']), ['28 Nov 2026', '29 Nov 2026']);
+    deepEqual(formatTicks([day[0]!]), ['28 Nov 2026']);
+    deepEqual(formatTicks([]), []);
   });
 
   it('name the last day of a span, which ends with it or within it', () => {

@@ -5,6 +5,7 @@ import {
   bucketsFor,
   bucketsOf,
   changed,
+  comparisonsFor,
   earlierOf,
   rangeOf,
   readState,
@@ -151,5 +152,10 @@ describe('a range', () => {
       '2026-02-01T00:00:00Z',
     ]);
     deepEqual(bucketsOf('2026-01-31T00:00:00Z', '2026-01-01T00:00:00Z', 'DAY'), []);
+  });
+
+  it('compares the whole history with nothing', () => {
+    deepEqual(comparisonsFor('all'), ['none']);
+    deepEqual(comparisonsFor('24h'), ['previous', 'year', 'none']);
   });
 });

@@ -6,7 +6,7 @@
 import { scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { formatClock, formatClockDay, formatCount, formatNet } from './format.ts';
+import { formatClock, formatClockDay, formatCount, formatNet, formatTicks } from './format.ts';
 import { zoneName } from './zone.ts';
 
 export interface Point {
@@ -96,10 +96,9 @@ export function Trend({
   const chosen = place === null ? undefined : points[place];
   const ticks = y.ticks(4).filter(Number.isInteger);
   const marks = [0, Math.floor((points.length - 1) / 2), points.length - 1];
-  const days = [...new Set(marks)].flatMap((index) => {
-    const point = points[index];
-    return point === undefined ? [] : [{ index, text: formatClockDay(point.date) }];
-  });
+  const marked = [...new Set(marks)].filter((index) => points[index] !== undefined);
+  const texts = formatTicks(marked.map((index) => points[index]!.date));
+  const labels = marked.map((index, place) => ({ index, text: texts[place]! }));
   return (
     <figure class="trend" ref={figure}>
       <svg
@@ -130,7 +129,7 @@ export function Trend({
             </text>
           </g>
         ))}
-        {days.map(({ index, text }, place) => (
+        {labels.map(({ index, text }, place) => (
           <text
             key={index}
             class="tick"

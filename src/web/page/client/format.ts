@@ -6,6 +6,7 @@
 import { OUTCOME_WORDS, SESSION_OUTCOMES, type SessionOutcome } from '../../../domain/session-outcomes.ts';
 import { clockAt } from './zone.ts';
 
+const DAY_MS = 86_400_000;
 const WHOLE = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 });
 const ONE_DIGIT = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
 
@@ -70,6 +71,14 @@ export function changeOf(
   return { text, direction: change > 0 ? 1 : -1 };
 }
 
+/** Of fewer conversations, a multiple of the average says nothing. */
+const FEWEST_FOR_LIFT = 3;
+
+/** Formats how many times the average a share is: `2.4 ×`; `sessions`: the conversations behind it. */
+export function formatLift(lift: number | null, sessions: number): string {
+  return lift === null || sessions < FEWEST_FOR_LIFT ? '–' : `${lift.toFixed(1)} ×`;
+}
+
 /** Formats an instant in the page's time zone: `21 Nov 2026, 09:30`. */
 export function formatInstant(text: string): string {
   return formatClock(clockAt(text));
@@ -97,6 +106,13 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 export function formatClockDay(text: string): string {
   const at = new Date(text);
   return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()] ?? ''} ${at.getUTCFullYear()}`;
+}
+
+/** Labels points on the axis of a chart, local time: by hour if all are within a day, else by day. */
+export function formatTicks(dates: readonly string[]): string[] {
+  const [first = '', last = ''] = [dates[0], dates.at(-1)];
+  const isWithinDay = dates.length > 1 && Date.parse(last) - Date.parse(first) < DAY_MS;
+  return dates.map((date) => (isWithinDay ? date.slice(11, 16) : formatClockDay(date)));
 }
 
 /** Returns the English name of a language, or its code if it has none. */
@@ -142,7 +158,6 @@ function withoutEnd(text: string): string {
 
 /** A longer share of a period without messages, if more than a day, means missing data and not a quiet night. */
 const LATE = 1 / 7;
-const DAY_MS = 86_400_000;
 
 /**
  * Returns the first day with messages if the period begins with a long time without any, else null. `first`: its first

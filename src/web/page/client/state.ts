@@ -221,6 +221,11 @@ export function rangeOf(
   return { start: new Date(start).toISOString(), end: new Date(end).toISOString(), granularity };
 }
 
+/** Returns the possible comparisons of a range: nothing precedes the whole history. */
+export function comparisonsFor(range: RangeName): readonly Comparison[] {
+  return range === 'all' ? ['none'] : COMPARISONS;
+}
+
 const WEEK_MS = 7 * DAY_MS;
 
 /** The offset of the period before, as in GET /v1/changes, and its name. */

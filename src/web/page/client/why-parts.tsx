@@ -4,7 +4,7 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import type { WhyResponse } from './api.ts';
-import { counted, languageName, formatCount, formatInstant, formatShare } from './format.ts';
+import { counted, languageName, formatCount, formatInstant, formatLift, formatShare } from './format.ts';
 import { useNavigation } from './hooks.ts';
 import { Go, Ranked, Section } from './parts.tsx';
 import type { EntityKind } from './state.ts';
@@ -82,7 +82,7 @@ export function Signals({
                 {formatShare(share)} <span class="faint">({formatCount(sessions)})</span>
               </td>
               <td class="number">{formatShare(instanceShare)}</td>
-              <td class="number">{lift === null ? '–' : `${lift.toFixed(1)} ×`}</td>
+              <td class="number">{formatLift(lift, sessions)}</td>
             </tr>
           ))}
         </tbody>
