@@ -105,7 +105,7 @@ export function ChangesPage({ version }: { readonly version: string }) {
       </div>
       <Section
         title={`${formatCount(changes.length)} ${changes.length === 1 ? 'change' : 'changes'}`}
-        csv={csv}
+        {...(changes.length === 0 ? {} : { csv })}
       >
         {changes.length === 0 ? <NoChange before={before.sessions} /> : <ChangeTable changes={changes} />}
       </Section>

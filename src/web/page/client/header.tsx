@@ -3,6 +3,7 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
+import { useEffect, useRef } from 'preact/hooks';
 import { signIn, type Instance, type MadeLink } from './api.ts';
 import { useNavigation } from './hooks.ts';
 import { Go } from './parts.tsx';
@@ -12,6 +13,7 @@ import {
   BUCKETS,
   bucketsFor,
   COMPARISONS,
+  comparisonsFor,
   earlierOf,
   START,
   type Comparison,
@@ -42,12 +44,20 @@ export function Header({
   readonly onShared: (link: MadeLink) => void;
 }) {
   const { state } = useNavigation();
+  const views = useRef<HTMLElement>(null);
+  // On a phone, the line of views scrolls.
+  useEffect(() => {
+    const { current } = views;
+    const link = current?.querySelector<HTMLElement>('[aria-current]');
+    if (current == null || link == null) return;
+    current.scrollLeft = link.offsetLeft - (current.clientWidth - link.offsetWidth) / 2;
+  }, [state.view, state.session]);
   return (
     <header class="bar">
       <Go to={{ ...START, instance: state.instance, range: state.range }} class="brand">
         Undertone
       </Go>
-      <nav aria-label="Views">
+      <nav aria-label="Views" ref={views}>
         {VIEWS.map(([view, words]) => (
           <Go
             key={view}
@@ -86,11 +96,16 @@ function InstanceChoice({ instances }: { readonly instances: readonly Instance[]
 
 function ComparisonChoice() {
   const { state, go } = useNavigation();
+  const possible = comparisonsFor(state.range);
   return (
     <Choice
       label="Compare with"
-      value={state.compare}
-      options={COMPARISONS.map((value) => ({ value, words: comparisonWords(value, state.range) }))}
+      value={possible.includes(state.compare) ? state.compare : 'none'}
+      options={COMPARISONS.map((value) => ({
+        value,
+        words: comparisonWords(value, state.range),
+        disabled: !possible.includes(value),
+      }))}
       onChoice={(compare) => go({ compare })}
     />
   );
