@@ -38,7 +38,7 @@ export function CuratedName({
   id,
   name,
   decisions,
-}: Target & { readonly decisions: CurationsResponse['elements'] | null }) {
+}: Target & { readonly decisions: readonly CurationsResponse['elements'][number][] | null }) {
   const { reason } = useCurating();
   const [open, setOpen] = useState<Open>(null);
   const close = (): void => setOpen(null);
