@@ -36,19 +36,35 @@ import { openProgress, openLater } from './progress.ts';
 
 const FORMAT =
   '{"id", "source"?, "turns": [{"role", "content", "userId"?, "createdAt"?, "metadata"?}], "userId"?, "metadata"?}';
+/** Columns of a line of the usage. */
+const LINE = 100;
+
+/** Joins words with spaces into lines; those after the first begin with `indent` spaces. */
+function wrapped(text: string, first: number, indent: number): string {
+  let column = first;
+  const parts = text.split(' ').map((word, index) => {
+    const isNext = index > 0 && column + 1 + word.length > LINE;
+    column = isNext ? indent + word.length : column + (index > 0 ? 1 : 0) + word.length;
+    return `${isNext ? `\n${' '.repeat(indent)}` : index > 0 ? ' ' : ''}${word}`;
+  });
+  return parts.join('');
+}
+
 const NAMES = FORMATS.map(({ name }) => name).join(', ');
 const TITLES = FORMATS.map(({ title }) => title).join(', ');
+const RECOGNISED =
+  `Recognises what a file is, packed (.zip, .gz, .zst) or not: ${TITLES}, and tables as CSV or Parquet. ` +
+  '"-" is the standard input. docs/import.md tells each format.';
 const USAGE = `Usage: npm run import -- FILE|FOLDER|- … [options]
 
-Recognises what a file is, packed (.zip, .gz, .zst) or not: ${TITLES}, and tables
-as CSV or Parquet. "-" is the standard input. docs/import.md tells each format.
+${wrapped(RECOGNISED, 0, 0)}
 
   --dry-run         only say what was recognised, show three conversations of each file, and count what would be
                     imported and left out; exit status 1 when something cannot be imported
   --map NAME=COLUMN …   which column or member is what: role, content, conversation, time, user; question and answer;
                     turns (a list of messages in each entry); role:VALUE=user says what a role means, and in
                     chats who somebody is (role:'Acme Shop'=assistant)
-  --format NAME     read every file as this: ${NAMES}
+  --format NAME     ${wrapped(`read every file as this: ${NAMES}`, 20, 20)}
   --dates ORDER     of dates such as 11/1/2026: day-first or month-first (default: as other dates of the file say)
   --time-zone NAME  of times without an offset in tables and chats, such as Europe/Berlin (default: UTC)
   --encoding NAME   of text that is neither UTF-8 nor marked UTF-16, such as windows-1252 or shift_jis
