@@ -23,7 +23,7 @@ gives days up. --keep-at-least-days of a project is a floor for its instances, t
 
 Of conversations of which nothing was said for --text-days, texts, titles, summaries and quotes go, and every number
 stays. Users who said nothing for --people-days get names that lead to nobody. After --count-days, messages no longer
-count. Days that are left out are for ever. A service that runs takes away what is older within a minute, and then once a
+count. Days that are left out are for ever, and --keep-at-least-days stays as it is. A service that runs takes away what is older within a minute, and then once a
 day; without one, "npm run erase -- run" does. What is gone does not come back.`;
 
 const MOST_DAYS = 36_500;
@@ -58,15 +58,27 @@ function onRetentions(work: (opened: Opened) => Promise<void>): Work {
 const OWNER = { project: { type: 'string' }, instance: { type: 'string' } } as const;
 type Owner = Readonly<Partial<Record<keyof typeof OWNER, string | undefined>>>;
 
+/** Days as a command gives them; without a floor, the one that is set stays. */
+type NewRetention = Omit<Retention, 'keepAtLeastDays'> & Partial<Pick<Retention, 'keepAtLeastDays'>>;
+
+/** Throws SetupError if days are less than the floor that stays. */
+function withFloor(given: NewRetention, former: Retention | null): Retention {
+  const keepAtLeastDays = given.keepAtLeastDays ?? former?.keepAtLeastDays ?? null;
+  const retention = { ...given, keepAtLeastDays };
+  if (periodsBelow(retention, keepAtLeastDays).length > 0)
+    throw new SetupError(`No days may be less than those to keep at least, ${keepAtLeastDays}: set both.`);
+  return retention;
+}
+
 /** Creates work that sets days of a project or an instance; null gives them up. */
-function setting({ project: name, instance }: Owner, retention: Retention | null): Work {
+function setting({ project: name, instance }: Owner, retention: NewRetention | null): Work {
   if ((name === undefined) === (instance === undefined))
     throw new UsageError('Name either --project or --instance.');
   if (instance !== undefined && !UUID_PATTERN.test(instance))
     throw new UsageError('--instance takes a UUID.');
   return onRetentions(async (opened) => {
     if (name === undefined) await setOfInstance(opened, instance!.toLowerCase(), retention);
-    else await setOfProject(opened, name.trim(), retention ?? KEPT_FOR_EVER);
+    else await setOfProject(opened, name.trim(), retention);
     const { textDays, peopleDays, countDays } = retention ?? {};
     const line = `texts: ${daysText(textDays)}; names: ${daysText(peopleDays)}; messages: ${daysText(countDays)} (days)`;
     process.stdout.write(`${retention === null ? 'No days of its own are set.' : line}\n`);
@@ -76,23 +88,27 @@ function setting({ project: name, instance }: Owner, retention: Retention | null
 async function setOfInstance(
   { retentions, registry }: Opened,
   id: string,
-  retention: Retention | null,
+  retention: NewRetention | null,
 ): Promise<void> {
   const instance = await registry.findInstance(id);
   if (instance === null) throw new SetupError(`There is no instance ${id}.`);
   const floor = (await retentions.ofProject(instance.projectId))?.keepAtLeastDays ?? null;
   if (periodsBelow(retention ?? KEPT_FOR_EVER, floor).length > 0)
     throw new SetupError(`No days may be less than those that the project has to keep at least, ${floor}.`);
-  await retentions.setRetention(id, retention);
+  await retentions.setRetention(
+    id,
+    retention === null ? null : withFloor(retention, await retentions.retentionOf(id)),
+  );
 }
 
 async function setOfProject(
   { retentions, registry }: Opened,
   name: string,
-  retention: Retention,
+  given: NewRetention | null,
 ): Promise<void> {
   const project = await registry.findProjectByName(name);
   if (project === null) throw new SetupError(`There is no project ${name}.`);
+  const retention = given === null ? KEPT_FOR_EVER : withFloor(given, await retentions.ofProject(project.id));
   const below = await instancesBelow(retention, await retentions.retained(), {
     projectId: project.id,
     projectOf: async (id) => (await registry.findInstance(id))?.projectId ?? null,
@@ -159,10 +175,11 @@ const actions = {
       const [textDays, peopleDays, countDays, keepAtLeastDays] = DAYS.map((name) =>
         daysOf(name, given[name]),
       ) as [number | null, number | null, number | null, number | null];
-      const retention: Retention = { textDays, peopleDays, countDays, keepAtLeastDays };
-      if (periodsBelow(retention, keepAtLeastDays).length > 0)
+      const days = { textDays, peopleDays, countDays };
+      if (keepAtLeastDays === null) return setting(given, days);
+      if (periodsBelow(days, keepAtLeastDays).length > 0)
         throw new UsageError(`No days may be less than --keep-at-least-days ${keepAtLeastDays}.`);
-      return setting(given, retention);
+      return setting(given, { ...days, keepAtLeastDays });
     },
   }),
   unset: action({ options: OWNER, read: (given) => setting(given, null) }),

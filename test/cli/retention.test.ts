@@ -229,5 +229,9 @@ describe('what is kept for so long only', () => {
     const lower = world.run('cli/retention.ts', ['set', '--instance', instanceId(0), '--text-days', '299']);
     equal(await lower.ended, 1);
     match(lower.output(), /has to keep at least, 300\./);
+    // Without the option, the floor stays.
+    const project = world.run('cli/retention.ts', ['set', '--project', 'test', '--text-days', '30']);
+    equal(await project.ended, 1);
+    match(project.output(), /less than those to keep at least, 300: set both\./);
   });
 });
