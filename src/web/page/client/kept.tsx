@@ -259,8 +259,9 @@ function DaysForm({
           </label>
         </p>
       ))}
+      {/* Keys, because a button that became the submit button within its click would submit. */}
       {asked === null ? (
-        <p>
+        <p key="save">
           <button type="submit" disabled={isSame}>
             Save days
           </button>{' '}
@@ -272,7 +273,7 @@ function DaysForm({
           <span role="status">{isSaved && isUnchanged ? 'Saved.' : ''}</span>
         </p>
       ) : (
-        <p role="alert">
+        <p key="asked" role="alert">
           {asked.words} <button type="submit">{asked.removes ? 'Remove and save' : 'Save'}</button>{' '}
           <button type="button" onClick={() => setAsked(null)}>
             Cancel
