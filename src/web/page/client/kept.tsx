@@ -215,13 +215,8 @@ function DaysForm({
   const { textDays, peopleDays, countDays } = days;
   const make = (change: () => Promise<unknown>): void => {
     setFault('');
-    void change().then(
-      () => {
-        setAsked(null);
-        onSaved();
-      },
-      (error: Error) => setFault(error.message),
-    );
+    // The question stays until the new answer, with which the form begins anew.
+    void change().then(onSaved, (error: Error) => setFault(error.message));
   };
   const submit = (event: Event): void => {
     event.preventDefault();
