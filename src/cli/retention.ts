@@ -4,7 +4,13 @@
  * Test: test/cli/retention.test.ts.
  */
 import { UUID_PATTERN } from '../domain/ids.ts';
-import { instancesBelow, KEPT_FOR_EVER, periodsBelow, type Retention } from '../domain/retention.ts';
+import {
+  instancesBelow,
+  KEPT_FOR_EVER,
+  MOST_RETENTION_DAYS,
+  periodsBelow,
+  type Retention,
+} from '../domain/retention.ts';
 import { SetupError } from '../errors.ts';
 import { openRegistry, type Registry } from '../web/registry/registry.ts';
 import { Retentions } from '../stream/ledgers/retentions.ts';
@@ -23,17 +29,16 @@ gives days up. --keep-at-least-days of a project is a floor for its instances, t
 
 Of conversations of which nothing was said for --text-days, texts, titles, summaries and quotes go, and every number
 stays. Users who said nothing for --people-days get names that lead to nobody. After --count-days, messages no longer
-count. Days that are left out are for ever, and --keep-at-least-days stays as it is. A service that runs takes away what is older within a minute, and then once a
-day; without one, "npm run erase -- run" does. What is gone does not come back.`;
+count. Days that are left out are for ever, and --keep-at-least-days stays as it is. A service that runs takes away what
+is older within a minute, and then once a day; without one, "npm run erase -- run" does. What is gone does not come back.`;
 
-const MOST_DAYS = 36_500;
 const DAYS = ['text-days', 'people-days', 'count-days', 'keep-at-least-days'] as const;
 
 function daysOf(name: string, given: string | undefined): number | null {
   if (given === undefined) return null;
   const days = Number(given);
-  if (!/^\d{1,6}$/.test(given) || days < 1 || days > MOST_DAYS)
-    throw new UsageError(`--${name} takes a whole number of days, 1 to ${MOST_DAYS}.`);
+  if (!/^\d{1,6}$/.test(given) || days < 1 || days > MOST_RETENTION_DAYS)
+    throw new UsageError(`--${name} takes a whole number of days, 1 to ${MOST_RETENTION_DAYS}.`);
   return days;
 }
 

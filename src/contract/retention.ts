@@ -4,16 +4,14 @@
  * Test: test/web/retention-routes.test.ts.
  */
 import { z } from 'zod';
-import { periodsBelow, RETENTION_SOURCES } from '../domain/retention.ts';
+import { MOST_RETENTION_DAYS, periodsBelow, RETENTION_SOURCES } from '../domain/retention.ts';
 import { declare, json } from './route.ts';
-
-const MOST_DAYS = 36_500;
 
 const days = (what: string) =>
   z
     .int('must be a whole number of days')
     .min(1, 'must be at least 1 day')
-    .max(MOST_DAYS, `must be at most ${MOST_DAYS} days`)
+    .max(MOST_RETENTION_DAYS, `must be at most ${MOST_RETENTION_DAYS} days`)
     .nullable()
     .describe(`${what} Null: for ever.`);
 

@@ -1,11 +1,14 @@
 /**
- * Computes which retention an instance has, its own or its project's, and when its data passes it: texts first, then identities, then counts. Data that is
- * gone stays gone, also when the retention is raised later.
+ * Computes which retention an instance has, its own or its project's, and when its data passes it: texts first, then
+ * identities, then counts. Data that is gone stays gone, also when the retention is raised later.
  *
  * Test: test/domain/retention.test.ts.
  */
 
 const DAY = 86_400_000_000;
+
+/** Most days of a period: a hundred years. */
+export const MOST_RETENTION_DAYS = 36_500;
 
 /** Periods in days; null: no limit. */
 export interface Retention {

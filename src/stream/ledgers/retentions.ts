@@ -80,6 +80,15 @@ export class Retentions {
     return (await this.#bucket.list('*.project')).map((value) => JSON.parse(value) as ProjectRetention);
   }
 
+  /** Differs after each change of settings. */
+  async settingsRevision(): Promise<string> {
+    const [own, ofProjects] = [
+      this.#bucket.newestRevision('*.kept'),
+      this.#bucket.newestRevision('*.project'),
+    ];
+    return `${await own} ${await ofProjects}`;
+  }
+
   /** Increases with each change of settings and runs; 0 if there was none. */
   async revision(): Promise<number> {
     return this.#bucket.newestRevision('>');

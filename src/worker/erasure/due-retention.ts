@@ -19,24 +19,24 @@ export type ListInstances = () => Promise<readonly ProjectInstance[]>;
 
 /** The runs to begin, resume or close. `now`: microseconds. */
 export async function dueNow(
-  retentions: Pick<Retentions, 'retained' | 'projects' | 'list' | 'revision'>,
+  retentions: Pick<Retentions, 'retained' | 'projects' | 'list' | 'settingsRevision'>,
   instances: ListInstances,
   now: number,
 ): Promise<RetentionRun[]> {
   for (;;) {
-    const revision = await retentions.revision();
+    const settings = await retentions.settingsRevision();
     const defaults = limiting(await retentions.projects());
     const listed = defaults.length === 0 ? [] : await instances();
     const retained = retainedOf(await retentions.retained(), defaults, listed, now);
-    const runs = await retentions.list();
     // Settings of different moments could make days that never held.
-    if ((await retentions.revision()) === revision) return dueRuns(retained, runs, now);
+    if ((await retentions.settingsRevision()) === settings)
+      return dueRuns(retained, await retentions.list(), now);
   }
 }
 
 /** Returns a function that checks if a run is due. `now`: microseconds. */
 export function createDueLook(
-  retentions: Pick<Retentions, 'retained' | 'projects' | 'list' | 'revision'>,
+  retentions: Pick<Retentions, 'retained' | 'projects' | 'list' | 'revision' | 'settingsRevision'>,
   instances: ListInstances,
 ): (now: number) => Promise<boolean> {
   let seen = '';

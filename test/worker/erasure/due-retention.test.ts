@@ -54,6 +54,24 @@ describe('due retention', () => {
     equal(read().instances, 0);
   });
 
+  it('takes no days that never held together', async () => {
+    const { retentions, instances, setProject } = setUp();
+    const years = { ...KEPT_FOR_EVER, textDays: 3650 };
+    await setProject(THIRTY);
+    await retentions.setRetention(INSTANCE, years);
+    let isFirst = true;
+    const changing = async () => {
+      if (isFirst) {
+        isFirst = false;
+        await setProject(years);
+        await retentions.setRetention(INSTANCE, null);
+      }
+      return instances();
+    };
+    const [run] = await dueNow(retentions, changing, NOON);
+    equal(run?.cutoffs.texts, Math.floor(NOON / DAY) * DAY - 3650 * DAY);
+  });
+
   it('reads nothing again until something is set or a day begins', async () => {
     const { retentions, instances, setProject, all, look, read } = setUp();
     await setProject(THIRTY);

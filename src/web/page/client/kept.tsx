@@ -4,6 +4,7 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import { useContext, useEffect, useState } from 'preact/hooks';
+import { MOST_RETENTION_DAYS } from '../../../domain/retention.ts';
 import { api, type Masking, type ProjectRetentionAnswer, type RetentionAnswer } from './api.ts';
 import { ErasingContext, LOOK_MS } from './erasing.ts';
 import { formatInstant } from './format.ts';
@@ -241,7 +242,7 @@ function DaysForm({
               <input
                 type="number"
                 min={least ?? 1}
-                max={36_500}
+                max={MOST_RETENTION_DAYS}
                 size={6}
                 value={days[name] ?? ''}
                 onInput={({ currentTarget: { value } }) => {

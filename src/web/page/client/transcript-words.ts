@@ -4,6 +4,7 @@
  * Test: test/web/page/transcript-words.test.ts.
  */
 import type { SessionResponse } from './api.ts';
+import { counted } from './format.ts';
 
 type Message = SessionResponse['messages'][number];
 
@@ -39,7 +40,7 @@ const GONE = {
 /** Explains why a text is gone. `textDays`: days that the instance keeps texts; null if unknown. */
 export function goneWords(gone: Message['gone'], textDays: number | null): string {
   return gone === 'EXPIRED' && textDays !== null
-    ? `Removed: texts are kept for ${textDays === 1 ? '1 day' : `${textDays} days`}.`
+    ? `Removed: texts are kept for ${counted(textDays, 'day')}.`
     : GONE[gone ?? 'UNREADABLE'];
 }
 
