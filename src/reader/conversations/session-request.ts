@@ -144,28 +144,35 @@ export function answerRequest(request: SessionRequest, reply: Reply): void {
       }) ?? [],
   );
   if (found.length === 0) {
-    // The refused wish was met after all, in words that are not shown.
-    const isOvercome = reply.answer.states !== 'nothing' && !reply.isRefused && reply.move !== 'closes';
-    if (request.outcome === 'refused' && isOvercome)
-      Object.assign(request, { answer: '', score: 0, outcome: 'spent' });
-    // "Is there a train at noon?" – "From where?": there is something to do.
-    if (reply.answer.asksBack && request.isFirst) request.isInformation = false;
-    else if (request.outcome === 'open' && (!reply.answer.asksBack || reply.answer.states !== 'nothing'))
-      request.outcome = 'spent';
+    passOver(request, reply);
     return;
   }
   const best = found.reduce((one, other) => (other.score > one.score ? other : one));
   if (!takes(request, best, reply)) return;
-  const texts = [...new Set(found.map(({ text }) => text))];
-  const content = texts
-    .filter((text) => !texts.some((other) => other !== text && other.includes(text)))
-    .join(' ');
+  const content = contentOf(found);
   request.answer = kept(
     best.isReport ? withFound(request, content, reply) : reply.redact(content),
     ANSWER_LENGTH,
   );
   request.outcome = best.isReport ? 'done' : reply.isRefused ? 'refused' : 'answered';
   request.score = hundredths(best);
+}
+
+/** Applies an assistant turn that holds no answer to the request. */
+function passOver(request: SessionRequest, { answer, move, isRefused }: Reply): void {
+  const statesSomething = answer.states !== 'nothing';
+  // The refused wish was met after all, in words that are not shown.
+  if (request.outcome === 'refused' && statesSomething && !isRefused && move !== 'closes')
+    Object.assign(request, { answer: '', score: 0, outcome: 'spent' });
+  // "Is there a train at noon?" – "From where?": there is something to do.
+  if (answer.asksBack && request.isFirst) request.isInformation = false;
+  else if (request.outcome === 'open' && (!answer.asksBack || statesSomething)) request.outcome = 'spent';
+}
+
+/** Joins the texts of answers. Leaves out a text that another one contains. */
+function contentOf(found: readonly ScoredAnswer[]): string {
+  const texts = [...new Set(found.map(({ text }) => text))];
+  return texts.filter((text) => !texts.some((other) => other !== text && other.includes(text))).join(' ');
 }
 
 /** Puts the earlier finding before a thin report: "The pizzeria Etna has a table. It is booked." */

@@ -21,7 +21,7 @@ import {
   statedSentence,
   type AskedSentence,
 } from '../acts/asked-sentences.ts';
-import { AWAITED, readAnswer, type Awaited } from '../acts/assistant-answer.ts';
+import { AWAITED, readAnswer, type AssistantAnswer, type Awaited } from '../acts/assistant-answer.ts';
 import { TEXT_PHRASES, phraseWordsOf, stemsOf } from '../shortening/phrase-set.ts';
 import { addToSample, LANGUAGE_SAMPLE, languageOf, type LanguageSample } from './session-language.ts';
 import {
@@ -244,21 +244,26 @@ export class SessionText {
   ): void {
     const state = this.#state;
     const isRefused = gap !== null || answer.refuses;
-    const current = this.#current;
-    const wasDone = current?.outcome === 'done';
-    if (current !== undefined)
-      answerRequest(current, { answer, move: state.move, isRefused, recap: state.recap, redact });
+    const isNewlyDone = this.#answerCurrent(answer, isRefused, redact);
     if (answer.recap !== '') state.recap = kept(redact(answer.recap), ANSWER_LENGTH);
     else if (answer.reports || isRefused) state.recap = '';
     state.awaited = act === 'asked-for-more' ? 'more' : answer.awaits;
-    // A request that was done already is not done anew.
-    const isNew = current?.outcome === 'done' && !current.isInformation && !wasDone;
-    if (answer.reports || isNew) state.isDone = !isRefused;
+    if (answer.reports || isNewlyDone) state.isDone = !isRefused;
     const wasRefused = state.requests.some(({ outcome }) => outcome === 'refused');
     const { outcome, isDone, move } = state;
     const { handsOver, states } = answer;
     state.outcome = afterAssistant({ outcome, isDone, move, handsOver, states, isRefused, wasRefused });
     state.move = 'says';
+  }
+
+  /** Applies an answer to the current request. Returns true if it reports as done what was not done before. */
+  #answerCurrent(answer: AssistantAnswer, isRefused: boolean, redact: (text: string) => string): boolean {
+    const current = this.#current;
+    if (current === undefined) return false;
+    const { move, recap } = this.#state;
+    const wasDone = current.outcome === 'done';
+    answerRequest(current, { answer, move, isRefused, recap, redact });
+    return current.outcome === 'done' && !current.isInformation && !wasDone;
   }
 
   get #main(): SessionRequest | undefined {
