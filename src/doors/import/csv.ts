@@ -125,7 +125,7 @@ class RowReader {
   }
 
   #endRow(fault: string | null): CsvRow | null {
-    const isBlank = this.#fields.length === 0 && this.#field === '' && !this.#wasQuoted;
+    const isBlank = this.#fields.length === 0 && this.#length === 0 && !this.#wasQuoted;
     this.#endField();
     const [line, fields, length] = [this.#rowLine, this.#fields, this.#length];
     this.#rowLine = this.#line;

@@ -47,6 +47,8 @@ describe('csvRows', () => {
     );
     match(found[1]?.fault ?? '', /^longer than 50/);
     match(found[3]?.fault ?? '', /ends inside quotes/);
+    const whole = await rows(`a\n${'x'.repeat(60)}\nb`, { limit: 50, size: 100 });
+    deepEqual([whole.length, whole[1]?.line, whole[1]?.fields], [3, 2, null]);
   });
 
   it('reads back what was written, cut anywhere', async () => {
