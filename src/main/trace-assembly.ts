@@ -19,7 +19,7 @@ import { Leases } from '../stream/kv/leases.ts';
 import { isDeadHolder, thisHolder } from '../stream/kv/process-identity.ts';
 import { AssemblyThread } from '../doors/traces/assembly/assembly-thread.ts';
 import { openAssemblyBuckets } from '../doors/traces/assembly/buckets.ts';
-import { acceptEmitted, sessionIdOf } from '../doors/traces/assembly/emit.ts';
+import { acceptEmitted, openedName, sessionIdOf } from '../doors/traces/assembly/emit.ts';
 import { keepAssembling } from '../doors/traces/assembly/keep-assembling.ts';
 import type { AssemblyHost } from '../doors/traces/assembly/thread-protocol.ts';
 import { noticeOf, type WaitingSpans } from '../doors/traces/waiting-spans.ts';
@@ -155,7 +155,8 @@ function hostOf(
 ): AssemblyHost {
   return {
     confirm: () => lease.confirm(),
-    async isKnownSession(projectId, { instanceId, id }) {
+    async isKnownSession(projectId, name) {
+      const { instanceId, id } = openedName(registry, projectId, name);
       if (id === undefined) return false;
       const sessionId = sessionIdOf(instanceId, id);
       if ((await registry.instanceOfSessionId(sessionId)) !== null) return true;

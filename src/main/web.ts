@@ -19,11 +19,8 @@ import { createClaimTurns } from '../web/ingest/claim-turns.ts';
 import { openIdempotencyStore } from '../web/ingest/idempotency.ts';
 import { createCurator, type Curator } from '../web/ingest/curator.ts';
 import { createEraser, type Eraser } from '../web/ingest/eraser.ts';
-import { BodyThreads } from '../web/ingest/body-threads.ts';
 import { createIngestor } from '../web/ingest/ingestor.ts';
 import { createInstanceCreator, type InstanceCreator } from '../web/ingest/instance-creator.ts';
-import type { MaskResult, MaskWork } from '../web/ingest/mask-request.ts';
-import { createMasker, type Masker } from '../web/ingest/masker.ts';
 import { createPreparer } from '../web/ingest/preparer.ts';
 import { orExit, runProcess, type Lifecycle } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
@@ -65,12 +62,14 @@ import { concernAboutServer } from '../stream/server/version.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
 import { publishEntry } from '../stream/log/publish-entry.ts';
 import { partitionOf } from '../stream/subjects.ts';
+import type { MaskExport } from '../doors/traces/span-masker.ts';
 import { createTraceIntake } from '../doors/traces/trace-intake.ts';
 import { WaitingSpans } from '../doors/traces/waiting-spans.ts';
 import { collectGarbage, IdleCollection } from '../reader/threads/idle-collection.ts';
 import { examples } from './examples.ts';
 import { firstSteps, showFirstSteps, tellStarter } from './first-steps.ts';
 import { Later } from './later.ts';
+import { openMaskThreads, type MaskThreads } from './mask-threads.ts';
 import { openTraceAssembly, type TraceAssembly } from './trace-assembly.ts';
 
 /** Shares of QUERY_MEMORY_BYTES for rows held in memory and for databases. */
@@ -115,6 +114,8 @@ interface Awaited {
   readonly retentions: Later<Retentions>;
   /** Publisher to the stream of traces. */
   readonly tracePublisher: Later<Publisher>;
+  /** Masks spans before they are stored. */
+  readonly maskExport: Later<MaskExport>;
   readonly createInstance: Later<InstanceCreator>;
 }
 
@@ -131,6 +132,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     backupLedger: new Later(),
     retentions: new Later(),
     tracePublisher: new Later(),
+    maskExport: new Later(),
     createInstance: new Later(),
   };
   const readerFailures = new FailureLog();
@@ -159,6 +161,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     waiting,
     registry: () => awaited.registry.get(),
     publisher: () => awaited.tracePublisher.get(),
+    mask: async (...exported) => awaited.maskExport.get()(...exported),
     onThreadLost: (error) => log.error({ event: 'body_thread_lost', err: error }, 'a body thread ended'),
   });
   lifecycle.opened('threads that read traces', () => intake.close());
@@ -215,15 +218,11 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   const holds = ledger.holds(registry.erasureDigest);
   lifecycle.opened('erasures', () => holds.close());
   await holds.loaded;
-  if (ingests)
-    awaited.acceptor.set(
-      createAcceptor({
-        ...parts,
-        registry,
-        holds,
-        masker: await openMasker(lifecycle, registry),
-      }),
-    );
+  if (ingests) {
+    const { masker, maskExport } = await openMasking(lifecycle, registry);
+    awaited.maskExport.set(maskExport);
+    awaited.acceptor.set(createAcceptor({ ...parts, registry, holds, masker }));
+  }
   awaited.curator.set(createCurator(parts));
   awaited.eraser.set(
     createEraser({
@@ -297,24 +296,16 @@ async function openPublisher(
   return publisher;
 }
 
-async function openMasker(lifecycle: Lifecycle, registry: Registry): Promise<Masker> {
+async function openMasking(lifecycle: Lifecycle, registry: Registry): Promise<MaskThreads> {
   const model = config.maskNamesModel;
-  const folder = model === null ? null : await namesFolder(model);
-  const threads = new BodyThreads<MaskWork, MaskResult>({
+  const threads = openMaskThreads({
+    registry,
     bodyBytes: config.bodyLimitBytes,
-    threadFile: join(import.meta.dirname, 'mask-thread.ts'),
-    data: folder,
+    folder: model === null ? null : await namesFolder(model),
     onThreadLost: (error) => log.error({ event: 'body_thread_lost', err: error }, 'a body thread ended'),
   });
   lifecycle.opened('threads that mask', () => threads.close());
-  return createMasker({
-    // The rules are loaded when an instance is first masked.
-    reader: async () => (await import('../reader/personal/personal-values.ts')).personalValues,
-    threads,
-    digest: registry.maskDigest,
-    // The model runs in threads for every size.
-    ...(folder === null ? {} : { inlineBytes: 0 }),
-  });
+  return threads;
 }
 
 /** Throws SetupError if the model does not exist. */

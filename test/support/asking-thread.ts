@@ -16,6 +16,7 @@ if (manner !== 'never starts') {
     acceptedAt: 1,
     messages: 2,
     authors: [],
+    hasTokens: false,
   };
   await host.emit({ ...request, bytes: new Uint8Array([7, 8]) });
   const faults: string[] = [];

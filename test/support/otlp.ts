@@ -19,6 +19,7 @@ export interface SpanDraft {
   readonly endedAt: number;
   readonly conversationId?: string;
   readonly userId?: string;
+  readonly instanceId?: string;
   readonly asked?: readonly SpanMessage[];
   readonly answered?: readonly SpanMessage[];
 }
@@ -29,13 +30,14 @@ export const spanIdOf = (name: string): string =>
   createHash('sha256').update(name).digest('hex').slice(0, 16);
 
 function attributesOf(draft: SpanDraft): [string, string][] {
-  const { operation, conversationId, userId, asked, answered } = draft;
+  const { operation, conversationId, userId, instanceId, asked, answered } = draft;
   const messages = (list: readonly SpanMessage[]): string =>
     JSON.stringify(list.map(({ role, content }) => ({ role, parts: [{ type: 'text', content }] })));
   return [
     ...(operation === undefined ? [] : [['gen_ai.operation.name', operation] as [string, string]]),
     ...(conversationId === undefined ? [] : [['gen_ai.conversation.id', conversationId] as [string, string]]),
     ...(userId === undefined ? [] : [['user.id', userId] as [string, string]]),
+    ...(instanceId === undefined ? [] : [['undertone.instance.id', instanceId] as [string, string]]),
     ...(asked === undefined ? [] : [['gen_ai.input.messages', messages(asked)] as [string, string]]),
     ...(answered === undefined ? [] : [['gen_ai.output.messages', messages(answered)] as [string, string]]),
   ];

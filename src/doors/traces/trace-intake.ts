@@ -22,6 +22,7 @@ import {
   type ExportSignal,
   type PreparedExport,
 } from './prepared-export.ts';
+import type { MaskExport } from './span-masker.ts';
 import { encodeTraceEntry, type TraceEntry } from './trace-entry.ts';
 import type { WaitingSpans } from './waiting-spans.ts';
 
@@ -59,6 +60,8 @@ export interface TraceIntakeOptions {
   readonly registry: () => Pick<Registry, 'findInstance' | 'defaultInstance'>;
   /** Of the stream of traces. */
   readonly publisher: () => Publisher;
+  /** Masks observations before they are stored. */
+  readonly mask: MaskExport;
   /** The largest body, inflated. */
   readonly bodyBytes: number;
   /** What one export may bring. */
@@ -176,10 +179,13 @@ export function createTraceIntake(options: TraceIntakeOptions): TraceIntake {
           defaultInstanceId: instanceId ?? (await defaultOf(projectId)),
           unknownInstanceIds: unknown.map(([id]) => id),
         };
-        const entries = prepared.drafts.map((draft) => encodeTraceEntry(head, draft));
-        const bytes = entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
+        const entriesOf = (drafts: PreparedExport['drafts']): EncodedRequest[] =>
+          drafts.map((draft) => encodeTraceEntry(head, draft));
+        const bytes = entriesOf(prepared.drafts).reduce((sum, entry) => sum + sizeOf(entry), 0);
         request.onPrepared({ messages: prepared.messages, bytes });
-        await store(request, prepared, entries);
+        const context = { caller: projectId, abandoned: request.abandoned, mayBegin: () => undefined };
+        const drafts = await options.mask(prepared, { projectId, instanceId }, context);
+        await store(request, prepared, entriesOf(drafts));
       }
       const { caller, signal } = request;
       if (signal === 'logs' && prepared.hasContent > 0) loggers.set(caller, true);

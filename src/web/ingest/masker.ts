@@ -20,7 +20,7 @@ import {
   type MaskResult,
   type MaskWork,
 } from './mask-request.ts';
-import { placeholderNumber, type Addressed } from './placeholder-number.ts';
+import { placeholderNumber, valueDigest, valueKey, type Addressed } from './placeholder-number.ts';
 
 export interface MaskerParts {
   /** Loads the rules for personal values on first use, because they are large. */
@@ -56,10 +56,20 @@ export function createMasker(parts: MaskerParts): Masker {
     return `user_${digest(['end-user', instanceId, id]).slice(0, USER_DIGEST)}`;
   }
 
-  function masksOf(request: Addressed, found: Found, masking: Masking): Masks {
+  function masksOf(
+    request: Addressed & Pick<EncodedRequest, 'projectId'>,
+    found: Found,
+    masking: Masking,
+  ): Masks {
     const values = new Map(found.texts.flat().map((value) => [nameOfValue(value), value]));
+    const key = valueKey(digest, request.projectId);
     return {
-      numbers: new Map([...values].map(([name, value]) => [name, placeholderNumber(digest, value, request)])),
+      numbers: new Map(
+        [...values].map(([name, value]) => [
+          name,
+          placeholderNumber(digest, valueDigest(key, value), request),
+        ]),
+      ),
       userIds: new Map(found.userIds.map((id) => [id, userId(request.instanceId, id, masking)])),
     };
   }
@@ -72,7 +82,8 @@ export function createMasker(parts: MaskerParts): Masker {
     const request = parseRequest(Buffer.concat(encoded.parts));
     const found = findIn(request, masking, masking.texts ? await reader() : readNothing);
     if (isNothing(found)) return encoded;
-    const masks = masksOf({ instanceId: encoded.instanceId, sessionId }, found, masking);
+    const { projectId, instanceId } = encoded;
+    const masks = masksOf({ projectId, instanceId, sessionId }, found, masking);
     return { ...encoded, parts: [writeRequest(fillIn(request, found, masks))] };
   }
 
@@ -90,7 +101,7 @@ export function createMasker(parts: MaskerParts): Masker {
     const first = await run({ kind: 'find', masking });
     if (first?.kind !== 'found') throw new Error('a thread filled in what was to be found');
     if (isNothing(first.found)) return encoded;
-    const masks = masksOf({ instanceId, sessionId }, first.found, masking);
+    const masks = masksOf({ projectId, instanceId, sessionId }, first.found, masking);
     const second = await run({ kind: 'fill', found: first.found, masks });
     if (second?.kind !== 'filled') throw new Error('a thread found what was to be filled in');
     return { ...encoded, parts: [second.bytes] };

@@ -4,7 +4,7 @@
  *
  * Test: test/web/registry/registry.test.ts.
  */
-import type { Masking } from '../../domain/masking.ts';
+import type { Masking, UserIdForm } from '../../domain/masking.ts';
 
 export interface Instance {
   /** UUID, lower case. */
@@ -27,12 +27,22 @@ export interface InstancePage {
   readonly total: number;
 }
 
+/** What the instances of a project mask together. */
+export interface ProjectMasking {
+  /** Instances that mask texts. */
+  readonly texts: 'none' | 'some' | 'all';
+  /** `digest` if any instance stores it. */
+  readonly userIds: UserIdForm;
+}
+
 export class InstanceIndex {
   readonly #byId = new Map<string, { readonly instance: Instance; readonly revision: number }>();
   /** Sorted by age, oldest first. */
   readonly #byProject = new Map<string, Instance[]>();
+  readonly #maskings = new Map<string, ProjectMasking>();
 
   clear(): void {
+    this.#maskings.clear();
     this.#byId.clear();
     this.#byProject.clear();
   }
@@ -46,10 +56,26 @@ export class InstanceIndex {
     const place = placeOf(instance, list);
     list.splice(place, list[place]?.id === instance.id ? 1 : 0, instance);
     this.#byProject.set(instance.projectId, list);
+    this.#maskings.delete(instance.projectId);
   }
 
   find(id: string): Instance | undefined {
     return this.#byId.get(id)?.instance;
+  }
+
+  masking(projectId: string): ProjectMasking {
+    let known = this.#maskings.get(projectId);
+    if (known === undefined) {
+      const all = this.#byProject.get(projectId) ?? [];
+      const masked = all.filter(({ masking }) => masking?.texts === true).length;
+      const digests = all.some(({ masking }) => masking?.userIds === 'digest');
+      known = {
+        texts: masked === 0 ? 'none' : masked < all.length ? 'some' : 'all',
+        userIds: digests ? 'digest' : 'asSent',
+      };
+      this.#maskings.set(projectId, known);
+    }
+    return known;
   }
 
   /** Returns all instances, oldest first. */

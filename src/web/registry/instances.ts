@@ -8,7 +8,7 @@ import { randomInt } from 'node:crypto';
 import { v7 } from 'uuid';
 import { AppError } from '../../errors.ts';
 import { change, required, type GuardedBucket } from '../../stream/ledgers/guarded-bucket.ts';
-import { InstanceIndex, type Instance, type InstancePage } from './instance-index.ts';
+import { InstanceIndex, type Instance, type InstancePage, type ProjectMasking } from './instance-index.ts';
 import { MAX_INSTANCE_NUMBER } from './session-ids.ts';
 
 export interface NewInstance {
@@ -141,6 +141,10 @@ export class Instances {
 
   page(projectId: string, window: { readonly limit: number; readonly offset: number }): InstancePage {
     return this.#index.page(projectId, window);
+  }
+
+  masking(projectId: string): ProjectMasking {
+    return this.#index.masking(projectId);
   }
 }
 

@@ -16,7 +16,7 @@ import { openKeyValue, type KeyValueBucket, type KeyValueWatch } from '../../str
 import { CONVERSATIONS_STREAM } from '../../stream/subjects.ts';
 import { digestOf, newRawKey, type KeyEnvironment } from './api-keys.ts';
 import { guard, guarded, unavailable, type GuardedBucket } from '../../stream/ledgers/guarded-bucket.ts';
-import type { Instance, InstancePage } from './instance-index.ts';
+import type { Instance, InstancePage, ProjectMasking } from './instance-index.ts';
 import { Instances, type InstanceChanges, type NewInstance } from './instances.ts';
 import { Keys, type ApiKey, type KeyGrant, type ListedKey } from './keys.ts';
 import { Links, type Link, type LinkMaker } from './links.ts';
@@ -26,7 +26,7 @@ import { createSessionIds, type SessionIds } from './session-ids.ts';
 import { SignIns, type SignIn } from './sign-ins.ts';
 
 export type { KeyEnvironment } from './api-keys.ts';
-export type { Instance, InstancePage } from './instance-index.ts';
+export type { Instance, InstancePage, ProjectMasking } from './instance-index.ts';
 export type { ApiKey, KeyGrant, ListedKey } from './keys.ts';
 export type { Link, LinkMaker } from './links.ts';
 export type { Project } from './projects.ts';
@@ -116,6 +116,8 @@ export interface Registry {
     projectId: string,
     window: { readonly limit: number; readonly offset: number },
   ): Promise<InstancePage>;
+  /** Returns what a project's instances mask together, from memory. */
+  maskingIn(projectId: string): ProjectMasking;
   /** Keyed with a secret of the installation, so that nobody can test names with the ledger alone. */
   readonly erasureDigest: ErasureDigest;
   /** Keyed with the same secret, for masked values and ids of end users. */
@@ -325,6 +327,7 @@ class SharedRegistry implements Registry {
   readonly listInstances: Registry['listInstances'] = async () => this.#loaded.instances.list();
   readonly instancesOf: Registry['instancesOf'] = async (projectId, window) =>
     this.#loaded.instances.page(projectId, window);
+  readonly maskingIn: Registry['maskingIn'] = (projectId) => this.#loaded.instances.masking(projectId);
 
   readonly erasureDigest: Registry['erasureDigest'] = (kind, instanceId, name) =>
     this.#sessionIds.digest(['erasure', kind, instanceId.toLowerCase(), name]);

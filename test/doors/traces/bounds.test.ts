@@ -22,6 +22,7 @@ class Service {
   #stored: Observation[] = [];
   #reported = 0;
   readonly #intake = createTraceIntake({
+    mask: async ({ drafts }) => drafts,
     registry: () => ({
       findInstance: async () => null,
       defaultInstance: async ({ projectId }) => ({

@@ -18,6 +18,7 @@ function door(options: { readonly messages?: MessageLimits; readonly waiting?: W
   const counted: number[] = [];
   let fault: Error | null = null;
   const intake = createTraceIntake({
+    mask: async ({ drafts }) => drafts,
     registry: () => ({
       findInstance: async () => null,
       defaultInstance: async ({ projectId }) => ({

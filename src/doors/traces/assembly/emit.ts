@@ -1,16 +1,19 @@
 /**
  * Sends messages on to ingest, each emission as one request. Keeps the invariant that an emission has the same request
- * id and session whenever it is sent. Test: test/e2e/otlp-rules.test.ts, test/faults/traces.ts.
+ * id and session whenever it is sent, and that no token is stored. Test: test/e2e/otlp-rules.test.ts, test/faults/traces.ts.
  */
 import { v5 } from 'uuid';
 import { isExternalId, UUID_PATTERN } from '../../../domain/ids.ts';
 import { MAX_LABEL_BYTES } from '../../../domain/limits.ts';
+import { placeholderOf, type MaskedKind } from '../../../domain/placeholders.ts';
 import type { RecordedRequest } from '../../../domain/records.ts';
 import type { Acceptor } from '../../../web/ingest/acceptor.ts';
+import { placeholderNumber } from '../../../web/ingest/placeholder-number.ts';
 import { authorsIn } from '../../../web/ingest/prepared-request.ts';
 import { NO_WARNINGS } from '../../../web/ingest/warnings.ts';
 import type { Registry } from '../../../web/registry/registry.ts';
 import { draftRequest } from '../../../stream/log/codec.ts';
+import { fillTokens, hasToken, openedId, tokenKeys } from '../tokens.ts';
 import type { Conversation, ConversationName, Emission } from './records.ts';
 import type { EmittedRequest } from './thread-protocol.ts';
 
@@ -34,19 +37,35 @@ export function requestOf(
   const drafted = messages.map(({ role, content, at, userId }) => ({
     content: content.toWellFormed(),
     role,
-    ...(isLabel(userId) ? { userId: userId.toWellFormed() } : {}),
+    ...(isLabel(userId) || isToken(userId) ? { userId: userId.toWellFormed() } : {}),
     at: Math.round(Math.min(Math.max(at, MIN_AT), acceptedAt + MAX_AHEAD)),
   }));
   const { bytes } = draftRequest({ messages: drafted, ...metadataOf(name) });
   const authors = authorsIn(drafted);
-  return { projectId, name, seed, acceptedAt, messages: messages.length, authors, bytes };
+  const hasTokens =
+    isToken(name.id) || drafted.some(({ content, userId }) => hasToken(content) || isToken(userId));
+  return { projectId, name, seed, acceptedAt, messages: messages.length, authors, hasTokens, bytes };
+}
+
+/** Returns the name with the caller's own id. */
+export function openedName(
+  registry: Pick<Registry, 'maskDigest'>,
+  projectId: string,
+  name: ConversationName,
+): ConversationName {
+  if (!isToken(name.id)) return name;
+  return { ...name, id: openedId(name.id, tokenKeys(registry.maskDigest, projectId)) };
 }
 
 /** Stores a request; its seed decides its id. Rejects as Acceptor does. */
 export async function acceptEmitted(
   { acceptor, registry }: { readonly acceptor: Acceptor; readonly registry: IssuesSessions },
-  { projectId, name, seed, acceptedAt, messages, authors, bytes }: EmittedRequest,
+  request: EmittedRequest,
 ): Promise<void> {
+  const { projectId, seed, acceptedAt, messages } = request;
+  const name = openedName(registry, projectId, request.name);
+  const sessionId = await sessionOf(registry, name);
+  const { bytes, authors } = request.hasTokens ? await filled(registry, request, name, sessionId) : request;
   await acceptor.accept({
     projectId,
     idempotencyKey: undefined,
@@ -54,7 +73,7 @@ export async function acceptEmitted(
     body: {
       projectId: undefined,
       instanceId: name.instanceId,
-      sessionId: await sessionOf(registry, name),
+      sessionId,
       instanceName: undefined,
       draft: { bytes, untimed: new Uint32Array() },
       authors,
@@ -63,6 +82,34 @@ export async function acceptEmitted(
       warnings: NO_WARNINGS,
     },
   });
+}
+
+/**
+ * Puts placeholders of the session in place of tokens, and the originals where the instance masks no texts and they can
+ * be read again.
+ */
+async function filled(
+  registry: IssuesSessions,
+  { projectId, bytes }: EmittedRequest,
+  name: ConversationName,
+  sessionId: string,
+): Promise<Pick<EmittedRequest, 'bytes' | 'authors'>> {
+  const { instanceId } = name;
+  const masksTexts = (await registry.findInstance(instanceId))?.masking?.texts === true;
+  const { maskDigest } = registry;
+  const keys = tokenKeys(maskDigest, projectId);
+  const fill = (kind: MaskedKind, digest: string, original: string): string =>
+    original !== '' && !masksTexts
+      ? original
+      : placeholderOf(kind, placeholderNumber(maskDigest, digest, { instanceId, sessionId }));
+  // A draft is the end of an object.
+  const draft = JSON.parse(`{${Buffer.from(bytes).toString().slice(1)}`) as Pick<RecordedRequest, 'messages'>;
+  const messages = draft.messages.map(({ userId: stored, ...message }) => {
+    const userId = stored === undefined ? undefined : openedId(stored, keys);
+    const content = fillTokens(message.content, keys, fill);
+    return { ...message, content, ...(isLabel(userId) ? { userId } : {}) };
+  });
+  return { bytes: draftRequest({ messages, ...metadataOf(name) }).bytes, authors: authorsIn(messages) };
 }
 
 /** A trace without an id of a conversation has a session that we issue: it need not be claimed, which is a write. */
@@ -76,10 +123,14 @@ async function sessionOf(
   return instance === null ? v5(seed, instanceId) : registry.issueSessionId(instance, seed);
 }
 
-type IssuesSessions = Pick<Registry, 'findInstance' | 'issueSessionId'>;
+type IssuesSessions = Pick<Registry, 'findInstance' | 'issueSessionId' | 'maskDigest'>;
 
 function isLabel(userId: string | undefined): userId is string {
   return userId !== undefined && userId !== '' && Buffer.byteLength(userId) <= MAX_LABEL_BYTES;
+}
+
+function isToken(id: string | undefined): id is string {
+  return id !== undefined && hasToken(id);
 }
 
 /** The caller's own name of the conversation, for who looks for it. */

@@ -1,9 +1,10 @@
 /**
  * What a span says about a conversation, each text with its hash. Keeps the invariant that texts which differ in white
- * space alone have the same hash. Test: test/doors/traces/assembly/merge-span.test.ts.
+ * space alone, or in whether a masked value can be read again, have the same hash. Test: test/doors/traces/assembly/merge-span.test.ts.
  */
 import { hash } from 'node:crypto';
 import type { ObservedMessage } from '../observation.ts';
+import { withoutSeals } from '../tokens.ts';
 
 /** A message, and the hash of its text. */
 export interface HashedMessage extends ObservedMessage {
@@ -46,7 +47,7 @@ export class TextHashes {
   of(content: string): string {
     const known = this.#known.get(content);
     if (known !== undefined) return known;
-    const normal = content.trim().replace(/\s+/gu, ' ');
+    const normal = withoutSeals(content).trim().replace(/\s+/gu, ' ');
     const name = hash('sha256', normal, 'base64url').slice(0, HASH_CHARACTERS);
     if (this.#known.size === REMEMBERED) this.#known = new Map();
     this.#known.set(content, name);

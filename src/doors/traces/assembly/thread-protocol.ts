@@ -17,6 +17,8 @@ export interface EmittedRequest {
   readonly acceptedAt: number;
   readonly messages: number;
   readonly authors: readonly RequestAuthor[];
+  /** Texts or ids hold tokens. */
+  readonly hasTokens: boolean;
   /** Serialised as in RequestDraft. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
