@@ -527,8 +527,26 @@ describe('the dashboard in a browser', { skip }, () => {
     await isFocused(10_000);
     equal(await page.getAttribute('.virtual li:has(a:text-is("number 10000"))', 'aria-setsize'), '10000');
     ok((await page.locator('.virtual li').count()) < 100);
+    await page.keyboard.press('Home');
+    await isFocused(1);
+    for (let row = 2; row <= 20; row += 1) await page.keyboard.press('ArrowDown');
+    await isFocused(20);
+    for (let row = 19; row >= 4; row -= 1) await page.keyboard.press('ArrowUp');
+    await isFocused(4);
+    const hidden = `document.querySelector('.bar').getBoundingClientRect().bottom -
+      document.activeElement.closest('li').getBoundingClientRect().top`;
+    ok(((await page.evaluate(hidden)) as number) <= 0, 'the focused row is behind the bar');
     await page.evaluate('scrollTo(0, document.body.scrollHeight / 2)');
     await page.waitForSelector('.virtual a:text-is("number 5000")', SOON);
+    // The list is where it was when one comes back to it.
+    const topOfRow = async (): Promise<number> =>
+      page.evaluate(`document.querySelector('[aria-posinset="5000"]').getBoundingClientRect().top`);
+    const before = await topOfRow();
+    await page.evaluate(`[...document.querySelectorAll('.virtual a')].at(-1).click()`);
+    await page.waitForSelector('.virtual', { ...SOON, state: 'detached' });
+    await page.goBack();
+    await page.waitForSelector('.virtual a:text-is("number 5000")', SOON);
+    ok(Math.abs((await topOfRow()) - before) <= 1);
   });
 
   it('can be used by keys alone: skip link, period, a topic', async () => {

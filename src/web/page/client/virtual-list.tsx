@@ -32,7 +32,10 @@ interface Rows<Item> {
   readonly want: (from: number, to: number) => void;
 }
 
-/** Scroll positions of lists by URL, restored on return. */
+/**
+ * Scroll positions of lists by URL, restored on return: pixels from the list's upper edge, because what is above it may
+ * not have its height yet.
+ */
 const places = new Map<string, number>();
 
 /**
@@ -104,19 +107,22 @@ function sightOf(list: HTMLElement, height: number, total: number): Sight {
 function useSight(list: { readonly current: HTMLElement | null }, height: number, total: number): Sight {
   const [sight, setSight] = useState<Sight>({ from: 0, to: FIRST });
   useLayoutEffect(() => {
+    // A list whose length is unknown is too short for its place, which stays as it is until then.
+    if (total === 0) return;
     let frame = 0;
     const look = (): void => {
       frame = 0;
       if (list.current === null) return;
       const next = sightOf(list.current, height, total);
       setSight((last) => (last.from === next.from && last.to === next.to ? last : next));
-      places.set(location.search, scrollY);
+      places.set(location.search, -list.current.getBoundingClientRect().top);
     };
     const soon = (): void => {
       frame ||= requestAnimationFrame(look);
     };
     const place = places.get(location.search);
-    if (place !== undefined && total > 0) scrollTo(0, place);
+    if (place !== undefined && list.current !== null)
+      scrollBy(0, list.current.getBoundingClientRect().top + place);
     look();
     addEventListener('scroll', soon, { passive: true });
     addEventListener('resize', soon);
@@ -125,7 +131,7 @@ function useSight(list: { readonly current: HTMLElement | null }, height: number
       removeEventListener('scroll', soon);
       removeEventListener('resize', soon);
     };
-  }, [height, total > 0, total]);
+  }, [height, total]);
   return sight;
 }
 
@@ -163,7 +169,7 @@ export function VirtualList<Item>({
     if (link === null || link === undefined) return;
     wanted.current = null;
     link.focus({ preventScroll: true });
-    link.scrollIntoView({ block: 'nearest' });
+    link.closest('li')?.scrollIntoView({ block: 'nearest' });
   });
   const move = (event: KeyboardEvent): void => {
     const next = nextRow(event.key, focused ?? 0, length);
@@ -179,7 +185,11 @@ export function VirtualList<Item>({
   if (total === null && error !== null) return <Fault error={error} />;
   if (total === 0) return <Empty>{empty}</Empty>;
   const rendered = Array.from({ length: Math.max(0, end - from) }, (_, index) => from + index);
-  if (focused !== null && focused < length && !rendered.includes(focused)) rendered.push(focused);
+  // In its place, because the browser takes the focus from an element that moves in the document.
+  if (focused !== null && focused < length) {
+    if (focused < from) rendered.unshift(focused);
+    else if (focused >= end) rendered.push(focused);
+  }
   return (
     <>
       {error === null ? null : <Fault error={error} />}
