@@ -1,7 +1,7 @@
 /**
- * Reads delimited text: RFC 4180 with any common delimiter, as spreadsheets and databases write it. The package
- * csv-parse (7.0.3) cannot replace it: it stops after a row that is too long, and it counts a line twice where a quoted
- * field contains CRLF, so that faults would name wrong lines.
+ * Reads delimited text: RFC 4180 with any common delimiter, as spreadsheets and databases write it. Keeps the invariant
+ * that a faulty row has its first line and the rows behind it are read, in bounded memory. Decision 0107 compares it
+ * with the package csv-parse.
  *
  * Test: test/doors/import/csv.test.ts.
  */
