@@ -17,6 +17,7 @@ import type { AssemblyParts } from '../doors/traces/assembly/assembly-parts.ts';
 import { CachedBucket } from '../doors/traces/assembly/assembly-store.ts';
 import { openAssemblyBuckets } from '../doors/traces/assembly/buckets.ts';
 import { requestOf } from '../doors/traces/assembly/emit.ts';
+import { OutboxKeys } from '../doors/traces/assembly/outbox-keys.ts';
 import { HostPort } from '../doors/traces/assembly/host-port.ts';
 import * as records from '../doors/traces/assembly/records.ts';
 import type { WaitingNotice } from '../doors/traces/waiting-spans.ts';
@@ -42,12 +43,16 @@ const connection = await openConnection({
   name: 'undertone traces',
   giveUpAfterMs: Infinity,
 });
-const { conversations, traces } = await openAssemblyBuckets(connection, { replicas: config.streamReplicas });
+const { conversations, traces, ...buckets } = await openAssemblyBuckets(connection, {
+  replicas: config.streamReplicas,
+});
 const log = await openTraceLog(connection, READ_AHEAD_BYTES);
+const outboxKeys = await OutboxKeys.open(buckets.outboxKeys);
 const parts: AssemblyParts = {
-  conversations: new CachedBucket(conversations, records.CONVERSATIONS, CONVERSATION_CACHE),
+  conversations: new CachedBucket(conversations, records.conversationCodec(outboxKeys), CONVERSATION_CACHE),
   pages: new CachedBucket(conversations, records.PAGES, PAGE_CACHE),
   traces: new CachedBucket(traces, records.TRACES, TRACE_CACHE),
+  outboxKeys,
   emit: (conversation, emission) => host.emit(requestOf(conversation, emission)),
   isKnownSession: (projectId, name) => host.isKnownSession(projectId, name),
   firstSequence: () => log.firstSequence,

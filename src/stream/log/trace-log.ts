@@ -1,5 +1,6 @@
 /**
- * The stream of traces, as a queue. Entries are removed when they are done, so its first entry is the checkpoint.
+ * The stream of traces, as a queue. Entries are removed when they are done, so its first entry is the checkpoint. Keeps
+ * the invariant that the server's files hold nothing of an entry that was removed.
  *
  * Test: test/e2e/otlp-rules.test.ts, test/doors/traces/assembly/assembler.test.ts.
  */
@@ -7,10 +8,13 @@ import { jetstreamManager, JetStreamApiError, type StreamAPI } from '@nats-io/je
 import type { StreamConnection } from '../connection.ts';
 import { TRACES_STREAM, TRACES_SUBJECT } from '../subjects.ts';
 import { readExtent, type StreamExtent } from './consumer.ts';
+import { eraseMessage } from './redacted-entries.ts';
 import { LogReader, type LogEntry, type TakeOptions } from './log-reader.ts';
 
 /** JetStream error codes for a missing message. */
 const MESSAGE_NOT_FOUND: ReadonlySet<number> = new Set([10037, 10043]);
+
+const ERASED_AT_ONCE = 16;
 
 /** The stream of traces from its first entry on. */
 export interface TraceLog {
@@ -18,7 +22,7 @@ export interface TraceLog {
   take(options: TakeOptions): Promise<readonly Pick<LogEntry, 'sequence' | 'bytes' | 'pending'>[]>;
   /** Reads the payload of an entry again; null if the stream no longer holds it. */
   read(sequence: number): Promise<Uint8Array | null>;
-  /** Removes the entries before a sequence. */
+  /** Removes the entries before a sequence, and overwrites their bytes. */
   removeBefore(sequence: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -48,10 +52,13 @@ export async function openTraceLog(connection: StreamConnection, readAheadBytes:
       }
     },
     async removeBefore(sequence) {
-      if (sequence <= firstSequence) return;
-      const streams = await streamsOf(connection);
-      await streams.purge(TRACES_STREAM, { seq: sequence });
-      firstSequence = sequence;
+      // Behind the purges of earlier versions, entries may be missing at the beginning.
+      let next = Math.max(firstSequence, 1);
+      const erase = async (): Promise<void> => {
+        while (next < sequence) await eraseMessage(connection, TRACES_STREAM, next++);
+      };
+      await Promise.all(Array.from({ length: ERASED_AT_ONCE }, erase));
+      firstSequence = Math.max(firstSequence, sequence);
     },
     close: () => reader.close(),
   };

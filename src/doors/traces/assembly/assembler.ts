@@ -39,8 +39,8 @@ const RECALLED_AT_ONCE = 200;
 const IDLE_MS = 1000;
 /** How long a project that is behind waits at most for a look whether there is room. */
 const BEHIND_MS = 50;
-/** Between two removals of what is done. */
-const REMOVE_EVERY_MS = 500;
+/** Between two removals of what is done, and of keys that are no longer needed. */
+const SETTLE_EVERY_MS = 500;
 const MAX_PAUSE_MS = 5000;
 
 /**
@@ -57,7 +57,8 @@ export class Assembler {
   readonly #finished: Promise<void>;
   #ended = false;
   #read = 0;
-  #removedAt = -Infinity;
+  #settledAt = -Infinity;
+  #removing: Promise<void> | null = null;
   /** So many traces are assembled one by one: one of them cannot be assembled. */
   #suspects = 0;
   #pauseMs = 0;
@@ -87,6 +88,9 @@ export class Assembler {
     this.#ended = true;
     await this.#options.log.close();
     await this.#finished;
+    await this.#removing;
+    // Of rounds that did not fail, everything is stored.
+    await this.#options.parts.outboxKeys.settle(1, this.#read).catch(() => undefined);
   }
 
   async #run(): Promise<void> {
@@ -99,7 +103,7 @@ export class Assembler {
       }
       await this.#lookUp();
       if (!this.#ended) await this.#assemble();
-      await this.#removeDone();
+      await this.#settle();
     }
   }
 
@@ -189,16 +193,26 @@ export class Assembler {
     await pause(this.#pauseMs);
   }
 
-  async #removeDone(): Promise<void> {
+  /** Removes what is done. Entries are overwritten one by one, which rounds do not wait for. */
+  async #settle(): Promise<void> {
     const now = this.#options.now();
     // Of what was under way when this ended, nothing says whether it is stored.
-    if (this.#ended || now - this.#removedAt < REMOVE_EVERY_MS) return;
-    this.#removedAt = now;
+    if (this.#ended || now - this.#settledAt < SETTLE_EVERY_MS) return;
+    this.#settledAt = now;
+    const { log, parts, logger } = this.#options;
     const oldest = Math.min(this.#buffer.oldestSequence, this.#backlog.oldestSequence, this.#read + 1);
+    this.#removing ??= log
+      .removeBefore(oldest)
+      .catch((error: unknown) => {
+        logger.warn({ event: 'traces_kept', err: error }, 'done traces could not be removed yet');
+      })
+      .finally(() => {
+        this.#removing = null;
+      });
     try {
-      await this.#options.log.removeBefore(oldest);
+      await parts.outboxKeys.settle(oldest, this.#read);
     } catch (error) {
-      this.#options.logger.warn({ event: 'traces_kept', err: error }, 'done traces could not be removed yet');
+      logger.warn({ event: 'outbox_keys_kept', err: error }, 'keys of an outbox could not be erased yet');
     }
   }
 }

@@ -3,6 +3,7 @@
  * Test: test/doors/traces/assembly/assembly.test.ts.
  */
 import type { CachedBucket } from './assembly-store.ts';
+import type { OutboxKeys } from './outbox-keys.ts';
 import type { Conversation, ConversationName, Emission, Kept, TraceRecord } from './records.ts';
 
 export interface AssemblyParts {
@@ -10,6 +11,7 @@ export interface AssemblyParts {
   readonly traces: CachedBucket<TraceRecord>;
   /** Digests that do not stand with their conversation any more. */
   readonly pages: CachedBucket<ReadonlySet<string>>;
+  readonly outboxKeys: Pick<OutboxKeys, 'prepare' | 'keep' | 'settle'>;
   /** Stores messages of a conversation; doing it again with the same emission changes nothing. */
   readonly emit: (conversation: Conversation, emission: Emission) => Promise<void>;
   /** Whether the conversation's session had messages before anything was known of it. */

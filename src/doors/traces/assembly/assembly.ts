@@ -64,6 +64,7 @@ export class Assembly {
       await round.write();
     } catch (error) {
       this.#begun.clear();
+      this.#parts.outboxKeys.keep();
       this.#forget();
       throw new RoundFailure(taken, error);
     }

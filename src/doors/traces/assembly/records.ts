@@ -45,7 +45,7 @@ export interface Conversation {
   readonly merged: MergedSpans;
   /** Turns at the beginning are no longer known, but were counted. */
   forgotten: boolean;
-  /** Messages that may not have been stored yet. Written before they are. */
+  /** Messages that may not have been stored yet. Written, sealed, before they are. */
   outbox: Emission[];
   /** How many emissions there have been. */
   emissions: number;
@@ -105,7 +105,13 @@ export function boundedTrace({ ids, spans, conversations, added }: TraceRecord, 
   };
 }
 
-export function encodeConversation(conversation: Conversation): string {
+/** Seals messages that are about to be stored. Opens to null what has been stored. */
+export interface OutboxSeal {
+  seal(bytes: Uint8Array): string;
+  open(sealed: string): Uint8Array | null;
+}
+
+export function encodeConversation(conversation: Conversation, outboxSeal: OutboxSeal): string {
   const { projectId, name, turns, merged, forgotten, outbox, emissions } = conversation;
   return pack({
     v: 1,
@@ -117,7 +123,8 @@ export function encodeConversation(conversation: Conversation): string {
     ]),
     merged: merged.stored,
     forgotten,
-    outbox,
+    // What is sealed does not get smaller.
+    ...(outbox.length === 0 ? {} : { sealed: outboxSeal.seal(zstdCompressSync(JSON.stringify(outbox))) }),
     emissions,
   });
 }
@@ -129,7 +136,10 @@ const INFERRED_BY: ReadonlyMap<string, Inferred> = new Map([
   ['!', 'elsewhere'],
 ]);
 
-interface StoredConversation extends Omit<Conversation, 'turns' | 'merged'> {
+interface StoredConversation extends Omit<Conversation, 'turns' | 'merged' | 'outbox'> {
+  /** In clear until 2026-11-29. */
+  readonly outbox?: Emission[];
+  readonly sealed?: string;
   readonly turns: readonly (readonly [string, number])[];
   /** A list of digests until 2026-11-22. */
   readonly merged: StoredMerged | readonly string[];
@@ -138,11 +148,13 @@ interface StoredConversation extends Omit<Conversation, 'turns' | 'merged'> {
 /** Of a turn: two characters, then 11 of its text's hash, then the name of its trace. */
 const [FLAGS, HASH] = [2, 13];
 
-export function decodeConversation(text: string, kept: Kept = KEPT): Conversation {
-  const { turns, merged, ...rest } = unpack(text) as StoredConversation;
+export function decodeConversation(text: string, outboxSeal: OutboxSeal, kept: Kept = KEPT): Conversation {
+  const { turns, merged, outbox = [], sealed, ...rest } = unpack(text) as StoredConversation;
+  const opened = sealed === undefined ? null : outboxSeal.open(sealed);
   const stored = 'blocks' in merged ? merged : { blocks: [[0, merged] as const], pages: [] };
   return {
     ...rest,
+    outbox: opened === null ? outbox : (JSON.parse(zstdDecompressSync(opened).toString()) as Emission[]),
     merged: new MergedSpans(kept.merged, stored),
     turns: turns.map(([words, at]) => ({
       role: words.startsWith('u') ? 'user' : 'assistant',
@@ -152,6 +164,20 @@ export function decodeConversation(text: string, kept: Kept = KEPT): Conversatio
       at,
     })),
   };
+}
+
+/**
+ * Returns a stored conversation without digests of its turns, so that what it repeats of its history does not count;
+ * null if the value is none, or has none.
+ */
+export function forgottenConversation(
+  text: string,
+): { readonly projectId: string; readonly name: ConversationName; readonly text: string } | null {
+  const stored = text === '' ? {} : (unpack(text) as Partial<StoredConversation>);
+  const { projectId, name, turns } = stored;
+  if (projectId === undefined || name === undefined || turns === undefined || turns.length === 0) return null;
+  const { outbox: _, sealed: __, ...rest } = stored;
+  return { projectId, name, text: pack({ ...rest, turns: [], forgotten: true }) };
 }
 
 function encodeTrace({ ids, spans, conversations, added }: TraceRecord): string {
@@ -208,11 +234,13 @@ function weightOf({ turns, merged, outbox }: Conversation): number {
   return 600 + TURN_BYTES * turns.length + DIGEST_BYTES * merged.size + texts;
 }
 
-export const CONVERSATIONS: Codec<Conversation> = {
-  encode: encodeConversation,
-  decode: (text) => decodeConversation(text),
-  weigh: weightOf,
-};
+export function conversationCodec(seal: OutboxSeal, kept = KEPT): Codec<Conversation> {
+  return {
+    encode: (conversation) => encodeConversation(conversation, seal),
+    decode: (text) => decodeConversation(text, seal, kept),
+    weigh: weightOf,
+  };
+}
 
 export const TRACES: Codec<TraceRecord> = {
   encode: encodeTrace,

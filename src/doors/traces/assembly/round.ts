@@ -183,11 +183,13 @@ export class Round {
   }
 
   async write(): Promise<void> {
-    const { traces, conversations, pages, emit, guard } = this.#parts;
+    const { traces, conversations, pages, outboxKeys, emit, guard } = this.#parts;
     this.#fillOutboxes();
     const letGo = [...this.#changed].flatMap(([key, conversation]) => this.#forgetOldest(key, conversation));
     await guard();
+    const waits = [...this.#changed.values()].some(({ outbox }) => outbox.length > 0);
     await Promise.all([
+      ...(waits ? [outboxKeys.prepare()] : []),
       ...[...this.#records].map(([key, record]) => traces.put(key, record)),
       ...letGo.map(async ([key, digests]) => {
         // The number may have been used for a page whose spans cannot come again.

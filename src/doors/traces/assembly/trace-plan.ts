@@ -29,8 +29,9 @@ export interface ArrivedTrace {
   readonly until: number;
 }
 
+/** The key of what is known of a trace, in a sealed bucket: who does not have the trace's id cannot read it. */
 export function traceKey({ projectId, traceId }: Pick<ArrivedTrace, 'projectId' | 'traceId'>): string {
-  return keyOf(projectId, traceId);
+  return `${keyOf(projectId, traceId)}.${keyOf('seal', projectId, traceId)}`;
 }
 
 export class TracePlan {

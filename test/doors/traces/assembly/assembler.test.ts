@@ -6,9 +6,11 @@ import { encodeRecord } from '../../../../src/stream/log/codec.ts';
 import type { TraceLog } from '../../../../src/stream/log/trace-log.ts';
 import { Assembler } from '../../../../src/doors/traces/assembly/assembler.ts';
 import { CachedBucket } from '../../../../src/doors/traces/assembly/assembly-store.ts';
+import { OutboxKeys } from '../../../../src/doors/traces/assembly/outbox-keys.ts';
 import * as records from '../../../../src/doors/traces/assembly/records.ts';
 import type { Observation } from '../../../../src/doors/traces/observation.ts';
 import { encodeTraceEntry } from '../../../../src/doors/traces/trace-entry.ts';
+import { memoryKeys } from '../../../support/memory-keys.ts';
 import { MemoryBucket } from '../../../support/memory-bucket.ts';
 
 const MAX_BYTES = 100_000;
@@ -63,15 +65,17 @@ function call(name: string, parentSpanId?: string): Observation {
 }
 
 /** An assembler on a stream; `fail`: what storing a conversation fails with. */
-function assembling(log: FakeLog, fail: (id: string) => Error | null = () => null) {
+async function assembling(log: FakeLog, fail: (id: string) => Error | null = () => null) {
   const stored: string[] = [];
   const conversations = new MemoryBucket();
+  const outboxKeys = await OutboxKeys.open(memoryKeys());
   const assembler = new Assembler({
     log,
     parts: {
-      conversations: new CachedBucket(conversations, records.CONVERSATIONS, 2 ** 20),
+      conversations: new CachedBucket(conversations, records.conversationCodec(outboxKeys), 2 ** 20),
       pages: new CachedBucket(conversations, records.PAGES, 2 ** 20),
       traces: new CachedBucket(new MemoryBucket(), records.TRACES, 2 ** 20),
+      outboxKeys,
       emit: async ({ name: { id = '' } }, { messages }) => {
         const fault = fail(id);
         if (fault !== null) throw fault;
@@ -101,7 +105,7 @@ describe('an assembler', () => {
     );
     await log.send('q', [call('away'), call('d')]);
     let away = 3;
-    const { assembler, stored } = assembling(log, (id) => {
+    const { assembler, stored } = await assembling(log, (id) => {
       if (id === 'bad') return new TypeError('no such member');
       return id === 'away' && (away -= 1) > 0 ? new Error('NATS is away') : null;
     });
@@ -117,7 +121,7 @@ describe('an assembler', () => {
         'much',
         Array.from({ length: 5 }, (_, index) => call(`half ${entry} ${index}`, 'unknown')),
       );
-    const { assembler, stored } = assembling(log);
+    const { assembler, stored } = await assembling(log);
     while (assembler.waiting.read < 40) await turn();
     const { traces, spans } = assembler.waiting;
     ok(traces < 40, `${traces} in memory`);

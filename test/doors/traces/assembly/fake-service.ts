@@ -3,10 +3,12 @@ import { Assembly, RoundFailure, type LeftOut } from '../../../../src/doors/trac
 import { Backlog } from '../../../../src/doors/traces/assembly/backlog.ts';
 import type { AssemblyParts, RoundLimits } from '../../../../src/doors/traces/assembly/assembly-parts.ts';
 import { CachedBucket } from '../../../../src/doors/traces/assembly/assembly-store.ts';
+import { OutboxKeys, type OutboxKey } from '../../../../src/doors/traces/assembly/outbox-keys.ts';
 import * as records from '../../../../src/doors/traces/assembly/records.ts';
 import { TraceBuffer } from '../../../../src/doors/traces/assembly/trace-buffer.ts';
 import type { Observation } from '../../../../src/doors/traces/observation.ts';
 import type { TraceEntry } from '../../../../src/doors/traces/trace-entry.ts';
+import { UNSEALED } from '../../../support/memory-keys.ts';
 import type { Dice } from './exports.ts';
 
 class Crash extends Error {}
@@ -41,6 +43,7 @@ export class FakeService {
   readonly #options: Required<FakeServiceOptions>;
   readonly #log: { readonly sequence: number; readonly requests: readonly TraceEntry[] }[] = [];
   readonly #buckets = new Map<string, Map<string, { value: string; revision: number }>>();
+  readonly #outboxKeys = new Map<string, OutboxKey>();
   /** By seed: what comes again is dropped. */
   readonly #requests = new Map<string, { readonly session: string; readonly messages: readonly object[] }>();
   #first = 1;
@@ -83,7 +86,10 @@ export class FakeService {
   /** Of all conversations that are known. */
   get turnsKept(): number {
     const stored = [...(this.#buckets.get('conversations')?.values() ?? [])];
-    return stored.reduce((sum, { value }) => sum + (records.decodeConversation(value).turns?.length ?? 0), 0);
+    return stored.reduce(
+      (sum, { value }) => sum + (records.decodeConversation(value, UNSEALED).turns?.length ?? 0),
+      0,
+    );
   }
 
   /** The largest value in a bucket, characters. */
@@ -95,6 +101,7 @@ export class FakeService {
   /** As after a restore of a backup that has the messages alone. */
   forget(): void {
     this.#buckets.clear();
+    this.#outboxKeys.clear();
     this.#process = null;
   }
 
@@ -125,7 +132,7 @@ export class FakeService {
   }
 
   async #work(): Promise<void> {
-    const working = (this.#process ??= this.#start());
+    const working = (this.#process ??= await this.#start());
     const { buffer, backlog, assembly, parts } = working;
     for (const { sequence, requests } of this.#log) {
       if (sequence <= working.read) continue;
@@ -138,12 +145,17 @@ export class FakeService {
       await recall(buffer, parts.traces);
       const { traces, messages, leftOut } = await assembly.round(buffer, TRACES_AT_ONCE);
       this.leftOut.push(...leftOut);
+      if (this.#dice?.chance(0.5) === true) {
+        const oldest = Math.min(buffer.oldestSequence, backlog.oldestSequence, working.read + 1);
+        await parts.outboxKeys.settle(oldest, working.read);
+      }
       isBusy = isRefilled || traces > 0 || messages > 0 || buffer.nextMs === 0;
     }
     this.#first = Math.min(buffer.oldestSequence, backlog.oldestSequence, working.read + 1);
+    await parts.outboxKeys.settle(this.#first, working.read);
   }
 
-  #start(): Process {
+  async #start(): Promise<Process> {
     const bucket = (name: string): Map<string, { value: string; revision: number }> => {
       const found = this.#buckets.get(name) ?? new Map<string, { value: string; revision: number }>();
       this.#buckets.set(name, found);
@@ -165,6 +177,19 @@ export class FakeService {
       };
     };
     const conversations = store('conversations');
+    const outboxKeys = await OutboxKeys.open({
+      list: async () => [...this.#outboxKeys.values()],
+      add: async (key) => {
+        this.#mayCrash();
+        this.#outboxKeys.set(key.id, key);
+        this.#mayCrash();
+      },
+      erase: async (id) => {
+        this.#mayCrash();
+        this.#outboxKeys.delete(id);
+        this.#mayCrash();
+      },
+    });
     const buffer = new TraceBuffer({
       waitMs: 30_000,
       maxBytes: this.#options.maxBytes,
@@ -173,14 +198,12 @@ export class FakeService {
     const parts: AssemblyParts = {
       conversations: new CachedBucket(
         conversations,
-        {
-          ...records.CONVERSATIONS,
-          decode: (text: string) => records.decodeConversation(text, this.#options.kept),
-        },
+        records.conversationCodec(outboxKeys, this.#options.kept),
         10_000,
       ),
       pages: new CachedBucket(conversations, records.PAGES, 10_000),
       traces: new CachedBucket(store('traces'), records.TRACES, 10_000),
+      outboxKeys,
       emit: async ({ name }, { seed, messages }) => {
         this.#mayCrash();
         const session = name.id ?? `trace ${name.trace}`;

@@ -1,6 +1,7 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MergedSpans } from '../../../../src/doors/traces/assembly/merged-spans.ts';
+import { UNSEALED } from '../../../support/memory-keys.ts';
 import { decodeConversation, encodeConversation } from '../../../../src/doors/traces/assembly/records.ts';
 import { Dice } from './exports.ts';
 
@@ -33,7 +34,10 @@ describe('digests of the spans of a conversation', () => {
   it('are read as earlier versions wrote them', () => {
     const conversation = { projectId: 'p', name: { instanceId: 'i', id: 'c' }, turns: [], outbox: [] };
     const old = JSON.stringify({ v: 1, ...conversation, forgotten: false, emissions: 1, merged: ['a', 'b'] });
-    const { merged } = decodeConversation(encodeConversation(decodeConversation(old)));
+    const { merged } = decodeConversation(
+      encodeConversation(decodeConversation(old, UNSEALED), UNSEALED),
+      UNSEALED,
+    );
     deepEqual(merged.stored, { blocks: [[0, ['a', 'b']]], pages: [] });
   });
 });
