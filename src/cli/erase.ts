@@ -11,6 +11,10 @@ import type { ErasedKind, Erasure, ErasureReceipt } from '../domain/erasures.ts'
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { count } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
+import { openAssemblyBuckets } from '../doors/traces/assembly/buckets.ts';
+import { openedName, sessionOf } from '../doors/traces/assembly/emit.ts';
+import type { ConversationName } from '../doors/traces/assembly/records.ts';
+import { forgetConversations } from '../doors/traces/forget-conversations.ts';
 import { findErased, NOTHING } from '../worker/erasure/erase-entries.ts';
 import { placeErasure, runErasures } from '../worker/erasure/executor.ts';
 import { verifyErasure } from '../worker/erasure/verify.ts';
@@ -251,7 +255,19 @@ async function runOpen(run: CommandRun, id: string | null): Promise<number> {
         const digest = registry.erasureDigest;
         const instances = () => registry.listInstances();
         const now = Date.now() * 1000;
-        const done = await runErasures({ ...settings, ledger, digest, retentions, instances, now });
+        const { conversations } = await openAssemblyBuckets(settings.connection, replicas);
+        const sessionOfName = (projectId: string, name: ConversationName): Promise<string> =>
+          sessionOf(registry, openedName(registry, projectId, name));
+        const forgetting = { ...settings, conversations, digest, sessionOf: sessionOfName };
+        const done = await runErasures({
+          ...settings,
+          ledger,
+          digest,
+          retentions,
+          instances,
+          now,
+          forgetElsewhere: (...erased) => forgetConversations(forgetting, ...erased),
+        });
         isElsewhere = done === null;
         settings.progress.line(
           done === null

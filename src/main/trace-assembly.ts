@@ -165,8 +165,10 @@ function hostOf(
     async emit(request) {
       try {
         await acceptEmitted({ acceptor, registry }, request);
+        return true;
       } catch (error) {
         if (!isForGood(error)) throw error;
+        if (request.isDivisible === true) return false;
         // A retry would be refused for ever and delay all others.
         refused(request.messages);
         const { projectId, name } = request;
@@ -174,6 +176,7 @@ function hostOf(
           { event: 'conversation_refused', projectId, instanceId: name.instanceId, err: error },
           'messages of a conversation out of traces are left out: ingest refuses them',
         );
+        return false;
       }
     },
   };

@@ -16,7 +16,7 @@ import { Assembler } from '../doors/traces/assembly/assembler.ts';
 import type { AssemblyParts } from '../doors/traces/assembly/assembly-parts.ts';
 import { CachedBucket } from '../doors/traces/assembly/assembly-store.ts';
 import { openAssemblyBuckets } from '../doors/traces/assembly/buckets.ts';
-import { requestOf } from '../doors/traces/assembly/emit.ts';
+import { sendEmission } from '../doors/traces/assembly/emit.ts';
 import { OutboxKeys } from '../doors/traces/assembly/outbox-keys.ts';
 import { HostPort } from '../doors/traces/assembly/host-port.ts';
 import * as records from '../doors/traces/assembly/records.ts';
@@ -53,7 +53,7 @@ const parts: AssemblyParts = {
   pages: new CachedBucket(conversations, records.PAGES, PAGE_CACHE),
   traces: new CachedBucket(traces, records.TRACES, TRACE_CACHE),
   outboxKeys,
-  emit: (conversation, emission) => host.emit(requestOf(conversation, emission)),
+  emit: (conversation, emission) => sendEmission(host, conversation, emission),
   isKnownSession: (projectId, name) => host.isKnownSession(projectId, name),
   firstSequence: () => log.firstSequence,
   clock: () => Date.now() * 1000,

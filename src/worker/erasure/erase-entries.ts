@@ -31,6 +31,8 @@ export interface EraseSettings {
   readonly signal: AbortSignal;
   /** Rejects when another machine may have taken over the work. */
   readonly confirm: () => Promise<void>;
+  /** Forgets what doors keep of what is erased. `sessions`: those that go whole. */
+  readonly forgetElsewhere?: (erasure: Erasure, sessions: ReadonlySet<string>) => Promise<unknown>;
 }
 
 /** The places in an entry that are redacted, and their size. */
@@ -108,7 +110,9 @@ async function findPlaces(
     planned.push({ sequence, whole, messages, named, count, bytes: bytes.length });
     for (const session of plan.sessions) sessions.add(session);
   });
-  counted.sessions += [...sessions].filter((session) => redaction.isWhole(session)).length;
+  const whole = new Set([...sessions].filter((session) => redaction.isWhole(session)));
+  counted.sessions += whole.size;
+  await settings.forgetElsewhere?.(erasure, whole);
   await eraseDeadLetters(settings, redaction, { planned, gone, until: erasure.position }, counted);
   return planned;
 }

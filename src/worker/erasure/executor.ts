@@ -21,11 +21,12 @@ import type { Lease } from '../../stream/kv/lease.ts';
 import { Leases } from '../../stream/kv/leases.ts';
 import { isDeadHolder, thisHolder } from '../../stream/kv/process-identity.ts';
 import { publishEntry } from '../../stream/log/publish-entry.ts';
-import { partitionOf } from '../../stream/subjects.ts';
+import { extentOf } from '../../stream/archive/archive.ts';
+import { partitionOf, TRACES_STREAM } from '../../stream/subjects.ts';
 import { forgetIn, type Forgotten } from '../../store/live/forget.ts';
 import { readExtent } from '../../stream/log/consumer.ts';
 import { dueNow, type ListInstances } from './due-retention.ts';
-import { eraseEntries, eraseLateLetters, plannedPositions } from './erase-entries.ts';
+import { eraseEntries, eraseLateLetters, plannedPositions, type EraseSettings } from './erase-entries.ts';
 import { forgottenOf } from './forget-views.ts';
 import { retain } from './retain.ts';
 import { activeEpoch, dropFormerViews, dropUnfinishedViews, recount } from './recount.ts';
@@ -34,6 +35,8 @@ import { activeEpoch, dropFormerViews, dropUnfinishedViews, recount } from './re
 const UNPLACED_MS = 60_000;
 /** Time for the worker to count what was sent before an erasure. */
 const COUNTED_WITHIN_MS = 600_000;
+/** Time for the spans that wait to be assembled or refused. */
+const SPANS_WITHIN_MS = 600_000;
 const LOOK_MS = 200;
 
 export interface ErasureSettings extends RebuildSettings {
@@ -43,6 +46,7 @@ export interface ErasureSettings extends RebuildSettings {
   readonly instances: ListInstances;
   /** Microseconds since 1970-01-01 UTC. */
   readonly now: number;
+  readonly forgetElsewhere: NonNullable<EraseSettings['forgetElsewhere']>;
 }
 
 /** The completed work. */
@@ -89,9 +93,10 @@ export async function runErasures(settings: ErasureSettings): Promise<ExecutorWo
 }
 
 async function eraseOpen(settings: ErasureSettings, lease: Lease): Promise<readonly Erasure[]> {
-  const { ledger, progress, dataDir } = settings;
+  const { connection, ledger, progress, dataDir } = settings;
   const open = await placed(settings, await openErasures(ledger));
   if (open.length === 0) return [];
+  const waiting = (await extentOf(connection, TRACES_STREAM)).lastSequence;
   try {
     if (open.some(({ state }) => state !== 'REBUILDING')) dropUnfinishedViews(dataDir);
     for (const erasure of open) {
@@ -118,6 +123,7 @@ async function eraseOpen(settings: ErasureSettings, lease: Lease): Promise<reado
     for (const erasure of open) await ledger.change(erasure, { state: 'FAILED', fault: fault.slice(0, 500) });
     throw error;
   }
+  await whenSpansWent(settings, waiting);
   const doneAt = new Date().toISOString();
   for (const erasure of open) {
     await ledger.dropPlan(erasure);
@@ -245,6 +251,24 @@ export async function placeErasure(
   erasure: Erasure,
 ): Promise<Erasure> {
   return ledger.place(erasure, await publishEntry(connection, erasureRecord(erasure)));
+}
+
+/**
+ * Resolves once the stream of traces has no entry up to a sequence. What becomes of the erased data among them is
+ * refused.
+ */
+async function whenSpansWent({ connection, signal }: ErasureSettings, until: number): Promise<void> {
+  const deadline = performance.now() + SPANS_WITHIN_MS;
+  for (;;) {
+    const { entries, firstSequence } = await extentOf(connection, TRACES_STREAM);
+    if (entries === 0 || firstSequence > until) return;
+    if (signal.aborted) throw new InterruptedError();
+    if (performance.now() > deadline)
+      throw new SetupError(
+        'Spans from before the erasure still wait in the stream of traces. Start the service, or look at its log.',
+      );
+    await sleep(LOOK_MS);
+  }
 }
 
 /**

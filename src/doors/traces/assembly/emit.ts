@@ -1,6 +1,8 @@
 /**
  * Sends messages on to ingest, each emission as one request. Keeps the invariant that an emission has the same request
- * id and session whenever it is sent, and that no token is stored. Test: test/e2e/otlp-rules.test.ts, test/faults/traces.ts.
+ * id and session whenever it is sent, and that no token is stored.
+ *
+ * Test: test/doors/traces/assembly/emit.test.ts, test/e2e/otlp-rules.test.ts, test/faults/traces.ts.
  */
 import { v5 } from 'uuid';
 import { isExternalId, UUID_PATTERN } from '../../../domain/ids.ts';
@@ -15,7 +17,7 @@ import type { Registry } from '../../../web/registry/registry.ts';
 import { draftRequest } from '../../../stream/log/codec.ts';
 import { fillTokens, hasToken, openedId, tokenKeys } from '../tokens.ts';
 import type { Conversation, ConversationName, Emission } from './records.ts';
-import type { EmittedRequest } from './thread-protocol.ts';
+import type { AssemblyHost, EmittedRequest } from './thread-protocol.ts';
 
 /** As ingest bounds event times: the year 1700, and a day ahead of our clock; microseconds. */
 const MIN_AT = Date.UTC(1700, 0, 1) * 1000;
@@ -45,6 +47,26 @@ export function requestOf(
   const hasTokens =
     isToken(name.id) || drafted.some(({ content, userId }) => hasToken(content) || isToken(userId));
   return { projectId, name, seed, acceptedAt, messages: messages.length, authors, hasTokens, bytes };
+}
+
+/**
+ * Sends an emission. If it is refused for good, what each trace brought is sent on its own: a late span from before an
+ * erasure takes nothing along that was said after it.
+ */
+export async function sendEmission(
+  host: Pick<AssemblyHost, 'emit'>,
+  conversation: Conversation,
+  emission: Emission,
+): Promise<void> {
+  const { seed, messages, runs = [] } = emission;
+  const isDivisible = runs.length > 1;
+  if ((await host.emit({ ...requestOf(conversation, emission), isDivisible })) || !isDivisible) return;
+  let from = 0;
+  for (const [index, length] of runs.entries()) {
+    const part = { ...emission, seed: `${seed}:${index}`, messages: messages.slice(from, from + length) };
+    await host.emit(requestOf(conversation, part));
+    from += length;
+  }
 }
 
 /** Returns the name with the caller's own id. */
@@ -112,8 +134,8 @@ async function filled(
   return { bytes: draftRequest({ messages, ...metadataOf(name) }).bytes, authors: authorsIn(messages) };
 }
 
-/** A trace without an id of a conversation has a session that we issue: it need not be claimed, which is a write. */
-async function sessionOf(
+/** The session of a conversation. A trace without an id has a session that we issue: it need not be claimed, which is a write. */
+export async function sessionOf(
   registry: IssuesSessions,
   { instanceId, id, trace = '' }: ConversationName,
 ): Promise<string> {
@@ -123,7 +145,7 @@ async function sessionOf(
   return instance === null ? v5(seed, instanceId) : registry.issueSessionId(instance, seed);
 }
 
-type IssuesSessions = Pick<Registry, 'findInstance' | 'issueSessionId' | 'maskDigest'>;
+export type IssuesSessions = Pick<Registry, 'findInstance' | 'issueSessionId' | 'maskDigest'>;
 
 function isLabel(userId: string | undefined): userId is string {
   return userId !== undefined && userId !== '' && Buffer.byteLength(userId) <= MAX_LABEL_BYTES;

@@ -39,9 +39,9 @@ export class HostPort implements AssemblyHost {
     return (await this.#ask({ name: 'isKnownSession', parameters })) === true;
   }
 
-  async emit(...parameters: Parameters<AssemblyHost['emit']>): Promise<void> {
+  async emit(...parameters: Parameters<AssemblyHost['emit']>): Promise<boolean> {
     const [{ bytes }] = parameters;
-    await this.#ask({ name: 'emit', parameters }, [bytes.buffer]);
+    return (await this.#ask({ name: 'emit', parameters }, [bytes.buffer])) === true;
   }
 
   #ask(call: HostCall, transfer: ArrayBuffer[] = []): Promise<unknown> {

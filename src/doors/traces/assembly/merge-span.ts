@@ -16,6 +16,8 @@ export interface NewMessage extends ObservedMessage {
 export interface MergeOptions {
   /** The beginning of the conversation has been counted and then forgotten. */
   readonly forgotten?: boolean;
+  /** What was said before was erased: only turns that were said later tell what of a history is new. Microseconds. */
+  readonly erasedAt?: number | undefined;
   /** The conversation is one trace: what its calls repeat of others was said in other traces, which count it. */
   readonly isTrace?: boolean;
 }
@@ -72,7 +74,7 @@ class Merge {
   #addHistory(): number | null {
     const { history, questions } = this.#parts;
     const { startedAt, trace, continues, alone } = this.#span;
-    const { forgotten = false, isTrace = false } = this.#options;
+    const { forgotten = false, isTrace = false, erasedAt = -Infinity } = this.#options;
     const zone = zoneOf(this.#turns, startedAt);
     const { places, end } = alignHistory(this.#turns, history, zone, {
       hash: questions[0]?.hash,
@@ -80,6 +82,8 @@ class Merge {
     });
     const first = places.findIndex((place) => place !== null);
     let next = first < 0 ? zone.begin : (places[first] as number);
+    const isLater = (turn: Turn): boolean => erasedAt === -Infinity || (isTimed(turn) && turn.at > erasedAt);
+    const firstLater = places.findIndex((place) => place !== null && isLater(this.#turns[place] as Turn));
     const insertions: Insertion[] = [];
     for (const [index, message] of history.entries()) {
       const place = places[index] ?? null;
@@ -91,7 +95,7 @@ class Merge {
       const turn = this.#turnOf(message, startedAt, isTrace ? 'elsewhere' : 'history');
       this.#taken.add(turn);
       insertions.push({ index: next, turn });
-      const isForgotten = forgotten && (first < 0 || index < first);
+      const isForgotten = forgotten && (firstLater < 0 || index < firstLater);
       if (!isTrace && !isForgotten) this.#count(message, startedAt);
     }
     insertTurns(this.#turns, insertions);

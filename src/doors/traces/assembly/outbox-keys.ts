@@ -37,6 +37,7 @@ export class OutboxKeys {
   readonly #secrets = new Map<string, Buffer>();
   #current: string | null = null;
   #kept: KeptKey[] = [];
+  #adding: Promise<void> | null = null;
 
   private constructor(store: OutboxKeyStore) {
     this.#store = store;
@@ -55,6 +56,13 @@ export class OutboxKeys {
   /** Resolves when there is a key that seals. */
   async prepare(): Promise<void> {
     if (this.#current !== null) return;
+    this.#adding ??= this.#add().finally(() => {
+      this.#adding = null;
+    });
+    await this.#adding;
+  }
+
+  async #add(): Promise<void> {
     const secret = randomBytes(SECRET_BYTES);
     const id = randomBytes(ID_BYTES).toString('base64url');
     const kept: KeptKey = { id, until: 0 };
@@ -99,6 +107,8 @@ export class OutboxKeys {
    * done; `newest`: at least that of the newest entry which a round has worked on.
    */
   async settle(first: number, newest: number): Promise<void> {
+    // A round that failed may not have waited for it.
+    await this.#adding?.catch(() => undefined);
     if (this.#current !== null) this.#kept.push({ id: this.#current, until: 0 });
     this.#current = null;
     for (const kept of this.#kept) kept.until ??= newest;

@@ -30,6 +30,8 @@ export interface Emission {
   /** The oldest entry that it stems from: once that is gone from the stream, it has been stored. */
   readonly since: number;
   readonly messages: readonly EmittedMessage[];
+  /** How many messages in a row stem from one trace each. Missing in what versions before 0.5.0 stored. */
+  readonly runs?: readonly number[];
 }
 
 export interface EmittedMessage extends NewMessage {
@@ -45,6 +47,8 @@ export interface Conversation {
   readonly merged: MergedSpans;
   /** Turns at the beginning are no longer known, but were counted. */
   forgotten: boolean;
+  /** Its turns until then were erased, microseconds; missing: none were. */
+  readonly erasedAt?: number | undefined;
   /** Messages that may not have been stored yet. Written, sealed, before they are. */
   outbox: Emission[];
   /** How many emissions there have been. */
@@ -112,7 +116,7 @@ export interface OutboxSeal {
 }
 
 export function encodeConversation(conversation: Conversation, outboxSeal: OutboxSeal): string {
-  const { projectId, name, turns, merged, forgotten, outbox, emissions } = conversation;
+  const { projectId, name, turns, merged, forgotten, erasedAt, outbox, emissions } = conversation;
   return pack({
     v: 1,
     projectId,
@@ -123,6 +127,7 @@ export function encodeConversation(conversation: Conversation, outboxSeal: Outbo
     ]),
     merged: merged.stored,
     forgotten,
+    erasedAt,
     // What is sealed does not get smaller.
     ...(outbox.length === 0 ? {} : { sealed: outboxSeal.seal(zstdCompressSync(JSON.stringify(outbox))) }),
     emissions,
@@ -168,16 +173,17 @@ export function decodeConversation(text: string, outboxSeal: OutboxSeal, kept: K
 
 /**
  * Returns a stored conversation without digests of its turns, so that what it repeats of its history does not count;
- * null if the value is none, or has none.
+ * null if the value is none, or has none. `erasedAt`: microseconds.
  */
 export function forgottenConversation(
   text: string,
+  erasedAt: number,
 ): { readonly projectId: string; readonly name: ConversationName; readonly text: string } | null {
   const stored = text === '' ? {} : (unpack(text) as Partial<StoredConversation>);
   const { projectId, name, turns } = stored;
   if (projectId === undefined || name === undefined || turns === undefined || turns.length === 0) return null;
   const { outbox: _, sealed: __, ...rest } = stored;
-  return { projectId, name, text: pack({ ...rest, turns: [], forgotten: true }) };
+  return { projectId, name, text: pack({ ...rest, turns: [], forgotten: true, erasedAt }) };
 }
 
 function encodeTrace({ ids, spans, conversations, added }: TraceRecord): string {

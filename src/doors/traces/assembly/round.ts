@@ -27,6 +27,8 @@ interface Fresh {
   since: number;
   bytes: number;
   readonly messages: EmittedMessage[];
+  /** The trace of each message. */
+  readonly traces: string[];
 }
 
 export class Round {
@@ -133,18 +135,19 @@ export class Round {
     const digest = digestOf(span.spanId, hashed);
     if (await this.#isMerged(key, conversation, digest, trace.until)) return;
     this.#changed.set(key, conversation);
-    const { turns, forgotten, merged } = conversation;
-    const found = mergeSpan(turns, hashed, { forgotten, isTrace: name.id === undefined });
+    const { turns, forgotten, erasedAt, merged } = conversation;
+    const found = mergeSpan(turns, hashed, { forgotten, erasedAt, isTrace: name.id === undefined });
     merged.add(digest, trace.until);
     // Each call is compared with all turns.
     if (turns.length > 2 * this.#kept.turns) forgetTurns(conversation, this.#kept.turns);
     this.#spans += 1;
-    const fresh = this.#fresh.get(key) ?? { since: trace.since, messages: [], bytes: 0 };
+    const fresh = this.#fresh.get(key) ?? { since: trace.since, messages: [], traces: [], bytes: 0 };
     this.#fresh.set(key, fresh);
     fresh.since = Math.min(fresh.since, trace.since);
     const { userId } = span.ids;
     for (const message of plan.admit(digest, found, this.#parts.perTrace)) {
       fresh.bytes += message.content.length;
+      fresh.traces.push(trace.traceId);
       fresh.messages.push(message.role === 'user' && userId !== undefined ? { ...message, userId } : message);
     }
     this.#bytes = Math.max(this.#bytes, fresh.bytes);
@@ -219,6 +222,7 @@ export class Round {
           acceptedAt: this.#parts.clock(),
           since: fresh.since,
           messages,
+          runs: runsOf(fresh.traces.slice(from, from + MAX_MESSAGES)),
         });
       }
       this.messages += fresh.messages.length;
@@ -231,6 +235,15 @@ export class Round {
     const pages = conversation.merged.shrink(this.#parts.firstSequence());
     return pages.map(({ number, digests }) => [pageKey(key, number), digests]);
   }
+}
+
+/** Lengths of the runs of equal values. */
+function runsOf(values: readonly string[]): number[] {
+  const runs: number[] = [];
+  for (const [index, value] of values.entries())
+    if (index > 0 && values[index - 1] === value) runs[runs.length - 1]! += 1;
+    else runs.push(1);
+  return runs;
 }
 
 function conversationKey(projectId: string, { instanceId, id, trace }: ConversationName): string {

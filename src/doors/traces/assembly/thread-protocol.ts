@@ -17,6 +17,8 @@ export interface EmittedRequest {
   readonly acceptedAt: number;
   readonly messages: number;
   readonly authors: readonly RequestAuthor[];
+  /** If it is refused, its parts are sent. */
+  readonly isDivisible?: boolean;
   /** Texts or ids hold tokens. */
   readonly hasTokens: boolean;
   /** Serialised as in RequestDraft. */
@@ -29,8 +31,8 @@ export interface AssemblyHost {
   confirm(): Promise<void>;
   /** Resolves to true if the session had messages before this assembler knew the conversation. */
   isKnownSession(projectId: string, name: ConversationName): Promise<boolean>;
-  /** Stores messages; repeating a request changes nothing. Resolves also if the messages are refused for good. */
-  emit(request: EmittedRequest): Promise<void>;
+  /** Stores messages; repeating a request changes nothing. Resolves to false if they are refused for good. */
+  emit(request: EmittedRequest): Promise<boolean>;
 }
 
 /** Work that is not assembled yet. */

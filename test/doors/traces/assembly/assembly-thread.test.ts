@@ -14,7 +14,7 @@ function options(manner: string) {
   const host: AssemblyHost = {
     confirm: () => Promise.reject(faults.shift() as Error),
     isKnownSession: async (projectId, { id }) => projectId === 'p' && id === 'c',
-    emit: async (request) => void emitted.push(request),
+    emit: async (request) => emitted.push(request) > 0,
   };
   const round = Promise.withResolvers<AssembledCounts>();
   const { resolve: onRound, promise } = round;

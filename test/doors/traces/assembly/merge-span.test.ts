@@ -165,3 +165,35 @@ describe('a call of a conversation with thousands of turns', () => {
     );
   });
 });
+
+describe('a call of a conversation whose turns were erased', () => {
+  const erasedAt = START + 10 * SECOND;
+  const options = { forgotten: true, erasedAt };
+  const before = [asks('first'), answers('one'), asks('second'), answers('two')];
+  const call = (history: readonly HashedMessage[], second: number): HashedSpan =>
+    span({
+      startedAt: START + second * SECOND,
+      endedAt: START + (second + 1) * SECOND,
+      asked: [...history, asks(`question at ${second}`)],
+      answered: [answers(`answer at ${second}`)],
+    });
+  const contents = (added: readonly { content: string }[]): string[] => added.map(({ content }) => content);
+
+  it('counts nothing of its history, also behind a late turn from before', () => {
+    const turns: Turn[] = [];
+    mergeSpan(turns, { ...call([], 1), asked: [asks('late')], answered: [answers('one')] }, options);
+    deepEqual(contents(mergeSpan(turns, call(before, 11), options)), ['question at 11', 'answer at 11']);
+  });
+
+  it('counts what was said since, if only the history of a later call has it', () => {
+    const turns: Turn[] = [];
+    mergeSpan(turns, call(before, 11), options);
+    const since = [asks('question at 11'), answers('answer at 11'), asks('unseen'), answers('too')];
+    deepEqual(contents(mergeSpan(turns, call([...before, ...since], 13), options)), [
+      'unseen',
+      'too',
+      'question at 13',
+      'answer at 13',
+    ]);
+  });
+});
