@@ -13,6 +13,7 @@ import { count } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
 import { openAssemblyBuckets } from '../doors/traces/assembly/buckets.ts';
 import { openedName, sessionOf } from '../doors/traces/assembly/emit.ts';
+import { LONGEST_WAITS } from '../doors/traces/assembly/trace-buffer.ts';
 import type { ConversationName } from '../doors/traces/assembly/records.ts';
 import { forgetConversations } from '../doors/traces/forget-conversations.ts';
 import { findErased, NOTHING } from '../worker/erasure/erase-entries.ts';
@@ -266,6 +267,7 @@ async function runOpen(run: CommandRun, id: string | null): Promise<number> {
           retentions,
           instances,
           now,
+          spansWaitMs: LONGEST_WAITS * config.traceWaitMs,
           forgetElsewhere: (...erased) => forgetConversations(forgetting, ...erased),
         });
         isElsewhere = done === null;

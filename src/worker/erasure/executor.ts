@@ -35,7 +35,7 @@ import { activeEpoch, dropFormerViews, dropUnfinishedViews, recount } from './re
 const UNPLACED_MS = 60_000;
 /** Time for the worker to count what was sent before an erasure. */
 const COUNTED_WITHIN_MS = 600_000;
-/** Time for the spans that wait to be assembled or refused. */
+/** Time for spans that wait no longer to be assembled or refused. */
 const SPANS_WITHIN_MS = 600_000;
 const LOOK_MS = 200;
 
@@ -46,6 +46,8 @@ export interface ErasureSettings extends RebuildSettings {
   readonly instances: ListInstances;
   /** Microseconds since 1970-01-01 UTC. */
   readonly now: number;
+  /** Longest wait of spans for their trace, milliseconds. */
+  readonly spansWaitMs: number;
   readonly forgetElsewhere: NonNullable<EraseSettings['forgetElsewhere']>;
 }
 
@@ -257,8 +259,11 @@ export async function placeErasure(
  * Resolves once the stream of traces has no entry up to a sequence. What becomes of the erased data among them is
  * refused.
  */
-async function whenSpansWent({ connection, signal }: ErasureSettings, until: number): Promise<void> {
-  const deadline = performance.now() + SPANS_WITHIN_MS;
+async function whenSpansWent(
+  { connection, signal, spansWaitMs }: ErasureSettings,
+  until: number,
+): Promise<void> {
+  const deadline = performance.now() + spansWaitMs + SPANS_WITHIN_MS;
   for (;;) {
     const { entries, firstSequence } = await extentOf(connection, TRACES_STREAM);
     if (entries === 0 || firstSequence > until) return;

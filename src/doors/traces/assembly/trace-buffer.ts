@@ -59,7 +59,7 @@ const [OBSERVATION_BYTES, MESSAGE_BYTES] = [1500, 60];
  * A trace that keeps getting spans waits at most this many times `waitMs`, because the stream keeps all later entries
  * meanwhile.
  */
-const LONGEST_WAITS = 4;
+export const LONGEST_WAITS = 4;
 /** The buffer remembers at most so many spans that were let go before. */
 const SEEN_KEPT = 50_000;
 const NOTHING_SEEN: ReadonlyMap<string, SeenSpan> = new Map();
