@@ -17,7 +17,7 @@ import { UNWATCHED, type StepListener } from '../embedding/step-listener.ts';
  * Version of enrich. Raise it whenever rules change what is found in a message: its kind, request, signals or gap, or
  * how its role is read. A new head needs no raise: `enrichmentId` holds its digest.
  */
-export const ENRICHMENT_VERSION = 25;
+export const ENRICHMENT_VERSION = 26;
 
 export interface Enricher {
   /** Returns one finding per turn, in order. Each depends on that turn's role and content alone. */

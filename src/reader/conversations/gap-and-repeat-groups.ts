@@ -122,6 +122,12 @@ export class RequestGroups {
     return group.number;
   }
 
+  /** Number of the live group that answers for `number`. */
+  resolve(number: number): number {
+    const { heir } = this.#groups[number]!;
+    return heir < 0 ? number : heir;
+  }
+
   /** Returns the groups whose name, example or heir changed since the last call, ascending by number. */
   drain(): RequestGroup[] {
     return this.#changes.drain().flatMap(([number, before]) => {

@@ -24,6 +24,9 @@ const NUMBER = /\p{N}/u;
 const CONNECTORS: ReadonlySet<string> = new Set(LEXICON.connectors.all);
 /** Particles: "find out", "want that back" say nothing without their object. */
 const PARTICLES: ReadonlySet<string> = new Set([...LANGUAGES.get('en')!.particles, 'in']);
+/** A participle stands at most so many words behind its noun: "card keeps getting declined". */
+const MOST_BEHIND = 4;
+const SUBJECTS: ReadonlySet<string> = new Set(LANGUAGES.get('en')!.subjects);
 /** Words that only sentences have, subjects and auxiliaries, by language. */
 const OF_SENTENCES: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   [...LANGUAGES].map(([code, { subjects, auxiliaries }]) => [code, new Set([...subjects, ...auxiliaries])]),
@@ -94,11 +97,22 @@ export function isFragment(phrase: string, language: string | null = 'en'): bool
   );
 }
 
-/** Adds the participle before a noun, which is part of the name: "Damaged goods form". */
+/** Adds the participle beside a noun, which is part of the name: "Damaged goods form", "Card declined". */
 function withParticiple(noun: string, text: string): string {
-  const front = text.slice(0, Math.max(0, text.indexOf(noun))).trimEnd();
+  const at = Math.max(0, text.indexOf(noun));
+  const front = text.slice(0, at).trimEnd();
   const before = front.slice(front.lastIndexOf(' ') + 1).toLowerCase();
-  return before.endsWith('ed') && isVerbForm(before) ? `${before} ${noun}` : noun;
+  if (isParticiple(before)) return `${before} ${noun}`;
+  const [clause = ''] = text.slice(at + noun.length).split(/[^\p{L}\s'’]/u, 1);
+  const behind = clause.toLowerCase().split(' ').filter(Boolean).slice(0, MOST_BEHIND);
+  const place = behind.findIndex(isParticiple);
+  return place < 0 || behind.slice(0, place).some((word) => SUBJECTS.has(word))
+    ? noun
+    : `${noun} ${behind[place]}`;
+}
+
+function isParticiple(word: string): boolean {
+  return word.endsWith('ed') && isVerbForm(word);
 }
 
 /** Drops the connector before an omitted number: "Sleeping bag for minus 10" becomes "Sleeping bag". */

@@ -15,7 +15,14 @@ import type { KnownWords } from '../personal/known-words.ts';
 import { SessionText } from './session-text.ts';
 
 /** Version of the layout that `write` writes; raise it with each change. */
-const FORMAT = 13;
+const FORMAT = 14;
+
+/** The latest gap of a session. */
+export interface LatestGap {
+  /** Index in `GAP_TYPES`. */
+  readonly label: number;
+  readonly group: number;
+}
 
 /** The state of one session. */
 export class SessionState {
@@ -52,6 +59,8 @@ export class SessionState {
   answer = new RepeatText('');
   /** Act of the latest assistant turn; null if there is none yet. */
   latestAct: AssistantAct | null = null;
+  /** Null if there is none. */
+  gap: LatestGap | null = null;
   text = new SessionText();
 
   constructor(instance: number, session: number) {
@@ -89,6 +98,8 @@ export class SessionState {
       .link(this.user ?? -1)
       .link(this.author ?? -1)
       .link(this.micro ?? -1)
+      .link(this.gap?.group ?? -1)
+      .byte(this.gap?.label ?? 0)
       .count(this.answered)
       .text(instantText(this.askedAt))
       .text(instantText(this.waitingSince))
@@ -135,6 +146,7 @@ export class SessionState {
     state.user = numberOrNull(reader.link());
     state.author = numberOrNull(reader.link());
     state.micro = numberOrNull(reader.link());
+    state.gap = gapOf(reader.link(), reader.byte());
     state.answered = reader.count();
     state.askedAt = instantOf(reader.text());
     state.waitingSince = instantOf(reader.text());
@@ -167,6 +179,10 @@ function instantText(at: number | null): string {
 
 function instantOf(text: string): number | null {
   return text === '' ? null : Number(text);
+}
+
+function gapOf(group: number, label: number): LatestGap | null {
+  return group < 0 ? null : { group, label };
 }
 
 function numberOrNull(link: number): number | null {

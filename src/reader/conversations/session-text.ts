@@ -37,7 +37,7 @@ import {
   type SessionRequest,
 } from './session-request.ts';
 import { afterAssistant, afterUser, moveOf } from './moves-and-outcome.ts';
-import { kept, summaryOf } from './title-and-summary.ts';
+import { kept, spelled, summaryOf } from './title-and-summary.ts';
 
 /** Requests that a summary tells. */
 const SUMMARISED = 3;
@@ -136,7 +136,10 @@ export class SessionText {
     const own = this.#opens ? turn.asked : this.#ownSentences(turn);
     if (own.length > 0) this.#add(own);
     else if (turn.isReply && state.requests.length === 0) this.#addStated(content);
-    state.move = moveOf({ ...turn, bringsUp: own.length > 0, awaited: state.awaited, recap: state.recap });
+    // A question in the words of a request asks for that again, and nothing beside it.
+    const asked = turn.asked.filter(({ text }) => this.#shareOf(text) < 1);
+    const { awaited, recap } = state;
+    state.move = moveOf({ ...turn, asked, bringsUp: own.length > 0, awaited, recap });
     if (state.move === 'asksBeside') state.current = -1;
     else if (state.move !== 'asks') this.#resume();
     const isAnswered = this.#current?.turns !== 0;
@@ -273,9 +276,10 @@ export class SessionText {
       : requests.reduce((one, other) => (weightOf(other) > weightOf(one) ? other : one));
   }
 
-  /** The main request, at most 60 characters; null until the user names a matter. */
-  get title(): string | null {
-    return this.#main?.title ?? null;
+  /** The main request, at most 60 characters; null until the user names a matter. `language` as in `summary`. */
+  title(language: string | null): string | null {
+    const title = this.#main?.title;
+    return title === undefined ? null : spelled(title, language);
   }
 
   /**

@@ -45,6 +45,13 @@ export function titleOf(text: string): string {
   );
 }
 
+const LONE_I = /(?<![\p{L}\p{N}'’.-])i(?=[\s'’,?!]|$)/gu;
+
+/** Writes "I" as English does. `language`: ISO 639-1, of the session. */
+export function spelled(text: string, language: string | null): string {
+  return language === 'en' ? text.replace(LONE_I, 'I') : text;
+}
+
 /** The input of a summary. */
 interface SummaryInput {
   readonly requests: readonly SessionRequest[];
@@ -70,7 +77,7 @@ export function summaryOf({ requests, further, outcome }: SummaryInput, language
   // The closing "open" speaks of the latest request, so it is said only if that one is open.
   const hasClosing = outcome !== 'open' || requests.at(-1)?.outcome === 'open';
   const closing = hasClosing ? words?.endings[outcome] : undefined;
-  return pairs.join(PAIR) + (closing === undefined ? '' : `${PART}${closing}`);
+  return spelled(pairs.join(PAIR), language) + (closing === undefined ? '' : `${PART}${closing}`);
 }
 
 const LAST_MARK = new RegExp(`[\\s.!。！;,:，、；：।${QUESTION_ENDS}]`, 'u');

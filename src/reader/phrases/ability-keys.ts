@@ -168,10 +168,11 @@ function keysIn(text: string, language: string | null): KeysInText {
   const matches = (text === '' ? [] : abilityMatcher().match(text, language ?? '').matches).toSorted(
     (a, b) => a.start - b.start || b.end - a.end,
   );
-  const found = matches.filter((match) => !isWithinThing(match, matches));
+  const found = outsideThings(matches);
   const things = uniqueKeys(found.filter(isThing));
   // "File a complaint" files it: among several things, one that is also an act does not count.
-  const sure = uniqueKeys(found.filter((match) => isThing(match) && !isAct(match, found)));
+  const spansOfActs = new Set(found.filter((match) => !isThing(match)).map(spanOf));
+  const sure = uniqueKeys(found.filter((match) => isThing(match) && !spansOfActs.has(spanOf(match))));
   const acts = uniqueKeys(found.filter((match) => !isThing(match)));
   const isVerbFinal = language !== null && (LANGUAGES.get(language)?.verbFinal ?? false);
   const done = acts.filter((act) => act !== 'refund');
@@ -195,19 +196,32 @@ function isThing({ kind }: Match<AbilityKind>): boolean {
   return kind.startsWith('of-');
 }
 
-/** True if the words of a thing are an act as well. */
-function isAct({ start, end }: Match<AbilityKind>, matches: readonly Match<AbilityKind>[]): boolean {
-  return matches.some((act) => !isThing(act) && act.start === start && act.end === end);
+/** The place of a match, as a key. */
+function spanOf({ start, end }: Match<AbilityKind>): number {
+  return start * 2 ** 24 + end;
+}
+
+/** Drops the matches inside a longer thing. `matches`: by start, the longest first. Takes linear time. */
+function outsideThings(matches: readonly Match<AbilityKind>[]): Match<AbilityKind>[] {
+  /** The things that begin at or before the match at hand, and do not end before it. */
+  let open: Match<AbilityKind>[] = [];
+  let ahead = 0;
+  return matches.filter((match) => {
+    for (; ahead < matches.length && matches[ahead]!.start <= match.start; ahead += 1)
+      if (isThing(matches[ahead]!)) open.push(matches[ahead]!);
+    open = open.filter(({ end }) => end > match.start);
+    return !isWithinThing(match, open);
+  });
 }
 
 /**
  * True for a key inside a longer thing: "Bestellung" orders nothing; 订 in 订单 ("order") books nothing; "public holiday"
  * is no leave.
  */
-function isWithinThing(match: Match<AbilityKind>, matches: readonly Match<AbilityKind>[]): boolean {
+function isWithinThing(match: Match<AbilityKind>, things: readonly Match<AbilityKind>[]): boolean {
   const { kind, phrase, start, end } = match;
-  return matches.some((thing) => {
-    if (!isThing(thing) || thing.start > start || thing.end < end) return false;
+  return things.some((thing) => {
+    if (thing.start > start || thing.end < end) return false;
     if (thing.end - thing.start > end - start) return true;
     return !isThing(match) && (keyOf(thing.kind) === keyOf(kind) || thing.phrase.length > phrase.length);
   });

@@ -273,7 +273,8 @@ export class Assigner {
       const { instance, session, user, text } = state;
       const language = text.language(this.#options.detectLanguage);
       const summary = written ?? text.summary(language);
-      const { title, outcome } = text;
+      const title = text.title(language);
+      const { outcome } = text;
       return { instance, session, id, user, title, summary, language, outcome };
     });
   }

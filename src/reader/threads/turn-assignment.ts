@@ -24,6 +24,7 @@ import { signalsInContext } from '../conversations/signal-context.ts';
 import type { SessionState } from '../conversations/session-state.ts';
 import { abilityKeysOf } from '../phrases/ability-keys.ts';
 import { redact } from '../personal/redact.ts';
+import { contentCount } from '../shortening/phrase-set.ts';
 import { requestParts } from '../document/request-parts.ts';
 import { sentencesOf } from '../document/sentences.ts';
 import type { Enrichment, FoundGap, MessageFact, Turn } from '../../domain/facts.ts';
@@ -166,6 +167,10 @@ function gapOf(
   const asked = session.requests.at(-1);
   const request = session.subject?.text ?? '';
   const words = redact(gap.words, session);
+  const label = GAP_TYPES.indexOf(gap.type);
+  // "I have no information on that", said of "roughly? a week?", is what was missing before.
+  const isSame = asked?.thing === 0 && requestParts(words, gap.language).thing.length === 0;
+  if (isSame && session.gap?.label === label) return gaps.resolve(session.gap.group);
   const ability = {
     ...abilityKeysOf({ ...gap, request }),
     name: abilityName({
@@ -176,9 +181,9 @@ function gapOf(
     language: gap.language,
   };
   const vector = withRequest(gap.vector, asked === undefined ? null : dequantise(asked.vector));
-  return gaps.add({ vector, text: request, label: GAP_TYPES.indexOf(gap.type), position, ability }, () =>
-    topics.frequencies(),
-  );
+  const group = gaps.add({ vector, text: request, label, position, ability }, () => topics.frequencies());
+  session.gap = { label, group };
+  return group;
 }
 
 /** Least words of a statement. Shorter texts may be requests without a verb: "opening hours Berlin". */
@@ -202,9 +207,9 @@ interface TopicalRequest {
 }
 
 /**
- * Puts the session under the topic of a request. An answer creates no topic: it joins the topic that it matches, else
- * the one under discussion. A request of words that the model does not know gets no topic, unless an own topic claims
- * it.
+ * Puts the session under the topic of a request. Neither an answer nor a later question that names nothing ("can you
+ * call them?") creates a topic: it joins the topic that it matches, else the one under discussion. A request of words
+ * that the model does not know gets no topic, unless an own topic claims it.
  */
 function moveToTopicOf(
   { vector, read, isUnfamiliar }: TopicalRequest,
@@ -212,15 +217,23 @@ function moveToTopicOf(
   instance: InstanceState,
   session: SessionState,
 ): void {
-  if (session.micro !== null && canOnlyAnswer(content, at, session.askedAt)) {
-    if (!isUnfamiliar) session.micro = instance.topics.topicalMicro(vector) ?? session.micro;
+  const { topics, thresholds } = instance;
+  const isAnswer = session.micro !== null && canOnlyAnswer(content, at, session.askedAt);
+  if (!isAnswer) session.askedAt = null;
+  const goesOn = session.requests.length > 0 && isUnspecific(content, read) && !topics.claims(vector, read);
+  if (isAnswer || goesOn) {
+    if (!isUnfamiliar) session.micro = topics.topicalMicro(vector) ?? session.micro;
     return;
   }
-  session.askedAt = null;
   session.micro = null;
-  if (isUnfamiliar && !instance.topics.claims(vector, read)) return;
-  instance.thresholds.add(vector);
-  session.micro = instance.topics.add(vector, read, position);
+  if (isUnfamiliar && !topics.claims(vector, read)) return;
+  thresholds.add(vector);
+  session.micro = topics.add(vector, read, position);
+}
+
+/** True for a question of at most one content word that names no thing: "Who can I ask?" */
+function isUnspecific(content: string, { text, parts }: ReadRequest): boolean {
+  return holdsQuestion(content) && parts.thing.length === 0 && contentCount(text) <= 1;
 }
 
 /** True for a bare name, date or the like that the assistant asked for, and for a code after any question. */

@@ -55,7 +55,7 @@ function session(text: string): void {
   session.addUserTurn(text, turn('request', text));
   session.addAssistantTurn(text, (sentence) => sentence);
   session.addUserTurn(text, turn('reply', ''));
-  equal(typeof session.title, typeof session.summary('en'));
+  equal(typeof session.title('en'), typeof session.summary('en'));
   session.language(detectLanguage);
 }
 

@@ -12,6 +12,8 @@ describe('nameOfRequest', () => {
     ['Payment failed but the money left my account', 'Payment failed'],
     ['I paid 19.90 for express. I want that back', 'Express'],
     ['I want that back', 'I want that back'],
+    ['Why does my card keep getting declined?', 'Card declined'],
+    ['The invoice that I requested is missing', 'Invoice'],
     ['The zip on my Fjell jacket broke after four months', 'Fjell jacket'],
     ['Could you find out?', 'Could you find out'],
     ['どこで見られますか?', 'どこで見られますか'],

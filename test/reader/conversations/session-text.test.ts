@@ -40,12 +40,21 @@ function talk(): Talk {
 }
 
 function titleOf(content: string): string | null {
-  return talk().asks(content).text.title;
+  return talk().asks(content).text.title('en');
 }
 
 const detect = (sample: string): string | null => (sample.length < 24 ? null : 'en');
 
 describe('the title of a session', () => {
+  it('writes "I" as English does, and in no other language', () => {
+    equal(talk().asks('how do i delete my account').text.title('en'), 'How do I delete my account');
+    equal(talk().asks('dove vedo i miei ordini').text.title('it'), 'Dove vedo i miei ordini');
+  });
+
+  it('holds no greeting that comes again', () => {
+    equal(titleOf('Hi again, have you received my boots?'), 'Have you received my boots');
+  });
+
   it('is the request without what only leads up to it', () => {
     deepEqual(
       [
@@ -140,22 +149,22 @@ describe('the title of a session', () => {
 
   it('is null while the user has named nothing, and what was said when nothing is asked', () => {
     const open = talk().hears('Welcome! How can I help?');
-    deepEqual([open.text.title, open.summary(), open.text.language(detect)], [null, null, null]);
-    deepEqual([open.says('hello').text.title, open.summary()], [null, null]);
+    deepEqual([open.text.title('en'), open.summary(), open.text.language(detect)], [null, null, null]);
+    deepEqual([open.says('hello').text.title('en'), open.summary()], [null, null]);
     open.says('my sister paints wonderful watercolours');
-    equal(open.text.title, 'My sister paints wonderful watercolours');
+    equal(open.text.title('en'), 'My sister paints wonderful watercolours');
     open.asks('where can I buy canvas boards?');
-    equal(open.text.title, 'Where can I buy canvas boards');
+    equal(open.text.title('en'), 'Where can I buy canvas boards');
   });
 
   it('is the first request, unless another takes more turns or the first says nothing', () => {
     const vague = talk().asks('I have a question').asks('How do I connect my printer to the network?');
-    equal(vague.text.title, 'How do I connect my printer to the network');
+    equal(vague.text.title('en'), 'How do I connect my printer to the network');
     const both = talk().asks('Do you ship to Norway?').hears('Yes, in six days.');
     both.asks('also my last order came without the charger').hears('Which order was it?');
-    equal(both.text.title, 'Do you ship to Norway');
+    equal(both.text.title('en'), 'Do you ship to Norway');
     both.says('the second').hears('Was the box open?').says('closed').hears('We send a new charger today.');
-    equal(both.text.title, 'My last order came without the charger');
+    equal(both.text.title('en'), 'My last order came without the charger');
   });
 
   it('holds no sounds of hesitation', () => {
@@ -194,7 +203,7 @@ describe('the title of a session', () => {
     const two = talk().asks('Book a train to Porto for Monday').hears('Your train to Porto is booked.');
     two.asks('I am also looking for a quiet hotel by the river').hears('In which price range?');
     for (const answer of ['cheap', 'with breakfast', 'two nights']) two.says(answer).hears('Anything more?');
-    equal(two.text.title, 'Book a train to Porto for Monday');
+    equal(two.text.title('en'), 'Book a train to Porto for Monday');
   });
 
   it('says nothing of numbers, addresses and signatures', () => {
@@ -207,6 +216,29 @@ describe('the title of a session', () => {
 });
 
 describe('the summary of a session', () => {
+  it('takes a question in the words of a request for that request', () => {
+    const declined = talk()
+      .asks('card declined again!!')
+      .hears('Is there a pending approval in your banking app?')
+      .asks('You asked me that last time. Why is my card declined?')
+      .hears('The bank refused the payment without a reason.');
+    equal(declined.summary(), 'Card declined again!! – The bank refused the payment without a reason.');
+  });
+
+  it('takes no apology and no courtesy for an answer', () => {
+    for (const [asked, empty] of [
+      ['my parcel is not here', "I'm sorry!"],
+      ['the stove has a dent', 'Oh no, I am so sorry.'],
+      ['the code is invalid', 'I see.'],
+      ['mein Paket fehlt', 'Das tut mir leid.'],
+    ] as const)
+      equal(talk().asks(asked).hears(empty).summary()?.includes(empty), false);
+    equal(
+      talk().asks('do you have tents').hears("I'm sorry, we have none.").summary(),
+      "Do you have tents. – I'm sorry, we have none.",
+    );
+  });
+
   it('tells what was asked, what was answered to it and how it ended', () => {
     const session = talk().says('hello').asks('I want to cancel my booking for Friday');
     equal(session.summary(), 'I want to cancel my booking for Friday. – Not answered yet.');
@@ -270,7 +302,7 @@ describe('the summary of a session', () => {
       'I need a room in Porto for Friday. – The Lapa has a room for Friday. It is booked. · ' +
         'Is breakfast included there? – Breakfast costs nine euros.',
     );
-    equal(room.text.title, 'I need a room in Porto for Friday');
+    equal(room.text.title('en'), 'I need a room in Porto for Friday');
   });
 
   it('takes no answer to what it does not tell for one to what it does', () => {
@@ -585,7 +617,10 @@ describe('SessionText', () => {
       const written = writer.finish();
       bytes = Math.max(bytes, written.length);
       broken = SessionText.read(new ByteReader(written));
-      deepEqual([broken.title, broken.summary('en')], [whole.text.title, whole.text.summary('en')]);
+      deepEqual(
+        [broken.title('en'), broken.summary('en')],
+        [whole.text.title('en'), whole.text.summary('en')],
+      );
     }
     ok(bytes < 1600, `${bytes} bytes`);
     ok((whole.summary()?.length ?? 0) <= 640);

@@ -19,10 +19,10 @@ describe('turns that found no topic, with the model that ships', () => {
   });
   after(() => embedder.close());
 
-  /** The micro-cluster and the topic of every message, session by session. */
+  /** The micro-cluster, the topic and the gap of every message, session by session. */
   async function assigned(
     sessions: readonly (readonly Line[])[],
-  ): Promise<{ micro: number | null; topic: string | null }[]> {
+  ): Promise<{ micro: number | null; topic: string | null; gap: number | null }[]> {
     const { thresholds, dimensions } = embedder;
     const store = new Store({ thresholds, dimensions, detectLanguage });
     const turns = sessions.flatMap((lines, session) =>
@@ -37,6 +37,7 @@ describe('turns that found no topic, with the model that ships', () => {
     );
     return turns.map((_, index) => ({
       micro: store.row<MessageFact>(`message ${index + 1}`).micro,
+      gap: store.row<MessageFact>(`message ${index + 1}`).gap,
       topic: store.topicName(index + 1),
     }));
   }
@@ -85,6 +86,37 @@ describe('turns that found no topic, with the model that ships', () => {
     ];
     const found = (await assigned([...others, again])).slice(others.length);
     deepEqual(new Set(found.map(({ topic }) => topic)), new Set(['Cancel order']));
+  });
+
+  it('leaves a question that names nothing with what was asked before', async () => {
+    const found = await assigned([
+      [
+        ['user', 'Do you have the green tent in your Leeds store?'],
+        ['assistant', 'I only see the stock of the warehouse.'],
+        ['user', 'can you call them?'],
+        ['assistant', 'They open at nine.'],
+        ['user', 'Can you send me the invoice for my kettle?'],
+      ],
+    ]);
+    const [first, , again, , other] = found.map(({ micro }) => micro);
+    equal(again, first);
+    notEqual(other, first);
+  });
+
+  it('counts a gap that is said again, of nothing new, as the same', async () => {
+    const found = await assigned([
+      [
+        ['user', 'The zip of my jacket broke. How long does a repair take?'],
+        ['assistant', "I don't know how long the workshop needs, sorry."],
+        ['user', 'roughly? a week, a month?'],
+        ['assistant', 'I really have no information on that.'],
+        ['user', 'And what does a new zip cost?'],
+        ['assistant', 'I have no information about prices of zips.'],
+      ],
+    ]);
+    const [first, again, other] = found.flatMap(({ gap }) => gap ?? []);
+    equal(again, first);
+    notEqual(other, first);
   });
 
   it('leaves reactions with what was asked before', async () => {

@@ -172,11 +172,8 @@ class MannersRead {
 export const MANNERS_ACTS: readonly ActRule<MannersRead, MannersAct>[] = [
   {
     act: 'all',
-    when: ({ sentence: { words } }) => {
-      const greeting = TEXT_PHRASES.greetings.endAt(words, 0);
-      return greeting > 0 && greeting === words.length;
-    },
-    example: 'Hello!',
+    when: ({ sentence: { words } }) => holdsAsidesAlone(words),
+    example: 'Oh no, I am sorry.',
   },
   {
     act: 'wait',
@@ -217,6 +214,18 @@ export const MANNERS_ACTS: readonly ActRule<MannersRead, MannersAct>[] = [
 /** The act of a sentence toward manners. */
 export function mannersActOf(sentence: AssistantSentence): MannersAct {
   return firstRule(MANNERS_ACTS, new MannersRead(sentence)).act;
+}
+
+/** True if greetings, asides and leads are all of a sentence: "Hello!", "Oh, I see." */
+function holdsAsidesAlone(words: readonly PhraseWord[]): boolean {
+  const { greetings, asides, leads } = TEXT_PHRASES;
+  let at = 0;
+  while (at < words.length) {
+    const end = Math.max(...[greetings, asides, leads].map((phrases) => phrases.endAt(words, at)));
+    if (end <= at) return false;
+    at = end;
+  }
+  return at > 0;
 }
 
 /** True for "好的，…": a courtesy and a comma before a statement. */
