@@ -1,13 +1,19 @@
 /**
  * The stages: temporary tables that bring the rows of a batch to the views' SQL.
  *
- * Test: test/store/live/stages.test.ts.
+ * Test: test/store/live/stages.test.ts, test/store/live/session-states.test.ts.
  */
-import type { MessageFact } from '../../domain/facts.ts';
+import type { MessageFact, StateRow } from '../../domain/facts.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import { SIGNALS } from '../../domain/signal-kinds.ts';
 import type { ColumnType } from '../duckdb.ts';
 import type { Batch } from './batch.ts';
+
+/**
+ * Most bytes of a session's state in one row. DuckDB writes a value of 4096 bytes or more apart, into a block of 256 KiB
+ * that only neighbouring rows share: one such value in a hundred costs as much as all the others.
+ */
+const PART_BYTES = 4000;
 
 /** Values by column. */
 export type StageRow = readonly (number | string | Uint8Array | null)[];
@@ -236,8 +242,8 @@ export const STAGES = {
     rows: ({ requests }) => requests.map((row) => [row.id, row.acceptedAt]),
   },
   batch_state: {
-    columns: { instance: 'integer', kind: 'text', key: 'integer', value: 'blob' },
-    rows: ({ state }) => state.map((row) => [row.instance, row.kind, row.key, row.value]),
+    columns: { instance: 'integer', kind: 'text', key: 'integer', value: 'blob', part: 'integer' },
+    rows: ({ state }) => state.flatMap(stateRows),
   },
   /** Ids and numbers to look up; not part of a batch. */
   wanted_id: { columns: { id: 'text', number: 'bigint' }, rows: () => [] },
@@ -259,6 +265,16 @@ function messageRow(fact: MessageFact): StageRow {
     fact.repeatedRequest === null ? 0 : 1,
     fact.wait,
   ];
+}
+
+/** A session's state in parts, any other state as one row. */
+function stateRows({ instance, kind, key, value }: StateRow): StageRow[] {
+  if (value === null || kind !== 'session' || value.length <= PART_BYTES)
+    return [[instance, kind, key, value, 0]];
+  return Array.from({ length: Math.ceil(value.length / PART_BYTES) }, (_, part) => {
+    const from = part * PART_BYTES;
+    return [instance, kind, key, value.subarray(from, from + PART_BYTES), part];
+  });
 }
 
 function occurrences({ position, signals, repeatedRequest, gap }: MessageFact): StageRow[] {

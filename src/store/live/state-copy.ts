@@ -6,6 +6,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { quoted, withDatabase, type Connection } from '../duckdb.ts';
+import { ATTACH_OPTIONS } from './state-database.ts';
 import type { StateStore } from './state-store.ts';
 
 /** File name of a copy in the shard's folder. */
@@ -44,7 +45,7 @@ export async function copyClosedState(directory: string): Promise<StateCopy | nu
 
 async function copyTo(connection: Connection, to: string): Promise<StateCopy> {
   remove(to);
-  await connection.run(`attach ${quoted(to)} as copy_out`);
+  await connection.run(`attach ${quoted(to)} as copy_out ${ATTACH_OPTIONS}`);
   let done = false;
   try {
     const meta = await connection.transaction(async () => {

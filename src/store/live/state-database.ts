@@ -1,7 +1,8 @@
 /**
  * Opens `state.duckdb` of a shard's folder, or creates it. A file of another definition is refused.
  *
- * Test: test/store/published/publication.test.ts, test/worker/dead-letter-decision.test.ts.
+ * Test: test/store/published/publication.test.ts, test/worker/dead-letter-decision.test.ts,
+ * test/store/live/session-states.test.ts.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -77,15 +78,23 @@ export interface StateDatabase {
 const CHECKPOINT_THRESHOLD = '128MB';
 
 /**
+ * Options of `attach`. A checkpoint drops deleted rows only where it can merge groups of rows into fewer, so the last
+ * group keeps all of its deleted rows. DuckDB's default of 122,880 rows would keep hundreds of megabytes of replaced
+ * session states. The size applies to new groups, also in a file that was made with another size.
+ */
+export const ATTACH_OPTIONS = '(row_group_size 8192)';
+
+/**
  * Columns and tables that a state of 0.1 lacks. `revision` counts commits, starting at the sequence, so it is above the
  * `seq` of every row. `last_entry` is the digest of the entry at the sequence. `deferred` lists parts of entries up to
  * `meta.sequence` that are not applied yet. `carried` lists instances whose entries up to a sequence are not applied,
- * as their rows were copied from other views.
+ * as their rows were copied from other views. `session_state.part` numbers the rows of one state; null: it has only one.
  */
 const LATER_SCHEMA = `
 alter table meta add column if not exists revision bigint;
 update meta set revision = sequence where revision is null;
 alter table meta add column if not exists last_entry varchar;
+alter table session_state add column if not exists part integer;
 create table if not exists deferred (
   instance_id varchar, sequence bigint, place integer, message integer, stored_at bigint
 );
@@ -172,7 +181,7 @@ async function loadCarried(connection: Connection): Promise<Map<string, number>>
 
 async function attach(connection: Connection, file: string, directory: string): Promise<void> {
   try {
-    await connection.run(`attach ${quoted(file)} as st`);
+    await connection.run(`attach ${quoted(file)} as st ${ATTACH_OPTIONS}`);
   } catch (error) {
     if (isDamage(error) || isOutOfMemory(error)) throw error;
     if (error instanceof DatabaseError && error.file === 'held') throw new HeldStateError(file, error);

@@ -31,9 +31,11 @@ const REPLACE_STATE = `
 delete from assign_state using batch_state b
   where b.kind <> 'session'
   and assign_state.instance = b.instance and assign_state.kind = b.kind and assign_state.key = b.key;
-insert into assign_state from batch_state where kind <> 'session' and value is not null;
+insert into assign_state
+  select instance, kind, key, value from batch_state where kind <> 'session' and value is not null;
 delete from session_state using batch_state b where b.kind = 'session' and session_state.session = b.key;
-insert into session_state select key, value from batch_state where kind = 'session' and value is not null
+insert into session_state (session, value, part)
+  select key, value, part from batch_state where kind = 'session' and value is not null
 `;
 
 /** Rolls back a rehearsal. */
@@ -184,9 +186,10 @@ export class StateStore {
     if (sessions.length === 0) return new Map();
     const rows = await this.#lookUpRows(
       sessions.map((session) => ['', session]),
-      'select s.session, s.value from session_state s join wanted_id w on s.session = w.number',
+      'select s.session, s.value, s.part from session_state s join wanted_id w on s.session = w.number',
     );
-    return new Map(rows.map((row) => [row['session'] as number, row['value'] as Uint8Array]));
+    const partsOf = Map.groupBy(rows, (row) => row['session'] as number);
+    return new Map([...partsOf].map(([session, parts]) => [session, joined(parts)]));
   }
 
   /**
@@ -310,6 +313,13 @@ export class StateStore {
     await this.#live.temporary.fill('wanted_id', rows);
     return this.connection.all(sql);
   }
+}
+
+/** Joins the rows of one session's state, which are in any order. */
+function joined(parts: readonly Row[]): Uint8Array {
+  const inOrder = parts.toSorted((a, b) => Number(a['part']) - Number(b['part']));
+  const values = inOrder.map((row) => row['value'] as Uint8Array);
+  return values.length === 1 ? values[0]! : Buffer.concat(values);
 }
 
 function countersOf(meta: Row): Counters {
