@@ -37,8 +37,8 @@ import { WorkerLoop } from './loop.ts';
 
 /** Entries cost little memory; `batchBytes` bounds a batch. */
 const BATCH_ENTRIES = 10_000;
-/** Time in which readers may still open files of a replaced manifest. */
-const GRACE_MS = 60_000;
+/** Time in which readers may still open files of a replaced manifest; open files outlive their names. */
+const GRACE_MS = 10_000;
 /** Least memory with which a shard can fold. */
 const LEAST_MEMORY_BYTES = 64 * 2 ** 20;
 const LOCK_LOOK_MS = 20;
