@@ -6,14 +6,7 @@
  */
 import { basename, dirname } from 'node:path';
 import { entriesOf, layoutOf, type Layout } from './entries.ts';
-import {
-  byShare,
-  objectsOf,
-  shareOf,
-  type Placement,
-  type RowFormat,
-  type Sample,
-} from './formats/format.ts';
+import { byShare, objectsOf, type Placement, type RowFormat, type Sample } from './formats/format.ts';
 import { FORMATS } from './formats/registry.ts';
 import { guessMapping } from './formats/table.ts';
 import { isTicket, ticketOf, zendesk } from './formats/zendesk.ts';
@@ -117,12 +110,11 @@ function joinedFormat(): RowFormat {
     name: zendesk.name,
     title: zendesk.title,
     joins: false,
-    recognise: ({ values }) =>
-      byShare(
-        shareOf(values, (value) => isTicket(value) || isComments(value)),
-        0.5,
-        'entries are tickets or comments',
-      ),
+    recognise: byShare({
+      holds: (value) => isTicket(value) || isComments(value),
+      confidence: 0.5,
+      reason: 'entries are tickets or comments',
+    }),
     begin: () => {
       const seen = new Set<string>();
       unclear.clear();

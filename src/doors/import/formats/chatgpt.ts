@@ -9,7 +9,7 @@
 import { contentText } from '../../traces/content.ts';
 import { OmissionCounts } from '../../traces/omissions.ts';
 import { isObject, textOf } from '../../traces/values.ts';
-import { byShare, shareOf, type EntryFormat, type Reading, type Turn } from './format.ts';
+import { byShare, conversations, type Turn } from './format.ts';
 
 type Nodes = Readonly<Record<string, unknown>>;
 
@@ -29,28 +29,18 @@ const OMITTED_TYPES: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
-export const chatgpt: EntryFormat = {
-  kind: 'entries',
+export const chatgpt = conversations({
   name: 'chatgpt',
   title: 'ChatGPT export',
-  recognise({ values }) {
-    return byShare(
-      shareOf(values, ({ mapping }) => isObject(mapping) && Object.values(mapping).every(isNode)),
-      0.99,
-      'entries have a mapping of nodes with parent and message',
-    );
-  },
-  read(value): Reading {
-    if (!isObject(value)) return { fault: 'not a JSON object' };
+  recognise: byShare({
+    holds: ({ mapping }) => isObject(mapping) && Object.values(mapping).every(isNode),
+    confidence: 0.99,
+    reason: 'entries have a mapping of nodes with parent and message',
+  }),
+  read(value, omitted) {
     const { mapping, title } = value;
     if (!isObject(mapping)) return { fault: 'mapping: missing; expected an object of nodes' };
-    const omitted = new OmissionCounts();
     const path = pathOf(mapping, value['current_node']);
-    const turns: Turn[] = [];
-    for (const id of path) {
-      const turn = turnOf(mapping[id], omitted);
-      if (turn !== null) turns.push(turn);
-    }
     const onPath = new Set(path);
     const unread = new OmissionCounts();
     omitted.add(
@@ -58,16 +48,15 @@ export const chatgpt: EntryFormat = {
       Object.entries(mapping).filter(([id, node]) => !onPath.has(id) && turnOf(node, unread) !== null).length,
     );
     return {
-      line: {
-        id: textOf(value['conversation_id']) ?? textOf(value['id']),
-        source: 'chatgpt',
-        turns,
-        ...(typeof title === 'string' && title !== '' ? { metadata: { title } } : {}),
-      },
-      omitted: omitted.all,
+      id: textOf(value['conversation_id']) ?? textOf(value['id']),
+      source: 'chatgpt',
+      metadata: typeof title === 'string' && title !== '' ? { title } : undefined,
+      messages: path.map((id) => mapping[id]),
+      turn: (node) => turnOf(node, omitted),
+      faultAt: (index) => `mapping.${path[index]}: must be an object`,
     };
   },
-};
+});
 
 /** Returns the ids from the root to the node that was shown last. */
 function pathOf(nodes: Nodes, current: unknown): string[] {

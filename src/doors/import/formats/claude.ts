@@ -6,56 +6,39 @@
  * Test: test/doors/import/formats/variants.test.ts.
  */
 import { contentText } from '../../traces/content.ts';
-import { OmissionCounts } from '../../traces/omissions.ts';
+import type { OmissionCounts } from '../../traces/omissions.ts';
 import { isObject, textOf } from '../../traces/values.ts';
-import { byShare, objectsOf, shareOf, type EntryFormat, type Reading, type Turn } from './format.ts';
+import { byShare, conversations, objectsOf } from './format.ts';
 
-export const claude: EntryFormat = {
-  kind: 'entries',
+export const claude = conversations({
   name: 'claude',
   title: 'Claude export',
-  recognise({ values }) {
-    return byShare(
-      shareOf(values, (value) => Array.isArray(value['chat_messages'])),
-      0.99,
-      'entries have chat_messages',
-    );
-  },
-  read(value): Reading {
-    if (!isObject(value)) return { fault: 'not a JSON object' };
-    if (!Array.isArray(value['chat_messages'])) return { fault: 'chat_messages: missing; expected an array' };
-    const omitted = new OmissionCounts();
-    const turns: Turn[] = [];
-    const messages = value['chat_messages'] as unknown[];
+  recognise: byShare({
+    holds: (value) => Array.isArray(value['chat_messages']),
+    confidence: 0.99,
+    reason: 'entries have chat_messages',
+  }),
+  read(value, omitted) {
+    const { chat_messages: messages, account } = value;
+    if (!Array.isArray(messages)) return { fault: 'chat_messages: missing; expected an array' };
     const visible = pathTo(messages, value['current_leaf_message_uuid']);
-    for (const [index, message] of messages.entries()) {
-      if (visible !== null && isObject(message) && !visible.has(message['uuid'])) {
-        omitted.add('message of another branch');
-        continue;
-      }
-      const sender = isObject(message) ? textOf(message['sender']) : undefined;
-      if (!isObject(message) || sender === undefined)
-        return { fault: `chat_messages.${index}: must be an object with sender and text` };
-      const content = textIn(message, omitted);
-      for (const name of ['attachments', 'files']) omitted.add('attachment', objectsOf(message[name]).length);
-      const createdAt = textOf(message['created_at']);
-      if (content.trim() === '') omitted.add('message without text');
-      else turns.push({ role: sender, content, ...(createdAt === undefined ? {} : { createdAt }) });
-    }
-    const account = isObject(value['account']) ? textOf(value['account']['uuid']) : undefined;
-    const title = textOf(value['name']);
     return {
-      line: {
-        id: textOf(value['uuid']),
-        source: 'claude',
-        turns,
-        ...(account === undefined ? {} : { userId: account }),
-        ...(title === undefined ? {} : { metadata: { title } }),
+      id: textOf(value['uuid']),
+      source: 'claude',
+      userId: isObject(account) ? textOf(account['uuid']) : undefined,
+      metadata: { title: textOf(value['name']) },
+      messages,
+      turn(message) {
+        if (visible?.has(message['uuid']) === false) return 'message of another branch';
+        for (const name of ['attachments', 'files'])
+          omitted.add('attachment', objectsOf(message[name]).length);
+        const content = textIn(message, omitted);
+        return { role: textOf(message['sender']), content, createdAt: textOf(message['created_at']) };
       },
-      omitted: omitted.all,
+      faultAt: (index) => `chat_messages.${index}: must be an object with sender and text`,
     };
   },
-};
+});
 
 /**
  * Returns the ids on the path to the message that was shown last, where messages name their parents and some have

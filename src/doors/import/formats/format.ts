@@ -4,7 +4,7 @@
  *
  * Test: test/doors/import/formats/registry.test.ts.
  */
-import type { Omissions } from '../../traces/omissions.ts';
+import { OmissionCounts, type Omissions } from '../../traces/omissions.ts';
 import { isObject } from '../../traces/values.ts';
 
 /** The structure of a file. */
@@ -35,8 +35,8 @@ const THIN = 0.5;
 export interface Turn {
   readonly role: string;
   readonly content: string;
-  readonly userId?: string;
-  readonly createdAt?: string | number;
+  readonly userId?: string | undefined;
+  readonly createdAt?: string | number | undefined;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
@@ -44,10 +44,10 @@ export interface Turn {
 export interface ConvertedLine {
   /** Undefined if the entry has none; a digest of the turns then names it. */
   readonly id: string | undefined;
-  readonly source?: string;
+  readonly source?: string | undefined;
   readonly turns: readonly Turn[];
-  readonly userId?: string;
-  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly userId?: string | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Result of reading an entry: a conversation, a reason for leaving it out, or a fault of the file. */
@@ -103,43 +103,89 @@ export interface RowFormat extends Named {
 
 export type Format = EntryFormat | RowFormat;
 
+/** The entry of a conversation with its messages, and how one becomes a turn. */
+interface Told extends Omit<ConvertedLine, 'turns'> {
+  readonly messages: readonly unknown[];
+  /** A turn, a reason for leaving the message out, or its fault; null leaves it out uncounted. */
+  turn(
+    message: Record<string, unknown>,
+    index: number,
+  ):
+    | (Omit<Turn, 'role'> & { readonly role: string | undefined })
+    | string
+    | { readonly fault: string }
+    | null;
+  /** The fault of a message that is no object or has no role. */
+  faultAt(index: number): string;
+}
+
+/** Declares a format whose entries are conversations. What `read` leaves out of one, it counts in `omitted`. */
+export function conversations({
+  read,
+  ...named
+}: Named & {
+  read(
+    value: Record<string, unknown>,
+    omitted: OmissionCounts,
+  ): Told | Exclude<Reading, { readonly line: ConvertedLine }>;
+}): EntryFormat {
+  return {
+    kind: 'entries',
+    ...named,
+    read(value) {
+      if (!isObject(value)) return { fault: 'not a JSON object' };
+      const omitted = new OmissionCounts();
+      const told = read(value, omitted);
+      if (!('messages' in told)) return told;
+      const { messages, turn: turnOf, faultAt, ...line } = told;
+      const turns: Turn[] = [];
+      for (const [index, message] of messages.entries()) {
+        const turn = isObject(message) ? turnOf(message, index) : { fault: faultAt(index) };
+        if (turn === null) continue;
+        if (typeof turn === 'string') omitted.add(turn);
+        else if ('fault' in turn) return turn;
+        else if (turn.role === undefined) return { fault: faultAt(index) };
+        else if (turn.content.trim() === '') omitted.add('message without text');
+        else turns.push({ ...turn, role: turn.role });
+      }
+      return { line: { ...line, turns }, omitted: omitted.all };
+    },
+  };
+}
+
 /** Returns the objects of a list; empty if the value is no list. */
 export function objectsOf(values: unknown): Record<string, unknown>[] {
   return Array.isArray(values) ? values.filter(isObject) : [];
 }
 
-/** Returns the share of values for which `holds` is true; 0 without values. */
-export function shareOf(
-  values: readonly unknown[],
-  holds: (value: Record<string, unknown>) => boolean,
-): number {
-  if (values.length === 0) return 0;
-  return values.filter((value) => isObject(value) && holds(value)).length / values.length;
+/** How the entries of a format are told from others. */
+interface Evidence {
+  /** True of an entry of the format. Accepts any object. */
+  holds(value: Record<string, unknown>): boolean;
+  /** Confidence of a file where `holds` is true from half of the entries on: the others may be broken. */
+  readonly confidence: number;
+  readonly reason: string;
+  /** Keeps the confidence at `SURE` however many entries are broken: the format was always imported without a question. */
+  readonly alwaysSure?: true;
+  /** Data that an import needs. If no entry has it, the confidence is below `SURE`, and `otherwise` says why. */
+  readonly needs?: { isIn(value: Record<string, unknown>): boolean; readonly otherwise: string };
 }
 
-/** Confidence by share: the greatest from one half on, because some entries may be broken; null for a share of 0. */
-export function byShare(share: number, greatest: number, reason: string): Recognition | null {
-  return share === 0 ? null : { confidence: greatest * Math.min(1, 0.5 + share), reason };
-}
-
-/** Lowers the confidence below `SURE` where the file lacks data that an import needs, and says why. */
-export function unlessThin(
-  recognition: Recognition | null,
-  isThin: boolean,
-  why: string,
-): Recognition | null {
-  if (recognition === null || !isThin) return recognition;
-  return {
-    confidence: Math.min(recognition.confidence, THIN),
-    reason: `${recognition.reason}, but ${why}`,
+/** Recognises a file by the share of its entries that are of the format; null for a share of 0. */
+export function byShare({
+  holds,
+  confidence: most,
+  reason,
+  alwaysSure,
+  needs,
+}: Evidence): Named['recognise'] {
+  return ({ values }) => {
+    const objects = values.filter(isObject);
+    const share = objects.filter((value) => holds(value)).length / values.length;
+    // Also without values.
+    if (!(share > 0)) return null;
+    const confidence = Math.max(most * Math.min(1, 0.5 + share), alwaysSure ? SURE : 0);
+    if (needs === undefined || objects.some((value) => needs.isIn(value))) return { confidence, reason };
+    return { confidence: Math.min(confidence, THIN), reason: `${reason}, but ${needs.otherwise}` };
   };
-}
-
-/**
- * As `byShare`, but at least `SURE`: for formats that were always imported without a question, however many lines are
- * broken.
- */
-export function bySome(share: number, greatest: number, reason: string): Recognition | null {
-  const recognition = byShare(share, greatest, reason);
-  return recognition === null ? null : { reason, confidence: Math.max(SURE, recognition.confidence) };
 }

@@ -5,40 +5,27 @@
  *
  * Test: test/doors/import/formats/registry.test.ts.
  */
-import { parseTime } from '../../../domain/time.ts';
 import { utcTime } from './utc-time.ts';
-import { isObject, textOf } from '../../traces/values.ts';
-import { byShare, shareOf, type RowFormat } from './format.ts';
-import { conversationOfSpans, type Span } from './traces.ts';
+import { textOf } from '../../traces/values.ts';
+import { byShare } from './format.ts';
+import { spansFormat } from './traces.ts';
 
-export const langfuse: RowFormat = {
-  kind: 'rows',
+export const langfuse = spansFormat({
   name: 'langfuse',
   title: 'Langfuse observations',
-  joins: true,
-  recognise({ values }) {
-    return byShare(
-      shareOf(
-        values,
-        (value) =>
-          'id' in value &&
-          'input' in value &&
-          'output' in value &&
-          (isObservation(value) ||
-            ('timestamp' in value && ('session_id' in value || 'sessionId' in value || 'user_id' in value))),
-      ),
-      0.96,
-      'entries have input and output, and a trace or session',
-    );
-  },
-  place(value) {
-    if (!isObject(value)) return { fault: 'not a JSON object' };
-    const id = textOf(value['id']);
-    if (id === undefined) return { fault: 'id: missing' };
-    const trace = either(value, 'trace_id', 'traceId') ?? id;
-    const type = textOf(value['type'])?.toUpperCase() ?? 'TRACE';
+  recognise: byShare({
+    holds: (value) =>
+      'id' in value &&
+      'input' in value &&
+      'output' in value &&
+      (isObservation(value) ||
+        ('timestamp' in value && ('session_id' in value || 'sessionId' in value || 'user_id' in value))),
+    confidence: 0.96,
+    reason: 'entries have input and output, and a trace or session',
+  }),
+  place(value, id) {
     const parent = either(value, 'parent_observation_id', 'parentObservationId');
-    const isCall = type === 'GENERATION';
+    const isCall = (textOf(value['type'])?.toUpperCase() ?? 'TRACE') === 'GENERATION';
     // The older `traces/` has the same messages with their session.
     if ('trace_id' in value && !('session_id' in value))
       return { leftOut: 'observation without its session (import observations_v2 or traces)' };
@@ -46,25 +33,22 @@ export const langfuse: RowFormat = {
     if (!isCall && parent !== undefined) return { leftOut: 'step inside a trace' };
     if ((input ?? output ?? null) === null || (input === '' && output === ''))
       return { leftOut: 'step without messages' };
-    const startedAt = utcTime(value['start_time'] ?? value['startTime'] ?? value['timestamp']);
-    const endedAt = utcTime(value['end_time'] ?? value['endTime']);
-    const userId = either(value, 'user_id', 'userId');
-    const kept: Span = {
-      id,
-      trace,
-      isRoot: parent === undefined,
-      isCall,
-      ...(startedAt === undefined ? {} : { startedAt }),
-      ...(endedAt === undefined ? {} : { endedAt }),
-      ...(userId === undefined ? {} : { userId }),
-      input,
-      output,
+    return {
+      conversation: either(value, 'session_id', 'sessionId'),
+      span: {
+        id,
+        trace: either(value, 'trace_id', 'traceId') ?? id,
+        isRoot: parent === undefined,
+        isCall,
+        startedAt: utcTime(value['start_time'] ?? value['startTime'] ?? value['timestamp']),
+        endedAt: utcTime(value['end_time'] ?? value['endTime']),
+        userId: either(value, 'user_id', 'userId'),
+        input,
+        output,
+      },
     };
-    const at = typeof startedAt === 'string' ? parseTime(startedAt) : null;
-    return { conversation: either(value, 'session_id', 'sessionId') ?? null, part: trace, at, kept };
   },
-  assemble: (conversation, rows) => conversationOfSpans(conversation, 'langfuse', rows as readonly Span[]),
-};
+});
 
 function isObservation(value: Record<string, unknown>): boolean {
   return (

@@ -5,59 +5,47 @@
  *
  * Test: test/doors/import/formats/registry.test.ts.
  */
-import { parseTime } from '../../../domain/time.ts';
 import { utcTime } from './utc-time.ts';
 import { isObject, textOf } from '../../traces/values.ts';
-import { byShare, shareOf, type RowFormat } from './format.ts';
-import { conversationOfSpans, type Span } from './traces.ts';
+import { byShare } from './format.ts';
+import { spansFormat } from './traces.ts';
 
 const THREADS = ['session_id', 'thread_id', 'conversation_id'];
 const USERS = ['user_id', 'userId', 'ls_user_id'];
 
-export const langsmith: RowFormat = {
-  kind: 'rows',
+export const langsmith = spansFormat({
   name: 'langsmith',
   title: 'LangSmith runs',
-  joins: true,
-  recognise({ values }) {
-    return byShare(
-      shareOf(values, (value) => 'run_type' in value && 'inputs' in value && 'outputs' in value),
-      0.98,
-      'entries have run_type, inputs and outputs',
-    );
-  },
-  place(value) {
-    if (!isObject(value)) return { fault: 'not a JSON object' };
-    const id = textOf(value['id']);
-    if (id === undefined) return { fault: 'id: missing' };
+  recognise: byShare({
+    holds: (value) => 'run_type' in value && 'inputs' in value && 'outputs' in value,
+    confidence: 0.98,
+    reason: 'entries have run_type, inputs and outputs',
+  }),
+  place(value, id) {
     const trace = textOf(value['trace_id']) ?? id;
     const isRoot = isRootRun(value, id, trace);
     const isCall = value['run_type'] === 'llm';
     if (!isRoot && !isCall) return { leftOut: 'step inside a trace' };
     const metadata = metadataOf(value);
-    const startedAt = utcTime(value['start_time']);
-    const endedAt = utcTime(value['end_time']);
-    const userId = USERS.map((name) => textOf(metadata[name])).find((user) => user !== undefined);
-    const kept: Span = {
-      id,
-      trace,
-      isRoot,
-      isCall,
-      ...(startedAt === undefined ? {} : { startedAt }),
-      ...(endedAt === undefined ? {} : { endedAt }),
-      ...(userId === undefined ? {} : { userId }),
-      input: value['inputs'] ?? null,
-      output: value['outputs'] ?? null,
+    const firstOf = (names: readonly string[]): string | undefined =>
+      names.map((name) => textOf(metadata[name])).find((text) => text !== undefined);
+    return {
+      // The column `session_id` is the project, not the thread.
+      conversation: textOf(value['thread_id']) ?? firstOf(THREADS),
+      span: {
+        id,
+        trace,
+        isRoot,
+        isCall,
+        startedAt: utcTime(value['start_time']),
+        endedAt: utcTime(value['end_time']),
+        userId: firstOf(USERS),
+        input: value['inputs'] ?? null,
+        output: value['outputs'] ?? null,
+      },
     };
-    // The column `session_id` is the project, not the thread.
-    const thread =
-      textOf(value['thread_id']) ??
-      THREADS.map((name) => textOf(metadata[name])).find((name) => name !== undefined);
-    const at = typeof startedAt === 'string' ? parseTime(startedAt) : null;
-    return { conversation: thread ?? null, part: trace, at, kept };
   },
-  assemble: (conversation, rows) => conversationOfSpans(conversation, 'langsmith', rows as readonly Span[]),
-};
+});
 
 function isRootRun(value: Record<string, unknown>, id: string, trace: string): boolean {
   if (typeof value['is_root'] === 'boolean') return value['is_root'];

@@ -6,7 +6,7 @@
  * Test: test/doors/import/formats/variants.test.ts.
  */
 import { isObject, textOf } from '../../traces/values.ts';
-import { byShare, shareOf, type Reading, type RowFormat } from './format.ts';
+import { byShare, type Reading, type RowFormat } from './format.ts';
 import { openai } from './openai.ts';
 
 /** True for requests to other endpoints, such as embeddings or moderations. */
@@ -24,13 +24,11 @@ export const openaiBatch: RowFormat = {
   name: 'openai-batch',
   title: 'OpenAI batch',
   joins: true,
-  recognise({ values }) {
-    return byShare(
-      shareOf(values, (value) => 'custom_id' in value && (isObject(value['body']) || 'response' in value)),
-      0.95,
-      'entries have a custom_id, and a request or its response',
-    );
-  },
+  recognise: byShare({
+    holds: (value) => 'custom_id' in value && (isObject(value['body']) || 'response' in value),
+    confidence: 0.95,
+    reason: 'entries have a custom_id, and a request or its response',
+  }),
   place(value) {
     if (!isObject(value)) return { fault: 'not a JSON object' };
     const id = textOf(value['custom_id']);

@@ -7,25 +7,21 @@
  */
 import { contentText } from '../../traces/content.ts';
 import { readTime } from '../times.ts';
-import { OmissionCounts } from '../../traces/omissions.ts';
+import type { OmissionCounts } from '../../traces/omissions.ts';
 import { isObject, textOf } from '../../traces/values.ts';
-import { bySome, objectsOf, shareOf, type EntryFormat, type Reading, type Turn } from './format.ts';
+import { byShare, conversations, objectsOf, type EntryFormat, type Turn } from './format.ts';
 
-export const openai: EntryFormat = {
-  kind: 'entries',
+const chats = conversations({
   name: 'openai',
   title: 'OpenAI chat JSONL',
-  recognise({ values }) {
-    const share = shareOf(
-      values.map(asObject),
-      (value) => requestMessages(value).some(hasRole) || replies(value).some(hasRole) || 'custom_id' in value,
-    );
-    return bySome(share, 0.85, 'entries have messages with role and content, or a request and its response');
-  },
-  read(given): Reading {
-    const value = asObject(given);
-    if (!isObject(value)) return { fault: 'not a JSON object' };
-    const omitted = new OmissionCounts();
+  recognise: byShare({
+    holds: (value) =>
+      requestMessages(value).some(hasRole) || replies(value).some(hasRole) || 'custom_id' in value,
+    confidence: 0.85,
+    reason: 'entries have messages with role and content, or a request and its response',
+    alwaysSure: true,
+  }),
+  read(value, omitted) {
     const asked = requestMessages(value);
     const answered = replies(value);
     if (asked.length === 0 && answered.length === 0) {
@@ -36,24 +32,23 @@ export const openai: EntryFormat = {
     }
     if (asked.length === 0) return { leftOut: 'answer without its request (import the requests as well)' };
     const answeredAt = timeOf(value);
-    const turns: Turn[] = [];
-    for (const [index, message] of [...asked, ...answered].entries()) {
-      const turn = turnOf(message, `messages.${index}`, omitted);
-      if (typeof turn === 'string') return { fault: turn };
-      if (turn !== null) turns.push(answeredAt === null ? turn : { createdAt: answeredAt, ...turn });
-    }
     const { metadata, user } = { ...value, ...bodyOf(value) };
-    const userId = textOf(user);
     return {
-      line: {
-        id: textOf(value['custom_id']) ?? textOf(value['id']),
-        turns,
-        ...(isObject(metadata) ? { metadata } : {}),
-        ...(userId === undefined ? {} : { userId }),
-      },
-      omitted: omitted.all,
+      id: textOf(value['custom_id']) ?? textOf(value['id']),
+      userId: textOf(user),
+      metadata: isObject(metadata) ? metadata : undefined,
+      messages: [...asked, ...answered],
+      turn: (message, index) => turnOf(message, { place: `messages.${index}`, answeredAt, omitted }),
+      faultAt: (index) => `messages.${index}: must be an object with role and content`,
     };
   },
+});
+
+/** A bare list of messages is an entry, too. */
+export const openai: EntryFormat = {
+  ...chats,
+  recognise: (sample) => chats.recognise({ ...sample, values: sample.values.map(asObject) }),
+  read: (value) => chats.read(asObject(value)),
 };
 
 /** Wraps a bare list of messages. */
@@ -61,26 +56,23 @@ function asObject(value: unknown): unknown {
   return Array.isArray(value) ? { messages: value } : value;
 }
 
-/** Returns a turn, null for a message without text, or a fault. */
-function turnOf(message: unknown, place: string, omitted: OmissionCounts): Turn | string | null {
-  if (!isObject(message)) return `${place}: must be an object with role and content`;
-  const { type } = message;
-  if (typeof type === 'string' && type !== 'message') {
-    omitted.add(type === 'reasoning' ? 'reasoning' : 'tool call');
-    return null;
-  }
-  const role = textOf(message['role']);
-  if (role === undefined) return `${place}.role: must be a non-empty string such as "user" or "assistant"`;
-  const text = contentText(message['content'], omitted);
-  if (text === null) return `${place}.content: must be a string or a list of parts`;
-  const content = text === '' && typeof message['refusal'] === 'string' ? message['refusal'] : text;
-  if (content.trim() === '') {
-    omitted.add((message['tool_calls'] ?? message['function_call']) ? 'tool call' : 'message without text');
-    return null;
-  }
+/** Returns a turn, a reason for leaving the message out, or its fault. */
+function turnOf(
+  message: Record<string, unknown>,
+  of: { readonly place: string; readonly answeredAt: string | undefined; readonly omitted: OmissionCounts },
+): Turn | string | { fault: string } {
+  const { type, role: given, refusal } = message;
+  if (typeof type === 'string' && type !== 'message') return type === 'reasoning' ? type : 'tool call';
+  const role = textOf(given);
+  if (role === undefined)
+    return { fault: `${of.place}.role: must be a non-empty string such as "user" or "assistant"` };
+  const text = contentText(message['content'], of.omitted);
+  if (text === null) return { fault: `${of.place}.content: must be a string or a list of parts` };
+  const content = text === '' && typeof refusal === 'string' ? refusal : text;
+  if (content.trim() === '' && (message['tool_calls'] ?? message['function_call'])) return 'tool call';
   const createdAt = message['createdAt'] ?? message['created_at'] ?? message['timestamp'];
-  const timed = typeof createdAt === 'string' || typeof createdAt === 'number' ? { createdAt } : {};
-  return { role, content, ...timed };
+  const isTimed = typeof createdAt === 'string' || typeof createdAt === 'number';
+  return { role, content, createdAt: isTimed ? createdAt : of.answeredAt };
 }
 
 function bodyOf(value: Record<string, unknown>): Record<string, unknown> {
@@ -99,11 +91,11 @@ function requestMessages(value: Record<string, unknown>): unknown[] {
   return typeof text === 'string' ? [{ role: 'user', content: text }] : [];
 }
 
-/** Time of the model's answer; null if the entry has none. */
-function timeOf(value: Record<string, unknown>): string | null {
+/** Time of the model's answer; undefined if the entry has none. */
+function timeOf(value: Record<string, unknown>): string | undefined {
   const body = responseBodyOf(value);
   const hasAnswer = Array.isArray(body['choices']) || Array.isArray(body['output']);
-  return hasAnswer ? readTime(body['created'] ?? body['created_at']) : null;
+  return hasAnswer ? (readTime(body['created'] ?? body['created_at']) ?? undefined) : undefined;
 }
 
 function responseBodyOf(value: Record<string, unknown>): Record<string, unknown> {

@@ -4,9 +4,8 @@
  *
  * Test: test/doors/import/formats/variants.test.ts.
  */
-import { OmissionCounts } from '../../traces/omissions.ts';
 import { isObject, textOf } from '../../traces/values.ts';
-import { byShare, objectsOf, shareOf, type EntryFormat, type Reading, type Turn } from './format.ts';
+import { byShare, conversations, objectsOf } from './format.ts';
 
 const ROLES: ReadonlyMap<string, string> = new Map([
   ...['human', 'user', 'prompter'].map((from) => [from, 'user'] as const),
@@ -20,46 +19,39 @@ const OMITTED_ROLES: ReadonlyMap<string, string> = new Map([
 ]);
 const LISTS = ['conversations', 'conversation', 'items'] as const;
 
-export const sharegpt: EntryFormat = {
-  kind: 'entries',
+export const sharegpt = conversations({
   name: 'sharegpt',
   title: 'ShareGPT',
-  recognise({ values }) {
-    return byShare(
-      shareOf(values, (value) => turnsOf(value).some((turn) => isTurn(turn))),
-      0.95,
-      'entries have conversations of from and value, or of role and content',
-    );
-  },
-  read(value): Reading {
-    if (!isObject(value)) return { fault: 'not a JSON object' };
+  recognise: byShare({
+    holds: (value) => LISTS.flatMap((name) => objectsOf(value[name])).some(isTurn),
+    confidence: 0.95,
+    reason: 'entries have conversations of from and value, or of role and content',
+  }),
+  read(value) {
     const list = LISTS.find((name) => Array.isArray(value[name]));
     if (list === undefined)
       return { fault: 'conversations: missing; expected an array of {"from", "value"}' };
-    const omitted = new OmissionCounts();
-    const system = textOf(value['system']);
-    const turns: Turn[] = system === undefined ? [] : [{ role: 'system', content: system }];
+    const { system: prompt, chosen } = value;
+    const system = textOf(prompt) === undefined ? [] : [{ role: 'system', content: String(prompt) }];
     // The preferred answer of a preference pair.
-    const chosen = isObject(value['chosen']) ? [value['chosen']] : [];
-    for (const [index, turn] of [...(value[list] as unknown[]), ...chosen].entries()) {
-      const from = isObject(turn) ? textOf(turn['from'] ?? turn['role']) : undefined;
-      const text = isObject(turn) ? (turn['value'] ?? turn['content']) : undefined;
-      if (from === undefined || (typeof text !== 'string' && (text ?? null) !== null))
-        return { fault: `${list}.${index}: must be an object such as {"from": "human", "value": "…"}` };
-      const omission = OMITTED_ROLES.get(from);
-      if (omission !== undefined) omitted.add(omission);
-      else if (typeof text !== 'string' || text.trim() === '') omitted.add('message without text');
-      else turns.push({ role: ROLES.get(from.toLowerCase()) ?? from, content: text });
-    }
-    return { line: { id: textOf(value['id']), turns }, omitted: omitted.all };
+    const preferred = isObject(chosen) ? [chosen] : [];
+    const faultAt = (index: number): string =>
+      `${list}.${index - system.length}: must be an object such as {"from": "human", "value": "…"}`;
+    return {
+      id: textOf(value['id']),
+      messages: [...system, ...(value[list] as unknown[]), ...preferred],
+      turn(message, index) {
+        const from = textOf(message['from'] ?? message['role']);
+        const text = message['value'] ?? message['content'] ?? '';
+        if (from === undefined || typeof text !== 'string') return { fault: faultAt(index) };
+        return OMITTED_ROLES.get(from) ?? { role: ROLES.get(from.toLowerCase()) ?? from, content: text };
+      },
+      faultAt,
+    };
   },
-};
+});
 
 function isTurn(turn: Record<string, unknown>): boolean {
   if ('from' in turn) return 'value' in turn;
   return typeof turn['role'] === 'string' && typeof turn['content'] === 'string';
-}
-
-function turnsOf(value: Record<string, unknown>): Record<string, unknown>[] {
-  return LISTS.flatMap((name) => objectsOf(value[name]));
 }

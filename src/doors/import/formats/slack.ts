@@ -10,7 +10,7 @@ import { roleOf } from '../../../domain/records.ts';
 import { formatInstant } from '../../../domain/time.ts';
 import { PAUSE_MS } from '../stretches.ts';
 import { isObject, textOf } from '../../traces/values.ts';
-import { byShare, shareOf, type Placement, type RowFormat, type Turn } from './format.ts';
+import { byShare, type Placement, type RowFormat, type Turn } from './format.ts';
 import { slackText } from './slack-text.ts';
 
 export interface SlackUser {
@@ -54,10 +54,8 @@ export function slackFormat(names: SlackNames, roles: ReadonlyMap<string, string
     name: 'slack',
     title: 'Slack export',
     joins: true,
-    recognise: ({ shape, values }) =>
-      shape === 'json' || shape === 'jsonl'
-        ? byShare(shareOf(values, isSlackMessage), 0.9, 'entries are messages with a ts')
-        : null,
+    recognise: (sample) =>
+      sample.shape === 'json' || sample.shape === 'jsonl' ? recogniseMessages(sample) : null,
     begin: () => {
       const stretches = new Map<string, { start: string; last: number }>();
       return (value, file) => placeMessage(value, file, { names, roles, stretches });
@@ -74,6 +72,12 @@ export function slackFormat(names: SlackNames, roles: ReadonlyMap<string, string
     },
   };
 }
+
+const recogniseMessages = byShare({
+  holds: isSlackMessage,
+  confidence: 0.9,
+  reason: 'entries are messages with a ts',
+});
 
 export const slack = slackFormat(NO_NAMES, new Map());
 

@@ -4,9 +4,11 @@
  *
  * Test: test/doors/import/formats/traces.test.ts.
  */
+import { parseTime } from '../../../domain/time.ts';
 import { messagesOf, type Message } from '../../traces/messages.ts';
 import { OmissionCounts } from '../../traces/omissions.ts';
-import type { Reading, Turn } from './format.ts';
+import { isObject, textOf } from '../../traces/values.ts';
+import type { PlacedRow, Reading, RowFormat, Turn } from './format.ts';
 
 /** One step of a trace: a call of a model, or all that an application did for one message. */
 export interface Span {
@@ -15,11 +17,40 @@ export interface Span {
   /** True if the span has no parent in its trace. */
   readonly isRoot: boolean;
   readonly isCall: boolean;
-  readonly startedAt?: string | number;
-  readonly endedAt?: string | number;
-  readonly userId?: string;
+  readonly startedAt?: string | number | undefined;
+  readonly endedAt?: string | number | undefined;
+  readonly userId?: string | undefined;
   readonly input: unknown;
   readonly output: unknown;
+}
+
+/** Declares a format whose entries are spans. `place` says what an entry with an id is, and of which conversation. */
+export function spansFormat({
+  place,
+  ...named
+}: Pick<RowFormat, 'name' | 'title' | 'recognise'> & {
+  place(
+    value: Record<string, unknown>,
+    id: string,
+  ): { readonly span: Span; readonly conversation: string | undefined } | { readonly leftOut: string };
+}): RowFormat {
+  return {
+    kind: 'rows',
+    joins: true,
+    ...named,
+    place(value) {
+      if (!isObject(value)) return { fault: 'not a JSON object' };
+      const id = textOf(value['id']);
+      if (id === undefined) return { fault: 'id: missing' };
+      const placed = place(value, id);
+      if ('leftOut' in placed) return placed;
+      const { span, conversation = null } = placed;
+      const { startedAt, trace: part } = span;
+      const at = typeof startedAt === 'string' ? parseTime(startedAt) : null;
+      return { conversation, part, at, kept: span } satisfies PlacedRow;
+    },
+    assemble: (conversation, rows) => conversationOfSpans(conversation, named.name, rows as readonly Span[]),
+  };
 }
 
 /** Joins the spans of a conversation; `spans` are in order of start. */

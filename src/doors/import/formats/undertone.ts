@@ -3,22 +3,18 @@
  *
  * Test: test/doors/import/formats/registry.test.ts.
  */
-import { bySome, shareOf, type EntryFormat } from './format.ts';
+import { byShare, type EntryFormat } from './format.ts';
 
 export const undertone: EntryFormat = {
   kind: 'entries',
   name: 'undertone',
   title: 'Undertone conversations',
-  recognise({ values }) {
-    return bySome(
-      shareOf(
-        values,
-        ({ turns, messages, id }) => Array.isArray(turns) || (id !== undefined && isPlain(messages)),
-      ),
-      0.9,
-      'entries have turns, or an id and messages',
-    );
-  },
+  recognise: byShare({
+    holds: ({ turns, messages, id }) => Array.isArray(turns) || (id !== undefined && isPlain(messages)),
+    confidence: 0.9,
+    reason: 'entries have turns, or an id and messages',
+    alwaysSure: true,
+  }),
   /** Never called: `mapValue` reads these lines. */
   read: () => ({ fault: 'not to be converted' }),
 };

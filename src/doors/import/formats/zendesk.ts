@@ -5,81 +5,60 @@
  *
  * Test: test/doors/import/zendesk-comments.test.ts.
  */
-import { OmissionCounts } from '../../traces/omissions.ts';
 import { isObject, textOf } from '../../traces/values.ts';
-import {
-  byShare,
-  objectsOf,
-  shareOf,
-  unlessThin,
-  type EntryFormat,
-  type Reading,
-  type Turn,
-} from './format.ts';
+import { byShare, conversations, objectsOf } from './format.ts';
 import { htmlText } from './html.ts';
 
-export const zendesk: EntryFormat = {
-  kind: 'entries',
+export const zendesk = conversations({
   name: 'zendesk',
   title: 'Zendesk tickets',
-  recognise({ values }) {
-    const recognition = byShare(
-      shareOf(values, isTicket),
-      0.95,
-      'entries have a requester, and comments or a description',
-    );
-    const isThin = shareOf(values, (value) => 'comments' in value || 'comments' in ticketOf(value)) === 0;
-    return unlessThin(
-      recognition,
-      isThin,
-      'none has comments, so every answer is missing; add the comments of each ticket, or use the full JSON export',
-    );
-  },
-  read(value): Reading {
-    if (!isObject(value)) return { fault: 'not a JSON object' };
+  recognise: byShare({
+    holds: isTicket,
+    confidence: 0.95,
+    reason: 'entries have a requester, and comments or a description',
+    needs: {
+      isIn: (value) => 'comments' in value || 'comments' in ticketOf(value),
+      otherwise:
+        'none has comments, so every answer is missing; add the comments of each ticket, or use the full JSON export',
+    },
+  }),
+  read(value) {
     const ticket = ticketOf(value);
     const requester = requesterOf(ticket);
     if (requester === undefined) return { fault: 'requester_id: missing; it says who asks' };
+    const collaborators = ticket['collaborator_ids'];
     const customers = new Set([
       requester,
-      ...(Array.isArray(ticket['collaborator_ids']) ? ticket['collaborator_ids'].map(String) : []),
-      ...objectsOf(value['users']).flatMap((user) =>
-        user['role'] === 'end-user' ? [String(user['id'])] : [],
-      ),
+      ...(Array.isArray(collaborators) ? collaborators.map(String) : []),
+      ...usersOf(value, ['end-user']),
     ]);
-    const team = new Set(
-      objectsOf(value['users']).flatMap((user) =>
-        user['role'] === 'agent' || user['role'] === 'admin' ? [String(user['id'])] : [],
-      ),
-    );
-    const omitted = new OmissionCounts();
-    const turns: Turn[] = [];
-    for (const comment of commentsOf(value, ticket, requester)) {
-      const content = textOfComment(comment);
-      const author = textOf(comment['author_id']) ?? idIn(comment['author']);
-      const isCustomer = author !== undefined && customers.has(author) && !team.has(author);
-      if (comment['public'] === false) omitted.add('internal note');
-      else if (content === '') omitted.add('message without text');
-      else
-        turns.push({
-          role: isCustomer ? 'user' : 'assistant',
-          content,
-          ...(typeof comment['created_at'] === 'string' ? { createdAt: comment['created_at'] } : {}),
-          ...(isCustomer ? { userId: author } : {}),
-        });
-    }
-    const subject = textOf(ticket['subject']);
+    const team = new Set(usersOf(value, ['agent', 'admin']));
     return {
-      line: {
-        id: textOf(ticket['id']),
-        source: 'zendesk',
-        turns,
-        ...(subject === undefined ? {} : { metadata: { subject } }),
+      id: textOf(ticket['id']),
+      source: 'zendesk',
+      metadata: { subject: textOf(ticket['subject']) },
+      messages: commentsOf(value, ticket, requester),
+      turn(comment) {
+        if (comment['public'] === false) return 'internal note';
+        const { author_id: id, author: person, created_at: createdAt } = comment;
+        const author = textOf(id) ?? idIn(person);
+        const isCustomer = author !== undefined && customers.has(author) && !team.has(author);
+        return {
+          role: isCustomer ? 'user' : 'assistant',
+          content: textOfComment(comment),
+          createdAt: typeof createdAt === 'string' ? createdAt : undefined,
+          userId: isCustomer ? author : undefined,
+        };
       },
-      omitted: omitted.all,
+      faultAt: (index) => `comments.${index}: must be an object`,
     };
   },
-};
+});
+
+/** Returns the ids of the users with one of these roles. */
+function usersOf(value: Record<string, unknown>, roles: readonly unknown[]): string[] {
+  return objectsOf(value['users']).flatMap(({ role, id }) => (roles.includes(role) ? [String(id)] : []));
+}
 
 /** True if the ticket has a requester, and comments or a description. */
 export function isTicket(value: Record<string, unknown>): boolean {
