@@ -8,7 +8,7 @@ import { csvRows, delimiterOf } from './csv.ts';
 import { firstBytes, isUtf8Start } from './bytes.ts';
 import type { Input } from './inputs.ts';
 import { jsonEntries } from './json.ts';
-import { linesOf, MAX_LINE_BYTES } from './lines.ts';
+import { linesOf, MAX_LINE_BYTES, type Piece } from './lines.ts';
 import { parquetRows } from './parquet.ts';
 import { isObject } from '../traces/values.ts';
 import { type Shape } from './formats/format.ts';
@@ -166,20 +166,13 @@ export async function* entriesOf(
 ): AsyncGenerator<Entry> {
   switch (layout.shape) {
     case 'jsonl':
-      for await (const { number, text, fault } of linesOf(input.open(onRead))) {
-        input.onEntry?.(number);
-        yield text === null ? { number, value: null, fault: fault ?? 'unreadable' } : entryOf(number, text);
-      }
+      yield* parsedEntries(input, linesOf(input.open(onRead)));
       return;
-    case 'json':
-      for await (const { number, text, fault } of jsonEntries(input.open(onRead), {
-        member: layout.member,
-        limit: MAX_LINE_BYTES,
-      })) {
-        input.onEntry?.(number);
-        yield text === null ? { number, value: null, fault: fault ?? 'unreadable' } : entryOf(number, text);
-      }
+    case 'json': {
+      const { member } = layout;
+      yield* parsedEntries(input, jsonEntries(input.open(onRead), { member, limit: MAX_LINE_BYTES }));
       return;
+    }
     case 'csv':
       yield* tableEntries(input, layout.delimiter, onRead);
       return;
@@ -210,15 +203,14 @@ export function unitOf(shape: Shape): 'line' | 'entry' | 'row' {
   }
 }
 
-function entryOf(number: number, text: string): Entry {
-  try {
-    return { number, value: JSON.parse(text) as unknown, fault: null };
-  } catch (error) {
-    return {
-      number,
-      value: null,
-      fault: `not JSON: ${error instanceof Error ? error.message : String(error)}`,
-    };
+async function* parsedEntries(input: Input, pieces: AsyncIterable<Piece>): AsyncGenerator<Entry> {
+  for await (const { number, text, fault } of pieces) {
+    input.onEntry?.(number);
+    try {
+      yield { number, value: text === null ? null : (JSON.parse(text) as unknown), fault };
+    } catch (error) {
+      yield { number, value: null, fault: `not JSON: ${(error as Error).message}` };
+    }
   }
 }
 

@@ -4,13 +4,7 @@
  * Test: test/doors/import/json.test.ts.
  */
 
-/** One entry: exactly one of `text` and `fault` is set. */
-export interface JsonEntry {
-  /** Counted from 1. */
-  readonly number: number;
-  readonly text: string | null;
-  readonly fault: string | null;
-}
+import { PieceBytes, type Piece } from './lines.ts';
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -24,7 +18,7 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 export async function* jsonEntries(
   chunks: AsyncIterable<Buffer>,
   options: { readonly member: string | null; readonly limit: number },
-): AsyncGenerator<JsonEntry> {
+): AsyncGenerator<Piece> {
   const cutter = new Cutter(options.member, options.limit);
   let first = true;
   for await (const chunk of chunks) {
@@ -38,8 +32,7 @@ export async function* jsonEntries(
 
 class Cutter {
   readonly #member: string | null;
-  readonly #limit: number;
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  readonly #bytes: PieceBytes;
   /** Number of open lists and objects. */
   #depth = 0;
   /** Depth of the entries; null while no list of entries is open. */
@@ -48,8 +41,6 @@ class Cutter {
   #escaped = false;
   /** Kind of the open entry. A word is a number, true, false, null or invalid text. */
   #entry: 'none' | 'nested' | 'string' | 'word' = 'none';
-  #parts: Buffer[] = [];
-  #bytes = 0;
   #number = 0;
   /** In a top-level object: the string that may be a member's name; `#named` is set once its colon has come. */
   #name: number[] | null = null;
@@ -57,10 +48,10 @@ class Cutter {
 
   constructor(member: string | null, limit: number) {
     this.#member = member;
-    this.#limit = limit;
+    this.#bytes = new PieceBytes(limit);
   }
 
-  *take(chunk: Buffer): Generator<JsonEntry> {
+  *take(chunk: Buffer): Generator<Piece> {
     let from = this.#entry === 'none' ? -1 : 0;
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at] as number;
@@ -87,11 +78,11 @@ class Cutter {
         from = -1;
       }
     }
-    if (from >= 0) this.#keep(chunk.subarray(from));
+    if (from >= 0) this.#bytes.keep(chunk.subarray(from));
   }
 
   /** Returns the entry in which the file ends. */
-  end(): JsonEntry | null {
+  end(): Piece | null {
     if (this.#entry === 'none') return null;
     if (this.#entry === 'word') return this.#finish(Buffer.alloc(0));
     this.#number += 1;
@@ -145,30 +136,11 @@ class Cutter {
     if (byte === COMMA && isAtTop) [this.#named, this.#name] = [false, null];
   }
 
-  #keep(part: Buffer): void {
-    this.#bytes += part.length;
-    if (this.#bytes > this.#limit) this.#parts = [];
-    else this.#parts.push(part);
-  }
-
-  #finish(last: Buffer): JsonEntry {
-    this.#keep(last);
-    const [parts, bytes] = [this.#parts, this.#bytes];
+  #finish(last: Buffer): Piece {
+    this.#bytes.keep(last);
     this.#entry = 'none';
-    this.#parts = [];
-    this.#bytes = 0;
     this.#number += 1;
-    const number = this.#number;
-    if (bytes > this.#limit) return { number, text: null, fault: `longer than ${this.#limit} bytes` };
-    try {
-      return {
-        number,
-        text: this.#decoder.decode(parts.length === 1 ? parts[0] : Buffer.concat(parts)),
-        fault: null,
-      };
-    } catch {
-      return { number, text: null, fault: 'not valid UTF-8' };
-    }
+    return this.#bytes.finish(this.#number);
   }
 }
 

@@ -1,22 +1,23 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fastCheck from 'fast-check';
-import { jsonEntries, type JsonEntry } from '../../../src/doors/import/json.ts';
+import { jsonEntries } from '../../../src/doors/import/json.ts';
+import type { Piece } from '../../../src/doors/import/lines.ts';
 
 async function entries(
   text: string | Buffer,
   { member = null, limit = 1000, size = 7 }: { member?: string | null; limit?: number; size?: number } = {},
-): Promise<JsonEntry[]> {
+): Promise<Piece[]> {
   const bytes = Buffer.from(text);
   async function* chunks(): AsyncGenerator<Buffer> {
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   }
-  const found: JsonEntry[] = [];
+  const found: Piece[] = [];
   for await (const entry of jsonEntries(chunks(), { member, limit })) found.push(entry);
   return found;
 }
 
-const texts = (found: readonly JsonEntry[]): (string | null)[] => found.map(({ text }) => text);
+const texts = (found: readonly Piece[]): (string | null)[] => found.map(({ text }) => text);
 
 describe('jsonEntries', () => {
   it('yields the elements of a list, whatever they are', async () => {

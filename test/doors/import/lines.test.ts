@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { openInputs } from '../../../src/doors/import/inputs.ts';
-import { linesOf, type Line } from '../../../src/doors/import/lines.ts';
+import { linesOf, type Piece } from '../../../src/doors/import/lines.ts';
 
 /** Reads the lines of a file as an import does. */
 async function* linesIn(
   path: string,
   options: { readonly maxLineBytes?: number } = {},
-): AsyncGenerator<Line> {
+): AsyncGenerator<Piece> {
   const [input] = (await openInputs([path])).inputs;
   ok(input !== undefined);
   yield* linesOf(input.open(), options);
@@ -26,10 +26,10 @@ describe('linesOf', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  async function linesFrom(content: string | Buffer, maxLineBytes?: number): Promise<Line[]> {
+  async function linesFrom(content: string | Buffer, maxLineBytes?: number): Promise<Piece[]> {
     const path = join(folder, 'file.jsonl');
     await writeFile(path, content);
-    const lines: Line[] = [];
+    const lines: Piece[] = [];
     for await (const line of linesIn(path, maxLineBytes === undefined ? {} : { maxLineBytes }))
       lines.push(line);
     return lines;
