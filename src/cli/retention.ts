@@ -5,6 +5,7 @@
  */
 import { UUID_PATTERN } from '../domain/ids.ts';
 import {
+  inForce,
   instancesBelow,
   KEPT_FOR_EVER,
   MOST_RETENTION_DAYS,
@@ -146,17 +147,24 @@ const actions = {
         const names = new Map((await registry.listProjects()).map(({ id, name }) => [id, name]));
         const runs = new Map((await retentions.list()).map((run) => [run.instanceId, run]));
         const own = new Map((await retentions.retained()).map((each) => [each.instanceId, each.retention]));
-        const projects = (await retentions.projects()).map(({ projectId, retention }) => [
+        const ofProjects = new Map(
+          (await retentions.projects()).map(({ projectId, retention }) => [projectId, retention]),
+        );
+        const projects = [...ofProjects].map(([projectId, retention]) => [
           `project ${names.get(projectId) ?? projectId}`,
           ...cellsOf(retention),
           '',
         ]);
-        const instances = [...new Set([...own.keys(), ...runs.keys()])].map((id) => {
+        const instances: string[][] = [];
+        for (const id of new Set([...own.keys(), ...runs.keys()])) {
           const retention = own.get(id);
           const run = runs.get(id);
-          const days = retention === undefined ? AS_PROJECT : cellsOf(retention);
-          return [id, ...days, run === undefined ? '' : (run.doneAt ?? `since ${run.startedAt}`)];
-        });
+          const projectId = (await registry.findInstance(id))?.projectId ?? '';
+          const ofProject = ofProjects.get(projectId) ?? null;
+          const days =
+            retention === undefined ? AS_PROJECT : cellsOf(inForce(retention, ofProject).retention);
+          instances.push([id, ...days, run === undefined ? '' : (run.doneAt ?? `since ${run.startedAt}`)]);
+        }
         const rows = [...projects, ...instances];
         process.stdout.write(
           rows.length === 0

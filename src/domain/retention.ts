@@ -94,35 +94,70 @@ export function isUnlimited(retention: Retention): boolean {
   return Object.values(retention).every((days) => days === null);
 }
 
-/** The retention in force of an instance: its own, or else that of its project. Null: not set. */
+/** Returns a retention whose periods are at least a floor in days; null: no floor. */
+function raisedTo(floor: number | null, retention: Retention): Retention {
+  const below = periodsBelow(retention, floor).map((name) => [name, floor] as const);
+  return below.length === 0 ? retention : { ...retention, ...Object.fromEntries(below) };
+}
+
+/**
+ * The retention in force of an instance: its own, or else that of its project. Null: not set. Days of its own below the
+ * project's floor count as the floor: both may be set in the same moment, and then neither is refused.
+ */
 export function inForce(
   own: Retention | null,
   ofProject: Retention | null,
 ): { readonly retention: Retention; readonly from: RetentionSource } {
-  if (own !== null) return { retention: own, from: 'INSTANCE' };
+  if (own !== null) return { retention: raisedTo(ofProject?.keepAtLeastDays ?? null, own), from: 'INSTANCE' };
   if (ofProject !== null) return { retention: ofProject, from: 'PROJECT' };
   return { retention: KEPT_FOR_EVER, from: 'NOTHING' };
 }
 
-/** The project retentions by which something goes: only these need a list of instances. */
-export function limiting(defaults: readonly ProjectRetention[]): ProjectRetention[] {
-  return defaults.filter(({ retention }) => PERIODS.some((name) => retention[name] !== null));
+/** The project retentions by which something goes. */
+function limiting(projects: readonly ProjectRetention[]): ProjectRetention[] {
+  return projects.filter(({ retention }) => PERIODS.some((name) => retention[name] !== null));
+}
+
+/** The highest floor of all projects; null if there is none. */
+function highestFloor(projects: readonly ProjectRetention[]): number | null {
+  const highest = Math.max(0, ...projects.map(({ retention }) => retention.keepAtLeastDays ?? 0));
+  return highest === 0 ? null : highest;
 }
 
 /**
- * Adds to the instances with a retention of their own those whose project has one. An instance that was created after
- * its project's retention was set follows at the next midnight UTC: each run recounts a whole shard. So the result
- * depends on the settings and the day only. `now`: microseconds.
+ * Returns true if `retainedOf` needs the list of instances: something goes by the days of a project, or days of an
+ * instance may be below the floor of its project.
+ */
+export function needsInstances(own: readonly Retained[], projects: readonly ProjectRetention[]): boolean {
+  const floor = highestFloor(projects);
+  return (
+    limiting(projects).length > 0 || own.some(({ retention }) => periodsBelow(retention, floor).length > 0)
+  );
+}
+
+/**
+ * The instances that have a retention, with the one in force. An instance that was created after its project's
+ * retention was set follows at the next midnight UTC: each run recounts a whole shard. So the result depends on the
+ * settings and the day only. `now`: microseconds.
  */
 export function retainedOf(
   own: readonly Retained[],
-  defaults: readonly ProjectRetention[],
+  projects: readonly ProjectRetention[],
   instances: readonly ProjectInstance[],
   now: number,
 ): Retained[] {
-  // A list that is read while somebody writes may have an instance twice.
+  // A list that is read while somebody writes may have an instance twice, or lack one.
   const ownById = new Map(own.map((each) => [each.instanceId, each]));
-  const byProject = new Map(defaults.map((each) => [each.projectId, each]));
+  const projectOf = new Map(instances.map(({ id, projectId }) => [id, projectId]));
+  const floors = new Map(projects.map(({ projectId, retention }) => [projectId, retention.keepAtLeastDays]));
+  const highest = highestFloor(projects);
+  const raised = [...ownById.values()].map(({ instanceId, retention }) => {
+    const projectId = projectOf.get(instanceId);
+    // What is gone does not come back: an instance of an unknown project keeps as much as any has to.
+    const floor = projectId === undefined ? highest : (floors.get(projectId) ?? null);
+    return { instanceId, retention: raisedTo(floor, retention) };
+  });
+  const byProject = new Map(limiting(projects).map((each) => [each.projectId, each]));
   const midnight = midnightOf(now) / 1000;
   const others = instances.flatMap(({ id, projectId, createdAt }) => {
     const found = byProject.get(projectId);
@@ -130,7 +165,7 @@ export function retainedOf(
     const isLater = Date.parse(createdAt) >= Math.max(midnight, Date.parse(found.setAt));
     return isLater ? [] : [{ instanceId: id, retention: found.retention }];
   });
-  return [...ownById.values(), ...others];
+  return [...raised, ...others];
 }
 
 /** Event times before which data is removed, microseconds since 1970-01-01 UTC; null: nothing is. */

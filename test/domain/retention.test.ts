@@ -7,7 +7,7 @@ import {
   instancesBelow,
   isUnlimited,
   KEPT_FOR_EVER,
-  limiting,
+  needsInstances,
   periodsBelow,
   retainedOf,
   type RetentionRun,
@@ -113,9 +113,34 @@ describe('retention of a project', () => {
     deepEqual(retainedOf(own, [], instances, NOON), own);
   });
 
+  it('raises days of an instance that are below its floor', () => {
+    deepEqual(inForce(of(7), of(null, 30)), { retention: of(30), from: 'INSTANCE' });
+    deepEqual(inForce(of(31, 5), of(90, 30)), { retention: of(31, 5), from: 'INSTANCE' });
+    deepEqual(inForce(of(null), of(90, 30)).retention, of(null));
+    const floors = [
+      { ...setting, retention: of(null, 30) },
+      { ...setting, projectId: 'q', retention: of(null, 60) },
+    ];
+    const own = ['p', 'q', 'r', 'unknown'].map((instanceId) => ({ instanceId, retention: of(7) }));
+    const instances = ['p', 'q', 'r'].map((id) => instance(id, at(1), id));
+    deepEqual(
+      retainedOf(own, floors, instances, NOON).map(({ retention }) => retention.textDays),
+      [30, 60, 7, 60],
+    );
+  });
+
   it('needs no instances where it takes nothing', () => {
     const floorOnly = { ...setting, retention: of(null, 30) };
-    deepEqual(limiting([floorOnly, setting]), [setting]);
+    const own = (days: number) => [{ instanceId: 'p', retention: of(days) }];
+    deepEqual(retainedOf([], [floorOnly], [instance('p', at(1))], NOON), []);
+    deepEqual(
+      [
+        needsInstances(own(30), [floorOnly]),
+        needsInstances(own(29), [floorOnly]),
+        needsInstances([], [setting]),
+      ],
+      [false, true, true],
+    );
     deepEqual([isUnlimited(floorOnly.retention), isUnlimited(KEPT_FOR_EVER)], [false, true]);
   });
 

@@ -1,7 +1,13 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { errorEnvelopeSchema } from '../../src/contract/errors.ts';
 import { projectRetentionSchema, retentionSchema } from '../../src/contract/retention.ts';
+import { cutoffsOf, type ProjectRetention, type Retention } from '../../src/domain/retention.ts';
+import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
+import { openKeyValue, type KeyValueBucket } from '../../src/stream/kv/key-value.ts';
+import { Retentions } from '../../src/stream/ledgers/retentions.ts';
+import { dueNow } from '../../src/worker/erasure/due-retention.ts';
+import { startTestServer, type TestServer } from '../support/nats.ts';
 import {
   createHarness,
   FOREIGN_INSTANCE,
@@ -146,4 +152,85 @@ describe('http: retention of a project', () => {
     match(higher.body, new RegExp(`keepAtLeastDays 31 is more than .*: ${INSTANCE}\\. Set their days`));
     equal((await ask(harness, 'GET', 'retention')).json<{ keepAtLeastDays: number }>().keepAtLeastDays, 30);
   });
+});
+
+type Setter = 'instance' | 'project';
+
+/** Retentions that two set in the same moment: both have looked at the other's days before either is written. */
+class Simultaneous extends Retentions {
+  readonly #last: Setter;
+  readonly #looked = { instance: Promise.withResolvers<void>(), project: Promise.withResolvers<void>() };
+  readonly #written = Promise.withResolvers<void>();
+
+  /** `last`: who writes last. */
+  constructor(bucket: KeyValueBucket, last: Setter) {
+    super(bucket, async () => undefined);
+    this.#last = last;
+  }
+
+  override setRetention(instanceId: string, retention: Retention | null): Promise<void> {
+    return this.#inTurn('instance', () => super.setRetention(instanceId, retention));
+  }
+
+  override setOfProject(setting: ProjectRetention): Promise<void> {
+    return this.#inTurn('project', () => super.setOfProject(setting));
+  }
+
+  async #inTurn(setter: Setter, set: () => Promise<void>): Promise<void> {
+    const { instance, project } = this.#looked;
+    this.#looked[setter].resolve();
+    await Promise.all([instance.promise, project.promise]);
+    if (setter === this.#last) await this.#written.promise;
+    await set();
+    this.#written.resolve();
+  }
+}
+
+describe('http: a floor and days that are set in the same moment', () => {
+  let server: TestServer;
+  let connection: StreamConnection;
+  let bucket: KeyValueBucket;
+  before(async () => {
+    server = await startTestServer();
+    connection = await openConnection({ ...server.address, name: 'test' });
+    bucket = await openKeyValue(connection, 'retention');
+  });
+  after(async () => {
+    await connection?.close();
+    await server?.stop();
+  });
+
+  for (const last of ['instance', 'project'] as const)
+    it(`hold both, where the ${last} is written last`, async () => {
+      for (const key of [`${INSTANCE}.kept`, `${PROJECT}.project`])
+        await bucket.remove(key, (await bucket.get(key))?.revision ?? 0);
+      const retentions = new Simultaneous(bucket, last);
+      const harness = createHarness();
+      Object.assign(harness.retentions, {
+        retentionOf: (id: string) => retentions.retentionOf(id),
+        setRetention: (id: string, days: Retention | null) => retentions.setRetention(id, days),
+        ofProject: (id: string) => retentions.ofProject(id),
+        setOfProject: (setting: ProjectRetention) => retentions.setOfProject(setting),
+        retained: () => retentions.retained(),
+      });
+      const days = { textDays: 7, peopleDays: 40, countDays: null };
+      const floor = { textDays: null, peopleDays: null, countDays: null, keepAtLeastDays: 30 };
+      const both = await Promise.all([
+        put(harness, days),
+        harness.app.inject({
+          method: 'PUT',
+          url: '/v1/retention',
+          headers: HEADERS,
+          payload: JSON.stringify(floor),
+        }),
+      ]);
+      for (const answer of both) equal(answer.statusCode, 200, answer.body);
+      const held = retentionSchema.parse((await get(harness)).json());
+      deepEqual([held.textDays, held.peopleDays, held.countDays], [30, 40, null]);
+      const createdAt = '2026-01-01T00:00:00Z';
+      const instances = async () => [{ id: INSTANCE, projectId: PROJECT, createdAt }];
+      const now = Date.UTC(2026, 3, 1, 12) * 1000;
+      const [run] = await dueNow(retentions, instances, now);
+      equal(run?.cutoffs.texts, cutoffsOf({ ...held, textDays: 30 }, now).texts);
+    });
 });

@@ -1,13 +1,13 @@
 /**
- * Finds the retention runs that are due. Instances are listed only if a project has a retention, and looks that repeat
- * read nothing again until a setting or a run changes or a day begins.
+ * Finds the retention runs that are due. Instances are listed only if it matters of which project they are, and looks
+ * that repeat read nothing again until a setting or a run changes or a day begins.
  *
  * Test: test/worker/erasure/due-retention.test.ts.
  */
 import {
   dueRuns,
-  limiting,
   midnightOf,
+  needsInstances,
   retainedOf,
   type ProjectInstance,
   type RetentionRun,
@@ -25,9 +25,10 @@ export async function dueNow(
 ): Promise<RetentionRun[]> {
   for (;;) {
     const settings = await retentions.settingsRevision();
-    const defaults = limiting(await retentions.projects());
-    const listed = defaults.length === 0 ? [] : await instances();
-    const retained = retainedOf(await retentions.retained(), defaults, listed, now);
+    const projects = await retentions.projects();
+    const own = await retentions.retained();
+    const listed = needsInstances(own, projects) ? await instances() : [];
+    const retained = retainedOf(own, projects, listed, now);
     // Settings of different moments could make days that never held.
     if ((await retentions.settingsRevision()) === settings)
       return dueRuns(retained, await retentions.list(), now);
