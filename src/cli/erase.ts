@@ -15,10 +15,11 @@ import { openAssemblyBuckets } from '../doors/traces/assembly/buckets.ts';
 import { openedName, sessionOf } from '../doors/traces/assembly/emit.ts';
 import { LONGEST_WAITS } from '../doors/traces/assembly/trace-buffer.ts';
 import type { ConversationName } from '../doors/traces/assembly/records.ts';
+import { findErasedTraces } from '../doors/traces/find-erased.ts';
 import { forgetConversations } from '../doors/traces/forget-conversations.ts';
 import { findErased, NOTHING } from '../worker/erasure/erase-entries.ts';
 import { placeErasure, runErasures } from '../worker/erasure/executor.ts';
-import { verifyErasure } from '../worker/erasure/verify.ts';
+import { verifyErasure, type Verified } from '../worker/erasure/verify.ts';
 import { BackupLedger } from '../stream/ledgers/backup-ledger.ts';
 import { ErasureLedger } from '../stream/ledgers/erasure-ledger.ts';
 import { openRegistry, type Registry } from '../web/registry/registry.ts';
@@ -46,8 +47,8 @@ const USAGE = `Usage:
 Forgets a session, an end user (the userId of their messages), single messages (their positions in transcripts) or
 everything that was sent to an instance before: in the stream, in dead letters and in the views, which are made anew
 without it. "run" goes on with what is open; a service that runs does so by itself. "verify" looks again whether anything
-is left. "ledger" prints all erasures, which name nobody; "again" does those of such a file that the service does not
-know: after a backup from before was restored.`;
+is left, and says where it looked and where it cannot. "ledger" prints all erasures, which name nobody; "again" does
+those of such a file that the service does not know: after a backup from before was restored.`;
 
 const LOOK_MS = 500;
 /**
@@ -195,12 +196,23 @@ const actions = {
       if (id === undefined) throw new UsageError('verify needs an ERASURE_ID; list shows them.');
       return onLedger(async ({ connection, registry, ledger, config }) => {
         const erasure = await found(ledger, id);
-        const left = await verifyErasure(
-          { connection, digest: registry.erasureDigest, dataDir: config.dataDir },
+        const options = { replicas: config.streamReplicas };
+        const { erasureDigest: digest } = registry;
+        const buckets = await openAssemblyBuckets(connection, options);
+        const retentions = await Retentions.open(connection, options);
+        const verified = await verifyErasure(
+          {
+            connection,
+            digest,
+            dataDir: config.dataDir,
+            withoutTexts: await retentions.withoutTexts(),
+            findInTraces: (one, spoken) =>
+              findErasedTraces({ connection, buckets, registry, digest }, one, spoken),
+          },
           erasure,
         );
-        process.stdout.write(left.map((line) => `${line}\n`).join('') || 'nothing of it is left\n');
-        return left.length === 0 ? 0 : 1;
+        process.stdout.write(verifiedText(verified));
+        return verified.left.length === 0 ? 0 : 1;
       });
     },
   }),
@@ -302,6 +314,15 @@ function whenDone(id: string): Work {
       await sleep(LOOK_MS);
     }
   });
+}
+
+function verifiedText({ left, seen, unseen }: Verified): string {
+  const lines = [
+    ...(left.length === 0 ? ['nothing of it is left'] : left),
+    ...seen.map((place) => `looked at: ${place}`),
+    ...unseen.map((place) => `not looked at: ${place}`),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 /** Describes the backups that contain the erased data. */

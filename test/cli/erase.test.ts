@@ -5,12 +5,16 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v5 } from 'uuid';
 import type { RecordedMessage, RecordedRequest } from '../../src/domain/records.ts';
+import { openAssemblyBuckets } from '../../src/doors/traces/assembly/buckets.ts';
+import { MergedSpans } from '../../src/doors/traces/assembly/merged-spans.ts';
+import { encodeConversation, KEPT, type Conversation } from '../../src/doors/traces/assembly/records.ts';
 import { ErasureLedger } from '../../src/stream/ledgers/erasure-ledger.ts';
 import { deadLetter } from '../../src/stream/dead-letters/dead-letters.ts';
 import { encodeRecord, encodeRequest } from '../../src/stream/log/codec.ts';
 import { conversationsSubject, partitionOf } from '../../src/stream/subjects.ts';
 import { temporaryDirectory } from '../support/fold.ts';
 import { isLong } from '../support/long.ts';
+import { UNSEALED } from '../support/memory-keys.ts';
 import { instanceId, requestsOf } from '../support/replays.ts';
 import { World } from '../support/world.ts';
 
@@ -214,6 +218,31 @@ describe('erase', () => {
     for (const id of await world.erasures()) {
       const verified = world.run('cli/erase.ts', ['verify', id]);
       equal(await verified.ended, 0, verified.output());
+      match(verified.output(), /^nothing of it is left\n(looked at: .+\n){2}(not looked at: .+\n){3}$/);
     }
+  });
+
+  it('says what is left of a session out of traces', async () => {
+    const erasure = (await (await ErasureLedger.open(world.connection)).list()).find(
+      ({ kind, instanceId: id }) => kind === 'SESSION' && id === instanceId(1),
+    );
+    const { sessionId } = history().find(
+      ({ request, goes }) => goes && request.instanceId === instanceId(1),
+    )!.request;
+    const { conversations } = await openAssemblyBuckets(world.connection);
+    const at = Date.parse(erasure!.requestedAt) * 1000 - 1;
+    const conversation: Conversation = {
+      projectId: erasure!.projectId,
+      name: { instanceId: instanceId(1), id: sessionId },
+      turns: [{ role: 'user', hash: 'h'.repeat(11), at, inferred: null, trace: 't'.repeat(12) }],
+      merged: new MergedSpans(KEPT.merged),
+      forgotten: false,
+      outbox: [],
+      emissions: 1,
+    };
+    await conversations.put('planted', encodeConversation(conversation, UNSEALED));
+    const verified = world.run('cli/erase.ts', ['verify', erasure!.id]);
+    equal(await verified.ended, 1, verified.output());
+    match(verified.output(), /^1 conversations .* hold digests of turns from before it\nlooked at: /);
   });
 });

@@ -12,8 +12,11 @@ import { eraseMessage } from '../../stream/log/redacted-entries.ts';
 import { LogReader } from '../../stream/log/log-reader.ts';
 import { forgottenConversation, type ConversationName } from './assembly/records.ts';
 
-const STREAM = 'KV_conversations';
+/** The stream of the bucket. */
+export const CONVERSATIONS_STREAM = 'KV_conversations';
 const PREFIX = '$KV.conversations.';
+/** Keys of outboxes have two parts. */
+export const CONVERSATION_SUBJECTS = [`${PREFIX}*`] as const;
 const READ = { maxMessages: 500, maxBytes: Infinity, waitMs: 5000 } as const;
 const READ_AHEAD_BYTES = 4 * 1024 * 1024;
 
@@ -49,9 +52,8 @@ export async function forgetConversations(
   const erasedAt = Date.parse(erasure.requestedAt) * 1000;
   let forgotten = 0;
   const reader = new LogReader(connection, {
-    stream: STREAM,
-    // Keys of outboxes have two parts.
-    filterSubjects: [`${PREFIX}*`],
+    stream: CONVERSATIONS_STREAM,
+    filterSubjects: CONVERSATION_SUBJECTS,
     startSequence: 1,
     readAheadBytes: READ_AHEAD_BYTES,
   });
@@ -63,7 +65,7 @@ export async function forgetConversations(
         const found = forgottenConversation(Buffer.from(bytes).toString(), erasedAt);
         if (found === null || !(await goes(found.projectId, found.name))) continue;
         // Whoever assembles meanwhile fails to write over what it read before, and reads it again.
-        if (!(await eraseMessage(connection, STREAM, sequence))) continue;
+        if (!(await eraseMessage(connection, CONVERSATIONS_STREAM, sequence))) continue;
         await conversations.create(subject.slice(PREFIX.length), found.text);
         forgotten += 1;
       }

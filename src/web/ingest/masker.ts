@@ -47,13 +47,17 @@ const INLINE_BYTES = 32 * 1024;
 /** Length of a stored user id's digest, base64url characters: 132 bits. */
 const USER_DIGEST = 22;
 
+/** The id under which an end user is stored where an instance keeps digests of ids. */
+export function digestedUserId(digest: Registry['maskDigest'], instanceId: string, id: string): string {
+  return `user_${digest(['end-user', instanceId, id]).slice(0, USER_DIGEST)}`;
+}
+
 export function createMasker(parts: MaskerParts): Masker {
   const { reader, threads, digest } = parts;
   const inlineBytes = parts.inlineBytes ?? INLINE_BYTES;
 
   function userId(instanceId: string, id: string, { userIds }: Masking): string {
-    if (userIds === 'asSent') return id;
-    return `user_${digest(['end-user', instanceId, id]).slice(0, USER_DIGEST)}`;
+    return userIds === 'asSent' ? id : digestedUserId(digest, instanceId, id);
   }
 
   function masksOf(

@@ -154,7 +154,20 @@ interface StoredConversation extends Omit<Conversation, 'turns' | 'merged' | 'ou
 const [FLAGS, HASH] = [2, 13];
 
 export function decodeConversation(text: string, outboxSeal: OutboxSeal, kept: Kept = KEPT): Conversation {
-  const { turns, merged, outbox = [], sealed, ...rest } = unpack(text) as StoredConversation;
+  return conversationOf(unpack(text) as StoredConversation, outboxSeal, kept);
+}
+
+/** As `decodeConversation`, of any value in the bucket; null if it is no conversation. */
+export function conversationIn(text: string, outboxSeal: Pick<OutboxSeal, 'open'>): Conversation | null {
+  const stored = text === '' ? {} : (unpack(text) as Partial<StoredConversation>);
+  return stored.name === undefined ? null : conversationOf(stored as StoredConversation, outboxSeal, KEPT);
+}
+
+function conversationOf(
+  { turns, merged, outbox = [], sealed, ...rest }: StoredConversation,
+  outboxSeal: Pick<OutboxSeal, 'open'>,
+  kept: Kept,
+): Conversation {
   const opened = sealed === undefined ? null : outboxSeal.open(sealed);
   const stored = 'blocks' in merged ? merged : { blocks: [[0, merged] as const], pages: [] };
   return {
