@@ -2,7 +2,6 @@ import { describe, it } from 'node:test';
 import { deepEqual, ok } from 'node:assert/strict';
 import { soakSnapshots } from '../../support/snapshot-soak.ts';
 
-/** `npm run bench -- snapshots` is the long form. */
 describe('snapshots beside a publishing writer', () => {
   it('never mix two generations, whatever is merged and removed meanwhile', async () => {
     const result = await soakSnapshots({
