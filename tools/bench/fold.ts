@@ -2,9 +2,10 @@
 import { fork } from 'node:child_process';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { action, wholeNumber, type Command } from '../../src/cli/command.ts';
+import { wholeNumber } from '../../src/cli/command.ts';
 import { temporaryDirectory } from '../../test/support/fold.ts';
-import { oneInstance, openHistory } from './history.ts';
+import { oneInstance, openHistory } from './load/history.ts';
+import { benchmark } from './load/benchmark.ts';
 import type { FoldReport } from './load/fold-process.ts';
 import type { Ratios } from './load/ratios.ts';
 import { table, verdict } from './load/table.ts';
@@ -23,40 +24,33 @@ Continues a copy of each synthetic history as the worker does, with every kind o
 its own does it, and prints its memory. Each figure is compared with the same batch after the shortest history.
 
   --messages N,N…   lengths of the histories (default: 100000,1000000)
-  --keep DIR        keep the histories in DIR, and reuse what is there
-  --json            print the figures as JSON`;
+  --keep DIR        keep the histories in DIR, and reuse what is there`;
 
-export const command: Command = {
-  usage: USAGE,
-  action: action({
-    options: {
-      messages: { type: 'string', default: '100000,1000000' },
-      keep: { type: 'string' },
-      json: { type: 'boolean', default: false },
-    },
-    read({ messages, keep, json }) {
-      const sizes = messages
-        .split(',')
-        .map((size) => wholeNumber('--messages', size, 1000))
-        .toSorted((a, b) => a - b);
-      return async () => {
-        const results = await measure(sizes, keep);
-        console.log(json ? JSON.stringify(results, null, 2) : describe(results));
-      };
-    },
-  }),
-};
+export const command = benchmark(
+  USAGE,
+  { messages: '100000,1000000', keep: '' },
+  async ({ messages, keep }) => {
+    const sizes = messages.split(',').map((size) => wholeNumber('--messages', size, 1000));
+    console.log(
+      describe(
+        await measure(
+          sizes.toSorted((a, b) => a - b),
+          keep,
+        ),
+      ),
+    );
+  },
+);
 
 interface FoldResult {
   readonly messages: number;
   readonly report: FoldReport;
 }
 
-async function measure(sizes: readonly number[], keep?: string, batch?: number): Promise<FoldResult[]> {
+async function measure(sizes: readonly number[], keep: string, batch?: number): Promise<FoldResult[]> {
   const results: FoldResult[] = [];
   for (const messages of sizes) {
-    const onProgress = (sentence: string): void => console.error(sentence);
-    const history = await openHistory(oneInstance(messages), { keep, onProgress });
+    const history = await openHistory(oneInstance(messages), { keep });
     const copy = temporaryDirectory();
     try {
       cpSync(join(history.dataDir, 'views'), join(copy.path, 'views'), { recursive: true });

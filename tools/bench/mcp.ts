@@ -1,7 +1,7 @@
 /** How much does a tool for language models cost beside the routes that it reads? */
 import { SYNTHETIC_IDS } from '../../test/support/synthetic-stream.ts';
-import type { History } from './history.ts';
-import { historyCommand, historyRatios } from './load/history-benchmark.ts';
+import type { History } from './load/history.ts';
+import { HISTORY_OPTIONS, historyCommand, historyRatios } from './load/history-benchmark.ts';
 import { randomFrom } from './load/questions.ts';
 import { startQueryService, type QueryService } from './load/query-service.ts';
 import { median, quantile } from './load/ratios.ts';
@@ -14,17 +14,12 @@ How much does a tool for language models cost beside the routes that it reads?
 Serves a synthetic history and asks for the overview of a week, each time another one, one request at a time: plain
 GET /v1/overview; the six questions that the tool overview asks, as plain requests at the same time; and the tool, at
 /mcp. Beside it: a call that asks nothing (tools/list).
-
-  --messages N   length of the history (default: 1000000)
-  --count N      measured calls of each (default: 200)
-  --keep DIR     keep the history in DIR, and reuse what is there
-  --json         print the figures as JSON`;
+${HISTORY_OPTIONS}`;
 
 const WARM_UP = 10;
 const WEEK_MS = 7 * 86_400_000;
 
 interface Figures {
-  readonly messages: number;
   readonly calls: readonly { readonly call: string; readonly p50: number; readonly p95: number }[];
   /** The six plain requests over the tool, at the median. */
   readonly ratio: number;
@@ -35,7 +30,11 @@ export const ratios = historyRatios(
   async (history) => (await measure(history, 30)).ratio,
 );
 
-export const command = historyCommand({ usage: USAGE, messages: 1_000_000, count: 200, measure, describe });
+export const command = historyCommand(USAGE, { messages: 1_000_000, count: 200 }, async (history, count) => {
+  const { calls, ratio } = await measure(history, count);
+  const rows = calls.map(({ call, p50, p95 }) => [call, p50.toFixed(1), p95.toFixed(1)]);
+  return `${table(['ms', 'p50', 'p95'], rows)}\nthe six requests over the tool: ${ratio.toFixed(2)}`;
+});
 
 async function measure(history: History, count: number): Promise<Figures> {
   const instanceId = SYNTHETIC_IDS.instance(1);
@@ -64,7 +63,7 @@ async function measure(history: History, count: number): Promise<Figures> {
       return { call, p50: median(times), p95: quantile(times, 0.95) };
     });
     const p50 = (name: Name): number => calls.find(({ call }) => call === name)?.p50 ?? 0;
-    return { messages: history.messages, calls, ratio: p50('six requests') / p50('tool overview') };
+    return { calls, ratio: p50('six requests') / p50('tool overview') };
   } finally {
     await service.stop();
   }
@@ -135,15 +134,4 @@ async function post({ url, key }: QueryService, method: string, params: object):
   });
   const { result } = (await answer.json()) as { readonly result?: { readonly isError?: boolean } };
   if (result === undefined || result.isError === true) throw new Error(JSON.stringify(result));
-}
-
-function describe({ messages, calls, ratio }: Figures): string {
-  const ms = (value: number): string => `${value.toFixed(1)} ms`;
-  return [
-    `${messages} messages; the six requests over the tool: ${ratio.toFixed(2)}`,
-    table(
-      ['call', 'p50', 'p95'],
-      calls.map(({ call, p50, p95 }) => [call, ms(p50), ms(p95)]),
-    ),
-  ].join('\n');
 }

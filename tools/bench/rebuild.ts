@@ -13,7 +13,7 @@ import { refold } from '../../src/store/live/refold.ts';
 import { loadViews } from '../../src/store/view-files.ts';
 import { VIEWS_DIRECTORY } from '../../src/worker/current-definition.ts';
 import { temporaryDirectory } from '../../test/support/fold.ts';
-import { oneInstance, openHistory } from './history.ts';
+import { oneInstance, openHistory } from './load/history.ts';
 import { ConnectionPool, Measurements } from './load/http-load.ts';
 import { randomFrom } from './load/questions.ts';
 import { table, verdict } from './load/table.ts';
@@ -169,7 +169,7 @@ async function measure({ messages, instances, facts, throttle, data }: Options):
 
 /** Messages a second at which the facts of a synthetic history become views. */
 async function refoldRate(messages: number): Promise<number> {
-  const history = await openHistory(oneInstance(messages), { onProgress: (text) => console.error(text) });
+  const history = await openHistory(oneInstance(messages));
   const to = temporaryDirectory();
   try {
     const startedAt = performance.now();

@@ -9,7 +9,7 @@ import { Publication } from '../../../src/store/published/publication.ts';
 import { StateStore } from '../../../src/store/live/state-store.ts';
 import { loadViews } from '../../../src/store/view-files.ts';
 import { loadConfig } from '../../../src/config.ts';
-import { applyBatch, newUsersOf, oneInstance, streamOf } from '../history.ts';
+import { applyBatch, newUsersOf, oneInstance, streamOf } from './history.ts';
 import { Measurements } from './http-load.ts';
 import { processorMs } from './ratios.ts';
 

@@ -2,7 +2,7 @@ import { GROUPINGS, type GroupBy } from '../../../src/domain/groupings.ts';
 import type { Metric } from '../../../src/domain/metrics.ts';
 import { bucketStart, formatInstant } from '../../../src/domain/time.ts';
 import { SYNTHETIC_IDS } from '../../../test/support/synthetic-stream.ts';
-import type { History } from '../history.ts';
+import type { History } from './history.ts';
 
 const DAY = 86_400e6;
 const WEEK = 7 * DAY;
@@ -13,7 +13,7 @@ export interface Asked {
   /** Query parameters without `instanceId`. */
   readonly parameters: Readonly<Record<string, string>>;
   /**
-   * For `instance = N`, in words that DuckDB and PostgreSQL both know. Columns: total, bucket (text, null for
+   * For `instance = N`, Columns: total, bucket (text, null for
    * ALL), id, then the fields in order; instants as microseconds.
    */
   readonly sql: (instance: number) => string;

@@ -10,9 +10,9 @@ import {
 
 /**
  * Messages as a service without views would keep them, one row each with what was found out about it, and
- * the names beside them. DuckDB and PostgreSQL both take this text.
+ * the names beside them.
  */
-export const RAW_SCHEMA = `
+const RAW_SCHEMA = `
 create table message (
   instance integer, session integer, end_user integer, sent_at timestamp, topic integer, signal integer,
   sat smallint, dsat smallint, repeated_request integer, gap integer
@@ -24,7 +24,7 @@ create table signal (instance integer, signal integer, id uuid);
 create table gap (instance integer, gap integer, id uuid);
 `;
 
-export const RAW_TABLES = ['message', 'session', 'end_user', 'topic', 'signal', 'gap'] as const;
+const RAW_TABLES = ['message', 'session', 'end_user', 'topic', 'signal', 'gap'] as const;
 
 type Cell = number | string | null;
 
@@ -55,18 +55,7 @@ export class RawMessages {
   ): Promise<void> {
     await this.#append(
       'message',
-      [
-        'integer',
-        'integer',
-        'integer',
-        'bigint',
-        'integer',
-        'integer',
-        'integer',
-        'integer',
-        'integer',
-        'integer',
-      ],
+      Array.from({ length: 10 }, (_, column) => (column === 3 ? 'bigint' : 'integer')),
       work.messages.map((message) => {
         const [signal = null, ...more] = message.signals;
         if (more.length > 0) throw new Error('a raw message holds one signal at most');
@@ -85,32 +74,14 @@ export class RawMessages {
         ];
       }),
     );
-    const named: ColumnType[] = ['integer', 'integer', 'text'];
-    await this.#append(
-      'session',
-      named,
-      work.sessions.map((row) => [row.instance, row.session, row.id]),
-    );
-    await this.#append(
-      'end_user',
-      named,
-      newUsers.map((row) => [row.instance, row.user, row.id]),
-    );
-    await this.#append(
-      'topic',
-      named,
-      work.topics.map((row) => [row.instance, row.topic, row.id]),
-    );
-    await this.#append(
-      'signal',
-      named,
-      work.signals.map((row) => [row.instance, row.signal, row.id]),
-    );
-    await this.#append(
-      'gap',
-      named,
-      work.gaps.map((row) => [row.instance, row.gap, row.id]),
-    );
+    const named = [
+      ['session', work.sessions.map((row) => [row.instance, row.session, row.id])],
+      ['end_user', newUsers.map((row) => [row.instance, row.user, row.id])],
+      ['topic', work.topics.map((row) => [row.instance, row.topic, row.id])],
+      ['signal', work.signals.map((row) => [row.instance, row.signal, row.id])],
+      ['gap', work.gaps.map((row) => [row.instance, row.gap, row.id])],
+    ] as const;
+    for (const [name, rows] of named) await this.#append(name, ['integer', 'integer', 'text'], rows);
   }
 
   async #append(
@@ -140,14 +111,6 @@ export class RawMessages {
     await this.connection.run(
       `insert into raw.${table} select ${columnsRead} from temp.new_${table}; truncate temp.new_${table}`,
     );
-  }
-
-  /** Writes each table as `<folder>/<table>.csv`, without a heading. */
-  async exportTo(folder: string): Promise<void> {
-    for (const table of RAW_TABLES)
-      await this.connection.run(
-        `copy ${table} to ${quoted(`${folder}/${table}.csv`)} (format csv, header false)`,
-      );
   }
 
   async close(): Promise<void> {

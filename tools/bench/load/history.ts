@@ -1,24 +1,25 @@
 /** Builds a synthetic history (views and raw messages) in bulk, for the benchmarks that need a long one. */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { action, wholeNumber, type Command } from '../../src/cli/command.ts';
-import type { Assignment } from '../../src/domain/facts.ts';
-import { shardDirectory, writeActiveEpoch } from '../../src/store/epochs/epochs.ts';
-import { readManifest } from '../../src/store/published/manifest.ts';
-import { Publication } from '../../src/store/published/publication.ts';
-import { StateStore } from '../../src/store/live/state-store.ts';
-import { loadViews, type View } from '../../src/store/view-files.ts';
-import { assignment, temporaryDirectory } from '../../test/support/fold.ts';
+import type { Assignment } from '../../../src/domain/facts.ts';
+import { shardDirectory, writeActiveEpoch } from '../../../src/store/epochs/epochs.ts';
+import { readManifest } from '../../../src/store/published/manifest.ts';
+import { Publication } from '../../../src/store/published/publication.ts';
+import { StateStore } from '../../../src/store/live/state-store.ts';
+import { loadViews, type View } from '../../../src/store/view-files.ts';
+import { assignment, temporaryDirectory } from '../../../test/support/fold.ts';
 import {
   SYNTHETIC_IDS,
   SYNTHETIC_START,
   SYNTHETIC_VERSION,
   SyntheticStream,
-} from '../../test/support/synthetic-stream.ts';
-import { RawMessages } from './load/raw-messages.ts';
+} from '../../../test/support/synthetic-stream.ts';
+import { RawMessages } from './raw-messages.ts';
 
-const VIEWS = resolve(import.meta.dirname, '../../views');
+const VIEWS = resolve(import.meta.dirname, '../../../views');
+/** Raised when a history that was kept can no longer be used. */
+const BUILD_VERSION = 2;
 const BATCH = 50_000;
 /** What the newest level holds when a history is done, as it does while a service runs. */
 const LAST_BATCH = 500;
@@ -60,34 +61,34 @@ export function manyInstances(instances: number, messagesEach: number): HistoryS
 
 /**
  * The history of a shape: the one below `keep` when it is complete and of the views as they are now, else a
- * new one there; without `keep` in a temporary folder that `remove` deletes. `onProgress` gets sentences.
+ * new one there; without `keep` in a temporary folder that `remove` deletes.
  */
 export async function openHistory(
   shape: HistoryShape,
-  options: { readonly keep?: string | undefined; readonly onProgress: (sentence: string) => void },
+  { keep = '' }: { readonly keep?: string } = {},
 ): Promise<History> {
   const views = loadViews(VIEWS);
   const { messages, instances, topics, days } = shape;
-  const temporary = options.keep === undefined ? temporaryDirectory() : null;
-  const folder =
-    temporary?.path ?? resolve(options.keep ?? '', `${messages}-messages-${instances}-instances`);
+  const temporary = keep === '' ? temporaryDirectory() : null;
+  const folder = temporary?.path ?? resolve(keep, `${messages}-messages-${instances}-instances`);
   const label = JSON.stringify({
     messages,
     instances,
     topics,
     days,
+    build: BUILD_VERSION,
     stream: SYNTHETIC_VERSION,
     views: digestOf(views),
   });
   const labelFile = join(folder, 'history.json');
   let builtPerSecond: number | null = null;
   if (readOrNull(labelFile) === label) {
-    options.onProgress(`reusing the history in ${folder}`);
+    console.error(`reusing the history in ${folder}`);
   } else {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     try {
-      builtPerSecond = await build(shape, folder, views, options.onProgress);
+      builtPerSecond = await build(shape, folder, views);
     } catch (error) {
       rmSync(folder, { recursive: true, force: true });
       throw error;
@@ -131,12 +132,7 @@ function readOrNull(file: string): string | null {
   }
 }
 
-async function build(
-  shape: HistoryShape,
-  folder: string,
-  views: readonly View[],
-  onProgress: (sentence: string) => void,
-): Promise<number> {
+async function build(shape: HistoryShape, folder: string, views: readonly View[]): Promise<number> {
   const directory = shardDirectory(folder, 1, 0);
   const store = await StateStore.open({ directory, views, analysis: 'bench', threads: 1 });
   const publication = new Publication({
@@ -173,7 +169,7 @@ async function build(
     done += work.messages.length;
     if (done - reported >= shape.messages / 10 && performance.now() - startedAt > 5000) {
       reported = done;
-      onProgress(
+      console.error(
         `history: ${done} of ${shape.messages} messages, ${Math.round((done * 1000) / foldingMs)}/s`,
       );
     }
@@ -245,7 +241,8 @@ export async function applyBatch(
     expectedSequence: store.sequence,
     lastEntry: '',
     sequence,
-    processedAt: sequence * 1_000_000,
+    // Periods are compared up to here.
+    processedAt: work.messages.reduce((latest, { at }) => Math.max(latest, at), 0),
     instances: [...new Set(work.messages.map((message) => message.instance))].map((instance) => ({
       instance,
       id: SYNTHETIC_IDS.instance(instance),
@@ -265,44 +262,4 @@ export async function applyBatch(
     state: [],
     counters: store.counters,
   });
-}
-
-const USAGE = `Usage: npm run bench -- history [--messages N] [--instances N] [--keep DIR]
-
-Builds a synthetic history (views and raw messages) in bulk, and prints how fast. The other benchmarks build what they
-need and reuse what is in their --keep DIR.
-
-  --messages N    over all instances (default: 100000)
-  --instances N   how many share them (default: 1)
-  --keep DIR      keep the history in DIR (default: it is deleted)`;
-
-export const command: Command = {
-  usage: USAGE,
-  action: action({
-    options: {
-      messages: { type: 'string', default: '100000' },
-      instances: { type: 'string', default: '1' },
-      keep: { type: 'string' },
-    },
-    read(values) {
-      const messages = wholeNumber('--messages', values.messages);
-      const instances = wholeNumber('--instances', values.instances);
-      const shape = instances === 1 ? oneInstance(messages) : manyInstances(instances, messages / instances);
-      return () => measure(shape, values.keep);
-    },
-  }),
-};
-
-async function measure(shape: HistoryShape, keep: string | undefined): Promise<void> {
-  const history = await openHistory(shape, { keep, onProgress: (text) => console.log(text) });
-  const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
-  if (history.builtPerSecond !== null)
-    console.log(`fold, commit and publish: ${Math.round(history.builtPerSecond)} messages/s`);
-  for (const { rows, bytes } of history.levels) console.log(`file of ${rows} rows, ${megabytes(bytes)}`);
-  const directory = shardDirectory(history.dataDir, 1, 0);
-  for (const file of readdirSync(directory)) {
-    if (file.endsWith('.duckdb')) console.log(`${file}: ${megabytes(statSync(join(directory, file)).size)}`);
-  }
-  console.log(`raw messages: ${megabytes(statSync(history.rawFile).size)}`);
-  history.remove();
 }
