@@ -9,12 +9,11 @@ import { count, type Progress } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
 import { SURE } from '../doors/import/formats/format.ts';
 import { FORMATS } from '../doors/import/formats/registry.ts';
-import type { Mapping } from '../doors/import/formats/table.ts';
 import type { Finding } from '../doors/import/importer.ts';
 import { openInputs, type Inputs } from '../doors/import/inputs.ts';
 import { shellWord } from '../doors/import/shell-word.ts';
-import { joined, planFile, planTogether, type FilePlan, type UnknownFile } from '../doors/import/plan.ts';
-import type { DateOrder } from '../doors/import/written-dates.ts';
+import { joined, planFile, planTogether } from '../doors/import/plan.ts';
+import type { FilePlan, Reading, UnknownFile } from '../doors/import/plan.ts';
 import { INTERRUPTED } from './command.ts';
 import { openLater } from './progress.ts';
 
@@ -38,11 +37,7 @@ export interface PlanOptions extends HowToRead {
 }
 
 /** Options of the command line that apply to every file. */
-interface HowToRead {
-  readonly format?: string | undefined;
-  readonly mapping?: Mapping | undefined;
-  readonly dates?: DateOrder | undefined;
-  readonly timeZone?: string | undefined;
+interface HowToRead extends Omit<Reading, 'onRead'> {
   /** The other options as given, for commands that are printed; never `--key`. */
   readonly repeated?: readonly string[] | undefined;
 }
@@ -96,14 +91,8 @@ export async function withPlans(
  */
 export async function planAll(
   { inputs, faults }: Inputs,
-  { format, mapping, dates, timeZone, repeated = [], ask, quiet = false, progress, signal }: PlanOptions,
+  { repeated = [], ask, quiet = false, progress, signal, ...reading }: PlanOptions,
 ): Promise<Planned> {
-  const reading = {
-    ...(format === undefined ? {} : { format }),
-    ...(mapping === undefined ? {} : { mapping }),
-    ...(dates === undefined ? {} : { dates }),
-    ...(timeZone === undefined ? {} : { timeZone }),
-  };
   const { plans, rest } = await planTogether(inputs, reading).catch((error: unknown) => {
     if (signal.aborted) throw new PlanInterrupted();
     throw new SetupError(printable(error instanceof Error ? error.message : String(error)), { cause: error });
@@ -126,10 +115,9 @@ export async function planAll(
       const onRead = (bytes: number): void =>
         bar.update({ done: index + Math.min(1, bytes / Math.max(1, input.size)), details });
       onRead(0);
-      const plan = await planFile(input, {
-        ...reading,
-        onRead,
-      }).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
+      const plan = await planFile(input, { ...reading, onRead }).catch((error: unknown) =>
+        error instanceof Error ? error : new Error(String(error)),
+      );
       if (signal.aborted) throw new PlanInterrupted();
       if (plan instanceof Error) {
         unread += 1;

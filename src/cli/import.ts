@@ -141,7 +141,7 @@ const importing = action({
       throw new UsageError(`--time-zone: "${timeZone}" is no time zone such as Europe/Berlin.`);
     const { instance, source, user } = values;
     if (user === '') throw new UsageError('--user takes an id.');
-    const named = { ...(source === undefined ? {} : { source }), ...(user === undefined ? {} : { user }) };
+    const named = { source, user };
     const isNew = values['new-instance'] === true;
     if (files.length === 0) throw new UsageError('Name at least one file.');
     if (format !== undefined && !FORMATS.some(({ name }) => name === format))
@@ -268,7 +268,7 @@ async function importPlans(
       ...args.named,
       target: client,
       concurrency: args.concurrency,
-      ...(args.maxLagMs === undefined ? {} : { maxLagMs: args.maxLagMs }),
+      maxLagMs: args.maxLagMs,
       signal,
       observer: observerOf(args, progress),
     });
@@ -373,19 +373,18 @@ function describeInstance({ into }: Arguments, id: string, opened: OpenedInstanc
 function printSummary(summary: ImportSummary): void {
   const seconds = summary.durationMs / 1000;
   const perSecond = Math.round(summary.messages / Math.max(seconds, 0.001));
-  const number = (value: number): string => value.toLocaleString('en');
   const lines = [
     `instance      ${summary.instanceId ?? 'none'}`,
-    `conversations ${number(summary.conversations)} sent, ${number(summary.alreadyThere)} already there`,
-    `messages      ${number(summary.messages)} sent, ${number(summary.messagesAlreadyThere)} already there`,
-    `end users     ${number(summary.users)}`,
-    `skipped       ${number(summary.emptyTurns)} empty turns, ${number(summary.failedLines)} lines that failed`,
-    `time          ${seconds.toFixed(1)} s, ${number(perSecond)} messages/s`,
+    `conversations ${count(summary.conversations)} sent, ${count(summary.alreadyThere)} already there`,
+    `messages      ${count(summary.messages)} sent, ${count(summary.messagesAlreadyThere)} already there`,
+    `end users     ${count(summary.users)}`,
+    `skipped       ${count(summary.emptyTurns)} empty turns, ${count(summary.failedLines)} lines that failed`,
+    `time          ${seconds.toFixed(1)} s, ${count(perSecond)} messages/s`,
   ];
   for (const [reason, times] of summary.leftOut)
-    lines.push(`left out      ${number(times)} × ${printable(reason)}`);
+    lines.push(`left out      ${count(times)} × ${printable(reason)}`);
   for (const { text, messages } of summary.warnings.slice(0, MAX_PRINTED_WARNINGS)) {
-    const times = messages === 0 ? '' : ` (${number(messages)} message${messages === 1 ? '' : 's'})`;
+    const times = messages === 0 ? '' : ` (${count(messages)} message${messages === 1 ? '' : 's'})`;
     lines.push(`warning       ${printable(text)}${times}`);
   }
   const unnamed = summary.warnings.length - MAX_PRINTED_WARNINGS;

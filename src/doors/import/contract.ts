@@ -3,22 +3,16 @@
  *
  * Test: test/doors/import/importer.test.ts.
  */
-import type { Ingested } from '../client/answers.ts';
-import type { BatchItem, IngestBody, OpenedInstance, QueryAnswer } from './client.ts';
+import type { OpenedInstance, ServiceClient } from './client.ts';
 import type { Omissions } from '../traces/omissions.ts';
 import type { FilePlan } from './plan.ts';
 import type { Warning } from './warnings.ts';
 
 /** The methods of the service that the importer calls. */
-export interface ImportTarget {
-  ingest(body: IngestBody, idempotencyKey: string): Promise<Ingested>;
-  /** Stores many requests; returns the answer or the refusal of each. */
-  ingestBatch(items: readonly BatchItem[]): Promise<(Ingested | Error)[]>;
-  /** Issues session ids; equal external ids get equal session ids. Null if the service is too old to issue any. */
-  issueSessionIds(instanceId: string, externalIds: readonly string[]): Promise<readonly string[] | null>;
-  query(params: Readonly<Record<string, string>>, waitFor?: number): Promise<QueryAnswer>;
-  openInstance(options: { readonly name?: string; readonly default?: true }): Promise<OpenedInstance>;
-}
+export type ImportTarget = Pick<
+  ServiceClient,
+  'ingest' | 'ingestBatch' | 'issueSessionIds' | 'query' | 'openInstance'
+>;
 
 /** The instance that receives the conversations: an existing one, the project's default, or a new one. */
 export type Destination =
@@ -59,14 +53,14 @@ export interface ImportOptions {
   readonly plans: readonly FilePlan[];
   readonly into: Destination;
   /** Source of lines that name none, in place of the file name; '' names conversations by their ids alone. */
-  readonly source?: string;
+  readonly source?: string | undefined;
   /** End user of conversations that name none. */
-  readonly user?: string;
+  readonly user?: string | undefined;
   readonly target: ImportTarget;
   /** Maximum number of requests in flight. */
   readonly concurrency: number;
   /** The import pauses while the service is further behind than this. Default: never. */
-  readonly maxLagMs?: number;
+  readonly maxLagMs?: number | undefined;
   readonly observer?: ImportObserver;
   /** Stops reading; requests in flight finish. */
   readonly signal?: AbortSignal;

@@ -10,7 +10,7 @@ import type { EntryFormat, Reading, RowFormat, Turn } from './formats/format.ts'
 import { undertone } from './formats/undertone.ts';
 import { openai } from './formats/openai.ts';
 import { RowGrouping } from './grouping.ts';
-import { DuplicateIds, mapValue, type Conversation, type LineContext } from './mapper.ts';
+import { DuplicateIds, mapValue, type Conversation } from './mapper.ts';
 import type { FilePart, FilePlan } from './plan.ts';
 
 /** A file, and the unit of its numbers unless they count lines. */
@@ -34,9 +34,9 @@ const NOTHING_OMITTED: Omissions = new Map();
 
 export interface ConvertOptions {
   /** Source in place of the file name and of the format's own; '' names conversations by their ids alone. */
-  readonly source?: string;
+  readonly source?: string | undefined;
   /** End user of conversations that name none. */
-  readonly user?: string;
+  readonly user?: string | undefined;
   /** Number of entries to read. Default: all. */
   readonly entries?: number;
   readonly onRead?: (bytes: number) => void;
@@ -52,7 +52,6 @@ interface Context {
   readonly plan: FilePlan;
   readonly options: ConvertOptions;
   readonly duplicates: DuplicateIds;
-  readonly named: Pick<LineContext, 'user'>;
 }
 
 /**
@@ -61,8 +60,7 @@ interface Context {
  */
 export async function* convert(plan: FilePlan, options: ConvertOptions): AsyncGenerator<Converted> {
   const { format } = plan;
-  const named = options.user === undefined ? {} : { user: options.user };
-  const context = { plan, options, duplicates: new DuplicateIds(), named };
+  const context = { plan, options, duplicates: new DuplicateIds() };
   try {
     if (format.kind === 'rows') yield* convertRows(format, context);
     else yield* convertEntries(format, context);
@@ -73,14 +71,14 @@ export async function* convert(plan: FilePlan, options: ConvertOptions): AsyncGe
 }
 
 async function* convertEntries(format: EntryFormat, context: Context): AsyncGenerator<Converted> {
-  const { plan, options, duplicates, named } = context;
+  const { plan, options, duplicates } = context;
   for await (const { part, entry } of entriesOfPlan(plan, options)) {
     const { number, value, fault } = entry;
     const place = placeOf(part);
     if (fault !== null) yield { place, number, fault };
     else if (format === undertone) {
       const source = options.source ?? part.input.source;
-      const mapped = mapValue(value, { line: number, source, duplicates, ...named });
+      const mapped = mapValue(value, { line: number, source, duplicates, user: options.user });
       yield { place, number, ...('fault' in mapped ? mapped : { ...mapped, omitted: NOTHING_OMITTED }) };
     } else {
       // OpenAI chats without ids have always been named after their lines.
@@ -147,7 +145,7 @@ function placeOf({ input, layout }: FilePart): Place {
 function finish(
   reading: Reading,
   at: { readonly place: Place; readonly number: number; readonly unnamed: string | undefined },
-  { plan, options, duplicates, named }: Context,
+  { plan, options, duplicates }: Context,
 ): Converted {
   const { place, number } = at;
   if (!('line' in reading)) return { place, number, ...reading };
@@ -155,7 +153,8 @@ function finish(
   if (line.turns.length === 0) return { place, number, leftOut: 'conversation without text' };
   const source = options.source ?? line.source ?? plan.parts[0].input.source;
   const unnamed = at.unnamed ?? digestOf(line.turns);
-  const mapped = mapValue({ ...line, source }, { line: number, source, duplicates, unnamed, ...named });
+  const { user } = options;
+  const mapped = mapValue({ ...line, source }, { line: number, source, duplicates, unnamed, user });
   return { place, number, ...('fault' in mapped ? mapped : { ...mapped, omitted }) };
 }
 

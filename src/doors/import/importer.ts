@@ -102,12 +102,14 @@ class Import {
   /** True if this import created the instance and it is not the project's default. */
   #isNew = false;
   #stopped: Error | null = null;
-  #conversations = 0;
-  #messages = 0;
-  #alreadyThere = 0;
-  #messagesAlreadyThere = 0;
-  #emptyTurns = 0;
-  #failedLines = 0;
+  readonly #counts = {
+    conversations: 0,
+    messages: 0,
+    alreadyThere: 0,
+    messagesAlreadyThere: 0,
+    emptyTurns: 0,
+    failedLines: 0,
+  };
   readonly #brokenFiles: ImportSummary['brokenFiles'][number][] = [];
   #readBytes = 0;
   #totalBytes = 0;
@@ -145,13 +147,8 @@ class Import {
     this.#report();
     return {
       instanceId: this.#instanceId,
-      conversations: this.#conversations,
-      messages: this.#messages,
-      alreadyThere: this.#alreadyThere,
-      messagesAlreadyThere: this.#messagesAlreadyThere,
+      ...this.#counts,
       users: this.#users.size + this.#anonymous,
-      emptyTurns: this.#emptyTurns,
-      failedLines: this.#failedLines,
       brokenFiles: this.#brokenFiles,
       leftOut: this.#leftOut.all,
       warnings: this.#warnings.all(),
@@ -181,9 +178,8 @@ class Import {
       this.#readBytes = bytesBefore + bytes;
     };
     const { source, user, signal } = this.#options;
-    const named = { ...(source === undefined ? {} : { source }), ...(user === undefined ? {} : { user }) };
     try {
-      for await (const converted of convert(plan, { onRead, signal, ...named })) {
+      for await (const converted of convert(plan, { onRead, signal, source, user })) {
         if (this.#ended) return;
         const { place, number } = converted;
         if ('fault' in converted) this.#fail(place, number, converted.fault);
@@ -216,14 +212,14 @@ class Import {
   #noteOmissions(place: Place, conversation: Conversation, emptyTurns: readonly number[]): void {
     const { line } = conversation;
     if (emptyTurns.length > 0) {
-      this.#emptyTurns += emptyTurns.length;
+      this.#counts.emptyTurns += emptyTurns.length;
       const list = emptyTurns.slice(0, 10).join(', ') + (emptyTurns.length > 10 ? ', …' : '');
       this.#observer.notice?.({ ...place, line, message: `empty turn left out: ${list}` });
     }
   }
 
   #fail(place: Place, line: number, message: string): void {
-    this.#failedLines += 1;
+    this.#counts.failedLines += 1;
     this.#observer.failure?.({ ...place, line, message });
   }
 
@@ -282,8 +278,8 @@ class Import {
       }
       this.#noteUsers(conversation, sessionId);
       this.#sent.set(sessionId, count);
-      this.#alreadyThere += 1;
-      this.#messagesAlreadyThere += messages.length;
+      this.#counts.alreadyThere += 1;
+      this.#counts.messagesAlreadyThere += messages.length;
       return [];
     });
     this.#report();
@@ -316,9 +312,9 @@ class Import {
       this.#noteUsers(conversation, sessionId);
       this.#sent.set(sessionId, messages.length);
     }
-    this.#conversations += 1;
-    this.#messages += messages.length - count;
-    this.#messagesAlreadyThere += count;
+    this.#counts.conversations += 1;
+    this.#counts.messages += messages.length - count;
+    this.#counts.messagesAlreadyThere += count;
     this.#report();
   }
 
@@ -331,7 +327,7 @@ class Import {
   #noteLast(answer: Ingested, messages: number): void {
     const { position, sessionId } = answer;
     if (position === null) return;
-    this.#marks.add({ position, sessionId, sent: this.#messages + messages });
+    this.#marks.add({ position, sessionId, sent: this.#counts.messages + messages });
     if (this.#last === null || position >= this.#last.position) {
       this.#last = { position, sessionId, messages };
     }
@@ -354,8 +350,8 @@ class Import {
     this.#observer.progress?.({
       readBytes: this.#readBytes,
       totalBytes: this.#totalBytes,
-      conversations: this.#conversations + this.#alreadyThere,
-      messages: this.#messages + this.#messagesAlreadyThere,
+      conversations: this.#counts.conversations + this.#counts.alreadyThere,
+      messages: this.#counts.messages + this.#counts.messagesAlreadyThere,
     });
   }
 }

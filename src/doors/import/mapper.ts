@@ -105,7 +105,7 @@ export interface LineContext {
   /** Id of a conversation that has none. Default: from its line number. */
   readonly unnamed?: string;
   /** End user of a conversation that names none. Default: one derived from source and id. */
-  readonly user?: string;
+  readonly user?: string | undefined;
 }
 
 /**

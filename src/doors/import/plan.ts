@@ -59,12 +59,12 @@ export interface UnknownFile {
 
 /** Options of the command line that apply to every file. */
 export interface Reading {
-  readonly format?: string;
-  readonly mapping?: Mapping;
+  readonly format?: string | undefined;
+  readonly mapping?: Mapping | undefined;
   /** Order of dates such as `11/1/2026`. Default: found in the file's dates. */
-  readonly dates?: DateOrder;
+  readonly dates?: DateOrder | undefined;
   /** Time zone of times without an offset. Default: UTC. */
-  readonly timeZone?: string;
+  readonly timeZone?: string | undefined;
   /** Receives the stored bytes read, where a whole file is read. */
   readonly onRead?: (bytes: number) => void;
 }

@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto';
 import type { Ingested } from '../client/answers.ts';
 import { isRefusal, type BatchItem, type IngestBody } from './client.ts';
+import type { ImportTarget } from './contract.ts';
 import type { Conversation } from './mapper.ts';
 import { partsOf } from './parts.ts';
 import { MAX_WHOLE_CHARACTERS, MAX_WHOLE_MESSAGES } from '../../domain/limits.ts';
@@ -24,12 +25,6 @@ export interface ConversationRequest extends BatchItem {
 export interface Sent {
   readonly request: ConversationRequest;
   readonly answer: Ingested | Error;
-}
-
-/** The methods of the service that the sender calls. */
-interface Target {
-  ingest(body: IngestBody, idempotencyKey: string): Promise<Ingested>;
-  ingestBatch(items: readonly BatchItem[]): Promise<(Ingested | Error)[]>;
 }
 
 /** Receives the requests of a conversation in order, up to the first that failed. */
@@ -70,11 +65,11 @@ interface Member {
 
 /** Sends conversations: short ones together in batches, long ones alone and in order. */
 export class Sender {
-  readonly #target: Target;
+  readonly #target: Pick<ImportTarget, 'ingest' | 'ingestBatch'>;
   readonly #concurrency: number;
   readonly #singles = new Set<Promise<void>>();
 
-  constructor(target: Target, concurrency: number) {
+  constructor(target: Pick<ImportTarget, 'ingest' | 'ingestBatch'>, concurrency: number) {
     this.#target = target;
     this.#concurrency = concurrency;
   }

@@ -27,7 +27,7 @@ export interface Mapping {
    * Field → a dotted path such as `author.type`; `=TEXT` is a constant; `-` (only for `conversation`) is the whole
    * file.
    */
-  readonly fields: Readonly<Partial<Record<Field, string>>>;
+  readonly fields: Readonly<Partial<Record<Field, string | undefined>>>;
   /** Value of the role column → role, such as `customer` → `user`. */
   readonly roles: ReadonlyMap<string, string>;
   /** Default: UTC, and dates with an unknown order are rejected. */
@@ -97,8 +97,6 @@ function guessRows(
 ): Guess {
   const found = fieldsOf(columns);
   const { role, content, conversation, question, answer, time, user } = found.fields;
-  const rest = { ...(time === undefined ? {} : { time }), ...(user === undefined ? {} : { user }) };
-  const named = conversation === undefined ? {} : { conversation };
   if (
     role !== undefined &&
     content !== undefined &&
@@ -114,13 +112,16 @@ function guessRows(
       ...doubtsOfRoles(roleValues),
     ];
     const mapping = {
-      fields: { ...named, role, content, ...rest },
+      fields: { conversation, role, content, time, user },
       roles: new Map([...roles, ...suggestedRoles(roleValues)]),
     };
     return { mapping, recognition: byDoubts('one message in each row', doubts) };
   }
   if (question === undefined || answer === undefined) return null;
-  const mapping = { fields: { ...named, question, answer, ...rest }, roles: new Map<string, string>() };
+  const mapping = {
+    fields: { conversation, question, answer, time, user },
+    roles: new Map<string, string>(),
+  };
   return { mapping, recognition: byDoubts('a question and its answer in each row', []) };
 }
 
@@ -142,14 +143,7 @@ function guessTurns(
       roles,
     );
     const mapping = {
-      fields: {
-        turns,
-        role,
-        content,
-        ...(id === undefined ? {} : { conversation: id }),
-        ...(time === undefined ? {} : { time }),
-        ...(user === undefined ? {} : { user }),
-      },
+      fields: { turns, role, content, conversation: id, time, user },
       roles: new Map([...roles, ...suggestedRoles(roleValues)]),
     };
     const doubts = ['it is no format that is known', ...doubtsOfRoles(roleValues)];
@@ -216,7 +210,10 @@ export function columnsOf(
     path === WHOLE_FILE ||
     columns.some((column) => path === column || path.startsWith(`${column}.`));
   return {
-    lacking: columns.length === 0 ? [] : Object.values(fields).filter((path) => !isThere(path)),
+    lacking:
+      columns.length === 0
+        ? []
+        : Object.values(fields).flatMap((path) => (path === undefined || isThere(path) ? [] : [path])),
     columns,
   };
 }
@@ -312,15 +309,9 @@ function readTurns(value: unknown, path: string, mapping: Mapping): Reading {
     if (read.turns.length === 0) omitted.add('message without text');
     turns.push(...read.turns);
   }
+  const id = conversation === undefined ? undefined : textAt(value, conversation);
   const userId = user === undefined ? undefined : textAt(value, user);
-  return {
-    line: {
-      id: conversation === undefined ? undefined : textAt(value, conversation),
-      turns,
-      ...(userId === undefined ? {} : { userId }),
-    },
-    omitted: omitted.all,
-  };
+  return { line: { id, turns, userId }, omitted: omitted.all };
 }
 
 function turnsOfRow(
@@ -332,15 +323,14 @@ function turnsOfRow(
   const { role, content, question, answer, time, user } = fields;
   const written = time === undefined ? undefined : at(value, time);
   const isTimed = (written ?? '') !== '';
-  const createdAt = isTimed ? timeOf(written, times) : null;
-  if (isTimed && createdAt === null) return { fault: `${time}: ${timeFault(written, times)}` };
+  const createdAt = isTimed ? (timeOf(written, times) ?? undefined) : undefined;
+  if (isTimed && createdAt === undefined) return { fault: `${time}: ${timeFault(written, times)}` };
   const userId = user === undefined ? undefined : textAt(value, user);
-  const more = { ...(createdAt === null ? {} : { createdAt }), ...(userId === undefined ? {} : { userId }) };
   const turns: Turn[] = [];
   const add = (of: string, path: string): string | null => {
     const text = contentText(at(value, path), omitted);
     if (text === null) return `${path}: must be a text`;
-    if (text.trim() !== '') turns.push({ role: of, content: text, ...more });
+    if (text.trim() !== '') turns.push({ role: of, content: text, createdAt, userId });
     return null;
   };
   if (question !== undefined || answer !== undefined) {
