@@ -1,9 +1,11 @@
 /** Erasure of what came as spans, in the real service: no file holds it, and nothing of it comes back. */
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { zstdDecompressSync } from 'node:zlib';
 import { v5 } from 'uuid';
 import { Undertone } from '../../src/doors/client/index.ts';
@@ -111,6 +113,7 @@ describe('erasure of what came as spans', () => {
     const turnsOf = async (id: string) =>
       (await conversations()).flatMap(({ name, turns }) => (name?.id === id ? [turns.length] : []));
     deepEqual([await turnsOf('chat 1'), await turnsOf('chat 2')], [[0], [2]]);
+    match(await verified(undertone), /^nothing of it is left\n/);
 
     // What was exported before comes again, and so does a span from before that was late.
     for (const spans of [...calls, alone]) await send(spans, instanceId);
@@ -156,7 +159,23 @@ describe('erasure of what came as spans', () => {
     deepEqual([await isInFiles('ilmentritsch-21'), await isInFiles('dilldapp-22')], [false, true]);
     await erased(undertone, { everything: true });
     equal(await isInFiles('dilldapp-22'), false);
+    match(await verified(undertone), /^nothing of it is left\n/);
   });
+
+  /** What `npm run erase -- verify` says of the newest erasure of an instance. */
+  async function verified(undertone: Undertone): Promise<string> {
+    const [newest] = (await undertone.erasures()).elements;
+    const env = {
+      ...process.env,
+      DATA_DIR: service.dataDir,
+      NATS_URL: service.nats.url,
+      NATS_TOKEN: service.nats.token,
+    };
+    return promisify(execFile)(process.execPath, ['src/cli/erase.ts', 'verify', newest!.id], { env }).then(
+      ({ stdout }) => stdout,
+      ({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }) => `${stdout}${stderr}`,
+    );
+  }
 
   /** What is known of conversations. */
   async function conversations(): Promise<{ name?: { id?: string }; turns: unknown[] }[]> {
