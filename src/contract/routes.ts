@@ -25,7 +25,7 @@ import {
   SET_RETENTION,
 } from './retention.ts';
 import type { Route } from './route.ts';
-import { CREATE_TOPIC, CURATE, CURATIONS } from './steering.ts';
+import { CHECK, CHECKS, CREATE_TOPIC, CURATE, CURATIONS } from './steering.ts';
 import { EXPORT_SUBJECT } from './subjects.ts';
 
 /** Routes of processes that accept messages, of those that read the views, and of all. */
@@ -42,6 +42,8 @@ export const ROUTES: Readonly<Record<'ingest' | 'query' | 'always', readonly Rou
     CURATIONS,
     CURATE,
     CREATE_TOPIC,
+    CHECKS,
+    CHECK,
     LIST_ALERTS,
     CREATE_ALERT,
     READ_ALERT,

@@ -1,11 +1,13 @@
 /**
- * The routes by which people change topics, clusters and gaps.
+ * The routes by which people change topics, clusters and gaps, and check what was found.
  *
  * Test: test/web/curation-routes.test.ts, test/e2e/steering-rules.test.ts.
  */
 import { z } from 'zod';
 import { uuid } from '../domain/uuid.ts';
+import { checkSchema } from '../web/ingest/check-body.ts';
 import { curationSchema, newTopicSchema } from '../web/ingest/curation-body.ts';
+import { checksParameterSchemas, checksResponseSchema } from '../query/checks/checks-schema.ts';
 import { curationsParameterSchemas, curationsResponseSchema } from '../query/curations/curations-schema.ts';
 import { declare, json, type Content, type Route } from './route.ts';
 
@@ -36,6 +38,28 @@ export const CURATIONS = declare({
     description: 'The asked-for page.',
     headers: ['X-Wait-Result'],
     content: json('CurationsResponse', curationsResponseSchema),
+  },
+  fails: [404],
+});
+
+export const CHECKS = declare({
+  method: 'GET',
+  path: '/checks',
+  operationId: 'readChecks',
+  summary: 'See how sure a number is, and what to check next',
+  description:
+    'Draws sessions to read, those in which something was found and others, and estimates from the verdicts how ' +
+    'often it is truly there: share, precision and recall, with 95 % intervals.',
+  tag: 'Steering',
+  scope: 'query',
+  instance: 'parameters',
+  parameters: checksParameterSchemas,
+  examples: { of: 'TOPIC', id: '5b1f0c52-7c55-4b0e-9f5e-1d2f3a4b5c6d' },
+  headers: ['X-Wait-For-Position'],
+  answer: {
+    description: 'The estimates, and the sessions to check next.',
+    headers: ['X-Wait-Result'],
+    content: json('ChecksResponse', checksResponseSchema),
   },
   fails: [404],
 });
@@ -95,4 +119,21 @@ export const CREATE_TOPIC = deciding(
     examples: ['Can you wrap it as a present?', 'I would like gift paper and a card'],
   }),
   json('NewTopicResponse', newTopicAnswerSchema),
+);
+
+export const CHECK = deciding(
+  {
+    path: '/checks',
+    operationId: 'check',
+    summary: 'Say whether what was found is there',
+    description: 'A verdict on one session. It changes no number; GET /v1/checks estimates from all of them.',
+  },
+  json('Check', checkSchema, {
+    instanceId: EXAMPLE_ID,
+    of: 'TOPIC',
+    id: '5b1f0c52-7c55-4b0e-9f5e-1d2f3a4b5c6d',
+    sessionId: '0c5a1f62-2f7d-4c0a-8f8e-6a3f9d1b2c44',
+    verdict: 'YES',
+  }),
+  json('CheckResponse', z.strictObject({ curationId: uuid.describe('The verdict: UNDO takes it back.') })),
 );

@@ -12,6 +12,7 @@ export const AUDITED = [
   'EXPORT_SUBJECT',
   'CURATE',
   'CREATE_TOPIC',
+  'CHECK',
   'CREATE_ALERT',
   'DELETE_ALERT',
   'CREATE_INSTANCE',

@@ -5,6 +5,7 @@
  * Test: test/reader/threads/curations.test.ts.
  */
 
+import type { Checked, Verdict } from './checks.ts';
 import type { PlacedWriting } from './writings.ts';
 
 /** Entities that can be renamed. */
@@ -13,6 +14,8 @@ export type CuratedEntity = (typeof CURATED_ENTITIES)[number];
 
 /** Work of applying one curation, in messages, besides the messages that it moves: names and groups change with it. */
 export const CURATION_MESSAGES = 200;
+/** The same of a check, which changes no number. */
+export const CHECK_MESSAGES = 1;
 
 /** Each `id` is the UUID of the curated entity. */
 export type CurationAction =
@@ -33,6 +36,14 @@ export type CurationAction =
       readonly description: string;
       readonly examples: readonly string[];
       readonly fromBeginning: boolean;
+    }
+  /** Says whether session `session` (UUID) is about entity `id`, or shows it. Changes no number. */
+  | {
+      readonly kind: 'CHECK';
+      readonly of: Checked;
+      readonly id: string;
+      readonly session: string;
+      readonly verdict: Verdict;
     }
   /** Takes curation `id` back. */
   | { readonly kind: 'UNDO'; readonly id: string };
@@ -76,7 +87,7 @@ export type Interlude = PlacedWriting | PlacedCuration;
 /** Limits of one request and of one instance. */
 export const MOST_EXAMPLES = 50;
 export const MOST_OWN_TOPICS = 200;
-/** Limit of applied and undone curations, undos included: the cost of each grows with their number. */
+/** Limit of applied and undone curations, undos included and checks not: the cost of each grows with their number. */
 export const MOST_CURATIONS = 10_000;
 /** In UTF-16 units, as the next two. */
 export const LONGEST_NAME = 80;

@@ -4,6 +4,7 @@
  * Records have numbers inside a shard. The store numbers instances, sessions and users in stream order; assign numbers
  * topics, clusters, gaps and so on per instance. Callers see UUIDs only.
  */
+import type { Checked } from './checks.ts';
 import type { CuratedEntity, CurationAction, CurationRefusal } from './curations.ts';
 import type { Role } from './records.ts';
 import type { SessionOutcome } from './session-outcomes.ts';
@@ -236,7 +237,7 @@ export interface CurationRow {
   readonly createdAt: number;
   readonly keyId: string;
   readonly action: CurationAction['kind'];
-  readonly entity: CuratedEntity | 'CURATION';
+  readonly entity: CuratedEntity | Checked | 'CURATION';
   /** UUID of the entity that the action names. */
   readonly entityId: string;
   /** The other members of the action, as JSON. */

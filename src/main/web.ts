@@ -25,6 +25,7 @@ import { createPreparer } from '../web/ingest/preparer.ts';
 import { orExit, runProcess, type Lifecycle } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
 import { ChangesReader } from '../query/changes/changes-reader.ts';
+import { ChecksReader } from '../query/checks/checks-reader.ts';
 import { CurationsReader } from '../query/curations/curations-reader.ts';
 import { CurationTargets } from '../query/curations/targets.ts';
 import { ErasureTargets } from '../query/erasure-targets.ts';
@@ -397,6 +398,7 @@ async function openQuery(
   });
   const steering = {
     curations: new CurationsReader(reading),
+    checks: new ChecksReader(reading),
     targets: new CurationTargets(reading),
     curator: { curate: async (request) => curator.get().curate(request) } satisfies Curator,
     alerts: alertsOf(alerts),

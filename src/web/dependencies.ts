@@ -24,6 +24,7 @@ import type { Eraser } from './ingest/eraser.ts';
 import type { Ingestor } from './ingest/ingestor.ts';
 import type { InstanceRequest } from './ingest/instance-creator.ts';
 import type { ChangesParameters, ChangesResponse } from '../query/changes/changes-schema.ts';
+import type { ChecksParameters, ChecksResponse } from '../query/checks/checks-schema.ts';
 import type { CurationsParameters, CurationsResponse } from '../query/curations/curations-schema.ts';
 import type { OverviewParameters, OverviewResponse } from '../query/overview/overview-schema.ts';
 import type { QueryParameters } from '../query/parameters.ts';
@@ -154,6 +155,11 @@ export interface DigestReader {
   read(parameters: DigestParameters, caller: string): Promise<DigestAnswer>;
 }
 
+/** Draws sessions to check, and estimates from verdicts. */
+export interface ChecksReader {
+  read(parameters: ChecksParameters, caller: string): Promise<ChecksResponse>;
+}
+
 /** Lists curations. */
 export interface CurationsReader {
   read(parameters: CurationsParameters, caller: string): Promise<CurationsResponse>;
@@ -258,6 +264,7 @@ export interface HttpDependencies {
     readonly overview: OverviewReader;
     readonly digests: DigestReader;
     readonly curations: CurationsReader;
+    readonly checks: ChecksReader;
     readonly targets: CurationTargets;
     readonly curator: Curator;
     readonly alerts: Alerts;

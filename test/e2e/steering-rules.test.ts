@@ -1,8 +1,9 @@
 /**
- * POST /v1/curations, POST /v1/topics, GET /v1/curations: what people decide, from the request to what queries show.
+ * POST /v1/curations, POST /v1/topics, POST /v1/checks and what lists them: what people decide, from the request to
+ * what queries show.
  */
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -13,6 +14,7 @@ import {
   curationsResponseSchema,
   type CurationsResponse,
 } from '../../src/query/curations/curations-schema.ts';
+import { checksResponseSchema, type ChecksResponse } from '../../src/query/checks/checks-schema.ts';
 import { whyResponseSchema, type WhyResponse } from '../../src/query/why/why-schema.ts';
 import { Client, faultOf, pathsOf, toSearch, type Answer, type Parameters } from '../support/client.ts';
 import { assistant, CANCEL, CANNOT, fill, PASSWORD, user } from '../support/conversations.ts';
@@ -124,6 +126,17 @@ class Shop {
     return curationsResponseSchema.parse(await this.get('/v1/curations', parameters));
   }
 
+  async checks(parameters: Parameters = {}): Promise<ChecksResponse> {
+    return checksResponseSchema.parse(await this.get('/v1/checks', { of: 'TOPIC', ...parameters }));
+  }
+
+  /** A verdict that must be taken; its id. */
+  async check(id: string, sessionId: string, verdict: string): Promise<string> {
+    const answer = await this.send('/v1/checks', { of: 'TOPIC', id, sessionId, verdict });
+    equal(answer.status, 201, JSON.stringify(answer.body));
+    return curatedSchema.parse(answer.body).curationId;
+  }
+
   /** Messages of each topic, by its name. */
   async topics(): Promise<Record<string, number>> {
     const { instanceId } = this;
@@ -133,6 +146,94 @@ class Shop {
     );
   }
 }
+
+describe('what people check', { concurrency: 10 }, () => {
+  it('draws found sessions and others in turns, in an order that anybody can make again', async () => {
+    const shop = await Shop.open();
+    const id = shop.cancel;
+    const { sample, found, notFound, share, foundShare } = await shop.checks({ id });
+    deepEqual([found.sessions, notFound.sessions, foundShare, share], [3, 3, 0.5, null]);
+    deepEqual(
+      sample.map((one) => one.found),
+      [true, false, true, false, true, false],
+    );
+    const placeOf = (sessionId: string): string =>
+      createHash('md5').update(`${id} ${sessionId}`).digest('hex');
+    for (const stratum of [true, false]) {
+      const drawn = sample.filter((one) => one.found === stratum).map(({ sessionId }) => sessionId);
+      deepEqual(
+        drawn,
+        drawn.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)),
+      );
+    }
+    deepEqual((await shop.checks({ id, limit: '2' })).sample, sample.slice(0, 2));
+    equal((await shop.checks({ id, 'dateRange.end': '2026-03-03' })).foundShare, null);
+  });
+
+  it('estimates from the latest verdicts, moves no number, and is undone', async () => {
+    const shop = await Shop.open();
+    const id = shop.cancel;
+    const topics = await shop.topics();
+    const { sample } = await shop.checks({ id });
+    const [found, others] = [true, false].map((stratum) =>
+      sample.filter((one) => one.found === stratum).map(({ sessionId }) => sessionId),
+    ) as [string[], string[]];
+    await shop.check(id, found[0]!, 'NO');
+    await shop.check(id, found[0]!, 'YES');
+    await shop.check(id, found[1]!, 'UNSURE');
+    await shop.check(id, others[0]!, 'NO');
+    const one = await shop.checks({ id });
+    deepEqual(
+      { ...one.found, share: one.found.share?.share },
+      { sessions: 3, yes: 1, no: 0, unsure: 1, share: 1 },
+    );
+    ok(one.share !== null && one.share.low < 0.5 && one.share.high > 0.5);
+    deepEqual(
+      one.sample.map(({ sessionId }) => sessionId).toSorted(),
+      [found[2]!, ...others.slice(1)].toSorted(),
+    );
+    // Whoever has read all knows: one found session is not about it, and one other is.
+    await shop.check(id, found[1]!, 'NO');
+    await shop.check(id, found[2]!, 'YES');
+    await shop.check(id, others[1]!, 'YES');
+    const last = await shop.check(id, others[2]!, 'NO');
+    const { share, recall, sample: rest } = await shop.checks({ id });
+    deepEqual([share, recall, rest], [{ share: 0.5, low: 0.5, high: 0.5 }, 2 / 3, []]);
+    const doubted = await shop.checks({ id, reviewerError: '0.05' });
+    ok(doubted.share !== null && doubted.share.low < 0.5 && doubted.share.high > 0.5);
+    deepEqual(await shop.topics(), topics);
+    // The list of decisions holds no verdicts, but may take one back.
+    deepEqual((await shop.list()).elements, []);
+    await shop.curated({ action: 'UNDO', curationId: last });
+    equal((await shop.checks({ id })).notFound.no, 1);
+  });
+
+  it('counts a verdict on what merged for its heir', async () => {
+    const shop = await Shop.open();
+    const { sample } = await shop.checks({ id: shop.cancel });
+    await shop.check(shop.cancel, sample[0]!.sessionId, 'YES');
+    await shop.curated({ action: 'MERGE', topicId: shop.cancel, intoTopicId: shop.password });
+    const merged = await shop.checks({ id: shop.password });
+    deepEqual([merged.found.sessions, merged.found.yes, merged.notFound.sessions], [6, 1, 0]);
+    equal((await shop.checks({ id: shop.cancel })).checked.id, shop.password);
+  });
+
+  it('refuses what does not exist, and says which', async () => {
+    const shop = await Shop.open();
+    const [{ sessionId } = { sessionId: '' }] = (await shop.checks({ id: shop.cancel })).sample;
+    const unknown = randomUUID();
+    const faults = [
+      [{ of: 'TOPIC', id: unknown, sessionId, verdict: 'YES' }, 404, 'NOT_FOUND', /no topic/],
+      [{ of: 'TOPIC', id: shop.cancel, sessionId: unknown, verdict: 'YES' }, 404, 'NOT_FOUND', /no session/],
+      [{ of: 'USER', id: unknown, sessionId, verdict: 'YES' }, 400, 'VALIDATION_ERROR', /TOPIC, SIGNAL/],
+      [{ of: 'GAP', id: shop.cancel, sessionId, verdict: 'NO' }, 404, 'NOT_FOUND', /no gap/],
+    ] as const;
+    for (const [body, status, code, words] of faults)
+      match(faultOf(await shop.send('/v1/checks', body), status, code).message, words);
+    const search = toSearch({ instanceId: shop.instanceId, of: 'SIGNAL', id: unknown });
+    match(faultOf(await client.send(`/v1/checks?${search}`), 404, 'NOT_FOUND').message, /no signal/);
+  });
+});
 
 describe('what people decide', { concurrency: 10 }, () => {
   it('renames and pins topics, clusters and gaps, and is undone', async () => {

@@ -124,7 +124,7 @@ const entry: fc.Arbitrary<ErasableEntry> = fc.record({
   curations: fc.array(
     fc.record({
       ...ofSequence,
-      kind: fc.constantFrom('RENAME', 'PIN', 'MERGE', 'MOVE', 'HIDE', 'CREATE', 'UNDO'),
+      kind: fc.constantFrom('RENAME', 'PIN', 'MERGE', 'MOVE', 'HIDE', 'CREATE', 'CHECK', 'UNDO'),
       entity: fc.constantFrom('TOPIC', 'TOPIC', 'CLUSTER', 'GAP'),
       other: upTo(PLACES),
       sentence: orNone(SENTENCES.length - 1),

@@ -123,7 +123,7 @@ const delivery: fc.Arbitrary<Delivery> = fc.record({
       ),
       curations: fc.array(
         fc.record({
-          kind: fc.constantFrom('RENAME', 'PIN', 'MERGE', 'MOVE', 'HIDE', 'CREATE', 'UNDO'),
+          kind: fc.constantFrom('RENAME', 'PIN', 'MERGE', 'MOVE', 'HIDE', 'CREATE', 'CHECK', 'UNDO'),
           entity: fc.constantFrom('TOPIC', 'TOPIC', 'CLUSTER', 'GAP'),
           sequence: upTo(6),
           index: orNone(2),
@@ -353,6 +353,8 @@ function actionOf(
       const examples = [SENTENCES[sentence] as string];
       return { kind, id: uuid(4, number), name: 'Own', description: '', examples, fromBeginning: isNew };
     }
+    case 'CHECK':
+      return { kind, of: 'TOPIC', id: topic, session: uuid(6, other), verdict: isNew ? 'YES' : 'NO' };
     case 'UNDO':
       return { kind, id: uuid(5, other) };
   }

@@ -52,6 +52,7 @@ describe('OpenAPI document', () => {
       '/v1/digest/',
       '/v1/curations/',
       '/v1/topics/',
+      '/v1/checks/',
       '/v1/alerts/',
       '/v1/alerts/{id}/',
       '/v1/alerts/{id}/test/',

@@ -18,6 +18,8 @@ const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope]
   ['POST', `/v1/instances/${INSTANCE}/session-ids`, 'ingest'],
   ['POST', '/v1/curations', 'curate'],
   ['POST', '/v1/topics', 'curate'],
+  ['POST', '/v1/checks', 'curate'],
+  ['GET', '/v1/checks', 'query'],
   ['POST', '/v1/alerts', 'curate'],
   ['GET', '/v1/alerts', 'query'],
   ['GET', `/v1/alerts/${INSTANCE}`, 'query'],

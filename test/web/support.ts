@@ -276,6 +276,21 @@ export function createHarness(
         return { fields: {}, trend: [], languages: [], outcomes: [], lastProcessedAt: null };
       },
     },
+    checks: {
+      async read(parameters) {
+        const stratum = { sessions: 0, yes: 0, no: 0, unsure: 0, share: null };
+        return {
+          checked: { of: parameters.of, id: parameters.id, name: 'Refunds' },
+          foundShare: null,
+          share: null,
+          found: stratum,
+          notFound: stratum,
+          recall: null,
+          sample: [],
+          lastProcessedAt: null,
+        };
+      },
+    },
     curations: {
       async read({ limit }) {
         return { elements: [], pagination: { limit, next: null }, lastProcessedAt: null };

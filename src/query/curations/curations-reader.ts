@@ -45,12 +45,14 @@ export class CurationsReader {
     const row = await readInstanceRow(snapshot, instanceId);
     if (row === undefined) return { elements: [], pagination: { limit, next: null }, lastProcessedAt: null };
     const instance = row['instance'] as number;
-    const before = cursor === undefined ? {} : { and: `curation < ${cursor}` };
+    // GET /v1/checks answers checks.
+    const decisions = "action <> 'CHECK'";
+    const and = cursor === undefined ? decisions : `${decisions} and curation < ${cursor}`;
     const rows = await snapshot.all(
       // Reads one curation more than the page to detect a next page.
       `select * replace (id::varchar as id, entity_id::varchar as entity_id, undone_by::varchar as undone_by)
 from @curation order by curation desc limit ${limit + 1}`,
-      { rows: { curation: { table: 'curation', equal: { instance }, ...before } }, bindings: {} },
+      { rows: { curation: { table: 'curation', equal: { instance }, and } }, bindings: {} },
     );
     const page = rows.slice(0, limit);
     const names = await readNames(snapshot, instance);

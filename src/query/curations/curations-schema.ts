@@ -36,7 +36,7 @@ const KINDS = [
   'HIDE',
   'CREATE',
   'UNDO',
-] as const satisfies readonly CurationAction['kind'][];
+] as const satisfies readonly Exclude<CurationAction['kind'], 'CHECK'>[];
 
 /** Explains each refusal to a person. */
 export const REFUSALS: Readonly<Record<CurationRefusal, string>> = {

@@ -5,12 +5,19 @@
  * Test: test/query/curations/targets.test.ts.
  */
 import type { AskedCuration } from '../../domain/asked-curations.ts';
-import { CURATION_MESSAGES, MOST_OWN_TOPICS, type CuratedEntity } from '../../domain/curations.ts';
+import type { Checked } from '../../domain/checks.ts';
+import {
+  CHECK_MESSAGES,
+  CURATION_MESSAGES,
+  MOST_OWN_TOPICS,
+  type CuratedEntity,
+} from '../../domain/curations.ts';
 import type { NamesTable } from '../../domain/groupings.ts';
 import { GRANULARITY_NUMBER, KINDS } from '../../domain/kinds.ts';
 import { AppError } from '../../errors.ts';
 import type { Row } from '../../store/duckdb.ts';
 import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
+import { CHECKED_ENTITIES } from '../checks/checked-entities.ts';
 import { cachedNames, heirOf } from '../dimensions.ts';
 import { readInstanceRow } from '../instance-row.ts';
 
@@ -47,9 +54,11 @@ export class CurationTargets {
    */
   messagesOf(instanceId: string, asked: AskedCuration, caller = ''): Promise<number> {
     return this.#read(instanceId, caller, async (names) =>
-      'id' in asked && MOVES_MESSAGES.has(asked.kind)
-        ? CURATION_MESSAGES + (await names.messagesOf(asked.id))
-        : CURATION_MESSAGES,
+      asked.kind === 'CHECK'
+        ? CHECK_MESSAGES
+        : 'id' in asked && MOVES_MESSAGES.has(asked.kind)
+          ? CURATION_MESSAGES + (await names.messagesOf(asked.id))
+          : CURATION_MESSAGES,
     );
   }
 
@@ -95,6 +104,11 @@ async function checkIn(names: Names, asked: AskedCuration): Promise<AskedCuratio
       await names.refuseTaken('TOPIC', asked.name, null, `Rename it, or ${OTHER_NAME.replace('C', 'c')}`);
       await names.refuseMoreTopics();
       return asked;
+    case 'CHECK': {
+      const id = await names.checked(asked.of, asked.id);
+      await names.refuseUnknownSession(asked.session);
+      return { ...asked, id };
+    }
     case 'UNDO':
       await names.refuseUndo(asked.id);
       return asked;
@@ -136,8 +150,19 @@ class Names {
   }
 
   /** Returns the id of the entity that inherited an id, or the id itself. Throws AppError NOT_FOUND. */
-  async heir(entity: CuratedEntity, id: string): Promise<string> {
-    const { table, words } = ENTITIES[entity];
+  heir(entity: CuratedEntity, id: string): Promise<string> {
+    return this.#heir(ENTITIES[entity], id);
+  }
+
+  /** As `heir`, for what can be checked. */
+  checked(of: Checked, id: string): Promise<string> {
+    return this.#heir(CHECKED_ENTITIES[of], id);
+  }
+
+  async #heir(
+    { table, words }: { readonly table: NamesTable; readonly words: string },
+    id: string,
+  ): Promise<string> {
     const rows = await this.#rows(table);
     const own = [...rows].find(([, row]) => row['id'] === id);
     if (own === undefined) throw noSuch(words, id);
@@ -169,6 +194,18 @@ class Names {
       const taken = `There is already a ${words} named "${name}": ${row['id'] as string}.`;
       throw new AppError('CONFLICT', `${taken} ${hint}`);
     }
+  }
+
+  async refuseUnknownSession(id: string): Promise<void> {
+    const instance = this.#instance;
+    const found =
+      instance === null
+        ? []
+        : await this.#snapshot.all('select 1 as one from @session', {
+            rows: { session: { table: 'session', equal: { instance }, and: 'id = $id::uuid' } },
+            bindings: { id },
+          });
+    if (found.length === 0) throw noSuch('session', id);
   }
 
   async refuseMoreTopics(): Promise<void> {

@@ -4,6 +4,7 @@
  *
  * Test: test/reader/threads/curations.test.ts.
  */
+import { MOST_CHECKS } from '../../domain/checks.ts';
 import {
   MOST_CURATIONS,
   MOST_OWN_TOPICS,
@@ -18,14 +19,22 @@ import type { InstanceState } from './instance-state.ts';
 type Outcome = Pick<Decision, 'target' | 'other' | 'name'>;
 type Action<Kind extends CurationAction['kind']> = Extract<CurationAction, { kind: Kind }>;
 
+/** Of a decision that changes no entity. */
+const NOTHING: Outcome = { target: -1, other: -1, name: '' };
+
 /** Applies one decision at its place in the stream, or records why it was refused. */
 export function curate(instance: InstanceState, placed: PlacedCuration): void {
   const { curation, position, acceptedAt } = placed;
   const { curations, topics } = instance;
+  if (curation.action.kind === 'CHECK') {
+    const refused = curations.checks < MOST_CHECKS ? null : 'TOO_MANY';
+    curations.add({ curation, position, createdAt: acceptedAt, ...NOTHING, refused, undoneBy: null });
+    return;
+  }
   topics.curate(() => {
     const outcome = outcomeOf(instance, placed);
     const refused = typeof outcome === 'string' ? outcome : null;
-    const applied = typeof outcome === 'string' ? { target: -1, other: -1, name: '' } : outcome;
+    const applied = typeof outcome === 'string' ? NOTHING : outcome;
     curations.add({ curation, position, createdAt: acceptedAt, ...applied, refused, undoneBy: null });
     return refused === null ? curations.ofTopics() : null;
   });
@@ -50,6 +59,8 @@ function outcomeOf(instance: InstanceState, placed: PlacedCuration): Outcome | C
       return created(instance, placed, action);
     case 'UNDO':
       return undone(instance, placed, action);
+    case 'CHECK':
+      return NOTHING;
   }
 }
 

@@ -20,7 +20,7 @@ export interface Decision {
   readonly position: number;
   /** Microseconds since 1970-01-01 UTC. */
   readonly createdAt: number;
-  /** Number of the entity that the action names; −1 if the decision was refused. */
+  /** Number of the entity that the action changes; −1 if the decision was refused, or is a check. */
   readonly target: number;
   /** Number of the topic that the target merges into, or of the cluster that it moves to; −1 if there is none. */
   readonly other: number;
@@ -38,6 +38,7 @@ export class InstanceCurations {
   readonly #decisions: Decision[] = [];
   readonly #byId = new Map<string, number>();
   #accepted = 0;
+  #checks = 0;
   readonly #unsaved = new Set<number>();
   readonly #undrained = new Set<number>();
   /** The names in effect: of each entity kind, by number. */
@@ -53,13 +54,18 @@ export class InstanceCurations {
     this.#instance = instance;
   }
 
-  /** Number of decisions that were not refused. */
+  /** Number of decisions that were not refused, without checks. */
   get accepted(): number {
     return this.#accepted;
   }
 
+  /** Number of checks that were not refused. */
+  get checks(): number {
+    return this.#checks;
+  }
+
   add(decision: Decision): void {
-    if (decision.refused === null) this.#accepted += 1;
+    this.#count(decision);
     this.#put(this.#decisions.length, decision);
     this.#byId.set(decision.curation.id, this.#decisions.length - 1);
     this.#rename(decision);
@@ -101,7 +107,7 @@ export class InstanceCurations {
     for (const { curation, target, other, position } of this.#applied()) {
       const { action } = curation;
       if ('entity' in action && action.entity !== 'TOPIC') continue;
-      if (action.kind === 'UNDO' || action.kind === 'CREATE') continue;
+      if (action.kind === 'UNDO' || action.kind === 'CREATE' || action.kind === 'CHECK') continue;
       held.add(target);
       if (action.kind === 'MERGE') merges.set(target, { into: other, since: position });
       if (action.kind === 'MERGE') held.add(other);
@@ -136,7 +142,7 @@ export class InstanceCurations {
       const decision = JSON.parse(read.text()) as Decision;
       this.#decisions[key] = decision;
       this.#byId.set(decision.curation.id, key);
-      if (decision.refused === null) this.#accepted += 1;
+      this.#count(decision);
     }
     this.#names = namesOf(this.#applied());
   }
@@ -144,6 +150,12 @@ export class InstanceCurations {
   /** Estimated memory, bytes. */
   get bytes(): number {
     return this.#decisions.length * DECISION_BYTES;
+  }
+
+  #count({ refused, curation }: Decision): void {
+    if (refused !== null) return;
+    if (curation.action.kind === 'CHECK') this.#checks += 1;
+    else this.#accepted += 1;
   }
 
   #applied(): Decision[] {
@@ -167,7 +179,8 @@ export class InstanceCurations {
   #rowOf(number: number): CurationRow {
     const { curation, position, createdAt, name, refused, undoneBy } = this.#decisions[number]!;
     const { kind, id, ...given } = curation.action;
-    const entity = 'entity' in given ? given.entity : kind === 'UNDO' ? 'CURATION' : 'TOPIC';
+    const entity =
+      'entity' in given ? given.entity : 'of' in given ? given.of : kind === 'UNDO' ? 'CURATION' : 'TOPIC';
     const { entity: _, ...members } = { entity, ...given };
     return {
       instance: this.#instance,

@@ -3,6 +3,7 @@
  *
  * Test: test/stream/log/codec.test.ts.
  */
+import { CHECKED, VERDICTS } from '../../domain/checks.ts';
 import { CURATED_ENTITIES, MOST_EXAMPLES, type CurationAction } from '../../domain/curations.ts';
 
 /** Longest text of a curation, UTF-16 units. */
@@ -23,6 +24,7 @@ const CHECKS: Readonly<Record<CurationAction['kind'], (action: Members) => boole
     examples.length <= MOST_EXAMPLES &&
     examples.every(isText) &&
     typeof fromBeginning === 'boolean',
+  CHECK: ({ of, session, verdict }) => isOneOf(CHECKED, of) && isText(session) && isOneOf(VERDICTS, verdict),
   UNDO: () => true,
 };
 
@@ -45,5 +47,9 @@ function isText(value: unknown): boolean {
 }
 
 function isEntity(value: unknown): boolean {
-  return (CURATED_ENTITIES as readonly unknown[]).includes(value);
+  return isOneOf(CURATED_ENTITIES, value);
+}
+
+function isOneOf(list: readonly unknown[], value: unknown): boolean {
+  return list.includes(value);
 }

@@ -23,6 +23,7 @@ const MONTHS = 15;
 const ONCE: ReadonlySet<string> = new Set([
   'CURATE',
   'CREATE_TOPIC',
+  'CHECK',
   'CREATE_ALERT',
   'CREATE_INSTANCE',
   'ERASE',

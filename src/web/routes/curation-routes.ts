@@ -5,7 +5,8 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { CREATE_TOPIC, CURATE } from '../../contract/steering.ts';
+import { CHECK, CREATE_TOPIC, CURATE } from '../../contract/steering.ts';
+import { parseCheck } from '../ingest/check-body.ts';
 import { parseCuration, parseNewTopic, type CurationRequest } from '../ingest/curation-body.ts';
 import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
 import { inTime } from '../answer-time.ts';
@@ -38,6 +39,11 @@ export function registerCurationRoutes(
     return { curationId, ...(made === null ? {} : { topicClusterId: made.id }) };
   });
 
+  serve(scope, CHECK, async ({ request, reply }) => {
+    const { curationId } = await curate(curating, request, reply, parseCheck, 'CHECK');
+    return { curationId };
+  });
+
   // Its bodies are larger than those of other routes, so it has a scope of its own.
   void scope.register(async (inner) => {
     inner.removeAllContentTypeParsers();
@@ -56,7 +62,7 @@ async function curate(
   request: FastifyRequest,
   reply: FastifyReply,
   parse: (json: unknown) => CurationRequest,
-  action: 'CURATE' | 'CREATE_TOPIC',
+  action: 'CURATE' | 'CREATE_TOPIC' | 'CHECK',
 ): ReturnType<Curating['curator']['curate']> {
   const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
   const wanted = parse(request.body ?? {});

@@ -1,0 +1,82 @@
+/**
+ * Checks: verdicts of people on whether what was found in a conversation is there, and the share that follows from
+ * them, with its interval.
+ *
+ * Test: test/domain/checks.test.ts.
+ */
+
+/** What can be checked: whether a session is about a topic, or shows a signal, a gap or a repeated request. */
+export const CHECKED = ['TOPIC', 'SIGNAL', 'GAP', 'REPEATED_REQUEST'] as const;
+export type Checked = (typeof CHECKED)[number];
+
+/** UNSURE: the session is passed over. */
+export const VERDICTS = ['YES', 'NO', 'UNSURE'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** Limit of the checks of one instance: each takes memory while the instance is in work. */
+export const MOST_CHECKS = 20_000;
+
+/** Sessions that were found, or not found, and the verdicts on a random sample of them. */
+export interface Stratum {
+  readonly sessions: number;
+  /** Number of verdicts YES or NO; at most `sessions`. */
+  readonly checked: number;
+  readonly yes: number;
+}
+
+/** Shares from 0 to 1; the share lies between `low` and `high` with a confidence of 95 %. */
+export interface Interval {
+  readonly share: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** 97.5 % quantile of the normal distribution. */
+const Z = 1.959963984540054;
+
+/**
+ * Estimates the share of a stratum that truly is YES: Wilson's interval (J. Am. Stat. Assoc. 22, 1927), with the finite
+ * population correction. `error`: share of verdicts that are wrong, below 0.5; it is taken out of the share (Rogan and
+ * Gladen, Am. J. Epidemiol. 107, 1978). Null if nothing was checked.
+ */
+export function intervalOf(stratum: Stratum, error = 0): Interval | null {
+  const said = wilson(stratum, error === 0 ? stratum.sessions : Number.POSITIVE_INFINITY);
+  if (said === null || error === 0) return said;
+  const truly = (share: number): number => Math.min(1, Math.max(0, (share - error) / (1 - 2 * error)));
+  return { share: truly(said.share), low: truly(said.low), high: truly(said.high) };
+}
+
+/** `sessions`: the population that was sampled. One that was checked as a whole is known. */
+function wilson({ checked, yes }: Stratum, sessions: number): Interval | null {
+  if (checked === 0) return null;
+  const share = yes / checked;
+  if (checked >= sessions) return { share, low: share, high: share };
+  // As many checks of an endless stratum would tell as much.
+  const checks = Number.isFinite(sessions) ? (checked * (sessions - 1)) / (sessions - checked) : checked;
+  const square = Z * Z;
+  const centre = (share + square / (2 * checks)) / (1 + square / checks);
+  const reach =
+    (Z / (1 + square / checks)) * Math.sqrt((share * (1 - share)) / checks + square / (4 * checks * checks));
+  return { share, low: Math.max(0, centre - reach), high: Math.min(1, centre + reach) };
+}
+
+/**
+ * Estimates the share of YES among the sessions of all strata: each stratum by its size. The interval is made of those
+ * of the strata (MOVER: Zou and Donner, Stat. Med. 27, 2008). `error`: as in `intervalOf`. Null unless each stratum
+ * with sessions was checked.
+ */
+export function shareOf(strata: readonly Stratum[], error = 0): Interval | null {
+  const all = strata.reduce((sum, { sessions }) => sum + sessions, 0);
+  if (all === 0) return null;
+  let [share, below, above] = [0, 0, 0];
+  for (const stratum of strata) {
+    if (stratum.sessions === 0) continue;
+    const own = intervalOf(stratum, error);
+    if (own === null) return null;
+    const weight = stratum.sessions / all;
+    share += weight * own.share;
+    below += (weight * (own.share - own.low)) ** 2;
+    above += (weight * (own.high - own.share)) ** 2;
+  }
+  return { share, low: Math.max(0, share - Math.sqrt(below)), high: Math.min(1, share + Math.sqrt(above)) };
+}

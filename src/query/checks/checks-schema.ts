@@ -1,0 +1,90 @@
+/**
+ * The parameters and the answer of GET /v1/checks.
+ *
+ * Test: test/e2e/steering-rules.test.ts.
+ */
+import { z } from 'zod';
+import { CHECKED } from '../../domain/checks.ts';
+import { dateTime } from '../../domain/metrics.ts';
+import { givenUuid, uuid } from '../../domain/uuid.ts';
+import { pageLimit } from '../page-limit.ts';
+import { queryParameterSchemas } from '../parameters.ts';
+
+const count = z.int().min(0);
+const share = z.number().min(0).max(1);
+
+const MOST_DRAWN = 100;
+
+export const checksParameterSchemas = z
+  .strictObject({
+    instanceId: queryParameterSchemas.shape.instanceId,
+    of: z.enum(CHECKED, `must be one of ${CHECKED.join(', ')}`).describe('What is checked.'),
+    id: givenUuid.describe('The topic, signal, gap or repeated request.'),
+    'dateRange.start': queryParameterSchemas.shape['dateRange.start'],
+    'dateRange.end': queryParameterSchemas.shape['dateRange.end'],
+    timeZone: queryParameterSchemas.shape.timeZone,
+    reviewerError: z.coerce
+      .number('must be a number')
+      .min(0, 'must be a number from 0 to 0.4')
+      .max(0.4, 'must be a number from 0 to 0.4')
+      .default(0)
+      .describe('The share of verdicts that you expect to be wrong; it is taken out of the shares.'),
+    limit: pageLimit(MOST_DRAWN, 20).describe('The most sessions to draw.'),
+  })
+  .refine(
+    ({ 'dateRange.start': start, 'dateRange.end': end }) =>
+      start === undefined || end === undefined || start < end,
+    { path: ['dateRange.start'], message: 'must be before dateRange.end' },
+  );
+
+export type ChecksParameters = z.output<typeof checksParameterSchemas>;
+
+const interval = z.strictObject({
+  share: share.describe('The estimate.'),
+  low: share.describe('Where the interval begins, which holds the truth with a confidence of 95 %.'),
+  high: share.describe('Where it ends.'),
+});
+
+const stratum = z.strictObject({
+  sessions: count.describe('Sessions in the range.'),
+  yes: count.describe('Of those drawn: verdicts YES.'),
+  no: count.describe('Verdicts NO.'),
+  unsure: count.describe('Verdicts UNSURE, which count for nothing.'),
+  share: interval.nullable().describe('The share that is YES; null: nothing was checked.'),
+});
+
+/** Strict: rejects members that are not declared. */
+export const checksResponseSchema = z.strictObject({
+  checked: z
+    .strictObject({
+      of: z.enum(CHECKED).describe('As asked.'),
+      id: uuid.describe('Of what merged into another: that one.'),
+      name: z.string().describe('As queries show it.'),
+    })
+    .describe('What is checked.'),
+  foundShare: share.nullable().describe('The share of sessions in which it was found; null: no sessions.'),
+  share: interval
+    .nullable()
+    .describe('The share of sessions that truly show it; null until found and other sessions were checked.'),
+  found: stratum.describe('Sessions in which it was found. Their share is the precision.'),
+  notFound: stratum.describe('The other sessions. Their share is what was missed.'),
+  recall: share
+    .nullable()
+    .describe(
+      'The share of the sessions that truly show it in which it was found, estimated; null: unknown.',
+    ),
+  sample: z
+    .array(
+      z.strictObject({
+        sessionId: uuid.describe('The session to read.'),
+        title: z.string().nullable().describe('As in an answer of GET /v1/sessions/{sessionId}.'),
+        found: z.boolean().describe('Whether it was found there.'),
+      }),
+    )
+    .describe(
+      'Sessions to check next, found and others in turns, each in the order of the MD5 digest of "{id} {sessionId}".',
+    ),
+  lastProcessedAt: dateTime.nullable().describe('As in an answer of GET /v1/query/.'),
+});
+
+export type ChecksResponse = z.output<typeof checksResponseSchema>;

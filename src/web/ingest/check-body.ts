@@ -1,0 +1,36 @@
+/**
+ * Parses the body of POST /v1/checks/.
+ *
+ * Test: test/web/ingest/check-body.test.ts.
+ */
+import { z } from 'zod';
+import { CHECKED, VERDICTS } from '../../domain/checks.ts';
+import { givenUuid } from '../../domain/uuid.ts';
+import type { CurationRequest } from './curation-body.ts';
+import { checked } from './validation.ts';
+
+const oneOf = <const Names extends readonly [string, ...string[]]>(names: Names) =>
+  z.enum(names, `must be one of ${names.join(', ')}`);
+
+export const checkSchema = z.strictObject(
+  {
+    instanceId: givenUuid.describe('The instance of the session.'),
+    of: oneOf(CHECKED).describe('What is checked.'),
+    id: givenUuid.describe('The topic, signal, gap or repeated request.'),
+    sessionId: givenUuid.describe('The session that was read.'),
+    verdict: oneOf(VERDICTS).describe(
+      'YES: the session is about the topic, or shows the signal, gap or repeated request. NO: it does not. UNSURE: ' +
+        'nobody can tell. The latest verdict on a session counts.',
+    ),
+  },
+  'must be a JSON object',
+);
+
+/** Throws AppError VALIDATION_ERROR. */
+export function parseCheck(json: unknown): CurationRequest {
+  const { instanceId, of, id, sessionId, verdict } = checked(checkSchema, json);
+  return {
+    instanceId: instanceId.toLowerCase(),
+    asked: { kind: 'CHECK', of, id: id.toLowerCase(), session: sessionId.toLowerCase(), verdict },
+  };
+}
