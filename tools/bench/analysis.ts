@@ -1,12 +1,13 @@
 /** What does the analysis of a message take and leave, and which of its two steps takes it? */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { action, UsageError, wholeNumber, type Command } from '../../src/cli/command.ts';
+import { DEFAULT_DATA_DIRECTORY } from '../eval/data.ts';
 import type { Turn } from '../../src/domain/facts.ts';
 import { loadEmbedder } from '../../src/reader/embedding/embedder.ts';
 import { createEnricher } from '../../src/reader/acts/enricher.ts';
 import { detectLanguage } from '../../src/reader/document/detect.ts';
 import { Assigner } from '../../src/reader/threads/assigner.ts';
+import { benchmark } from './load/benchmark.ts';
 import { corpora, take, type Conversation } from './load/distinct-texts.ts';
 import { fixedLoopMs } from './load/fixed-loop.ts';
 import { allocatedBy } from './load/garbage.ts';
@@ -15,8 +16,6 @@ import { table } from './load/table.ts';
 
 const MODELS = join(import.meta.dirname, '../../models');
 const BATCH = 2000;
-const MESSAGES = 12_000;
-const WARM_UP = 6000;
 /** Messages over which garbage is measured. */
 const GARBAGE_OF = 4000;
 const QUICK_MESSAGES = 2000;
@@ -34,48 +33,37 @@ measuring it takes time.
 TEXTS are those of npm run bench -- count, and repeated: three hundred conversations again and again. Default: all.
 
   --data FOLDER  the folder of data sets, with the folder dialogues in it
-  --messages N   messages of each that are measured (default: ${MESSAGES})
-  --warm N       messages before them that are not (default: ${WARM_UP})`;
-
-export const command: Command = {
-  usage: USAGE,
-  action: action({
-    options: {
-      data: { type: 'string' },
-      messages: { type: 'string', default: String(MESSAGES) },
-      warm: { type: 'string', default: String(WARM_UP) },
-    },
-    operands: Infinity,
-    read(values, names) {
-      const [messages, warm] = [
-        wholeNumber('--messages', values.messages),
-        wholeNumber('--warm', values.warm, 0),
-      ];
-      const known = [...Object.keys(corpora(values.data)), REPEATED];
-      const unknown = names.filter((name) => !known.includes(name));
-      if (unknown.length > 0)
-        throw new UsageError(`There are no texts ${unknown.join(', ')}: there are ${known.join(', ')}.`);
-      return async () => {
-        const rows: string[][] = [];
-        for (const texts of names.length === 0 ? known : names) {
-          const conversations = await conversationsOf(texts, messages + warm, values.data);
-          const analysed = await analyse(conversations, messages + warm, warm);
-          const garbage = await garbageOf(conversations, GARBAGE_OF + warm, warm);
-          rows.push(rowOf(texts, analysed, garbage));
-        }
-        console.log(
-          table(
-            ['texts', 'messages', 'enrich µs', 'assign µs', 'both', 'assign %', 'garbage KB', 'digest'],
-            rows,
-          ),
-        );
-        console.log(`fixed loop: ${fixedLoopMs().toFixed(0)} ms`);
-      };
-    },
-  }),
-};
+  --messages N   messages of each that are measured (default: 12000)
+  --warm N       messages before them that are not (default: 6000)`;
 
 const REPEATED = 'repeated';
+
+export const command = benchmark(
+  USAGE,
+  { data: DEFAULT_DATA_DIRECTORY, messages: 12_000, warm: 6000 },
+  async ({ data, messages, warm }, names) => {
+    const rows: string[][] = [];
+    for (const texts of names) {
+      const conversations = await conversationsOf(texts, messages + warm, data);
+      const analysed = await analyse(conversations, messages + warm, warm);
+      const garbage = await garbageOf(conversations, GARBAGE_OF + warm, warm);
+      rows.push(rowOf(texts, analysed, garbage));
+    }
+    const heading = [
+      'texts',
+      'messages',
+      'enrich µs',
+      'assign µs',
+      'both',
+      'assign %',
+      'garbage KB',
+      'digest',
+    ];
+    console.log(table(heading, rows));
+    console.log(`fixed loop: ${fixedLoopMs().toFixed(0)} ms`);
+  },
+  ({ data }) => [...Object.keys(corpora(data)), REPEATED],
+);
 
 async function conversationsOf(
   texts: string,

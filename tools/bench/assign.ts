@@ -1,5 +1,4 @@
 /** How many messages a second does assign take, with how much state, and how long does a regrouping last? */
-import { action, wholeNumber, type Command } from '../../src/cli/command.ts';
 import { Assigner } from '../../src/reader/threads/assigner.ts';
 import { DotArena } from '../../src/reader/numeric/dot-kernel.ts';
 import { averageLinkage } from '../../src/reader/numeric/linkage.ts';
@@ -7,6 +6,7 @@ import { startOfRow } from '../../src/reader/numeric/lower-triangle.ts';
 import { VectorTable } from '../../src/reader/numeric/vector-table.ts';
 import { dotOf } from '../../src/reader/numeric/vectors.ts';
 import type { Enrichment, Turn } from '../../src/domain/facts.ts';
+import { benchmark } from './load/benchmark.ts';
 import { randomFrom } from './load/questions.ts';
 import { timesFaster, type Ratios } from './load/ratios.ts';
 
@@ -23,18 +23,7 @@ function unit(vector: Float32Array): Float32Array {
 const noise = (scale: number): Float32Array =>
   Float32Array.from({ length: DIMENSIONS }, () => (random() + random() + random() - 1.5) * scale);
 const themes = Array.from({ length: THEMES }, () => unit(noise(1)));
-const verbs = [
-  'cancel',
-  'change',
-  'track',
-  'book',
-  'refund',
-  'return',
-  'upgrade',
-  'explain',
-  'find',
-  'print',
-];
+const verbs = 'cancel change track book refund return upgrade explain find print'.split(' ');
 const things = Array.from({ length: 40 }, (_, index) => `thing${index}`);
 
 function print(what: string, value: string): void {
@@ -47,34 +36,28 @@ function timed(rounds: number, work: () => void): number {
   for (let round = 0; round < rounds; round += 1) work();
   return (performance.now() - before) / rounds;
 }
-const USAGE = `Usage: npm run bench -- assign [MESSAGES] [REQUESTS]
+const USAGE = `Usage: npm run bench -- assign [OPTIONS]
 
 How many messages a second can assign process, with how much state, and how long does a regrouping take?
 
 The vectors are made up: 400 themes with noise, so that an instance has as many micro-clusters as allowed. The
-alternative, in the same run: the plain JavaScript search over as many centroids. MESSAGES defaults to 200000.
+alternative, in the same run: the plain JavaScript search over as many centroids.
 
-After that, twice as many messages as REQUESTS (default 50000), in which every user turn is a request that topics take
-in (above, three of four may answer the assistant): first of few kinds, then each with words and a vector of its own.`;
+  --messages N   how many (default: 200000)
+  --requests N   then twice as many messages, in which every user turn is a request that topics take in (above, three
+                 of four may answer the assistant): first of few kinds, then each with words and a vector of its own
+                 (default: 50000)`;
 
-export const command: Command = {
-  usage: USAGE,
-  action: action({
-    operands: 2,
-    read(_, [messages = '200000', requests = '50000']) {
-      const count = wholeNumber('MESSAGES', messages);
-      const asked = wholeNumber('REQUESTS', requests);
-      return async () => {
-        benchAssign(count);
-        compareDistinct(asked);
-        const { simd, plain, linkage } = searches();
-        print('search over 1,000 centroids, SIMD, µs', (timed(500, simd) * 1000).toFixed(1));
-        print('  the same in plain JavaScript, µs', (timed(50, plain) * 1000).toFixed(1));
-        print('linkage of 1,000 micro-clusters, ms', timed(5, linkage).toFixed(1));
-      };
-    },
-  }),
-};
+export const command = benchmark(USAGE, { messages: 200_000, requests: 50_000 }, async (options) => {
+  benchAssign(options.messages);
+  compareDistinct(options.requests);
+  const { simd, plain, linkage } = searches();
+  const [fast, slow] = [timed(500, simd), timed(50, plain)];
+  print('search over 1,000 centroids, SIMD, µs', (fast * 1000).toFixed(1));
+  print('  the same in plain JavaScript, µs', (slow * 1000).toFixed(1));
+  print('  plain over SIMD', (slow / fast).toFixed(1));
+  print('linkage of 1,000 micro-clusters, ms', timed(5, linkage).toFixed(1));
+});
 
 /** How many times faster the search with SIMD is than the plain one. */
 export const ratios: Ratios = async ({ times }) => {

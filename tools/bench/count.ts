@@ -2,14 +2,14 @@
 import { readdir, stat } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import { action, UsageError, wholeNumber, type Command } from '../../src/cli/command.ts';
 import { count } from '../../src/domain/progress.ts';
-import { ServiceClient } from '../../src/doors/import/client.ts';
 import { filesOf, readManifest } from '../../src/store/published/manifest.ts';
+import { DEFAULT_DATA_DIRECTORY } from '../eval/data.ts';
+import { benchmark } from './load/benchmark.ts';
 import { corpora, take, type Conversation } from './load/distinct-texts.ts';
 import { fixedLoopMs } from './load/fixed-loop.ts';
 import type { Ratios } from './load/ratios.ts';
-import { startMeasuredService, type OwnService } from './load/service.ts';
+import { request, startMeasuredService, untilCounted, type OwnService } from './load/service.ts';
 import { useOf, workerStagesOf } from './load/service-use.ts';
 import { table } from './load/table.ts';
 
@@ -30,15 +30,12 @@ TEXTS are demo (the demo's conversations, each time with other words) and, where
 checkout or is given, mix, SGD, Taskmaster-4, topical chat and CrossWOZ. Default: all there are.
 
   --data FOLDER  the folder of data sets, with the folder dialogues in it
-  --messages N   messages of each (default: 12000)
-  --json         print the figures as JSON`;
+  --messages N   messages of each (default: 12000)`;
 
-const MESSAGES = 12_000;
 const QUICK_MESSAGES = 3000;
 /** Conversations of a request. */
 const TOGETHER = 100;
 const REQUESTS_AT_ONCE = 4;
-const WAIT_MS = 600_000;
 
 /** What counting texts took. */
 export interface Counted {
@@ -58,29 +55,16 @@ export interface Counted {
   readonly load: number;
 }
 
-export const command: Command = {
-  usage: USAGE,
-  action: action({
-    options: { data: { type: 'string' }, messages: { type: 'string' }, json: { type: 'boolean' } },
-    operands: Infinity,
-    read(values, names) {
-      const messages = wholeNumber('--messages', values.messages ?? String(MESSAGES));
-      const known = corpora(values.data);
-      const unknown = names.filter((name) => !Object.hasOwn(known, name));
-      if (unknown.length > 0)
-        throw new UsageError(
-          `There are no texts ${unknown.join(', ')}: there are ${Object.keys(known).join(', ')}.`,
-        );
-      return async () => {
-        const counted: Counted[] = [];
-        for (const texts of names.length === 0 ? Object.keys(known) : names)
-          counted.push(await countTexts(texts, messages, values.data));
-        if (values.json === true) console.log(JSON.stringify(counted));
-        else print(counted);
-      };
-    },
-  }),
-};
+export const command = benchmark(
+  USAGE,
+  { data: DEFAULT_DATA_DIRECTORY, messages: 12_000 },
+  async ({ data, messages }, names) => {
+    const counted: Counted[] = [];
+    for (const texts of names) counted.push(await countTexts(texts, messages, data));
+    print(counted);
+  },
+  ({ data }) => Object.keys(corpora(data)),
+);
 
 /** The worker's messages for each fixed loop of its processor time. */
 export const ratios: Ratios = async ({ times }) => {
@@ -100,15 +84,14 @@ export async function countTexts(texts: string, messages: number, data?: string)
   const loopMs = fixedLoopMs();
   const service = await startMeasuredService();
   try {
-    const client = new ServiceClient(service);
-    const { id: instanceId } = await client.openInstance({ default: true });
+    const { id: instanceId } = await request<{ id: string }>(service, 'instances', {});
     // The first message loads what the first message needs.
-    await untilCounted(service, await send(service, instanceId, conversations.slice(0, 1)), instanceId);
+    await untilCounted(service, instanceId, await send(service, instanceId, conversations.slice(0, 1)));
     const before = await useOf(service.dataDir);
     const stagesBefore = await workerStagesOf(service.dataDir);
     const startedAt = performance.now();
     const position = await sendAll(service, instanceId, conversations.slice(1));
-    await untilCounted(service, position, instanceId);
+    await untilCounted(service, instanceId, position);
     const seconds = (performance.now() - startedAt) / 1000;
     const after = await useOf(service.dataDir);
     const stagesAfter = await workerStagesOf(service.dataDir);
@@ -155,7 +138,7 @@ async function sendAll(
 }
 
 async function send(
-  { url, key }: OwnService,
+  service: OwnService,
   instanceId: string,
   conversations: readonly Conversation[],
 ): Promise<number> {
@@ -163,23 +146,8 @@ async function send(
     instanceId,
     messages: messages.map((message) => ({ ...message, userId: `u${number % 50}` })),
   }));
-  const answer = await fetch(`${url}/v1/ingest/batch/`, {
-    method: 'POST',
-    headers: { 'x-api-key': key, 'content-type': 'application/x-ndjson' },
-    body: lines.map((line) => JSON.stringify(line)).join('\n'),
-  });
-  const text = await answer.text();
-  if (answer.status !== 200) throw new Error(`the service answered ${answer.status}: ${text.slice(0, 300)}`);
-  return Number(answer.headers.get('x-stream-position'));
-}
-
-async function untilCounted(service: OwnService, position: number, instanceId: string): Promise<void> {
-  const deadline = performance.now() + WAIT_MS;
-  const query = { instanceId, groupBy: 'SESSION', fields: 'messages', limit: '1' };
-  const client = new ServiceClient(service);
-  while (performance.now() < deadline)
-    if ((await client.query(query, position)).waitResult === 'reached') return;
-  throw new Error(`position ${position} was not counted within ${WAIT_MS / 60_000} minutes`);
+  const body = lines.map((line) => JSON.stringify(line)).join('\n');
+  return (await request(service, 'ingest/batch/', body, { type: 'application/x-ndjson' })).position;
 }
 
 /** Whether it is a file of the views that no manifest names any more: it goes within a minute or two. */

@@ -1,9 +1,9 @@
 /** What does it cost to read an export of spans? */
-import { action, wholeNumber, type Command } from '../../src/cli/command.ts';
 import { isRead } from '../../src/doors/traces/conventions/registry.ts';
 import { decodeTraces } from '../../src/doors/traces/otlp/decode.ts';
 import { readTraces } from '../../src/doors/traces/otlp/read.ts';
 import { jsonTraces, otlpSpan, protobufTraces, type OtlpSpan } from '../../test/support/otlp-exports.ts';
+import { benchmark } from './load/benchmark.ts';
 import { processorMs, timesFaster, type Ratios } from './load/ratios.ts';
 import { table } from './load/table.ts';
 
@@ -33,47 +33,25 @@ export const ratios: Ratios = async ({ times }) => {
   return { 'messages from protobuf over JSON.parse of the same export': samples };
 };
 
-export const command: Command = {
-  usage: USAGE,
-  action: action({
-    options: {
-      spans: { type: 'string', default: '512' },
-      messages: { type: 'string', default: '10' },
-      rounds: { type: 'string', default: '40' },
-    },
-    read({ spans, messages, rounds }) {
-      const count = wholeNumber('--spans', spans);
-      const length = wholeNumber('--messages', messages);
-      const times = wholeNumber('--rounds', rounds);
-      return () => {
-        const { protobuf, json } = exportsOf(count, length);
-        const of = (work: () => unknown): string => ((costOf(work, times) * 1000) / count).toFixed(1);
-        console.log(
-          table(
-            ['µs per span', 'decoded', 'with messages', 'JSON.parse', 'bytes per span'],
-            [
-              [
-                'protobuf',
-                of(() => decodeTraces(protobuf, 'protobuf', isRead)),
-                of(() => readTraces(protobuf, 'protobuf')),
-                '',
-                String(Math.round(protobuf.length / count)),
-              ],
-              [
-                'JSON',
-                of(() => decodeTraces(json, 'json', isRead)),
-                of(() => readTraces(json, 'json')),
-                of(() => JSON.parse(json.toString()) as unknown),
-                String(Math.round(json.length / count)),
-              ],
-            ],
-          ),
-        );
-        return Promise.resolve();
-      };
-    },
-  }),
-};
+export const command = benchmark(USAGE, { spans: 512, messages: 10, rounds: 40 }, async (options) => {
+  const { spans, messages, rounds } = options;
+  const { protobuf, json } = exportsOf(spans, messages);
+  const cost = (work: () => unknown): number => (costOf(work, rounds) * 1000) / spans;
+  const parsed = cost(() => JSON.parse(json.toString()) as unknown);
+  const rows = (
+    [
+      ['protobuf', protobuf],
+      ['json', json],
+    ] as const
+  ).map(([encoding, bytes]) => {
+    const read = cost(() => readTraces(bytes, encoding));
+    const decoded = cost(() => decodeTraces(bytes, encoding, isRead));
+    const figures = [decoded, read, parsed].map((micros) => micros.toFixed(1));
+    return [encoding, ...figures, (parsed / read).toFixed(2), String(Math.round(bytes.length / spans))];
+  });
+  const heading = ['µs per span', 'decoded', 'with messages', 'JSON.parse', 'ratio', 'bytes per span'];
+  console.log(table(heading, rows));
+});
 
 /** Milliseconds of the processor for one. */
 function costOf(work: () => unknown, times: number): number {

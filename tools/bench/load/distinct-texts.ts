@@ -7,38 +7,22 @@ import { readDemoConversations } from '../../../src/doors/demo/conversations.ts'
 /** Turns of a conversation, the user's first. */
 export type Conversation = readonly { readonly role: string; readonly content: string }[];
 
-const DEMO = resolve(import.meta.dirname, '../../../examples/demo/conversations.jsonl');
 const DIALOGUES: Readonly<Record<string, string>> = {
   SGD: 'sgd-train',
   'Taskmaster-4': 'taskmaster4-coffee',
   'topical chat': 'topical-chat',
   CrossWOZ: 'crosswoz-zh',
 };
-const THINGS = [
-  'lamp',
-  'kettle',
-  'jacket',
-  'saddle',
-  'blanket',
-  'compass',
-  'hammock',
-  'stove',
-  'lantern',
-  'rope',
-];
-const KINDS = [
-  'blue',
-  'small',
-  'second',
-  'wooden',
-  'newest',
-  'cheap',
-  'heavy',
-  'spare',
-  'broken',
-  'rented',
-  'long',
-];
+const THINGS = 'lamp kettle jacket saddle blanket compass hammock stove lantern rope'.split(' ');
+const KINDS = 'blue small second wooden newest cheap heavy spare broken rented long'.split(' ');
+
+/** The demo's conversations. */
+export async function demoConversations(): Promise<Conversation[]> {
+  const file = resolve(import.meta.dirname, '../../../examples/demo/conversations.jsonl');
+  return (await readDemoConversations(file)).map(({ turns }) =>
+    turns.map((content, turn) => ({ role: turn % 2 === 0 ? 'user' : 'assistant', content })),
+  );
+}
 
 /** Texts to count, by name: the demo's, each time with other words, and data sets of dialogues where they lie. */
 export function corpora(
@@ -70,20 +54,19 @@ export async function take(
 
 /** Without end. */
 async function* demoTexts(): AsyncGenerator<Conversation> {
-  const written = await readDemoConversations(DEMO);
-  for (let copy = 0; ; copy += 1) {
-    for (const [number, { turns }] of written.entries()) {
+  const written = await demoConversations();
+  for (let copy = 0; ; copy += 1)
+    for (const [number, turns] of written.entries()) {
       const kind = KINDS[(copy + number) % KINDS.length];
       const thing = THINGS[(copy * 7 + number) % THINGS.length];
-      yield turns.map((content, turn) => ({
-        role: turn % 2 === 0 ? 'user' : 'assistant',
+      yield turns.map(({ role, content }, turn) => ({
+        role,
         content:
           copy === 0
             ? content
             : `${content} It is about the ${kind} ${thing} of order ${copy}-${number}-${turn}.`,
       }));
     }
-  }
 }
 
 async function* dialoguesOf(path: string): AsyncGenerator<Conversation> {

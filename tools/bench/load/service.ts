@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { firstKeyFile } from '../../../src/main/first-steps.ts';
+import { ServiceClient } from '../../../src/doors/import/client.ts';
 import { startService, waitUntilReady } from '../../../src/doors/demo/service.ts';
 import { openRegistry } from '../../../src/web/registry/registry.ts';
 import { openConnection } from '../../../src/stream/connection.ts';
@@ -27,6 +28,44 @@ export interface OwnService extends MeasuredService {
   newKey(project: string): Promise<string>;
   /** All that its processes have printed. */
   log(): Promise<string>;
+}
+
+/** Sends a body with `x-api-key`; returns the answer, parsed, and its stream position. Throws unless it is 2xx. */
+export async function request<Answer>(
+  { url, key }: MeasuredService,
+  path: string,
+  body: object | string,
+  more: { readonly method?: 'PUT'; readonly type?: string } = {},
+): Promise<Answer & { readonly position: number }> {
+  const { type = 'application/json' } = more;
+  const answer = await fetch(`${url}/v1/${path}`, {
+    method: more.method ?? 'POST',
+    headers: { 'x-api-key': key, 'content-type': type },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${path}: status ${answer.status}: ${text.slice(0, 300)}`);
+  const isJson = type === 'application/json';
+  return {
+    ...((isJson ? JSON.parse(text) : {}) as Answer),
+    position: Number(answer.headers.get('x-stream-position')),
+  };
+}
+
+const WAIT_MS = 600_000;
+
+/** Waits until queries count everything up to a position. Throws after ten minutes. */
+export async function untilCounted(
+  service: MeasuredService,
+  instanceId: string,
+  position: number,
+): Promise<void> {
+  const deadline = performance.now() + WAIT_MS;
+  const query = { instanceId, groupBy: 'SESSION', fields: 'messages', limit: '1' };
+  const client = new ServiceClient(service);
+  while (performance.now() < deadline)
+    if ((await client.query(query, position)).waitResult === 'reached') return;
+  throw new Error(`position ${position} was not counted within ${WAIT_MS / 60_000} minutes`);
 }
 
 const UNLIMITED = {
