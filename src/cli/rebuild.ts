@@ -8,8 +8,7 @@ import { keysFolder } from '../worker/backup/keys.ts';
 import { loadConfig } from '../config.ts';
 import { count } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
-import type { RebuildSource } from '../worker/rebuild/from-facts.ts';
-import { clean, rebuild, rollBack } from '../worker/rebuild/rebuild.ts';
+import { clean, rebuild, rollBack, type RebuildOptions } from '../worker/rebuild/rebuild.ts';
 import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory.ts';
 import { readActiveEpoch, type ActiveEpoch } from '../store/epochs/epochs.ts';
 import type { StreamArchive } from '../stream/archive/archive-consumer.ts';
@@ -36,13 +35,10 @@ messages of the stream again. Ctrl-C (or a crash) loses nothing: the next run co
   --rollback    bring the views from before the last switch up to date, and switch back to them
   --clean       delete an unfinished rebuild and the views kept for --rollback`;
 
-interface Options {
-  readonly source: RebuildSource | null;
+interface Options extends Omit<RebuildOptions, 'except' | 'forget'> {
   readonly throttle: number | null;
   readonly fromBackup: string | undefined;
   readonly keys: string | undefined;
-  readonly toLatest: boolean;
-  readonly force: boolean;
   readonly rollback: boolean;
   readonly clean: boolean;
 }
@@ -60,25 +56,18 @@ const rebuildViews = action({
   },
   read(values) {
     const { source = null, throttle, force = false, rollback = false, clean: cleaning = false } = values;
+    const { keys, 'from-backup': fromBackup, 'to-latest': toLatest = false } = values;
     if (throttle !== undefined && (!/^\d{1,9}$/.test(throttle) || Number(throttle) < 1))
       throw new UsageError('--throttle takes a whole number of messages per second, 1 or more');
     if (source !== null && source !== 'stream' && source !== 'facts')
       throw new UsageError('--source takes stream or facts');
-    if (values.keys !== undefined && values['from-backup'] === undefined)
+    if (keys !== undefined && fromBackup === undefined)
       throw new UsageError('--keys belongs to --from-backup');
     // With --rollback it would delete the views to go back to.
     if (cleaning && Object.keys(values).length > 1) throw new UsageError('--clean stands alone');
-    return (run) =>
-      runLocked(run, {
-        source,
-        throttle: throttle === undefined ? null : Number(throttle),
-        fromBackup: values['from-backup'],
-        keys: values.keys,
-        toLatest: values['to-latest'] ?? false,
-        force,
-        rollback,
-        clean: cleaning,
-      });
+    const perSecond = throttle === undefined ? null : Number(throttle);
+    const how = { toLatest, force, rollback, clean: cleaning };
+    return (run) => runLocked(run, { source, throttle: perSecond, fromBackup, keys, ...how });
   },
 });
 
