@@ -7,7 +7,15 @@
 import { ingestedIn, positionOf } from '../client/answer-members.ts';
 import type { Ingested } from '../client/answers.ts';
 import { UndertoneError } from '../client/errors.ts';
-import { AWAY, failureIn, parseObject, Transport, type Call, type Failure } from '../client/transport.ts';
+import {
+  AWAY,
+  failureIn,
+  parseObject,
+  Transport,
+  type Call,
+  type Failure,
+  type TransportOptions,
+} from '../client/transport.ts';
 import type { IngestMessage } from './mapper.ts';
 
 /** Body of POST /v1/ingest/. */
@@ -71,15 +79,9 @@ export function refusalAt(error: Refusal, summary: string, path: string): Undert
   });
 }
 
-export interface ClientOptions {
-  /** Without `/v1`. */
-  readonly url: string;
-  readonly key: string;
+export interface ClientOptions extends Pick<TransportOptions, 'url' | 'key' | 'backoffMs' | 'maxBackoffMs'> {
   /** A request is given up after this time. Default: two minutes. */
   readonly patienceMs?: number;
-  /** First pause between tries; doubles up to `maxBackoffMs`. Default 200 ms and 10 s. */
-  readonly backoffMs?: number;
-  readonly maxBackoffMs?: number;
   /** Called before each retry. */
   readonly onRetry?: (reason: string, pauseMs: number) => void;
   /** Ends every wait and request. */

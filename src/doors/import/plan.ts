@@ -43,7 +43,6 @@ export interface FilePlan {
   readonly recognition: Recognition;
   /** Column mapping of a table as `--map` arguments; empty for other formats. */
   readonly mapping: readonly string[];
-  readonly sample: Sample;
 }
 
 /** A file that no format reads. */
@@ -94,7 +93,6 @@ export async function planFile(input: Input, reading: Reading = {}): Promise<Fil
     format,
     recognition,
     mapping: described,
-    sample,
   });
   const planTable = async (
     guess: NonNullable<ReturnType<typeof guessMapping>>,
@@ -198,7 +196,6 @@ async function planChat(input: Input, reading: Reading): Promise<FilePlan | Unkn
         (zone === undefined ? '; times are read as UTC, --time-zone names another zone' : ''),
     },
     mapping: [],
-    sample: { shape: 'chat', name: basename(input.name), values: [] },
   };
 }
 

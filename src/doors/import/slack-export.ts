@@ -54,7 +54,6 @@ export async function slackExports(
         reason: `${counted(channels, 'channel')}, ${counted(names.users.size, 'user')}`,
       },
       mapping: [],
-      sample: { shape: 'json', name: basename(first.name), values: [] },
     });
   }
   return { plans, rest: inputs.filter((input) => !taken.has(input)) };

@@ -5,10 +5,10 @@
  * Test: test/doors/import/formats/whatsapp.test.ts.
  */
 import { createHash } from 'node:crypto';
+import { PAUSE_MS } from './formats/format.ts';
 import { ATTACHED, CALLS, CHAT_OF, EDITED, OMITTED, WITHDRAWN } from './formats/whatsapp-words.ts';
 import type { Input } from './inputs.ts';
 import { linesOf, MAX_LINE_BYTES } from './lines.ts';
-import { PAUSE_MS } from './stretches.ts';
 import { OmissionCounts, type Omissions } from '../traces/omissions.ts';
 import { DATE_TIME, instantOf, localMs, noDate, OrderSearch, writtenOf } from './written-dates.ts';
 import type { OrderFound, TimeReading, WrittenTime } from './written-dates.ts';

@@ -72,7 +72,6 @@ export async function zendeskTickets(
     format: joinedFormat(),
     recognition: { confidence: 1, reason },
     mapping: [],
-    sample: { shape: first.layout.shape, name: basename(first.input.name), values: [] },
   };
   return { plans: [plan], rest: inputs.filter((input) => !taken.has(input)) };
 }

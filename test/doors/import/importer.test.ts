@@ -7,8 +7,8 @@ import { gzipSync } from 'node:zlib';
 import { v5 } from 'uuid';
 import { ServiceClient } from '../../../src/doors/import/client.ts';
 import { importFiles } from '../../../src/doors/import/importer.ts';
-import { partsOf } from '../../../src/doors/import/parts.ts';
-import { earlierSessionIdsOf, sessionIdOf } from '../../../src/doors/import/sessions.ts';
+import { partsOf } from '../../../src/doors/import/sender.ts';
+import { earlierSessionIdsOf, sessionIdOf } from '../../../src/doors/import/session-lookup.ts';
 import type { Finding, ImportOptions, ImportSummary } from '../../../src/doors/import/importer.ts';
 import { FakeService, issuedId } from './fake-service.ts';
 

@@ -31,6 +31,9 @@ export const SURE = 0.6;
 /** Highest confidence of a file that lacks part of its conversations. */
 const THIN = 0.5;
 
+/** In chats without marked ends, a message after 12 hours starts another conversation; milliseconds. */
+export const PAUSE_MS = 12 * 3600 * 1000;
+
 /** A turn in our own line format; `createdAt` is a value that `readTime` accepts. */
 export interface Turn {
   readonly role: string;

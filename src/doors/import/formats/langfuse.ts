@@ -5,7 +5,7 @@
  *
  * Test: test/doors/import/formats/registry.test.ts.
  */
-import { utcTime } from './utc-time.ts';
+import { utcTime } from '../times.ts';
 import { textOf } from '../../traces/values.ts';
 import { byShare } from './format.ts';
 import { spansFormat } from './traces.ts';

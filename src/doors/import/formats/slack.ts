@@ -8,9 +8,8 @@
 import { basename, dirname } from 'node:path';
 import { roleOf } from '../../../domain/records.ts';
 import { formatInstant } from '../../../domain/time.ts';
-import { PAUSE_MS } from '../stretches.ts';
 import { isObject, textOf } from '../../traces/values.ts';
-import { byShare, type Placement, type RowFormat, type Turn } from './format.ts';
+import { byShare, PAUSE_MS, type Placement, type RowFormat, type Turn } from './format.ts';
 import { slackText } from './slack-text.ts';
 
 export interface SlackUser {

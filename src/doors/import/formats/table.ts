@@ -5,10 +5,9 @@
  */
 import { isKnownRole, roleOf } from '../../../domain/records.ts';
 import { parseTime } from '../../../domain/time.ts';
-import { readTime, TIME_RULE } from '../times.ts';
+import { readTime, TIME_RULE, utcTime } from '../times.ts';
 import { COLUMN_NAMES, FIELDS, plainName, type Field } from './columns.ts';
 import { contentText } from '../../traces/content.ts';
-import { utcTime } from './utc-time.ts';
 import { noDate, readWritten, writtenTime, type TimeReading } from '../written-dates.ts';
 import { OmissionCounts } from '../../traces/omissions.ts';
 import { isObject, textOf } from '../../traces/values.ts';
