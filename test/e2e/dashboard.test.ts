@@ -614,6 +614,7 @@ describe('the dashboard in a browser', { skip }, () => {
       await check('overview');
       await page.click('td.name a >> nth=0', SOON);
       await page.waitForSelector('.virtual .title', SOON);
+      if (scheme === 'light') await page.click('button:text-is("Check")', SOON);
       await check('topic');
       await page.click('.virtual .title a >> nth=0', SOON);
       await page.waitForSelector('.transcript .said', SOON);
@@ -751,6 +752,38 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.waitForSelector('p.done:has-text("“A topic of our own” is a topic of your own now")', SOON);
     await page.click('p.done button:text-is("Undo")');
     await page.waitForSelector('p.done:has-text("Undone.")', SOON);
+  });
+
+  it('takes verdicts by keys, one conversation after the other, and says how sure the number is', async () => {
+    await open();
+    await page.click('td.name a >> nth=0', SOON);
+    const section = page.locator('section:has(h2:text-is("How sure is this"))');
+    await section.locator('p:has-text("Nobody has checked this number yet")').waitFor(SOON);
+    const topic = (await page.textContent('h1')) ?? '';
+    const share = (await figure(page, 'Share of all')) ?? '';
+    await section.locator('button:text-is("Check")').click();
+    // What was found is not told: it would decide for the reader.
+    equal(await section.locator('.tag').count(), 0);
+    const asks = CANCEL.some((text) => text.toLowerCase().includes(topic.toLowerCase().split(' ')[0]!));
+    const total = CANCEL.length + PASSWORD.length;
+    for (let given = 0; given < total; given += 1) {
+      await section.locator(`.faint:text("${given} verdict")`).waitFor(SOON);
+      const said = (await section.locator('.said.user .content').first().textContent(SOON)) ?? '';
+      const isIt = CANCEL.some((text) => text === said) === asks;
+      if (given === 0) await section.locator('button:has-text("Cannot tell")').click();
+      else await page.keyboard.press(isIt ? 'y' : 'n');
+    }
+    await section.locator(`p:has-text("${total - 1} conversations checked")`).waitFor(SOON);
+    const line = (await section.locator('p >> nth=0').textContent()) ?? '';
+    ok(line.startsWith(share), `${line}; ${share}`);
+    match(line, /truly \d+(?:\.\d)? % to \d+(?:\.\d)? %/);
+    match(line, /right in (\d+) of \1 found/);
+    match(line, /missed in 0 of \d others/);
+    await section.locator('p:has-text("All drawn conversations are checked.")').waitFor(SOON);
+    // Verdicts move no number, and are no decisions to list.
+    equal(await figure(page, 'Share of all'), share);
+    await page.click('button:text-is("Stop checking")');
+    equal(await section.locator('.said').count(), 0);
   });
 
   it('makes an alert, says what is wrong with one, and deletes it', async () => {

@@ -8,6 +8,8 @@ import type { ErasureAnswer, ErasureList } from '../../../contract/erasures.ts';
 import type { Masking } from '../../../domain/masking.ts';
 import type { NewRetention, ProjectRetentionAnswer, RetentionAnswer } from '../../../contract/retention.ts';
 import type { ChangesResponse } from '../../../query/changes/changes-schema.ts';
+import type { Checked, Verdict } from '../../../domain/checks.ts';
+import type { ChecksResponse } from '../../../query/checks/checks-schema.ts';
 import type { CurationsResponse } from '../../../query/curations/curations-schema.ts';
 import type { OverviewResponse } from '../../../query/overview/overview-schema.ts';
 import type { QueryResponse } from '../../../query/response-schema.ts';
@@ -24,6 +26,7 @@ import { clockOf, zoneName } from './zone.ts';
 export type {
   Alert,
   ChangesResponse,
+  ChecksResponse,
   CurationsResponse,
   NewAlert,
   OverviewResponse,
@@ -160,6 +163,14 @@ export interface NewTopic {
   readonly fromBeginning: boolean;
 }
 
+/** The body of POST /v1/checks, without the instance. */
+export interface NewCheck {
+  readonly of: Checked;
+  readonly id: string;
+  readonly sessionId: string;
+  readonly verdict: Verdict;
+}
+
 /** The subject of POST /v1/erasures. */
 export type ErasureTarget =
   | { readonly sessionId: string }
@@ -197,7 +208,7 @@ async function put<T>(path: string, body: object): Promise<T> {
   return answerOf<T>(await send(path, {}, 'application/json', undefined, init));
 }
 
-async function write(path: 'curations' | 'topics', body: object): Promise<Written> {
+async function write(path: 'checks' | 'curations' | 'topics', body: object): Promise<Written> {
   const response = await post(path, body);
   const answer = await answerOf<Omit<Written, 'position'>>(response);
   return { ...answer, position: response.headers.get('x-stream-position') ?? '0' };
@@ -244,6 +255,8 @@ export const api = {
   curations: (parameters: Parameters, signal?: AbortSignal) =>
     ask<CurationsResponse>('curations', parameters, signal),
   curate: (instanceId: string, curation: Curation) => write('curations', { instanceId, ...curation }),
+  checks: (parameters: Parameters, signal?: AbortSignal) => ask<ChecksResponse>('checks', parameters, signal),
+  check: (instanceId: string, check: NewCheck) => write('checks', { instanceId, ...check }),
   makeTopic: (instanceId: string, topic: NewTopic) => write('topics', { instanceId, ...topic }),
   /** Waits a few seconds at most for answers to contain a stream position; returns true if they do. */
   settle: async (instanceId: string, position: string): Promise<boolean> => {
