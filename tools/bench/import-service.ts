@@ -1,15 +1,16 @@
 /** How many messages a second does a service take from the importer, and what do others notice of it? */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { loadavg, tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
+import { loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { action, wholeNumber, type Command } from '../../src/cli/command.ts';
 import { count } from '../../src/domain/progress.ts';
 import { ServiceClient } from '../../src/doors/import/client.ts';
 import { importFiles } from '../../src/doors/import/importer.ts';
+import { benchmark } from './load/benchmark.ts';
 import { writeConversations } from './load/conversation-files.ts';
+import { inFolder } from './load/folder.ts';
 import { freshnessUntil } from './load/freshness.ts';
 import { ConnectionPool, Measurements, openLoop } from './load/http-load.ts';
 import { memoryOf, processorMsOf } from './load/process-use.ts';
@@ -26,8 +27,7 @@ is told how long they take until a query counts them: before, during and after t
 it has stored.
 
   --megabytes N  size of the file (default: 1024)
-  --after N      seconds after the import (default: 60)
-  --json         print the figures as JSON`;
+  --after N      seconds after the import (default: 60)`;
 
 const MB = 1024 * 1024;
 /** Of the file that is sent one conversation a request. */
@@ -61,20 +61,11 @@ interface Figures {
   readonly load: number;
 }
 
-export const command: Command = {
-  usage: USAGE,
-  action: action({
-    options: { megabytes: { type: 'string' }, after: { type: 'string' }, json: { type: 'boolean' } },
-    read(values) {
-      const megabytes = wholeNumber('--megabytes', values.megabytes ?? '1024');
-      const afterSeconds = wholeNumber('--after', values.after ?? '60');
-      return async () => print(await measure(megabytes, afterSeconds), values.json === true);
-    },
-  }),
-};
+export const command = benchmark(USAGE, { megabytes: 1024, after: 60 }, async ({ megabytes, after }) => {
+  await inFolder(async (folder) => print(await measure(folder, megabytes, after)));
+});
 
-async function measure(megabytes: number, afterSeconds: number): Promise<Figures> {
-  const folder = await mkdtemp(join(tmpdir(), 'undertone-bench-import-'));
+async function measure(folder: string, megabytes: number, afterSeconds: number): Promise<Figures> {
   const service = await startMeasuredService();
   const pool = new ConnectionPool(service.url, 16);
   try {
@@ -127,7 +118,6 @@ async function measure(megabytes: number, afterSeconds: number): Promise<Figures
   } finally {
     pool.close();
     await service.stop();
-    await rm(folder, { recursive: true, force: true });
   }
 }
 
@@ -184,7 +174,7 @@ async function measureUntil(
       measurements.fail(String(error));
     }
     resident = Math.max(resident, await peakMegabytesOf(pid));
-    cpu = Math.max(cpu, await cpuMicrosOf(pid));
+    cpu = Math.max(cpu, (await processorMsOf(pid)) * 1000);
     const left = 1000 / SINGLES_PER_SECOND - (performance.now() - startedAt);
     await Promise.race([ended, new Promise((done) => setTimeout(done, Math.max(0, left)))]);
   }
@@ -230,13 +220,8 @@ async function processesOf({ dataDir }: OwnService): Promise<Record<string, numb
 
 async function cpuOf(processes: Readonly<Record<string, number>>): Promise<Record<string, number>> {
   const used: Record<string, number> = {};
-  for (const [name, pid] of Object.entries(processes)) used[name] = await cpuMicrosOf(pid);
+  for (const [name, pid] of Object.entries(processes)) used[name] = (await processorMsOf(pid)) * 1000;
   return used;
-}
-
-/** Processor time that a process has used, microseconds. */
-async function cpuMicrosOf(pid: number): Promise<number> {
-  return (await processorMsOf(pid)) * 1000;
 }
 
 /** The most memory that a process has had resident. */
@@ -244,8 +229,7 @@ async function peakMegabytesOf(pid: number): Promise<number> {
   return Math.round((await memoryOf(pid)).peak / MB);
 }
 
-function print(figures: Figures, json: boolean): void {
-  if (json) return console.log(JSON.stringify(figures));
+function print(figures: Figures): void {
   const { megabytes, messages, seconds, messagesPerSecond, singlePerSecond, before, during } = figures;
   const ms = ([p50, p99]: readonly [number, number]): string => `${p50.toFixed(1)} / ${p99.toFixed(1)}`;
   console.log(

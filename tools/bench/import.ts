@@ -1,15 +1,14 @@
 /** How fast does the importer read a large file, and does its memory stay flat? */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { action, UsageError, wholeNumber, type Command } from '../../src/cli/command.ts';
 import { count } from '../../src/domain/progress.ts';
 import type { IngestBody } from '../../src/doors/import/client.ts';
 import { importFiles, type ImportTarget } from '../../src/doors/import/importer.ts';
+import { benchmark } from './load/benchmark.ts';
 import { SHAPES, writeConversations, type Shape } from './load/conversation-files.ts';
+import { inFolder } from './load/folder.ts';
 import { table } from './load/table.ts';
 
-const USAGE = `Usage: npm run bench -- import [OPTIONS]
+const USAGE = `Usage: npm run bench -- import [SHAPE…] [OPTIONS]
 
 How fast does the importer read a large file, and does its memory stay flat?
 
@@ -18,8 +17,8 @@ figures are the importer's own: lines of our own, one JSON list of a ChatGPT exp
 conversation stand far apart.
 
   --megabytes N  size of each file (default: 1024)
-  --shape NAME   only this one: ${SHAPES.join(', ')}
-  --json         print the figures as JSON`;
+
+Shapes: ${SHAPES.join(', ')}`;
 
 const SAMPLE_EVERY_MS = 100;
 const MB = 1024 * 1024;
@@ -36,27 +35,20 @@ interface Figures {
   readonly resident: readonly number[];
 }
 
-export const command: Command = {
-  usage: USAGE,
-  action: action({
-    options: { megabytes: { type: 'string' }, shape: { type: 'string' }, json: { type: 'boolean' } },
-    read(values) {
-      const megabytes = wholeNumber('--megabytes', values.megabytes ?? '1024');
-      const { shape } = values;
-      const chosen = SHAPES.filter((name) => shape === undefined || name === shape);
-      if (chosen.length === 0) throw new UsageError(`--shape takes ${SHAPES.join(', ')}.`);
-      return async () => {
-        const figures: Figures[] = [];
-        for (const name of chosen) figures.push(await measure(name, megabytes));
-        print(figures, values.json === true);
-      };
-    },
-  }),
-};
+export const command = benchmark(
+  USAGE,
+  { megabytes: 1024 },
+  async ({ megabytes }, shapes) => {
+    const figures: Figures[] = [];
+    for (const shape of SHAPES.filter((known) => shapes.includes(known)))
+      figures.push(await measure(shape, megabytes));
+    print(figures);
+  },
+  () => SHAPES,
+);
 
-async function measure(shape: Shape, megabytes: number): Promise<Figures> {
-  const folder = await mkdtemp(join(tmpdir(), 'undertone-bench-import-'));
-  try {
+function measure(shape: Shape, megabytes: number): Promise<Figures> {
+  return inFolder(async (folder) => {
     const file = join(folder, `conversations.${shape === 'chatgpt' ? 'json' : shape}`);
     const written = await writeConversations(file, shape, megabytes * MB);
     globalThis.gc?.();
@@ -86,9 +78,7 @@ async function measure(shape: Shape, megabytes: number): Promise<Figures> {
     const messagesPerSecond = Math.round(written / seconds);
     const cpuSeconds = (user + system) / 1e6;
     return { shape, megabytes, messages: written, seconds, messagesPerSecond, cpuSeconds, resident };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 /** A service that accepts everything and holds nothing. */
@@ -118,11 +108,7 @@ function openSink(): { sink: ImportTarget; counted: () => number } {
   return { sink, counted: () => messages };
 }
 
-function print(figures: readonly Figures[], json: boolean): void {
-  if (json) {
-    console.log(JSON.stringify(figures));
-    return;
-  }
+function print(figures: readonly Figures[]): void {
   console.log(
     table(
       ['file', 'MB', 'messages', 's', 'messages/s', 'CPU s', 'most resident MB by quarter'],

@@ -1,13 +1,11 @@
 /** How many requests does ingest take, how fast, and is every message counted afterwards? */
-import { resolve } from 'node:path';
-import { action, wholeNumber, type Command } from '../../src/cli/command.ts';
-import { readDemoConversations } from '../../src/doors/demo/conversations.ts';
 import { ServiceClient } from '../../src/doors/import/client.ts';
+import { benchmark } from './load/benchmark.ts';
+import { demoConversations, type Conversation } from './load/distinct-texts.ts';
 import { freshnessUntil } from './load/freshness.ts';
 import { ConnectionPool, closedLoop, Measurements, openLoop } from './load/http-load.ts';
 import { median, type Ratios } from './load/ratios.ts';
-import { startMeasuredService } from './load/service.ts';
-import type { MeasuredService } from './load/service.ts';
+import { request, startMeasuredService, type MeasuredService } from './load/service.ts';
 
 const MESSAGES_PER_REQUEST = 5;
 const USERS = 1_000;
@@ -18,10 +16,7 @@ const CONNECTIONS = 256;
 const LARGE_REQUESTS = 5;
 const COUNTED_LIMIT_MS = 600_000;
 
-interface Turn {
-  readonly role: string;
-  readonly content: string;
-}
+type Turn = Conversation[number];
 
 /** Sends requests of five messages each and knows what has been accepted. */
 class Load {
@@ -105,27 +100,14 @@ each waiting for its own synced commit, as without group commit.
   --url URL           measure the service at this address instead
   --key KEY           an API key of that service`;
 
-export const command: Command = {
-  usage: USAGE,
-  action: action({
-    options: {
-      url: { type: 'string' },
-      key: { type: 'string' },
-      rate: { type: 'string', default: '1000' },
-      seconds: { type: 'string', default: '30' },
-      'burst-seconds': { type: 'string', default: '5' },
-      masking: { type: 'boolean', default: false },
-    },
-    read(values) {
-      const { url, key = '' } = values;
-      const rate = wholeNumber('--rate', values.rate);
-      const seconds = wholeNumber('--seconds', values.seconds);
-      const burstSeconds = wholeNumber('--burst-seconds', values['burst-seconds']);
-      if (values.masking) return () => measureMasking(burstSeconds);
-      return () => measure({ given: url === undefined ? null : { url, key }, rate, seconds, burstSeconds });
-    },
-  }),
-};
+export const command = benchmark(
+  USAGE,
+  { url: '', key: '', rate: 1000, seconds: 30, 'burst-seconds': 5, masking: false },
+  async ({ url, key, rate, seconds, masking, 'burst-seconds': burstSeconds }) =>
+    masking
+      ? measureMasking(burstSeconds)
+      : measure({ given: url === '' ? null : { url, key }, rate, seconds, burstSeconds }),
+);
 
 async function measure({
   given,
@@ -179,12 +161,7 @@ async function measure({
         `${Math.round(perSecond)} messages/s from request to query`,
     );
 
-    const large = new Measurements();
-    for (let times = 0; times < LARGE_REQUESTS; times += 1) {
-      const startedAt = performance.now();
-      await load.sendLarge(10_000);
-      large.add(performance.now() - startedAt);
-    }
+    const large = await sendLarge(load);
     report(`${LARGE_REQUESTS} requests of 10,000 messages`, large);
     const total = await counted(client, load);
     console.log(
@@ -201,8 +178,20 @@ async function measure({
   }
 }
 
+/** Requests of 10,000 messages, one after the other. */
+async function sendLarge(load: Load): Promise<Measurements> {
+  const large = new Measurements();
+  for (let times = 0; times < LARGE_REQUESTS; times += 1) {
+    const startedAt = performance.now();
+    await load.sendLarge(10_000);
+    large.add(performance.now() - startedAt);
+  }
+  return large;
+}
+
 /** Turns of a side, each followed by one of each other. */
 const MASKING_TURNS = 6;
+const MASKING = { texts: true, userIds: 'digest' };
 
 async function measureMasking(burstSeconds: number): Promise<number> {
   const service = await startMeasuredService();
@@ -221,7 +210,7 @@ async function measureMasking(burstSeconds: number): Promise<number> {
   try {
     for (const { load, masks } of sides) {
       await load.send();
-      if (masks) await setMasking(service, load.instanceId ?? '');
+      if (masks) await request(service, `instances/${load.instanceId}/masking`, MASKING, { method: 'PUT' });
       await closedLoop(CONNECTIONS, burstSeconds, load.send);
     }
     for (let turn = 0; turn < MASKING_TURNS; turn += 1)
@@ -239,15 +228,6 @@ async function measureMasking(burstSeconds: number): Promise<number> {
     for (const { load } of sides) load.close();
     await service.stop();
   }
-}
-
-async function setMasking({ url, key }: MeasuredService, instanceId: string): Promise<void> {
-  const answer = await fetch(`${url}/v1/instances/${instanceId}/masking`, {
-    method: 'PUT',
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
-    body: JSON.stringify({ texts: true, userIds: 'digest' }),
-  });
-  if (!answer.ok) throw new Error(`masking cannot be set: ${answer.status}`);
 }
 
 /** What a short run measures. Milliseconds are medians. */
@@ -277,12 +257,7 @@ export async function ingestFigures(): Promise<IngestFigures> {
     const steady = await openLoop(1000, 5, load.send);
     const { perSecond: burst } = await closedLoop(CONNECTIONS, 3, load.send);
     await counted(client, load);
-    const large = new Measurements();
-    for (let times = 0; times < LARGE_REQUESTS; times += 1) {
-      const startedAt = performance.now();
-      await load.sendLarge(10_000);
-      large.add(performance.now() - startedAt);
-    }
+    const large = await sendLarge(load);
     const [p50Ms = 0, largeMs = 0, visibleMs = 0] = [steady, large, visible].map((one) => one.quantile(0.5));
     return { p50Ms, largeMs, visibleMs, burst };
   } finally {
@@ -319,12 +294,7 @@ export const ratios: Ratios = async ({ times }) => {
 };
 
 async function demoTurns(): Promise<Turn[]> {
-  const conversations = await readDemoConversations(
-    resolve(import.meta.dirname, '../../examples/demo/conversations.jsonl'),
-  );
-  return conversations.flatMap((conversation) =>
-    conversation.turns.map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content })),
-  );
+  return (await demoConversations()).flat();
 }
 
 /** Waits until queries count everything accepted so far (or too long); what they count, and when they did. */

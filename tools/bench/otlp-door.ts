@@ -1,8 +1,8 @@
 /** How many spans does the door of OTLP take, how fast, and when does one see the conversations? */
 import { randomUUID } from 'node:crypto';
-import { action, wholeNumber, type Command } from '../../src/cli/command.ts';
 import { ServiceClient } from '../../src/doors/import/client.ts';
 import { exportProtobuf, type SpanDraft } from '../../test/support/otlp.ts';
+import { benchmark } from './load/benchmark.ts';
 import { ConnectionPool, openLoop, type Measurements } from './load/http-load.ts';
 import { startMeasuredService, type OwnService } from './load/service.ts';
 
@@ -21,17 +21,9 @@ service. The alternative, in the same run: the same messages through POST /v1/in
   --rate N      spans a second (default: 1000)
   --seconds N   duration of each part (default: 20)`;
 
-export const command: Command = {
-  usage: USAGE,
-  action: action({
-    options: { rate: { type: 'string', default: '1000' }, seconds: { type: 'string', default: '20' } },
-    read(values) {
-      const rate = wholeNumber('--rate', values.rate);
-      const seconds = wholeNumber('--seconds', values.seconds);
-      return () => measure(rate, seconds);
-    },
-  }),
-};
+export const command = benchmark(USAGE, { rate: 1000, seconds: 20 }, ({ rate, seconds }) =>
+  measure(rate, seconds),
+);
 
 /** Makes turns of conversations. */
 class Turns {

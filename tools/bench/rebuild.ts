@@ -2,7 +2,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { action, wholeNumber, type Command } from '../../src/cli/command.ts';
 import { DEFAULT_DATA_DIRECTORY, readDialogues } from '../eval/data.ts';
 import type { QueryResponse } from '../../src/query/response-schema.ts';
 import { Stack } from '../../test/faults/support/stack.ts';
@@ -13,6 +12,7 @@ import { refold } from '../../src/store/live/refold.ts';
 import { loadViews } from '../../src/store/view-files.ts';
 import { VIEWS_DIRECTORY } from '../../src/worker/current-definition.ts';
 import { temporaryDirectory } from '../../test/support/fold.ts';
+import { benchmark } from './load/benchmark.ts';
 import { oneInstance, openHistory } from './load/history.ts';
 import { ConnectionPool, Measurements } from './load/http-load.ts';
 import { randomFrom } from './load/questions.ts';
@@ -49,45 +49,23 @@ synthetic history are made views again, without service, comparison and publicat
   --instances N   how many instances get them (default: 10)
   --facts N       messages of the synthetic history (default: 1000000)
   --throttle N    messages a second of the slow rebuild (default: 4000)
-  --data FOLDER   the data sets, whose dialogues are sent
-  --json          print the figures as JSON`;
-
-export const command: Command = {
-  usage: USAGE,
-  action: action({
-    options: {
-      messages: { type: 'string', default: '1000000' },
-      instances: { type: 'string', default: '10' },
-      facts: { type: 'string', default: '1000000' },
-      throttle: { type: 'string', default: '4000' },
-      data: { type: 'string', default: DEFAULT_DATA_DIRECTORY },
-      json: { type: 'boolean', default: false },
-    },
-    read({ messages, instances, facts, throttle, data, json }) {
-      const options = {
-        messages: wholeNumber('--messages', messages),
-        instances: wholeNumber('--instances', instances),
-        facts: wholeNumber('--facts', facts, 1000),
-        throttle: String(wholeNumber('--throttle', throttle)),
-        data,
-      };
-      return async () => {
-        const result = await measure(options);
-        console.log(json ? JSON.stringify(result, null, 2) : describe(result, throttle));
-      };
-    },
-  }),
-};
+  --data FOLDER   the data sets, whose dialogues are sent`;
 
 interface Options {
   readonly messages: number;
   readonly instances: number;
   /** Messages of the synthetic history. */
   readonly facts: number;
-  readonly throttle: string;
+  readonly throttle: number;
   /** Folder of the data sets. */
   readonly data: string;
 }
+
+export const command = benchmark(
+  USAGE,
+  { messages: 1_000_000, instances: 10, facts: 1_000_000, throttle: 4000, data: DEFAULT_DATA_DIRECTORY },
+  async (options) => console.log(describe(await measure(options), options.throttle)),
+);
 
 /** Rates are messages a second, times milliseconds. */
 interface RebuildFigures {
@@ -146,7 +124,7 @@ async function measure({ messages, instances, facts, throttle, data }: Options):
     const [full, fullSeconds] = await rebuild([]);
     const [, factsSeconds, refoldOutput] = await rebuild(['--source', 'facts']);
     const [, refold = ''] = /made from the facts .*\(([\d,]+) messages\/s\)/.exec(refoldOutput) ?? [];
-    const [throttled, throttledSeconds] = await rebuild(['--throttle', throttle]);
+    const [throttled, throttledSeconds] = await rebuild(['--throttle', String(throttle)]);
     return {
       messages,
       live: messages / liveSeconds,
@@ -189,64 +167,50 @@ async function refoldRate(messages: number): Promise<number> {
   }
 }
 
-function describe(result: RebuildFigures, throttle: string): string {
+function describe(result: RebuildFigures, throttle: number): string {
   const rate = (value: number): string => `${Math.round(value)} messages/s`;
   const ms = (value: number): string => `${value.toFixed(1)} ms`;
   const slower = result.throttledP95 / result.idleP95;
+  const times = (value: number, of: string): string => `${value.toFixed(2)}x ${of}`;
+  const atLeast = (value: number, least: number): string => `≥ ${least} ${verdict(value >= least)}`;
+  const atMost = (value: number, most: number, unit: string): string =>
+    `≤ ${most}${unit} ${verdict(value <= most)}`;
+  const { rebuild, live, fromFacts, refold, synthetic, idleP95, fullP95, workerMs, webMs } = result;
+  const overStream = (value: number): string => times(value / rebuild, 'from the stream');
   return table(
     [`${result.messages} messages`, 'figure', 'ratio', 'target'],
     [
       [
         'rebuild, compared and switched',
-        rate(result.rebuild),
-        `${(result.rebuild / result.live).toFixed(1)}x live`,
-        `≥ ${TARGETS.perSecond} ${verdict(result.rebuild >= TARGETS.perSecond)}`,
+        rate(rebuild),
+        times(rebuild / live, 'live'),
+        atLeast(rebuild, TARGETS.perSecond),
       ],
-      [
-        'rebuild from facts, compared and switched',
-        rate(result.fromFacts),
-        `${(result.fromFacts / result.rebuild).toFixed(1)}x from the stream`,
-        '',
-      ],
-      [
-        'its facts to views',
-        rate(result.refold),
-        `${(result.refold / result.rebuild).toFixed(1)}x from the stream`,
-        '',
-      ],
+      ['rebuild from facts, compared and switched', rate(fromFacts), overStream(fromFacts)],
+      ['its facts to views', rate(refold), overStream(refold)],
       [
         'facts of a synthetic history to views',
-        rate(result.synthetic),
-        `${(result.synthetic / result.rebuild).toFixed(1)}x from the stream`,
-        `≥ ${TARGETS.factsPerSecond} ${verdict(result.synthetic >= TARGETS.factsPerSecond)}`,
+        rate(synthetic),
+        overStream(synthetic),
+        atLeast(synthetic, TARGETS.factsPerSecond),
       ],
-      ['live worker', rate(result.live), '', ''],
-      [`rebuild --throttle ${throttle}`, rate(result.throttled), '', ''],
-      ['queries, p95, idle', ms(result.idleP95), '', ''],
+      ['live worker', rate(live)],
+      [`rebuild --throttle ${throttle}`, rate(result.throttled)],
+      ['queries, p95, idle', ms(idleP95)],
       [
         'queries, p95, beside the throttled rebuild',
         ms(result.throttledP95),
-        `${slower.toFixed(2)}x idle`,
-        `≤ ${TARGETS.slowdown}x ${verdict(slower <= TARGETS.slowdown)}`,
+        times(slower, 'idle'),
+        atMost(slower, TARGETS.slowdown, 'x'),
       ],
-      [
-        'queries, p95, beside the other',
-        ms(result.fullP95),
-        `${(result.fullP95 / result.idleP95).toFixed(2)}x idle`,
-        '',
-      ],
+      ['queries, p95, beside the other', ms(fullP95), times(fullP95 / idleP95, 'idle')],
       [
         'kill -9 of worker to first correct answer',
-        ms(result.workerMs),
+        ms(workerMs),
         '',
-        `≤ ${TARGETS.workerMs} ms ${verdict(result.workerMs <= TARGETS.workerMs)}`,
+        atMost(workerMs, TARGETS.workerMs, ' ms'),
       ],
-      [
-        'kill -9 of web to first correct answer',
-        ms(result.webMs),
-        '',
-        `≤ ${TARGETS.webMs} ms ${verdict(result.webMs <= TARGETS.webMs)}`,
-      ],
+      ['kill -9 of web to first correct answer', ms(webMs), '', atMost(webMs, TARGETS.webMs, ' ms')],
     ],
   );
 }

@@ -1,11 +1,10 @@
 /** Does everything hold for half an hour at once? */
-import { resolve } from 'node:path';
-import { action, UsageError, wholeNumber, type Command } from '../../src/cli/command.ts';
-import { readDemoConversations } from '../../src/doors/demo/conversations.ts';
 import { ATTACKS } from './load/attacks/attacks.ts';
 import { accountFaults, missed, PHASE_HEADING, phaseRows } from './load/attacks/report.ts';
+import { benchmark } from './load/benchmark.ts';
+import { demoConversations } from './load/distinct-texts.ts';
 import { isFlat, trendOf, type Memory } from './load/soak/memory.ts';
-import { soak, type SoakOptions, type SoakResult } from './load/soak/soak.ts';
+import { soak, type SoakResult } from './load/soak/soak.ts';
 import { table } from './load/table.ts';
 
 const NAMES = ATTACKS.map(({ name }) => name);
@@ -27,55 +26,29 @@ the run, a victim who waits longer than npm run faults -- attacks allows.
 
 Attacks: ${NAMES.join(', ')}`;
 
-export const command: Command = {
-  usage: USAGE,
-  action: action({
-    options: {
-      minutes: { type: 'string', default: '30' },
-      readers: { type: 'string', default: '2' },
-      writers: { type: 'string', default: '2' },
-      writes: { type: 'string', default: '5' },
-      beside: { type: 'string', default: '0' },
-      settle: { type: 'string', default: '20' },
-    },
-    operands: Infinity,
-    read(values, names) {
-      const unknown = names.filter((name) => !NAMES.includes(name));
-      if (unknown.length > 0) throw new UsageError(`There is no attack ${unknown.join(', ')}.`);
-      const options = {
-        seconds: Number(values.minutes) * 60,
-        readers: wholeNumber('--readers', values.readers, 0),
-        writers: wholeNumber('--writers', values.writers, 0),
-        writesPerSecond: Number(values.writes),
-        beside: wholeNumber('--beside', values.beside, 0),
-        settleMs: Number(values.settle) * 60_000,
-        attacks: ATTACKS.filter(({ name }) => names.length === 0 || names.includes(name)),
-      };
-      if (!(options.seconds > 0 && options.writesPerSecond > 0 && options.settleMs > 0))
-        throw new UsageError('--minutes, --writes and --settle take numbers above 0.');
-      return () => measure(options);
-    },
-  }),
-};
-
-async function measure(
-  options: Pick<
-    SoakOptions,
-    'seconds' | 'readers' | 'writers' | 'writesPerSecond' | 'beside' | 'settleMs' | 'attacks'
-  >,
-): Promise<number> {
-  const demo = resolve(import.meta.dirname, '../../examples/demo/conversations.jsonl');
-  const result = await soak({
-    ...options,
-    size: 'whole',
-    victimPerSecond: 20,
-    conversations: (await readDemoConversations(demo)).map(({ turns }) => turns),
-    say: (line) => console.log(line),
-  });
-  const failures = print(result);
-  if (failures.length > 0) console.log(`FAILED:\n  ${failures.join('\n  ')}`);
-  return failures.length > 0 ? 1 : 0;
-}
+export const command = benchmark(
+  USAGE,
+  { minutes: 30, readers: 2, writers: 2, writes: 5, beside: 0, settle: 20 },
+  async ({ minutes, readers, writers, writes, beside, settle }, names) => {
+    const result = await soak({
+      seconds: minutes * 60,
+      readers,
+      writers,
+      writesPerSecond: writes,
+      beside,
+      settleMs: settle * 60_000,
+      attacks: ATTACKS.filter(({ name }) => names.includes(name)),
+      size: 'whole',
+      victimPerSecond: 20,
+      conversations: (await demoConversations()).map((turns) => turns.map(({ content }) => content)),
+      say: (line) => console.log(line),
+    });
+    const failures = print(result);
+    if (failures.length > 0) console.log(`FAILED:\n  ${failures.join('\n  ')}`);
+    return failures.length > 0 ? 1 : 0;
+  },
+  () => NAMES,
+);
 
 const AMOUNTS = ['instances', 'accepted', 'unknown', 'counted', 'lost', 'twice'] as const;
 
