@@ -8,10 +8,10 @@ import { count, type Progress } from '../domain/progress.ts';
 import { eraseEntries } from '../worker/erasure/erase-entries.ts';
 import { placeErasure } from '../worker/erasure/executor.ts';
 import { ErasureLedger } from '../stream/ledgers/erasure-ledger.ts';
-import { openRegistry } from '../web/registry/registry.ts';
 import { Retentions } from '../stream/ledgers/retentions.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { readExtent } from '../stream/log/consumer.ts';
+import { withRegistry } from './nats-access.ts';
 
 /** Maximum instances named in a line. */
 const NAMED = 5;
@@ -27,9 +27,7 @@ export async function applyErasures(
   progress: Pick<Progress, 'line'>,
 ): Promise<number> {
   const ledger = await ErasureLedger.open(connection);
-  const registry = await openRegistry(connection);
-  try {
-    await registry.whenReady();
+  return withRegistry(connection, {}, async (registry) => {
     for (const erasure of wanted) await ledger.add(erasure);
     const open = (await ledger.list()).filter(({ state }) => state !== 'DONE').toReversed();
     if (open.length === 0) return 0;
@@ -64,7 +62,5 @@ export async function applyErasures(
       );
     }
     return open.length;
-  } finally {
-    await registry.close();
-  }
+  });
 }

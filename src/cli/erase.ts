@@ -19,17 +19,18 @@ import { findErasedTraces } from '../doors/traces/find-erased.ts';
 import { forgetConversations } from '../doors/traces/forget-conversations.ts';
 import { findErased, NOTHING } from '../worker/erasure/erase-entries.ts';
 import { placeErasure, runErasures } from '../worker/erasure/executor.ts';
+import type { RebuildSettings } from '../worker/rebuild/rebuild.ts';
 import { verifyErasure, type Verified } from '../worker/erasure/verify.ts';
 import { BackupLedger } from '../stream/ledgers/backup-ledger.ts';
 import { ErasureLedger } from '../stream/ledgers/erasure-ledger.ts';
-import { openRegistry, type Registry } from '../web/registry/registry.ts';
+import type { Registry } from '../web/registry/registry.ts';
 import { Retentions } from '../stream/ledgers/retentions.ts';
 import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { MOST_ERASED_MESSAGES } from '../web/ingest/erasure-body.ts';
 import { erasuresIn, MOST_OF_REASON } from './erasures-file.ts';
 import { action, runCommand, UsageError, type CommandRun, type Work } from './command.ts';
-import { onStream } from './nats-access.ts';
+import { onRegistry, withRegistry } from './nats-access.ts';
 import { withReplaySettings } from './replay-settings.ts';
 import { tableOf } from './table.ts';
 
@@ -226,21 +227,9 @@ interface Opened {
 }
 
 function onLedger(work: (opened: Opened) => Promise<number | void>): Work {
-  return onStream(async (connection, config) => {
-    const options = { replicas: config.streamReplicas };
-    const registry = await openRegistry(connection, options);
-    try {
-      await registry.whenReady();
-      return await work({
-        connection,
-        registry,
-        config,
-        ledger: await ErasureLedger.open(connection, options),
-      });
-    } finally {
-      await registry.close();
-    }
-  });
+  return onRegistry(async (registry, { connection, config, replicas }) =>
+    work({ connection, registry, config, ledger: await ErasureLedger.open(connection, replicas) }),
+  );
 }
 
 /** Runs the open erasures. If a service already does, waits for the erasure `id`. */
@@ -258,40 +247,17 @@ async function runOpen(run: CommandRun, id: string | null): Promise<number> {
   let isElsewhere = false;
   try {
     const options = { hint: 'npm run erase -- run', priority: PRIORITY };
-    const code = await withReplaySettings(config, run, options, async (settings) => {
-      const replicas = { replicas: config.streamReplicas };
-      const registry = await openRegistry(settings.connection, replicas);
-      try {
-        await registry.whenReady();
-        const ledger = await ErasureLedger.open(settings.connection, replicas);
-        const retentions = await Retentions.open(settings.connection, replicas);
-        const digest = registry.erasureDigest;
-        const instances = () => registry.listInstances();
-        const now = Date.now() * 1000;
-        const { conversations } = await openAssemblyBuckets(settings.connection, replicas);
-        const sessionOfName = (projectId: string, name: ConversationName): Promise<string> =>
-          sessionOf(registry, openedName(registry, projectId, name));
-        const forgetting = { ...settings, conversations, digest, sessionOf: sessionOfName };
-        const done = await runErasures({
-          ...settings,
-          ledger,
-          digest,
-          retentions,
-          instances,
-          now,
-          spansWaitMs: LONGEST_WAITS * config.traceWaitMs,
-          forgetElsewhere: (...erased) => forgetConversations(forgetting, ...erased),
-        });
+    const code = await withReplaySettings(config, run, options, (settings) =>
+      withRegistry(settings.connection, { replicas: config.streamReplicas }, async (registry) => {
+        const done = await eraseOpen(registry, settings, config);
         isElsewhere = done === null;
         settings.progress.line(
           done === null
             ? 'another machine does what is open'
             : `${done.erasures.length} erasures and ${done.runs.length} runs of retention were done`,
         );
-      } finally {
-        await registry.close();
-      }
-    });
+      }),
+    );
     if (!isElsewhere) return code;
   } finally {
     lock.release();
@@ -300,6 +266,31 @@ async function runOpen(run: CommandRun, id: string | null): Promise<number> {
   await whenDone(id)(run);
   // The views of this machine were built before that.
   return runOpen(run, id);
+}
+
+/** Does the open erasures and runs of retention; null if another machine does. */
+async function eraseOpen(
+  registry: Registry,
+  settings: RebuildSettings,
+  { streamReplicas, traceWaitMs }: Config,
+): ReturnType<typeof runErasures> {
+  const replicas = { replicas: streamReplicas };
+  const { connection } = settings;
+  const digest = registry.erasureDigest;
+  const { conversations } = await openAssemblyBuckets(connection, replicas);
+  const sessionOfName = (projectId: string, name: ConversationName): Promise<string> =>
+    sessionOf(registry, openedName(registry, projectId, name));
+  const forgetting = { ...settings, conversations, digest, sessionOf: sessionOfName };
+  return runErasures({
+    ...settings,
+    ledger: await ErasureLedger.open(connection, replicas),
+    digest,
+    retentions: await Retentions.open(connection, replicas),
+    instances: () => registry.listInstances(),
+    now: Date.now() * 1000,
+    spansWaitMs: LONGEST_WAITS * traceWaitMs,
+    forgetElsewhere: (...erased) => forgetConversations(forgetting, ...erased),
+  });
 }
 
 /** Resolves once another process has done the erasure. */

@@ -40,17 +40,36 @@ export function onStream(
   };
 }
 
+/** Opens the registry for the duration of `work`. */
+export async function withRegistry<Result>(
+  connection: StreamConnection,
+  options: { readonly replicas?: number },
+  work: (registry: Registry) => Promise<Result>,
+): Promise<Result> {
+  const registry = await openRegistry(connection, options);
+  try {
+    await registry.whenReady();
+    return await work(registry);
+  } finally {
+    await registry.close();
+  }
+}
+
+/** What work with the registry may use besides; `replicas` opens buckets beside it. */
+interface Beside {
+  readonly connection: StreamConnection;
+  readonly config: Config;
+  readonly replicas: { readonly replicas: number };
+}
+
 /** Creates work that uses the registry of the running service. Refusals of the registry become SetupErrors. */
-export function onRegistry(work: (registry: Registry) => Promise<void>): Work {
-  return onStream(async (connection, { streamReplicas }) => {
+export function onRegistry(work: (registry: Registry, beside: Beside) => Promise<number | void>): Work {
+  return onStream(async (connection, config) => {
+    const replicas = { replicas: config.streamReplicas };
     try {
-      const registry = await openRegistry(connection, { replicas: streamReplicas });
-      await registry.whenReady();
-      try {
-        await work(registry);
-      } finally {
-        await registry.close();
-      }
+      return await withRegistry(connection, replicas, (registry) =>
+        work(registry, { connection, config, replicas }),
+      );
     } catch (error) {
       if (error instanceof AppError) throw new SetupError(error.message, { cause: error });
       throw error;

@@ -13,10 +13,10 @@ import {
   type Retention,
 } from '../domain/retention.ts';
 import { SetupError } from '../errors.ts';
-import { openRegistry, type Registry } from '../web/registry/registry.ts';
+import type { Registry } from '../web/registry/registry.ts';
 import { Retentions } from '../stream/ledgers/retentions.ts';
 import { action, runCommand, UsageError, type Work } from './command.ts';
-import { onStream } from './nats-access.ts';
+import { onRegistry } from './nats-access.ts';
 import { tableOf } from './table.ts';
 
 const USAGE = `Usage:
@@ -49,16 +49,9 @@ interface Opened {
 }
 
 function onRetentions(work: (opened: Opened) => Promise<void>): Work {
-  return onStream(async (connection, config) => {
-    const options = { replicas: config.streamReplicas };
-    const registry = await openRegistry(connection, options);
-    try {
-      await registry.whenReady();
-      await work({ retentions: await Retentions.open(connection, options), registry });
-    } finally {
-      await registry.close();
-    }
-  });
+  return onRegistry(async (registry, { connection, replicas }) =>
+    work({ retentions: await Retentions.open(connection, replicas), registry }),
+  );
 }
 
 const OWNER = { project: { type: 'string' }, instance: { type: 'string' } } as const;
