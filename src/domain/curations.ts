@@ -28,7 +28,10 @@ export type CurationAction =
   | { readonly kind: 'MOVE'; readonly id: string; readonly cluster: string; readonly clusterName?: string }
   /** Counts the messages of topic `id` as without a topic. */
   | { readonly kind: 'HIDE'; readonly id: string }
-  /** Makes topic `id`, which claims requests near its examples; `fromBeginning`: earlier ones too. */
+  /**
+   * Makes topic `id`, which claims requests near its examples; `fromBeginning`: earlier ones too. Counts the requests of
+   * found topic `from` for it.
+   */
   | {
       readonly kind: 'CREATE';
       readonly id: string;
@@ -36,6 +39,7 @@ export type CurationAction =
       readonly description: string;
       readonly examples: readonly string[];
       readonly fromBeginning: boolean;
+      readonly from?: string;
     }
   /** Says whether session `session` (UUID) is about entity `id`, or shows it. Changes no number. */
   | {

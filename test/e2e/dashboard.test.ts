@@ -754,6 +754,20 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.waitForSelector('p.done:has-text("Undone.")', SOON);
   });
 
+  it('keeps a found topic as an own one, with its wordings, in two clicks', async () => {
+    await open();
+    await page.click('td.name a >> nth=0', SOON);
+    await page.click('button:text-is("Keep as a topic of your own …")', SOON);
+    const name = await page.inputValue('dialog input >> nth=0');
+    equal(name, await page.textContent('h1'));
+    ok((await page.inputValue('dialog textarea')).split('\n').length > 1);
+    await page.click('dialog button:text-is("Make topic")');
+    await page.waitForSelector(`p.done:has-text("“${name}” is a topic of your own now")`, SOON);
+    await page.waitForSelector('p.notice:has-text("It has merged into")', SOON);
+    await page.click('p.done button:text-is("Undo")');
+    await page.waitForSelector('p.done:has-text("Undone.")', SOON);
+  });
+
   it('takes verdicts by keys, one conversation after the other, and says how sure the number is', async () => {
     await open();
     await page.click('td.name a >> nth=0', SOON);

@@ -236,6 +236,30 @@ describe('what people check', { concurrency: 10 }, () => {
 });
 
 describe('what people decide', { concurrency: 10 }, () => {
+  it('keeps a found topic as an own one of its name, with all that it had, and is undone', async () => {
+    const shop = await Shop.open();
+    const before = await shop.topics();
+    const { topic, fields, wordings } = await shop.why('topics', shop.cancel);
+    const examples = wordings.typical.map(({ text }) => text);
+    const body = { name: topic?.name, examples, fromBeginning: true };
+    faultOf(await shop.send('/v1/topics', body), 409, 'CONFLICT');
+    const answer = await shop.send('/v1/topics', { ...body, fromTopicId: shop.cancel });
+    const { topicId, curationId } = newTopicAnswerSchema.parse(answer.body);
+    const own = await shop.why('topics', topicId);
+    deepEqual([own.topic?.isOwn, own.topic?.name, own.fields.messages], [true, topic?.name, fields.messages]);
+    equal((await shop.why('topics', shop.cancel)).heir?.id, topicId);
+    deepEqual(await shop.topics(), before);
+    const [listed] = (await shop.list()).elements;
+    deepEqual([listed?.action, listed?.details.fromTopic?.id], ['CREATE', shop.cancel]);
+    // What a person made is kept already.
+    const again = await shop.send('/v1/topics', { ...body, name: 'Other', fromTopicId: topicId });
+    match(faultOf(again, 409, 'CONFLICT').message, /made by a person already/);
+    faultOf(await shop.send('/v1/topics', { ...body, fromTopicId: randomUUID() }), 404, 'NOT_FOUND');
+    await shop.curated({ action: 'UNDO', curationId });
+    deepEqual(await shop.topics(), before);
+    equal((await shop.why('topics', shop.cancel)).topic?.isOwn, false);
+  });
+
   it('renames and pins topics, clusters and gaps, and is undone', async () => {
     const shop = await Shop.open();
     const found = (await shop.why('topics', shop.cancel)).topic;
@@ -420,9 +444,16 @@ describe('what people decide', { concurrency: 10 }, () => {
     const shop = await Shop.open();
     const page = readFileSync(join(import.meta.dirname, '../../docs/api.md'), 'utf8');
     const section = page.split(/^## /m).find((text) => text.startsWith('Steering\n')) ?? '';
-    const variables = { URL: service.url, KEY: client.key, INSTANCE: shop.instanceId, TOPIC: shop.cancel };
+    const [drawn] = (await shop.checks({ id: shop.cancel })).sample;
+    const variables = {
+      URL: service.url,
+      KEY: client.key,
+      INSTANCE: shop.instanceId,
+      TOPIC: shop.cancel,
+      SESSION: drawn?.sessionId ?? '',
+    };
     const blocks = fencedBlocks(section);
-    equal(blocks.length, 6);
+    equal(blocks.length, 10);
     for (let index = 0; index < blocks.length; index += 2) {
       const [words = []] = shellCommands(blocks[index]?.text ?? '', variables);
       const answer = await fetch(curlRequest(words));

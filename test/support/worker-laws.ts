@@ -351,7 +351,8 @@ function actionOf(
       return { kind, id: topic };
     case 'CREATE': {
       const examples = [SENTENCES[sentence] as string];
-      return { kind, id: uuid(4, number), name: 'Own', description: '', examples, fromBeginning: isNew };
+      const own = { kind, id: uuid(4, number), name: 'Own', description: '', examples, fromBeginning: isNew };
+      return entity === 'TOPIC' ? own : { ...own, from: found('topic', sequence) };
     }
     case 'CHECK':
       return { kind, of: 'TOPIC', id: topic, session: uuid(6, other), verdict: isNew ? 'YES' : 'NO' };

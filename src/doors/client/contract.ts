@@ -366,6 +366,7 @@ export interface NewTopic {
   readonly description?: string | undefined;
   readonly examples: readonly string[];
   readonly fromBeginning?: boolean | undefined;
+  readonly fromTopicId?: string | undefined;
 }
 export interface NewTopicAnswer {
   readonly topicId: string;
@@ -395,6 +396,7 @@ export interface CurationsAnswer {
       readonly description?: string | undefined;
       readonly examples?: readonly string[] | undefined;
       readonly fromBeginning?: boolean | undefined;
+      readonly fromTopic?: { readonly id: string; readonly name: string | null } | undefined;
     };
     readonly status: 'APPLIED' | 'REFUSED' | 'UNDONE';
     readonly reason: {

@@ -98,11 +98,12 @@ interface Detail {
   readonly description?: string;
   readonly examples?: string[];
   readonly fromBeginning?: boolean;
+  readonly from?: string;
 }
 
 function listed(row: Row, nameOf: NameOf): ListedCuration {
   const { type, table } = TARGETS[row['entity'] as keyof typeof TARGETS];
-  const { into, cluster, clusterName, ...same } = JSON.parse(row['detail'] as string) as Detail;
+  const { into, cluster, clusterName, from, ...same } = JSON.parse(row['detail'] as string) as Detail;
   const refused = row['refused'] as CurationRefusal | null;
   const undoneBy = row['undone_by'] as string | null;
   return {
@@ -117,6 +118,7 @@ function listed(row: Row, nameOf: NameOf): ListedCuration {
       ...(into === undefined ? {} : { intoTopic: nameOf('topic', into) }),
       ...(cluster === undefined ? {} : { topicCluster: nameOf('cluster', cluster) }),
       ...(clusterName === undefined ? {} : { newClusterName: clusterName }),
+      ...(from === undefined ? {} : { fromTopic: nameOf('topic', from) }),
     },
     status: refused !== null ? 'REFUSED' : undoneBy !== null ? 'UNDONE' : 'APPLIED',
     reason: refused === null ? null : { code: refused, message: REFUSALS[refused] },

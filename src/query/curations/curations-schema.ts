@@ -72,6 +72,7 @@ const curationSchema = z.strictObject({
       description: z.string().optional().describe('CREATE: what the topic is about.'),
       examples: z.array(z.string()).optional().describe('CREATE: the requests that it was made with.'),
       fromBeginning: z.boolean().optional().describe('CREATE: whether it claims earlier requests too.'),
+      fromTopic: named.optional().describe('CREATE: the found topic that it took over.'),
     })
     .describe('The other members of the action.'),
   status: z

@@ -53,13 +53,11 @@ export class CurationTargets {
    * `check`.
    */
   messagesOf(instanceId: string, asked: AskedCuration, caller = ''): Promise<number> {
-    return this.#read(instanceId, caller, async (names) =>
-      asked.kind === 'CHECK'
-        ? CHECK_MESSAGES
-        : 'id' in asked && MOVES_MESSAGES.has(asked.kind)
-          ? CURATION_MESSAGES + (await names.messagesOf(asked.id))
-          : CURATION_MESSAGES,
-    );
+    return this.#read(instanceId, caller, async (names) => {
+      if (asked.kind === 'CHECK') return CHECK_MESSAGES;
+      const moved = movedBy(asked);
+      return CURATION_MESSAGES + (moved === null ? 0 : await names.messagesOf(moved));
+    });
   }
 
   #read<T>(instanceId: string, caller: string, work: (names: Names) => Promise<T>): Promise<T> {
@@ -70,8 +68,11 @@ export class CurationTargets {
   }
 }
 
-/** Kinds that move the messages of a topic. */
-const MOVES_MESSAGES: ReadonlySet<AskedCuration['kind']> = new Set(['MERGE', 'MOVE', 'HIDE']);
+/** Returns the topic whose messages a curation moves, or null. */
+function movedBy(asked: AskedCuration): string | null {
+  if (asked.kind === 'MERGE' || asked.kind === 'MOVE' || asked.kind === 'HIDE') return asked.id;
+  return (asked.kind === 'CREATE' ? asked.from : undefined) ?? null;
+}
 
 async function checkIn(names: Names, asked: AskedCuration): Promise<AskedCuration> {
   switch (asked.kind) {
@@ -100,10 +101,12 @@ async function checkIn(names: Names, asked: AskedCuration): Promise<AskedCuratio
     }
     case 'HIDE':
       return { ...asked, id: await names.heir('TOPIC', asked.id) };
-    case 'CREATE':
-      await names.refuseTaken('TOPIC', asked.name, null, `Rename it, or ${OTHER_NAME.replace('C', 'c')}`);
+    case 'CREATE': {
+      const from = asked.from === undefined ? null : await names.found(asked.from);
+      await names.refuseTaken('TOPIC', asked.name, from, `Rename it, or ${OTHER_NAME.replace('C', 'c')}`);
       await names.refuseMoreTopics();
-      return asked;
+      return from === null ? asked : { ...asked, from };
+    }
     case 'CHECK': {
       const id = await names.checked(asked.of, asked.id);
       await names.refuseUnknownSession(asked.session);
@@ -152,6 +155,15 @@ class Names {
   /** Returns the id of the entity that inherited an id, or the id itself. Throws AppError NOT_FOUND. */
   heir(entity: CuratedEntity, id: string): Promise<string> {
     return this.#heir(ENTITIES[entity], id);
+  }
+
+  /** As `heir`, for a topic that no person made. Throws AppError CONFLICT for another. */
+  async found(id: string): Promise<string> {
+    const heir = await this.heir('TOPIC', id);
+    const [row] = [...(await this.#rows('topic')).values()].filter((one) => one['id'] === heir);
+    if (row?.['is_own'] === true)
+      throw new AppError('CONFLICT', `The topic ${heir} was made by a person already.`);
+    return heir;
   }
 
   /** As `heir`, for what can be checked. */

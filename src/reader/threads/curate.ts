@@ -91,12 +91,14 @@ function moved(instance: InstanceState, action: Action<'MOVE'>): Outcome | Curat
 function created(
   instance: InstanceState,
   { position, examples }: PlacedCuration,
-  { id, name, description, examples: texts, fromBeginning }: Action<'CREATE'>,
+  { id, name, description, examples: texts, fromBeginning, from }: Action<'CREATE'>,
 ): Outcome | CurationRefusal {
   if (examples === undefined) throw new Error('a topic is to be made of examples without vectors');
   if (instance.topics.ownTopics >= MOST_OWN_TOPICS) return 'TOO_MANY';
+  const other = from === undefined ? -1 : numberOf(instance, 'TOPIC', from);
+  if (other === null) return 'UNKNOWN';
   const made = { id, position, name, description, texts, vectors: examples, fromBeginning };
-  return { target: instance.topics.createTopic(made), other: -1, name };
+  return { target: instance.topics.createTopic(made), other, name };
 }
 
 function undone(

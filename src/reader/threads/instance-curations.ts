@@ -22,7 +22,10 @@ export interface Decision {
   readonly createdAt: number;
   /** Number of the entity that the action changes; −1 if the decision was refused, or is a check. */
   readonly target: number;
-  /** Number of the topic that the target merges into, or of the cluster that it moves to; −1 if there is none. */
+  /**
+   * Number of the topic that the target merges into or takes over, or of the cluster that it moves to; −1 if there is
+   * none.
+   */
   readonly other: number;
   /** The name that the decision gives or pins; '' if it names nothing. */
   readonly name: string;
@@ -107,7 +110,12 @@ export class InstanceCurations {
     for (const { curation, target, other, position } of this.#applied()) {
       const { action } = curation;
       if ('entity' in action && action.entity !== 'TOPIC') continue;
-      if (action.kind === 'UNDO' || action.kind === 'CREATE' || action.kind === 'CHECK') continue;
+      if (action.kind === 'UNDO' || action.kind === 'CHECK') continue;
+      if (action.kind === 'CREATE') {
+        if (other >= 0) merges.set(other, { into: target, since: position });
+        if (other >= 0) held.add(other);
+        continue;
+      }
       held.add(target);
       if (action.kind === 'MERGE') merges.set(target, { into: other, since: position });
       if (action.kind === 'MERGE') held.add(other);

@@ -17,13 +17,14 @@ const CHECKS: Readonly<Record<CurationAction['kind'], (action: Members) => boole
   MERGE: ({ into }) => isText(into),
   MOVE: ({ cluster, clusterName }) => isText(cluster) && (clusterName === undefined || isText(clusterName)),
   HIDE: () => true,
-  CREATE: ({ name, description, examples, fromBeginning }) =>
+  CREATE: ({ name, description, examples, fromBeginning, from }) =>
     isText(name) &&
     isText(description) &&
     Array.isArray(examples) &&
     examples.length <= MOST_EXAMPLES &&
     examples.every(isText) &&
-    typeof fromBeginning === 'boolean',
+    typeof fromBeginning === 'boolean' &&
+    (from === undefined || isText(from)),
   CHECK: ({ of, session, verdict }) => isOneOf(CHECKED, of) && isText(session) && isOneOf(VERDICTS, verdict),
   UNDO: () => true,
 };

@@ -168,6 +168,7 @@ export const newTopicSchema = z.strictObject(
       .boolean('must be true or false')
       .optional()
       .describe('true: it claims requests from the beginning; else from now on.'),
+    fromTopicId: id('A found topic that it takes over, and whose name it may have.').optional(),
   },
   'must be a JSON object',
 );
@@ -221,6 +222,7 @@ export function parseNewTopic(json: unknown): CurationRequest {
       description: tidy(body.description ?? ''),
       examples: body.examples.map((text) => text.toWellFormed().trim()),
       fromBeginning: body.fromBeginning ?? false,
+      ...(body.fromTopicId === undefined ? {} : { from: body.fromTopicId.toLowerCase() }),
     },
   };
 }

@@ -161,6 +161,7 @@ export interface NewTopic {
   readonly description?: string;
   readonly examples: readonly string[];
   readonly fromBeginning: boolean;
+  readonly fromTopicId?: string;
 }
 
 /** The body of POST /v1/checks, without the instance. */

@@ -15,6 +15,7 @@ import type { EntityKind } from './state.ts';
 
 /** Limit of the API, UTF-16 units. */
 const MAX_NAME = 80;
+const MAX_EXAMPLE = 500;
 
 /** Entities that can be renamed, with the parameter of their id. */
 const CURATED = { topic: 'topicId', cluster: 'topicClusterId', gap: 'gapId' } as const;
@@ -257,13 +258,21 @@ function Hide({ id, name, onClose }: Closable) {
   );
 }
 
-/** A button that opens the dialog for a new topic; `example`: its first request. */
+/** A found topic that an own one takes over. */
+interface FoundTopic {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A button that opens the dialog for a new topic; `examples`: its first requests. */
 export function MakeTopic({
-  example = '',
+  examples = [],
+  from,
   words,
   isQuiet = false,
 }: {
-  readonly example?: string;
+  readonly examples?: readonly string[];
+  readonly from?: FoundTopic;
   readonly words: string;
   /** Shows a plain button, for pages with many of them. */
   readonly isQuiet?: boolean;
@@ -281,16 +290,26 @@ export function MakeTopic({
       >
         {words}
       </button>
-      {isOpen ? <NewTopicDialog example={example} onClose={() => setOpen(false)} /> : null}
+      {isOpen ? <NewTopicDialog given={examples} from={from} onClose={() => setOpen(false)} /> : null}
     </>
   );
 }
 
-function NewTopicDialog({ example, onClose }: { readonly example: string; readonly onClose: () => void }) {
+function NewTopicDialog({
+  given,
+  from,
+  onClose,
+}: {
+  readonly given: readonly string[];
+  readonly from: FoundTopic | undefined;
+  readonly onClose: () => void;
+}) {
   const { makeTopic } = useCurating();
-  const [name, setName] = useState(nameFrom(example));
+  const [name, setName] = useState(from?.name ?? nameFrom(given[0] ?? ''));
   const [description, setDescription] = useState('');
-  const [examples, setExamples] = useState(example.replaceAll(/\s+/g, ' ').trim().slice(0, 500));
+  const [examples, setExamples] = useState(
+    given.map((one) => one.replaceAll(/\s+/g, ' ').trim().slice(0, MAX_EXAMPLE)).join('\n'),
+  );
   const [fromBeginning, setFromBeginning] = useState(true);
   const lines = examples
     .split('\n')
@@ -307,10 +326,17 @@ function NewTopicDialog({ example, onClose }: { readonly example: string; readon
           ...(description.trim() === '' ? {} : { description: description.trim() }),
           examples: lines,
           fromBeginning,
+          ...(from === undefined ? {} : { fromTopicId: from.id }),
         })
       }
       onClose={onClose}
     >
+      {from === undefined ? null : (
+        <p class="faint">
+          It takes over what was found as “{from.name}”, and claims what is like its examples from now on. You
+          can undo this.
+        </p>
+      )}
       <label>
         Name
         <input maxLength={MAX_NAME} value={name} onInput={(event) => setName(event.currentTarget.value)} />

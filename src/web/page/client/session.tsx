@@ -248,7 +248,7 @@ function TranscriptMessage({
           </Go>
         )}
         {content !== null && isUser && mayAsk(message, topicBefore) ? (
-          <MakeTopic example={content} words="Make this a topic" isQuiet />
+          <MakeTopic examples={[content]} words="Make this a topic" isQuiet />
         ) : null}
       </p>
     </li>

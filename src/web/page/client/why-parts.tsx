@@ -5,27 +5,37 @@
  */
 import type { WhyResponse } from './api.ts';
 import { counted, languageName, formatCount, formatInstant, formatLift, formatShare } from './format.ts';
+import { MakeTopic } from './curate.tsx';
 import { useNavigation } from './hooks.ts';
 import { Go, Ranked, Section } from './parts.tsx';
 import type { EntityKind } from './state.ts';
 
 export function Wordings({
-  found: { wordings },
+  found: { wordings, topic },
   kind,
 }: {
   readonly found: WhyResponse;
   readonly kind: EntityKind;
 }) {
   const typical = new Set(wordings.typical.map(({ position }) => position));
+  const isFound = topic !== undefined && topic.isOwn !== true;
+  const adopt = isFound ? (
+    <MakeTopic
+      examples={wordings.typical.map(({ text }) => text)}
+      from={topic}
+      words="Keep as a topic of your own …"
+      isQuiet
+    />
+  ) : null;
   const lists = [
-    [kind === 'user' ? 'What they mostly ask' : 'Typical wordings', wordings.typical],
-    ['Newest', wordings.newest.filter(({ position }) => !typical.has(position))],
+    [kind === 'user' ? 'What they mostly ask' : 'Typical wordings', wordings.typical, adopt],
+    ['Newest', wordings.newest.filter(({ position }) => !typical.has(position)), null],
   ] as const;
   return (
     <>
-      {lists.map(([title, list]) =>
+      {lists.map(([title, list, action]) =>
         list.length === 0 ? null : (
-          <Section key={title} title={title}>
+          <Section key={title} title={title} action={action}>
             <ul class="wordings">
               {list.map(({ position, sessionId, text, createdAt }) => (
                 <li key={position}>
