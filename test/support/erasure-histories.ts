@@ -302,6 +302,8 @@ interface Counted {
   /** By place. */
   readonly gone: Set<number>;
   readonly unnamed: Set<string>;
+  /** Indexes of examples that quote what goes. */
+  readonly unquoted: Set<number>;
 }
 
 /**
@@ -312,8 +314,16 @@ export function neverSent({ entries, erasures }: ReadErasable): StreamEntry[] {
   const counted = new Map<RecordedRequest, Counted>();
   for (const { sequence, requests } of countedOf(entries))
     for (const request of requests)
-      counted.set(request, { sequence, request, isGone: false, gone: new Set(), unnamed: new Set() });
-  for (const erasure of erasures) eraseByHand([...counted.values()], erasure);
+      counted.set(request, {
+        sequence,
+        request,
+        isGone: false,
+        gone: new Set(),
+        unnamed: new Set(),
+        unquoted: new Set(),
+      });
+  const all = [...counted.values()];
+  for (const erasure of erasures) unquote(all, erasure, () => eraseByHand(all, erasure));
   const seen = new Set<RecordedRequest>();
   let number = 0;
   return entries.map((entry) => ({
@@ -324,6 +334,7 @@ export function neverSent({ entries, erasures }: ReadErasable): StreamEntry[] {
       seen.add(request);
       if (left === undefined || left.isGone || request.erasure !== undefined)
         return [filler(request, request.messages, (number += 1))];
+      if (left.unquoted.size > 0) return [withoutQuotes(request, left.unquoted)];
       if (left.gone.size + left.unnamed.size === 0) return [request];
       const users = Object.entries(request.metadata?.users ?? {}).filter(([name]) => !left.unnamed.has(name));
       return [
@@ -352,13 +363,54 @@ export function countedOf(entries: readonly StreamEntry[]): StreamEntry[] {
   }));
 }
 
+function withoutQuotes(request: RecordedRequest, unquoted: ReadonlySet<number>): RecordedRequest {
+  const { curation } = request;
+  if (curation?.action.kind !== 'CREATE') throw new Error('only a topic has examples');
+  const examples = curation.action.examples.map((text, index) => (unquoted.has(index) ? '' : text));
+  return { ...request, curation: { ...curation, action: { ...curation.action, examples } } };
+}
+
+/** Takes examples out that say what is erased; of sentences of histories, each is another or the same. */
+function unquote(counted: readonly Counted[], erasure: PlacedErasure, erase: () => void): void {
+  const left = (): Set<string> =>
+    new Set(
+      counted.flatMap(({ request, isGone, gone }) =>
+        isGone
+          ? []
+          : request.messages.flatMap((_, index) =>
+              gone.has(index) ? [] : [`${request.requestId} ${request.acceptedAt} ${index}`],
+            ),
+      ),
+    );
+  const before = left();
+  erase();
+  const after = left();
+  const texts = new Set<string>();
+  for (const { sequence, request, isGone, unquoted } of counted) {
+    if (sequence >= erasure.position || request.instanceId !== erasure.instanceId) continue;
+    request.messages.forEach(({ content, role }, index) => {
+      const place = `${request.requestId} ${request.acceptedAt} ${index}`;
+      if (before.has(place) && !after.has(place) && roleOf(role) === 'user') texts.add(content.toLowerCase());
+    });
+    const action = request.curation?.action;
+    if (isGone || action?.kind !== 'CREATE') continue;
+    action.examples.forEach((example, index) => {
+      const said = [...texts].some(
+        (text) =>
+          text === example.toLowerCase() || (example.length >= 20 && text.includes(example.toLowerCase())),
+      );
+      if (said) unquoted.add(index);
+    });
+  }
+}
+
 function eraseByHand(counted: readonly Counted[], erasure: PlacedErasure): void {
   const before = counted.filter(
     ({ sequence, isGone, request }) =>
       sequence < erasure.position && !isGone && request.instanceId === erasure.instanceId,
   );
   const ofSession = (session: string): Counted[] =>
-    before.filter(({ request: { sessionId, writing } }) => (writing?.id ?? sessionId) === session);
+    before.filter(({ request }) => sessionOf(request) === session);
   const goWhole = (some: readonly Counted[]): void => some.forEach((one) => (one.isGone = true));
   if (erasure.kind === 'INSTANCE')
     return goWhole(before.filter(({ request }) => request.erasure === undefined));
@@ -384,6 +436,12 @@ function eraseByHand(counted: readonly Counted[], erasure: PlacedErasure): void 
   }
   for (const { request, unnamed } of before)
     if (request.metadata?.users?.[erasure.name] !== undefined) unnamed.add(erasure.name);
+}
+
+/** The session that a request is of, or that a writing or a check is about. */
+function sessionOf({ sessionId, writing, curation }: RecordedRequest): string {
+  const checked = curation?.action.kind === 'CHECK' ? curation.action.session : undefined;
+  return checked ?? writing?.id ?? sessionId;
 }
 
 function filler(

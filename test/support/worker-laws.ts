@@ -355,7 +355,13 @@ function actionOf(
       return entity === 'TOPIC' ? own : { ...own, from: found('topic', sequence) };
     }
     case 'CHECK':
-      return { kind, of: 'TOPIC', id: topic, session: uuid(6, other), verdict: isNew ? 'YES' : 'NO' };
+      return {
+        kind,
+        of: 'TOPIC',
+        id: topic,
+        session: uuid(7, instance * 10 + (1 + (other % 3))),
+        verdict: isNew ? 'YES' : 'NO',
+      };
     case 'UNDO':
       return { kind, id: uuid(5, other) };
   }

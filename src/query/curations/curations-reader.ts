@@ -103,7 +103,9 @@ interface Detail {
 
 function listed(row: Row, nameOf: NameOf): ListedCuration {
   const { type, table } = TARGETS[row['entity'] as keyof typeof TARGETS];
-  const { into, cluster, clusterName, from, ...same } = JSON.parse(row['detail'] as string) as Detail;
+  const { into, cluster, clusterName, from, examples, ...same } = JSON.parse(
+    row['detail'] as string,
+  ) as Detail;
   const refused = row['refused'] as CurationRefusal | null;
   const undoneBy = row['undone_by'] as string | null;
   return {
@@ -115,6 +117,8 @@ function listed(row: Row, nameOf: NameOf): ListedCuration {
     target: { type, ...nameOf(table, row['entity_id'] as string) },
     details: {
       ...same,
+      // An erasure leaves an empty text in the place of an example that quoted.
+      ...(examples === undefined ? {} : { examples: examples.filter((text) => text !== '') }),
       ...(into === undefined ? {} : { intoTopic: nameOf('topic', into) }),
       ...(cluster === undefined ? {} : { topicCluster: nameOf('cluster', cluster) }),
       ...(clusterName === undefined ? {} : { newClusterName: clusterName }),

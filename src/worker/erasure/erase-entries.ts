@@ -104,10 +104,10 @@ async function findPlaces(
   await eachEntry(settings, partition, erasure.position, ({ sequence, bytes }, record) => {
     const plan = redaction.plan(record);
     if (plan === null) return;
-    const { whole, messages, named, count } = plan;
+    const { whole, messages, named, quoted, count } = plan;
     for (const place of whole) gone.set(record.requests[place]!.requestId, null);
     for (const [place, indexes] of messages) gone.set(record.requests[place]!.requestId, new Set(indexes));
-    planned.push({ sequence, whole, messages, named, count, bytes: bytes.length });
+    planned.push({ sequence, whole, messages, named, quoted, count, bytes: bytes.length });
     for (const session of plan.sessions) sessions.add(session);
   });
   const whole = new Set([...sessions].filter((session) => redaction.isWhole(session)));

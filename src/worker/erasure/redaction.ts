@@ -35,6 +35,11 @@ export interface Places {
   readonly messages: readonly (readonly [place: number, indexes: readonly number[]])[];
   /** Requests whose metadata describe the person. */
   readonly named: readonly number[];
+  /**
+   * Examples of own topics that quote what goes: the place of the request, and indexes in it. Missing in plans of
+   * version 0.4.0.
+   */
+  readonly quoted?: readonly (readonly [place: number, indexes: readonly number[]])[] | undefined;
 }
 
 /** The redaction of one record. */
@@ -61,6 +66,10 @@ export class Redaction {
   readonly #spent = new Map<string, number[]>();
   /** For MESSAGES: by request id, the messages to redact; a repeat of the request loses the same ones. */
   readonly #wanted = new Map<string, { readonly acceptedAt: number; readonly indexes: Set<number> }[]>();
+  /** Texts of users that go, as examples are compared with them. */
+  readonly #texts = new Set<string>();
+  /** By id of a request that makes a topic, the examples that quote. */
+  readonly #quoting = new Map<string, readonly number[]>();
   readonly #sentBefore: number;
   readonly #positions: ReadonlySet<number>;
   /** Results by user name: the same people write again and again. */
@@ -129,6 +138,7 @@ export class Redaction {
     const whole: number[] = [];
     const messages: [number, readonly number[]][] = [];
     const named: number[] = [];
+    const quoted: [number, readonly number[]][] = [];
     const sessions = new Set<string>();
     let count = 0;
     for (const [place, request] of requests.entries()) {
@@ -142,20 +152,26 @@ export class Redaction {
       else {
         if (indexes.length > 0) messages.push([place, indexes]);
         if (this.#names(request)) named.push(place);
+        const examples = this.#quotesIn(request);
+        if (examples.length > 0) quoted.push([place, examples]);
       }
+      for (const index of indexes) this.#keepText(request.messages[index]!);
       if (indexes.length > 0) sessions.add(request.sessionId);
       count += indexes.length;
     }
-    if (whole.length + messages.length + named.length === 0) return null;
-    return { whole, messages, named, sessions: [...sessions], count };
+    if (whole.length + messages.length + named.length + quoted.length === 0) return null;
+    return { whole, messages, named, quoted, sessions: [...sessions], count };
   }
 
   /** Returns the redacted record. Idempotent. */
-  redacted(record: StreamRecord, { whole, messages, named }: Places): StreamRecord {
+  redacted(record: StreamRecord, { whole, messages, named, quoted = [] }: Places): StreamRecord {
     const gone = new Map(messages.map(([place, indexes]) => [place, new Set(indexes)]));
+    const quotes = new Map(quoted.map(([place, indexes]) => [place, new Set(indexes)]));
     const requests = record.requests.map((request, place) => {
       if (request.erased === true) return request;
       if (whole.includes(place)) return erasedRequest(request);
+      const examples = quotes.get(place);
+      if (examples !== undefined) return withoutExamples(request, examples);
       const indexes = gone.get(place);
       const left =
         indexes === undefined
@@ -173,7 +189,7 @@ export class Redaction {
 
   /** Returns true if the whole request is redacted. */
   #isWholeRequest(request: RecordedRequest): boolean {
-    const { sessionId, writing, erasure, messages } = request;
+    const { sessionId, writing, curation, erasure, messages } = request;
     const { kind, digest, instanceId } = this.#erased;
     if (kind === 'MESSAGES') {
       return messages.length > 0 && this.#wantedOf(request).length === messages.length;
@@ -181,8 +197,9 @@ export class Redaction {
     if (kind === 'INSTANCE') return erasure === undefined;
     // It does not count, as it repeats a request, but it still contains the erased data.
     if (this.#repeatsSpent(request)) return true;
-    // A writing about a session quotes it.
-    const session = writing?.target === 'session' ? writing.id : sessionId;
+    // A writing about a session quotes it, and a check names it.
+    const checked = curation?.action.kind === 'CHECK' ? curation.action.session : null;
+    const session = checked ?? (writing?.target === 'session' ? writing.id : sessionId);
     if (session === '') return false;
     if (kind === 'SESSION') return this.#digestOf('SESSION', instanceId, session) === digest;
     const isShared = this.#shared.get(session);
@@ -208,6 +225,25 @@ export class Redaction {
     });
     this.#read.set(requestId, { acceptedAt, theirs });
     return theirs;
+  }
+
+  #keepText({ role, content, erased }: RecordedMessage): void {
+    if (erased !== true && roleOf(role) === 'user') this.#texts.add(comparable(content));
+  }
+
+  /**
+   * Indexes of the examples that quote a text that goes. The messages that a person quotes come before; a repeat of the
+   * request loses the same ones.
+   */
+  #quotesIn({ requestId, curation }: RecordedRequest): readonly number[] {
+    if (curation?.action.kind !== 'CREATE') return [];
+    const known = this.#quoting.get(requestId);
+    if (known !== undefined) return known;
+    const indexes = curation.action.examples.flatMap((example, index) =>
+      example !== '' && quotes(comparable(example), this.#texts) ? [index] : [],
+    );
+    this.#quoting.set(requestId, indexes);
+    return indexes;
   }
 
   #isTheirs(message: RecordedMessage): boolean {
@@ -260,6 +296,41 @@ function isSpent({ erased, messages }: RecordedRequest): boolean {
 /** Returns true if two requests with one id are repeats; further apart, they are different requests. */
 function isRepeat(acceptedAt: number, otherAt: number): boolean {
   return Math.abs(acceptedAt - otherAt) <= REQUEST_MEMORY_MICROS;
+}
+
+/** Leaves an empty text in the place of each example, so that the others keep their indexes. */
+function withoutExamples(request: RecordedRequest, indexes: ReadonlySet<number>): RecordedRequest {
+  const { curation } = request;
+  if (curation?.action.kind !== 'CREATE') return request;
+  const examples = curation.action.examples.map((example, index) => (indexes.has(index) ? '' : example));
+  return { ...request, curation: { ...curation, action: { ...curation.action, examples } } };
+}
+
+/** A text as it is compared: the page collapses white space, and people change capitals. */
+function comparable(text: string): string {
+  return text.replace(/\s+/gu, ' ').trim().toLowerCase();
+}
+
+/** Marks of what was left out of a wording that the service showed. */
+const LEFT_OUT = /[•…]+/u;
+/** Least length of a part of a text that quotes it, UTF-16 units: shorter ones are common. */
+const LEAST_QUOTE = 20;
+
+/** True if an example is one of the texts, or a part of one, with marks where something was left out. */
+function quotes(example: string, texts: ReadonlySet<string>): boolean {
+  if (texts.has(example)) return true;
+  const parts = example.split(LEFT_OUT).map((part) => part.trim());
+  if (example.length < LEAST_QUOTE && parts.length === 1) return false;
+  for (const text of texts) {
+    let from = 0;
+    const isQuote = parts.every((part) => {
+      const at = text.indexOf(part, from);
+      from = at + part.length;
+      return at >= 0;
+    });
+    if (isQuote) return true;
+  }
+  return false;
 }
 
 /** Size of the cache of names. It changes no result. */

@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
+import type { CurationAction } from '../../../src/domain/curations.ts';
 import type { ErasureDigest } from '../../../src/domain/erasures.ts';
 import {
   positionOf,
@@ -124,6 +125,47 @@ describe('redaction', () => {
     for (const word of [PERSON, 'mine', 'Ana', 'gold', '"sessionId":"a"'])
       equal(text.includes(word), false, word);
     equal(text.includes('free'), true);
+  });
+
+  it('takes examples of own topics that quote what went, and checks of sessions that go whole', () => {
+    const decided = (action: CurationAction, id: string): RecordedRequest => ({
+      ...request('', []),
+      requestId: id,
+      curation: { id, keyId: 'key', action },
+    });
+    const examples = [
+      'My name  is ana, where is my parcel?',
+      'where is my parcel of Tuesday',
+      'My name is •••, where is my parcel',
+      'parcel',
+      'Can you wrap it as a present?',
+    ];
+    const made = { name: 'Own', description: '', examples, fromBeginning: true };
+    const topic = decided({ kind: 'CREATE', id: 't', ...made }, 'create');
+    const check = (session: string): RecordedRequest =>
+      decided({ kind: 'CHECK', of: 'TOPIC', id: 't', session, verdict: 'YES' }, `check ${session}`);
+    const before = decided({ kind: 'CREATE', id: 'u', ...made }, 'before');
+    const said = 'My name is Ana, where is my parcel? It was to come on Monday.';
+    const records = [
+      record(before),
+      record(request('a', [message('user', said, PERSON), message('user', examples[0]!, PERSON)])),
+      record(request('b', [message('user', 'hello', 'bo'), message('user', 'thanks', PERSON)])),
+      record(topic, check('a'), check('b')),
+      record(topic, before),
+    ];
+    const left = erase(records, erased('END_USER', PERSON));
+    const examplesOf = ({ curation }: RecordedRequest): readonly string[] =>
+      curation?.action.kind === 'CREATE' ? curation.action.examples : [];
+    const unquoted = ['', examples[1], '', examples[3], examples[4]];
+    deepEqual(left[3]!.requests.map(examplesOf), [unquoted, [], []]);
+    deepEqual(
+      left[3]!.requests.map((one) => one.erased === true),
+      [false, true, false],
+    );
+    // What comes again loses the same, and what a person wrote before the message quotes nothing.
+    deepEqual(left[4]!.requests.map(examplesOf), [unquoted, examples]);
+    deepEqual(left[0], records[0]);
+    deepEqual(erase(left, erased('END_USER', PERSON)), left);
   });
 
   it('is not misled by a request that came twice', () => {
