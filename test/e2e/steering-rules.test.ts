@@ -208,14 +208,20 @@ describe('what people check', { concurrency: 10 }, () => {
     equal((await shop.checks({ id })).notFound.no, 1);
   });
 
-  it('counts a verdict on what merged for its heir', async () => {
+  it('counts verdicts in the drawn order alone, and none on what merged later', async () => {
     const shop = await Shop.open();
-    const { sample } = await shop.checks({ id: shop.cancel });
-    await shop.check(shop.cancel, sample[0]!.sessionId, 'YES');
+    const id = shop.cancel;
+    const { sample } = await shop.checks({ id });
+    const [first, second] = sample.filter(({ found }) => found).map(({ sessionId }) => sessionId);
+    // Whoever skips one has chosen the other.
+    await shop.check(id, second!, 'NO');
+    deepEqual((await shop.checks({ id })).found.share, null);
+    await shop.check(id, first!, 'YES');
+    deepEqual((await shop.checks({ id })).found.share?.share, 0.5);
     await shop.curated({ action: 'MERGE', topicId: shop.cancel, intoTopicId: shop.password });
-    const merged = await shop.checks({ id: shop.password });
-    deepEqual([merged.found.sessions, merged.found.yes, merged.notFound.sessions], [6, 1, 0]);
-    equal((await shop.checks({ id: shop.cancel })).checked.id, shop.password);
+    const merged = await shop.checks({ id });
+    deepEqual([merged.checked.id, merged.found.sessions], [shop.password, 6]);
+    deepEqual([merged.found.yes, merged.found.no], [0, 0]);
   });
 
   it('refuses what does not exist, and says which', async () => {

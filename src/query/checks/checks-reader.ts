@@ -22,7 +22,7 @@ export interface ChecksReaderOptions {
   readonly answeringSince?: () => number;
 }
 
-/** Sessions of each stratum whose verdicts count: the first of the drawn order. */
+/** Most sessions of each stratum whose verdicts count. */
 const MOST_COUNTED = 500;
 
 /** A drawn session. */
@@ -34,12 +34,11 @@ interface Drawn {
   readonly size: number;
 }
 
-/** The checked entity, with the ids of those that merged into it. */
+/** The checked entity: of what merged, its heir. */
 interface Entity {
   readonly number: number;
   readonly id: string;
   readonly name: string;
-  readonly ids: readonly string[];
 }
 
 export class ChecksReader {
@@ -117,8 +116,7 @@ async function entityOf(
   if (own === undefined) return null;
   const number = heirOf(rows, own[0]);
   const heir = rows.get(number)!;
-  const ids = [...rows].filter(([one]) => heirOf(rows, one) === number).map(([, row]) => row['id'] as string);
-  return { number, id: heir['id'] as string, name: heir['name'] as string, ids };
+  return { number, id: heir['id'] as string, name: heir['name'] as string };
 }
 
 interface Drawing {
@@ -168,29 +166,27 @@ order by found, place`,
   }));
 }
 
-/** Returns the latest verdict on each session, by its id. */
+/** Returns the latest verdict on each session, by its id. A verdict on what merged later is none on its heir. */
 async function verdictsOn(
   snapshot: Snapshot,
   instance: number,
   of: Checked,
-  { ids }: Entity,
+  { id }: Entity,
 ): Promise<ReadonlyMap<string, Verdict>> {
   const rows = await snapshot.all(
-    `select entity_id::varchar as entity_id, detail from @check
-where undone_by is null and refused is null order by curation`,
+    `select detail from @check
+where entity_id = $id::uuid and undone_by is null and refused is null order by curation`,
     {
       rows: {
         check: { table: 'curation', equal: { instance }, and: `action = 'CHECK' and entity = '${of}'` },
       },
-      bindings: {},
+      bindings: { id },
     },
   );
-  const own = new Set(ids);
   return new Map(
-    rows.flatMap(({ entity_id, detail }) => {
-      if (!own.has(entity_id as string)) return [];
+    rows.map(({ detail }) => {
       const { session, verdict } = JSON.parse(detail as string) as { session: string; verdict: Verdict };
-      return [[session, verdict] as const];
+      return [session, verdict] as const;
     }),
   );
 }
@@ -199,7 +195,10 @@ function countsOf(
   drawn: readonly Drawn[],
   verdicts: ReadonlyMap<string, Verdict>,
 ): Stratum & { readonly unsure: number } {
-  const said = drawn.flatMap(({ id }) => verdicts.get(id) ?? []);
+  // Only verdicts on the first drawn ones are of a random sample: whoever checks others has chosen them.
+  const unread = drawn.findIndex(({ id }) => !verdicts.has(id));
+  const read = unread < 0 ? drawn : drawn.slice(0, unread);
+  const said = read.map(({ id }) => verdicts.get(id)!);
   const yes = said.filter((verdict) => verdict === 'YES').length;
   const unsure = said.filter((verdict) => verdict === 'UNSURE').length;
   return { sessions: drawn[0]?.size ?? 0, checked: said.length - unsure, yes, unsure };

@@ -95,8 +95,9 @@ function created(
 ): Outcome | CurationRefusal {
   if (examples === undefined) throw new Error('a topic is to be made of examples without vectors');
   if (instance.topics.ownTopics >= MOST_OWN_TOPICS) return 'TOO_MANY';
-  const other = from === undefined ? -1 : numberOf(instance, 'TOPIC', from);
-  if (other === null) return 'UNKNOWN';
+  // After a rebuild with other models nothing may be found under the id; what a person made stays.
+  const found = from === undefined ? null : numberOf(instance, 'TOPIC', from);
+  const other = found === null || instance.topics.row(found).isOwn === true ? -1 : found;
   const made = { id, position, name, description, texts, vectors: examples, fromBeginning };
   return { target: instance.topics.createTopic(made), other, name };
 }

@@ -50,6 +50,13 @@ export interface Plan extends Places {
   readonly count: number;
 }
 
+/** The examples of one own topic, as they are compared, and the indexes of those that quote what goes. */
+interface Examples {
+  readonly texts: readonly string[];
+  readonly quoting: Set<number>;
+  isClosed: boolean;
+}
+
 /** One erasure. Reads the entries of its partition twice, each time in stream order. */
 export class Redaction {
   readonly #erased: Erased;
@@ -66,10 +73,8 @@ export class Redaction {
   readonly #spent = new Map<string, number[]>();
   /** For MESSAGES: by request id, the messages to redact; a repeat of the request loses the same ones. */
   readonly #wanted = new Map<string, { readonly acceptedAt: number; readonly indexes: Set<number> }[]>();
-  /** Texts of users that go, as examples are compared with them. */
-  readonly #texts = new Set<string>();
-  /** By id of a request that makes a topic, the examples that quote. */
-  readonly #quoting = new Map<string, readonly number[]>();
+  /** By id of a request that makes a topic, its examples; it is closed once the second pass has come to it. */
+  readonly #examples = new Map<string, Examples>();
   readonly #sentBefore: number;
   readonly #positions: ReadonlySet<number>;
   /** Results by user name: the same people write again and again. */
@@ -90,6 +95,7 @@ export class Redaction {
   /** First pass, for END_USER and MESSAGES. `sequence`: sequence of the entry. */
   note({ requests }: StreamRecord, sequence: number): void {
     if (this.#erased.kind === 'MESSAGES') this.#want(requests, sequence);
+    for (const request of requests) this.#noteExamples(request);
     for (const request of requests)
       if (this.#isOfInstance(request) && isSpent(request))
         this.#spent.set(request.requestId, [
@@ -109,6 +115,15 @@ export class Redaction {
         else this.#others.add(sessionId);
       }
     }
+  }
+
+  #noteExamples(request: RecordedRequest): void {
+    const { requestId, curation } = request;
+    if (curation?.action.kind !== 'CREATE' || this.#examples.has(requestId)) return;
+    // Those of an instance go whole.
+    if (this.#erased.kind === 'INSTANCE' || !this.#isOfInstance(request)) return;
+    const texts = curation.action.examples.map(comparable);
+    this.#examples.set(requestId, { texts, quoting: new Set(), isClosed: false });
   }
 
   #want(requests: readonly RecordedRequest[], sequence: number): void {
@@ -155,7 +170,7 @@ export class Redaction {
         const examples = this.#quotesIn(request);
         if (examples.length > 0) quoted.push([place, examples]);
       }
-      for (const index of indexes) this.#keepText(request.messages[index]!);
+      for (const index of indexes) this.#markQuotes(request.messages[index]!);
       if (indexes.length > 0) sessions.add(request.sessionId);
       count += indexes.length;
     }
@@ -227,23 +242,23 @@ export class Redaction {
     return theirs;
   }
 
-  #keepText({ role, content, erased }: RecordedMessage): void {
-    if (erased !== true && roleOf(role) === 'user') this.#texts.add(comparable(content));
+  /** Marks the examples that quote a text that goes. The messages that a person quotes come before the topic. */
+  #markQuotes({ role, content, erased }: RecordedMessage): void {
+    if (this.#examples.size === 0 || erased === true || roleOf(role) !== 'user') return;
+    const text = comparable(content);
+    for (const { isClosed, texts, quoting } of this.#examples.values()) {
+      if (isClosed) continue;
+      for (const [index, example] of texts.entries())
+        if (!quoting.has(index) && quotes(example, text)) quoting.add(index);
+    }
   }
 
-  /**
-   * Indexes of the examples that quote a text that goes. The messages that a person quotes come before; a repeat of the
-   * request loses the same ones.
-   */
-  #quotesIn({ requestId, curation }: RecordedRequest): readonly number[] {
-    if (curation?.action.kind !== 'CREATE') return [];
-    const known = this.#quoting.get(requestId);
-    if (known !== undefined) return known;
-    const indexes = curation.action.examples.flatMap((example, index) =>
-      example !== '' && quotes(comparable(example), this.#texts) ? [index] : [],
-    );
-    this.#quoting.set(requestId, indexes);
-    return indexes;
+  /** Indexes of the examples that quote; a repeat of the request loses the same ones. */
+  #quotesIn({ requestId }: RecordedRequest): readonly number[] {
+    const examples = this.#examples.get(requestId);
+    if (examples === undefined) return [];
+    examples.isClosed = true;
+    return [...examples.quoting];
   }
 
   #isTheirs(message: RecordedMessage): boolean {
@@ -316,21 +331,21 @@ const LEFT_OUT = /[•…]+/u;
 /** Least length of a part of a text that quotes it, UTF-16 units: shorter ones are common. */
 const LEAST_QUOTE = 20;
 
-/** True if an example is one of the texts, or a part of one, with marks where something was left out. */
-function quotes(example: string, texts: ReadonlySet<string>): boolean {
-  if (texts.has(example)) return true;
-  const parts = example.split(LEFT_OUT).map((part) => part.trim());
-  if (example.length < LEAST_QUOTE && parts.length === 1) return false;
-  for (const text of texts) {
-    let from = 0;
-    const isQuote = parts.every((part) => {
-      const at = text.indexOf(part, from);
-      from = at + part.length;
-      return at >= 0;
-    });
-    if (isQuote) return true;
-  }
-  return false;
+/** True if an example is a text, or a part of it, with marks where something was left out. Both are `comparable`. */
+function quotes(example: string, text: string): boolean {
+  if (example === '') return false;
+  if (example === text) return true;
+  const parts = example
+    .split(LEFT_OUT)
+    .map((part) => part.trim())
+    .filter(Boolean);
+  if (parts.reduce((sum, { length }) => sum + length, 0) < LEAST_QUOTE) return false;
+  let from = 0;
+  return parts.every((part) => {
+    const at = text.indexOf(part, from);
+    from = at + part.length;
+    return at >= 0;
+  });
 }
 
 /** Size of the cache of names. It changes no result. */

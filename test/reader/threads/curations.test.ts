@@ -241,6 +241,29 @@ describe('topics that people make', () => {
     equal(store.ask(101, 'cancel my order')?.id, found.id);
   });
 
+  it('take over a found topic, and stand on their own where nothing is found under its id', () => {
+    const store = new Curated();
+    const parcel = store.topicAt(1)!;
+    const made = store.decide({ ...create(['cancel my order']), from: parcel.id } as CurationAction);
+    equal(store.topicAt(1)?.id, uuid(900));
+    equal(store.again(parcel).heir, store.topicAt(1)?.topic);
+    // Somebody else keeps the same one a moment later: the first own topic stays.
+    const other = { ...create(['refund the money'], true), id: uuid(901), from: parcel.id } as CurationAction;
+    equal(store.decide(other).refused, null);
+    equal(store.topicAt(1)?.id, uuid(900));
+    equal(store.topicAt(3)?.id, uuid(901));
+    // After a rebuild with other models, an id may mean nothing.
+    const lost = {
+      ...create(['open a new account'], true),
+      id: uuid(902),
+      from: uuid(999),
+    } as CurationAction;
+    equal(store.decide(lost).refused, null);
+    equal(store.topicAt(4)?.id, uuid(902));
+    store.decide({ kind: 'UNDO', id: made.id });
+    equal(store.topicAt(1)?.id, parcel.id);
+  });
+
   it('stand before the first message, and take part in merges', () => {
     const store = new Curated([]);
     store.decide(create(['cancel my order']));

@@ -11,7 +11,7 @@ import { api, type ApiError, type ChecksResponse, type SessionResponse } from '.
 import { useCurating } from './curating.ts';
 import { counted, formatShare } from './format.ts';
 import { useAnswer, useKeys, useNavigation } from './hooks.ts';
-import { Fault, Loading, Section } from './parts.tsx';
+import { Fault, Go, Loading, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
 import type { EntityKind } from './state.ts';
 import { goneWords } from './transcript-words.ts';
@@ -39,36 +39,24 @@ const ANSWERS = [
 
 /** Conversations of one request. */
 const DRAWN = 20;
+/** Messages of a conversation that are shown. */
+const SHOWN = 200;
 
-export function Checks({
-  kind,
-  id,
-  version,
-}: {
-  readonly kind: EntityKind;
-  readonly id: string;
-  readonly version: string;
-}) {
+export function Checks({ kind, id }: { readonly kind: EntityKind; readonly id: string }) {
   const of = OF[kind];
-  return of === undefined ? null : <ChecksOf of={of} id={id} version={version} />;
+  return of === undefined ? null : <ChecksOf of={of} id={id} />;
 }
 
-function ChecksOf({
-  of,
-  id,
-  version,
-}: {
-  readonly of: Checked;
-  readonly id: string;
-  readonly version: string;
-}) {
-  const { reason } = useCurating();
+function ChecksOf({ of, id }: { readonly of: Checked; readonly id: string }) {
+  const { reason, edits } = useCurating();
   const period = usePeriod();
   const [isOpen, setOpen] = useState(false);
   const [given, setGiven] = useState(0);
-  const { value, error } = useAnswer(`checks ${of} ${id} ${period.name}`, `${version} ${given}`, (signal) =>
-    api.checks({ instanceId: period.instance, of, id, ...period.range, limit: DRAWN }, signal),
-  );
+  const name = `checks ${of} ${id} ${period.name}`;
+  const ask = (signal?: AbortSignal) =>
+    api.checks({ instanceId: period.instance, of, id, ...period.range, limit: DRAWN }, signal);
+  // Not with each message that arrives: a draw orders all conversations of the period.
+  const { value, error } = useAnswer(name, `${edits} ${given}`, ask);
   if (value === null || value.foundShare === null)
     return error === null || error.status === 404 ? null : <Fault error={error} />;
   return (
@@ -87,7 +75,16 @@ function ChecksOf({
       }
     >
       <Estimate found={value} />
-      {isOpen ? <Reading of={of} found={value} onEmpty={() => setGiven(given + 1)} /> : null}
+      {error === null ? null : <Fault error={error} />}
+      {isOpen ? (
+        <Reading
+          key={name}
+          of={of}
+          checked={value.checked}
+          ask={ask}
+          onSaid={() => setGiven((count) => count + 1)}
+        />
+      ) : null}
     </Section>
   );
 }
@@ -122,66 +119,97 @@ function Estimate({ found: { foundShare, share, found, notFound } }: { readonly 
   );
 }
 
-/** Shows one conversation after the other; each verdict leads to the next. */
+type Drawn = ChecksResponse['sample'];
+
+/**
+ * Shows one conversation after the other; each verdict leads to the next. Draws anew only when all drawn ones have a
+ * verdict, so that no conversation changes under its reader.
+ */
 function Reading({
   of,
-  found,
-  onEmpty,
+  checked,
+  ask,
+  onSaid,
 }: {
   readonly of: Checked;
-  readonly found: ChecksResponse;
-  /** Called when all drawn conversations have a verdict. */
-  readonly onEmpty: () => void;
+  readonly checked: ChecksResponse['checked'];
+  readonly ask: () => Promise<ChecksResponse>;
+  /** Called when the numbers hold all verdicts. */
+  readonly onSaid: () => void;
 }) {
   const { state } = useNavigation();
+  const [drawn, setDrawn] = useState<Drawn | null>(null);
   const [said, setSaid] = useState<ReadonlySet<string>>(new Set());
+  const [read, setRead] = useState('');
   const [fault, setFault] = useState<ApiError | null>(null);
   const place = useRef<HTMLDivElement>(null);
-  /** Verdicts on their way, the greatest position of those that arrived, and whether the last one was given. */
-  const sent = useRef({ waiting: 0, position: 0n, isLast: false });
-  const next = found.sample.find(({ sessionId }) => !said.has(sessionId));
-  useEffect(() => place.current?.focus(), [next?.sessionId]);
-  const say = (verdict: Verdict): void => {
-    if (next === undefined) return;
-    const { sessionId } = next;
-    setSaid(new Set([...said, sessionId]));
+  /** Verdicts on their way, and the greatest position of those that arrived. */
+  const sent = useRef({ waiting: 0, position: 0n });
+  const draw = (): void => {
     setFault(null);
-    const isLast = found.sample.every((one) => one === next || said.has(one.sessionId));
+    setDrawn(null);
+    ask().then(({ sample }) => setDrawn(sample), setFault);
+  };
+  useEffect(draw, []);
+  const next = drawn?.find(({ sessionId }) => !said.has(sessionId));
+  useEffect(() => place.current?.focus(), [next?.sessionId]);
+  const isSaid = drawn !== null && next === undefined && sent.current.waiting === 0;
+  useEffect(() => {
+    if (!isSaid || drawn.length === 0) return;
+    api
+      .settle(state.instance, String(sent.current.position))
+      .then(() => {
+        onSaid();
+        draw();
+      })
+      .catch(setFault);
+  }, [isSaid]);
+  const say = (verdict: Verdict): void => {
+    // Nobody can tell what was not shown yet.
+    if (next === undefined || read !== next.sessionId) return;
+    const { sessionId } = next;
+    setSaid((all) => new Set([...all, sessionId]));
+    setFault(null);
     sent.current.waiting += 1;
-    if (isLast) sent.current.isLast = true;
-    api.check(state.instance, { of, id: found.checked.id, sessionId, verdict }).then(
-      async ({ position }) => {
-        const { current } = sent;
-        current.waiting -= 1;
-        if (BigInt(position) > current.position) current.position = BigInt(position);
-        // The numbers follow at the end: an answer for each verdict would interrupt.
-        if (current.waiting > 0 || !current.isLast) return;
-        current.isLast = false;
-        await api.settle(state.instance, String(current.position));
-        onEmpty();
+    const arrived = (): void => {
+      sent.current.waiting -= 1;
+      // Renders, so that the last one to arrive is noticed.
+      setSaid((all) => new Set(all));
+    };
+    api.check(state.instance, { of, id: checked.id, sessionId, verdict }).then(
+      ({ position }) => {
+        if (BigInt(position) > sent.current.position) sent.current.position = BigInt(position);
+        arrived();
       },
       (thrown: ApiError) => {
-        sent.current.waiting -= 1;
-        sent.current.isLast = false;
+        arrived();
         setFault(thrown);
         setSaid((all) => new Set([...all].filter((one) => one !== sessionId)));
       },
     );
   };
-  useKeys((key) => {
-    const answer = ANSWERS.find((one) => one.key === key.toLowerCase());
+  useKeys((key, isRepeated) => {
+    const answer = isRepeated ? undefined : ANSWERS.find((one) => one.key === key.toLowerCase());
     if (answer !== undefined) say(answer.verdict);
   });
   if (next === undefined)
     return (
-      <p class="faint">
-        {found.sample.length === 0 ? 'All drawn conversations are checked.' : 'One moment …'}
-      </p>
+      <div>
+        <p class="faint">{drawn?.length === 0 ? 'All drawn conversations are checked.' : 'One moment …'}</p>
+        {fault === null ? null : (
+          <>
+            <Fault error={fault} />
+            <button type="button" onClick={draw}>
+              Try again
+            </button>
+          </>
+        )}
+      </div>
     );
   return (
     <div class="checking" tabIndex={-1} ref={place}>
       <p>
-        {QUESTIONS[of]} <strong>{found.checked.name}</strong>?{' '}
+        {QUESTIONS[of]} <strong>{checked.name}</strong>?{' '}
         {ANSWERS.map(({ verdict, key, words }) => (
           <button key={verdict} type="button" onClick={() => say(verdict)}>
             {words} <kbd>{key}</kbd>
@@ -190,24 +218,41 @@ function Reading({
         <span class="faint"> {counted(said.size, 'verdict')} given</span>
       </p>
       {fault === null ? null : <Fault error={fault} />}
-      <Read sessionId={next.sessionId} />
+      <Read sessionId={next.sessionId} onShown={setRead} />
     </div>
   );
 }
 
 /** The conversation, without anything that was found in it: that would decide for the reader. */
-function Read({ sessionId }: { readonly sessionId: string }) {
+function Read({
+  sessionId,
+  onShown,
+}: {
+  readonly sessionId: string;
+  readonly onShown: (sessionId: string) => void;
+}) {
   const { state } = useNavigation();
   const { value, error } = useAnswer(`checked ${sessionId}`, '', (signal) =>
-    api.session(sessionId, { instanceId: state.instance, limit: 50 }, signal),
+    api.session(sessionId, { instanceId: state.instance, limit: SHOWN }, signal),
   );
+  const isShown = value !== null;
+  useEffect(() => {
+    if (isShown) onShown(sessionId);
+  }, [isShown, sessionId]);
   if (value === null) return error === null ? <Loading /> : <Fault error={error} />;
   return (
-    <ol class="transcript">
-      {value.messages.map((message) => (
-        <Turn key={message.position} message={message} />
-      ))}
-    </ol>
+    <>
+      <ol class="transcript">
+        {value.messages.map((message) => (
+          <Turn key={message.position} message={message} />
+        ))}
+      </ol>
+      {value.pagination.next === null ? null : (
+        <p class="faint">
+          These are its first {SHOWN} messages. <Go to={{ session: sessionId }}>The conversation</Go> has all.
+        </p>
+      )}
+    </>
   );
 }
 

@@ -333,8 +333,8 @@ function NewTopicDialog({
     >
       {from === undefined ? null : (
         <p class="faint">
-          It takes over what was found as “{from.name}”, and claims what is like its examples from now on. You
-          can undo this.
+          It takes over what was found as “{from.name}”, and claims what is like its examples. You can undo
+          this.
         </p>
       )}
       <label>

@@ -95,7 +95,7 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
           </div>
         </div>
       )}
-      {isShared ? null : <Checks kind={kind} id={state.id} version={version} />}
+      {isShared ? null : <Checks kind={kind} id={state.id} />}
       <DecisionsAbout rows={decisions ?? []} />
       {isShared ? null : <Conversations version={version} />}
     </>

@@ -122,7 +122,7 @@ export function useNarrow(): boolean {
 }
 
 /** Calls `listener` with each key pressed outside of a field without Ctrl, Alt or Meta; with Escape also in a field. */
-export function useKeys(listener: (key: string) => void): void {
+export function useKeys(listener: (key: string, isRepeated: boolean) => void): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
       const { target } = event;
@@ -130,7 +130,7 @@ export function useKeys(listener: (key: string) => void): void {
       if (isField && event.key !== 'Escape') return;
       // An open dialog handles its own keys.
       if (document.querySelector('dialog[open]') !== null) return;
-      if (!event.ctrlKey && !event.altKey && !event.metaKey) listener(event.key);
+      if (!event.ctrlKey && !event.altKey && !event.metaKey) listener(event.key, event.repeat);
     };
     addEventListener('keydown', pressed);
     return () => removeEventListener('keydown', pressed);
