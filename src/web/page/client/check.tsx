@@ -4,7 +4,7 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Checked, Verdict } from '../../../domain/checks.ts';
 import { roleOf } from '../../../domain/records.ts';
 import { api, type ApiError, type ChecksResponse, type SessionResponse } from './api.ts';
@@ -140,9 +140,10 @@ function Reading({
   const { state } = useNavigation();
   const [drawn, setDrawn] = useState<Drawn | null>(null);
   const [said, setSaid] = useState<ReadonlySet<string>>(new Set());
-  const [read, setRead] = useState('');
   const [fault, setFault] = useState<ApiError | null>(null);
   const place = useRef<HTMLDivElement>(null);
+  /** The session whose transcript is shown; '' while there is none. A verdict is always on this one. */
+  const shown = useRef('');
   /** Verdicts on their way, and the greatest position of those that arrived. */
   const sent = useRef({ waiting: 0, position: 0n });
   const draw = (): void => {
@@ -165,9 +166,9 @@ function Reading({
       .catch(setFault);
   }, [isSaid]);
   const say = (verdict: Verdict): void => {
-    // Nobody can tell what was not shown yet.
-    if (next === undefined || read !== next.sessionId) return;
-    const { sessionId } = next;
+    const sessionId = shown.current;
+    if (sessionId === '') return;
+    shown.current = '';
     setSaid((all) => new Set([...all, sessionId]));
     setFault(null);
     sent.current.waiting += 1;
@@ -218,7 +219,7 @@ function Reading({
         <span class="faint"> {counted(said.size, 'verdict')} given</span>
       </p>
       {fault === null ? null : <Fault error={fault} />}
-      <Read sessionId={next.sessionId} onShown={setRead} />
+      <Read sessionId={next.sessionId} shown={shown} />
     </div>
   );
 }
@@ -226,18 +227,22 @@ function Reading({
 /** The conversation, without anything that was found in it: that would decide for the reader. */
 function Read({
   sessionId,
-  onShown,
+  shown,
 }: {
   readonly sessionId: string;
-  readonly onShown: (sessionId: string) => void;
+  /** Holds the session while its transcript is shown. */
+  readonly shown: { current: string };
 }) {
   const { state } = useNavigation();
   const { value, error } = useAnswer(`checked ${sessionId}`, '', (signal) =>
     api.session(sessionId, { instanceId: state.instance, limit: SHOWN }, signal),
   );
   const isShown = value !== null;
-  useEffect(() => {
-    if (isShown) onShown(sessionId);
+  useLayoutEffect(() => {
+    if (isShown) shown.current = sessionId;
+    return () => {
+      if (shown.current === sessionId) shown.current = '';
+    };
   }, [isShown, sessionId]);
   if (value === null) return error === null ? <Loading /> : <Fault error={error} />;
   return (
