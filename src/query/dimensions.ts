@@ -202,11 +202,24 @@ async function topicsOf(
 }
 
 /** Follows merges: returns the number of the entity that inherited this one, or the number itself. */
-export function heirOf(rows: ReadonlyMap<number, Row>, number: number): number {
+function heirOf(rows: ReadonlyMap<number, Row>, number: number): number {
   let heir = number;
   for (let next = rows.get(heir)?.['heir']; typeof next === 'number'; next = rows.get(heir)?.['heir'])
     heir = next;
   return heir;
+}
+
+/** Finds an entity by id, and the one that inherited it, or itself; null if no row has the id. */
+export function entityById(
+  rows: ReadonlyMap<number, Row>,
+  id: string,
+): { readonly own: number; readonly number: number; readonly heir: Row } | null {
+  for (const [own, row] of rows) {
+    if (row['id'] !== id) continue;
+    const number = heirOf(rows, own);
+    return { own, number, heir: rows.get(number)! };
+  }
+  return null;
 }
 
 /** Returns the numbers of the entities that a query's filters name. */

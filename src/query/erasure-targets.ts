@@ -6,22 +6,17 @@
 import type { ErasedKind } from '../domain/erasures.ts';
 import { derivedId } from '../domain/ids.ts';
 import { AppError } from '../errors.ts';
-import type { Snapshot, SnapshotReader } from '../store/published/snapshot-reader.ts';
-import { readInstanceRow } from './instance-row.ts';
+import type { Snapshot } from '../store/published/snapshot-reader.ts';
+import { readInstanceRow, type InstanceReading } from './instance-row.ts';
 
 /** `fact_id` of a message is its position times this number. */
 const FACTS_OF_MESSAGE = 32;
 
-export interface ErasureTargetsOptions {
-  /** Returns the reader of the shard that holds an instance (UUID). */
-  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
-}
-
 /** Finds the subjects of erasures in the processed data. */
 export class ErasureTargets {
-  readonly #options: ErasureTargetsOptions;
+  readonly #options: Pick<InstanceReading, 'readerOf'>;
 
-  constructor(options: ErasureTargetsOptions) {
+  constructor(options: Pick<InstanceReading, 'readerOf'>) {
     this.#options = options;
   }
 

@@ -1,10 +1,18 @@
 /**
- * Finds the row of an instance.
+ * Finds the row of an instance, and declares what its readers need.
  *
  * Test: test/e2e/query-rules.test.ts.
  */
 import type { Row } from '../store/duckdb.ts';
-import type { Snapshot } from '../store/published/snapshot-reader.ts';
+import type { Snapshot, SnapshotReader } from '../store/published/snapshot-reader.ts';
+
+/** The options that all readers of an instance have. */
+export interface InstanceReading {
+  /** Returns the reader of the shard that holds an instance (UUID). */
+  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
+  /** When the active views began to answer, microseconds since 1970. Default: 0. */
+  readonly answeringSince?: () => number;
+}
 
 /** Returns `instance` and `processed_at`; undefined until the first message of the instance is processed. */
 export function readInstanceRow(snapshot: Snapshot, instanceId: string): Promise<Row | undefined> {

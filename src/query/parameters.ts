@@ -207,6 +207,20 @@ const searchedText = z
   .transform((text) => text.normalize('NFC'))
   .meta({ type: 'string', minLength: 1, maxLength: 200, examples: ['refund'] });
 
+const NOT_IN_ORDER = 'must be before dateRange.end';
+
+type DateRange = Readonly<Partial<Record<'dateRange.start' | 'dateRange.end', number | undefined>>>;
+
+/**
+ * What `refine` takes for a range whose dates must be in order. Zod changes the second argument, so each call has its own.
+ */
+export function rangeInOrder(): [(range: DateRange) => boolean, { path: string[]; message: string }] {
+  return [
+    (range) => (range['dateRange.start'] ?? -Infinity) < (range['dateRange.end'] ?? Infinity),
+    { path: ['dateRange.start'], message: NOT_IN_ORDER },
+  ];
+}
+
 /**
  * Schemas of the query parameters, from the text of the URL to typed values. `parseQueryParameters` checks the rules
  * between parameters.
@@ -380,7 +394,7 @@ function checkTogether(values: Partial<Values>, fault: Fault): void {
   const start = values['dateRange.start'];
   const end = values['dateRange.end'];
   if (start !== undefined && end !== undefined && start >= end) {
-    fault('dateRange.start', 'must be before dateRange.end');
+    fault('dateRange.start', NOT_IN_ORDER);
   }
   const { groupBy } = values;
   if (groupBy === undefined) return;

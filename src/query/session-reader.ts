@@ -6,8 +6,8 @@
 import { KINDS } from '../domain/kinds.ts';
 import type { RecordedMessage } from '../domain/records.ts';
 import { formatInstant } from '../domain/time.ts';
-import type { Snapshot, SnapshotReader } from '../store/published/snapshot-reader.ts';
-import { readInstanceRow } from './instance-row.ts';
+import type { Snapshot } from '../store/published/snapshot-reader.ts';
+import { readInstanceRow, type InstanceReading } from './instance-row.ts';
 import { named, readMessages, readSessions, type FoundMessage } from './session-rows.ts';
 import {
   noSession,
@@ -22,13 +22,9 @@ export type ReadMessage =
   | { readonly message: RecordedMessage }
   | { readonly gone: NonNullable<TranscriptMessage['gone']> };
 
-export interface SessionReaderOptions {
-  /** Returns the reader of the shard that holds an instance (UUID). */
-  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
+export interface SessionReaderOptions extends InstanceReading {
   /** Reads messages by stream position. Throws AppError SERVICE_UNAVAILABLE while the stream cannot be read. */
   readonly texts: { read(positions: readonly number[]): Promise<ReadonlyMap<number, ReadMessage>> };
-  /** When the active views began to answer, microseconds since 1970. Default: 0. */
-  readonly answeringSince?: () => number;
 }
 
 type Page = Omit<SessionResponse, 'messages'> & { readonly messages: readonly FoundMessage[] };

@@ -771,7 +771,7 @@ describe('the dashboard in a browser', { skip }, () => {
   it('takes verdicts by keys, one conversation after the other, and says how sure the number is', async () => {
     await open();
     await page.click('td.name a >> nth=0', SOON);
-    const section = page.locator('section:has(h2:text-is("How sure is this"))');
+    const section = page.locator('section:has(h2:text-is("How sure is this?"))');
     await section.locator('p:has-text("Nobody has checked this number yet")').waitFor(SOON);
     const topic = (await page.textContent('h1')) ?? '';
     const share = (await figure(page, 'Share of all')) ?? '';
@@ -789,8 +789,8 @@ describe('the dashboard in a browser', { skip }, () => {
     }
     await section.locator(`p:has-text("${total - 1} conversations checked")`).waitFor(SOON);
     const line = (await section.locator('p >> nth=0').textContent()) ?? '';
-    ok(line.startsWith(share), `${line}; ${share}`);
-    match(line, /truly \d+(?:\.\d)? % to \d+(?:\.\d)? %/);
+    ok(line.startsWith(`Found in ${share} of conversations`), `${line}; ${share}`);
+    match(line, /truly in \d+(?:\.\d)? % to \d+(?:\.\d)? %/);
     match(line, /right in (\d+) of \1 found/);
     match(line, /missed in 0 of \d others/);
     await section.locator('p:has-text("All drawn conversations are checked.")').waitFor(SOON);

@@ -6,7 +6,7 @@
 import type { Erasure, ErasureDigest } from '../../domain/erasures.ts';
 import { count } from '../../domain/progress.ts';
 import type { StreamConnection } from '../../stream/connection.ts';
-import { LogReader, type LogEntry } from '../../stream/log/log-reader.ts';
+import { readToEnd } from '../../stream/log/log-reader.ts';
 import { DecodeError } from '../../stream/log/codec.ts';
 import { TRACES_STREAM, TRACES_SUBJECT } from '../../stream/subjects.ts';
 import { digestedUserId } from '../../web/ingest/masker.ts';
@@ -16,12 +16,9 @@ import { OutboxKeys } from './assembly/outbox-keys.ts';
 import { conversationIn, TRACES, type Conversation, type ConversationName } from './assembly/records.ts';
 import type { SpanIds } from './assembly/spoken-spans.ts';
 import { traceKey } from './assembly/trace-plan.ts';
-import { CONVERSATION_SUBJECTS, CONVERSATIONS_STREAM } from './forget-conversations.ts';
+import { CONVERSATION_STATES } from './forget-conversations.ts';
 import { openedId, tokenKeys } from './tokens.ts';
 import { decodeTraceEntries, type TraceEntry } from './trace-entry.ts';
-
-const READ = { maxMessages: 500, maxBytes: 16 * 1024 * 1024, waitMs: 5000 } as const;
-const READ_AHEAD_BYTES = 4 * 1024 * 1024;
 
 export interface FindErasedSettings {
   readonly connection: StreamConnection;
@@ -176,14 +173,10 @@ async function findConversations(
     // The stream does not have what waits.
     else if (kind === 'END_USER' && messages.length === 0) sessions.push(await target.session(name));
   };
-  await eachOf(
-    connection,
-    { stream: CONVERSATIONS_STREAM, filterSubjects: CONVERSATION_SUBJECTS },
-    async ({ bytes }) => {
-      const found = conversationIn(Buffer.from(bytes).toString(), keys);
-      if (found !== null) await take(found);
-    },
-  );
+  await readToEnd(connection, CONVERSATION_STATES, async ({ bytes }) => {
+    const found = conversationIn(Buffer.from(bytes).toString(), keys);
+    if (found !== null) await take(found);
+  });
   return { waiting, silent: { digests, sessions } };
 }
 
@@ -222,9 +215,13 @@ async function findSpans({ connection, buckets }: FindErasedSettings, target: Ta
       await add(trace, { ...observation, instanceId: entry.instanceId ?? observation.instanceId });
     }
   };
-  await eachOf(connection, { stream: TRACES_STREAM, filterSubjects: [TRACES_SUBJECT] }, async ({ bytes }) => {
-    for (const entry of entriesIn(bytes)) await take(entry);
-  });
+  await readToEnd(
+    connection,
+    { stream: TRACES_STREAM, filterSubjects: [TRACES_SUBJECT] },
+    async ({ bytes }) => {
+      for (const entry of entriesIn(bytes)) await take(entry);
+    },
+  );
   let spans = 0;
   for (const [traceId, trace] of traces) {
     if (trace.before === 0) continue;
@@ -260,19 +257,5 @@ function entriesIn(bytes: Uint8Array): readonly TraceEntry[] {
   } catch (error) {
     if (error instanceof DecodeError) return [];
     throw error;
-  }
-}
-
-async function eachOf(
-  connection: StreamConnection,
-  source: { readonly stream: string; readonly filterSubjects: readonly string[] },
-  hear: (entry: LogEntry) => Promise<void>,
-): Promise<void> {
-  const reader = new LogReader(connection, { ...source, startSequence: 1, readAheadBytes: READ_AHEAD_BYTES });
-  try {
-    await reader.opened;
-    while (!reader.isThrough) for (const entry of await reader.take(READ)) await hear(entry);
-  } finally {
-    await reader.close();
   }
 }

@@ -9,16 +9,12 @@ import type { Erasure, ErasureDigest } from '../../domain/erasures.ts';
 import type { StreamConnection } from '../../stream/connection.ts';
 import type { KeyValueBucket } from '../../stream/kv/key-value.ts';
 import { eraseMessage } from '../../stream/log/redacted-entries.ts';
-import { LogReader } from '../../stream/log/log-reader.ts';
+import { readToEnd } from '../../stream/log/log-reader.ts';
 import { forgottenConversation, type ConversationName } from './assembly/records.ts';
 
-/** The stream of the bucket. */
-export const CONVERSATIONS_STREAM = 'KV_conversations';
 const PREFIX = '$KV.conversations.';
-/** Keys of outboxes have two parts. */
-export const CONVERSATION_SUBJECTS = [`${PREFIX}*`] as const;
-const READ = { maxMessages: 500, maxBytes: Infinity, waitMs: 5000 } as const;
-const READ_AHEAD_BYTES = 4 * 1024 * 1024;
+/** The stream of the bucket, and its states; keys of outboxes have two parts. */
+export const CONVERSATION_STATES = { stream: 'KV_conversations', filterSubjects: [`${PREFIX}*`] } as const;
 
 export interface ForgetConversationsSettings {
   readonly connection: StreamConnection;
@@ -51,27 +47,14 @@ export async function forgetConversations(
   };
   const erasedAt = Date.parse(erasure.requestedAt) * 1000;
   let forgotten = 0;
-  const reader = new LogReader(connection, {
-    stream: CONVERSATIONS_STREAM,
-    filterSubjects: CONVERSATION_SUBJECTS,
-    startSequence: 1,
-    readAheadBytes: READ_AHEAD_BYTES,
+  await readToEnd(connection, CONVERSATION_STATES, async ({ subject, sequence, bytes }) => {
+    signal.throwIfAborted();
+    const found = forgottenConversation(Buffer.from(bytes).toString(), erasedAt);
+    if (found === null || !(await goes(found.projectId, found.name))) return;
+    // Whoever assembles meanwhile fails to write over what it read before, and reads it again.
+    if (!(await eraseMessage(connection, CONVERSATION_STATES.stream, sequence))) return;
+    await conversations.create(subject.slice(PREFIX.length), found.text);
+    forgotten += 1;
   });
-  try {
-    await reader.opened;
-    while (!reader.isThrough) {
-      signal.throwIfAborted();
-      for (const { subject, sequence, bytes } of await reader.take(READ)) {
-        const found = forgottenConversation(Buffer.from(bytes).toString(), erasedAt);
-        if (found === null || !(await goes(found.projectId, found.name))) continue;
-        // Whoever assembles meanwhile fails to write over what it read before, and reads it again.
-        if (!(await eraseMessage(connection, CONVERSATIONS_STREAM, sequence))) continue;
-        await conversations.create(subject.slice(PREFIX.length), found.text);
-        forgotten += 1;
-      }
-    }
-  } finally {
-    await reader.close();
-  }
   return forgotten;
 }

@@ -8,10 +8,11 @@
  *
  * Test: test/doors/traces/tokens.test.ts.
  */
-import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { MASKED_KINDS, type MaskedKind, type PersonalValue } from '../../domain/placeholders.ts';
 import type { Registry } from '../../web/registry/registry.ts';
 import { VALUE_DIGEST, valueDigest, valueKey } from '../../web/ingest/placeholder-number.ts';
+import { IV_BYTES, open, seal } from './sealing.ts';
 
 /** Keys of a project, base64url of 32 bytes. They may go to threads. */
 export interface TokenKeys {
@@ -21,8 +22,6 @@ export interface TokenKeys {
 
 /** The kind of a whole id. */
 const WHOLE = 'WHOLE';
-const CIPHER = 'aes-256-gcm';
-const [IV_BYTES, TAG_BYTES] = [12, 16];
 /** A seal without an original, base64url characters. */
 const LEAST_SEAL = (IV_BYTES * 4) / 3;
 const TOKEN_PATTERN = String.raw`\[(${[...MASKED_KINDS, WHOLE].join('|')}):([\w-]{${VALUE_DIGEST}}):([\w-]{${LEAST_SEAL},})\]`;
@@ -50,8 +49,8 @@ export function sealedId(id: string, keys: TokenKeys): string {
 
 /** Returns the id in a token; any other text as it is. */
 export function openedId(id: string, keys: TokenKeys): string {
-  const [whole, kind = '', digest = '', seal = ''] = TOKEN.exec(id) ?? [];
-  return whole === id && kind === WHOLE ? (opened(kind, digest, seal, keys) ?? id) : id;
+  const [whole, kind = '', digest = '', sealed = ''] = TOKEN.exec(id) ?? [];
+  return whole === id && kind === WHOLE ? (opened(kind, digest, sealed, keys) ?? id) : id;
 }
 
 export function hasToken(text: string): boolean {
@@ -65,8 +64,8 @@ export function fillTokens(
   fill: (kind: MaskedKind, digest: string, original: string) => string,
 ): string {
   if (!text.includes('[')) return text;
-  return text.replace(TOKENS, (token: string, kind: string, digest: string, seal: string) => {
-    const original = kind === WHOLE ? null : opened(kind, digest, seal, keys);
+  return text.replace(TOKENS, (token: string, kind: string, digest: string, sealed: string) => {
+    const original = kind === WHOLE ? null : opened(kind, digest, sealed, keys);
     return original === null ? token : fill(kind as MaskedKind, digest, original);
   });
 }
@@ -80,9 +79,8 @@ function write(kind: string, digest: string, original: string, keys: TokenKeys):
   const head = `${kind}:${digest}`;
   const iv = ivOf(head, original, keys);
   if (original === '') return `[${head}:${iv.toString('base64url')}]`;
-  const cipher = createCipheriv(CIPHER, keyOf(keys), iv).setAAD(Buffer.from(head));
-  const sealed = Buffer.concat([cipher.update(original), cipher.final()]);
-  return `[${head}:${Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')}]`;
+  const sealed = seal(original, keyOf(keys), { iv, head: Buffer.from(head) });
+  return `[${head}:${sealed.toString('base64url')}]`;
 }
 
 /** Derived from what is sealed: a span that is sent again has the same token, and two originals never share it. */
@@ -95,20 +93,13 @@ function keyOf({ seals }: TokenKeys): Buffer {
 }
 
 /** Returns null for what was not written here. */
-function opened(kind: string, digest: string, seal: string, keys: TokenKeys): string | null {
+function opened(kind: string, digest: string, sealed: string, keys: TokenKeys): string | null {
   const head = `${kind}:${digest}`;
-  const bytes = Buffer.from(seal, 'base64url');
-  const iv = bytes.subarray(0, IV_BYTES);
-  if (bytes.length === IV_BYTES) return ivOf(head, '', keys).equals(iv) ? '' : null;
-  if (bytes.length < IV_BYTES + TAG_BYTES) return null;
-  const decipher = createDecipheriv(CIPHER, keyOf(keys), iv, { authTagLength: TAG_BYTES })
-    .setAAD(Buffer.from(head))
-    .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-  const original = decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES));
+  const bytes = Buffer.from(sealed, 'base64url');
+  if (bytes.length === IV_BYTES) return ivOf(head, '', keys).equals(bytes) ? '' : null;
   try {
-    decipher.final();
+    return open(bytes, keyOf(keys), Buffer.from(head)).toString();
   } catch {
     return null;
   }
-  return original.toString();
 }

@@ -7,9 +7,9 @@
 import { GROUPINGS, type GroupBy } from '../../domain/groupings.ts';
 import { weeksEarlier } from '../../domain/local-time.ts';
 import { DAY_MICROS, formatInstant } from '../../domain/time.ts';
-import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
+import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { answerQuery, type AnswerOptions } from '../answer.ts';
-import { readInstanceRow } from '../instance-row.ts';
+import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import { parseQueryParameters, zoneOf } from '../parameters.ts';
 import { LONG_ANSWER } from '../places.ts';
 import type { QueryResponse } from '../response-schema.ts';
@@ -23,10 +23,7 @@ import {
 } from './changes-schema.ts';
 import { chanceOf, significant } from './significance.ts';
 
-export interface ChangesReaderOptions extends AnswerOptions {
-  /** Returns the reader of the shard that holds an instance (UUID). */
-  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
-}
+export interface ChangesReaderOptions extends AnswerOptions, InstanceReading {}
 
 const WEEK = 7 * DAY_MICROS;
 

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { dimensionShape, type GroupBy } from '../../domain/groupings.ts';
 import { dateTime } from '../../domain/metrics.ts';
-import { queryParameterSchemas } from '../parameters.ts';
+import { queryParameterSchemas, rangeInOrder } from '../parameters.ts';
 
 /** Groupings that are compared. */
 export const CHANGE_GROUPS = ['TOPIC', 'GAP', 'CSAT_DSAT'] as const satisfies readonly GroupBy[];
@@ -36,10 +36,7 @@ export const changesParameterSchemas = z
     ),
     limit: queryParameterSchemas.shape.limit.describe('The most changes to answer.'),
   })
-  .refine(({ 'dateRange.start': start, 'dateRange.end': end }) => start < end, {
-    path: ['dateRange.start'],
-    message: 'must be before dateRange.end',
-  });
+  .refine(...rangeInOrder());
 
 export type ChangesParameters = z.output<typeof changesParameterSchemas>;
 

@@ -7,20 +7,13 @@
 import { intervalOf, shareOf, type Checked, type Stratum, type Verdict } from '../../domain/checks.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import { formatInstant } from '../../domain/time.ts';
-import { AppError } from '../../errors.ts';
-import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
-import { cachedNames, heirOf } from '../dimensions.ts';
-import { readInstanceRow } from '../instance-row.ts';
-import { CHECKED_ENTITIES } from './checked-entities.ts';
+import type { Row } from '../../store/duckdb.ts';
+import type { Snapshot } from '../../store/published/snapshot-reader.ts';
+import { cachedNames, entityById } from '../dimensions.ts';
+import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
+import { NAMED_ENTITIES, noSuch } from '../named-entities.ts';
 import type { Range } from '../routing.ts';
 import type { ChecksParameters, ChecksResponse } from './checks-schema.ts';
-
-export interface ChecksReaderOptions {
-  /** Returns the reader of the shard that holds an instance (UUID). */
-  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
-  /** When the active views began to answer, microseconds since 1970. Default: 0. */
-  readonly answeringSince?: () => number;
-}
 
 /** Most sessions of each stratum whose verdicts count. */
 const MOST_COUNTED = 500;
@@ -42,9 +35,9 @@ interface Entity {
 }
 
 export class ChecksReader {
-  readonly #options: ChecksReaderOptions;
+  readonly #options: InstanceReading;
 
-  constructor(options: ChecksReaderOptions) {
+  constructor(options: InstanceReading) {
     this.#options = options;
   }
 
@@ -63,10 +56,10 @@ export class ChecksReader {
     const row = await readInstanceRow(snapshot, instanceId);
     const instance = row?.['instance'] as number | undefined;
     const id = parameters.id.toLowerCase();
-    const entity = instance === undefined ? null : await entityOf(snapshot, instance, of, id);
-    if (row === undefined || instance === undefined || entity === null)
-      throw new AppError('NOT_FOUND', `There is no ${CHECKED_ENTITIES[of].words} ${id} in this instance.`);
-    const { kind } = CHECKED_ENTITIES[of];
+    const { table, kind, words } = NAMED_ENTITIES[of];
+    const names = instance === undefined ? null : await cachedNames(snapshot, table, instance);
+    const entity = names === null ? null : entityOf(names, id);
+    if (row === undefined || instance === undefined || entity === null) throw noSuch(words, id);
     const [drawn, verdicts] = await Promise.all([
       draw(snapshot, { instance, kind, entity, range: rangeIn(parameters) }),
       verdictsOn(snapshot, instance, of, entity),
@@ -105,17 +98,10 @@ function rangeIn(parameters: ChecksParameters): Range {
   return { start: parameters['dateRange.start'] ?? -Infinity, end: parameters['dateRange.end'] ?? Infinity };
 }
 
-async function entityOf(
-  snapshot: Snapshot,
-  instance: number,
-  of: Checked,
-  id: string,
-): Promise<Entity | null> {
-  const rows = await cachedNames(snapshot, CHECKED_ENTITIES[of].table, instance);
-  const own = [...rows].find(([, row]) => row['id'] === id);
-  if (own === undefined) return null;
-  const number = heirOf(rows, own[0]);
-  const heir = rows.get(number)!;
+function entityOf(names: ReadonlyMap<number, Row>, id: string): Entity | null {
+  const found = entityById(names, id);
+  if (found === null) return null;
+  const { number, heir } = found;
   return { number, id: heir['id'] as string, name: heir['name'] as string };
 }
 

@@ -8,7 +8,7 @@ import { CHECKED } from '../../domain/checks.ts';
 import { dateTime } from '../../domain/metrics.ts';
 import { givenUuid, uuid } from '../../domain/uuid.ts';
 import { pageLimit } from '../page-limit.ts';
-import { queryParameterSchemas } from '../parameters.ts';
+import { queryParameterSchemas, rangeInOrder } from '../parameters.ts';
 
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);
@@ -31,11 +31,7 @@ export const checksParameterSchemas = z
       .describe('The share of verdicts that you expect to be wrong; it is taken out of the shares.'),
     limit: pageLimit(MOST_DRAWN, 20).describe('The most sessions to draw.'),
   })
-  .refine(
-    ({ 'dateRange.start': start, 'dateRange.end': end }) =>
-      start === undefined || end === undefined || start < end,
-    { path: ['dateRange.start'], message: 'must be before dateRange.end' },
-  );
+  .refine(...rangeInOrder());
 
 export type ChecksParameters = z.output<typeof checksParameterSchemas>;
 

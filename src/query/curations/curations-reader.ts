@@ -7,9 +7,9 @@ import type { CurationRefusal } from '../../domain/curations.ts';
 import type { NamesTable } from '../../domain/groupings.ts';
 import { formatInstant } from '../../domain/time.ts';
 import type { Row } from '../../store/duckdb.ts';
-import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
+import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { cachedNames } from '../dimensions.ts';
-import { readInstanceRow } from '../instance-row.ts';
+import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import {
   REFUSALS,
   type CurationsParameters,
@@ -17,17 +17,10 @@ import {
   type ListedCuration,
 } from './curations-schema.ts';
 
-export interface CurationsReaderOptions {
-  /** Returns the reader of the shard that holds an instance (UUID). */
-  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
-  /** When the active views began to answer, microseconds since 1970. Default: 0. */
-  readonly answeringSince?: () => number;
-}
-
 export class CurationsReader {
-  readonly #options: CurationsReaderOptions;
+  readonly #options: InstanceReading;
 
-  constructor(options: CurationsReaderOptions) {
+  constructor(options: InstanceReading) {
     this.#options = options;
   }
 

@@ -5,7 +5,6 @@
  * Test: test/query/curations/targets.test.ts.
  */
 import type { AskedCuration } from '../../domain/asked-curations.ts';
-import type { Checked } from '../../domain/checks.ts';
 import {
   CHECK_MESSAGES,
   CURATION_MESSAGES,
@@ -16,26 +15,15 @@ import type { NamesTable } from '../../domain/groupings.ts';
 import { GRANULARITY_NUMBER, KINDS } from '../../domain/kinds.ts';
 import { AppError } from '../../errors.ts';
 import type { Row } from '../../store/duckdb.ts';
-import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
-import { CHECKED_ENTITIES } from '../checks/checked-entities.ts';
-import { cachedNames, heirOf } from '../dimensions.ts';
-import { readInstanceRow } from '../instance-row.ts';
-
-export interface CurationTargetsOptions {
-  /** Returns the reader of the shard that holds an instance (UUID). */
-  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
-}
-
-const ENTITIES = {
-  TOPIC: { table: 'topic', words: 'topic' },
-  CLUSTER: { table: 'cluster', words: 'topic cluster' },
-  GAP: { table: 'gap', words: 'gap' },
-} as const satisfies Readonly<Record<CuratedEntity, { table: NamesTable; words: string }>>;
+import type { Snapshot } from '../../store/published/snapshot-reader.ts';
+import { cachedNames, entityById } from '../dimensions.ts';
+import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
+import { NAMED_ENTITIES, noSuch, type NamedEntity } from '../named-entities.ts';
 
 export class CurationTargets {
-  readonly #options: CurationTargetsOptions;
+  readonly #options: Pick<InstanceReading, 'readerOf'>;
 
-  constructor(options: CurationTargetsOptions) {
+  constructor(options: Pick<InstanceReading, 'readerOf'>) {
     this.#options = options;
   }
 
@@ -108,7 +96,7 @@ async function checkIn(names: Names, asked: AskedCuration): Promise<AskedCuratio
       return from === null ? asked : { ...asked, from };
     }
     case 'CHECK': {
-      const id = await names.checked(asked.of, asked.id);
+      const id = await names.heir(asked.of, asked.id);
       await names.refuseUnknownSession(asked.session);
       return { ...asked, id };
     }
@@ -153,32 +141,19 @@ class Names {
   }
 
   /** Returns the id of the entity that inherited an id, or the id itself. Throws AppError NOT_FOUND. */
-  heir(entity: CuratedEntity, id: string): Promise<string> {
-    return this.#heir(ENTITIES[entity], id);
+  async heir(entity: NamedEntity, id: string): Promise<string> {
+    const { table, words } = NAMED_ENTITIES[entity];
+    const found = entityById(await this.#rows(table), id);
+    if (found === null) throw noSuch(words, id);
+    return found.heir['id'] as string;
   }
 
   /** As `heir`, for a topic that no person made. Throws AppError CONFLICT for another. */
   async found(id: string): Promise<string> {
     const heir = await this.heir('TOPIC', id);
-    const [row] = [...(await this.#rows('topic')).values()].filter((one) => one['id'] === heir);
-    if (row?.['is_own'] === true)
+    if (entityById(await this.#rows('topic'), heir)?.heir['is_own'] === true)
       throw new AppError('CONFLICT', `The topic ${heir} was made by a person already.`);
     return heir;
-  }
-
-  /** As `heir`, for what can be checked. */
-  checked(of: Checked, id: string): Promise<string> {
-    return this.#heir(CHECKED_ENTITIES[of], id);
-  }
-
-  async #heir(
-    { table, words }: { readonly table: NamesTable; readonly words: string },
-    id: string,
-  ): Promise<string> {
-    const rows = await this.#rows(table);
-    const own = [...rows].find(([, row]) => row['id'] === id);
-    if (own === undefined) throw noSuch(words, id);
-    return rows.get(heirOf(rows, own[0]))?.['id'] as string;
   }
 
   /** Counts the topic's messages over the whole history; 0 for an unknown topic. */
@@ -195,7 +170,7 @@ class Names {
 
   /** Throws AppError CONFLICT if a visible entity other than `id` has the name. */
   async refuseTaken(entity: CuratedEntity, name: string, id: string | null, hint: string): Promise<void> {
-    const { table, words } = ENTITIES[entity];
+    const { table, words } = NAMED_ENTITIES[entity];
     const holdsTopics = new Set(
       [...(await this.#rows('topic')).values()].filter(isVisible).map((topic) => topic['cluster']),
     );
@@ -257,8 +232,4 @@ function isVisible(row: Row): boolean {
 /** Folds names that differ only in case or Unicode form. */
 function folded(name: string): string {
   return name.normalize('NFKC').toLowerCase();
-}
-
-function noSuch(words: string, id: string): AppError {
-  return new AppError('NOT_FOUND', `There is no ${words} ${id} in this instance.`);
 }

@@ -7,19 +7,16 @@ import { KINDS } from '../../domain/kinds.ts';
 import { metricOf, metricOfNothing } from '../../domain/metrics.ts';
 import { formatInstant, type Granularity } from '../../domain/time.ts';
 import type { Row } from '../../store/duckdb.ts';
-import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
+import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import type { AnswerOptions } from '../answer.ts';
-import { readInstanceRow } from '../instance-row.ts';
+import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import { inTimeZone, nameOfBucket } from '../local-buckets.ts';
 import { parseQueryParameters, zoneOf } from '../parameters.ts';
 import { planTotals } from '../plan.ts';
 import { Statement } from '../statement.ts';
 import { OVERVIEW_METRICS, type OverviewParameters, type OverviewResponse } from './overview-schema.ts';
 
-export interface OverviewReaderOptions extends AnswerOptions {
-  /** Returns the reader of the shard that holds an instance (UUID). */
-  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
-}
+export interface OverviewReaderOptions extends AnswerOptions, InstanceReading {}
 
 type Fields = OverviewResponse['fields'];
 

@@ -9,10 +9,10 @@ import { piecesOf } from '../../domain/give-way.ts';
 import type { RecordedMessage } from '../../domain/records.ts';
 import { formatInstant } from '../../domain/time.ts';
 import { AppError } from '../../errors.ts';
-import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
+import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { answerQuery, type AnswerOptions } from '../answer.ts';
 import { chosenEntities } from '../dimensions.ts';
-import { readInstanceRow } from '../instance-row.ts';
+import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import { sessionQueryOf, type QueryParameters } from '../parameters.ts';
 import { LONG_ANSWER } from '../places.ts';
 import { filteredRows } from '../plan.ts';
@@ -26,9 +26,7 @@ import {
   type TextSearchResponse,
 } from './text-search-schema.ts';
 
-export interface TextSearchReaderOptions extends AnswerOptions {
-  /** Returns the reader of the shard that holds an instance (UUID). */
-  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
+export interface TextSearchReaderOptions extends AnswerOptions, InstanceReading {
   /**
    * Calls `hear` with messages by stream position. Throws AppError SERVICE_UNAVAILABLE while the stream cannot be read.
    */

@@ -10,10 +10,10 @@ import { metricOfNothing, type Metric } from '../../domain/metrics.ts';
 import { roleOf, type RecordedMessage } from '../../domain/records.ts';
 import { formatInstant } from '../../domain/time.ts';
 import { AppError } from '../../errors.ts';
-import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
+import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { answerQuery, type AnswerOptions } from '../answer.ts';
-import { cachedNames, heirOf, readDimensions } from '../dimensions.ts';
-import { readInstanceRow } from '../instance-row.ts';
+import { cachedNames, entityById, readDimensions } from '../dimensions.ts';
+import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import { parseQueryParameters, zoneOf, type QueryParameters } from '../parameters.ts';
 import type { QueryResponse } from '../response-schema.ts';
 import type { ReadMessage } from '../session-reader.ts';
@@ -24,9 +24,7 @@ import type { WhyGroupBy, WhyParameters, WhyResponse } from './why-schema.ts';
 /** Redacts a text for publication as an example; `userId` is its author's. */
 export type ExampleOf = (content: string, userId: string | undefined) => string;
 
-export interface WhyReaderOptions extends AnswerOptions {
-  /** Returns the reader of the shard that holds an instance (UUID). */
-  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
+export interface WhyReaderOptions extends AnswerOptions, InstanceReading {
   /** Reads messages by stream position. Throws AppError SERVICE_UNAVAILABLE while the stream cannot be read. */
   readonly texts: { read(positions: readonly number[]): Promise<ReadonlyMap<number, ReadMessage>> };
   /** Loads the redaction of examples; called only if an answer has examples. */
@@ -187,16 +185,14 @@ async function readNamed(
     return { kind: KINDS.all, own: number, number, heir: null };
   }
   const rows = await cachedNames(snapshot, counts.names, instance);
-  const found = [...rows].find(([, { id: known }]) => known === id);
-  if (found === undefined) throw noEntity(groupBy, id);
-  const [own] = found;
-  const number = heirOf(rows, own);
-  const heir = number === own ? undefined : rows.get(number);
+  const found = entityById(rows, id);
+  if (found === null) throw noEntity(groupBy, id);
+  const { own, number, heir } = found;
   return {
     kind: counts.kind,
     own,
     number,
-    heir: heir === undefined ? null : { id: heir['id'] as string, name: heir['name'] as string },
+    heir: number === own ? null : { id: heir['id'] as string, name: heir['name'] as string },
   };
 }
 

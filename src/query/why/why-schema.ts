@@ -8,7 +8,7 @@ import { dimensionShape, type GroupBy } from '../../domain/groupings.ts';
 import { uuid } from '../../domain/uuid.ts';
 import { dateTime, metricsSchema } from '../../domain/metrics.ts';
 import type { Granularity } from '../../domain/time.ts';
-import { queryParameterSchemas } from '../parameters.ts';
+import { queryParameterSchemas, rangeInOrder } from '../parameters.ts';
 
 /** Grouping by path segment. */
 export const WHY_PATHS = {
@@ -37,11 +37,7 @@ export const whyParameterSchemas = z
       .describe('The buckets of the trend; weeks start on Monday.'),
     timeZone: queryParameterSchemas.shape.timeZone,
   })
-  .refine(
-    ({ 'dateRange.start': start, 'dateRange.end': end }) =>
-      start === undefined || end === undefined || start < end,
-    { path: ['dateRange.start'], message: 'must be before dateRange.end' },
-  );
+  .refine(...rangeInOrder());
 
 export type WhyParameters = z.output<typeof whyParameterSchemas>;
 

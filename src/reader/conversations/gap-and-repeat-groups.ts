@@ -122,10 +122,10 @@ export class RequestGroups {
     return group.number;
   }
 
-  /** Number of the live group that answers for `number`. */
-  resolve(number: number): number {
-    const { heir } = this.#groups[number]!;
-    return heir < 0 ? number : heir;
+  /** The live group that answers for `number`. */
+  resolve(number: number): Pick<RequestGroup, 'number' | 'label'> {
+    const group = this.#groups[number]!;
+    return isLive(group) ? group : this.#groups[group.heir]!;
   }
 
   /** Returns the groups whose name, example or heir changed since the last call, ascending by number. */

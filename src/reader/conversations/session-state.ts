@@ -15,14 +15,7 @@ import type { KnownWords } from '../personal/known-words.ts';
 import { SessionText } from './session-text.ts';
 
 /** Version of the layout that `write` writes; raise it with each change. */
-const FORMAT = 14;
-
-/** The latest gap of a session. */
-export interface LatestGap {
-  /** Index in `GAP_TYPES`. */
-  readonly label: number;
-  readonly group: number;
-}
+const FORMAT = 15;
 
 /** The state of one session. */
 export class SessionState {
@@ -59,8 +52,8 @@ export class SessionState {
   answer = new RepeatText('');
   /** Act of the latest assistant turn; null if there is none yet. */
   latestAct: AssistantAct | null = null;
-  /** Null if there is none. */
-  gap: LatestGap | null = null;
+  /** Group of the latest gap; null if there is none. */
+  gap: number | null = null;
   text = new SessionText();
 
   constructor(instance: number, session: number) {
@@ -98,8 +91,7 @@ export class SessionState {
       .link(this.user ?? -1)
       .link(this.author ?? -1)
       .link(this.micro ?? -1)
-      .link(this.gap?.group ?? -1)
-      .byte(this.gap?.label ?? 0)
+      .link(this.gap ?? -1)
       .count(this.answered)
       .text(instantText(this.askedAt))
       .text(instantText(this.waitingSince))
@@ -146,7 +138,7 @@ export class SessionState {
     state.user = numberOrNull(reader.link());
     state.author = numberOrNull(reader.link());
     state.micro = numberOrNull(reader.link());
-    state.gap = gapOf(reader.link(), reader.byte());
+    state.gap = numberOrNull(reader.link());
     state.answered = reader.count();
     state.askedAt = instantOf(reader.text());
     state.waitingSince = instantOf(reader.text());
@@ -179,10 +171,6 @@ function instantText(at: number | null): string {
 
 function instantOf(text: string): number | null {
   return text === '' ? null : Number(text);
-}
-
-function gapOf(group: number, label: number): LatestGap | null {
-  return group < 0 ? null : { group, label };
 }
 
 function numberOrNull(link: number): number | null {

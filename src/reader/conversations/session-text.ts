@@ -136,10 +136,11 @@ export class SessionText {
     const own = this.#opens ? turn.asked : this.#ownSentences(turn);
     if (own.length > 0) this.#add(own);
     else if (turn.isReply && state.requests.length === 0) this.#addStated(content);
+    const bringsUp = own.length > 0;
     // A question in the words of a request asks for that again, and nothing beside it.
-    const asked = turn.asked.filter(({ text }) => this.#shareOf(text) < 1);
+    const asked = bringsUp ? [] : turn.asked.filter(({ text }) => this.#shareOf(text) < 1);
     const { awaited, recap } = state;
-    state.move = moveOf({ ...turn, asked, bringsUp: own.length > 0, awaited, recap });
+    state.move = moveOf({ ...turn, asked, bringsUp, awaited, recap });
     if (state.move === 'asksBeside') state.current = -1;
     else if (state.move !== 'asks') this.#resume();
     const isAnswered = this.#current?.turns !== 0;

@@ -26,13 +26,14 @@ const NOTHING: Outcome = { target: -1, other: -1, name: '' };
 export function curate(instance: InstanceState, placed: PlacedCuration): void {
   const { curation, position, acceptedAt } = placed;
   const { curations, topics } = instance;
-  if (curation.action.kind === 'CHECK') {
+  const { action } = curation;
+  if (action.kind === 'CHECK') {
     const refused = curations.checks < MOST_CHECKS ? null : 'TOO_MANY';
     curations.add({ curation, position, createdAt: acceptedAt, ...NOTHING, refused, undoneBy: null });
     return;
   }
   topics.curate(() => {
-    const outcome = outcomeOf(instance, placed);
+    const outcome = outcomeOf(instance, placed, action);
     const refused = typeof outcome === 'string' ? outcome : null;
     const applied = typeof outcome === 'string' ? NOTHING : outcome;
     curations.add({ curation, position, createdAt: acceptedAt, ...applied, refused, undoneBy: null });
@@ -40,8 +41,11 @@ export function curate(instance: InstanceState, placed: PlacedCuration): void {
   });
 }
 
-function outcomeOf(instance: InstanceState, placed: PlacedCuration): Outcome | CurationRefusal {
-  const { action } = placed.curation;
+function outcomeOf(
+  instance: InstanceState,
+  placed: PlacedCuration,
+  action: Exclude<CurationAction, { kind: 'CHECK' }>,
+): Outcome | CurationRefusal {
   if (instance.curations.accepted >= MOST_CURATIONS) return 'TOO_MANY';
   switch (action.kind) {
     case 'RENAME':
@@ -59,8 +63,6 @@ function outcomeOf(instance: InstanceState, placed: PlacedCuration): Outcome | C
       return created(instance, placed, action);
     case 'UNDO':
       return undone(instance, placed, action);
-    case 'CHECK':
-      return NOTHING;
   }
 }
 

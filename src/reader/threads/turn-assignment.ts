@@ -169,8 +169,9 @@ function gapOf(
   const words = redact(gap.words, session);
   const label = GAP_TYPES.indexOf(gap.type);
   // "I have no information on that", said of "roughly? a week?", is what was missing before.
-  const isSame = asked?.thing === 0 && requestParts(words, gap.language).thing.length === 0;
-  if (isSame && session.gap?.label === label) return gaps.resolve(session.gap.group);
+  const latest = session.gap === null ? null : gaps.resolve(session.gap);
+  if (latest?.label === label && asked?.thing === 0 && requestParts(words, gap.language).thing.length === 0)
+    return latest.number;
   const ability = {
     ...abilityKeysOf({ ...gap, request }),
     name: abilityName({
@@ -181,9 +182,8 @@ function gapOf(
     language: gap.language,
   };
   const vector = withRequest(gap.vector, asked === undefined ? null : dequantise(asked.vector));
-  const group = gaps.add({ vector, text: request, label, position, ability }, () => topics.frequencies());
-  session.gap = { label, group };
-  return group;
+  session.gap = gaps.add({ vector, text: request, label, position, ability }, () => topics.frequencies());
+  return session.gap;
 }
 
 /** Least words of a statement. Shorter texts may be requests without a verb: "opening hours Berlin". */
@@ -220,8 +220,8 @@ function moveToTopicOf(
   const { topics, thresholds } = instance;
   const isAnswer = session.micro !== null && canOnlyAnswer(content, at, session.askedAt);
   if (!isAnswer) session.askedAt = null;
-  const goesOn = session.requests.length > 0 && isUnspecific(content, read) && !topics.claims(vector, read);
-  if (isAnswer || goesOn) {
+  const isLater = session.requests.length > 0;
+  if (isAnswer || (isLater && isUnspecific(content, read) && !topics.claims(vector, read))) {
     if (!isUnfamiliar) session.micro = topics.topicalMicro(vector) ?? session.micro;
     return;
   }

@@ -261,3 +261,22 @@ export class LogReader {
     this.#wake();
   }
 }
+
+const TO_END = { maxMessages: 500, maxBytes: 16 * 1024 * 1024, waitMs: 5000 } as const;
+const TO_END_AHEAD_BYTES = 4 * 1024 * 1024;
+
+/** Calls `hear` for each entry that the stream holds now, one after the other. */
+export async function readToEnd(
+  connection: StreamConnection,
+  source: Pick<LogReaderOptions, 'stream' | 'filterSubjects'>,
+  hear: (entry: LogEntry) => Promise<void>,
+): Promise<void> {
+  const options = { ...source, startSequence: 1, readAheadBytes: TO_END_AHEAD_BYTES };
+  const reader = new LogReader(connection, options);
+  try {
+    await reader.opened;
+    while (!reader.isThrough) for (const entry of await reader.take(TO_END)) await hear(entry);
+  } finally {
+    await reader.close();
+  }
+}

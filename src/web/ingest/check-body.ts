@@ -9,19 +9,18 @@ import { givenUuid } from '../../domain/uuid.ts';
 import type { CurationRequest } from './curation-body.ts';
 import { checked } from './validation.ts';
 
-const oneOf = <const Names extends readonly [string, ...string[]]>(names: Names) =>
-  z.enum(names, `must be one of ${names.join(', ')}`);
-
 export const checkSchema = z.strictObject(
   {
     instanceId: givenUuid.describe('The instance of the session.'),
-    of: oneOf(CHECKED).describe('What is checked.'),
+    of: z.enum(CHECKED, `must be one of ${CHECKED.join(', ')}`).describe('What is checked.'),
     id: givenUuid.describe('The topic, signal, gap or repeated request.'),
     sessionId: givenUuid.describe('The session that was read.'),
-    verdict: oneOf(VERDICTS).describe(
-      'YES: the session is about the topic, or shows the signal, gap or repeated request. NO: it does not. UNSURE: ' +
-        'nobody can tell. The latest verdict on a session counts.',
-    ),
+    verdict: z
+      .enum(VERDICTS, `must be one of ${VERDICTS.join(', ')}`)
+      .describe(
+        'YES: the session is about the topic, or shows the signal, gap or repeated request. NO: it does not. UNSURE: ' +
+          'nobody can tell. The latest verdict on a session counts.',
+      ),
   },
   'must be a JSON object',
 );

@@ -92,7 +92,7 @@ export class Redaction {
     return this.#erased.kind !== 'MESSAGES' && !this.#isShared(sessionId);
   }
 
-  /** First pass, for END_USER and MESSAGES. `sequence`: sequence of the entry. */
+  /** First pass. `sequence`: sequence of the entry. */
   note({ requests }: StreamRecord, sequence: number): void {
     if (this.#erased.kind === 'MESSAGES') this.#want(requests, sequence);
     for (const request of requests) this.#noteExamples(request);

@@ -5,7 +5,8 @@
  *
  * Test: test/doors/traces/assembly/outbox-keys.test.ts, laws.test.ts.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { open, seal } from '../sealing.ts';
 
 /** Where keys are kept. */
 export interface OutboxKeyStore {
@@ -28,8 +29,7 @@ interface KeptKey {
   until: number | null;
 }
 
-const CIPHER = 'aes-256-gcm';
-const [SECRET_BYTES, ID_BYTES, IV_BYTES, TAG_BYTES] = [32, 9, 12, 16];
+const [SECRET_BYTES, ID_BYTES] = [32, 9];
 
 /** One process has it: the one that assembles. */
 export class OutboxKeys {
@@ -78,22 +78,14 @@ export class OutboxKeys {
   seal(bytes: Uint8Array): string {
     const secret = this.#current === null ? undefined : this.#secrets.get(this.#current);
     if (secret === undefined) throw new TypeError('there is no key to seal with');
-    const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv(CIPHER, secret, iv);
-    const sealed = Buffer.concat([cipher.update(bytes), cipher.final()]);
-    return `${this.#current}.${Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')}`;
+    return `${this.#current}.${seal(bytes, secret).toString('base64url')}`;
   }
 
   /** Returns null if the key is gone: then what it sealed has been stored. */
   open(sealed: string): Uint8Array | null {
     const [id = '', text = ''] = sealed.split('.');
     const secret = this.#secrets.get(id);
-    if (secret === undefined) return null;
-    const bytes = Buffer.from(text, 'base64url');
-    const decipher = createDecipheriv(CIPHER, secret, bytes.subarray(0, IV_BYTES), {
-      authTagLength: TAG_BYTES,
-    }).setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-    return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
+    return secret === undefined ? null : open(Buffer.from(text, 'base64url'), secret);
   }
 
   /** A round failed: what was sealed may not be stored before the entries that it stems from are done. */

@@ -4,13 +4,12 @@
  *
  * Test: test/doors/traces/assembly/sealed-bucket.test.ts.
  */
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { KeyValueBucket } from '../../../stream/kv/key-value.ts';
+import { open, seal } from '../sealing.ts';
 
 type Bucket = Pick<KeyValueBucket, 'get' | 'create' | 'update'>;
 
-const CIPHER = 'aes-256-gcm';
-const [IV_BYTES, TAG_BYTES] = [12, 16];
 /** Neither JSON nor what is compressed begins with it. */
 const SEALED = 's';
 
@@ -25,7 +24,10 @@ export function sealedBucket(bucket: Bucket): Bucket {
       const [name, secret] = parts(key);
       const entry = await bucket.get(name);
       if (entry === null || !entry.value.startsWith(SEALED)) return entry;
-      return { ...entry, value: opened(entry.value.slice(SEALED.length), secret) };
+      return {
+        ...entry,
+        value: open(Buffer.from(entry.value.slice(SEALED.length), 'base64'), cipherKey(secret)).toString(),
+      };
     },
     create(key, value) {
       const [name, secret] = parts(key);
@@ -39,19 +41,7 @@ export function sealedBucket(bucket: Bucket): Bucket {
 }
 
 function sealed(value: string, secret: string): string {
-  const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv(CIPHER, cipherKey(secret), iv);
-  const bytes = Buffer.concat([cipher.update(value), cipher.final()]);
-  return SEALED + Buffer.concat([iv, cipher.getAuthTag(), bytes]).toString('base64');
-}
-
-function opened(text: string, secret: string): string {
-  const bytes = Buffer.from(text, 'base64');
-  const decipher = createDecipheriv(CIPHER, cipherKey(secret), bytes.subarray(0, IV_BYTES), {
-    authTagLength: TAG_BYTES,
-  }).setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-  const value = decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES));
-  return Buffer.concat([value, decipher.final()]).toString();
+  return SEALED + seal(value, cipherKey(secret)).toString('base64');
 }
 
 function cipherKey(secret: string): Buffer {

@@ -221,7 +221,7 @@ function holdsAsidesAlone(words: readonly PhraseWord[]): boolean {
   const { greetings, asides, leads } = TEXT_PHRASES;
   let at = 0;
   while (at < words.length) {
-    const end = Math.max(...[greetings, asides, leads].map((phrases) => phrases.endAt(words, at)));
+    const end = Math.max(greetings.endAt(words, at), asides.endAt(words, at), leads.endAt(words, at));
     if (end <= at) return false;
     at = end;
   }

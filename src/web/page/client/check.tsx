@@ -6,7 +6,6 @@
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Checked, Verdict } from '../../../domain/checks.ts';
-import { roleOf } from '../../../domain/records.ts';
 import { api, type ApiError, type ChecksResponse, type SessionResponse } from './api.ts';
 import { useCurating } from './curating.ts';
 import { counted, formatShare } from './format.ts';
@@ -14,7 +13,7 @@ import { useAnswer, useKeys, useNavigation } from './hooks.ts';
 import { Fault, Go, Loading, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
 import type { EntityKind } from './state.ts';
-import { goneWords } from './transcript-words.ts';
+import { goneWords, isOfUser } from './transcript-words.ts';
 
 const OF: Readonly<Partial<Record<EntityKind, Checked>>> = {
   topic: 'TOPIC',
@@ -26,9 +25,9 @@ const OF: Readonly<Partial<Record<EntityKind, Checked>>> = {
 /** The question about a conversation, before the name of what is checked. */
 const QUESTIONS: Readonly<Record<Checked, string>> = {
   TOPIC: 'Is this conversation about',
-  SIGNAL: 'Does the user show this here:',
-  GAP: 'Does the assistant lack this here:',
-  REPEATED_REQUEST: 'Does the user have to ask again for',
+  SIGNAL: 'Does this conversation show the signal',
+  GAP: 'Does this conversation show the gap',
+  REPEATED_REQUEST: 'Does the user ask more than once for',
 };
 
 const ANSWERS = [
@@ -61,7 +60,7 @@ function ChecksOf({ of, id }: { readonly of: Checked; readonly id: string }) {
     return error === null || error.status === 404 ? null : <Fault error={error} />;
   return (
     <Section
-      title="How sure is this"
+      title="How sure is this?"
       action={
         <button
           type="button"
@@ -94,14 +93,14 @@ function Estimate({ found: { foundShare, share, found, notFound } }: { readonly 
   if (checks === 0)
     return (
       <p class="faint">
-        Nobody has checked this number yet. Read a few conversations and say of each whether it is there: then
-        it says here how far it can be trusted.
+        Nobody has checked this number yet. Read a few conversations and say of each whether it is there: this
+        line then says how far the number can be trusted.
       </p>
     );
   return (
     <p>
-      <strong>{formatShare(foundShare ?? 0)}</strong> of conversations found
-      {share === null ? '' : ` · truly ${formatShare(share.low)} to ${formatShare(share.high)}`} ·{' '}
+      Found in <strong>{formatShare(foundShare ?? 0)}</strong> of conversations
+      {share === null ? '' : ` · truly in ${formatShare(share.low)} to ${formatShare(share.high)}`} ·{' '}
       {counted(checks, 'conversation')} checked
       {found.share === null ? null : (
         <span class="faint">
@@ -261,13 +260,10 @@ function Read({
   );
 }
 
-function Turn({
-  message: { role, content, gone },
-}: {
-  readonly message: SessionResponse['messages'][number];
-}) {
+function Turn({ message }: { readonly message: SessionResponse['messages'][number] }) {
+  const { role, content, gone } = message;
   return (
-    <li class={role !== null && roleOf(role) === 'user' ? 'said user' : 'said'}>
+    <li class={isOfUser(message) ? 'said user' : 'said'}>
       <p class="who">{role}</p>
       {content === null ? <p class="gone">{goneWords(gone, null)}</p> : <p class="content">{content}</p>}
     </li>

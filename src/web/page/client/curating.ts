@@ -70,7 +70,8 @@ export function useDecisions(instance: string, scopes: readonly string[] | null)
     makeTopic: async (topic) =>
       finish(
         await api.makeTopic(instance, topic),
-        `“${topic.name}” is a topic of your own now. It shows with its first request.`,
+        `“${topic.name}” is a topic of your own now.` +
+          (topic.fromTopicId === undefined ? ' It shows with its first request.' : ''),
         false,
       ),
   };

@@ -4,7 +4,6 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
-import { roleOf } from '../../../domain/records.ts';
 import { api, type ApiError, type SessionResponse } from './api.ts';
 import { conversationParameters, filtersOf } from './filters.ts';
 import { languageName, formatCount, formatInstant } from './format.ts';
@@ -14,7 +13,7 @@ import { Erase } from './erase.tsx';
 import { ErasingContext } from './erasing.ts';
 import { Fault, Go, Loading, Outcome } from './parts.tsx';
 import { usePeriod } from './period.ts';
-import { goneWords, isTextRemoved, mayAsk, titleOf } from './transcript-words.ts';
+import { goneWords, isOfUser, isTextRemoved, mayAsk, titleOf } from './transcript-words.ts';
 
 type Message = SessionResponse['messages'][number];
 
@@ -78,10 +77,6 @@ export function Session({ version }: { readonly version: string }) {
       )}
     </article>
   );
-}
-
-function isOfUser({ role }: Message): boolean {
-  return role !== null && roleOf(role) === 'user';
 }
 
 /** Days that texts of the instance are kept; null if they are not limited, or if the key may not read them. */

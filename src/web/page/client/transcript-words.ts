@@ -3,6 +3,7 @@
  *
  * Test: test/web/page/transcript-words.test.ts.
  */
+import { roleOf } from '../../../domain/records.ts';
 import type { SessionResponse } from './api.ts';
 import { counted } from './format.ts';
 
@@ -28,6 +29,10 @@ export function titleOf(session: Titled, topic: string | null, otherwise: string
   if (typeof session.title === 'string') return session.title;
   if (!isTextRemoved(session)) return otherwise;
   return topic === null ? 'Text removed' : `${topic} · text removed`;
+}
+
+export function isOfUser({ role }: Pick<Message, 'role'>): boolean {
+  return role !== null && roleOf(role) === 'user';
 }
 
 const GONE = {

@@ -1,0 +1,24 @@
+/**
+ * What people decide about and check: naming table, kind in the facts, and the word of errors.
+ *
+ * Test: test/query/curations/targets.test.ts, test/e2e/steering-rules.test.ts.
+ */
+import type { Checked } from '../domain/checks.ts';
+import type { CuratedEntity } from '../domain/curations.ts';
+import type { NamesTable } from '../domain/groupings.ts';
+import { KINDS } from '../domain/kinds.ts';
+import { AppError } from '../errors.ts';
+
+export type NamedEntity = CuratedEntity | Checked;
+
+export const NAMED_ENTITIES = {
+  TOPIC: { table: 'topic', kind: KINDS.topic, words: 'topic' },
+  CLUSTER: { table: 'cluster', kind: KINDS.cluster, words: 'topic cluster' },
+  SIGNAL: { table: 'signal', kind: KINDS.signal, words: 'signal' },
+  GAP: { table: 'gap', kind: KINDS.gap, words: 'gap' },
+  REPEATED_REQUEST: { table: 'repeated_request', kind: KINDS.repeatedRequest, words: 'repeated request' },
+} as const satisfies Readonly<Record<NamedEntity, { table: NamesTable; kind: number; words: string }>>;
+
+export function noSuch(words: string, id: string): AppError {
+  return new AppError('NOT_FOUND', `There is no ${words} ${id} in this instance.`);
+}
