@@ -16,7 +16,7 @@ import type { QueryResponse } from '../../../query/response-schema.ts';
 import type { TextSearchResponse } from '../../../query/text-search/text-search-schema.ts';
 import type { SessionResponse } from '../../../query/session-schema.ts';
 import type { WhyResponse } from '../../../query/why/why-schema.ts';
-import type { LinkList, MadeLink as Made, OpenedLink as Opened } from '../../../contract/links.ts';
+import type { LinkList, MadeLink, OpenedLink } from '../../../contract/links.ts';
 import { LINK_HEADER } from '../../../domain/shared-views.ts';
 import { PAGE_HEADER, SIGN_IN_PATH } from '../../../domain/page-sign-in.ts';
 import { undeceiving } from '../../../domain/printable.ts';
@@ -28,9 +28,14 @@ export type {
   ChangesResponse,
   ChecksResponse,
   CurationsResponse,
+  MadeLink,
+  Masking,
   NewAlert,
+  OpenedLink,
   OverviewResponse,
+  ProjectRetentionAnswer,
   QueryResponse,
+  RetentionAnswer,
   TextSearchResponse,
   SessionResponse,
   WhyResponse,
@@ -38,9 +43,6 @@ export type {
 export type Erasure = ErasureAnswer;
 /** Single messages cannot be erased on the page. */
 export type ErasableKind = Exclude<Erasure['kind'], 'MESSAGES'>;
-export type { Masking, ProjectRetentionAnswer, RetentionAnswer };
-export type MadeLink = Made;
-export type OpenedLink = Opened;
 export type ListedLink = LinkList['elements'][number];
 export type Row = QueryResponse['elements'][number];
 
@@ -95,28 +97,52 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-export type Parameters = Readonly<Record<string, string | number | undefined>>;
+type Parameters = Readonly<Record<string, string | number | undefined>>;
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+interface Sent {
+  readonly parameters?: Parameters;
+  /** Sent as JSON. */
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
 
 async function send(
+  method: Method,
   path: string,
-  parameters: Parameters,
-  accept: string,
-  signal?: AbortSignal,
-  init: RequestInit = {},
+  { parameters = {}, body, headers, signal }: Sent = {},
 ): Promise<Response> {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '');
   const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
   const response = await reach(`/v1/${path}?${search}`, {
-    ...init,
-    headers: { ...init.headers, ...fromPage, accept },
+    method,
+    headers: {
+      accept: 'application/json',
+      ...headers,
+      ...fromPage,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(method === 'POST' ? { 'idempotency-key': onceKey() } : {}),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   });
   if (response.status === 401) signInEvents.dispatchEvent(new Event('ended'));
   return response;
 }
 
-async function ask<Answer>(path: string, parameters: Parameters, signal?: AbortSignal): Promise<Answer> {
-  return answerOf<Answer>(await send(path, parameters, 'application/json', signal));
+async function call<Answer>(method: Method, path: string, sent?: Sent): Promise<Answer> {
+  return answerOf<Answer>(await send(method, path, sent));
+}
+
+function ask<Answer>(path: string, parameters: Parameters, signal?: AbortSignal): Promise<Answer> {
+  return call('GET', path, { parameters, signal });
+}
+
+async function remove(path: string, parameters: Parameters = {}): Promise<void> {
+  const response = await send('DELETE', path, { parameters });
+  if (!response.ok) await answerOf(response);
 }
 
 async function answerOf<Answer>(response: Response): Promise<Answer> {
@@ -192,25 +218,8 @@ export interface Written {
   readonly position: string;
 }
 
-async function post(path: string, body: object, parameters: Parameters = {}): Promise<Response> {
-  return send(path, parameters, 'application/json', undefined, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'idempotency-key': onceKey() },
-    body: JSON.stringify(body),
-  });
-}
-
-async function put<T>(path: string, body: object): Promise<T> {
-  const init = {
-    method: 'PUT',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  };
-  return answerOf<T>(await send(path, {}, 'application/json', undefined, init));
-}
-
 async function write(path: 'checks' | 'curations' | 'topics', body: object): Promise<Written> {
-  const response = await post(path, body);
+  const response = await send('POST', path, { body });
   const answer = await answerOf<Omit<Written, 'position'>>(response);
   return { ...answer, position: response.headers.get('x-stream-position') ?? '0' };
 }
@@ -219,7 +228,7 @@ async function write(path: 'checks' | 'curations' | 'topics', body: object): Pro
 async function erasableUser(instanceId: string, ids: string, signal?: AbortSignal): Promise<ErasableCount> {
   const fields = { fields: 'sessions,messages', dimensionFields: 'externalId' };
   const parameters = { instanceId, groupBy: 'END_USER', ids, ...fields };
-  const response = await send('query', parameters, 'application/json', signal);
+  const response = await send('GET', 'query', { parameters, signal });
   if (!response.ok) return answerOf<never>(response);
   const row = ((await response.json()) as QueryResponse).elements[0];
   const externalId = row?.dimensions.endUser?.externalId ?? null;
@@ -239,14 +248,8 @@ export const api = {
   instances: (signal?: AbortSignal) =>
     ask<{ elements: readonly Instance[] }>('instances', { limit: 1000 }, signal),
   /** Sets the default time zone of queries on the instance. */
-  setTimeZone: async (instance: string, timeZone: string) => {
-    const init = {
-      method: 'PATCH',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ timeZone }),
-    };
-    return answerOf<Instance>(await send(`instances/${instance}`, {}, 'application/json', undefined, init));
-  },
+  setTimeZone: (instance: string, timeZone: string) =>
+    call<Instance>('PATCH', `instances/${instance}`, { body: { timeZone } }),
   overview: (parameters: Parameters, signal?: AbortSignal) =>
     ask<OverviewResponse>('overview', parameters, signal),
   changes: (parameters: Parameters, signal?: AbortSignal) =>
@@ -263,19 +266,20 @@ export const api = {
   settle: async (instanceId: string, position: string): Promise<boolean> => {
     const parameters = { instanceId, groupBy: 'CSAT_DSAT', fields: 'messages', limit: 1 };
     const headers = { 'x-wait-for-position': position };
-    const response = await send('query', parameters, 'application/json', undefined, { headers });
+    const response = await send('GET', 'query', { parameters, headers });
     return response.headers.get('x-wait-result') !== 'timeout';
   },
   /** Returns last week's digest as an HTML page; `week`: its first day. */
   digest: async (instanceId: string): Promise<{ readonly page: Blob; readonly week: string }> => {
-    const response = await send('digest', { instanceId }, 'text/html', undefined);
+    const headers = { accept: 'text/html' };
+    const response = await send('GET', 'digest', { parameters: { instanceId }, headers });
     if (!response.ok) return answerOf<never>(response);
     const [week = ''] = /\d{4}-\d\d-\d\d/.exec(response.headers.get('content-disposition') ?? '') ?? [];
     return { page: await response.blob(), week };
   },
   /** Returns every row of a query as a file. */
   csv: async (parameters: Parameters): Promise<Blob> => {
-    const response = await send('query', parameters, 'text/csv');
+    const response = await send('GET', 'query', { parameters, headers: { accept: 'text/csv' } });
     if (response.ok) return response.blob();
     throw new ApiError(response.status, '', 'The file could not be made.');
   },
@@ -288,12 +292,9 @@ export const api = {
   /** Returns the link that the page uses. */
   link: (signal?: AbortSignal) => ask<OpenedLink>('link', {}, signal),
   links: (signal?: AbortSignal) => ask<LinkList>('links', {}, signal),
-  makeLink: async (instanceId: string, view: string, days: number) =>
-    answerOf<MadeLink>(await post('links', { instanceId, view, days })),
-  revokeLink: async (id: string): Promise<void> => {
-    const response = await send(`links/${id}`, {}, 'application/json', undefined, { method: 'DELETE' });
-    if (!response.ok) await answerOf(response);
-  },
+  makeLink: (instanceId: string, view: string, days: number) =>
+    call<MadeLink>('POST', 'links', { body: { instanceId, view, days } }),
+  revokeLink: (id: string) => remove(`links/${id}`),
   erasable: async (
     instanceId: string,
     kind: ErasableKind,
@@ -309,39 +310,33 @@ export const api = {
     return { target: { everything: true }, messages: fields.messages ?? 0, sessions: fields.sessions ?? 0 };
   },
   /** `reason`: '' for none. */
-  erase: async (instanceId: string, target: ErasureTarget, reason: string) =>
-    answerOf<Erasure>(
-      await post('erasures', { instanceId, ...target, ...(reason === '' ? {} : { reason }) }),
-    ),
+  erase: (instanceId: string, target: ErasureTarget, reason: string) =>
+    call<Erasure>('POST', 'erasures', {
+      body: { instanceId, ...target, ...(reason === '' ? {} : { reason }) },
+    }),
   erasure: (id: string, signal?: AbortSignal) => ask<Erasure>(`erasures/${id}`, {}, signal),
   /** Erasures of the project, newest first. */
   erasures: (limit: number, signal?: AbortSignal) => ask<ErasureList>('erasures', { limit }, signal),
   retention: (instanceId: string, signal?: AbortSignal) =>
     ask<RetentionAnswer>(`instances/${instanceId}/retention`, {}, signal),
   setRetention: (instanceId: string, retention: NewRetention) =>
-    put<RetentionAnswer>(`instances/${instanceId}/retention`, retention),
+    call<RetentionAnswer>('PUT', `instances/${instanceId}/retention`, { body: retention }),
   /** Gives up the instance's own days, so that the project's hold. */
-  resetRetention: async (instanceId: string) => {
-    const init = { method: 'DELETE' };
-    const path = `instances/${instanceId}/retention`;
-    return answerOf<RetentionAnswer>(await send(path, {}, 'application/json', undefined, init));
-  },
+  resetRetention: (instanceId: string) =>
+    call<RetentionAnswer>('DELETE', `instances/${instanceId}/retention`),
   projectRetention: (signal?: AbortSignal) => ask<ProjectRetentionAnswer>('retention', {}, signal),
-  setProjectRetention: (retention: NewRetention) => put<ProjectRetentionAnswer>('retention', retention),
+  setProjectRetention: (retention: NewRetention) =>
+    call<ProjectRetentionAnswer>('PUT', 'retention', { body: retention }),
   masking: (instanceId: string, signal?: AbortSignal) =>
     ask<Masking>(`instances/${instanceId}/masking`, {}, signal),
   setMasking: (instanceId: string, masking: Masking) =>
-    put<Masking>(`instances/${instanceId}/masking`, masking),
+    call<Masking>('PUT', `instances/${instanceId}/masking`, { body: masking }),
   alerts: (instanceId: string, signal?: AbortSignal) =>
     ask<{ elements: readonly Alert[] }>('alerts', { instanceId }, signal),
   alert: ({ id, instanceId }: Alert, signal?: AbortSignal) =>
     ask<AlertDetail>(`alerts/${id}`, { instanceId }, signal),
-  makeAlert: async (alert: NewRule) => answerOf<NewAlert>(await post('alerts', alert)),
-  testAlert: async ({ id, instanceId }: Alert) =>
-    answerOf<{ deliveryId: string }>(await post(`alerts/${id}/test`, {}, { instanceId })),
-  removeAlert: async ({ id, instanceId }: Alert): Promise<void> => {
-    const init = { method: 'DELETE' };
-    const response = await send(`alerts/${id}`, { instanceId }, 'application/json', undefined, init);
-    if (!response.ok) await answerOf(response);
-  },
+  makeAlert: (alert: NewRule) => call<NewAlert>('POST', 'alerts', { body: alert }),
+  testAlert: ({ id, instanceId }: Alert) =>
+    call<{ deliveryId: string }>('POST', `alerts/${id}/test`, { parameters: { instanceId }, body: {} }),
+  removeAlert: ({ id, instanceId }: Alert) => remove(`alerts/${id}`, { instanceId }),
 };
