@@ -7,6 +7,7 @@ import { useState } from 'preact/hooks';
 import type { Condition, Counted, Format, Window } from '../../../contract/alerts.ts';
 import { THINGS, WINDOW_WORDS } from './alert-words.ts';
 import { api, ApiError, type NewAlert } from './api.ts';
+import { Choice } from './choice.tsx';
 import { Dialog } from './dialog.tsx';
 import { ZoneInput } from './zone-input.tsx';
 import { zoneName } from './zone.ts';
@@ -212,31 +213,6 @@ function ConditionFields({
         />
       )}
     </>
-  );
-}
-
-function Choice<Value extends string>({
-  label,
-  value,
-  options,
-  onChoice,
-}: {
-  readonly label: string;
-  readonly value: Value;
-  readonly options: readonly (readonly [value: Value, words: string])[];
-  readonly onChoice: (value: Value) => void;
-}) {
-  return (
-    <label>
-      {label}
-      <select value={value} onChange={(event) => onChoice(event.currentTarget.value as Value)}>
-        {options.map(([option, words]) => (
-          <option key={option} value={option}>
-            {words}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 

@@ -4,7 +4,7 @@
  * Test: test/web/page/alert-words.test.ts.
  */
 import type { Alert, Condition, Counted, Window } from '../../../contract/alerts.ts';
-import { formatShare } from './format.ts';
+import { counted, formatShare } from './format.ts';
 
 export const THINGS: Readonly<Record<Counted, string>> = {
   TOPIC: 'a topic',
@@ -28,20 +28,20 @@ export function conditionWords(condition: Condition): string {
   switch (condition.kind) {
     case 'count':
       return (
-        `${capital(thingOf(condition))} comes up in ${conversations(condition.atLeast)} or more ` +
+        `${capital(thingOf(condition))} comes up in ${counted(condition.atLeast, 'conversation')} or more ` +
         `within ${WINDOW_WORDS[condition.window]}`
       );
     case 'rising':
       return (
         `${capital(thingOf(condition))} comes up ${times(condition.factor)} as often as ` +
-        `${BEFORE_WORDS[condition.window]}, and in ${conversations(condition.atLeast)} or more`
+        `${BEFORE_WORDS[condition.window]}, and in ${counted(condition.atLeast, 'conversation')} or more`
       );
     case 'new_topic':
-      return `A new topic comes up in ${conversations(condition.atLeast)}`;
+      return `A new topic comes up in ${counted(condition.atLeast, 'conversation')}`;
     case 'dsat_share':
       return (
         `More than ${formatShare(condition.above)} of the conversations within ${WINDOW_WORDS[condition.window]} ` +
-        `have a signal of dissatisfaction, and there are at least ${conversations(condition.minSessions)}`
+        `have a signal of dissatisfaction, and there are at least ${counted(condition.minSessions, 'conversation')}`
       );
     case 'digest':
       return 'A week is over: a digest of it';
@@ -73,10 +73,6 @@ function times(factor: number): string {
 
 function plural(groupBy: Counted): string {
   return { TOPIC: 'topics', GAP: 'gaps', CSAT_DSAT: 'signals' }[groupBy];
-}
-
-function conversations(count: number): string {
-  return `${count.toLocaleString('en-GB')} conversation${count === 1 ? '' : 's'}`;
 }
 
 function capital(text: string): string {

@@ -11,7 +11,7 @@ import { useCurating } from './curating.ts';
 import { Dialog } from './dialog.tsx';
 import { formatInstant } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
-import { Empty, Fault, Loading, saveFile, Section } from './parts.tsx';
+import { Empty, Fault, Head, Loading, saveFile, Section } from './parts.tsx';
 
 export function AlertsPage({ instanceName }: { readonly instanceName: string }) {
   const { state } = useNavigation();
@@ -47,7 +47,7 @@ export function AlertsPage({ instanceName }: { readonly instanceName: string }) 
           </button>
         </div>
         {reason === '' ? null : <p class="faint">{reason}</p>}
-        {fault === null ? null : <Fault error={fault} />}
+        <Fault error={fault} />
       </div>
       {made === null ? null : <Secret made={made} onClose={() => setMade(null)} />}
       {value.elements.length === 0 ? (
@@ -99,15 +99,14 @@ const TEST_VISIBLE_AFTER_MS = 1500;
 function AlertSection({ alert, onChange }: { readonly alert: Alert; readonly onChange: () => void }) {
   const { reason } = useCurating();
   const [tests, setTests] = useState(0);
-  const [fault, setFault] = useState('');
+  const [fault, setFault] = useState<ApiError | null>(null);
   const [isRemoving, setRemoving] = useState(false);
   const mayWrite = { disabled: reason !== '', title: reason };
   const test = (): void => {
-    setFault('');
-    api.testAlert(alert).then(
-      () => setTimeout(() => setTests((count) => count + 1), TEST_VISIBLE_AFTER_MS),
-      (error: ApiError) => setFault(error.message),
-    );
+    setFault(null);
+    api
+      .testAlert(alert)
+      .then(() => setTimeout(() => setTests((count) => count + 1), TEST_VISIBLE_AFTER_MS), setFault);
   };
   const actions = (
     <>
@@ -130,11 +129,7 @@ function AlertSection({ alert, onChange }: { readonly alert: Alert; readonly onC
       {alert.disabledReason === null ? null : (
         <p class="fault">This alert is disabled: {alert.disabledReason}.</p>
       )}
-      {fault === '' ? null : (
-        <p class="fault" role="alert">
-          {fault}
-        </p>
-      )}
+      <Fault error={fault} />
       <Messages alert={alert} version={String(tests)} />
       {isRemoving ? (
         <RemovalDialog alert={alert} onRemoved={onChange} onClose={() => setRemoving(false)} />
@@ -173,17 +168,11 @@ const MOST_LISTED = 10;
 
 function Messages({ alert, version }: { readonly alert: Alert; readonly version: string }) {
   const { value, error } = useAnswer(`alert ${alert.id}`, version, (signal) => api.alert(alert, signal));
-  if (value === null) return error === null ? null : <Fault error={error} />;
+  if (value === null) return <Fault error={error} />;
   if (value.deliveries.length === 0) return <Empty>It has sent no message yet.</Empty>;
   return (
     <table>
-      <thead>
-        <tr>
-          <th scope="col">Message</th>
-          <th scope="col">When</th>
-          <th scope="col">State</th>
-        </tr>
-      </thead>
+      <Head columns={[['Message'], ['When'], ['State']]} />
       <tbody>
         {value.deliveries.slice(0, MOST_LISTED).map(({ id, text, createdAt, state, lastError }) => (
           <tr key={id}>

@@ -4,9 +4,9 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import { api, type ChangesResponse } from './api.ts';
-import { formatCount, formatShare, formatSpan } from './format.ts';
+import { counted, formatCount, formatShare, formatSpan } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
-import { Empty, Fault, Go, Loading, Section } from './parts.tsx';
+import { Empty, Fault, Go, Head, Loading, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
 
 type Change = ChangesResponse['changes'][number];
@@ -27,25 +27,14 @@ export function ChangesInShort({ found: { changes, before } }: { readonly found:
       ) : (
         <table>
           <tbody>
-            {changes.slice(0, 8).map((change) => {
-              const { id, name, view, kind } = entityOf(change);
-              return (
-                <tr key={id}>
-                  <td>
-                    <Go to={{ view, id }} title={name}>
-                      {name}
-                    </Go>{' '}
-                    <span class="faint">{kind}</span>
-                  </td>
-                  <td>
-                    <span class={`change ${change.change}`}>{change.change}</span>
-                  </td>
-                  <td class="number">
-                    {formatShare(change.shareBefore)} → {formatShare(change.share)}
-                  </td>
-                </tr>
-              );
-            })}
+            {changes.slice(0, 8).map((change) => (
+              <tr key={entityOf(change).id}>
+                <NameAndChange change={change} />
+                <td class="number">
+                  {formatShare(change.shareBefore)} → {formatShare(change.share)}
+                </td>
+              </tr>
+            ))}
           </tbody>
         </table>
       )}
@@ -57,6 +46,24 @@ export function ChangesInShort({ found: { changes, before } }: { readonly found:
         </p>
       )}
     </Section>
+  );
+}
+
+/** The first two cells of a row. */
+function NameAndChange({ change }: { readonly change: Change }) {
+  const { id, name, view, kind } = entityOf(change);
+  return (
+    <>
+      <td>
+        <Go to={{ view, id }} title={name}>
+          {name}
+        </Go>{' '}
+        <span class="faint">{kind}</span>
+      </td>
+      <td>
+        <span class={`change ${change.change}`}>{change.change}</span>
+      </td>
+    </>
   );
 }
 
@@ -103,10 +110,7 @@ export function ChangesPage({ version }: { readonly version: string }) {
           when nothing has changed, about one list in twenty names something.
         </p>
       </div>
-      <Section
-        title={`${formatCount(changes.length)} ${changes.length === 1 ? 'change' : 'changes'}`}
-        {...(changes.length === 0 ? {} : { csv })}
-      >
+      <Section title={counted(changes.length, 'change')} {...(changes.length === 0 ? {} : { csv })}>
         {changes.length === 0 ? <NoChange before={before.sessions} /> : <ChangeTable changes={changes} />}
       </Section>
     </>
@@ -116,48 +120,31 @@ export function ChangesPage({ version }: { readonly version: string }) {
 function ChangeTable({ changes }: { readonly changes: readonly Change[] }) {
   return (
     <table>
-      <thead>
-        <tr>
-          <th scope="col">What</th>
-          <th scope="col">Change</th>
-          <th scope="col" class="number">
-            Before
-          </th>
-          <th scope="col" class="number">
-            Now
-          </th>
-          <th scope="col" class="number wide">
-            By chance
-          </th>
-        </tr>
-      </thead>
+      <Head
+        columns={[
+          ['What'],
+          ['Change'],
+          ['Before', 'number'],
+          ['Now', 'number'],
+          ['By chance', 'number wide'],
+        ]}
+      />
       <tbody>
-        {changes.map((change) => {
-          const { id, name, view, kind } = entityOf(change);
-          return (
-            <tr key={id}>
-              <td>
-                <Go to={{ view, id }} title={name}>
-                  {name}
-                </Go>{' '}
-                <span class="faint">{kind}</span>
-              </td>
-              <td>
-                <span class={`change ${change.change}`}>{change.change}</span>
-              </td>
-              <td class="number">
-                {formatShare(change.shareBefore)}{' '}
-                <span class="faint">({formatCount(change.sessionsBefore)})</span>
-              </td>
-              <td class="number">
-                {formatShare(change.share)} <span class="faint">({formatCount(change.sessions)})</span>
-              </td>
-              <td class="number wide">
-                {change.chance < 0.001 ? '< 0.001' : `${Number(change.chance.toPrecision(1))}`}
-              </td>
-            </tr>
-          );
-        })}
+        {changes.map((change) => (
+          <tr key={entityOf(change).id}>
+            <NameAndChange change={change} />
+            <td class="number">
+              {formatShare(change.shareBefore)}{' '}
+              <span class="faint">({formatCount(change.sessionsBefore)})</span>
+            </td>
+            <td class="number">
+              {formatShare(change.share)} <span class="faint">({formatCount(change.sessions)})</span>
+            </td>
+            <td class="number wide">
+              {change.chance < 0.001 ? '< 0.001' : `${Number(change.chance.toPrecision(1))}`}
+            </td>
+          </tr>
+        ))}
       </tbody>
     </table>
   );

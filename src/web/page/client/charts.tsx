@@ -7,6 +7,8 @@ import { scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatClock, formatClockDay, formatCount, formatNet, formatTicks } from './format.ts';
+import { Head } from './parts.tsx';
+import type { Period } from './period.ts';
 import { zoneName } from './zone.ts';
 
 export interface Point {
@@ -57,16 +59,12 @@ function useWidth(element: { readonly current: HTMLElement | null }): number {
 export function Trend({
   points,
   before,
-  earlier,
-  isOpen,
+  period: { earlier, isOpen },
   label,
 }: {
-  /** The last bucket is not over, so its number may still grow. */
-  readonly isOpen: boolean;
   readonly points: readonly Point[];
   readonly before: readonly Point[] | null;
-  /** Name of the period of `before`. */
-  readonly earlier: string;
+  readonly period: Pick<Period, 'earlier' | 'isOpen'>;
   readonly label: string;
 }) {
   const figure = useRef<HTMLElement>(null);
@@ -162,19 +160,13 @@ export function Trend({
       <details class="twin">
         <summary>{label} as a table</summary>
         <table>
-          <thead>
-            <tr>
-              <th scope="col">From ({zoneName()})</th>
-              <th scope="col" class="number">
-                {label}
-              </th>
-              {before === null ? null : (
-                <th scope="col" class="number">
-                  Before
-                </th>
-              )}
-            </tr>
-          </thead>
+          <Head
+            columns={[
+              [`From (${zoneName()})`],
+              [label, 'number'],
+              ...(before === null ? [] : ([['Before', 'number']] as const)),
+            ]}
+          />
           <tbody>
             {points.map(({ date, value }, index) => (
               <tr key={date}>

@@ -6,7 +6,7 @@
 import { api, type Row } from './api.ts';
 import { FilterBar, useFilterNames } from './filter-bar.tsx';
 import { conversationParameters, FILTER_WORDS, filtersOf, type Filters } from './filters.ts';
-import { languageName, formatCount, formatInstant } from './format.ts';
+import { counted, languageName, formatCount, formatInstant } from './format.ts';
 import { useAnswer, useNarrow, useNavigation } from './hooks.ts';
 import { Go, Outcome, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
@@ -26,15 +26,9 @@ function ListedConversations({ version }: { readonly version: string }) {
   const narrow = useNarrow();
   const filters = filtersOf(state);
   const parameters = conversationParameters(period, filters, state.order);
-  const list = useRows<Row>(JSON.stringify(parameters), version, async (offset, limit, signal) => {
-    const { elements, pagination } = await api.query({ ...parameters, offset, limit }, signal);
-    return { rows: elements, total: pagination.total };
-  });
+  const list = useRows(parameters, version);
   const { total } = list;
-  const title =
-    total === null
-      ? 'Conversations'
-      : `${formatCount(total)} ${total === 1 ? 'conversation' : 'conversations'}`;
+  const title = total === null ? 'Conversations' : counted(total, 'conversation');
   return (
     <Section title={title} {...(total === null || total === 0 ? {} : { csv: () => api.csv(parameters) })}>
       <FilterBar />

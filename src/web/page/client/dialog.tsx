@@ -6,6 +6,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ApiError } from './api.ts';
+import { Fault } from './parts.tsx';
 
 export function Dialog({
   title,
@@ -25,7 +26,10 @@ export function Dialog({
   readonly children: ComponentChildren;
 }) {
   const element = useRef<HTMLDialogElement>(null);
-  const [state, setState] = useState({ isBusy: false, fault: '' });
+  const [state, setState] = useState<{ readonly isBusy: boolean; readonly fault: ApiError | null }>({
+    isBusy: false,
+    fault: null,
+  });
   useEffect(() => {
     const { current } = element;
     const opener = document.activeElement;
@@ -39,21 +43,15 @@ export function Dialog({
   }, []);
   const confirm = (event: Event): void => {
     event.preventDefault();
-    setState({ isBusy: true, fault: '' });
-    onConfirm().then(onClose, (error: unknown) =>
-      setState({ isBusy: false, fault: (error as ApiError).message }),
-    );
+    setState({ isBusy: true, fault: null });
+    onConfirm().then(onClose, (fault: ApiError) => setState({ isBusy: false, fault }));
   };
   return (
     <dialog ref={element} aria-labelledby="dialog-title">
       <form onSubmit={confirm}>
         <h2 id="dialog-title">{title}</h2>
         {children}
-        {state.fault === '' ? null : (
-          <p class="fault" role="alert">
-            {state.fault}
-          </p>
-        )}
+        <Fault error={state.fault} />
         <p class="buttons">
           <button type="button" onClick={onClose}>
             Cancel

@@ -78,8 +78,7 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
       <BeganLate day={compared.lateDay} />
       <EntityTrend
         compared={compared}
-        earlier={period.earlier}
-        isOpen={period.isOpen}
+        period={period}
         label={kind === 'user' ? 'Messages' : 'Conversations'}
       />
       {why === null ? null : (
@@ -90,7 +89,7 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
           </div>
           <div>
             <Together found={why} />
-            <Languages found={why} />
+            {why.languages.length === 0 ? null : <Languages languages={why.languages} view={kind} />}
             <Users found={why} all={compared.now.users ?? 0} />
           </div>
         </div>
@@ -285,20 +284,18 @@ function UserFigures({ found: { compared, why, days } }: { readonly found: Found
 
 function EntityTrend({
   compared,
-  earlier,
-  isOpen,
+  period,
   label,
 }: {
   readonly compared: Compared;
-  readonly earlier: string;
-  readonly isOpen: boolean;
+  readonly period: Period;
   readonly label: string;
 }) {
   const { points, pointsBefore } = compared;
   if (points.every(({ value }) => value === 0)) return <Empty>There is nothing of it in this period.</Empty>;
   return (
     <Section title={`${label} over time`}>
-      <Trend points={points} before={pointsBefore} earlier={earlier} isOpen={isOpen} label={label} />
+      <Trend points={points} before={pointsBefore} period={period} label={label} />
     </Section>
   );
 }

@@ -4,13 +4,10 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import { useEffect, useState } from 'preact/hooks';
-import { api, ApiError, signIn, signInEvents, type Instance } from './api.ts';
-import type { Navigation } from './hooks.ts';
+import { api, signIn, signInEvents, type ApiError, type Instance } from './api.ts';
+import { asApiError, type Navigation } from './hooks.ts';
 import { lastProcessedAt } from './live.ts';
-
-function asApiError(error: unknown): ApiError {
-  return error instanceof ApiError ? error : new ApiError(0, '', 'The page failed.');
-}
+import { Fault } from './parts.tsx';
 
 /** Tracks the sign-in; `isIn` is null until known. `fault`: the error of a rejected key. */
 export function useSignIn(given: string | null) {
@@ -122,11 +119,7 @@ export function KeyForm({
         <input id="key" name="key" type="password" autocomplete="off" spellcheck={false} required autofocus />
         <button type="submit">Open</button>
       </form>
-      {fault === null ? null : (
-        <p class="fault" role="alert">
-          {fault.message}
-        </p>
-      )}
+      <Fault error={fault} />
       <p class="faint">
         You have no key? Ask whoever runs Undertone for you: for a key, or for a link that shows a page
         without one, which people with a key make under <i>Share</i>.

@@ -10,7 +10,7 @@ import { KIND_WORDS, noticeWords, progressWords } from './erase-words.ts';
 import { ErasingContext, LOOK_MS, type Erasing } from './erasing.ts';
 import { counted, formatInstant } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
-import { Empty, Fault, Go, Section } from './parts.tsx';
+import { Empty, Fault, Go, Head, Section } from './parts.tsx';
 import type { PageState } from './state.ts';
 
 /** A subject of an erasure, with its name on the page. */
@@ -85,7 +85,7 @@ function EraseDialog({
       }}
       onClose={onClose}
     >
-      {error === null ? null : <Fault error={error} />}
+      <Fault error={error} />
       {value === null ? null : (
         <p>
           <What {...what} messages={value.messages} sessions={value.sessions} />
@@ -215,21 +215,12 @@ function ErasureList({
     const timer = setTimeout(() => setLooks(looks + 1), LOOK_MS);
     return () => clearTimeout(timer);
   }, [value]);
-  if (value === null) return error === null ? null : <Fault error={error} />;
+  if (value === null) return <Fault error={error} />;
   if (value.elements.length === 0) return <Empty>Nothing was erased yet.</Empty>;
   return (
     <>
       <table class="decisions">
-        <thead>
-          <tr>
-            <th scope="col">Erased</th>
-            <th scope="col">Asked for</th>
-            <th scope="col" class="wide">
-              Key
-            </th>
-            <th scope="col">State</th>
-          </tr>
-        </thead>
+        <Head columns={[['Erased'], ['Asked for'], ['Key', 'wide'], ['State']]} />
         <tbody>
           {value.elements.map((erasure) => (
             <tr key={erasure.id}>

@@ -5,6 +5,7 @@
  */
 import { useEffect, useRef } from 'preact/hooks';
 import { signIn, type Instance, type MadeLink } from './api.ts';
+import { Choice } from './choice.tsx';
 import { useNavigation } from './hooks.ts';
 import { Go } from './parts.tsx';
 import { RangeControls } from './range-controls.tsx';
@@ -87,8 +88,9 @@ function InstanceChoice({ instances }: { readonly instances: readonly Instance[]
   return (
     <Choice
       label="Instance"
+      isInBar
       value={state.instance}
-      options={instances.map(({ id, name }) => ({ value: id, words: name ?? id }))}
+      options={instances.map(({ id, name }) => [id, name ?? id])}
       onChoice={(instance) => go({ ...START, range: state.range, instance })}
     />
   );
@@ -100,12 +102,13 @@ function ComparisonChoice() {
   return (
     <Choice
       label="Compare with"
+      isInBar
       value={possible.includes(state.compare) ? state.compare : 'none'}
-      options={COMPARISONS.map((value) => ({
+      options={COMPARISONS.map((value) => [
         value,
-        words: comparisonWords(value, state.range),
-        disabled: !possible.includes(value),
-      }))}
+        comparisonWords(value, state.range),
+        possible.includes(value),
+      ])}
       onChoice={(compare) => go({ compare })}
     />
   );
@@ -117,43 +120,14 @@ function BucketChoice() {
   return (
     <Choice
       label="Buckets of the trend"
+      isInBar
       value={state.buckets}
-      options={BUCKETS.map((value) => ({
+      options={BUCKETS.map((value) => [
         value,
-        words: value === 'auto' ? 'auto buckets' : `by ${value}`,
-        disabled: !possible.includes(value),
-      }))}
+        value === 'auto' ? 'auto buckets' : `by ${value}`,
+        possible.includes(value),
+      ])}
       onChoice={(buckets) => go({ buckets })}
     />
-  );
-}
-
-function Choice<Value extends string>({
-  label,
-  value,
-  options,
-  onChoice,
-}: {
-  readonly label: string;
-  readonly value: Value;
-  readonly options: readonly {
-    readonly value: Value;
-    readonly words: string;
-    readonly disabled?: boolean;
-  }[];
-  readonly onChoice: (value: Value) => void;
-}) {
-  const chosen = options.find((option) => option.value === value)?.words ?? '';
-  return (
-    <label>
-      <span class="hidden">{label}</span>
-      <select value={value} title={chosen} onChange={(event) => onChoice(event.currentTarget.value as Value)}>
-        {options.map(({ value: one, words, disabled = false }) => (
-          <option key={one} value={one} disabled={disabled}>
-            {words}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

@@ -40,7 +40,7 @@ export function useAnswer<Value>(
       },
       (error: unknown) => {
         if (stop.signal.aborted) return;
-        const known = error instanceof ApiError ? error : new ApiError(0, '', 'The page failed.');
+        const known = asApiError(error);
         setFound((last) => ({ name, answer: { value: last.answer.value, error: known, isLoading: false } }));
       },
     );
@@ -48,6 +48,34 @@ export function useAnswer<Value>(
     // `ask` is a new function on each render; `name` identifies its request.
   }, [name, version]);
   return found.name === name ? found.answer : { value: null, error: null, isLoading: true };
+}
+
+export function asApiError(error: unknown): ApiError {
+  return error instanceof ApiError ? error : new ApiError(0, '', 'The page failed.');
+}
+
+/**
+ * Calls `look` at once and `everyMs` after each call has ended, while the tab is visible; anew when `input` changes.
+ * `signal` aborts when its result is no longer wanted.
+ */
+export function usePolling(
+  everyMs: number,
+  input: string,
+  look: (signal: AbortSignal) => Promise<void>,
+): void {
+  useEffect(() => {
+    const stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const again = async (): Promise<void> => {
+      if (!document.hidden) await look(stop.signal);
+      if (!stop.signal.aborted) timer = setTimeout(() => void again(), everyMs);
+    };
+    void again();
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [input]);
 }
 
 /** Sets the title of the tab: '' until it is known; null if another component sets it. */

@@ -54,7 +54,7 @@ function KeptOf({ instance }: { readonly instance: string }) {
   // A last answer stays while the next one loads. So the key of each form is its answer: it begins anew with the next.
   return (
     <Section title="What is kept">
-      {fault === null ? null : <Fault error={fault} />}
+      <Fault error={fault} />
       {retention.value === null || (isOfProject && project.value === null) ? null : (
         <Retaining
           instance={instance}

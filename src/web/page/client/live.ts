@@ -3,8 +3,9 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { api, ApiError } from './api.ts';
+import { usePolling } from './hooks.ts';
 
 /** Interval of the polls. */
 const LOOK_MS = 1000;
@@ -27,27 +28,16 @@ export interface Live {
 /** Polls each second while the tab is visible. */
 export function useLive(instanceId: string): Live {
   const [live, setLive] = useState<Live>({ version: null, isOffline: false });
-  useEffect(() => {
-    let timer = 0;
-    let isOver = false;
-    const look = async (): Promise<void> => {
-      if (!document.hidden && instanceId !== '') {
-        try {
-          const version = (await lastProcessedAt(instanceId)) ?? '';
-          if (!isOver) setLive({ version, isOffline: false });
-        } catch (error) {
-          const isAway = error instanceof ApiError && (error.status === 0 || error.status === 503);
-          if (!isOver)
-            setLive((last) => ({ version: last.version ?? '', isOffline: isAway || last.isOffline }));
-        }
-      }
-      if (!isOver) timer = setTimeout(() => void look(), LOOK_MS) as unknown as number;
-    };
-    void look();
-    return () => {
-      isOver = true;
-      clearTimeout(timer);
-    };
-  }, [instanceId]);
+  usePolling(LOOK_MS, instanceId, async (signal) => {
+    if (instanceId === '') return;
+    try {
+      const version = (await lastProcessedAt(instanceId)) ?? '';
+      if (!signal.aborted) setLive({ version, isOffline: false });
+    } catch (error) {
+      const isAway = error instanceof ApiError && (error.status === 0 || error.status === 503);
+      if (!signal.aborted)
+        setLive((last) => ({ version: last.version ?? '', isOffline: isAway || last.isOffline }));
+    }
+  });
   return live;
 }

@@ -8,11 +8,11 @@ import './parts.css';
 import './views.css';
 import './narrow.css';
 import { render } from 'preact';
-import { showLink } from './api.ts';
+import { showLink, type ApiError } from './api.ts';
 import { Dashboard } from './dashboard.tsx';
 import { KeyForm, MissingInstance, useInstances, useSignIn } from './entrance.tsx';
 import { NavigationContext, useUrlState } from './hooks.ts';
-import { Waiting } from './parts.tsx';
+import { Fault, Waiting } from './parts.tsx';
 import { SharedPage } from './share.tsx';
 
 /** Key in the session storage of a link's token, so that a reload of the tab shows it again. */
@@ -42,7 +42,7 @@ function Page({ givenKey }: { readonly givenKey: string | null }) {
   const { isIn, fault: refusal, open } = useSignIn(givenKey);
   const { instances, fault, enter } = useInstances(navigation, isIn === true);
   if (isIn === false) return <KeyForm fault={refusal} onKey={open} />;
-  if (fault !== null) return <Failed message={fault.message} onRetry={enter} />;
+  if (fault !== null) return <Failed error={fault} onRetry={enter} />;
   if (instances === null) return <Waiting />;
   if (instances.length === 0) return <NoInstance onRetry={enter} />;
   // The URL may name an instance that this user cannot see. Showing another one would present wrong numbers.
@@ -55,12 +55,10 @@ function Page({ givenKey }: { readonly givenKey: string | null }) {
   );
 }
 
-function Failed({ message, onRetry }: { readonly message: string; readonly onRetry: () => void }) {
+function Failed({ error, onRetry }: { readonly error: ApiError; readonly onRetry: () => void }) {
   return (
     <main class="narrow">
-      <p class="fault" role="alert">
-        {message}
-      </p>
+      <Fault error={error} />
       <button type="button" onClick={onRetry}>
         Try again
       </button>

@@ -13,6 +13,7 @@ import { useAnswer, useNavigation, useParts } from './hooks.ts';
 import { BeganLate, Empty, Fault, Figure, Go, Loading, Ranked, Section } from './parts.tsx';
 import { datesOf, usePeriod, type Period } from './period.ts';
 import { Topics, type FoundTopics } from './topics.tsx';
+import { Languages } from './why-parts.tsx';
 
 interface Lists extends FoundTopics {
   readonly gaps: QueryResponse;
@@ -66,7 +67,7 @@ export function Overview({ version }: { readonly version: string }) {
   const before = compared.value;
   return (
     <>
-      {error === null ? null : <Fault error={error} />}
+      <Fault error={error} />
       <Figures now={now} before={isComparable(before) ? before.overview : null} />
       <BeganLate day={lateDayOf(before)} />
       <SessionsTrend now={now} before={before} period={period} />
@@ -84,7 +85,7 @@ export function Overview({ version }: { readonly version: string }) {
             {rendered < PARTS ? null : (
               <>
                 <Outcomes outcomes={now.outcomes} />
-                <Languages languages={now.languages} />
+                <KnownLanguages languages={now.languages} />
               </>
             )}
           </div>
@@ -190,48 +191,83 @@ function SessionsTrend({
   const trend = trendBefore(before, pointsOf(before?.overview.trend ?? []), period);
   return (
     <Section title="Conversations over time">
-      <Trend
-        points={filled(points, dates)}
-        before={trend}
-        earlier={period.earlier}
-        isOpen={period.isOpen}
-        label="Conversations"
-      />
+      <Trend points={filled(points, dates)} before={trend} period={period} label="Conversations" />
     </Section>
   );
 }
 
 function Gaps({ rows }: { readonly rows: readonly Row[] }) {
+  return (
+    <Found
+      title="Gaps"
+      view="gap"
+      rows={rows}
+      lead="What the assistant said it cannot do (ability) or does not know (knowledge)."
+      empty="The assistant admitted no missing ability or knowledge."
+    />
+  );
+}
+
+function Repeats({ rows }: { readonly rows: readonly Row[] }) {
+  return (
+    <Found
+      title="Asked again"
+      view="repeat"
+      rows={rows}
+      empty="Nobody had to ask for the same thing again."
+    />
+  );
+}
+
+/** A list of gaps or repeated requests. */
+function Found({
+  title,
+  view,
+  rows,
+  lead,
+  empty,
+}: {
+  readonly title: string;
+  readonly view: 'gap' | 'repeat';
+  readonly rows: readonly Row[];
+  /** Explains the notes. */
+  readonly lead?: string;
+  readonly empty: string;
+}) {
+  const found = rows.map(({ dimensions: { gap, repeatedRequest }, fields }) => {
+    const { id = '', name = '', description = '' } = gap ?? repeatedRequest ?? {};
+    return { id, name, description, type: gap?.gapType, fields };
+  });
   const csv = () => [
-    ['gap', 'type', 'id', 'sessions', 'users', 'messages'],
-    ...rows.map(({ dimensions: { gap }, fields }) => [
-      gap?.name ?? '',
-      gap?.gapType ?? '',
-      gap?.id ?? '',
-      fields.sessions ?? 0,
-      fields.users ?? 0,
-      fields.messages ?? 0,
+    [...(view === 'gap' ? ['gap', 'type'] : ['request']), 'id', 'sessions', 'users', 'messages'],
+    ...found.map(({ id, name, type, fields: { sessions = 0, users = 0, messages = 0 } }) => [
+      name,
+      ...(view === 'gap' ? [type ?? ''] : []),
+      id,
+      sessions,
+      users,
+      messages,
     ]),
   ];
+  if (found.length === 0)
+    return (
+      <Section title={title} csv={csv}>
+        <Empty>{empty}</Empty>
+      </Section>
+    );
   return (
-    <Section title="Gaps" csv={csv}>
-      {rows.length === 0 ? null : (
-        <p class="faint">What the assistant said it cannot do (ability) or does not know (knowledge).</p>
-      )}
-      {rows.length === 0 ? (
-        <Empty>The assistant admitted no missing ability or knowledge.</Empty>
-      ) : (
-        <Ranked
-          rows={rows.map(({ dimensions: { gap }, fields }) => ({
-            id: gap?.id ?? '',
-            name: gap?.name ?? '',
-            ...(gap?.description ? { title: gap.description } : {}),
-            note: gap?.gapType === 'TOOL' ? 'ability' : 'knowledge',
-            count: fields.sessions,
-            to: { view: 'gap', id: gap?.id ?? '' },
-          }))}
-        />
-      )}
+    <Section title={title} csv={csv}>
+      {lead === undefined ? null : <p class="faint">{lead}</p>}
+      <Ranked
+        rows={found.map(({ id, name, description, type, fields }) => ({
+          id,
+          name,
+          ...(description ? { title: description } : {}),
+          ...(view === 'gap' ? { note: type === 'TOOL' ? 'ability' : 'knowledge' } : {}),
+          count: fields.sessions,
+          to: { view, id },
+        }))}
+      />
     </Section>
   );
 }
@@ -239,31 +275,20 @@ function Gaps({ rows }: { readonly rows: readonly Row[] }) {
 /** A language with at least ENOUGH conversations, of which less than FEW have a topic, may be unknown to the model. */
 const [ENOUGH, FEW] = [20, 0.25];
 
-function Languages({ languages }: { readonly languages: OverviewResponse['languages'] }) {
-  const { state } = useNavigation();
+function KnownLanguages({ languages }: { readonly languages: OverviewResponse['languages'] }) {
   const lacking = languages.filter(
     ({ language, sessions, withTopic }) =>
       language !== null && sessions >= ENOUGH && withTopic / sessions < FEW,
   );
   return (
-    <Section title="Languages">
-      <Ranked
-        rows={languages.map(({ language, sessions }) => ({
-          id: language ?? '',
-          name: languageName(language),
-          count: sessions,
-          ...(language === null
-            ? {}
-            : { to: { view: 'conversations', filters: { ...state.filters, language } } }),
-        }))}
-      />
+    <Languages languages={languages} view="conversations">
       {lacking.length === 0 ? null : (
         <p class="faint">
           Few conversations in {lacking.map(({ language }) => languageName(language)).join(' and ')} have a
           topic. The model may not know {lacking.length === 1 ? 'this language' : 'these languages'} well.
         </p>
       )}
-    </Section>
+    </Languages>
   );
 }
 
@@ -282,36 +307,6 @@ function Outcomes({ outcomes }: { readonly outcomes: OverviewResponse['outcomes'
             : { to: { view: 'conversations', filters: { ...state.filters, outcome } } }),
         }))}
       />
-    </Section>
-  );
-}
-
-function Repeats({ rows }: { readonly rows: readonly Row[] }) {
-  const csv = () => [
-    ['request', 'id', 'sessions', 'users', 'messages'],
-    ...rows.map(({ dimensions: { repeatedRequest }, fields }) => [
-      repeatedRequest?.name ?? '',
-      repeatedRequest?.id ?? '',
-      fields.sessions ?? 0,
-      fields.users ?? 0,
-      fields.messages ?? 0,
-    ]),
-  ];
-  return (
-    <Section title="Asked again" csv={csv}>
-      {rows.length === 0 ? (
-        <Empty>Nobody had to ask for the same thing again.</Empty>
-      ) : (
-        <Ranked
-          rows={rows.map(({ dimensions: { repeatedRequest }, fields }) => ({
-            id: repeatedRequest?.id ?? '',
-            name: repeatedRequest?.name ?? '',
-            ...(repeatedRequest?.description ? { title: repeatedRequest.description } : {}),
-            count: fields.sessions,
-            to: { view: 'repeat', id: repeatedRequest?.id ?? '' },
-          }))}
-        />
-      )}
     </Section>
   );
 }

@@ -37,17 +37,15 @@ export function Go({
   readonly class?: string;
 }) {
   const { go, hrefOf, isShared } = useNavigation();
-  if (isShared)
-    return (
-      <span {...(name === undefined ? {} : { class: name })} {...(title === undefined ? {} : { title })}>
-        {children}
-      </span>
-    );
+  const marks = {
+    ...(name === undefined ? {} : { class: name }),
+    ...(title === undefined ? {} : { title }),
+  };
+  if (isShared) return <span {...marks}>{children}</span>;
   return (
     <a
       href={hrefOf(to)}
-      {...(name === undefined ? {} : { class: name })}
-      {...(title === undefined ? {} : { title })}
+      {...marks}
       {...(current ? { 'aria-current': 'page' as const } : {})}
       onClick={(event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
@@ -196,7 +194,7 @@ export function Section({
           </button>
         )}
       </header>
-      {fault === null ? null : <Fault error={fault} />}
+      <Fault error={fault} />
       {children}
     </section>
   );
@@ -218,6 +216,25 @@ export function saveFile(name: string, file: Blob): void {
   link.download = name.toLowerCase().replaceAll(' ', '-');
   link.click();
   URL.revokeObjectURL(url);
+}
+
+/** The head of a table. A column has words, and a class where it is not plain text. */
+export function Head({
+  columns,
+}: {
+  readonly columns: readonly (readonly [words: string, name?: string])[];
+}) {
+  return (
+    <thead>
+      <tr>
+        {columns.map(([words, name]) => (
+          <th key={words} scope="col" {...(name === undefined ? {} : { class: name })}>
+            {words}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
 }
 
 /** Rows of a list before it is expanded. */
@@ -311,8 +328,9 @@ export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="empty">{children}</p>;
 }
 
-export function Fault({ error }: { readonly error: ApiError }) {
-  return (
+/** Nothing without an error. */
+export function Fault({ error }: { readonly error: { readonly message: string } | null }) {
+  return error === null ? null : (
     <p class="fault" role="alert">
       {error.message}
     </p>

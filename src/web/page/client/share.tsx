@@ -5,12 +5,13 @@
  */
 import { useEffect, useState } from 'preact/hooks';
 import { SHARED_VIEWS } from '../../../domain/shared-views.ts';
-import { api, type ListedLink, type MadeLink, type OpenedLink } from './api.ts';
+import { api, type ApiError, type ListedLink, type MadeLink, type OpenedLink } from './api.ts';
 import { ChangesPage } from './changes.tsx';
+import { Choice } from './choice.tsx';
 import { Lines } from './connect.tsx';
 import { Dialog } from './dialog.tsx';
 import { EntityPage } from './entity.tsx';
-import { formatDay } from './format.ts';
+import { counted, formatDay } from './format.ts';
 import { NavigationContext, useAnswer, useNavigation, useTitle, type Navigation } from './hooks.ts';
 import { Overview } from './overview.tsx';
 import { Fault, Waiting } from './parts.tsx';
@@ -76,16 +77,12 @@ function ShareDialog({
         Whoever has the link sees “{wordsOf(state)}” without a key, and nothing else: no conversation, no user
         and no words of users. It ends with the key that you are signed in with, or when somebody revokes it.
       </p>
-      <label>
-        Open for
-        <select value={days} onChange={(event) => setDays(Number(event.currentTarget.value))}>
-          {[1, 7, 30, 90, 365].map((count) => (
-            <option key={count} value={count}>
-              {count === 1 ? '1 day' : `${count} days`}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label="Open for"
+        value={String(days)}
+        options={[1, 7, 30, 90, 365].map((count) => [String(count), counted(count, 'day')])}
+        onChoice={(count) => setDays(Number(count))}
+      />
       <OpenLinks />
     </Dialog>
   );
@@ -110,10 +107,10 @@ function OpenLinks() {
 }
 
 function OpenLink({ link, onRevoked }: { readonly link: ListedLink; readonly onRevoked: () => void }) {
-  const [fault, setFault] = useState('');
+  const [fault, setFault] = useState<ApiError | null>(null);
   const words = wordsOf(readState(link.view));
   const revoke = (): void => {
-    api.revokeLink(link.id).then(onRevoked, (error: Error) => setFault(error.message));
+    api.revokeLink(link.id).then(onRevoked, setFault);
   };
   return (
     <li>
@@ -121,11 +118,7 @@ function OpenLink({ link, onRevoked }: { readonly link: ListedLink; readonly onR
       <button type="button" class="quiet" onClick={revoke}>
         Revoke<span class="hidden"> the link to {words}</span>
       </button>
-      {fault === '' ? null : (
-        <p class="fault" role="alert">
-          {fault}
-        </p>
-      )}
+      <Fault error={fault} />
     </li>
   );
 }
@@ -152,9 +145,7 @@ export function SharedPage() {
     return (
       <main class="narrow">
         <h1>This link opens nothing</h1>
-        <p class="fault" role="alert">
-          {error.message}
-        </p>
+        <Fault error={error} />
       </main>
     );
   }

@@ -3,30 +3,19 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { standstillOf, type Reason } from './format.ts';
+import { usePolling } from './hooks.ts';
 
 const LOOK_MS = 10_000;
 
 /** Polls every ten seconds while the tab is visible. `useLive` reports an unreachable service. */
 export function Standstill() {
   const [text, setText] = useState('');
-  useEffect(() => {
-    let timer = 0;
-    let isOver = false;
-    const look = async (): Promise<void> => {
-      if (!document.hidden) {
-        const reasons = await askReasons().catch(() => null);
-        if (!isOver && reasons !== null) setText(standstillOf(reasons));
-      }
-      if (!isOver) timer = setTimeout(() => void look(), LOOK_MS) as unknown as number;
-    };
-    void look();
-    return () => {
-      isOver = true;
-      clearTimeout(timer);
-    };
-  }, []);
+  usePolling(LOOK_MS, '', async (signal) => {
+    const reasons = await askReasons().catch(() => null);
+    if (!signal.aborted && reasons !== null) setText(standstillOf(reasons));
+  });
   return text === '' ? null : (
     <p class="notice standstill" role="status">
       {text}

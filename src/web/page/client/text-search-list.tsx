@@ -85,7 +85,7 @@ export function TextSearchList({ said }: { readonly said: string }) {
           </div>
         ),
       )}
-      {error === null ? null : <Fault error={error} />}
+      <Fault error={error} />
       <p class="faint" role="status">
         {isLooking ? 'Looking …' : found.length === 0 && next === null ? 'Nobody said it here.' : ''}
         {next === null

@@ -8,7 +8,7 @@ import { LONGEST_NET, NetBar, ShareBar, Sparkline, type Point } from './charts.t
 import { filled } from './compared.ts';
 import { MakeTopic } from './curate.tsx';
 import { formatCount, formatShare } from './format.ts';
-import { Empty, Go, Section } from './parts.tsx';
+import { Empty, Go, Head, Section } from './parts.tsx';
 import { datesOf, type Period } from './period.ts';
 
 export interface FoundTopics {
@@ -97,20 +97,14 @@ export function Topics({
   return (
     <Section title="Topics" csv={() => cellsOf(groups)} action={<MakeTopic words="New topic …" />}>
       <table class="topics">
-        <thead>
-          <tr>
-            <th scope="col">Topic</th>
-            <th scope="col" class="wide">
-              Trend
-            </th>
-            <th scope="col" class="number">
-              Conversations
-            </th>
-            <th scope="col" class="number">
-              Net satisfaction
-            </th>
-          </tr>
-        </thead>
+        <Head
+          columns={[
+            ['Topic'],
+            ['Trend', 'wide'],
+            ['Conversations', 'number'],
+            ['Net satisfaction', 'number'],
+          ]}
+        />
         {groups.map(({ id, rows, cluster }) => (
           <tbody key={id}>
             {cluster === undefined ? null : (

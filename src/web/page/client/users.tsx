@@ -3,10 +3,10 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
-import { api, type Row } from './api.ts';
+import { api } from './api.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { filtersOf, orderParameters, parametersOf } from './filters.ts';
-import { counted, formatCount, formatDay, formatNet } from './format.ts';
+import { counted, formatDay, formatNet } from './format.ts';
 import { useNarrow, useNavigation } from './hooks.ts';
 import { Go, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
@@ -25,14 +25,11 @@ export function Users({ version }: { readonly version: string }) {
     ...orderParameters(state.order, 'sessions'),
     ...parametersOf(filtersOf(state)),
   };
-  const list = useRows<Row>(JSON.stringify(parameters), version, async (offset, limit, signal) => {
-    const { elements, pagination } = await api.query({ ...parameters, offset, limit }, signal);
-    return { rows: elements, total: pagination.total };
-  });
+  const list = useRows(parameters, version);
   const { total } = list;
   return (
     <Section
-      title={total === null ? 'Users' : `${formatCount(total)} ${total === 1 ? 'user' : 'users'}`}
+      title={total === null ? 'Users' : counted(total, 'user')}
       {...(total === null || total === 0 ? {} : { csv: () => api.csv(parameters) })}
     >
       <FilterBar />

@@ -5,7 +5,7 @@
  */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { ApiError } from './api.ts';
+import { api, type ApiError, type Row } from './api.ts';
 import { formatCount } from './format.ts';
 import { Empty, Fault } from './parts.tsx';
 
@@ -18,13 +18,8 @@ const FIRST = 20;
 /** Limit of rows: browsers cut pages at about 30 million pixels. */
 const MOST = 100_000;
 
-export interface ListPage<Item> {
-  readonly rows: readonly Item[];
-  readonly total: number;
-}
-
-interface Rows<Item> {
-  readonly rows: ReadonlyMap<number, Item>;
+interface Rows {
+  readonly rows: ReadonlyMap<number, Row>;
   /** Null until known. */
   readonly total: number | null;
   readonly error: ApiError | null;
@@ -39,28 +34,23 @@ interface Rows<Item> {
 const places = new Map<string, number>();
 
 /**
- * Loads rows as they come into sight. A new `name` starts over; a new `version` reloads the rows in sight and shows the
- * old ones until then.
+ * Loads the rows of a query as they come into sight. Other parameters start over; a new `version` reloads the rows in
+ * sight and shows the old ones until then.
  */
-export function useRows<Item>(
-  name: string,
-  version: string,
-  ask: (offset: number, limit: number, signal: AbortSignal) => Promise<ListPage<Item>>,
-): Rows<Item> {
-  const [found, setFound] = useState<Omit<Rows<Item>, 'want'> & { readonly name: string }>(() =>
-    nothing(name),
-  );
+export function useRows(parameters: Readonly<Record<string, string>>, version: string): Rows {
+  const name = JSON.stringify(parameters);
+  const [found, setFound] = useState<Omit<Rows, 'want'> & { readonly name: string }>(() => nothing(name));
   const asked = useRef({ pages: new Set<number>(), stop: new AbortController(), last: 0 });
   const load = (page: number): void => {
     const { pages, stop } = asked.current;
     if (pages.has(page)) return;
     pages.add(page);
-    ask(page * PAGE, PAGE, stop.signal).then(
-      ({ rows, total }) => {
+    api.query({ ...parameters, offset: page * PAGE, limit: PAGE }, stop.signal).then(
+      ({ elements, pagination: { total } }) => {
         if (stop.signal.aborted) return;
         setFound((known) => {
           const merged = new Map(known.name === name && known.total === total ? known.rows : []);
-          rows.forEach((row, index) => merged.set(page * PAGE + index, row));
+          elements.forEach((row, index) => merged.set(page * PAGE + index, row));
           return { name, rows: merged, total, error: null };
         });
       },
@@ -139,19 +129,19 @@ function useSight(list: { readonly current: HTMLElement | null }, height: number
  * Rows of equal height. Arrow keys move between rows, Home and End to the first and last; each row has one link that
  * takes the focus. Screen readers announce a row's number and the total.
  */
-export function VirtualList<Item>({
+export function VirtualList({
   list: { rows, total, error, want },
   rowHeight,
   label,
   empty,
   children,
 }: {
-  readonly list: Rows<Item>;
+  readonly list: Rows;
   /** Pixels. */
   readonly rowHeight: number;
   readonly label: string;
   readonly empty: ComponentChildren;
-  readonly children: (item: Item) => ComponentChildren;
+  readonly children: (item: Row) => ComponentChildren;
 }) {
   const element = useRef<HTMLUListElement>(null);
   const length = Math.min(MOST, total ?? 0);
@@ -192,7 +182,7 @@ export function VirtualList<Item>({
   }
   return (
     <>
-      {error === null ? null : <Fault error={error} />}
+      <Fault error={error} />
       <ul
         ref={element}
         class="virtual"

@@ -3,12 +3,13 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
+import type { ComponentChildren } from 'preact';
 import type { WhyResponse } from './api.ts';
 import { counted, languageName, formatCount, formatInstant, formatLift, formatShare } from './format.ts';
 import { MakeTopic } from './curate.tsx';
 import { useNavigation } from './hooks.ts';
-import { Go, Ranked, Section } from './parts.tsx';
-import type { EntityKind } from './state.ts';
+import { Go, Head, Ranked, Section } from './parts.tsx';
+import type { EntityKind, PageState } from './state.ts';
 
 export function Wordings({
   found: { wordings, topic },
@@ -66,20 +67,9 @@ export function Signals({
   return (
     <Section title="Signals, beside the average">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Signal</th>
-            <th scope="col" class="number">
-              Here
-            </th>
-            <th scope="col" class="number">
-              Average
-            </th>
-            <th scope="col" class="number">
-              Times the average
-            </th>
-          </tr>
-        </thead>
+        <Head
+          columns={[['Signal'], ['Here', 'number'], ['Average', 'number'], ['Times the average', 'number']]}
+        />
         <tbody>
           {signals.map(({ id, name, signalType, sessions, share, instanceShare, lift }) => (
             <tr key={id}>
@@ -123,9 +113,17 @@ export function Together({ found }: { readonly found: WhyResponse }) {
   );
 }
 
-export function Languages({ found: { languages } }: { readonly found: WhyResponse }) {
+/** `view`: the view whose list shows the conversations in a language. */
+export function Languages({
+  languages,
+  view,
+  children,
+}: {
+  readonly languages: readonly { readonly language: string | null; readonly sessions: number }[];
+  readonly view: PageState['view'];
+  readonly children?: ComponentChildren;
+}) {
   const { state } = useNavigation();
-  if (languages.length === 0) return null;
   return (
     <Section title="Languages">
       <Ranked
@@ -133,9 +131,10 @@ export function Languages({ found: { languages } }: { readonly found: WhyRespons
           id: language ?? '',
           name: languageName(language),
           count: sessions,
-          ...(language === null ? {} : { to: { filters: { ...state.filters, language } } }),
+          ...(language === null ? {} : { to: { view, filters: { ...state.filters, language } } }),
         }))}
       />
+      {children}
     </Section>
   );
 }
