@@ -9,12 +9,12 @@ const RETRY_AFTER_SECONDS = 10;
 
 /**
  * Resolves with the result of `work` if it arrives within `ms`. Otherwise throws AppError SERVICE_UNAVAILABLE, before
- * the connection counts as silent; a project's own queries delay each other.
+ * the connection counts as silent; a project's own queries delay each other. `errorOf`: another error in its place.
  */
-export async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+export async function inTime<T>(work: Promise<T>, ms: number, errorOf: () => Error = tooLate): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooLate()), ms);
+    timer = setTimeout(() => reject(errorOf()), ms);
   });
   try {
     return await Promise.race([work, late]);

@@ -128,41 +128,15 @@ export interface SessionReader {
   read(sessionId: string, parameters: SessionParameters, caller: string): Promise<SessionResponse>;
 }
 
-/** Searches the texts of sessions. */
-export interface TextSearchReader {
-  /** Throws AppError VALIDATION_ERROR. */
-  read(parameters: TextSearchParameters, caller: string): Promise<TextSearchResponse>;
+/** Reads the answer of a route. Throws AppError VALIDATION_ERROR. */
+export interface Reader<Parameters, Response> {
+  read(parameters: Parameters, caller: string): Promise<Response>;
 }
 
 /** Reads the numbers behind an entity. */
 export interface WhyReader {
   /** Throws AppError NOT_FOUND for an unknown entity (lower-case id). */
   read(groupBy: WhyGroupBy, id: string, parameters: WhyParameters, caller: string): Promise<WhyResponse>;
-}
-
-/** Compares two periods. */
-export interface ChangesReader {
-  read(parameters: ChangesParameters, caller: string): Promise<ChangesResponse>;
-}
-
-/** Reads the metrics of the whole instance. */
-export interface OverviewReader {
-  read(parameters: OverviewParameters, caller: string): Promise<OverviewResponse>;
-}
-
-/** Summarizes a week. */
-export interface DigestReader {
-  read(parameters: DigestParameters, caller: string): Promise<DigestAnswer>;
-}
-
-/** Draws sessions to check, and estimates from verdicts. */
-export interface ChecksReader {
-  read(parameters: ChecksParameters, caller: string): Promise<ChecksResponse>;
-}
-
-/** Lists curations. */
-export interface CurationsReader {
-  read(parameters: CurationsParameters, caller: string): Promise<CurationsResponse>;
 }
 
 /** Checks curations against the processed data. */
@@ -258,13 +232,18 @@ export interface HttpDependencies {
   readonly query?: {
     readonly runner: QueryRunner;
     readonly sessions: SessionReader;
-    readonly textSearch: TextSearchReader;
+    /** Searches the texts of sessions. */
+    readonly textSearch: Reader<TextSearchParameters, TextSearchResponse>;
     readonly why: WhyReader;
-    readonly changes: ChangesReader;
-    readonly overview: OverviewReader;
-    readonly digests: DigestReader;
-    readonly curations: CurationsReader;
-    readonly checks: ChecksReader;
+    /** Compares two periods. */
+    readonly changes: Reader<ChangesParameters, ChangesResponse>;
+    /** Reads the metrics of the whole instance. */
+    readonly overview: Reader<OverviewParameters, OverviewResponse>;
+    /** Summarizes a week. */
+    readonly digests: Reader<DigestParameters, DigestAnswer>;
+    readonly curations: Reader<CurationsParameters, CurationsResponse>;
+    /** Draws sessions to check, and estimates from verdicts. */
+    readonly checks: Reader<ChecksParameters, ChecksResponse>;
     readonly targets: CurationTargets;
     readonly curator: Curator;
     readonly alerts: Alerts;
@@ -300,3 +279,11 @@ export interface HttpDependencies {
     readonly readingRate?: ReadingRate;
   };
 }
+
+/** The parts that read views, and the time limits of their routes, milliseconds. */
+export type Reading = NonNullable<HttpDependencies['query']> & {
+  /** For a wait for a stream position. */
+  readonly waitMs: number;
+  /** For an answer. */
+  readonly answerMs: number;
+};

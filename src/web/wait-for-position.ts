@@ -4,8 +4,8 @@
  * Test: test/web/app.test.ts.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '../errors.ts';
 import type { QueryRunner } from './dependencies.ts';
+import { invalidHeader } from './ingest/validation.ts';
 
 /** Waits for the position in X-Wait-For-Position; reports in X-Wait-Result if it was reached. */
 export async function waitForPosition(
@@ -25,8 +25,5 @@ function readWaitForPosition(header: string | string[] | undefined): number | nu
   if (header === undefined) return null;
   const position = typeof header === 'string' && /^\d{1,16}$/.test(header) ? Number(header) : Number.NaN;
   if (Number.isSafeInteger(position)) return position;
-  const message = 'must be the X-Stream-Position of an ingest answer';
-  throw new AppError('VALIDATION_ERROR', `The X-Wait-For-Position header ${message}.`, {
-    details: [{ path: 'X-Wait-For-Position', message }],
-  });
+  throw invalidHeader('X-Wait-For-Position', 'must be the X-Stream-Position of an ingest answer');
 }

@@ -3,7 +3,7 @@
  *
  * Test: test/web/ingest/acceptor.test.ts.
  */
-import { AppError } from '../../errors.ts';
+import { invalidHeader } from './validation.ts';
 
 /** Pattern of an idempotency key and of a `deduplicationId`. */
 export const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
@@ -18,7 +18,5 @@ export function isIdempotencyKey(value: unknown): value is string {
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (isIdempotencyKey(header)) return header;
-  throw new AppError('VALIDATION_ERROR', `The Idempotency-Key header ${IDEMPOTENCY_KEY_RULE}.`, {
-    details: [{ path: 'Idempotency-Key', message: IDEMPOTENCY_KEY_RULE }],
-  });
+  throw invalidHeader('Idempotency-Key', IDEMPOTENCY_KEY_RULE);
 }

@@ -9,12 +9,12 @@ import { BodyThreads, type BodyContext } from './body-threads.ts';
 import { inflate } from './inflate.ts';
 import { countValues } from './json.ts';
 import {
-  createPrepareBatch,
+  createPrepareBody,
   type BodyOptions,
   type PreparedBody,
   type PreparedLine,
 } from './prepared-batch.ts';
-import { createPrepare, tooLarge, type PreparedRequest, type ReceivedBody } from './prepared-request.ts';
+import { tooLarge, type PreparedRequest, type ReceivedBody } from './prepared-request.ts';
 
 export interface PreparerOptions {
   /** Limit of an inflated body, bytes. */
@@ -58,37 +58,35 @@ const INLINE_VALUES = 256;
 export function createPreparer(options: PreparerOptions): Preparer {
   const { bodyBytes, now } = options;
   const inlineBytes = Math.min(options.inlineBytes ?? INLINE_BYTES, bodyBytes);
-  const prepareHere = createPrepare();
-  const prepareBatchHere = createPrepareBatch();
+  const prepareHere = createPrepareBody();
   const threads = new BodyThreads<BodyOptions, PreparedBody>({ threadFile: THREAD_FILE, ...options });
-  const orTooLarge = <T>(made: T | null): T => {
-    if (made === null) throw tooLarge(bodyBytes);
-    return made;
-  };
   /** Inflates the body if it is small enough to be prepared at once, or returns null. */
   const smallOf = (body: ReceivedBody): ReceivedBody | null => {
     const small = body.bytes.length > inlineBytes ? null : inflate(body.bytes, body.encoding, inlineBytes);
     const isQuick = small !== null && countValues(small, INLINE_VALUES) <= INLINE_VALUES;
     return isQuick ? { bytes: small, encoding: 'identity' } : null;
   };
+  const prepared = async (
+    body: ReceivedBody,
+    options: Pick<BodyOptions, 'kind' | 'keyed'>,
+    context: BodyContext,
+  ): Promise<PreparedBody> => {
+    const all = { ...options, limit: bodyBytes, now: now() };
+    const small = smallOf(body);
+    const made =
+      small === null ? await threads.run({ body, options: all }, context) : prepareHere(small, all);
+    if (made === null) throw tooLarge(bodyBytes);
+    return made;
+  };
   return {
     async prepare(body, context) {
-      const { keyed } = context;
-      const options = { limit: bodyBytes, keyed, now: now() };
-      const small = smallOf(body);
-      if (small !== null) return orTooLarge(prepareHere(small, options));
-      const made = orTooLarge(await threads.run({ body, options: { kind: 'request', ...options } }, context));
-      if (made.kind !== 'request') throw new Error('a thread prepared a batch for a request');
+      const made = await prepared(body, { kind: 'request', keyed: context.keyed }, context);
+      if (made.kind !== 'request') throw new Error('a request was prepared as a batch');
       return made.request;
     },
     async prepareBatch(body, context) {
-      const options = { limit: bodyBytes, now: now() };
-      const small = smallOf(body);
-      if (small !== null) return orTooLarge(prepareBatchHere(small, options));
-      const made = orTooLarge(
-        await threads.run({ body, options: { kind: 'batch', keyed: false, ...options } }, context),
-      );
-      if (made.kind !== 'batch') throw new Error('a thread prepared a request for a batch');
+      const made = await prepared(body, { kind: 'batch', keyed: false }, context);
+      if (made.kind !== 'batch') throw new Error('a batch was prepared as a request');
       return made.lines;
     },
     start: () => threads.start(),

@@ -40,6 +40,13 @@ export function invalidRequest(details: readonly ErrorDetail[], messagesRead = 0
   });
 }
 
+/** Makes the error for a header that breaks a rule. */
+export function invalidHeader(name: string, rule: string): AppError {
+  return new AppError('VALIDATION_ERROR', `The ${name} header ${rule}.`, {
+    details: [{ path: name, message: rule }],
+  });
+}
+
 function valueAt(json: unknown, path: readonly PropertyKey[]): unknown {
   let value = json;
   for (const member of path) {

@@ -49,6 +49,14 @@ export class CatchUp {
     return this.#next;
   }
 
+  /** Returns what memory knows; undefined: not even after it has caught up. Throws as `done`. */
+  async find<T>(known: () => T | undefined): Promise<T | undefined> {
+    const found = known();
+    if (found !== undefined) return found;
+    await this.done();
+    return known();
+  }
+
   async #round(): Promise<void> {
     const pause = this.#askedAt + (this.#options.pauseMs ?? PAUSE_MS) - performance.now();
     // Always yields, so that `#next` is this round first.

@@ -114,10 +114,7 @@ export class Keys {
   }
 
   async find(rawKey: string): Promise<KeyGrant | null> {
-    const known = this.known(rawKey);
-    if (known !== undefined) return known;
-    await this.#catchUp.done();
-    const found = this.known(rawKey);
+    const found = await this.#catchUp.find(() => this.known(rawKey));
     if (found === undefined) this.#unknown.set(digestOf(rawKey), true);
     return found ?? null;
   }

@@ -94,15 +94,12 @@ export class Links {
 
   /** Returns null if the link has ended or its key was revoked. */
   async find(token: string): Promise<Link | null> {
-    const known = this.known(token);
-    if (known !== undefined) return known;
-    await this.#tokens.caughtUp();
-    return this.known(token) ?? null;
+    return (await this.#tokens.catchUp.find(() => this.known(token))) ?? null;
   }
 
   /** Returns a project's open links, newest first. */
   async list(projectId: string): Promise<readonly Link[]> {
-    await this.#tokens.caughtUp();
+    await this.#tokens.catchUp.done();
     return this.#living(projectId)
       .map(({ stored }) => linkOf(stored))
       .reverse();
@@ -110,7 +107,7 @@ export class Links {
 
   /** Ends a link for good, if the project has it. */
   async revoke(projectId: string, id: string): Promise<void> {
-    await this.#tokens.caughtUp();
+    await this.#tokens.catchUp.done();
     const found = this.#living(projectId).find(({ stored }) => stored.id === id);
     if (found !== undefined) await this.#tokens.remove(found);
   }

@@ -63,10 +63,7 @@ export class SignIns {
 
   /** Returns the rights of the sign-in's key; null if it has ended or its key was revoked. */
   async find(token: string): Promise<KeyGrant | null> {
-    const known = this.known(token);
-    if (known !== undefined) return known;
-    await this.#tokens.caughtUp();
-    return this.known(token) ?? null;
+    return (await this.#tokens.catchUp.find(() => this.known(token))) ?? null;
   }
 
   /** Ends a sign-in for good. */

@@ -31,24 +31,24 @@ export class Tokens<Stored extends Ending> {
   readonly #kind: string;
   readonly #now: () => Date;
   readonly #known = new Map<string, { readonly stored: Stored; readonly revision: number }>();
-  readonly #catchUp: CatchUp;
+  readonly catchUp: CatchUp;
 
   constructor(bucket: GuardedBucket, kind: string, now: () => Date) {
     this.#bucket = bucket;
     this.#kind = kind;
     this.#now = now;
-    this.#catchUp = new CatchUp({ newest: () => bucket.newestRevision(`${kind}.*`) });
+    this.catchUp = new CatchUp({ newest: () => bucket.newestRevision(`${kind}.*`) });
   }
 
   clear(): void {
     this.#known.clear();
-    this.#catchUp.reset();
+    this.catchUp.reset();
   }
 
   watched(digest: string, value: string | null, revision: number): void {
     if (value === null) this.#known.delete(digest);
     else this.#known.set(digest, { stored: JSON.parse(value) as Stored, revision });
-    this.#catchUp.delivered(revision);
+    this.catchUp.delivered(revision);
   }
 
   /** Stores a value under a new token, and removes expired ones. */
@@ -67,11 +67,6 @@ export class Tokens<Stored extends Ending> {
     if (!TOKEN.test(token)) return null;
     const stored = this.#known.get(digestOf(token))?.stored;
     return stored !== undefined && this.#hasEnded(stored.endsAt) ? null : stored;
-  }
-
-  /** Resolves once memory holds everything that was stored before the call. */
-  caughtUp(): Promise<void> {
-    return this.#catchUp.done();
   }
 
   /** Returns the unexpired values, oldest first. */

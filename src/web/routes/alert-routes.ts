@@ -10,14 +10,12 @@ import { CREATE_ALERT, DELETE_ALERT, LIST_ALERTS, READ_ALERT, TEST_ALERT } from 
 import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
 import { checked } from '../ingest/validation.ts';
 import { recordAudit, recordDone } from './audit-route.ts';
-import type { HttpDependencies } from '../dependencies.ts';
+import type { Reading } from '../dependencies.ts';
 import { enterInstance } from '../instance-request.ts';
 import { serve } from '../serve.ts';
 
-type Alerting = NonNullable<HttpDependencies['query']> & { readonly waitMs: number };
-
-export function registerAlertRoutes(scope: FastifyInstance, alerting: Alerting): void {
-  const { alerts } = alerting;
+export function registerAlertRoutes(scope: FastifyInstance, reading: Reading): void {
+  const { alerts } = reading;
   const body = newRuleSchema(alerts.reach);
   /** Registers a route on alerts of one of the caller's instances. */
   const of = (
@@ -25,16 +23,16 @@ export function registerAlertRoutes(scope: FastifyInstance, alerting: Alerting):
     answer: (instanceId: string, id: string, request: FastifyRequest) => Promise<object | void>,
   ): void =>
     serve(scope, route, async ({ request, reply, id, parameters: { instanceId } }) => {
-      await enterInstance(request, reply, instanceId, alerting);
+      await enterInstance(request, reply, instanceId, reading);
       return answer(instanceId, id, request);
     });
 
   serve(scope, CREATE_ALERT, async ({ request, reply }) => {
     const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
     const wanted = checked(body, request.body ?? {});
-    await enterInstance(request, reply, wanted.instanceId, alerting);
+    await enterInstance(request, reply, wanted.instanceId, reading);
     const key = idempotencyKey === undefined ? undefined : keyOf(idempotencyKey, wanted);
-    const zone = wanted.timeZone ?? (await alerting.instances.timeZoneOf(wanted.instanceId));
+    const zone = wanted.timeZone ?? (await reading.instances.timeZoneOf(wanted.instanceId));
     const made = await alerts.create({ ...wanted, timeZone: zone }, key);
     await recordDone(request, 'CREATE_ALERT', { instanceId: wanted.instanceId, target: made.alert.id });
     return made;

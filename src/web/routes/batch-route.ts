@@ -6,9 +6,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { INGEST_BATCH, LINES, type BatchLine } from '../../contract/ingest.ts';
 import { mapInPieces } from '../../domain/give-way.ts';
-import { AppError, ERROR_CODES } from '../../errors.ts';
+import { ERROR_CODES } from '../../errors.ts';
 import type { LineOutcome } from '../ingest/batch-ingestor.ts';
 import type { Ingestor } from '../ingest/ingestor.ts';
+import { invalidHeader } from '../ingest/validation.ts';
 import { isOurFault } from '../auth.ts';
 import { envelopeOf } from '../error-handler.ts';
 import type { MessageDoor } from '../message-door.ts';
@@ -53,10 +54,7 @@ export function registerBatchRoute(
 /** A single key cannot identify several requests. */
 function refuseKey({ headers }: FastifyRequest): void {
   if (headers['idempotency-key'] === undefined) return;
-  const message = 'is not accepted here: give each line its own idempotencyKey';
-  throw new AppError('VALIDATION_ERROR', `The Idempotency-Key header ${message}.`, {
-    details: [{ path: 'Idempotency-Key', message }],
-  });
+  throw invalidHeader('Idempotency-Key', 'is not accepted here: give each line its own idempotencyKey');
 }
 
 function lineOf(outcome: LineOutcome): BatchLine {

@@ -6,9 +6,9 @@
 import type { FastifyInstance } from 'fastify';
 import { DIGEST } from '../../contract/alerts.ts';
 import { inTime } from '../answer-time.ts';
+import type { Reading } from '../dependencies.ts';
 import { enterInstance } from '../instance-request.ts';
 import { sendJson } from '../json-answer.ts';
-import type { Reading } from './reading-routes.ts';
 import { serve } from '../serve.ts';
 
 /** Content policy: the page loads nothing. */

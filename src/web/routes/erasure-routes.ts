@@ -14,23 +14,16 @@ import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
 import { inTime } from '../answer-time.ts';
 import { recordAudit } from './audit-route.ts';
 import { callerOf, countMessages } from '../auth.ts';
-import type { HttpDependencies } from '../dependencies.ts';
+import type { Reading } from '../dependencies.ts';
 import { seesInstance } from '../instance-access.ts';
 import { enterInstance } from '../instance-request.ts';
 import type { MessageBudget } from '../rate-limit.ts';
 import { serve } from '../serve.ts';
 
-type Erasing = NonNullable<HttpDependencies['query']> & {
-  readonly waitMs: number;
-  /** Time limit for looking up the subject, milliseconds. */
-  readonly answerMs: number;
-  /** An erasure is charged like a curation. */
-  readonly budget: MessageBudget;
-};
-
+/** `budget`: an erasure is charged like a curation. */
 export function registerErasureRoutes(
   scope: FastifyInstance,
-  { erasures, budget, answerMs, ...reading }: Erasing,
+  { erasures, budget, ...reading }: Reading & { readonly budget: MessageBudget },
 ): void {
   serve(scope, CREATE_ERASURE, async ({ request, reply }) => {
     const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
@@ -46,7 +39,7 @@ export function registerErasureRoutes(
       projectId,
       keyId,
       idempotencyKey,
-      check: () => inTime(erasures.targets.check(instanceId, kind, name, projectId), answerMs),
+      check: () => inTime(erasures.targets.check(instanceId, kind, name, projectId), reading.answerMs),
       record: (id) => recordAudit(request, 'ERASE', { instanceId, target: id }),
     });
     reply.header('X-Stream-Position', String(erasure.position));

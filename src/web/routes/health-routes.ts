@@ -6,6 +6,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../../errors.ts';
+import { inTime } from '../answer-time.ts';
 import type { HttpDependencies, ReadinessCheck } from '../dependencies.ts';
 import type { HttpMetrics } from '../metrics.ts';
 
@@ -41,16 +42,10 @@ export function registerHealthRoutes(
 }
 
 async function faultOf(check: ReadinessCheck): Promise<{ path: string; message: string } | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve('does not answer'), CHECK_TIMEOUT_MS);
-  });
   try {
-    const message = await Promise.race([check.check(), late]);
+    const message = await inTime(check.check(), CHECK_TIMEOUT_MS, () => new Error('does not answer'));
     return message === null ? null : { path: check.name, message };
   } catch (error) {
     return { path: check.name, message: error instanceof Error ? error.message : String(error) };
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -6,7 +6,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { QUERY } from '../../contract/query.ts';
 import { parseQueryParameters } from '../../query/parameters.ts';
-import type { InstanceFinder, QueryRunner } from '../dependencies.ts';
+import type { Reading } from '../dependencies.ts';
 import { inTime } from '../answer-time.ts';
 import { recordAudit } from './audit-route.ts';
 import { exportTypeOf, sendExport } from '../export.ts';
@@ -17,19 +17,11 @@ import { registrationOf } from '../serve.ts';
 /** More rows than any answer has. */
 const EVERY_ROW = 2 ** 31 - 1;
 
-export function registerQueryRoute(
-  scope: FastifyInstance,
-  dependencies: {
-    readonly runner: QueryRunner;
-    readonly instances: InstanceFinder;
-    readonly waitMs: number;
-    readonly answerMs: number;
-  },
-): void {
-  const { runner, answerMs } = dependencies;
+export function registerQueryRoute(scope: FastifyInstance, reading: Reading): void {
+  const { runner, answerMs } = reading;
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const parameters = parseQueryParameters(request.query as Record<string, string | string[]>);
-    await enterInstance(request, reply, parameters.instanceId, dependencies);
+    await enterInstance(request, reply, parameters.instanceId, reading);
     const type = exportTypeOf(request.headers.accept);
     if (type !== null) {
       const { instanceId, groupBy } = parameters;

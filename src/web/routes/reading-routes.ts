@@ -10,18 +10,12 @@ import { CHANGES, SEARCH_TEXTS, OVERVIEW, READ_SESSION, WHY } from '../../contra
 import { idNameOf, type Route } from '../../contract/route.ts';
 import { CHECKS, CURATIONS } from '../../contract/steering.ts';
 import { inTime } from '../answer-time.ts';
-import type { HttpDependencies } from '../dependencies.ts';
+import type { HttpDependencies, Reading } from '../dependencies.ts';
 import { enterInstance, readId, readParameters } from '../instance-request.ts';
 import { sendJson } from '../json-answer.ts';
 import { serve } from '../serve.ts';
 
 type Readers = NonNullable<HttpDependencies['query']>;
-/** Readers and time limits of the reading routes. */
-export type Reading = Readers & {
-  readonly waitMs: number;
-  /** Time limit of an answer, milliseconds. */
-  readonly answerMs: number;
-};
 
 interface OfInstance {
   readonly instanceId: string;

@@ -25,15 +25,13 @@ import { formatInstant } from '../../domain/time.ts';
 import { AppError } from '../../errors.ts';
 import { checked, invalidRequest } from '../ingest/validation.ts';
 import { recordAudit } from './audit-route.ts';
-import type { HttpDependencies } from '../dependencies.ts';
+import type { Reading } from '../dependencies.ts';
 import { enterInstance } from '../instance-request.ts';
 import { serve } from '../serve.ts';
 
-type Retaining = NonNullable<HttpDependencies['query']> & { readonly waitMs: number };
-
 export function registerRetentionRoutes(
   scope: FastifyInstance,
-  { erasures: { retentions }, ...reading }: Retaining,
+  { erasures: { retentions }, ...reading }: Reading,
 ): void {
   const answerOf = async ({ projectId }: FastifyRequest, id: string) => {
     const { retention, from } = inForce(

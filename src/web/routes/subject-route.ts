@@ -8,15 +8,11 @@ import type { FastifyInstance } from 'fastify';
 import { EXPORT_SUBJECT } from '../../contract/subjects.ts';
 import type { SubjectLine } from '../../query/subject-schema.ts';
 import { recordAudit } from './audit-route.ts';
-import type { HttpDependencies } from '../dependencies.ts';
+import type { Reading } from '../dependencies.ts';
 import { enterInstance } from '../instance-request.ts';
 import { serve } from '../serve.ts';
 
-type Exporting = Pick<NonNullable<HttpDependencies['query']>, 'runner' | 'instances' | 'subjects'> & {
-  readonly waitMs: number;
-};
-
-export function registerSubjectRoute(scope: FastifyInstance, { subjects, ...reading }: Exporting): void {
+export function registerSubjectRoute(scope: FastifyInstance, { subjects, ...reading }: Reading): void {
   serve(scope, EXPORT_SUBJECT, async ({ request, reply, id, parameters: { instanceId } }) => {
     await enterInstance(request, reply, instanceId, reading);
     // Normalized as POST /v1/ingest/ stores it.
