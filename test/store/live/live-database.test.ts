@@ -1,17 +1,11 @@
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { deepEqual, equal, rejects } from 'node:assert/strict';
-import { cpSync } from 'node:fs';
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { cpSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseError, isOutOfMemory } from '../../../src/store/duckdb.ts';
 import { StateStore } from '../../../src/store/live/state-store.ts';
-import {
-  assignment,
-  fact,
-  openFixture,
-  temporaryDirectory,
-  VIEWS,
-  type Fixture,
-} from '../../support/fold.ts';
+import { assignment, fact, temporaryDirectory, type Fixture } from '../../support/fold.ts';
+import { openSaid, SAID_VIEWS } from '../../support/said-views.ts';
 
 /** What this SELECT needs lies between the usual memory and four times as much, and cannot be spilled. */
 const NEEDS_MORE = 'select len(list(i)) as length from range(3000000) r(i)';
@@ -20,12 +14,12 @@ const USUAL_BYTES = 40e6;
 describe('the database of the state', () => {
   let fixture: Fixture;
   const turn = (position: number): Promise<void> =>
-    fixture.fold(assignment({ messages: [fact({ position, session: position, user: position })] }));
+    fixture.fold(assignment({ messages: [fact({ position, session: position })] }));
   const messages = async (): Promise<unknown> =>
-    (await fixture.store.connection.one('select count(*) as messages from st.message'))?.['messages'];
+    (await fixture.store.connection.one('select count(*) as messages from st.said_at'))?.['messages'];
 
   beforeEach(async () => {
-    fixture = await openFixture({ memoryBytes: USUAL_BYTES });
+    fixture = await openSaid({ memoryBytes: USUAL_BYTES });
     await turn(1);
   });
   afterEach(() => fixture.close());
@@ -102,28 +96,30 @@ describe('the database of the state', () => {
   });
 
   it('is opened with a log that is larger than the memory', async () => {
+    const MEMORY_BYTES = 8e6;
     const { path, remove } = temporaryDirectory();
-    const large = await openFixture();
-    for (let batch = 0; batch < 3; batch += 1) {
-      const first = batch * 10_000;
-      const facts = Array.from({ length: 10_000 }, (_, place) =>
-        fact({ position: first + place, session: first + place + 1, user: first + place + 1 }),
-      );
-      await large.fold(assignment({ messages: facts }));
+    const large = await openSaid();
+    const value = new Uint8Array(1000);
+    for (const batch of [1, 2, 3]) {
+      const keys = Array.from({ length: 5000 }, (_, place) => batch * 5000 + place);
+      const state = keys.map((key) => ({ instance: 1, kind: 'micro', key, value }));
+      await large.fold(assignment({ messages: keys.map((position) => fact({ position })) }), state);
     }
+    ok(statSync(join(large.directory, 'state.duckdb.wal')).size > MEMORY_BYTES);
     for (const file of ['state.duckdb', 'state.duckdb.wal'])
       cpSync(join(large.directory, file), join(path, file));
     await large.close();
     const store = await StateStore.open({
       directory: path,
-      views: VIEWS,
+      views: SAID_VIEWS,
       analysis: 'test',
       threads: 1,
-      memoryBytes: 8e6,
+      memoryBytes: MEMORY_BYTES,
       spillDirectory: join(path, 'spill'),
     });
     equal(store.sequence, 3);
-    equal((await store.connection.one('select count(*) as users from st.end_user'))?.['users'], 30_000);
+    for (const table of ['said_at', 'assign_state'])
+      deepEqual(await store.connection.one(`select count(*) as rows from st.${table}`), { rows: 15_000 });
     await store.close();
     remove();
   });

@@ -3,7 +3,8 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { join } from 'node:path';
 import type { StateRow } from '../../../src/domain/facts.ts';
 import { withDatabase } from '../../../src/store/duckdb.ts';
-import { assignment, fact, openFixture, type Fixture } from '../../support/fold.ts';
+import { assignment, fact, type Fixture } from '../../support/fold.ts';
+import { openSaid } from '../../support/said-views.ts';
 
 /** The size of a block of DuckDB. */
 const BLOCK_BYTES = 2 ** 18;
@@ -30,7 +31,7 @@ describe('states of sessions', () => {
 
   beforeEach(async () => {
     position = 0;
-    fixture = await openFixture();
+    fixture = await openSaid();
   });
   afterEach(() => fixture.close());
 

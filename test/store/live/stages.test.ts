@@ -1,6 +1,7 @@
 import { ok } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { assignment, fact, openFixture, type Fixture } from '../../support/fold.ts';
+import { assignment, fact, type Fixture } from '../../support/fold.ts';
+import { openSaid } from '../../support/said-views.ts';
 
 const BATCHES = 30;
 const MEBIBYTE = 2 ** 20;
@@ -8,7 +9,7 @@ const MEBIBYTE = 2 ** 20;
 describe('stages', () => {
   let fixture: Fixture;
   before(async () => {
-    fixture = await openFixture();
+    fixture = await openSaid();
   });
   after(() => fixture.close());
 

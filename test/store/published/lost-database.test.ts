@@ -4,9 +4,8 @@ import { AppError } from '../../../src/errors.ts';
 import { DatabaseError } from '../../../src/store/duckdb.ts';
 import { ReadingDatabase, type Reading } from '../../../src/store/published/reading-database.ts';
 import { SnapshotReader, type Snapshot } from '../../../src/store/published/snapshot-reader.ts';
-import { assignment, fact, openFixture, VIEWS, type Fixture } from '../../support/fold.ts';
-
-const SQL = 'select sum(messages) as messages from @session_rollup where granularity = 4';
+import { assignment, fact, type Fixture } from '../../support/fold.ts';
+import { COUNT_SAID, openSaid, SAID_VIEWS } from '../../support/said-views.ts';
 
 /** What DuckDB throws when it meets a fault of its own, and from then on. */
 const FATAL =
@@ -28,15 +27,15 @@ describe('a reader whose database DuckDB has invalidated', () => {
   let lost: DatabaseError[];
 
   beforeEach(async () => {
-    fixture = await openFixture();
-    await fixture.fold(assignment({ messages: [fact({ position: 1 })], sessions: [SESSION] }));
+    fixture = await openSaid();
+    await fixture.fold(assignment({ messages: [fact({ position: 1 })] }));
     await fixture.publish();
     opened = [];
     failAfter = [];
     lost = [];
     reader = await SnapshotReader.open({
       directory: () => fixture.directory,
-      views: VIEWS,
+      views: SAID_VIEWS,
       threads: 4,
       connections: 2,
       openDatabase: async (options) => {
@@ -70,7 +69,8 @@ describe('a reader whose database DuckDB has invalidated', () => {
     await fixture.close();
   });
 
-  const count = async (snapshot: Snapshot): Promise<unknown> => (await snapshot.all(SQL))[0]?.['messages'];
+  const count = async (snapshot: Snapshot): Promise<unknown> =>
+    (await snapshot.all(COUNT_SAID))[0]?.['messages'];
   const faultOf = async (work: () => Promise<unknown>): Promise<AppError> => {
     try {
       await work();
@@ -169,7 +169,7 @@ describe('a reader that cannot answer', () => {
   let fixture: Fixture;
 
   beforeEach(async () => {
-    fixture = await openFixture();
+    fixture = await openSaid();
   });
   afterEach(() => fixture.close());
 
@@ -189,7 +189,7 @@ describe('a reader that cannot answer', () => {
     await fixture.publish();
     const reader = await SnapshotReader.open({
       directory: () => fixture.directory,
-      views: VIEWS,
+      views: SAID_VIEWS,
       threads: 1,
       connections: 1,
       memoryBytes: 8e6,
@@ -205,14 +205,3 @@ describe('a reader that cannot answer', () => {
     await reader.close();
   });
 });
-
-const SESSION = {
-  instance: 1,
-  session: 1,
-  id: '00000000-0000-8003-8000-000000000001',
-  user: null,
-  title: null,
-  summary: null,
-  language: null,
-  outcome: null,
-};

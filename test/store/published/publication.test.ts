@@ -6,15 +6,8 @@ import { filesOf, readManifest, type Manifest } from '../../../src/store/publish
 import { SnapshotReader } from '../../../src/store/published/snapshot-reader.ts';
 import { StateStore } from '../../../src/store/live/state-store.ts';
 import { SetupError } from '../../../src/errors.ts';
-import {
-  assignment,
-  fact,
-  openFixture,
-  temporaryDirectory,
-  uuid,
-  VIEWS,
-  type Fixture,
-} from '../../support/fold.ts';
+import { assignment, fact, temporaryDirectory, type Fixture } from '../../support/fold.ts';
+import { COUNT_SAID, openSaid, SAID_VIEWS } from '../../support/said-views.ts';
 
 describe('publication', () => {
   let directory: { path: string; remove: () => void };
@@ -22,7 +15,7 @@ describe('publication', () => {
 
   beforeEach(async () => {
     directory = temporaryDirectory();
-    fixture = await openFixture({ directory: directory.path, compactRows: 25 });
+    fixture = await openSaid({ directory: directory.path, compactRows: 5 });
   });
   afterEach(async () => {
     await fixture.close();
@@ -30,30 +23,12 @@ describe('publication', () => {
   });
 
   const turn = (position: number): Promise<void> =>
-    fixture.fold(
-      assignment({
-        messages: [fact({ position, session: position, user: position })],
-        sessions: [
-          {
-            instance: 1,
-            session: position,
-            id: uuid(3, position),
-            user: position,
-            title: null,
-            summary: null,
-            language: null,
-            outcome: null,
-          },
-        ],
-      }),
-    );
+    fixture.fold(assignment({ messages: [fact({ position, session: position })] }));
   const counted = async (): Promise<{ sequence: number; messages: number }> => {
     const snapshot = await fixture.reader.snapshot();
     ok(snapshot !== null);
     try {
-      const rows = await snapshot.all(
-        'select sum(messages) as messages from @session_rollup where granularity = 4',
-      );
+      const rows = await snapshot.all(COUNT_SAID);
       return { sequence: snapshot.sequence, messages: rows[0]?.['messages'] as number };
     } finally {
       snapshot.release();
@@ -125,7 +100,7 @@ describe('publication', () => {
     let deepest = 0;
     await fixture.close();
     // Compactions that include no earlier segment leave one each.
-    fixture = await openFixture({ directory: directory.path, compactRows: 25, compactRatio: 0 });
+    fixture = await openSaid({ directory: directory.path, compactRows: 5, compactRatio: 0 });
     for (let position = 1; position <= 12; position++) {
       await turn(position);
       await fixture.publish();
@@ -156,7 +131,7 @@ describe('publication', () => {
   it('keeps replaced files for the readers that may open them, and removes them when nothing else happens', async () => {
     let now = 0;
     await fixture.close();
-    fixture = await openFixture({ directory: directory.path, now: () => now });
+    fixture = await openSaid({ directory: directory.path, now: () => now });
     const files = (): number =>
       readdirSync(directory.path).filter((file) => file.startsWith('newest')).length;
     for (const position of [1, 2]) {
@@ -176,7 +151,7 @@ describe('publication', () => {
   it('writes the log of the state into its tables when nothing else happens, and never loses a batch by it', async () => {
     let now = 0;
     await fixture.close();
-    fixture = await openFixture({ directory: directory.path, now: () => now });
+    fixture = await openSaid({ directory: directory.path, now: () => now });
     const { publication } = fixture;
     const isKept = async (): Promise<boolean> => {
       await fixture.publish();
@@ -210,7 +185,7 @@ describe('publication', () => {
     now = 205_000;
     equal(await isKept(), false);
     const rows =
-      'select (select count(*) from st.message) as messages, count(*) as states from st.assign_state';
+      'select (select count(*) from st.said_at) as messages, count(*) as states from st.assign_state';
     deepEqual(await fixture.store.connection.one(rows), { messages: 3, states: 20 });
     await fixture.restart();
     deepEqual(await fixture.store.connection.one(rows), { messages: 3, states: 20 });
@@ -231,8 +206,8 @@ describe('publication', () => {
       const rows = await snapshot?.all('select count(*) as facts from @facts', {
         rows: {
           facts: {
-            table: 'message_fact',
-            equal: { instance: 1, kind: 0 },
+            table: 'said_at',
+            equal: { instance: 1 },
             range: { from: start + from * day, to: start + (from + 2) * day },
           },
         },
@@ -255,16 +230,14 @@ describe('publication', () => {
       await fixture.publication.settle();
       await counted();
     }
-    deepEqual(await old?.all('select sum(messages) as messages from @session_rollup where granularity = 4'), [
-      { messages: 1 },
-    ]);
+    deepEqual(await old?.all(COUNT_SAID), [{ messages: 1 }]);
     old?.release();
     deepEqual(await counted(), { sequence: 10, messages: 10 });
   });
 
   it('reads again what could not be read, also when a newer manifest came meanwhile', async () => {
     const segments = (): readonly string[] =>
-      (readManifest(directory.path)?.tables['session_rollup'] ?? []).map(({ file }) => file);
+      (readManifest(directory.path)?.tables['said'] ?? []).map(({ file }) => file);
     let position = 0;
     while (segments().length === 0 || segments().some((file) => file.startsWith('newest'))) {
       await turn((position += 1));
@@ -275,22 +248,16 @@ describe('publication', () => {
     const before = segments();
     const old = await fixture.reader.snapshot();
     const late = Promise.withResolvers<number>();
-    const failing = old?.cached('sessions', ['session_rollup'], () => late.promise);
-    await fixture.fold(
-      assignment({
-        topics: [
-          { instance: 1, topic: 1, id: uuid(4, 1), name: 't', cluster: null, heir: null, since: null },
-        ],
-      }),
-    );
+    const failing = old?.cached('sessions', ['said'], () => late.promise);
+    await fixture.fold(assignment());
     await fixture.publish();
     const now = await fixture.reader.snapshot();
     ok(old !== null && now !== null && now.sequence > old.sequence);
     deepEqual(segments(), before);
     late.reject(new Error('Out of Memory Error'));
     await rejects(failing ?? Promise.resolve(), /Out of Memory/);
-    equal(await now.cached('sessions', ['session_rollup'], () => Promise.resolve(7)), 7);
-    equal(await now.cached('sessions', ['session_rollup'], () => Promise.resolve(8)), 7);
+    equal(await now.cached('sessions', ['said'], () => Promise.resolve(7)), 7);
+    equal(await now.cached('sessions', ['said'], () => Promise.resolve(8)), 7);
     old.release();
     now.release();
   });
@@ -298,7 +265,7 @@ describe('publication', () => {
   it('caches for one caller whatever another asks', async () => {
     await turn(1);
     await fixture.publish();
-    const tables = ['session_rollup'];
+    const tables = ['said'];
     const [one, other] = [await fixture.reader.snapshot('one'), await fixture.reader.snapshot('other')];
     ok(one !== null && other !== null);
     equal(await one.cached('kept', tables, async () => 1), 1);
@@ -316,7 +283,7 @@ describe('publication', () => {
     const open = (memoryBytesAlone: number): Promise<SnapshotReader> =>
       SnapshotReader.open({
         directory: () => directory.path,
-        views: VIEWS,
+        views: SAID_VIEWS,
         threads: 1,
         connections: 2,
         memoryBytes: 10e6,
@@ -328,7 +295,7 @@ describe('publication', () => {
     const [enough, tooLittle] = [await open(500e6), await open(12e6)];
     try {
       const snapshot = await enough.snapshot();
-      const small = snapshot?.all('select count(*) as n from @session');
+      const small = snapshot?.all('select count(*) as n from @said');
       const answers = await Promise.all([large, large, large].map((sql) => snapshot?.all(sql)));
       deepEqual(
         answers.map((rows) => rows?.[0]?.['n']),
@@ -338,7 +305,7 @@ describe('publication', () => {
       snapshot?.release();
       const other = await tooLittle.snapshot();
       await rejects(other?.all(large) ?? Promise.resolve(), /Out of Memory/);
-      deepEqual(await other?.all('select count(*) as n from @session'), [{ n: 1 }]);
+      deepEqual(await other?.all('select count(*) as n from @said'), [{ n: 1 }]);
       other?.release();
     } finally {
       await enough.close();
@@ -352,7 +319,7 @@ describe('publication', () => {
       await fixture.publish();
       const reader = await SnapshotReader.open({
         directory: () => directory.path,
-        views: VIEWS,
+        views: SAID_VIEWS,
         threads: 1,
         connections: 2,
       });
@@ -360,7 +327,7 @@ describe('publication', () => {
       await turn(position + 1);
       await fixture.publish();
       const now = await reader.snapshot();
-      const reading = now?.all('select sum(messages) as messages from @session_rollup where granularity = 4');
+      const reading = now?.all(COUNT_SAID);
       old?.release();
       await reader.close();
       deepEqual(await reading, [{ messages: position + 1 }]);
@@ -373,14 +340,14 @@ describe('publication', () => {
       await fixture.publish();
     }
     await fixture.close();
-    fixture = await openFixture({ directory: directory.path, compactRows: 25 });
+    fixture = await openSaid({ directory: directory.path, compactRows: 5 });
     equal(fixture.publication.sequence, 12);
     deepEqual(await counted(), { sequence: 12, messages: 12 });
     await fixture.close();
     for (const file of readdirSync(directory.path))
       if (/^(newest|merged)/.test(file)) rmSync(join(directory.path, file));
     writeFileSync(join(directory.path, 'newest.duckdb.tmp'), 'half-written');
-    fixture = await openFixture({ directory: directory.path, compactRows: 25 });
+    fixture = await openSaid({ directory: directory.path, compactRows: 5 });
     equal(fixture.publication.sequence, -1);
     await fixture.publish();
     deepEqual(await counted(), { sequence: 12, messages: 12 });
@@ -393,7 +360,7 @@ describe('publication', () => {
     const file = join(directory.path, 'CURRENT');
     const manifest = readManifest(directory.path);
     ok(manifest !== null);
-    for (const views of [{ ...manifest.views, fact: 99 }, undefined]) {
+    for (const views of [{ ...manifest.views, said: 99 }, undefined]) {
       writeFileSync(file, JSON.stringify({ ...manifest, views }));
       await rejects(fixture.reader.snapshot(), /Another version/);
     }
@@ -409,14 +376,14 @@ describe('publication', () => {
     await turn(1);
     await fixture.store.close();
     await rejects(
-      StateStore.open({ directory: directory.path, views: VIEWS, analysis: 'another', threads: 1 }),
+      StateStore.open({ directory: directory.path, views: SAID_VIEWS, analysis: 'another', threads: 1 }),
       (error: unknown) => {
         ok(error instanceof SetupError);
         ok(error.message.includes('npm run rebuild'));
         return true;
       },
     );
-    const raised = VIEWS.map((view) => ({ ...view, version: view.version + 1 }));
+    const raised = SAID_VIEWS.map((view) => ({ ...view, version: view.version + 1 }));
     await rejects(
       StateStore.open({ directory: directory.path, views: raised, analysis: 'test', threads: 1 }),
       SetupError,

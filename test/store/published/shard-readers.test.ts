@@ -3,7 +3,8 @@ import { equal } from 'node:assert/strict';
 import { ShardReaders } from '../../../src/store/published/shard-readers.ts';
 import { shardDirectory, writeActiveEpoch } from '../../../src/store/epochs/epochs.ts';
 import { SnapshotReader } from '../../../src/store/published/snapshot-reader.ts';
-import { openFixture, temporaryDirectory, VIEWS } from '../../support/fold.ts';
+import { temporaryDirectory } from '../../support/fold.ts';
+import { openSaid, SAID_VIEWS } from '../../support/said-views.ts';
 
 describe('the readers of all shards', () => {
   let data: { path: string; remove: () => void };
@@ -15,7 +16,7 @@ describe('the readers of all shards', () => {
       dataDir: data.path,
       shards: 2,
       shardOf: () => 0,
-      open: (directory) => SnapshotReader.open({ directory, views: VIEWS, threads: 1, connections: 1 }),
+      open: (directory) => SnapshotReader.open({ directory, views: SAID_VIEWS, threads: 1, connections: 1 }),
       onError: () => undefined,
     });
   });
@@ -25,7 +26,7 @@ describe('the readers of all shards', () => {
   });
 
   const publish = async (shard: number): Promise<void> => {
-    const fixture = await openFixture({ directory: shardDirectory(data.path, 1, shard) });
+    const fixture = await openSaid({ directory: shardDirectory(data.path, 1, shard) });
     await fixture.publish();
     await fixture.close();
   };

@@ -5,7 +5,8 @@ import { Turns } from '../../../src/domain/turns.ts';
 import { ReadingDatabase } from '../../../src/store/published/reading-database.ts';
 import { SnapshotReader } from '../../../src/store/published/snapshot-reader.ts';
 import { tooManyAnswers } from '../../../src/store/published/unanswerable.ts';
-import { assignment, fact, openFixture, VIEWS, type Fixture } from '../../support/fold.ts';
+import { assignment, fact, type Fixture } from '../../support/fold.ts';
+import { openSaid, SAID_VIEWS } from '../../support/said-views.ts';
 
 /** Work that goes on until it is let go, and how many of it have begun. */
 function blockedWork() {
@@ -77,12 +78,12 @@ describe('answers in work', () => {
   let fixture: Fixture;
   let reader: SnapshotReader;
   before(async () => {
-    fixture = await openFixture();
+    fixture = await openSaid();
     await fixture.fold(assignment({ messages: [fact({ position: 1 })] }));
     await fixture.publish();
     reader = await SnapshotReader.open({
       directory: () => fixture.directory,
-      views: VIEWS,
+      views: SAID_VIEWS,
       threads: 1,
       connections: 1,
       answerTurns: new Turns({
