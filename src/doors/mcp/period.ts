@@ -4,8 +4,8 @@
  * Test: test/doors/mcp/period.test.ts.
  */
 import { formatInstant, parseTime } from '../../domain/time.ts';
-import { AppError } from '../../errors.ts';
 import type { QueryString } from './reading.ts';
+import { refused } from './tool.ts';
 
 type Buckets = 'HOUR' | 'DAY' | 'WEEK' | 'MONTH';
 
@@ -38,10 +38,10 @@ export function readPeriod(text: string, nowMs: number): Period {
   const span = SPAN.exec(given);
   const range = span === null ? rangeOf(given, nowMs) : spanOf(span, nowMs);
   if (range === null) {
-    throw refused('must be like 24h, 7d, 4w, all, 2026-11-01 or 2026-11-01/2026-11-07 (UTC)');
+    throw refused('period', 'must be like 24h, 7d, 4w, all, 2026-11-01 or 2026-11-01/2026-11-07 (UTC)');
   }
   const [start, end] = range;
-  if (start >= end) throw refused('must begin before it ends');
+  if (start >= end) throw refused('period', 'must begin before it ends');
   return { start: instant(start), end: instant(end), buckets: bucketsOf(end - start) };
 }
 
@@ -107,10 +107,4 @@ function bucketsOf(lengthMs: number): Buckets {
   if (lengthMs <= 2 * DAY_MS) return 'HOUR';
   if (lengthMs <= 31 * DAY_MS) return 'DAY';
   return lengthMs <= 60 * WEEK_MS ? 'WEEK' : 'MONTH';
-}
-
-function refused(message: string): AppError {
-  return new AppError('VALIDATION_ERROR', `The argument period ${message}.`, {
-    details: [{ path: 'period', message }],
-  });
 }

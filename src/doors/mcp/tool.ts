@@ -46,6 +46,13 @@ export class ToolError extends AppError {
   }
 }
 
+/** The error for an argument that breaks a rule. */
+export function refused(argument: string, message: string): AppError {
+  return new AppError('VALIDATION_ERROR', `The argument ${argument} ${message}.`, {
+    details: [{ path: argument, message }],
+  });
+}
+
 const MAX_TEXT = 200;
 
 /** Schema of a text argument, 1 to 200 characters. */

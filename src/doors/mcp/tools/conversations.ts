@@ -6,7 +6,6 @@
 import { z } from 'zod';
 import { sessionOutcome } from '../../../domain/groupings.ts';
 import { SESSION_OUTCOMES } from '../../../domain/session-outcomes.ts';
-import { AppError } from '../../../errors.ts';
 import type { QueryResponse } from '../../../query/response-schema.ts';
 import type { TextSearchResponse } from '../../../query/text-search/text-search-schema.ts';
 import { cell, joined, table } from '../data-text.ts';
@@ -15,7 +14,19 @@ import type { KindName } from '../kinds.ts';
 import { counted, number } from '../numbers.ts';
 import { periodText, rangeParameters, readPeriod } from '../period.ts';
 import type { QueryString, Reading } from '../reading.ts';
-import { freshness, instance, limit, offset, named, period, rest, source, text, tool } from '../tool.ts';
+import {
+  freshness,
+  instance,
+  limit,
+  offset,
+  named,
+  period,
+  refused,
+  rest,
+  source,
+  text,
+  tool,
+} from '../tool.ts';
 
 const WENT = {
   badly: { minDsat: '1', 'sort.field': 'dsat' },
@@ -271,12 +282,6 @@ function checkSearch({
   if (said === undefined) return;
   if (from > 0) throw refused('offset', 'does not go with said: use cursor');
   if (went === 'well') throw refused('went', 'must be badly with said');
-}
-
-function refused(path: string, message: string): AppError {
-  return new AppError('VALIDATION_ERROR', `The argument ${path} ${message}.`, {
-    details: [{ path, message }],
-  });
 }
 
 function matchText({ role, createdAt, excerpt }: NonNullable<Row['said']>): string {

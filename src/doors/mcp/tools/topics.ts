@@ -5,7 +5,6 @@
  */
 import { z } from 'zod';
 import { METRICS } from '../../../domain/metrics.ts';
-import { AppError } from '../../../errors.ts';
 import type { QueryResponse } from '../../../query/response-schema.ts';
 import { beforeSchema, beforeText, readBefore } from '../before.ts';
 import { cell, table } from '../data-text.ts';
@@ -22,6 +21,7 @@ import {
   named,
   offset,
   period,
+  refused,
   rest,
   source,
   text,
@@ -130,10 +130,7 @@ function checkSort(kind: KindName, sort: Sort): void {
   const { metrics } = KINDS[kind];
   const able = SORTS.filter((each) => each === 'growth' || metrics.includes(each));
   if (able.includes(sort)) return;
-  const message = `must be one of ${able.join(', ')} for ${kind}`;
-  throw new AppError('VALIDATION_ERROR', `The argument sort ${message}.`, {
-    details: [{ path: 'sort', message }],
-  });
+  throw refused('sort', `must be one of ${able.join(', ')} for ${kind}`);
 }
 
 function rowsOf(instanceId: string, kind: KindName, during: Pick<Period, 'start' | 'end'>): QueryString {
