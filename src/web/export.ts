@@ -14,15 +14,18 @@ import type { QueryResponse } from '../query/response-schema.ts';
 type Elements = QueryResponse['elements'];
 type Element = Elements[number];
 
-const EXPORT_TYPES = ['text/csv', 'application/x-ndjson'] as const;
+export const EXPORT_TYPES = ['text/csv', 'application/x-ndjson'] as const;
 export type ExportType = (typeof EXPORT_TYPES)[number];
 
-/** Returns the export type that an Accept header prefers; null: JSON. */
-export function exportTypeOf(accept: string | undefined): ExportType | null {
+/** Returns the type that an Accept header prefers over JSON; null: JSON. */
+export function preferredType<Type extends string>(
+  accept: string | undefined,
+  types: readonly Type[],
+): Type | null {
   for (const part of (accept ?? '').split(',')) {
     const type = part.split(';')[0]?.trim().toLowerCase();
     if (type === 'application/json' || type === '*/*') return null;
-    const found = EXPORT_TYPES.find((known) => known === type);
+    const found = types.find((known) => known === type);
     if (found !== undefined) return found;
   }
   return null;

@@ -115,25 +115,17 @@ export function createAcceptor(parts: AcceptorParts): Acceptor {
       const { claim, destination } = isWritten ? await turns.run(projectId, settleIt) : await settleIt();
       const acceptedAt = claim?.acceptedAt ?? clock();
       refuseErased(acceptedAt);
-      const answer = {
-        instanceId: destination.instance.id,
-        sessionId: destination.sessionId,
-        position: await publisher.publish(
-          await masked(complete(projectId, body, destination, claim, acceptedAt), destination, masker),
-        ),
-      };
+      const { instance, sessionId } = destination;
+      const request = complete(projectId, body, destination, claim, acceptedAt);
+      const { masking } = instance;
+      const position = await publisher.publish(
+        masking === undefined ? request : await masker.mask(request, sessionId, masking),
+      );
+      const answer = { instanceId: instance.id, sessionId, position };
       if (keyed !== null) answers.set(`${projectId}:${keyed.key}`, { digest: keyed.digest, answer });
       return answer;
     },
   };
-}
-
-async function masked(
-  request: EncodedRequest,
-  { instance: { masking }, sessionId }: Destination,
-  masker: Masker,
-): Promise<EncodedRequest> {
-  return masking === undefined ? request : masker.mask(request, sessionId, masking);
 }
 
 /** Returns the authors by their sent ids and by their stored ones: an erasure may name either. */

@@ -44,7 +44,7 @@ interface Place {
   readonly end: number;
 }
 
-/** Makes a thread's function. The body is an encoded request. `findPersons` supplements the rules; null: rules only. */
+/** Makes the function that takes a step. The body is an encoded request. `findPersons` supplements the rules; null: rules only. */
 export function createMaskWork(
   read: ReadPersonalValues,
   findPersons: FindPersons | null,
@@ -75,11 +75,11 @@ async function personsIn(
   return persons;
 }
 
-export function parseRequest(bytes: Uint8Array): RecordedRequest {
+function parseRequest(bytes: Uint8Array): RecordedRequest {
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()) as RecordedRequest;
 }
 
-export function writeRequest(request: RecordedRequest): Uint8Array<ArrayBuffer> {
+function writeRequest(request: RecordedRequest): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(JSON.stringify(request));
 }
 
@@ -90,11 +90,11 @@ const DEEPEST = 200;
 const SESSION_NAME = 'externalId';
 
 /** Throws AppError VALIDATION_ERROR for metadata that is nested too deeply. */
-export function findIn(
+function findIn(
   request: RecordedRequest,
   masking: Masking,
   read: ReadPersonalValues,
-  persons: Persons = NOBODY,
+  persons: Persons,
 ): Found {
   const texts: (readonly PersonalValue[])[] = [];
   let known: readonly number[] = [];
@@ -113,7 +113,7 @@ export function findIn(
   return { texts, userIds: masking.userIds === 'digest' ? userIdsIn(request) : [] };
 }
 
-export function fillIn(request: RecordedRequest, { texts, userIds }: Found, masks: Masks): RecordedRequest {
+function fillIn(request: RecordedRequest, { texts, userIds }: Found, masks: Masks): RecordedRequest {
   let text = 0;
   const masked = texts.every((values) => values.length === 0)
     ? request

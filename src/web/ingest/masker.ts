@@ -10,11 +10,8 @@ import type { Registry } from '../registry/registry.ts';
 import { sizeOf, type EncodedRequest } from '../../stream/log/codec.ts';
 import type { BodyThreads } from './body-threads.ts';
 import {
-  fillIn,
-  findIn,
+  createMaskWork,
   nameOfValue,
-  parseRequest,
-  writeRequest,
   type Found,
   type Masks,
   type MaskResult,
@@ -78,46 +75,29 @@ export function createMasker(parts: MaskerParts): Masker {
     };
   }
 
-  async function maskHere(
-    encoded: EncodedRequest,
-    sessionId: string,
-    masking: Masking,
-  ): Promise<EncodedRequest> {
-    const request = parseRequest(Buffer.concat(encoded.parts));
-    const found = findIn(request, masking, masking.texts ? await reader() : readNothing);
-    if (isNothing(found)) return encoded;
-    const { projectId, instanceId } = encoded;
-    const masks = masksOf({ projectId, instanceId, sessionId }, found, masking);
-    return { ...encoded, parts: [writeRequest(fillIn(request, found, masks))] };
-  }
-
-  async function maskAside(
-    encoded: EncodedRequest,
-    sessionId: string,
-    masking: Masking,
-  ): Promise<EncodedRequest> {
-    const { projectId, instanceId } = encoded;
-    const context = { caller: projectId, abandoned: () => false, mayBegin: () => undefined };
-    const run = async (options: MaskWork): Promise<MaskResult | null> => {
-      const body = { bytes: Buffer.concat(encoded.parts), encoding: 'identity' } as const;
+  /** Takes a step of masking, on the event loop or on a thread. */
+  async function run(encoded: EncodedRequest, options: MaskWork): Promise<MaskResult | null> {
+    const body = { bytes: Buffer.concat(encoded.parts), encoding: 'identity' } as const;
+    if (sizeOf(encoded) > inlineBytes) {
+      const context = { caller: encoded.projectId, abandoned: () => false, mayBegin: () => undefined };
       return threads.run({ body, options }, context);
-    };
-    const first = await run({ kind: 'find', masking });
-    if (first?.kind !== 'found') throw new Error('a thread filled in what was to be found');
-    if (isNothing(first.found)) return encoded;
-    const masks = masksOf({ projectId, instanceId, sessionId }, first.found, masking);
-    const second = await run({ kind: 'fill', found: first.found, masks });
-    if (second?.kind !== 'filled') throw new Error('a thread found what was to be filled in');
-    return { ...encoded, parts: [second.bytes] };
+    }
+    const needsRules = options.kind === 'find' && options.masking.texts;
+    return createMaskWork(needsRules ? await reader() : readNothing, null)(body, options);
   }
 
   return {
     userId,
     async mask(encoded, sessionId, masking) {
       if (!masking.texts && masking.userIds === 'asSent') return encoded;
-      return sizeOf(encoded) <= inlineBytes
-        ? maskHere(encoded, sessionId, masking)
-        : maskAside(encoded, sessionId, masking);
+      const first = await run(encoded, { kind: 'find', masking });
+      if (first?.kind !== 'found') throw new Error('what was to be found was filled in');
+      if (isNothing(first.found)) return encoded;
+      const { projectId, instanceId } = encoded;
+      const masks = masksOf({ projectId, instanceId, sessionId }, first.found, masking);
+      const second = await run(encoded, { kind: 'fill', found: first.found, masks });
+      if (second?.kind !== 'filled') throw new Error('what was to be filled in was found');
+      return { ...encoded, parts: [second.bytes] };
     },
   };
 }

@@ -8,7 +8,7 @@ import { randomInt } from 'node:crypto';
 import { v7 } from 'uuid';
 import { AppError } from '../../errors.ts';
 import { change, required, type GuardedBucket } from '../../stream/ledgers/guarded-bucket.ts';
-import { InstanceIndex, type Instance, type InstancePage, type ProjectMasking } from './instance-index.ts';
+import { InstanceIndex, type Instance } from './instance-index.ts';
 import { MAX_INSTANCE_NUMBER } from './session-ids.ts';
 
 export interface NewInstance {
@@ -26,7 +26,8 @@ export type InstanceChanges = Partial<Pick<Instance, 'name' | 'timeZone' | 'mask
 export class Instances {
   readonly #bucket: GuardedBucket;
   readonly #now: () => Date;
-  readonly #index = new InstanceIndex();
+  /** The instances in memory. */
+  readonly index = new InstanceIndex();
   readonly #numbers = new Map<number, string>();
 
   constructor(bucket: GuardedBucket, now: () => Date) {
@@ -35,12 +36,12 @@ export class Instances {
   }
 
   clear(): void {
-    this.#index.clear();
+    this.index.clear();
     this.#numbers.clear();
   }
 
   watched(value: string | null, revision: number): void {
-    if (value !== null) this.#index.put(JSON.parse(value) as Instance, revision);
+    if (value !== null) this.index.put(JSON.parse(value) as Instance, revision);
   }
 
   watchedNumber(number: number, instanceId: string | null): void {
@@ -63,7 +64,7 @@ export class Instances {
     };
     const revision = await this.#bucket.create(`instance.${id}`, JSON.stringify(instance));
     if (revision !== null) {
-      this.#index.put(instance, revision);
+      this.index.put(instance, revision);
       return instance;
     }
     return ownedBy(options.projectId, required(await this.find(id), `instance ${id}`));
@@ -112,7 +113,7 @@ export class Instances {
 
   async find(id: string): Promise<Instance | null> {
     const lower = id.toLowerCase();
-    const known = this.#index.find(lower);
+    const known = this.index.find(lower);
     if (known !== undefined) return known;
     const entry = await this.#bucket.get(`instance.${lower}`);
     return entry === null ? null : (JSON.parse(entry.value) as Instance);
@@ -131,20 +132,8 @@ export class Instances {
     });
     if (changed === null) return null;
     const instance = JSON.parse(changed.value) as Instance;
-    this.#index.put(instance, changed.revision);
+    this.index.put(instance, changed.revision);
     return instance;
-  }
-
-  list(): Instance[] {
-    return this.#index.all();
-  }
-
-  page(projectId: string, window: { readonly limit: number; readonly offset: number }): InstancePage {
-    return this.#index.page(projectId, window);
-  }
-
-  masking(projectId: string): ProjectMasking {
-    return this.#index.masking(projectId);
   }
 }
 

@@ -324,10 +324,10 @@ class SharedRegistry implements Registry {
   readonly findInstance: Registry['findInstance'] = async (id) => this.#loaded.instances.find(id);
   readonly changeInstance: Registry['changeInstance'] = async ({ projectId, id, changes }) =>
     this.#loaded.instances.change(projectId, id, changes);
-  readonly listInstances: Registry['listInstances'] = async () => this.#loaded.instances.list();
+  readonly listInstances: Registry['listInstances'] = async () => this.#loaded.instances.index.all();
   readonly instancesOf: Registry['instancesOf'] = async (projectId, window) =>
-    this.#loaded.instances.page(projectId, window);
-  readonly maskingIn: Registry['maskingIn'] = (projectId) => this.#loaded.instances.masking(projectId);
+    this.#loaded.instances.index.page(projectId, window);
+  readonly maskingIn: Registry['maskingIn'] = (projectId) => this.#loaded.instances.index.masking(projectId);
 
   readonly erasureDigest: Registry['erasureDigest'] = (kind, instanceId, name) =>
     this.#sessionIds.digest(['erasure', kind, instanceId.toLowerCase(), name]);

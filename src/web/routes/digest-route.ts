@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { DIGEST } from '../../contract/alerts.ts';
 import { inTime } from '../answer-time.ts';
 import type { Reading } from '../dependencies.ts';
+import { preferredType } from '../export.ts';
 import { enterInstance } from '../instance-request.ts';
 import { sendJson } from '../json-answer.ts';
 import { serve } from '../serve.ts';
@@ -19,7 +20,7 @@ export function registerDigestRoute(scope: FastifyInstance, reading: Reading): v
     await enterInstance(request, reply, parameters.instanceId, reading);
     const answer = reading.digests.read(parameters, request.projectId);
     const { json, html } = await inTime(answer, reading.answerMs);
-    if (!wantsHtml(request.headers.accept)) return sendJson(reply, json);
+    if (preferredType(request.headers.accept, ['text/html']) === null) return sendJson(reply, json);
     const name = `digest-${json.window.start.slice(0, 10)}.html`;
     return reply
       .type('text/html; charset=utf-8')
@@ -27,11 +28,4 @@ export function registerDigestRoute(scope: FastifyInstance, reading: Reading): v
       .header('Content-Disposition', `inline; filename="${name}"`)
       .send(html);
   });
-}
-
-/** Returns true if the Accept header prefers HTML. */
-function wantsHtml(accept = ''): boolean {
-  const types = accept.split(',').map((part) => part.split(';')[0]?.trim().toLowerCase());
-  const first = types.find((type) => type === 'text/html' || type === 'application/json' || type === '*/*');
-  return first === 'text/html';
 }

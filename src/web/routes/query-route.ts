@@ -9,7 +9,7 @@ import { parseQueryParameters } from '../../query/parameters.ts';
 import type { Reading } from '../dependencies.ts';
 import { inTime } from '../answer-time.ts';
 import { recordAudit } from './audit-route.ts';
-import { exportTypeOf, sendExport } from '../export.ts';
+import { EXPORT_TYPES, preferredType, sendExport } from '../export.ts';
 import { enterInstance } from '../instance-request.ts';
 import { sendJson } from '../json-answer.ts';
 import { registrationOf } from '../serve.ts';
@@ -22,7 +22,7 @@ export function registerQueryRoute(scope: FastifyInstance, reading: Reading): vo
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const parameters = parseQueryParameters(request.query as Record<string, string | string[]>);
     await enterInstance(request, reply, parameters.instanceId, reading);
-    const type = exportTypeOf(request.headers.accept);
+    const type = preferredType(request.headers.accept, EXPORT_TYPES);
     if (type !== null) {
       const { instanceId, groupBy } = parameters;
       await recordAudit(request, 'EXPORT', { instanceId, target: groupBy });
