@@ -41,6 +41,20 @@ export type CurationAction =
       readonly fromBeginning: boolean;
       readonly from?: string;
     }
+  /** Counts the requests that say nearly `text` for topic `id`, earlier ones too. */
+  | {
+      readonly kind: 'ASSIGN';
+      readonly of: 'TOPIC';
+      readonly id: string;
+      readonly text: string;
+    }
+  /** Counts the requests that say nearly `text` not for topic `id`, earlier ones too. */
+  | {
+      readonly kind: 'EXCLUDE';
+      readonly of: 'TOPIC';
+      readonly id: string;
+      readonly text: string;
+    }
   /** Says whether session `session` (UUID) is about entity `id`, or shows it. Changes no number. */
   | {
       readonly kind: 'CHECK';
@@ -81,7 +95,7 @@ export interface PlacedCuration {
   /** Microseconds since 1970-01-01 UTC. */
   readonly acceptedAt: number;
   readonly curation: Curation;
-  /** Unit-length vectors of the examples, once they are embedded. */
+  /** Unit-length vectors of the texts of the action, once they are embedded. */
   readonly examples?: readonly Float32Array[];
 }
 
@@ -91,9 +105,24 @@ export type Interlude = PlacedWriting | PlacedCuration;
 /** Limits of one request and of one instance. */
 export const MOST_EXAMPLES = 50;
 export const MOST_OWN_TOPICS = 200;
+/** Limit of corrections of topics in effect: each request is compared with each. */
+export const MOST_CORRECTIONS = 1000;
 /** Limit of applied and undone curations, undos included and checks not: the cost of each grows with their number. */
 export const MOST_CURATIONS = 10_000;
 /** In UTF-16 units, as the next two. */
 export const LONGEST_NAME = 80;
 export const LONGEST_DESCRIPTION = 500;
 export const LONGEST_EXAMPLE = 500;
+export const LONGEST_CORRECTED = 4000;
+
+/** The texts of an action that may quote what somebody wrote. */
+export function quotesOf(action: CurationAction): readonly string[] {
+  if (action.kind === 'CREATE') return action.examples;
+  return action.kind === 'ASSIGN' || action.kind === 'EXCLUDE' ? [action.text] : [];
+}
+
+/** Returns the action with other texts in the places of `quotesOf`. */
+export function withQuotes(action: CurationAction, quotes: readonly string[]): CurationAction {
+  if (action.kind === 'CREATE') return { ...action, examples: quotes };
+  return action.kind === 'ASSIGN' || action.kind === 'EXCLUDE' ? { ...action, text: quotes[0]! } : action;
+}

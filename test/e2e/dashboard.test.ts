@@ -754,6 +754,28 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.waitForSelector('p.done:has-text("Undone.")', SOON);
   });
 
+  it('corrects the topic of a message: not this, or another', async () => {
+    await open();
+    await page.click('td.name a >> nth=0', SOON);
+    const name = (await page.textContent('h1', SOON)) ?? '';
+    await page.click('.virtual .title a >> nth=0', SOON);
+    const tag = page.locator(`.said.user .tag:text-is("${name}")`);
+    await tag.first().waitFor(SOON);
+    const tags = await tag.count();
+    await page.click('.said.user button:text-is("Not this") >> nth=0', SOON);
+    await page.waitForSelector(`p.done:has-text("This is not “${name}” any more.")`, SOON);
+    while ((await tag.count()) >= tags) await page.waitForTimeout(50);
+    await page.click('.said.user button:text-is("Belongs to …") >> nth=0', SOON);
+    const option = page.locator('dialog .picker label >> nth=0');
+    await option.click(SOON);
+    const other = await option.locator('span >> nth=0').textContent();
+    await page.click('dialog button:text-is("Count it there")');
+    await page.waitForSelector(`p.done:has-text("This belongs to “${other}” now.")`, SOON);
+    await page.waitForSelector(`.said.user .tag:text-is("${other}")`, SOON);
+    await page.click('p.done button:text-is("Undo")');
+    await page.waitForSelector('p.done:has-text("Undone.")', SOON);
+  });
+
   it('keeps a found topic as an own one, with its wordings, in two clicks', async () => {
     await open();
     await page.click('td.name a >> nth=0', SOON);

@@ -199,7 +199,7 @@ async function isInFiles(word: string): Promise<boolean> {
   return false;
 }
 
-const LOOK_MS = 100;
+const LOOK_MS = 500;
 /** No assertion: the end of waiting. */
 const DONE_WITHIN_MS = 120_000;
 

@@ -266,6 +266,31 @@ describe('what people decide', { concurrency: 10 }, () => {
     equal((await shop.why('topics', shop.cancel)).topic?.isOwn, false);
   });
 
+  it('corrects the topic of a message and of what says the same, and is undone', async () => {
+    const shop = await Shop.open();
+    const before = await shop.topics();
+    const { wordings } = await shop.why('topics', shop.cancel);
+    const text = wordings.typical[0]!.text;
+    const total = (topics: Record<string, number>): number =>
+      Object.values(topics).reduce((sum, messages) => sum + messages, 0);
+    const out = await shop.curated({ action: 'EXCLUDE', topicId: shop.cancel, text });
+    const without = await shop.topics();
+    ok(total(without) < total(before));
+    const to = await shop.curated({ action: 'ASSIGN', topicId: shop.password, text });
+    const moved = await shop.topics();
+    equal(total(moved), total(before));
+    const password = (await shop.why('topics', shop.password)).topic?.name ?? '';
+    equal((moved[password] ?? 0) - (before[password] ?? 0), total(before) - total(without));
+    const [listed] = (await shop.list()).elements;
+    deepEqual([listed?.action, listed?.target.name, listed?.details], ['ASSIGN', password, { text }]);
+    await shop.curated({ action: 'UNDO', curationId: to.curationId });
+    deepEqual(await shop.topics(), without);
+    await shop.curated({ action: 'UNDO', curationId: out.curationId });
+    deepEqual(await shop.topics(), before);
+    const unknown = { action: 'ASSIGN', topicId: randomUUID(), text };
+    match(await shop.refused(unknown, 404, 'NOT_FOUND'), /no topic/);
+  });
+
   it('renames and pins topics, clusters and gaps, and is undone', async () => {
     const shop = await Shop.open();
     const found = (await shop.why('topics', shop.cancel)).topic;

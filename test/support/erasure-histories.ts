@@ -1,6 +1,7 @@
 /** Random histories with erasures, and by hand what of them goes: written without `src/worker/erasure`. */
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
+import { quotesOf, withQuotes } from '../../src/domain/curations.ts';
 import { erasureRecord } from '../../src/domain/erasure-record.ts';
 import type { ErasedKind, ErasureDigest } from '../../src/domain/erasures.ts';
 import {
@@ -13,6 +14,7 @@ import type { Erased } from '../../src/worker/erasure/redaction.ts';
 import { uuid } from './fold.ts';
 import {
   AT,
+  CURATION_KINDS,
   curationOf,
   instanceId,
   MINUTE,
@@ -124,7 +126,7 @@ const entry: fc.Arbitrary<ErasableEntry> = fc.record({
   curations: fc.array(
     fc.record({
       ...ofSequence,
-      kind: fc.constantFrom('RENAME', 'PIN', 'MERGE', 'MOVE', 'HIDE', 'CREATE', 'CHECK', 'UNDO'),
+      kind: fc.constantFrom(...CURATION_KINDS),
       entity: fc.constantFrom('TOPIC', 'TOPIC', 'CLUSTER', 'GAP'),
       other: upTo(PLACES),
       sentence: orNone(SENTENCES.length - 1),
@@ -365,9 +367,9 @@ export function countedOf(entries: readonly StreamEntry[]): StreamEntry[] {
 
 function withoutQuotes(request: RecordedRequest, unquoted: ReadonlySet<number>): RecordedRequest {
   const { curation } = request;
-  if (curation?.action.kind !== 'CREATE') throw new Error('only a topic has examples');
-  const examples = curation.action.examples.map((text, index) => (unquoted.has(index) ? '' : text));
-  return { ...request, curation: { ...curation, action: { ...curation.action, examples } } };
+  if (curation === undefined) throw new Error('only a curation quotes');
+  const left = quotesOf(curation.action).map((text, index) => (unquoted.has(index) ? '' : text));
+  return { ...request, curation: { ...curation, action: withQuotes(curation.action, left) } };
 }
 
 /** Takes examples out that say what is erased; of sentences of histories, each is another or the same. */
@@ -393,8 +395,8 @@ function unquote(counted: readonly Counted[], erasure: PlacedErasure, erase: () 
       if (before.has(place) && !after.has(place) && roleOf(role) === 'user') texts.add(content.toLowerCase());
     });
     const action = request.curation?.action;
-    if (isGone || action?.kind !== 'CREATE') continue;
-    action.examples.forEach((example, index) => {
+    if (isGone || action === undefined) continue;
+    quotesOf(action).forEach((example, index) => {
       const said = [...texts].some(
         (text) =>
           text === example.toLowerCase() || (example.length >= 20 && text.includes(example.toLowerCase())),

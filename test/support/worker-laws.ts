@@ -2,7 +2,7 @@ import { gapOf } from '../reader/threads/builders.ts';
 import { equal } from 'node:assert/strict';
 import fc from 'fast-check';
 import { Assigner } from '../../src/reader/threads/assigner.ts';
-import type { CurationAction, Interlude } from '../../src/domain/curations.ts';
+import { quotesOf, type CurationAction, type Interlude } from '../../src/domain/curations.ts';
 import type { Assignment, Enrichment, Turn } from '../../src/domain/facts.ts';
 import { dimensionFieldsOf, GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
 import { derivedId } from '../../src/domain/ids.ts';
@@ -54,6 +54,19 @@ export interface HistoryWriting {
   readonly at: number;
   readonly text: string;
 }
+
+export const CURATION_KINDS = [
+  'RENAME',
+  'PIN',
+  'MERGE',
+  'MOVE',
+  'HIDE',
+  'CREATE',
+  'ASSIGN',
+  'EXCLUDE',
+  'CHECK',
+  'UNDO',
+] as const satisfies readonly CurationAction['kind'][];
 
 /** What a person decided: about what began at a message, or about the topic or decision with a number. */
 export interface HistoryCuration {
@@ -123,7 +136,7 @@ const delivery: fc.Arbitrary<Delivery> = fc.record({
       ),
       curations: fc.array(
         fc.record({
-          kind: fc.constantFrom('RENAME', 'PIN', 'MERGE', 'MOVE', 'HIDE', 'CREATE', 'CHECK', 'UNDO'),
+          kind: fc.constantFrom(...CURATION_KINDS),
           entity: fc.constantFrom('TOPIC', 'TOPIC', 'CLUSTER', 'GAP'),
           sequence: upTo(6),
           index: orNone(2),
@@ -354,6 +367,9 @@ function actionOf(
       const own = { kind, id: uuid(4, number), name: 'Own', description: '', examples, fromBeginning: isNew };
       return entity === 'TOPIC' ? own : { ...own, from: found('topic', sequence) };
     }
+    case 'ASSIGN':
+    case 'EXCLUDE':
+      return { kind, of: 'TOPIC', id: topic, text: SENTENCES[sentence] as string };
     case 'CHECK':
       return {
         kind,
@@ -375,9 +391,7 @@ class LetterAssigner extends Assigner {
     interludes: readonly Interlude[] = [],
   ): Assignment {
     const complete = interludes.map((one) =>
-      'curation' in one && one.curation.action.kind === 'CREATE'
-        ? { ...one, examples: one.curation.action.examples.map(vectorOf) }
-        : one,
+      'curation' in one ? { ...one, examples: quotesOf(one.curation.action).map(vectorOf) } : one,
     );
     return super.assign(turns, enrichments, complete);
   }

@@ -121,6 +121,8 @@ export type Curation =
   | { readonly action: 'MERGE'; readonly topicId: string; readonly intoTopicId: string }
   | ({ readonly action: 'MOVE'; readonly topicId: string } & Destination)
   | { readonly action: 'HIDE'; readonly topicId: string }
+  | { readonly action: 'ASSIGN'; readonly topicId: string; readonly text: string }
+  | { readonly action: 'EXCLUDE'; readonly topicId: string; readonly text: string }
   | { readonly action: 'UNDO'; readonly curationId: string };
 
 export interface CurateOptions extends ReadOptions {

@@ -382,7 +382,7 @@ export interface CurationsAnswer {
     readonly createdAt: string;
     readonly position: number;
     readonly keyId: string;
-    readonly action: 'RENAME' | 'PIN' | 'MERGE' | 'MOVE' | 'HIDE' | 'CREATE' | 'UNDO';
+    readonly action: 'RENAME' | 'PIN' | 'MERGE' | 'MOVE' | 'HIDE' | 'CREATE' | 'ASSIGN' | 'EXCLUDE' | 'UNDO';
     readonly target: {
       readonly type: 'TOPIC' | 'TOPIC_CLUSTER' | 'GAP' | 'CURATION';
       readonly id: string;
@@ -396,6 +396,7 @@ export interface CurationsAnswer {
       readonly description?: string | undefined;
       readonly examples?: readonly string[] | undefined;
       readonly fromBeginning?: boolean | undefined;
+      readonly text?: string | undefined;
       readonly fromTopic?: { readonly id: string; readonly name: string | null } | undefined;
     };
     readonly status: 'APPLIED' | 'REFUSED' | 'UNDONE';

@@ -91,6 +91,7 @@ interface Detail {
   readonly description?: string;
   readonly examples?: string[];
   readonly fromBeginning?: boolean;
+  readonly text?: string;
   readonly from?: string;
 }
 

@@ -35,6 +35,8 @@ const KINDS = [
   'MOVE',
   'HIDE',
   'CREATE',
+  'ASSIGN',
+  'EXCLUDE',
   'UNDO',
 ] as const satisfies readonly Exclude<CurationAction['kind'], 'CHECK'>[];
 
@@ -43,7 +45,7 @@ export const REFUSALS: Readonly<Record<CurationRefusal, string>> = {
   UNKNOWN: 'What it names was not there when its turn came.',
   CIRCULAR: 'The two topics were one already.',
   NOT_UNDOABLE: 'What it undoes was refused, was undone before, or is an undo itself.',
-  TOO_MANY: 'The instance has as many decisions, or topics made by people, as it may have.',
+  TOO_MANY: 'The instance has as many decisions, corrections, or topics made by people, as it may have.',
 };
 
 const named = z.strictObject({
@@ -72,6 +74,7 @@ const curationSchema = z.strictObject({
       description: z.string().optional().describe('CREATE: what the topic is about.'),
       examples: z.array(z.string()).optional().describe('CREATE: the requests that it was made with.'),
       fromBeginning: z.boolean().optional().describe('CREATE: whether it claims earlier requests too.'),
+      text: z.string().optional().describe("ASSIGN, EXCLUDE: the message; '': it was erased."),
       fromTopic: named.optional().describe('CREATE: the found topic that it took over.'),
     })
     .describe('The other members of the action.'),

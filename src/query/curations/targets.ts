@@ -8,6 +8,7 @@ import type { AskedCuration } from '../../domain/asked-curations.ts';
 import {
   CHECK_MESSAGES,
   CURATION_MESSAGES,
+  MOST_CORRECTIONS,
   MOST_OWN_TOPICS,
   type CuratedEntity,
 } from '../../domain/curations.ts';
@@ -95,6 +96,10 @@ async function checkIn(names: Names, asked: AskedCuration): Promise<AskedCuratio
       await names.refuseMoreTopics();
       return from === null ? asked : { ...asked, from };
     }
+    case 'ASSIGN':
+    case 'EXCLUDE':
+      await names.refuseMoreCorrections();
+      return { ...asked, id: await names.heir('TOPIC', asked.id) };
     case 'CHECK': {
       const id = await names.heir(asked.of, asked.id);
       await names.refuseUnknownSession(asked.session);
@@ -199,6 +204,26 @@ class Names {
     const topics = [...(await this.#rows('topic')).values()];
     if (topics.filter((row) => row['is_own'] === true && isVisible(row)).length < MOST_OWN_TOPICS) return;
     const message = `The instance has ${MOST_OWN_TOPICS} topics that people made, and takes no more. Undo one first.`;
+    throw new AppError('CONFLICT', message);
+  }
+
+  async refuseMoreCorrections(): Promise<void> {
+    if (this.#instance === null) return;
+    const [row] = await this.#snapshot.all(
+      'select count(*) as corrections from @curation where undone_by is null and refused is null',
+      {
+        rows: {
+          curation: {
+            table: 'curation',
+            equal: { instance: this.#instance },
+            and: "action in ('ASSIGN', 'EXCLUDE')",
+          },
+        },
+        bindings: {},
+      },
+    );
+    if (Number(row?.['corrections'] ?? 0) < MOST_CORRECTIONS) return;
+    const message = `The instance has ${MOST_CORRECTIONS} corrections, and takes no more. Undo one first.`;
     throw new AppError('CONFLICT', message);
   }
 

@@ -14,10 +14,16 @@ await serveAnalysis(async ({ model, modelsDirectory, reports }, steps) => {
   const embedder = await loadEmbedder({ model, modelsDirectory });
   const heads = loadHeads();
   const { id, thresholds, dimensions } = embedder;
+  // Texts of curations have no place among the turns of a batch.
+  const unwatched = createEnricher({ embedder, cached: 0, heads });
   return {
     model: { id, dimensions, enrichment: enrichmentId(heads) },
     enricher: createEnricher({ embedder, steps, heads }),
     embed: (texts) => embedder.embed(texts),
+    async embedRequest(content) {
+      const [found] = await unwatched.enrich([{ role: 'user', content }]);
+      return found?.vector ?? (await embedder.embed([content]))[0]!;
+    },
     newAssigner: (memoryBytes) =>
       new Assigner({ thresholds, dimensions, detectLanguage, steps, memoryBytes, reports }),
     close: () => embedder.close(),

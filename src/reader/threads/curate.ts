@@ -6,6 +6,7 @@
  */
 import { MOST_CHECKS } from '../../domain/checks.ts';
 import {
+  MOST_CORRECTIONS,
   MOST_CURATIONS,
   MOST_OWN_TOPICS,
   type CuratedEntity,
@@ -61,6 +62,9 @@ function outcomeOf(
     }
     case 'CREATE':
       return created(instance, placed, action);
+    case 'ASSIGN':
+    case 'EXCLUDE':
+      return corrected(instance, placed, action);
     case 'UNDO':
       return undone(instance, placed, action);
   }
@@ -104,6 +108,24 @@ function created(
   return { target: instance.topics.createTopic(made), other, name };
 }
 
+function corrected(
+  instance: InstanceState,
+  { examples }: PlacedCuration,
+  { kind, id }: Action<'ASSIGN' | 'EXCLUDE'>,
+): Outcome | CurationRefusal {
+  const [vector] = examples ?? [];
+  if (vector === undefined) throw new Error('a topic is to be corrected by a text without a vector');
+  if (instance.topics.corrections >= MOST_CORRECTIONS) return 'TOO_MANY';
+  const target = numberOf(instance, 'TOPIC', id);
+  if (target === null) return 'UNKNOWN';
+  const correction = instance.topics.correct({
+    topic: target,
+    belongs: kind === 'ASSIGN',
+    vector,
+  });
+  return { target, other: correction, name: '' };
+}
+
 function undone(
   { curations, topics }: InstanceState,
   { curation }: PlacedCuration,
@@ -112,7 +134,9 @@ function undone(
   const decision = curations.undoable(action.id);
   if (typeof decision === 'string') return decision;
   curations.undo(decision, curation.id);
-  if (decision.curation.action.kind === 'CREATE') topics.retire(decision.target);
+  const { kind } = decision.curation.action;
+  if (kind === 'CREATE') topics.retire(decision.target);
+  if (kind === 'ASSIGN' || kind === 'EXCLUDE') topics.retireCorrection(decision.other);
   return { target: decision.target, other: -1, name: '' };
 }
 

@@ -23,8 +23,8 @@ export interface Decision {
   /** Number of the entity that the action changes; −1 if the decision was refused, or is a check. */
   readonly target: number;
   /**
-   * Number of the topic that the target merges into or takes over, or of the cluster that it moves to; −1 if there is
-   * none.
+   * Number of the topic that the target merges into or takes over, of the cluster that it moves to, or of the
+   * correction; −1 if there is none.
    */
   readonly other: number;
   /** The name that the decision gives or pins; '' if it names nothing. */
@@ -189,7 +189,7 @@ export class InstanceCurations {
     const { kind, id, ...given } = curation.action;
     const entity =
       'entity' in given ? given.entity : 'of' in given ? given.of : kind === 'UNDO' ? 'CURATION' : 'TOPIC';
-    const { entity: _, ...members } = { entity, ...given };
+    const { entity: _, of: __, ...members } = { entity, of: entity, ...given };
     return {
       instance: this.#instance,
       curation: number,

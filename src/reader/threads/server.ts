@@ -32,6 +32,8 @@ export interface Analyst {
   readonly enricher: Enricher;
   /** Returns one vector of unit length per text, in order. */
   readonly embed: (texts: readonly string[]) => Promise<Float32Array[]>;
+  /** Returns the vector of the request in a user turn; of a turn without one, that of the whole turn. */
+  readonly embedRequest: (content: string) => Promise<Float32Array>;
   /** Creates a shard's assigner; `memoryBytes` bounds its memory between batches. */
   readonly newAssigner: (memoryBytes: number) => Assigner;
   readonly close: () => Promise<void>;
@@ -116,8 +118,13 @@ class AnalysisServer {
   }
 
   async #withExamples(interlude: Interlude): Promise<Interlude> {
-    if (!('curation' in interlude) || interlude.curation.action.kind !== 'CREATE') return interlude;
-    return { ...interlude, examples: await this.#analyst.embed(interlude.curation.action.examples) };
+    if (!('curation' in interlude)) return interlude;
+    const { action } = interlude.curation;
+    if (action.kind === 'CREATE')
+      return { ...interlude, examples: await this.#analyst.embed(action.examples) };
+    if (action.kind === 'ASSIGN' || action.kind === 'EXCLUDE')
+      return { ...interlude, examples: [await this.#analyst.embedRequest(action.text)] };
+    return interlude;
   }
 }
 

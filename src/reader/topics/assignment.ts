@@ -25,11 +25,16 @@ export function assignRequest(
   position: number,
 ): MicroCluster {
   const { micros, thresholds, own } = state;
+  const corrections = state.corrections.near(vector, thresholds.micro);
   micros.measure(vector);
   const keys = request.keys();
   const claim = own.claimOf(vector, keys, thresholds);
-  // Requests that an own topic claims never share a micro-cluster with unclaimed ones.
-  const isAlike = own.size === 0 ? undefined : (micro: MicroCluster): boolean => micro.claim === claim;
+  // What a person decided holds for a whole micro-cluster: a request joins none without the decisions on it.
+  const isAlike =
+    own.size === 0 && corrections.length === 0
+      ? undefined
+      : (micro: MicroCluster): boolean =>
+          micro.claim === claim && corrections.every((one) => micro.corrections.includes(one));
   let nearest = micros.nearest(thresholds.micro, isAlike);
   let place: Place | null = null;
   if (nearest === null) {
@@ -37,11 +42,11 @@ export function assignRequest(
     if (state.relaxation > 0)
       nearest = micros.nearest(
         joiningThreshold(state),
-        (micro) => micro.topic === topic && micro.core === core && micro.claim === claim,
+        (micro) => micro.topic === topic && micro.core === core && (isAlike?.(micro) ?? true),
       );
   }
   if (nearest !== null) micros.join(nearest, vector, keys);
-  const micro = nearest?.micro ?? micros.create(vector, keys, position, place!, claim);
+  const micro = nearest?.micro ?? micros.create(vector, keys, position, place!, { claim, corrections });
   for (const stem of addRequest(micro, request, nearest?.cosine ?? 1)) micros.words.count(micro, stem, 1);
   return micro;
 }
@@ -95,6 +100,16 @@ export function cosineWithCore(
 ): number {
   if (floor === 0) return similarity / length;
   return (similarity - floor) / Math.sqrt(scale * Math.max(length * length - floor, LEAST_OWN_SHARE * scale));
+}
+
+/** Corrects the micro-clusters that a request with this vector may be in: those near enough, else the nearest. */
+export function correctMicros(state: TopicState, vector: Float32Array, correction: number): void {
+  const { micros, thresholds } = state;
+  micros.measure(vector);
+  const nearest = micros.nearest(joiningThreshold(state));
+  const near = micros.within(thresholds.micro);
+  for (const micro of near.length === 0 && nearest !== null ? [nearest.micro] : near)
+    micros.correct(micro, correction);
 }
 
 /** Least cosine with the centroid of a micro-cluster at which a request joins it. */

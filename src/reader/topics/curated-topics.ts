@@ -4,7 +4,8 @@
  *
  * Test: test/reader/threads/curations.test.ts.
  */
-import type { MicroCluster } from './micro-cluster.ts';
+import type { Corrections } from './corrections.ts';
+import type { Shown } from './micro-clusters.ts';
 import type { OwnTopics } from './own-topics.ts';
 
 export interface TopicCuration {
@@ -24,16 +25,33 @@ export const NOTHING_CURATED: TopicCuration = {
   held: new Set(),
 };
 
-/** The topic under which the requests of a micro-cluster are shown, or −1. */
-export function visibleTopicOf(
-  { topic, claim }: Pick<MicroCluster, 'topic' | 'claim'>,
-  curation: TopicCuration,
-  own: OwnTopics,
-): number {
-  const found = claim >= 0 && own.isActive(claim) ? claim : topic;
-  if (found < 0) return -1;
-  const heir = heirOf(found, curation, own);
-  return curation.hidden.has(heir) ? -1 : heir;
+/** What decides under which topic requests are shown. */
+export interface Decided {
+  readonly curation: TopicCuration;
+  readonly own: OwnTopics;
+  readonly corrections: Corrections;
+}
+
+/**
+ * The topic under which the requests of a micro-cluster are shown, or −1: what the latest correction says, else the own
+ * topic that claims them, else the found one; never one that a correction excludes.
+ */
+export function visibleTopicOf({ topic, claim, corrections }: Shown, decided: Decided): number {
+  const { curation, own } = decided;
+  const excluded = new Set<number>();
+  const shown = (heir: number): number => (curation.hidden.has(heir) ? -1 : heir);
+  for (const number of corrections) {
+    const correction = decided.corrections.inEffect(number);
+    if (correction === null || own.isRetired(correction.topic)) continue;
+    const heir = heirOf(correction.topic, curation, own);
+    if (!correction.belongs) excluded.add(heir);
+    else if (!excluded.has(heir)) return shown(heir);
+  }
+  for (const found of [own.isActive(claim) ? claim : -1, topic]) {
+    const heir = found < 0 ? -1 : heirOf(found, curation, own);
+    if (heir >= 0 && !excluded.has(heir)) return shown(heir);
+  }
+  return -1;
 }
 
 /** The topic that a topic counts as: itself, unless a person merged it. */

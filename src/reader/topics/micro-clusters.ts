@@ -32,8 +32,17 @@ export interface Place {
   readonly waitingGroup: number | null;
 }
 
+/** What decides under which topic a micro-cluster is shown. */
+export type Shown = Pick<MicroCluster, 'topic' | 'claim' | 'corrections'>;
+
 /** Returns the number of the topic under which a micro-cluster is shown, or −1. */
-export type VisibleTopic = (micro: Pick<MicroCluster, 'topic' | 'claim'>) => number;
+export type VisibleTopic = (micro: Shown) => number;
+
+/** Of requests that nobody decided about. */
+export const UNDECIDED: Pick<MicroCluster, 'claim' | 'corrections'> = {
+  claim: -1,
+  corrections: [],
+};
 
 /** Estimated memory of the samples, words and index entries of a micro-cluster, and of a merged one, bytes. */
 const MICRO_BYTES = 4000;
@@ -92,6 +101,11 @@ export class MicroClusters {
       bestCosine = cosine;
     }
     return best < 0 ? null : { row: best, micro: this.live[best]!, cosine: bestCosine };
+  }
+
+  /** The micro-clusters whose cosine is at least `threshold`. */
+  within(threshold: number): MicroCluster[] {
+    return this.live.filter((_, row) => this.#cosines[row]! >= threshold);
   }
 
   /**
@@ -187,7 +201,7 @@ export class MicroClusters {
     keys: RequestKeys,
     position: number,
     { topic, core, waitingGroup }: Place,
-    claim = -1,
+    { claim, corrections }: Pick<MicroCluster, 'claim' | 'corrections'> = UNDECIDED,
   ): MicroCluster {
     const number = this.next;
     this.next += 1;
@@ -201,6 +215,7 @@ export class MicroClusters {
       core,
       waitingGroup: waitingGroup ?? number,
       claim,
+      corrections,
       keys,
       samples: [],
       words: new Map(),
@@ -232,6 +247,12 @@ export class MicroClusters {
     this.#note(micro);
     this.#topicSums.delete(micro.topic);
     micro.claim = topic;
+    this.changes.markUnsaved(micro.number);
+  }
+
+  /** Adds a correction, later than those before, to a micro-cluster. Call `noteAll` before. */
+  correct(micro: MicroCluster, correction: number): void {
+    micro.corrections = [correction, ...micro.corrections];
     this.changes.markUnsaved(micro.number);
   }
 

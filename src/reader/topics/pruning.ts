@@ -1,6 +1,6 @@
 /**
  * Keeps an instance's micro-clusters within bounds, however different its requests are. Merges the most similar ones,
- * never across topics and claims, and lowers the threshold for later requests to join one.
+ * never across topics, claims and corrections, and lowers the threshold for later requests to join one.
  *
  * Test: test/reader/topics/pruning.test.ts.
  */
@@ -19,7 +19,10 @@ export function pruneIfDue(state: TopicState): void {
   if (state.micros.live.length <= MOST_MICROS) return;
   const { micros, thresholds } = state;
   const groups = [
-    ...Map.groupBy(micros.live, ({ topic, core, claim }) => `${topic} ${core} ${claim}`).values(),
+    ...Map.groupBy(
+      micros.live,
+      ({ topic, core, claim, corrections }) => `${topic} ${core} ${claim} ${corrections.join()}`,
+    ).values(),
   ];
   const surplus = micros.live.length - KEPT_MICROS;
   // The threshold does not change the order of merges. A high one is faster and mostly yields enough.

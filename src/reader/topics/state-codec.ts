@@ -26,11 +26,11 @@ import type { ScoredSample } from './naming/wording.ts';
 import { keysFrom, type RequestKeys } from './request-keys.ts';
 import type { Topic, TopicCluster, TopicState } from './topic-state.ts';
 
-const VERSION = 7;
+const VERSION = 8;
 
 /**
  * Returns the rows that changed since the last call. Kinds: `topics` (the counters), `micro`, `merged`, `topic`,
- * `cluster`, `own-topic`.
+ * `cluster`, `own-topic`, `correction`.
  */
 export function takeState(state: TopicState): StateRow[] {
   const { instance, micros, topics, clusters } = state;
@@ -52,6 +52,8 @@ export function takeState(state: TopicState): StateRow[] {
   for (const number of state.clusterChanges.takeUnsaved())
     put('cluster', number, bytesOf(CLUSTER, clusters[number]!));
   for (const number of state.ownChanges.takeUnsaved()) put('own-topic', number, state.own.write(number));
+  for (const number of state.correctionChanges.takeUnsaved())
+    put('correction', number, state.corrections.write(number));
   return rows;
 }
 
@@ -66,6 +68,8 @@ export function restoreState(state: TopicState, rows: readonly StateRow[]): void
   for (const { key, read } of readersOf(rows, 'cluster'))
     state.clusters[key] = { number: key, ...CLUSTER.read(read) };
   for (const { key, read } of readersOf(rows, 'own-topic')) state.own.read(key, read, state.dimensions);
+  for (const { key, read } of readersOf(rows, 'correction'))
+    state.corrections.read(key, read, state.dimensions);
   const microCodec = microOf(state.dimensions);
   state.micros.restore(
     readersOf(rows, 'micro').map(({ key, read }) => ({ number: key, norm: 0, ...microCodec.read(read) })),
@@ -148,6 +152,7 @@ export const microOf = (dimensions: number): Codec<Omit<MicroCluster, 'number' |
     core: FLAG,
     waitingGroup: COUNT,
     claim: LINK,
+    corrections: listOf(COUNT),
     sum: floatsOf(dimensions),
     keys: { write: KEYS.write, read: (read) => keysFrom(KEYS.read(read)) },
     samples: listOf<ScoredSample>({

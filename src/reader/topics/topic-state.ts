@@ -9,8 +9,9 @@ import { normOf } from '../numeric/vectors.ts';
 import { CentroidCosines } from './centroid-similarity.ts';
 import { heirOf, NOTHING_CURATED, visibleTopicOf, type TopicCuration } from './curated-topics.ts';
 import { ChangeTracker } from './change-tracker.ts';
+import { Corrections } from './corrections.ts';
 import { sumOf, weightOf, type MicroCluster } from './micro-cluster.ts';
-import { MicroClusters } from './micro-clusters.ts';
+import { MicroClusters, type Shown } from './micro-clusters.ts';
 import type { DocumentFrequencies } from './naming/scores.ts';
 import { WordsOfMicros } from './naming/wording.ts';
 import { OwnTopics } from './own-topics.ts';
@@ -92,10 +93,13 @@ export class TopicState {
   /** Index = number. */
   readonly clusters: TopicCluster[] = [];
   readonly own = new OwnTopics();
+  readonly corrections = new Corrections();
   readonly topicChanges = new ChangeTracker<string>();
   readonly clusterChanges = new ChangeTracker<string>();
   /** Own topics that have to be stored. */
   readonly ownChanges = new ChangeTracker<never>();
+  /** Corrections that have to be stored. */
+  readonly correctionChanges = new ChangeTracker<never>();
   /** Number of requests so far; `savedRequests` is its value when the state was last taken. */
   requests = 0;
   /** Message position of the last request. */
@@ -118,22 +122,28 @@ export class TopicState {
   }
 
   /**
-   * Returns the overview. Claimed requests neither name the topic beneath nor shape its cluster, unless nothing else is
+   * Returns the overview. Claimed and corrected requests neither name the topic beneath nor shape its cluster, unless nothing else is
    * left of it.
    */
   overview(): Overview {
     const members = this.micros.byTopic();
-    if (this.own.active === 0) return new Overview(members, this.frequencies());
+    if (this.own.active === 0 && this.corrections.active === 0)
+      return new Overview(members, this.frequencies());
     const unclaimed = [...members].map(([topic, all]): [number, readonly MicroCluster[]] => {
-      const left = all.filter(({ claim }) => !this.own.isActive(claim));
+      const left = all.filter((micro) => !this.isDecided(micro));
       return [topic, left.length > 0 ? left : all];
     });
     return new Overview(new Map(unclaimed), this.frequencies());
   }
 
   /** The topic under which a micro-cluster is shown, or −1. */
-  visibleTopic(micro: Pick<MicroCluster, 'topic' | 'claim'>): number {
-    return visibleTopicOf(micro, this.#curation, this.own);
+  visibleTopic(micro: Shown): number {
+    return visibleTopicOf(micro, this);
+  }
+
+  /** True if a person decided about the requests of a micro-cluster: they say nothing about the topic found for them. */
+  isDecided({ claim, corrections }: Shown): boolean {
+    return this.own.isActive(claim) || corrections.some((one) => this.corrections.inEffect(one) !== null);
   }
 
   /** The decisions of people that are in effect. */

@@ -6,7 +6,8 @@
  * Test: test/reader/topics/topics.test.ts.
  */
 import type { ClusterRow, MicroTopic, StateRow, TopicRow } from '../../domain/facts.ts';
-import { assignRequest, nearestTopicalMicro } from './assignment.ts';
+import { assignRequest, correctMicros, nearestTopicalMicro } from './assignment.ts';
+import type { Correction } from './corrections.ts';
 import type { DocumentFrequencies } from './naming/scores.ts';
 import { NOTHING_CURATED, type TopicCuration } from './curated-topics.ts';
 import { createOwnTopic, type NewTopic } from './own-topic-creation.ts';
@@ -50,10 +51,13 @@ export class Topics {
     return nearestTopicalMicro(this.#state, vector)?.number ?? null;
   }
 
-  /** True if an own topic claims a request. */
+  /** True if an own topic claims a request, or a correction gives it one. */
   claims(vector: Float32Array, request: ReadRequest): boolean {
-    const { own, thresholds } = this.#state;
-    return own.active > 0 && own.claimOf(vector, request.keys(), thresholds) >= 0;
+    const { own, corrections, thresholds } = this.#state;
+    return (
+      (own.active > 0 && own.claimOf(vector, request.keys(), thresholds) >= 0) ||
+      corrections.near(vector, thresholds.micro).some((one) => corrections.inEffect(one)!.belongs)
+    );
   }
 
   /** Number of the topic under which a micro-cluster is shown, or −1. */
@@ -61,11 +65,11 @@ export class Topics {
     return this.#state.visibleTopic(this.#state.micros.resolve(micro));
   }
 
-  /** True if a micro-cluster has a found topic or an own topic claims it; false for null. */
+  /** True if a micro-cluster has a found topic or a person decided about it; false for null. */
   hasTopic(micro: number | null): boolean {
     if (micro === null) return false;
-    const { topic, claim } = this.#state.micros.resolve(micro);
-    return topic >= 0 || this.#state.own.isActive(claim);
+    const found = this.#state.micros.resolve(micro);
+    return found.topic >= 0 || this.#state.isDecided(found);
   }
 
   /** Number of the micro-cluster that now holds the requests of `micro`. */
@@ -124,7 +128,7 @@ export class Topics {
     return this.#state.own.active;
   }
 
-  /** Makes an own topic and returns its number. Call this and the next two methods inside `curate`. */
+  /** Makes an own topic and returns its number. Call this and what follows on decisions inside `curate`. */
   createTopic(made: NewTopic): number {
     return createOwnTopic(this.#state, made);
   }
@@ -133,6 +137,26 @@ export class Topics {
   retire(topic: number): void {
     this.#state.own.retire(topic);
     this.#state.ownChanges.markUnsaved(topic);
+  }
+
+  /** Number of corrections in effect. */
+  get corrections(): number {
+    return this.#state.corrections.active;
+  }
+
+  /** Corrects the topic of requests that say nearly the same, earlier ones too; returns the correction's number. */
+  correct(correction: Correction): number {
+    const { corrections, correctionChanges } = this.#state;
+    const number = corrections.add(correction);
+    correctionChanges.markUnsaved(number);
+    correctMicros(this.#state, correction.vector, number);
+    return number;
+  }
+
+  /** Takes a correction back. */
+  retireCorrection(number: number): void {
+    this.#state.corrections.retire(number);
+    this.#state.correctionChanges.markUnsaved(number);
   }
 
   /** Makes a topic cluster and returns its number. */
@@ -174,8 +198,14 @@ export class Topics {
 
   /** Estimated memory, bytes. */
   get bytes(): number {
-    const { micros, centroids, own, topics, clusters } = this.#state;
-    return micros.bytes + centroids.bytes + own.bytes + (topics.length + clusters.length) * TOPIC_BYTES;
+    const { micros, centroids, own, corrections, topics, clusters } = this.#state;
+    return (
+      micros.bytes +
+      centroids.bytes +
+      own.bytes +
+      corrections.bytes +
+      (topics.length + clusters.length) * TOPIC_BYTES
+    );
   }
 
   /** Frees the memory of the vectors. The object must not be used afterwards. */

@@ -4,7 +4,12 @@
  * Test: test/stream/log/codec.test.ts.
  */
 import { CHECKED, VERDICTS } from '../../domain/checks.ts';
-import { CURATED_ENTITIES, MOST_EXAMPLES, type CurationAction } from '../../domain/curations.ts';
+import {
+  CURATED_ENTITIES,
+  LONGEST_CORRECTED,
+  MOST_EXAMPLES,
+  type CurationAction,
+} from '../../domain/curations.ts';
 
 /** Longest text of a curation, UTF-16 units. */
 const MAX_TEXT_LENGTH = 1000;
@@ -22,9 +27,11 @@ const CHECKS: Readonly<Record<CurationAction['kind'], (action: Members) => boole
     isText(description) &&
     Array.isArray(examples) &&
     examples.length <= MOST_EXAMPLES &&
-    examples.every(isText) &&
+    examples.every((text) => isText(text)) &&
     typeof fromBeginning === 'boolean' &&
     (from === undefined || isText(from)),
+  ASSIGN: isCorrection,
+  EXCLUDE: isCorrection,
   CHECK: ({ of, session, verdict }) => isOneOf(CHECKED, of) && isText(session) && isOneOf(VERDICTS, verdict),
   UNDO: () => true,
 };
@@ -39,12 +46,16 @@ export function isCuration(value: unknown): boolean {
     : false;
 }
 
+function isCorrection({ of, text }: Members): boolean {
+  return of === 'TOPIC' && isText(text, LONGEST_CORRECTED);
+}
+
 function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function isText(value: unknown): boolean {
-  return typeof value === 'string' && value.length <= MAX_TEXT_LENGTH;
+function isText(value: unknown, longest = MAX_TEXT_LENGTH): boolean {
+  return typeof value === 'string' && value.length <= longest;
 }
 
 function isEntity(value: unknown): boolean {

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import type { AskedCuration } from '../../domain/asked-curations.ts';
 import {
+  LONGEST_CORRECTED,
   LONGEST_DESCRIPTION,
   LONGEST_EXAMPLE,
   LONGEST_NAME,
@@ -78,7 +79,16 @@ function refuseOthers(
 
 const topicId = id('The topic.');
 
-const ACTIONS = ['RENAME', 'PIN', 'MERGE', 'MOVE', 'HIDE', 'UNDO'] as const;
+const quote = (longest: number) =>
+  z
+    .string('must be a string')
+    .refine((text) => text.trim() !== '', 'must not be empty')
+    .refine((text) => text.trim().length <= longest, `must be at most ${longest} characters long`)
+    .meta({ minLength: 1, maxLength: longest });
+
+const corrected = quote(LONGEST_CORRECTED).describe('The message, as its user wrote it.');
+
+const ACTIONS = ['RENAME', 'PIN', 'MERGE', 'MOVE', 'HIDE', 'ASSIGN', 'EXCLUDE', 'UNDO'] as const;
 
 export const curationSchema = z.discriminatedUnion(
   'action',
@@ -130,6 +140,24 @@ export const curationSchema = z.discriminatedUnion(
       topicId,
     }),
     z.strictObject({
+      action: z
+        .literal('ASSIGN')
+        .describe('Counts the requests that say nearly what a message says for a topic, earlier ones too.'),
+      instanceId,
+      topicId,
+      text: corrected,
+    }),
+    z.strictObject({
+      action: z
+        .literal('EXCLUDE')
+        .describe(
+          'Counts the requests that say nearly what a message says not for a topic, earlier ones too.',
+        ),
+      instanceId,
+      topicId,
+      text: corrected,
+    }),
+    z.strictObject({
       action: z.literal('UNDO').describe('Takes a curation back.'),
       instanceId,
       curationId: id('The curation.'),
@@ -143,15 +171,6 @@ export const curationSchema = z.discriminatedUnion(
   },
 );
 
-const example = z
-  .string('must be a string')
-  .refine((text) => text.trim() !== '', 'must not be empty')
-  .refine(
-    (text) => text.trim().length <= LONGEST_EXAMPLE,
-    `must be at most ${LONGEST_EXAMPLE} characters long`,
-  )
-  .meta({ minLength: 1, maxLength: LONGEST_EXAMPLE });
-
 export const newTopicSchema = z.strictObject(
   {
     instanceId: id('The instance that the topic is for.'),
@@ -160,7 +179,7 @@ export const newTopicSchema = z.strictObject(
       .optional()
       .meta({ maxLength: LONGEST_DESCRIPTION, description: 'What it is about, for people.' }),
     examples: z
-      .array(example, 'must be an array of strings')
+      .array(quote(LONGEST_EXAMPLE), 'must be an array of strings')
       .min(1, 'must hold at least 1 example')
       .max(MOST_EXAMPLES, `must hold at most ${MOST_EXAMPLES} examples`)
       .describe('Requests as users write them. The topic claims requests near them.'),
@@ -195,11 +214,23 @@ function askedBy(body: z.output<typeof curationSchema>): AskedCuration {
     }
     case 'HIDE':
       return { kind: 'HIDE', id: body.topicId.toLowerCase() };
+    case 'ASSIGN':
+    case 'EXCLUDE':
+      return {
+        kind: body.action,
+        of: 'TOPIC',
+        id: body.topicId.toLowerCase(),
+        text: asSent(body.text),
+      };
     case 'UNDO':
       return { kind: 'UNDO', id: body.curationId.toLowerCase() };
     default:
       return body satisfies never;
   }
+}
+
+function asSent(text: string): string {
+  return text.toWellFormed().trim();
 }
 
 /** Returns the target; the schema ensures that exactly one is given. */
@@ -220,7 +251,7 @@ export function parseNewTopic(json: unknown): CurationRequest {
       kind: 'CREATE',
       name: tidy(body.name),
       description: tidy(body.description ?? ''),
-      examples: body.examples.map((text) => text.toWellFormed().trim()),
+      examples: body.examples.map(asSent),
       fromBeginning: body.fromBeginning ?? false,
       ...(body.fromTopicId === undefined ? {} : { from: body.fromTopicId.toLowerCase() }),
     },

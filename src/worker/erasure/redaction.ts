@@ -4,6 +4,7 @@
  *
  * Test: test/worker/erasure/redaction.test.ts.
  */
+import { quotesOf, withQuotes } from '../../domain/curations.ts';
 import { ERASED_MESSAGE, erasedRequest } from '../../domain/erased-records.ts';
 import type { ErasedKind, ErasureDigest } from '../../domain/erasures.ts';
 import {
@@ -36,7 +37,7 @@ export interface Places {
   /** Requests whose metadata describe the person. */
   readonly named: readonly number[];
   /**
-   * Examples of own topics that quote what goes: the place of the request, and indexes in it. Missing in plans of
+   * Examples of own topics, and texts of corrections, that quote what goes: the place of the request, and indexes in it. Missing in plans of
    * version 0.4.0.
    */
   readonly quoted?: readonly (readonly [place: number, indexes: readonly number[]])[] | undefined;
@@ -50,7 +51,7 @@ export interface Plan extends Places {
   readonly count: number;
 }
 
-/** The examples of one own topic, as they are compared, and the indexes of those that quote what goes. */
+/** The texts of one curation, as they are compared, and the indexes of those that quote what goes. */
 interface Examples {
   readonly texts: readonly string[];
   readonly quoting: Set<number>;
@@ -73,7 +74,7 @@ export class Redaction {
   readonly #spent = new Map<string, number[]>();
   /** For MESSAGES: by request id, the messages to redact; a repeat of the request loses the same ones. */
   readonly #wanted = new Map<string, { readonly acceptedAt: number; readonly indexes: Set<number> }[]>();
-  /** By id of a request that makes a topic, its examples; it is closed once the second pass has come to it. */
+  /** By id of a request that holds a curation, its texts; it is closed once the second pass has come to it. */
   readonly #examples = new Map<string, Examples>();
   readonly #sentBefore: number;
   readonly #positions: ReadonlySet<number>;
@@ -119,11 +120,12 @@ export class Redaction {
 
   #noteExamples(request: RecordedRequest): void {
     const { requestId, curation } = request;
-    if (curation?.action.kind !== 'CREATE' || this.#examples.has(requestId)) return;
+    if (curation === undefined || this.#examples.has(requestId)) return;
+    const quotes = quotesOf(curation.action);
+    if (quotes.length === 0) return;
     // Those of an instance go whole.
     if (this.#erased.kind === 'INSTANCE' || !this.#isOfInstance(request)) return;
-    const texts = curation.action.examples.map(comparable);
-    this.#examples.set(requestId, { texts, quoting: new Set(), isClosed: false });
+    this.#examples.set(requestId, { texts: quotes.map(comparable), quoting: new Set(), isClosed: false });
   }
 
   #want(requests: readonly RecordedRequest[], sequence: number): void {
@@ -242,7 +244,7 @@ export class Redaction {
     return theirs;
   }
 
-  /** Marks the examples that quote a text that goes. The messages that a person quotes come before the topic. */
+  /** Marks the examples that quote a text that goes. The messages that a person quotes come before. */
   #markQuotes({ role, content, erased }: RecordedMessage): void {
     if (this.#examples.size === 0 || erased === true || roleOf(role) !== 'user') return;
     const text = comparable(content);
@@ -316,9 +318,9 @@ function isRepeat(acceptedAt: number, otherAt: number): boolean {
 /** Leaves an empty text in the place of each example, so that the others keep their indexes. */
 function withoutExamples(request: RecordedRequest, indexes: ReadonlySet<number>): RecordedRequest {
   const { curation } = request;
-  if (curation?.action.kind !== 'CREATE') return request;
-  const examples = curation.action.examples.map((example, index) => (indexes.has(index) ? '' : example));
-  return { ...request, curation: { ...curation, action: { ...curation.action, examples } } };
+  if (curation === undefined) return request;
+  const left = quotesOf(curation.action).map((text, index) => (indexes.has(index) ? '' : text));
+  return { ...request, curation: { ...curation, action: withQuotes(curation.action, left) } };
 }
 
 /** A text as it is compared: the page collapses white space, and people change capitals. */

@@ -1,7 +1,13 @@
 import { deepEqual, equal, notEqual, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { MOST_CURATIONS, type CurationAction, type PlacedCuration } from '../../../src/domain/curations.ts';
+import {
+  MOST_CORRECTIONS,
+  MOST_CURATIONS,
+  quotesOf,
+  type CurationAction,
+  type PlacedCuration,
+} from '../../../src/domain/curations.ts';
 import type { ClusterRow, CurationRow, GapRow, MessageFact, TopicRow } from '../../../src/domain/facts.ts';
 import { InstanceCurations } from '../../../src/reader/threads/instance-curations.ts';
 import { OPTIONS, INSTANCE_ID, enrichedTurn, Store, vectorOf, type EnrichedTurn } from './builders.ts';
@@ -10,7 +16,8 @@ const uuid = (number: number): string => `0190b000-0000-7000-8000-${String(numbe
 
 /** A curation of the first instance, behind `before` turns of its batch. */
 function placed(number: number, action: CurationAction, before = 0): PlacedCuration {
-  const examples = action.kind === 'CREATE' ? { examples: action.examples.map(vectorOf) } : {};
+  const texts = quotesOf(action);
+  const examples = texts.length > 0 ? { examples: texts.map(vectorOf) } : {};
   return {
     before,
     session: null,
@@ -208,6 +215,100 @@ describe('what people decide about topics', () => {
   });
 });
 
+const correct = (kind: 'ASSIGN' | 'EXCLUDE', id: string, text: string): CurationAction => ({
+  kind,
+  of: 'TOPIC',
+  id,
+  text,
+});
+
+describe('corrections of topics', () => {
+  it('count a request and its like for another topic, and give it back', () => {
+    const store = new Curated();
+    const [parcel, order] = [store.topicAt(1)!, store.topicAt(2)!];
+    const row = store.decide(correct('ASSIGN', order.id, 'track my parcel'));
+    for (const position of [1, 5, 9, 13, 2]) equal(store.topicAt(position)?.id, order.id);
+    equal(store.ask(100, 'track my parcel')?.id, order.id);
+    equal(store.ask(101, 'refund the money')?.id, store.topicAt(3)?.id);
+    store.decide({ kind: 'UNDO', id: row.id });
+    for (const position of [1, 5, 9, 13, 100]) equal(store.topicAt(position)?.id, parcel.id);
+    equal(store.ask(102, 'track my parcel')?.id, parcel.id);
+  });
+
+  it('take a request and its like out of a topic, and of no other', () => {
+    const store = new Curated();
+    const parcel = store.topicAt(1)!;
+    const row = store.decide(correct('EXCLUDE', parcel.id, 'track my parcel'));
+    for (const position of [1, 5]) equal(store.topicAt(position), null);
+    equal(store.ask(100, 'track my parcel'), null);
+    store.decide(correct('EXCLUDE', parcel.id, 'cancel my order'));
+    equal(store.topicAt(2)?.name, store.again(store.topicAt(6)!).name);
+    store.decide({ kind: 'UNDO', id: row.id });
+    equal(store.topicAt(100)?.id, parcel.id);
+  });
+
+  it('hold by the latest word, also against an own topic', () => {
+    const store = new Curated();
+    const [parcel, order] = [store.topicAt(1)!, store.topicAt(2)!];
+    store.decide(create(['track my parcel'], true));
+    equal(store.topicAt(1)?.id, uuid(900));
+    const out = store.decide(correct('EXCLUDE', uuid(900), 'track my parcel'));
+    equal(store.topicAt(1)?.id, parcel.id);
+    store.decide(correct('ASSIGN', order.id, 'track my parcel'));
+    equal(store.topicAt(1)?.id, order.id);
+    const back = store.decide(correct('ASSIGN', uuid(900), 'track my parcel'));
+    equal(store.topicAt(1)?.id, uuid(900));
+    equal(store.ask(100, 'track my parcel')?.id, uuid(900));
+    store.decide({ kind: 'UNDO', id: back.id });
+    equal(store.topicAt(1)?.id, order.id);
+    store.decide({ kind: 'UNDO', id: out.id });
+    equal(store.topicAt(100)?.id, order.id);
+  });
+
+  it('follow a topic that is merged or hidden, and end with one that is unmade', () => {
+    const store = new Curated();
+    const [parcel, order, money] = [1, 2, 3].map((position) => store.topicAt(position)!) as [
+      TopicRow,
+      TopicRow,
+      TopicRow,
+    ];
+    store.decide(correct('ASSIGN', order.id, 'track my parcel'));
+    const merged = store.decide({ kind: 'MERGE', id: order.id, into: money.id });
+    equal(store.topicAt(1)?.id, money.id);
+    store.decide({ kind: 'UNDO', id: merged.id });
+    const hidden = store.decide({ kind: 'HIDE', id: order.id });
+    equal(store.topicAt(1), null);
+    store.decide({ kind: 'UNDO', id: hidden.id });
+    const made = store.decide(create(['open a new account']));
+    store.decide(correct('ASSIGN', uuid(900), 'track my parcel'));
+    equal(store.topicAt(1)?.id, uuid(900));
+    store.decide({ kind: 'UNDO', id: made.id });
+    equal(store.topicAt(1)?.id, order.id);
+    equal(store.again(parcel).heir, null);
+  });
+
+  it('give a topic to a request in a language that the model does not know', () => {
+    const store = new Curated();
+    const { id } = store.topicAt(1)!;
+    store.decide(correct('ASSIGN', id, 'gauuqme shekveta'));
+    store.fold([enrichedTurn(100, 'gauuqme shekveta', { session: 100, isUnfamiliar: true })]);
+    equal(store.topicAt(100)?.id, id);
+  });
+
+  it('refuse a topic that is not there, and one correction too many', () => {
+    const store = new Curated();
+    const { id } = store.topicAt(1)!;
+    equal(store.decide(correct('ASSIGN', uuid(1), 'track my parcel')).refused, 'UNKNOWN');
+    let last: CurationRow | null = null;
+    for (let number = 0; number < MOST_CORRECTIONS; number += 1)
+      last = store.decide(correct('ASSIGN', id, `nothing like it ${number}`));
+    equal(last?.refused, null);
+    equal(store.decide(correct('EXCLUDE', id, 'track my parcel')).refused, 'TOO_MANY');
+    store.decide({ kind: 'UNDO', id: last!.id });
+    equal(store.decide(correct('EXCLUDE', id, 'track my parcel')).refused, null);
+  });
+});
+
 describe('topics that people make', () => {
   it('claim requests near their examples from then on', () => {
     const store = new Curated();
@@ -334,6 +435,11 @@ describe('decisions among messages', () => {
           text: fc.nat({ max: 4 }),
           fromBeginning: fc.boolean(),
         }),
+        fc.record({
+          kind: fc.constantFrom('ASSIGN' as const, 'EXCLUDE' as const),
+          which,
+          text: fc.nat({ max: 4 }),
+        }),
         fc.record({ kind: fc.constant('UNDO' as const), which }),
       ),
     },
@@ -394,6 +500,9 @@ describe('decisions among messages', () => {
           examples: [texts[given.text]!],
           fromBeginning: given.fromBeginning,
         };
+      case 'ASSIGN':
+      case 'EXCLUDE':
+        return { kind: given.kind, of: 'TOPIC', id: idAt('topic', given.which), text: texts[given.text]! };
       case 'UNDO':
         return { kind: 'UNDO', id: idAt('curation', given.which) };
     }

@@ -74,7 +74,10 @@ describe('a topic of a person’s making', () => {
     const own = createOwnTopic(state, { ...made, vectors: [axis(0)] });
     const claims = Array.from({ length: 1002 }, (_, index) => {
       const vector = vectorOf(`word${index >> 1}`);
-      return state.micros.create(vector, noKeys(), index, NOWHERE, index % 2 === 0 ? own : -1).claim;
+      return state.micros.create(vector, noKeys(), index, NOWHERE, {
+        claim: index % 2 === 0 ? own : -1,
+        corrections: [],
+      }).claim;
     });
     pruneIfDue(state);
     ok(state.micros.live.length <= 700);

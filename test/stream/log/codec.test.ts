@@ -109,6 +109,8 @@ describe('record codec', () => {
     { kind: 'MOVE', id: 't', cluster: 'c', clusterName: 'Money' },
     { kind: 'HIDE', id: 't' },
     { kind: 'CREATE', id: 't', name: 'A', description: '', examples: ['where is it'], fromBeginning: true },
+    { kind: 'ASSIGN', of: 'TOPIC', id: 't', text: 'a'.repeat(4000) },
+    { kind: 'EXCLUDE', of: 'TOPIC', id: 't', text: 'where is it' },
     { kind: 'UNDO', id: 'x' },
   ];
   for (const action of curations) {

@@ -59,11 +59,23 @@ describe('the body of a curation', () => {
       clusterName: 'Parcels',
     });
     deepEqual(asked({ action: 'HIDE', topicId: TOPIC }), { kind: 'HIDE', id: topic });
+    deepEqual(asked({ action: 'ASSIGN', topicId: TOPIC, text: ' Where\nis  it?\ud800 ' }), {
+      kind: 'ASSIGN',
+      of: 'TOPIC',
+      id: topic,
+      text: 'Where\nis  it?\ufffd',
+    });
+    deepEqual(asked({ action: 'EXCLUDE', topicId: TOPIC, text: 'a'.repeat(4000) }), {
+      kind: 'EXCLUDE',
+      of: 'TOPIC',
+      id: topic,
+      text: 'a'.repeat(4000),
+    });
     deepEqual(asked({ action: 'UNDO', curationId: TOPIC }), { kind: 'UNDO', id: topic });
   });
 
   const rename = { action: 'RENAME', instanceId, topicId: topic };
-  const ACTIONS = 'must be one of RENAME, PIN, MERGE, MOVE, HIDE, UNDO';
+  const ACTIONS = 'must be one of RENAME, PIN, MERGE, MOVE, HIDE, ASSIGN, EXCLUDE, UNDO';
   const FAULTS: readonly (readonly [body: unknown, faults: readonly string[]])[] = [
     [null, [' must be a JSON object']],
     ['RENAME', [' must be a JSON object']],
@@ -90,6 +102,11 @@ describe('the body of a curation', () => {
     [{ ...rename, name: 'x', gapId: topic }, ['gapId must not stand beside topicId']],
     [{ action: 'PIN', instanceId }, ['topicId is required, or topicClusterId or gapId']],
     [{ action: 'MERGE', instanceId, topicId: topic }, ['intoTopicId is required']],
+    [{ action: 'ASSIGN', instanceId, topicId: topic, text: ' ' }, ['text must not be empty']],
+    [
+      { action: 'EXCLUDE', instanceId, topicId: topic, text: 'a'.repeat(4001) },
+      ['text must be at most 4000 characters long'],
+    ],
     [
       { action: 'MERGE', instanceId, topicId: TOPIC, intoTopicId: topic },
       ['intoTopicId must be another topic than topicId'],

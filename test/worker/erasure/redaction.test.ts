@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import type { CurationAction } from '../../../src/domain/curations.ts';
+import { quotesOf, type CurationAction } from '../../../src/domain/curations.ts';
 import type { ErasureDigest } from '../../../src/domain/erasures.ts';
 import {
   positionOf,
@@ -133,6 +133,7 @@ describe('redaction', () => {
       requestId: id,
       curation: { id, keyId: 'key', action },
     });
+    const said = 'My name is Ana, where is my parcel? It was to come on Monday.';
     const examples = [
       'My name  is ana, where is my parcel?',
       'where is my parcel of Tuesday',
@@ -146,14 +147,16 @@ describe('redaction', () => {
     const topic = decided({ kind: 'CREATE', id: 't', ...made }, 'create');
     const check = (session: string): RecordedRequest =>
       decided({ kind: 'CHECK', of: 'TOPIC', id: 't', session, verdict: 'YES' }, `check ${session}`);
+    const corrected = decided({ kind: 'ASSIGN', of: 'TOPIC', id: 't', text: said }, 'assign');
+    const other = decided({ kind: 'EXCLUDE', of: 'TOPIC', id: 't', text: 'hello' }, 'exclude');
     const before = decided({ kind: 'CREATE', id: 'u', ...made }, 'before');
-    const said = 'My name is Ana, where is my parcel? It was to come on Monday.';
     const records = [
       record(before),
       record(request('a', [message('user', said, PERSON), message('user', examples[0]!, PERSON)])),
       record(request('b', [message('user', 'hello', 'bo'), message('user', 'thanks', PERSON)])),
       record(topic, check('a'), check('b')),
       record(topic, before),
+      record(corrected, other),
     ];
     const left = erase(records, erased('END_USER', PERSON));
     const examplesOf = ({ curation }: RecordedRequest): readonly string[] =>
@@ -167,6 +170,8 @@ describe('redaction', () => {
     // What comes again loses the same, and what a person wrote before the message quotes nothing.
     deepEqual(left[4]!.requests.map(examplesOf), [unquoted, examples]);
     deepEqual(left[0], records[0]);
+    const texts = left[5]!.requests.map(({ curation }) => quotesOf(curation!.action));
+    deepEqual(texts, [[''], ['hello']]);
     deepEqual(erase(left, erased('END_USER', PERSON)), left);
   });
 

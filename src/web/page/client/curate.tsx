@@ -159,7 +159,10 @@ function Rename({ kind, id, name, onClose }: Closable) {
 }
 
 /** Reads all topics or clusters of the whole history, largest first. */
-function useChoosable(groupBy: 'TOPIC' | 'TOPIC_CLUSTER', without: string): readonly Choosable[] | null {
+export function useChoosable(
+  groupBy: 'TOPIC' | 'TOPIC_CLUSTER',
+  without: string,
+): readonly Choosable[] | null {
   const { state } = useNavigation();
   const { value } = useAnswer(`choosable ${state.instance} ${groupBy}`, '', (signal) =>
     api.query(

@@ -15,6 +15,8 @@ import type { EntityKind } from './state.ts';
 export type Listed = CurationsResponse['elements'][number];
 
 const PAGE = 100;
+/** Longest part of a message that is shown, UTF-16 units. */
+const MOST_QUOTED = 80;
 const VIEWS: Readonly<Record<string, EntityKind>> = { TOPIC: 'topic', TOPIC_CLUSTER: 'cluster', GAP: 'gap' };
 
 export function DecisionsPage({ version }: { readonly version: string }) {
@@ -47,7 +49,10 @@ export function DecisionsPage({ version }: { readonly version: string }) {
       </div>
       <Section title="All decisions">
         {rows.length === 0 ? (
-          <Empty>Nobody has decided anything yet. Open a topic to rename, merge, move or hide it.</Empty>
+          <Empty>
+            Nobody has decided anything yet. Open a topic to rename, merge, move or hide it, or a conversation
+            to correct the topic of a message.
+          </Empty>
         ) : (
           <DecisionTable rows={rows} />
         )}
@@ -184,6 +189,18 @@ function What({
       );
     case 'HIDE':
       return <>Hid {it}</>;
+    case 'ASSIGN':
+      return (
+        <>
+          Counted {quoted(details.text)} and its like for {it}
+        </>
+      );
+    case 'EXCLUDE':
+      return (
+        <>
+          Counted {quoted(details.text)} and its like not for {it}
+        </>
+      );
     case 'CREATE':
       return <>Made the topic {given}</>;
     case 'UNDO':
@@ -197,4 +214,10 @@ function What({
     default:
       return action satisfies never;
   }
+}
+
+/** A text of a message as it stands in a list. */
+function quoted(text = ''): string {
+  if (text === '') return 'a text that was erased';
+  return text.length <= MOST_QUOTED ? `“${text}”` : `“${text.slice(0, MOST_QUOTED).trimEnd()} …”`;
 }

@@ -8,6 +8,7 @@ import { api, type ApiError, type SessionResponse } from './api.ts';
 import { conversationParameters, filtersOf } from './filters.ts';
 import { languageName, formatCount, formatInstant } from './format.ts';
 import { useAnswer, useKeys, useNavigation, useTitle } from './hooks.ts';
+import { CorrectTopic } from './correct.tsx';
 import { MakeTopic } from './curate.tsx';
 import { Erase } from './erase.tsx';
 import { ErasingContext } from './erasing.ts';
@@ -210,6 +211,7 @@ function TranscriptMessage({
 }) {
   const { role, content, gone, createdAt, topic, signals, gap, repeatedRequest } = message;
   const isUser = isOfUser(message);
+  const begins = topic !== null && topic.id !== topicBefore;
   return (
     <li class={isUser ? 'said user' : 'said'} id={`m${message.position}`}>
       <p class="who">
@@ -242,6 +244,9 @@ function TranscriptMessage({
             {topic.name}
           </Go>
         )}
+        {content !== null && isUser && (begins || mayAsk(message, topicBefore)) ? (
+          <CorrectTopic text={content} topic={topic} />
+        ) : null}
         {content !== null && isUser && mayAsk(message, topicBefore) ? (
           <MakeTopic examples={[content]} words="Make this a topic" isQuiet />
         ) : null}

@@ -1,0 +1,83 @@
+/**
+ * Corrects the topic of a message in place: what it belongs to, and what it is not.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
+import { useState } from 'preact/hooks';
+import { useChoosable } from './curate.tsx';
+import { useCurating } from './curating.ts';
+import { Dialog, Picker } from './dialog.tsx';
+
+/** Limit of the API, UTF-16 units. */
+const MAX_TEXT = 4000;
+
+interface Corrected {
+  /** What the user wrote. */
+  readonly text: string;
+  readonly topic: { readonly id: string; readonly name: string } | null;
+}
+
+/** Buttons for what a message is about. What says nearly the same follows. */
+export function CorrectTopic({ text, topic }: Corrected) {
+  const { reason, decide } = useCurating();
+  const [isOpen, setOpen] = useState(false);
+  const [fault, setFault] = useState('');
+  const sent = text.slice(0, MAX_TEXT);
+  const exclude = ({ id, name }: NonNullable<Corrected['topic']>): void => {
+    setFault('');
+    decide({ action: 'EXCLUDE', topicId: id, text: sent }, `This is not “${name}” any more.`).catch(
+      (error: Error) => setFault(error.message),
+    );
+  };
+  return (
+    <>
+      {topic === null ? null : (
+        <button
+          type="button"
+          class="quiet"
+          disabled={reason !== ''}
+          title={reason || `It is not about “${topic.name}”`}
+          onClick={() => exclude(topic)}
+        >
+          Not this
+        </button>
+      )}
+      <button
+        type="button"
+        class="quiet"
+        disabled={reason !== ''}
+        title={reason}
+        onClick={() => setOpen(true)}
+      >
+        Belongs to …
+      </button>
+      {fault === '' ? null : (
+        <span class="fault" role="alert">
+          {fault}
+        </span>
+      )}
+      {isOpen ? <Belongs text={sent} topic={topic} onClose={() => setOpen(false)} /> : null}
+    </>
+  );
+}
+
+function Belongs({ text, topic, onClose }: Corrected & { readonly onClose: () => void }) {
+  const { decide } = useCurating();
+  const options = useChoosable('TOPIC', topic?.id ?? '');
+  const [to, setTo] = useState('');
+  const name = options?.find((option) => option.id === to)?.name ?? '';
+  return (
+    <Dialog
+      title="What is this message about?"
+      action="Count it there"
+      isReady={to !== ''}
+      onConfirm={() => decide({ action: 'ASSIGN', topicId: to, text }, `This belongs to “${name}” now.`)}
+      onClose={onClose}
+    >
+      <p class="faint">
+        All requests that say nearly the same, earlier ones too, count for that topic. You can undo this.
+      </p>
+      <Picker label="topics" options={options} chosen={to} onChoice={setTo} />
+    </Dialog>
+  );
+}
