@@ -40,7 +40,7 @@ import {
   runScript,
   type Running,
 } from '../support/processes.ts';
-import { answersOf, FEW_GRANULARITIES, requestsOf } from '../support/replays.ts';
+import { requestsOf, rowsOf } from '../support/replays.ts';
 
 const INSTANCES = 4;
 const requests = requestsOf({ conversations: 12, instances: INSTANCES, messages: 3 });
@@ -107,12 +107,7 @@ describe('backup and restore', () => {
   }
 
   /** All answers, but for the time at which the worker came by. */
-  async function answers(of: string): Promise<Record<string, unknown>> {
-    const all = await answersOf(liveDirectories(of), INSTANCES, FEW_GRANULARITIES);
-    return Object.fromEntries(
-      Object.entries(all).map(([question, { elements, pagination }]) => [question, { elements, pagination }]),
-    );
-  }
+  const answers = (of: string): Promise<Record<string, unknown>> => rowsOf(liveDirectories(of), INSTANCES);
 
   it('copies stream and views while messages come in, and goes on from there elsewhere', async () => {
     worker = runScript('main/worker.ts', [], environment());

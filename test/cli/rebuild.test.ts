@@ -1,6 +1,4 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,25 +24,17 @@ import { SnapshotReader } from '../../src/store/published/snapshot-reader.ts';
 import { temporaryDirectory, VIEWS } from '../support/fold.ts';
 import { isLong } from '../support/long.ts';
 import { startTestServer, type TestServer } from '../support/nats.ts';
+import { end, environmentOf, eventually, runScript, type Running } from '../support/processes.ts';
 import { answersOf, FEW_GRANULARITIES, instanceId, requestsOf } from '../support/replays.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** What each kill waits for, in milliseconds. */
 const KILL_PAUSES_MS = isLong ? [0, 100] : [0];
 const INSTANCES = 2;
-const GIVE_UP_MS = 60_000;
 
 const requests = requestsOf({ conversations: 14, instances: INSTANCES, messages: 3 });
 const messages = requests.slice(0, 40).reduce((sum, request) => sum + request.messages.length, 0);
 const [first, second] = [requests.slice(0, 28), requests.slice(28, 40)] as const;
-
-/** A process of `src/main`, and what it has printed. */
-interface Running {
-  readonly process: ChildProcess;
-  readonly output: () => string;
-  /** Resolves to the exit code, or the signal's name. */
-  readonly ended: Promise<number | string>;
-}
 
 /** What the short form leaves to others: what changes by itself to one kind of change, damage to the store's own tests. */
 const inLongForm = (name: string, test: () => Promise<void>): void => {
@@ -81,30 +71,8 @@ describe('rebuild', () => {
     for (const request of some) newest = await publisher.publish(request);
   }
 
-  function run(script: string, args: readonly string[], env: Record<string, string> = {}): Running {
-    const child = fork(join(ROOT, 'src', script), args, {
-      cwd: ROOT,
-      env: {
-        ...process.env,
-        DATA_DIR: dataDir,
-        NATS_URL: server.url,
-        NATS_TOKEN: server.token,
-        EMBEDDING_MODEL: 'undertone-small',
-        LOG_LEVEL: 'info',
-        SHARDS: '1',
-        AUTO_REBUILD: 'false',
-        ...env,
-      },
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream?.setEncoding('utf8').on('data', (text: string) => {
-        output += text;
-      });
-    const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
-    return { process: child, output: () => output, ended };
-  }
+  const run = (script: string, args: readonly string[], env: Record<string, string> = {}): Running =>
+    runScript(script, args, environmentOf(server, dataDir, env));
 
   async function startWorker(env: Record<string, string> = {}): Promise<Running> {
     worker = run('main/worker.ts', [], env);
@@ -113,8 +81,7 @@ describe('rebuild', () => {
   }
 
   async function stopWorker(): Promise<void> {
-    worker?.process.kill('SIGTERM');
-    await worker?.ended;
+    if (worker !== null) await end(worker);
     worker = null;
   }
 
@@ -127,16 +94,8 @@ describe('rebuild', () => {
     return { code: await running.ended, output: running.output() };
   }
 
-  async function until(
-    isSo: () => boolean | Promise<boolean>,
-    running: Running | null = worker,
-  ): Promise<void> {
-    const deadline = performance.now() + GIVE_UP_MS;
-    while (!(await isSo())) {
-      ok(performance.now() < deadline, `waited too long; ${running?.output()}`);
-      await sleep(10);
-    }
-  }
+  const until = (isSo: () => boolean | Promise<boolean>, running: Running | null = worker): Promise<number> =>
+    eventually(isSo, () => `waited too long; ${running?.output()}`);
 
   const active = (): ActiveEpoch => readActiveEpoch(dataDir) ?? { epoch: 0, shards: 0 };
   const directories = (): string[] => {
@@ -145,7 +104,7 @@ describe('rebuild', () => {
   };
   const sequence = (): number =>
     Math.max(...directories().map((directory) => readManifest(directory)?.seq ?? 0));
-  const published = (wanted: number): Promise<void> => until(() => sequence() >= wanted);
+  const published = (wanted: number): Promise<number> => until(() => sequence() >= wanted);
   const epochsOnDisk = (): number[] =>
     readdirSync(join(dataDir, 'views'))
       .filter((name) => /^\d+$/.test(name))

@@ -127,7 +127,7 @@ describe('masking of spans', () => {
 
   /** Contents of a session, once it has so many messages. */
   async function contents(instanceId: string, sessionId: string, messages: number): Promise<string[]> {
-    for (const deadline = performance.now() + 20_000; ; await sleep(30)) {
+    for (const deadline = performance.now() + 20_000; ; await sleep(200)) {
       const answer = await client.getSession(sessionId, { instanceId });
       if (answer.status !== 200 && performance.now() < deadline) continue;
       const session = await client.session(sessionId, { instanceId });

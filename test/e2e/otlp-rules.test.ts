@@ -56,7 +56,7 @@ describe('OTLP', () => {
 
   /** The same, once there are as many. */
   async function counted(messages: number): Promise<Map<string, number>> {
-    for (const deadline = performance.now() + 20_000; ; await sleep(30)) {
+    for (const deadline = performance.now() + 20_000; ; await sleep(200)) {
       const counts = await bySession();
       if (sumOf(counts) < messages && performance.now() < deadline) continue;
       equal(sumOf(counts), messages);

@@ -104,6 +104,18 @@ function readConversations(file = join(ROOT, 'examples/demo/conversations.jsonl'
 /** Enough where the rows at every granularity are compared as well. */
 export const FEW_GRANULARITIES: readonly Granularity[] = ['ALL', 'DAY'];
 
+/** Rows and their numbers in every answer of `answersOf`, without the time at which the worker came by. */
+export async function rowsOf(
+  directories: readonly string[],
+  instances: number,
+  since = 0,
+): Promise<Record<string, unknown>> {
+  const all = await answersOf(directories, instances, FEW_GRANULARITIES, since);
+  return Object.fromEntries(
+    Object.entries(all).map(([question, { elements, pagination }]) => [question, { elements, pagination }]),
+  );
+}
+
 /**
  * Every answer about the first instances, each grouping at each granularity with all it offers, as shard folders
  * give them.

@@ -13,7 +13,7 @@ import { openConnection, type StreamConnection } from '../../src/stream/connecti
 import { createPublisher, type Publisher } from '../../src/stream/log/group-commit.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { startTestServer, type TestServer } from './nats.ts';
-import { answersOf, FEW_GRANULARITIES, instanceId } from './replays.ts';
+import { instanceId, rowsOf } from './replays.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const GIVE_UP_MS = 300_000;
@@ -109,16 +109,8 @@ export class World {
   }
 
   /** All that can be asked of the first instances. */
-  async answers(instances = 2): Promise<Record<string, unknown>> {
-    const all = await answersOf(
-      this.directories(),
-      instances,
-      FEW_GRANULARITIES,
-      answeringSince(this.dataDir),
-    );
-    return Object.fromEntries(
-      Object.entries(all).map(([question, { elements, pagination }]) => [question, { elements, pagination }]),
-    );
+  answers(instances = 2): Promise<Record<string, unknown>> {
+    return rowsOf(this.directories(), instances, answeringSince(this.dataDir));
   }
 
   /** Files of data and server in which a word stands. */
