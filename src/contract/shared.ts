@@ -115,8 +115,8 @@ export function sharedWhy(path: WhyPath): Shared<WhyResponse> | undefined {
     views: [VIEW_OF_PATH[path]],
     free: ['timeGranularity'],
     redact: (answer) => {
-      const { heir, fields, trend, signals, topics, gaps, repeatedRequests, languages } = answer;
-      const numbers = { heir, fields, trend, signals, topics, gaps, repeatedRequests, languages };
+      const { heir, fields, trend, signals, topics, gaps, repeatedRequests, languages, checked } = answer;
+      const numbers = { heir, fields, trend, signals, topics, gaps, repeatedRequests, languages, checked };
       return {
         ...redactDimensions(answer),
         ...numbers,

@@ -9,6 +9,11 @@
 export const CHECKED = ['TOPIC', 'SIGNAL', 'GAP', 'REPEATED_REQUEST'] as const;
 export type Checked = (typeof CHECKED)[number];
 
+/** True for a kind of entity, by its name in the API, that can be checked. */
+export function isChecked(kind: string): kind is Checked {
+  return CHECKED.some((known) => known === kind);
+}
+
 /** UNSURE: the session is passed over. */
 export const VERDICTS = ['YES', 'NO', 'UNSURE'] as const;
 export type Verdict = (typeof VERDICTS)[number];

@@ -202,6 +202,9 @@ describe('what people check', { concurrency: 10 }, () => {
     const doubted = await shop.checks({ id, reviewerError: '0.05' });
     ok(doubted.share !== null && doubted.share.low < 0.5 && doubted.share.high > 0.5);
     deepEqual(await shop.topics(), topics);
+    const { checked } = await shop.why('topics', id);
+    deepEqual([checked?.share, checked?.recall, checked?.found.yes], [share, recall, 2]);
+    equal((await shop.why('topics', shop.password)).checked, null);
     // The list of decisions holds no verdicts, but may take one back.
     deepEqual((await shop.list()).elements, []);
     await shop.curated({ action: 'UNDO', curationId: last });

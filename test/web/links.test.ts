@@ -394,6 +394,7 @@ describe('a link to a view', () => {
           repeatedRequests: [],
           languages: [],
           endUsers: [{ id: OTHER_ID, externalId: quote, sessions: 1, messages: 1 }],
+          checked: null,
           wordings: { typical: [wording], newest: [wording] },
           lastProcessedAt: new Date(NOON).toISOString(),
         }),

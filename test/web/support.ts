@@ -266,6 +266,7 @@ export function createHarness(
           repeatedRequests: [],
           languages: [],
           endUsers: [],
+          checked: null,
           wordings: { typical: [], newest: [] },
           lastProcessedAt: new Date(NOON).toISOString(),
         };

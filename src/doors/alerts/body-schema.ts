@@ -53,6 +53,18 @@ const firedSchema = z.strictObject({
     .optional()
     .describe('With rising: the time that it is compared with.'),
   entity: entity.nullable().describe('What it is about; null: the instance as a whole.'),
+  precision: z
+    .strictObject({
+      share: z.number().describe('The estimate.'),
+      low: z.number().describe('Where the interval begins, which holds the truth with a confidence of 95 %.'),
+      high: z.number().describe('Where it ends.'),
+      checked: count.describe('Conversations that people checked.'),
+    })
+    .nullable()
+    .describe(
+      'Of the conversations in which it was found: the share in which it is there, as GET /v1/checks says; null: nobody ' +
+        'checked.',
+    ),
   quotes: z.array(z.string()).describe('Requests in the words of users, where the alert asks for quotes.'),
   position,
 });

@@ -9,9 +9,10 @@ import { htmlOf } from './html.ts';
 import type { MailBody } from './mail.ts';
 import { MOST_HELD_BACK_NAMED, type PostedType } from './body-schema.ts';
 import type { Firing } from './evaluation.ts';
+import type { Precision } from './figures.ts';
 import type { Message } from './outbox.ts';
 import type { Counted, Format, Rule } from './rule.ts';
-import { oneLine, textOf } from './texts.ts';
+import { oneLine, precisionSentence, textOf } from './texts.ts';
 import type { Span } from './windows.ts';
 
 /** The text of a message, and its body as JSON. */
@@ -153,13 +154,14 @@ export function messageOf(
 
 /** Builds the content of a firing. `position` is the stream sequence that its numbers include. */
 export function contentOf(
-  firing: Firing & { readonly quotes: readonly string[] },
+  firing: Firing & { readonly quotes: readonly string[]; readonly precision: Precision | null },
   position: number,
   at: number,
 ): Content {
-  const { rule, window, span, value, bound, sessions, before, entity, quotes } = firing;
+  const { rule, window, span, value, bound, sessions, before, entity, quotes, precision } = firing;
   // Reads as current only if the window is still open now, however far behind the worker is.
-  const text = textOf({ ...firing, isOpen: firing.isOpen && span.end > at * 1000 });
+  const told = textOf({ ...firing, isOpen: firing.isOpen && span.end > at * 1000 });
+  const text = precision === null ? told : `${told} ${precisionSentence(precision)}`;
   const timesOf = ({ start, end }: Span) => ({ start: formatInstant(start), end: formatInstant(end) });
   const { timeZone } = rule;
   const counted = { window: { granularity: window, ...timesOf(span), timeZone }, value, bound };
@@ -184,6 +186,7 @@ export function contentOf(
       ...(sessions === undefined ? {} : { sessions }),
       ...(before === undefined ? {} : { before: { ...before, ...timesOf(before) } }),
       entity: entity === null ? null : { groupBy: entity.groupBy, id: entity.id, name: entity.name },
+      precision,
       quotes,
       position,
     },

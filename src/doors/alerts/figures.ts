@@ -6,6 +6,8 @@
  */
 import { GROUPINGS, type GroupBy } from '../../domain/groupings.ts';
 import { answerQuery, type AnswerOptions } from '../../query/answer.ts';
+import type { Interval } from '../../domain/checks.ts';
+import { ChecksReader } from '../../query/checks/checks-reader.ts';
 import { changesBetween } from '../../query/changes/changes-reader.ts';
 import type { Change } from '../../query/changes/changes-schema.ts';
 import { WhyReader, type WhyReaderOptions } from '../../query/why/why-reader.ts';
@@ -35,6 +37,11 @@ export interface EntityChange extends Pick<EntityFigures, 'id' | 'name' | 'sessi
   readonly groupBy: Counted;
   readonly sessionsBefore: number;
   readonly rises: boolean;
+}
+
+/** Of the conversations in which something was found: those that people checked, and the share that is right. */
+export interface Precision extends Interval {
+  readonly checked: number;
 }
 
 /** Groupings that alerts count and digests list. */
@@ -67,6 +74,11 @@ export interface Figures {
   users(span: Span): Promise<number>;
   /** Returns changes between two spans that exceed chance, by the rule of GET /v1/changes, the clearest first. */
   changes(span: Span, before: Span): Promise<readonly EntityChange[]>;
+  /**
+   * How often people who checked conversations in which it was found said that it is there, over all time; null: nobody
+   * checked.
+   */
+  precision(groupBy: Listed, id: string): Promise<Precision | null>;
   /** Quotes requests of users about a topic or gap, without personal data; empty if none can be quoted. */
   quotes(groupBy: Listed, id: string, span: Span): Promise<readonly string[]>;
 }
@@ -135,6 +147,13 @@ export class SnapshotFigures implements Figures {
     const range = { 'dateRange.start': start, 'dateRange.end': end, timeGranularity: 'DAY' } as const;
     const { wordings } = await reader.read(groupBy, id, { instanceId: this.#instanceId, ...range });
     return [...new Set(wordings.typical.map(({ text }) => text))].slice(0, MOST_QUOTES);
+  }
+
+  async precision(groupBy: Listed, id: string): Promise<Precision | null> {
+    const of = groupBy === 'CSAT_DSAT' ? 'SIGNAL' : groupBy;
+    const reader = new ChecksReader({ readerOf: this.#readerOf });
+    const found = (await reader.estimate(this.#instanceId, of, id))?.found;
+    return found?.share == null ? null : { ...found.share, checked: found.yes + found.no };
   }
 
   /** Gives readers of the query side this snapshot. */

@@ -285,28 +285,26 @@ export class ShardEvaluation implements ShardAlerts {
   }
 
   async #fire(firing: Firing, figures: Figures): Promise<void> {
-    const quotes = firing.rule.delivery.quotes ? await this.#quotes(firing, figures) : [];
-    const content = contentOf({ ...firing, quotes }, figures.position, this.#options.now());
+    const { entity, span, rule } = firing;
+    const quotes =
+      entity === null || !rule.delivery.quotes
+        ? []
+        : await this.#extra('quotes', figures.quotes(entity.groupBy, entity.id, span), []);
+    const precision =
+      entity === null
+        ? null
+        : await this.#extra('precision', figures.precision(entity.groupBy, entity.id), null);
+    const content = contentOf({ ...firing, quotes, precision }, figures.position, this.#options.now());
     await this.#add(firing.id, 'alert', content, figures.position);
   }
 
-  /** Reads the quotes; on an error the alert is sent without them. */
-  async #quotes({ entity, span }: Firing, figures: Figures): Promise<readonly string[]> {
+  /** Reads what a message can do without; on an error it goes without it. */
+  async #extra<T>(what: 'quotes' | 'precision' | 'name', read: Promise<T>, without: T): Promise<T> {
     try {
-      return entity === null ? [] : await figures.quotes(entity.groupBy, entity.id, span);
+      return await read;
     } catch (error) {
-      this.#options.logger.warn({ event: 'quotes_not_read', err: error }, 'an alert goes without quotes');
-      return [];
-    }
-  }
-
-  /** Returns the name of the instance; null if it has none or the read fails. */
-  async #nameOf(instanceId: string): Promise<string | null> {
-    try {
-      return await this.#options.nameOf(instanceId);
-    } catch (error) {
-      this.#options.logger.warn({ event: 'name_not_read', err: error }, 'a digest goes without a name');
-      return null;
+      this.#options.logger.warn({ event: `${what}_not_read`, err: error }, `a message goes without ${what}`);
+      return without;
     }
   }
 
@@ -324,7 +322,11 @@ export class ShardEvaluation implements ShardAlerts {
       if (end <= createdAt * 1000 || sender.has(id)) continue;
       const digest = read.get(timeZone) ?? (await readDigest(figures, span, timeZone));
       read.set(timeZone, digest);
-      const message = { instance: await this.#nameOf(instanceId), position: figures.position, at: now() };
+      const message = {
+        instance: await this.#extra('name', this.#options.nameOf(instanceId), null),
+        position: figures.position,
+        at: now(),
+      };
       await this.#add(id, 'digest', digestContent(rule, digest, message), figures.position);
       sent += 1;
     }

@@ -4,6 +4,7 @@
  * Test: test/doors/alerts/texts.test.ts.
  */
 import type { Firing } from './evaluation.ts';
+import type { Precision } from './figures.ts';
 import type { Counted, Window } from './rule.ts';
 import { DAY, HOUR, type Span } from './windows.ts';
 import { wallClock } from '../../domain/local-time.ts';
@@ -73,6 +74,11 @@ function shareSentence(firing: Firing): string {
     `${who} ${when(firing)} had a signal of dissatisfaction; the alert is ` +
     `set to more than ${percent(bound)}.`
   );
+}
+
+/** Example: “People checked 40 conversations with it: it is right in 84 % to 97 % of all.” */
+export function precisionSentence({ low, high, checked }: Precision): string {
+  return `People checked ${conversations(checked)} with it: it is right in ${percent(low)} to ${percent(high)} of all.`;
 }
 
 const MOST_NAMES = 5;

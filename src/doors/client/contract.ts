@@ -280,6 +280,25 @@ export interface WhyAnswer {
     readonly sessions: number;
     readonly messages: number;
   }[];
+  readonly checked: {
+    readonly foundShare: number | null;
+    readonly share: { readonly share: number; readonly low: number; readonly high: number } | null;
+    readonly found: {
+      readonly sessions: number;
+      readonly yes: number;
+      readonly no: number;
+      readonly unsure: number;
+      readonly share: { readonly share: number; readonly low: number; readonly high: number } | null;
+    };
+    readonly notFound: {
+      readonly sessions: number;
+      readonly yes: number;
+      readonly no: number;
+      readonly unsure: number;
+      readonly share: { readonly share: number; readonly low: number; readonly high: number } | null;
+    };
+    readonly recall: number | null;
+  } | null;
   readonly wordings: {
     readonly typical: readonly {
       readonly sessionId: string;

@@ -11,7 +11,7 @@ import type { Granularity } from '../../domain/time.ts';
 import { LAST_STEP, secondsOfStep } from '../../domain/waits.ts';
 
 /** Raised when columns or partitions change; the next run then writes all files again. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** Types that Parquet, ClickHouse, Spark and DuckDB share: ids are text, instants are UTC microseconds. */
 export type ColumnType = 'VARCHAR' | 'BIGINT' | 'INTEGER' | 'DOUBLE' | 'BOOLEAN' | 'TIMESTAMPTZ';
@@ -247,5 +247,23 @@ left join (${ENTITIES}) e on e.instance = r.instance and e.kind = r.kind and e.e
     division: { by: 'none' },
     columns: [KIND, ENTITY, ...COUNTS],
     key: ['kind', 'entity_id'],
+  },
+  {
+    name: 'verdicts',
+    what: 'what people who read conversations said of what was found; the latest of a session and entity holds',
+    rows: { table: 'curation' },
+    joined: '',
+    where: "r.action = 'CHECK' and r.refused is null and r.undone_by is null",
+    division: { by: 'none' },
+    columns: [
+      id('verdict_id', 'r.id', 'its id'),
+      instant('said_at', 'r.created_at', 'when it was accepted'),
+      text('key_id', 'the key that said it'),
+      text('kind', 'TOPIC, SIGNAL, GAP or REPEATED_REQUEST', 'r.entity'),
+      id('entity_id', 'r.entity_id', 'the id of the topic, signal, gap or repeated request'),
+      id('session_id', "json_extract_string(r.detail, '$.session')", 'the session that was read'),
+      text('verdict', 'YES, NO or UNSURE: whether it is there', "json_extract_string(r.detail, '$.verdict')"),
+    ],
+    key: ['said_at', 'verdict_id'],
   },
 ];

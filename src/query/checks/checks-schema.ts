@@ -49,15 +49,8 @@ const stratum = z.strictObject({
   share: interval.nullable().describe('The share that is YES; null: nothing was checked.'),
 });
 
-/** Strict: rejects members that are not declared. */
-export const checksResponseSchema = z.strictObject({
-  checked: z
-    .strictObject({
-      of: z.enum(CHECKED).describe('As asked.'),
-      id: uuid.describe('Of what merged into another: that one.'),
-      name: z.string().describe('As queries show it.'),
-    })
-    .describe('What is checked.'),
+/** What verdicts tell about the sessions of a range. */
+export const estimateSchema = z.strictObject({
   foundShare: share.nullable().describe('The share of sessions in which it was found; null: no sessions.'),
   share: interval
     .nullable()
@@ -69,6 +62,20 @@ export const checksResponseSchema = z.strictObject({
     .describe(
       'The share of the sessions that truly show it in which it was found, estimated; null: unknown.',
     ),
+});
+
+export type Estimate = z.output<typeof estimateSchema>;
+
+/** Strict: rejects members that are not declared. */
+export const checksResponseSchema = z.strictObject({
+  checked: z
+    .strictObject({
+      of: z.enum(CHECKED).describe('As asked.'),
+      id: uuid.describe('Of what merged into another: that one.'),
+      name: z.string().describe('As queries show it.'),
+    })
+    .describe('What is checked.'),
+  ...estimateSchema.shape,
   sample: z
     .array(
       z.strictObject({

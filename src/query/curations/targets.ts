@@ -19,7 +19,8 @@ import type { Row } from '../../store/duckdb.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { cachedNames, entityById } from '../dimensions.ts';
 import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
-import { NAMED_ENTITIES, noSuch, type NamedEntity } from '../named-entities.ts';
+import { NAMED_ENTITIES, type NamedEntity } from '../../domain/named-entities.ts';
+import { noSuch } from '../no-such.ts';
 
 export class CurationTargets {
   readonly #options: Pick<InstanceReading, 'readerOf'>;

@@ -13,6 +13,8 @@ import { AppError } from '../../errors.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { answerQuery, type AnswerOptions } from '../answer.ts';
 import { cachedNames, entityById, readDimensions } from '../dimensions.ts';
+import { readEstimate } from '../checks/estimates.ts';
+import { isChecked } from '../../domain/checks.ts';
 import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import { parseQueryParameters, zoneOf, type QueryParameters } from '../parameters.ts';
 import type { QueryResponse } from '../response-schema.ts';
@@ -78,11 +80,13 @@ export class WhyReader {
     const query = (changes: Partial<QueryParameters>): Promise<QueryResponse> =>
       answerQuery(snapshot, { ...basic, ...changes }, this.#options);
     const range = { start: basic.range.start ?? -Infinity, end: basic.range.end ?? Infinity };
-    const [whole, trend, averages, breakdown] = await Promise.all([
+    const entity = { number: named.number, id: heir?.id ?? id };
+    const [whole, trend, averages, breakdown, checked] = await Promise.all([
       query({ granularity: 'ALL' }),
       query({}),
       readAverages(query),
       readBreakdown(snapshot, { instance, kind, number, range }),
+      isChecked(groupBy) ? readEstimate(snapshot, { instance, of: groupBy, entity, range }) : null,
     ]);
     const dimension = await this.#dimension(snapshot, basic, instance, { number: named.own, id });
     const { topics, gaps, repeatedRequests, languages, endUsers } = breakdown;
@@ -109,6 +113,7 @@ export class WhyReader {
         repeatedRequests,
         languages,
         endUsers,
+        checked,
         lastProcessedAt: whole.lastProcessedAt ?? formatInstant(row['processed_at'] as number),
       },
     };

@@ -8,6 +8,7 @@ import { dimensionShape, type GroupBy } from '../../domain/groupings.ts';
 import { uuid } from '../../domain/uuid.ts';
 import { dateTime, metricsSchema } from '../../domain/metrics.ts';
 import type { Granularity } from '../../domain/time.ts';
+import { estimateSchema } from '../checks/checks-schema.ts';
 import { queryParameterSchemas, rangeInOrder } from '../parameters.ts';
 
 /** Grouping by path segment. */
@@ -118,6 +119,12 @@ export const whyResponseSchema = z.strictObject({
       }),
     )
     .describe('The end users with most of its messages; at most ten. None for an end user.'),
+  checked: estimateSchema
+    .nullable()
+    .describe(
+      'How sure its number of sessions is, as in an answer of GET /v1/checks; null: nobody has checked it, or it is a ' +
+        'topic cluster or an end user.',
+    ),
   wordings: z
     .strictObject({
       typical: z.array(wordingSchema).describe('How it is mostly said; at most five.'),

@@ -10,6 +10,7 @@ import { pinnedDirectory, shardDirectory, type Epoch, type RebuildMark } from '.
 import { SnapshotReader, type Snapshot } from '../../store/published/snapshot-reader.ts';
 import { loadViews, type View } from '../../store/view-files.ts';
 import { VIEWS_DIRECTORY } from '../current-definition.ts';
+import { agreementLine, readAgreement } from './verdicts.ts';
 import { compareBuilds, type Comparison, type Pair } from './comparison.ts';
 
 /** Most tables that are named among those not compared. */
@@ -17,16 +18,16 @@ const NAMED = 6;
 
 /**
  * Compares the rebuilt views with the live ones that were pinned at the start. `outcome` is null if the definition of
- * the live views is unknown. `memoryBytes`: limit of each reader. `except`: ids of instances that are not compared.
+ * the live views is unknown. `verdicts`: how both agree with the verdicts of people; null without any. `memoryBytes`: limit of each reader. `except`: ids of instances that are not compared.
  */
 export async function compareAtMark(
   { dataDir, memoryBytes }: { readonly dataDir: string; readonly memoryBytes: number },
   next: Epoch & RebuildMark,
   definition: string,
   except: ReadonlySet<string>,
-): Promise<{ outcome: Comparison | null; changes: string[] }> {
+): Promise<{ outcome: Comparison | null; changes: string[]; verdicts: string | null }> {
   const liveDefinition = await readDefinition(shardDirectory(dataDir, next.from.epoch, 0));
-  if (liveDefinition === null) return { outcome: null, changes: [] };
+  if (liveDefinition === null) return { outcome: null, changes: [], verdicts: null };
   const views = loadViews(VIEWS_DIRECTORY);
   const readers: SnapshotReader[] = [];
   const snapshots: Snapshot[] = [];
@@ -62,7 +63,15 @@ export async function compareAtMark(
       rebuiltDefinition: definition,
       except,
     });
-    return { outcome, changes: changesBetween(liveDefinition, definition) };
+    const [before, after] = await Promise.all([
+      readAgreement(pairs.flatMap((pair) => pair.live)),
+      readAgreement(pairs.flatMap((pair) => pair.rebuilt)),
+    ]);
+    return {
+      outcome,
+      changes: changesBetween(liveDefinition, definition),
+      verdicts: agreementLine(before, after),
+    };
   } finally {
     for (const snapshot of snapshots) snapshot.release();
     for (const reader of readers) await reader.close();

@@ -75,6 +75,7 @@ export async function rebuild(
     await replay.foldTo('rebuilding', next.compareAt);
     const comparison = await compareAtMark(settings, next, definition, options.except ?? new Set());
     progress.line(describe(comparison.outcome, comparison.changes, Math.max(...next.compareAt)));
+    if (comparison.verdicts !== null) progress.line(comparison.verdicts);
     const faults = comparison.outcome === null ? [] : faultsOf(comparison.outcome);
     if (faults.length > 0) {
       if (!options.force) {

@@ -19,14 +19,15 @@ function slack(
   quotes: readonly string[] = [],
   publicUrl = '',
 ): SlackBody {
-  const content = contentOf({ ...firing(parts), quotes }, 7, NOW);
+  const content = contentOf({ ...firing(parts), quotes, precision: null }, 7, NOW);
   return JSON.parse(render(content, 'slack', publicUrl).body) as SlackBody;
 }
 
 describe('the body of a message', () => {
   it('has every figure', () => {
     const before = { start: 0, end: 86_400_000_000, sessions: 380, windows: 28 };
-    const content = contentOf({ ...firing({ before }), quotes: ['Cancel it.'] }, 7, NOW);
+    const precision = { share: 0.925, low: 0.84, high: 0.97, checked: 40 };
+    const content = contentOf({ ...firing({ before }), quotes: ['Cancel it.'], precision }, 7, NOW);
     const { body, text } = render(content, 'undertone', '');
     const { timestamp, data } = POSTED['alert.fired'].parse(JSON.parse(body));
     equal(timestamp, '2026-11-22T14:05:00.000Z');
@@ -50,21 +51,28 @@ describe('the body of a message', () => {
         windows: 28,
       },
       entity: { groupBy: 'TOPIC', id: TOPIC, name: 'Cancel order' },
+      precision,
       quotes: ['Cancel it.'],
       position: 7,
     });
+    const told = ' People checked 40 conversations with it: it is right in 84\u00a0% to 97\u00a0% of all.';
+    ok(text.endsWith(told), text);
   });
 
   it('calls no window today that is over for who reads it, however far behind the worker is', () => {
     const late = NOW + 2 * 86_400_000;
-    const { text } = contentOf({ ...firing(), quotes: [] }, 7, late);
+    const { text } = contentOf({ ...firing(), quotes: [], precision: null }, 7, late);
     ok(text.startsWith('‘Cancel order’ came up in 42 conversations on 22 November;'), text);
   });
 
   it('names what is held back, as many as fit', () => {
     const heldBack = Array.from({ length: 150 }, () => entity());
     const parts = { entity: null, heldBack, value: heldBack.length, bound: 20 };
-    const { body, text } = render(contentOf({ ...firing(parts), quotes: [] }, 7, NOW), 'undertone', '');
+    const { body, text } = render(
+      contentOf({ ...firing(parts), quotes: [], precision: null }, 7, NOW),
+      'undertone',
+      '',
+    );
     const { data } = POSTED['alert.held_back'].parse(JSON.parse(body));
     deepEqual([data.value, data.bound, data.text], [150, 20, text]);
     equal(data.heldBack.length, MOST_HELD_BACK_NAMED);
@@ -74,7 +82,7 @@ describe('the body of a message', () => {
 
   it('has a whole address where the dashboard has one', () => {
     const { body } = render(
-      contentOf({ ...firing(), quotes: [] }, 7, NOW),
+      contentOf({ ...firing(), quotes: [], precision: null }, 7, NOW),
       'undertone',
       'https://undertone.example',
     );

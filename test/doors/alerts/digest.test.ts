@@ -166,6 +166,7 @@ Signals of dissatisfaction
       const isReal = before.end - before.start > WEEK_LONG && sessions > sessionsBefore;
       return isReal ? [{ ...entity({ sessions }), sessionsBefore, rises: true }] : [];
     },
+    precision: async () => null,
     quotes: async () => [],
   });
   const { start } = NOTHING.span;

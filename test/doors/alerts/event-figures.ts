@@ -86,6 +86,10 @@ export class EventFigures implements Figures {
       .filter((_, index) => isReal[index]);
   }
 
+  async precision(): Promise<null> {
+    return null;
+  }
+
   async quotes(): Promise<readonly string[]> {
     return [];
   }

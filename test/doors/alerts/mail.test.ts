@@ -46,7 +46,7 @@ describe('alerts by e-mail', () => {
   });
 
   const send = (url: string, name = 'Many cancellations', timeoutMs = 5000, signal?: AbortSignal) => {
-    const content = contentOf({ ...firing({ rule: rule({ name }) }), quotes: [] }, 7, NOW);
+    const content = contentOf({ ...firing({ rule: rule({ name }) }), quotes: [], precision: null }, 7, NOW);
     return createMail({ smtpUrl: url, from: 'Undertone <undertone@example.com>' })(TO, {
       headers: { 'webhook-id': '019aa3f1-6f0c-7b32-9d55-3a0f6c2b7e10' },
       body: render(content, 'email', 'https://undertone.example.com').body,

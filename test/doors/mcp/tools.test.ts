@@ -351,9 +351,32 @@ describe('hostile texts', () => {
     repeatedRequests: [counted],
     languages: [{ language: null, sessions: 1 }],
     endUsers: [{ id: id(5), externalId: HOSTILE, sessions: 1, messages: 1 }],
+    checked: {
+      foundShare: 0.124,
+      share: { share: 0.116, low: 0.101, high: 0.132 },
+      found: {
+        sessions: 90,
+        yes: 38,
+        no: 2,
+        unsure: 1,
+        share: { share: 0.95, low: 0.835, high: 0.986 },
+      },
+      notFound: { sessions: 640, yes: 0, no: 10, unsure: 0, share: { share: 0, low: 0, high: 0.2 } },
+      recall: 1,
+    },
     wordings: { typical: [wording], newest: [{ ...wording, position: 8 }] },
     lastProcessedAt: AT,
   };
+
+  it('say how sure a number is that people have checked', async () => {
+    const found = { '/query': () => list('topic', ['Parcels']) };
+    const { call } = harness({ ...found, [`/topics/${id(0)}`]: () => why });
+    const { text } = await call('why', { about: id(0) });
+    match(text, /38 of 40 conversations with it are right, so 84% to 99% of all with it are/);
+    match(text, /truly in 10% to 13% of all conversations/);
+    const unchecked = harness({ ...found, [`/topics/${id(0)}`]: () => ({ ...why, checked: undefined }) });
+    ok(!(await unchecked.call('why', { about: id(0) })).text.includes('Checked'));
+  });
 
   it('stay data in every tool: in the fence, on their line, without what deceives', async () => {
     const named = (groupBy: string | undefined): unknown => {

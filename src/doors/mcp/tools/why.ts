@@ -30,6 +30,7 @@ const SIGNAL_COLUMNS = [
 
 const fields = z.record(z.string(), z.number().nullable());
 const counted = z.array(named.extend({ type: z.string().optional(), sessions: z.number() }));
+const interval = z.object({ share: z.number(), low: z.number(), high: z.number() });
 const quotes = z.array(z.object({ conversation: z.string(), createdAt: z.string(), text: z.string() }));
 
 const output = z.object({
@@ -64,6 +65,18 @@ const output = z.object({
   repeats: counted,
   languages: z.array(z.object({ language: z.string().nullable(), sessions: z.number() })),
   users: z.array(z.object({ id: z.string(), name: z.string(), sessions: z.number() })),
+  checked: z
+    .object({
+      yes: z.number(),
+      no: z.number(),
+      precision: interval.nullable(),
+      trueShare: interval.nullable(),
+    })
+    .nullable()
+    .describe(
+      'What people who read conversations said: yes and no of those in which it was found, the share of these in which ' +
+        'it is there, and the share of all conversations in which it truly is. Null: nobody has checked it.',
+    ),
   typicalQuotes: quotes,
   newestQuotes: quotes,
 });
@@ -131,6 +144,7 @@ export const why = tool({
       users: answer.endUsers
         .slice(0, TOP)
         .map(({ id, externalId, sessions }) => ({ id, name: externalId, sessions })),
+      checked: checkedOf(answer),
       typicalQuotes: answer.wordings.typical.slice(0, TYPICAL).map(quoteOf),
       newestQuotes: newestOf(answer).slice(0, NEWEST).map(quoteOf),
     };
@@ -156,6 +170,13 @@ function entityOf(answer: WhyResponse, { id, name }: Found): Answer['about'] {
     ...(entity.gapType === undefined ? {} : { type: entity.gapType }),
     ...(typeof entity.description === 'string' ? { description: entity.description } : {}),
   };
+}
+
+/** A service of an earlier version does not say it. */
+function checkedOf({ checked = null }: Partial<WhyResponse>): Answer['checked'] {
+  if (checked === null) return null;
+  const { found, share } = checked;
+  return { yes: found.yes, no: found.no, precision: found.share, trueShare: share };
 }
 
 function fieldsOf({ fields: all }: WhyResponse): Answer['now'] {
@@ -217,7 +238,21 @@ function headOf({ about, kind, period: during, beforePeriod, lastProcessedAt, ..
     `${KINDS[kind].word} ${about.id}, ${periodText(during)}. ${freshness(lastProcessedAt)}${beforeText(beforePeriod)}`,
     ...nothing,
     ...lines,
+    ...checkedText(answer.checked),
   ].join('\n');
+}
+
+/** Example: “Checked by people: 38 of 40 conversations with it are right, so 84% to 99% of all with it are.” */
+function checkedText(checked: Answer['checked']): string[] {
+  if (checked === null) return [];
+  const { yes, no, precision, trueShare } = checked;
+  const range = ({ low, high }: z.output<typeof interval>): string => `${percent(low)} to ${percent(high)}`;
+  return [
+    precision === null
+      ? 'Checked by people: none of the conversations with it yet.'
+      : `Checked by people: ${yes} of ${yes + no} conversations with it are right, so ${range(precision)} of all with it are.`,
+    ...(trueShare === null ? [] : [`It is truly in ${range(trueShare)} of all conversations.`]),
+  ];
 }
 
 function dataOf(answer: Answer): string {

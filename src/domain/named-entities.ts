@@ -3,11 +3,10 @@
  *
  * Test: test/query/curations/targets.test.ts, test/e2e/steering-rules.test.ts.
  */
-import type { Checked } from '../domain/checks.ts';
-import type { CuratedEntity } from '../domain/curations.ts';
-import type { NamesTable } from '../domain/groupings.ts';
-import { KINDS } from '../domain/kinds.ts';
-import { AppError } from '../errors.ts';
+import type { Checked } from './checks.ts';
+import type { CuratedEntity } from './curations.ts';
+import type { NamesTable } from './groupings.ts';
+import { KINDS } from './kinds.ts';
 
 export type NamedEntity = CuratedEntity | Checked;
 
@@ -18,7 +17,3 @@ export const NAMED_ENTITIES = {
   GAP: { table: 'gap', kind: KINDS.gap, words: 'gap' },
   REPEATED_REQUEST: { table: 'repeated_request', kind: KINDS.repeatedRequest, words: 'repeated request' },
 } as const satisfies Readonly<Record<NamedEntity, { table: NamesTable; kind: number; words: string }>>;
-
-export function noSuch(words: string, id: string): AppError {
-  return new AppError('NOT_FOUND', `There is no ${words} ${id} in this instance.`);
-}

@@ -1,0 +1,154 @@
+/**
+ * Estimates from verdicts how often something is truly there. Keeps the invariant that the order of the drawn sessions
+ * depends on their ids alone, so anybody can draw them again.
+ *
+ * Test: test/e2e/steering-rules.test.ts, test/domain/checks.test.ts.
+ */
+import { intervalOf, shareOf, type Checked, type Stratum, type Verdict } from '../../domain/checks.ts';
+import { KINDS } from '../../domain/kinds.ts';
+import type { Snapshot } from '../../store/published/snapshot-reader.ts';
+import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
+import type { Range } from '../routing.ts';
+import type { Estimate } from './checks-schema.ts';
+
+/** Most sessions of each stratum whose verdicts count. */
+const MOST_COUNTED = 500;
+
+/** A drawn session. */
+export interface Drawn {
+  readonly id: string;
+  readonly title: string | null;
+  readonly found: boolean;
+  /** Sessions of its stratum. */
+  readonly size: number;
+}
+
+/** What is checked, and when: `entity` is of what merged its heir. */
+export interface Question {
+  readonly instance: number;
+  readonly of: Checked;
+  readonly entity: { readonly number: number; readonly id: string };
+  readonly range: Range;
+}
+
+/** The drawn sessions, and the latest verdict on each session by its id. */
+export interface Review {
+  readonly drawn: readonly Drawn[];
+  readonly verdicts: ReadonlyMap<string, Verdict>;
+}
+
+/** Draws sessions and reads the verdicts. */
+export async function readReview(snapshot: Snapshot, question: Question): Promise<Review> {
+  const [drawn, verdicts] = await Promise.all([draw(snapshot, question), verdictsOn(snapshot, question)]);
+  return { drawn, verdicts };
+}
+
+/** As `estimateOf`; null, without drawing, if there is no verdict at all. */
+export async function readEstimate(snapshot: Snapshot, question: Question): Promise<Estimate | null> {
+  const verdicts = await verdictsOn(snapshot, question);
+  return verdicts.size === 0 ? null : estimateOf({ drawn: await draw(snapshot, question), verdicts });
+}
+
+/** `error`: share of verdicts that are wrong. */
+export function estimateOf({ drawn, verdicts }: Review, error = 0): Estimate {
+  const strata = [true, false].map((found) =>
+    countsOf(
+      drawn.filter((one) => one.found === found),
+      verdicts,
+    ),
+  );
+  const [found, notFound] = strata.map((counts) => ({
+    sessions: counts.sessions,
+    yes: counts.yes,
+    no: counts.checked - counts.yes,
+    unsure: counts.unsure,
+    share: intervalOf(counts, error),
+  })) as [Estimate['found'], Estimate['notFound']];
+  const all = found.sessions + notFound.sessions;
+  const hits = (stratum: typeof found): number => stratum.sessions * (stratum.share?.share ?? 0);
+  const share = shareOf(strata, error);
+  return {
+    foundShare: all === 0 ? null : found.sessions / all,
+    share,
+    found,
+    notFound,
+    recall: share === null || share.share === 0 ? null : hits(found) / (hits(found) + hits(notFound)),
+  };
+}
+
+/** Draws the first sessions of both strata. */
+async function draw(snapshot: Snapshot, { instance, of, entity, range }: Question): Promise<Drawn[]> {
+  const { kind } = NAMED_ENTITIES[of];
+  const facts = (which: number) =>
+    ({
+      table: 'message_fact',
+      equal: { instance, kind: which },
+      range: { from: range.start, to: range.end },
+    }) as const;
+  const rows = await snapshot.all(
+    `with counted as (
+  select session, bool_or(is_hit) as found from (
+    select session, false as is_hit from @sent where not gone
+    union all
+    select session, true from @own where not gone and entity = ${entity.number}
+  ) group by session
+), placed as (
+  select s.id::varchar as id, s.title, c.found, md5(concat($id, ' ', s.id::varchar)) as place
+  from @session s join counted c using (session)
+)
+select id, title, found, count(*) over (partition by found) as size
+from placed
+qualify row_number() over (partition by found order by place) <= ${MOST_COUNTED}
+order by found, place`,
+    {
+      rows: {
+        sent: facts(KINDS.all),
+        own: facts(kind),
+        session: { table: 'session', equal: { instance } },
+      },
+      bindings: { id: entity.id },
+    },
+  );
+  return rows.map(({ id, title, found, size }) => ({
+    id: id as string,
+    title: title as string | null,
+    found: found as boolean,
+    size: Number(size),
+  }));
+}
+
+/** Returns the latest verdict on each session, by its id. A verdict on what merged later is none on its heir. */
+async function verdictsOn(
+  snapshot: Snapshot,
+  { instance, of, entity: { id } }: Question,
+): Promise<ReadonlyMap<string, Verdict>> {
+  const rows = await snapshot.all(
+    `select detail from @check
+where entity_id = $id::uuid and undone_by is null and refused is null order by curation`,
+    {
+      rows: {
+        check: { table: 'curation', equal: { instance }, and: `action = 'CHECK' and entity = '${of}'` },
+      },
+      bindings: { id },
+    },
+  );
+  return new Map(
+    rows.map(({ detail }) => {
+      const { session, verdict } = JSON.parse(detail as string) as { session: string; verdict: Verdict };
+      return [session, verdict] as const;
+    }),
+  );
+}
+
+function countsOf(
+  drawn: readonly Drawn[],
+  verdicts: ReadonlyMap<string, Verdict>,
+): Stratum & { readonly unsure: number } {
+  // Only verdicts on the first drawn ones are of a random sample: whoever checks others has chosen them.
+  const unread = drawn.findIndex(({ id }) => !verdicts.has(id));
+  const read = unread < 0 ? drawn : drawn.slice(0, unread);
+  const said = read.map(({ id }) => verdicts.get(id)!);
+  const yes = said.filter((verdict) => verdict === 'YES').length;
+  const unsure = said.filter((verdict) => verdict === 'UNSURE').length;
+  return { sessions: drawn[0]?.size ?? 0, checked: said.length - unsure, yes, unsure };
+}

@@ -1,0 +1,69 @@
+/**
+ * Compares what was found with the verdicts of people on it, so that a rebuild tells whether new models or rules are
+ * better. Keeps the invariant that both sides are measured by the same verdicts as far as their entities are there.
+ *
+ * Test: test/worker/rebuild/verdicts.test.ts.
+ */
+import { CHECKED } from '../../domain/checks.ts';
+import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
+import type { Snapshot } from '../../store/published/snapshot-reader.ts';
+
+/** Numbers of verdicts YES or NO, the latest of each session and entity. */
+export interface Agreement {
+  /** Found, and YES. */
+  readonly hits: number;
+  /** Found, and NO. */
+  readonly wrong: number;
+  /** Not found, and YES. */
+  readonly missed: number;
+}
+
+const ENTITIES = CHECKED.map((of) => {
+  const { table, kind } = NAMED_ENTITIES[of];
+  const alive = of === 'SIGNAL' ? '' : ' where heir is null';
+  return `select '${of}' as type, ${kind} as kind, instance, ${table} as entity, id from @${table}${alive}`;
+}).join('\nunion all ');
+
+const AGREEMENT = `with said as (
+  select instance, entity as type, entity_id,
+    json_extract_string(detail, '$.session') as session_id, json_extract_string(detail, '$.verdict') as verdict
+  from @curation where action = 'CHECK' and refused is null and undone_by is null
+  qualify row_number() over (partition by instance, type, entity_id, session_id order by curation desc) = 1
+), checked as (
+  select v.instance, e.kind, e.entity, s.session, v.verdict = 'YES' as is_there
+  from said v
+  join (${ENTITIES}) e on e.instance = v.instance and e.type = v.type and e.id = v.entity_id
+  join @session s on s.instance = v.instance and s.id::varchar = v.session_id
+  where v.verdict <> 'UNSURE'
+), found as (
+  select distinct f.instance, f.kind, f.entity, f.session
+  from @message_fact f semi join checked c using (instance, kind, entity, session)
+  where not f.gone
+)
+select count(*) filter (found.session is not null and is_there) as hits,
+  count(*) filter (found.session is not null and not is_there) as wrong,
+  count(*) filter (found.session is null and is_there) as missed
+from checked left join found using (instance, kind, entity, session)`;
+
+/** Sums over snapshots that together hold an installation. */
+export async function readAgreement(snapshots: readonly Snapshot[]): Promise<Agreement> {
+  const sum = { hits: 0, wrong: 0, missed: 0 };
+  for (const snapshot of snapshots) {
+    const [row = {}] = await snapshot.all(AGREEMENT, { bindings: {} });
+    for (const name of ['hits', 'wrong', 'missed'] as const) sum[name] += Number(row[name] ?? 0);
+  }
+  return sum;
+}
+
+/** Describes both sides in a line; null if there is no verdict on either. */
+export function agreementLine(before: Agreement, after: Agreement): string | null {
+  const [was, is] = [wordsOf(before), wordsOf(after)];
+  return was === '' && is === '' ? null : `verdicts of people: before ${was || 'none'}; now ${is || 'none'}`;
+}
+
+/** Example: “precision 91.3 % (73 of 80), recall 88 % (73 of 83)”; '' without verdicts. */
+function wordsOf({ hits, wrong, missed }: Agreement): string {
+  const share = (name: string, all: number): string[] =>
+    all === 0 ? [] : [`${name} ${Math.round((hits / all) * 1000) / 10} % (${hits} of ${all})`];
+  return [...share('precision', hits + wrong), ...share('recall', hits + missed)].join(', ');
+}
