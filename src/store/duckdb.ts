@@ -114,9 +114,10 @@ function withoutValues(message: string): string {
 }
 
 const WANT = 'could not allocate|failed to (?:allocate|pin|offload|reserve)';
-/** Lack of memory in a commit has another type, and the appender omits the type. */
+/** Lack of memory in a commit, also while a log is read, has another type, and the appender omits the type. */
 const OUT_OF_MEMORY = new RegExp(
-  `^(?:TransactionContext Error: )?(?:Failed to (?:append|commit): )+(?:${WANT})`,
+  `^(?:TransactionContext Error: )?(?:Failure while replaying WAL file "[^"\\n]*": )?` +
+    `(?:Failed to (?:append|commit): )+(?:${WANT})`,
   'i',
 );
 

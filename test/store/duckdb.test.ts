@@ -81,8 +81,13 @@ describe('the door to DuckDB', () => {
     const rows = Array.from({ length: 40 }, (_, number) => [`${number}${'x'.repeat(1e6)}`]);
     equal((await faultOf(() => connection.append('texts', ['text'], rows))).fault, 'out-of-memory');
     const used = 'could not allocate block of size 256.0 KiB (20.8 MiB/20.9 MiB used)';
-    const errorText = `TransactionContext Error: Failed to commit: ${used}`;
-    equal(new DatabaseError(new Error(errorText)).fault, 'out-of-memory');
+    const wal = 'Failure while replaying WAL file "/data/state.duckdb.wal": ';
+    for (const where of ['', wal]) {
+      const errorText = `TransactionContext Error: ${where}Failed to commit: ${used}`;
+      equal(new DatabaseError(new Error(errorText)).fault, 'out-of-memory');
+    }
+    const damaged = new DatabaseError(new Error(`IO Error: ${wal}checksum does not match`));
+    equal(damaged.fault, 'io');
   });
 
   it('tells what is wrong with values and files', async () => {
