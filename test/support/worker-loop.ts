@@ -4,11 +4,12 @@ import type { RecordedRequest } from '../../src/domain/records.ts';
 import { silentLogger } from '../../src/logger.ts';
 import type { Batch } from '../../src/store/live/batch.ts';
 import type { StateStore } from '../../src/store/live/state-store.ts';
+import { parseView, type View } from '../../src/store/view-files.ts';
 import type { ShardAnalysis } from '../../src/reader/threads/pool.ts';
 import type { WorkCounters } from '../../src/worker/counters.ts';
 import { WorkerLoop, type WorkerLoopOptions } from '../../src/worker/loop.ts';
 import type { EnrichStage, Unanalysed } from '../../src/reader/threads/stages.ts';
-import { openFixture, temporaryDirectory, uuid, type Fixture } from './fold.ts';
+import { openFixture, temporaryDirectory, uuid, VIEWS, type Fixture } from './fold.ts';
 import { MarksInMemory, NotesInMemory } from './notes.ts';
 import { certain } from './signals.ts';
 
@@ -94,6 +95,40 @@ function sabotaged(store: StateStore, sabotage: (batch: Batch) => void = () => u
   });
 }
 
+/**
+ * What the worker reads back, and what `totals` reads, in place of all views that ship. Tests that compare rows, or need
+ * what the views take of memory, open those.
+ */
+export const COUNTING_VIEWS: readonly View[] = [
+  ...VIEWS.filter(({ name }) => name === 'dimensions' || name === 'fact'),
+  parseView(
+    'counting.sql',
+    `-- view: counting
+-- version: 1
+-- after: fact, dimensions
+-- publish: session_rollup key(instance, session) order(instance, session)
+-- publish: end_user_rollup key(instance, end_user) order(instance, end_user)
+-- @schema
+create table session_rollup (
+  instance integer, session integer, granularity integer, messages integer, seq bigint
+);
+create table end_user_rollup (
+  instance integer, end_user integer, granularity integer, messages integer, seq bigint
+);
+-- @fold
+upsert into session_rollup
+from (select instance, session, 4 as granularity, count(*)::integer as messages from batch_message group by all)
+key (instance, session, granularity) add (messages);
+upsert into end_user_rollup
+from (select instance, end_user, 4 as granularity, count(*)::integer as messages from batch_message
+  where end_user is not null group by all)
+key (instance, end_user, granularity) add (messages);
+-- @read
+select session, messages from @session_rollup
+`,
+  ),
+];
+
 /** A worker's loop over real files, run as often as a test wants. */
 export class LoopFixture {
   readonly aside: { sequence: number; reason: string }[] = [];
@@ -107,9 +142,13 @@ export class LoopFixture {
     this.#directory = directory;
   }
 
-  static async open(options: { readonly memoryBytes?: number } = {}): Promise<LoopFixture> {
+  /** With `COUNTING_VIEWS`, unless others are given. */
+  static async open(
+    options: { readonly memoryBytes?: number; readonly views?: readonly View[] } = {},
+  ): Promise<LoopFixture> {
     const directory = temporaryDirectory();
-    return new LoopFixture(await openFixture({ ...options, directory: directory.path }), directory);
+    const fixture = await openFixture({ views: COUNTING_VIEWS, ...options, directory: directory.path });
+    return new LoopFixture(fixture, directory);
   }
 
   async close(): Promise<void> {

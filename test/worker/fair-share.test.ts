@@ -9,7 +9,7 @@ import { FairShare, Room } from '../../src/worker/fair-share.ts';
 import { workOf, workOfMessage } from '../../src/worker/work.ts';
 import { Random } from '../faults/support/random.ts';
 import { openFixture, temporaryDirectory, uuid } from '../support/fold.ts';
-import { LoopFixture, request } from '../support/worker-loop.ts';
+import { COUNTING_VIEWS, LoopFixture, request } from '../support/worker-loop.ts';
 
 const GREEDY = uuid(9, 1);
 const OTHER = uuid(9, 2);
@@ -303,7 +303,7 @@ describe('a worker that lets instances take turns', () => {
     const loop = await LoopFixture.open();
     const other = temporaryDirectory();
     for (const most of [1, 2, 1, 3, Infinity]) {
-      const fold = await openFixture({ directory: other.path });
+      const fold = await openFixture({ directory: other.path, views: COUNTING_VIEWS });
       await work(loop, fold, most);
       if (most === Infinity) deepEqual(await loop.totals(fold), [{ sessions: 7, users: 4, messages: 62 }]);
       await fold.close();

@@ -3,9 +3,17 @@ import { deepEqual, equal } from 'node:assert/strict';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { decodeRecord, encodeRecord, encodeRequest } from '../../src/stream/log/codec.ts';
 import { digestOfEntry } from '../../src/stream/log/log-reader.ts';
-import { temporaryDirectory, openFixture, uuid } from '../support/fold.ts';
+import { temporaryDirectory, openFixture, uuid, VIEWS } from '../support/fold.ts';
 import type { WorkerLoopOptions } from '../../src/worker/loop.ts';
-import { AT, dialogues, enricher, LoopFixture, request, rows } from '../support/worker-loop.ts';
+import {
+  AT,
+  COUNTING_VIEWS,
+  dialogues,
+  enricher,
+  LoopFixture,
+  request,
+  rows,
+} from '../support/worker-loop.ts';
 
 describe('worker loop', () => {
   let loop: LoopFixture;
@@ -22,14 +30,15 @@ describe('worker loop', () => {
 
   it('notes what the last entry held, also in views of an earlier version', async () => {
     const directory = temporaryDirectory();
-    const earlier = await openFixture({ directory: directory.path });
+    const open = () => openFixture({ directory: directory.path, views: COUNTING_VIEWS });
+    const earlier = await open();
     await earlier.store.connection.run('alter table meta drop column last_entry');
     await earlier.close();
-    const fold = await openFixture({ directory: directory.path });
+    const fold = await open();
     equal(fold.store.lastEntry, null);
     await loop.work(dialogues, { perBatch: 5, fold });
     await fold.close();
-    const again = await openFixture({ directory: directory.path });
+    const again = await open();
     equal(again.store.lastEntry, digestOfEntry(new Uint8Array([dialogues.length - 1])));
     await again.close();
     directory.remove();
@@ -68,8 +77,10 @@ describe('worker loop', () => {
   });
 
   it('ends in the same rows whatever the batches and wherever it was restarted', async () => {
-    await loop.work(dialogues);
-    const whole = await rows(loop.fixture);
+    const atOnce = await LoopFixture.open({ views: VIEWS });
+    await atOnce.work(dialogues);
+    const whole = await rows(atOnce.fixture);
+    await atOnce.close();
     const other = temporaryDirectory();
     for (const until of [2, 3, 7, 12]) {
       const fold = await openFixture({ directory: other.path });

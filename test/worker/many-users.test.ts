@@ -2,6 +2,7 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { readManifest } from '../../src/store/published/manifest.ts';
+import { VIEWS } from '../support/fold.ts';
 import { AT, LoopFixture, request } from '../support/worker-loop.ts';
 
 /** In proportion to the rows, as much as a worker has for six million users. */
@@ -12,7 +13,7 @@ const USERS = 3000;
 describe('more users than fit into the memory', () => {
   let loop: LoopFixture;
   before(async () => {
-    loop = await LoopFixture.open({ memoryBytes: MEMORY_BYTES });
+    loop = await LoopFixture.open({ memoryBytes: MEMORY_BYTES, views: VIEWS });
   });
   after(() => loop.close());
 
