@@ -1,5 +1,5 @@
 -- view: fact
--- version: 5
+-- version: 6
 -- after: dimensions
 -- publish: message_fact key(fact_id) order(instance, kind, event_at, fact_id) time(event_at) alive(not gone) replaces(revised)
 -- kept: since version 5 in parts of message(position)
@@ -31,7 +31,9 @@
 --
 -- A message can arrive late (before facts that are already there), move to another topic (its micro-cluster
 -- was re-grouped), move to another cluster (its topic was), move to another gap or repeated request (its own merged
--- into that one), or get its end user later than itself (an opening turn before the first user turn). Each batch therefore ends in one signed change set, temp fact_change:
+-- into that one), be corrected by a person (batch_correction: what its slot is to hold, null: nothing), or get its end
+-- user later than itself (an opening turn before the first user turn). Each batch therefore ends in one signed change
+-- set, temp fact_change:
 -- every new or corrected fact with weight 1 and every version it replaces with weight -1. Whatever adds up
 -- weight * value over fact_change is compensated for all of these cases.
 --
@@ -60,7 +62,7 @@ create macro entity_of(chain) as (chain % 536870912)::integer;
 
 -- @fold
 -- Messages already counted whose facts may change.
--- when: moved_micro, merged_entity, batch_opening_author
+-- when: moved_micro, merged_entity, batch_opening_author, batch_correction
 create or replace temp table affected_message as
 select m.* from message m join moved_micro using (instance, micro)
 union
@@ -69,7 +71,30 @@ select m.* from message m semi join (
 ) using (position)
 union
 select m.* from message m join batch_opening_author o using (instance, session)
-where m.end_user = 0 and m.position < o.before_position;
+where m.end_user = 0 and m.position < o.before_position
+union
+select m.* from message m semi join batch_correction using (position);
+-- end
+
+-- Of corrected messages, the signals and repeated requests that are left.
+-- when: batch_correction
+create or replace temp table recounted as
+with o as (
+  select position, kind, entity from message_fact f semi join batch_correction using (position)
+  where kind in (3, 4) and not gone
+    and not exists (from batch_correction c where f.fact_id = c.position * 32 + c.slot)
+  union all
+  select position, kind, entity from batch_correction where entity is not null
+)
+select m.position, count(*) filter (s.signal_type = 'SAT') as sat, count(*) filter (s.signal_type = 'DSAT') as dsat,
+  count(*) filter (o.kind = 4) as repeated_requests
+from message m semi join batch_correction using (position)
+left join o using (position)
+left join signal s on o.kind = 3 and s.instance = m.instance and s.signal = o.entity
+group by m.position;
+
+update affected_message a set sat = r.sat, dsat = r.dsat, repeated_requests = r.repeated_requests
+from recounted r where a.position = r.position;
 -- end
 
 -- Every message to be (re)placed, with its end user, topic and cluster as they are after this batch.
@@ -114,20 +139,32 @@ from f where entity is not null;
 
 -- Of affected messages, the facts that are no longer true are withdrawn, and added are only those that are new.
 -- when: affected_message
-update message set end_user = p.end_user, seq = getvariable('seq')
-from placed p where not p.fresh and message.position = p.position and message.end_user <> p.end_user;
+update message set end_user = p.end_user, sat = p.sat, dsat = p.dsat, repeated_requests = p.repeated_requests,
+  seq = getvariable('seq')
+from placed p where not p.fresh and message.position = p.position
+  and (message.end_user <> p.end_user or message.sat <> p.sat or message.dsat <> p.dsat
+    or message.repeated_requests <> p.repeated_requests);
 
 create or replace temp table stored_fact as
 select f.* from message_fact f join affected_message a using (position);
 
 insert into added
-with f as (
-  select s.* replace (coalesce(e.heir, s.entity) as entity)
-  from stored_fact s left join merged_entity e using (instance, kind, entity)
+with o as (
+  select s.position, s.fact_id, s.instance, s.kind, s.entity from stored_fact s
   where s.kind >= 3 and not s.gone
+    and not exists (from batch_correction c where s.fact_id = c.position * 32 + c.slot)
+  union all
+  select position, position * 32 + slot, p.instance, c.kind, c.entity
+  from batch_correction c join placed p using (position) where not p.fresh and c.entity is not null
+),
+f as (
+  select o.* replace (coalesce(e.heir, o.entity) as entity)
+  from o left join merged_entity e using (instance, kind, entity)
 )
-select f.fact_id, f.position, f.instance, f.kind, f.entity, f.session, p.end_user, f.event_at, f.micro, f.sat, f.dsat,
-  f.repeated_requests, f.wait, chain_of(f.kind, f.entity, f.session),
+select f.fact_id, f.position, f.instance, f.kind, f.entity, p.session, p.end_user, p.event_at, p.micro, p.sat, p.dsat,
+  p.repeated_requests,
+  (case when f.kind in (3, 4) then abs(p.wait) else greatest(p.wait, 0) end)::utinyint,
+  chain_of(f.kind, f.entity, p.session),
   case when p.end_user <> 0 then chain_of(f.kind, f.entity, p.end_user) end
 from f join placed p using (position);
 
@@ -135,10 +172,12 @@ create or replace temp table withdrawn as
 select f.*, chain_of(f.kind, f.entity, f.session) as session_chain,
   case when f.kind <> 0 and f.end_user <> 0 then chain_of(f.kind, f.entity, f.end_user) end as user_chain
 from stored_fact f left join added n using (fact_id)
-where not f.gone and (n.fact_id is null or n.entity <> f.entity or n.end_user <> f.end_user);
+where not f.gone and (n.fact_id is null or n.entity <> f.entity or n.end_user <> f.end_user
+  or n.sat <> f.sat or n.dsat <> f.dsat or n.repeated_requests <> f.repeated_requests);
 
 delete from added using stored_fact f
-where added.fact_id = f.fact_id and not f.gone and added.entity = f.entity and added.end_user = f.end_user;
+where added.fact_id = f.fact_id and not f.gone and added.entity = f.entity and added.end_user = f.end_user
+  and added.sat = f.sat and added.dsat = f.dsat and added.repeated_requests = f.repeated_requests;
 -- end
 
 -- Chains that gain or lose a fact: from which time on, and their last time so far.
@@ -236,7 +275,8 @@ from withdrawn w where message_fact.fact_id = w.fact_id;
 -- end
 
 -- when: stored_fact, relinked
-update message_fact set entity = c.entity, end_user = c.end_user,
+update message_fact set entity = c.entity, end_user = c.end_user, sat = c.sat, dsat = c.dsat,
+  repeated_requests = c.repeated_requests,
   prev_session_at = c.prev_session_at, prev_user_at = c.prev_user_at, gone = false, revised = true,
   seq = getvariable('seq')
 from fact_change c where c.weight = 1 and message_fact.fact_id = c.fact_id

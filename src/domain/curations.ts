@@ -12,6 +12,10 @@ import type { PlacedWriting } from './writings.ts';
 export const CURATED_ENTITIES = ['TOPIC', 'CLUSTER', 'GAP'] as const;
 export type CuratedEntity = (typeof CURATED_ENTITIES)[number];
 
+/** What single messages are corrected of. */
+export const CORRECTED_ENTITIES = ['SIGNAL', 'GAP', 'REPEATED_REQUEST'] as const;
+export type CorrectedEntity = (typeof CORRECTED_ENTITIES)[number];
+
 /** Work of applying one curation, in messages, besides the messages that it moves: names and groups change with it. */
 export const CURATION_MESSAGES = 200;
 /** The same of a check, which changes no number. */
@@ -41,19 +45,19 @@ export type CurationAction =
       readonly fromBeginning: boolean;
       readonly from?: string;
     }
-  /** Counts the requests that say nearly `text` for topic `id`, earlier ones too. */
+  /** Counts the requests that say nearly `text` for topic `id` (EXCLUDE: not for it), earlier ones too. */
   | {
-      readonly kind: 'ASSIGN';
+      readonly kind: 'ASSIGN' | 'EXCLUDE';
       readonly of: 'TOPIC';
       readonly id: string;
       readonly text: string;
     }
-  /** Counts the requests that say nearly `text` not for topic `id`, earlier ones too. */
+  /** Counts the message at `position` for entity `id` (EXCLUDE: not for it). */
   | {
-      readonly kind: 'EXCLUDE';
-      readonly of: 'TOPIC';
+      readonly kind: 'ASSIGN' | 'EXCLUDE';
+      readonly of: CorrectedEntity;
       readonly id: string;
-      readonly text: string;
+      readonly position: number;
     }
   /** Says whether session `session` (UUID) is about entity `id`, or shows it. Changes no number. */
   | {
@@ -83,6 +87,14 @@ export interface Curation {
  */
 export type CurationRefusal = 'UNKNOWN' | 'CIRCULAR' | 'NOT_UNDOABLE' | 'TOO_MANY';
 
+/** What a message shows, by numbers of its instance. */
+export interface ShownFacts {
+  readonly instance: number;
+  readonly signals: readonly number[];
+  readonly repeatedRequest: number | null;
+  readonly gap: number | null;
+}
+
 /** A curation among the turns of a batch. */
 export interface PlacedCuration {
   /** Index of the turn that it precedes; the number of turns when it follows all of them. */
@@ -95,6 +107,8 @@ export interface PlacedCuration {
   /** Microseconds since 1970-01-01 UTC. */
   readonly acceptedAt: number;
   readonly curation: Curation;
+  /** Of a correction of a message in an earlier batch: what it shows; null: it is not there. */
+  readonly shown?: ShownFacts | null;
   /** Unit-length vectors of the texts of the action, once they are embedded. */
   readonly examples?: readonly Float32Array[];
 }
@@ -118,11 +132,11 @@ export const LONGEST_CORRECTED = 4000;
 /** The texts of an action that may quote what somebody wrote. */
 export function quotesOf(action: CurationAction): readonly string[] {
   if (action.kind === 'CREATE') return action.examples;
-  return action.kind === 'ASSIGN' || action.kind === 'EXCLUDE' ? [action.text] : [];
+  return 'text' in action ? [action.text] : [];
 }
 
 /** Returns the action with other texts in the places of `quotesOf`. */
 export function withQuotes(action: CurationAction, quotes: readonly string[]): CurationAction {
   if (action.kind === 'CREATE') return { ...action, examples: quotes };
-  return action.kind === 'ASSIGN' || action.kind === 'EXCLUDE' ? { ...action, text: quotes[0]! } : action;
+  return 'text' in action ? { ...action, text: quotes[0]! } : action;
 }

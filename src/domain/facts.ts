@@ -248,6 +248,17 @@ export interface CurationRow {
   readonly undoneBy: string | null;
 }
 
+/** What a message of an earlier batch shows since a person corrected it. */
+export interface CorrectionRow {
+  readonly position: number;
+  /** One of KINDS: signal, repeated request or gap. */
+  readonly kind: number;
+  /** `slotOf` of the kind and entity: a message shows at most one thing in each slot. */
+  readonly slot: number;
+  /** Null: nothing. */
+  readonly entity: number | null;
+}
+
 /** Gives the messages of a session before its first user turn to that turn's end user. */
 export interface OpeningAuthor {
   readonly instance: number;
@@ -282,4 +293,6 @@ export interface Assignment {
   readonly openingAuthors: readonly OpeningAuthor[];
   /** New curations and those that were undone. */
   readonly curations: readonly CurationRow[];
+  /** One at most for each position and slot. */
+  readonly corrections: readonly CorrectionRow[];
 }

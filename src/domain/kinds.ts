@@ -8,6 +8,11 @@ import type { Granularity } from './time.ts';
 /** Numbers of entity kinds (views/fact.sql). */
 export const KINDS = { all: 0, topic: 1, cluster: 2, signal: 3, repeatedRequest: 4, gap: 5 } as const;
 
+/** The place of a fact among those of its message (views/fact.sql). */
+export function slotOf(kind: number, entity: number): number {
+  return kind === KINDS.signal ? 8 + entity : kind;
+}
+
 /** Numbers of granularities in the rollups. */
 export const GRANULARITY_NUMBER: Readonly<Record<Granularity, number>> = {
   HOUR: 0,

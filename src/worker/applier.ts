@@ -4,6 +4,7 @@
  *
  * Test: test/worker/loop.test.ts, test/worker/unanalysed.test.ts.
  */
+import type { Interlude } from '../domain/curations.ts';
 import type { Assignment, Enrichment } from '../domain/facts.ts';
 import type { ShardAlerts } from '../domain/alerting.ts';
 import type { ShardWriter } from '../domain/writings.ts';
@@ -278,7 +279,8 @@ export class Applier {
     await this.#restore(batch, entries.length > 1);
     const found = batch.sources.map((source) => enrichments[source] as Enrichment);
     try {
-      const assigning = this.#options.assigner.assign(batch.turns, found, batch.interludes);
+      const interludes = await this.#withShown(batch.interludes);
+      const assigning = this.#options.assigner.assign(batch.turns, found, interludes);
       onAssigning();
       return { batch, assignment: await assigning };
     } catch (error) {
@@ -319,6 +321,17 @@ export class Applier {
     const { batch, assignment } = await this.#analyse([entry], enrichments);
     const alone = this.#batchOf(batch, assignment, { sequence: entry.sequence, lastEntry: null });
     await this.#options.store.commit(alone, { rehearsal: true });
+  }
+
+  /** Gives corrections of single messages what those of earlier batches show. */
+  async #withShown(interludes: readonly Interlude[]): Promise<readonly Interlude[]> {
+    const positions = new Set(interludes.flatMap((one) => correctedPosition(one) ?? []));
+    if (positions.size === 0) return interludes;
+    const shown = await this.#options.store.findShown([...positions]);
+    return interludes.map((one) => {
+      const position = correctedPosition(one);
+      return position === null ? one : { ...one, shown: shown.get(position) ?? null };
+    });
   }
 
   /**
@@ -384,4 +397,11 @@ function withoutSuspect(stretch: Stretch, error: unknown): Stretch | null {
 /** Returns the delivered entry with this sequence, which must be there. */
 export function deliveredAs(delivered: readonly Delivered[], sequence: number): Delivered {
   return delivered.find((candidate) => candidate.sequence === sequence) as Delivered;
+}
+
+/** Position of the message that an interlude corrects, or null. */
+function correctedPosition(interlude: Interlude): number | null {
+  if (!('curation' in interlude)) return null;
+  const { action } = interlude.curation;
+  return 'position' in action ? action.position : null;
 }

@@ -776,6 +776,18 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.waitForSelector('p.done:has-text("Undone.")', SOON);
   });
 
+  it('takes a finding out of a message, and puts it back', async () => {
+    await open(`?view=conversations&session=${shop.sessions[0]}`);
+    const tag = page.locator('.said .tag:has-text("Gap: ")');
+    const name = ((await tag.textContent(SOON)) ?? '').replace(/^Gap: /, '');
+    await page.click(`.said button[aria-label="Not ${name}"]`, SOON);
+    await page.waitForSelector(`p.done:has-text("“${name}” does not count here any more.")`, SOON);
+    while ((await tag.count()) > 0) await page.waitForTimeout(50);
+    await page.click('p.done button:text-is("Undo")');
+    await page.waitForSelector('p.done:has-text("Undone.")', SOON);
+    await tag.waitFor(SOON);
+  });
+
   it('keeps a found topic as an own one, with its wordings, in two clicks', async () => {
     await open();
     await page.click('td.name a >> nth=0', SOON);

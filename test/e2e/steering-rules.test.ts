@@ -17,7 +17,7 @@ import {
 import { checksResponseSchema, type ChecksResponse } from '../../src/query/checks/checks-schema.ts';
 import { whyResponseSchema, type WhyResponse } from '../../src/query/why/why-schema.ts';
 import { Client, faultOf, pathsOf, toSearch, type Answer, type Parameters } from '../support/client.ts';
-import { assistant, CANCEL, CANNOT, fill, PASSWORD, user } from '../support/conversations.ts';
+import { assistant, CANCEL, CANNOT, DONE, fill, PASSWORD, THANKS, user } from '../support/conversations.ts';
 import { curlRequest, fencedBlocks, shellCommands } from '../support/readme.ts';
 import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
 
@@ -209,6 +209,7 @@ describe('what people check', { concurrency: 10 }, () => {
     deepEqual((await shop.list()).elements, []);
     await shop.curated({ action: 'UNDO', curationId: last });
     equal((await shop.checks({ id })).notFound.no, 1);
+    deepEqual((await shop.list()).elements, []);
   });
 
   it('counts verdicts in the drawn order alone, and none on what merged later', async () => {
@@ -292,6 +293,60 @@ describe('what people decide', { concurrency: 10 }, () => {
     deepEqual(await shop.topics(), before);
     const unknown = { action: 'ASSIGN', topicId: randomUUID(), text };
     match(await shop.refused(unknown, 404, 'NOT_FOUND'), /no topic/);
+  });
+
+  it('corrects what a single message shows, in every count, and is undone', async () => {
+    const shop = await Shop.open();
+    const { instanceId } = shop;
+    const gap = await shop.why('gaps', shop.gap);
+    const { sessionId, position } = gap.wordings.newest[0]!;
+    const { messages } = await client.session(sessionId, { instanceId });
+    const admits = messages.find((message) => message.gap !== null)!;
+    ok(admits.position >= position - 1);
+    const count = async (): Promise<number> => (await shop.why('gaps', shop.gap)).fields.messages ?? 0;
+    const before = await count();
+    const body = { action: 'EXCLUDE', gapId: shop.gap, position: admits.position };
+    const { curationId } = await shop.curated(body);
+    const shown = async () =>
+      (await client.session(sessionId, { instanceId })).messages.find(
+        ({ position: at }) => at === admits.position,
+      );
+    deepEqual([(await shown())?.gap, await count()], [null, before - 1]);
+    const [listed] = (await shop.list()).elements;
+    deepEqual(
+      [listed?.target.type, listed?.target.name, listed?.details],
+      ['GAP', gap.gap?.name, { position: admits.position }],
+    );
+    await shop.curated({ action: 'UNDO', curationId });
+    deepEqual([(await shown())?.gap?.id, await count()], [shop.gap, before]);
+    match(await shop.refused({ ...body, position: 0 }, 404, 'NOT_FOUND'), /no message at position 0/);
+    match(await shop.refused({ ...body, gapId: randomUUID() }, 404, 'NOT_FOUND'), /no gap/);
+  });
+
+  it('corrects a signal of a message, which counts in its session, too', async () => {
+    const thanked = [
+      user(CANCEL[0], '2026-03-03T10:00:00Z'),
+      assistant(DONE, '2026-03-03T10:01:00Z'),
+      user(THANKS, '2026-03-03T10:02:00Z'),
+    ];
+    const { instanceId, sessions, position } = await fill(client, [thanked]);
+    const shop = new Shop(instanceId, position);
+    await shop.reached();
+    const [sessionId = ''] = sessions;
+    const { messages } = await client.session(sessionId, { instanceId });
+    const [signal] = messages[2]!.signals;
+    const counts = async () => {
+      const query = { instanceId, groupBy: 'SESSION', fields: 'sat,dsat', ids: sessionId };
+      return (await client.rows(query))[0]?.fields;
+    };
+    deepEqual(await counts(), { sat: 1, dsat: 0 });
+    const body = { signalId: signal!.id };
+    const out = await shop.curated({ ...body, action: 'EXCLUDE', position: messages[2]!.position });
+    deepEqual(await counts(), { sat: 0, dsat: 0 });
+    await shop.curated({ ...body, action: 'ASSIGN', position: messages[0]!.position });
+    deepEqual(await counts(), { sat: 1, dsat: 0 });
+    await shop.curated({ action: 'UNDO', curationId: out.curationId });
+    deepEqual(await counts(), { sat: 2, dsat: 0 });
   });
 
   it('renames and pins topics, clusters and gaps, and is undone', async () => {

@@ -34,6 +34,7 @@ export function assignment(parts: Partial<Assignment> = {}): Assignment {
     sessions: [],
     openingAuthors: [],
     curations: [],
+    corrections: [],
     ...parts,
   };
 }

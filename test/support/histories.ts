@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import type { Assignment, MessageFact } from '../../src/domain/facts.ts';
+import type { Assignment, CorrectionRow, MessageFact } from '../../src/domain/facts.ts';
+import { KINDS, slotOf } from '../../src/domain/kinds.ts';
 import { SIGNALS } from '../../src/domain/signal-kinds.ts';
 import { dimensionFieldsOf, GROUP_BYS, type GroupBy, GROUPINGS } from '../../src/domain/groupings.ts';
 import type { Metric, SortField } from '../../src/domain/metrics.ts';
@@ -55,8 +56,19 @@ type MergingKind = 'gap' | 'repeatedRequest';
 /** What the worker does after a batch. `hold`: a reader keeps the picture it has. */
 export type BatchAction = 'publish' | 'settle' | 'compact' | 'restart' | 'redeliver' | 'hold';
 
+/** A person's correction of one of the messages that have arrived, counted in the order of the stream. */
+export interface HistoryCorrection {
+  readonly message: number;
+  readonly kind: 'signal' | 'gap' | 'repeatedRequest';
+  readonly number: number;
+  /** True: it shows this. False: it does not. */
+  readonly isThere: boolean;
+}
+
 export interface Step {
   readonly messages: readonly HistoryMessage[];
+  /** After the messages. */
+  readonly corrections?: readonly HistoryCorrection[];
   /** Of each instance, after the step. */
   readonly groupings: readonly Grouping[];
   readonly deeds: readonly BatchAction[];
@@ -133,6 +145,13 @@ const grouping: fc.Arbitrary<Grouping> = fc.record({
   merges: fc.array(merge, { maxLength: 2 }),
 });
 
+const correction: fc.Arbitrary<HistoryCorrection> = fc.record({
+  message: orNone(20),
+  kind: fc.constantFrom('signal', 'gap', 'repeatedRequest'),
+  number: orNone(3),
+  isThere: fc.boolean(),
+});
+
 /**
  * Up to six batches of messages, in the short form four, in stream order or in any; in each the groups may have moved. The deeds between
  * them publish, merge, restart and deliver again at random.
@@ -142,6 +161,7 @@ export function history(order: 'stream' | 'any'): fc.Arbitrary<History> {
     fc.record({
       messages: fc.array(historyMessage(order === 'stream' ? 0 : 9), { maxLength: most(9, 6), size: 'max' }),
       groupings: ofLength(grouping, INSTANCES),
+      corrections: fc.array(correction, { maxLength: 2 }),
       deeds: fc.array(
         fc.constantFrom<BatchAction[]>(
           'publish',
@@ -268,6 +288,21 @@ export function readHistory(steps: History): ReadHistory {
       fact: livingGroups(factOf(message, index + 1), heirs[message.instance - 1]?.[step - 1]),
       name: message.name,
     }));
+  /** Of each step, its messages as they are at its end, and the rows of corrections of earlier ones. */
+  const correctedIn = steps.map((step, index) => {
+    const corrections = (step.corrections ?? []).flatMap((one): CorrectionRow[] => {
+      const rows = inStream.filter((row) => row.step <= index);
+      const row = rows[one.message % Math.max(1, rows.length)];
+      if (row === undefined) return [];
+      const before = heirs[row.fact.instance - 1]?.[index - 1];
+      const known = livingGroups(row.fact, before);
+      const fact = correctedFact(known, one, before);
+      row.fact = fact;
+      return row.step < index ? changedSlots(known, fact) : [];
+    });
+    const messages = inStream.filter((row) => row.step === index).map((row) => row.fact);
+    return { messages, corrections: new Map(corrections.map((row) => [`${row.position} ${row.slot}`, row])) };
+  });
   /** The names that a step's messages give, the last of each session. */
   const namesGiven = (step: number): Map<number, string | null> =>
     new Map(
@@ -292,7 +327,7 @@ export function readHistory(steps: History): ReadHistory {
   const final = steps.at(-1)?.groupings ?? [];
   const arrived = new Map<number, number>();
   const batches = steps.map((step, index): HistoryBatch => {
-    const messages = inStream.filter((row) => row.step === index).map((row) => row.fact);
+    const { messages, corrections } = correctedIn[index]!;
     for (const { session } of messages) arrived.set(session, (arrived.get(session) ?? 0) + 1);
     const owned = [...owners].filter(([, owner]) => owner.step === index);
     const sessions = new Set([...messages.map((fact) => fact.session), ...owned.map(([session]) => session)]);
@@ -308,6 +343,7 @@ export function readHistory(steps: History): ReadHistory {
           sessionRow(session, ownerBy(owners.get(session), index), arrived.get(session) ?? 0),
         ),
         ...groupRows(steps[index - 1]?.groupings ?? null, step.groupings),
+        corrections: [...corrections.values()],
         ...(index === 0 ? descriptions() : {}),
         ...mergingRows(
           index === 0 ? null : heirs.map((after) => after[index - 1]!),
@@ -347,6 +383,37 @@ export function readHistory(steps: History): ReadHistory {
       heirs: heirIds(instance, finalHeirs[instance - 1]!),
     }),
   };
+}
+
+function correctedFact(
+  fact: MessageFact,
+  { kind, number, isThere }: HistoryCorrection,
+  heirs: Heirs | undefined,
+): MessageFact {
+  if (kind === 'signal') {
+    const others = fact.signals.filter((signal) => signal !== number);
+    return { ...fact, signals: isThere ? [...others, number].toSorted((a, b) => a - b) : others };
+  }
+  const most = kind === 'gap' ? GAPS : REPEATED_REQUESTS;
+  const given = 1 + (number % most);
+  const living = heirIn(heirs, kind, given)?.heir ?? given;
+  if (isThere) return { ...fact, [kind]: living };
+  return fact[kind] === living ? { ...fact, [kind]: null } : fact;
+}
+
+/** The slots in which two versions of a message differ. */
+function changedSlots(before: MessageFact, after: MessageFact): CorrectionRow[] {
+  const { position } = after;
+  const rows = SIGNALS.flatMap((_, signal): CorrectionRow[] => {
+    const isThere = after.signals.includes(signal);
+    if (isThere === before.signals.includes(signal)) return [];
+    const slot = slotOf(KINDS.signal, signal);
+    return [{ position, kind: KINDS.signal, slot, entity: isThere ? signal : null }];
+  });
+  for (const kind of ['gap', 'repeatedRequest'] as const)
+    if (before[kind] !== after[kind])
+      rows.push({ position, kind: KINDS[kind], slot: slotOf(KINDS[kind], 0), entity: after[kind] });
+  return rows;
 }
 
 function factOf(message: HistoryMessage, position: number): MessageFact {

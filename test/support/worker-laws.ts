@@ -7,6 +7,7 @@ import type { Assignment, Enrichment, Turn } from '../../src/domain/facts.ts';
 import { dimensionFieldsOf, GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
 import { derivedId } from '../../src/domain/ids.ts';
 import { positionOf, type RecordedRequest, type Role } from '../../src/domain/records.ts';
+import { SIGNALS } from '../../src/domain/signal-kinds.ts';
 import type { WritingTarget } from '../../src/domain/writings.ts';
 import { GRANULARITIES, type Granularity } from '../../src/domain/time.ts';
 import { silentLogger } from '../../src/logger.ts';
@@ -369,6 +370,13 @@ function actionOf(
     }
     case 'ASSIGN':
     case 'EXCLUDE':
+      if (entity === 'GAP')
+        return { kind, of: 'GAP', id: found('gap', sequence), position: positionOf(other, index) };
+      if (entity === 'CLUSTER') {
+        const { key } = SIGNALS[sentence % SIGNALS.length]!;
+        const signal = derivedId(instanceId(instance), 'signal', key);
+        return { kind, of: 'SIGNAL', id: signal, position: positionOf(other, index) };
+      }
       return { kind, of: 'TOPIC', id: topic, text: SENTENCES[sentence] as string };
     case 'CHECK':
       return {

@@ -115,14 +115,30 @@ type Destination =
   | { readonly topicClusterId: string; readonly newClusterName?: undefined }
   | { readonly newClusterName: string; readonly topicClusterId?: undefined };
 
+/** A topic with what a message says, or something else with the position of the message. */
+type Correction =
+  | ({ readonly topicId: string; readonly text: string } & Without<
+      'signalId' | 'gapId' | 'repeatedRequestId' | 'position'
+    >)
+  | ({ readonly signalId: string; readonly position: number } & Without<
+      'topicId' | 'gapId' | 'repeatedRequestId' | 'text'
+    >)
+  | ({ readonly gapId: string; readonly position: number } & Without<
+      'topicId' | 'signalId' | 'repeatedRequestId' | 'text'
+    >)
+  | ({ readonly repeatedRequestId: string; readonly position: number } & Without<
+      'topicId' | 'signalId' | 'gapId' | 'text'
+    >);
+type Without<Name extends string> = { readonly [Key in Name]?: undefined };
+
 export type Curation =
   | ({ readonly action: 'RENAME'; readonly name: string } & CurationTarget)
   | ({ readonly action: 'PIN' } & CurationTarget)
   | { readonly action: 'MERGE'; readonly topicId: string; readonly intoTopicId: string }
   | ({ readonly action: 'MOVE'; readonly topicId: string } & Destination)
   | { readonly action: 'HIDE'; readonly topicId: string }
-  | { readonly action: 'ASSIGN'; readonly topicId: string; readonly text: string }
-  | { readonly action: 'EXCLUDE'; readonly topicId: string; readonly text: string }
+  | ({ readonly action: 'ASSIGN' } & Correction)
+  | ({ readonly action: 'EXCLUDE' } & Correction)
   | { readonly action: 'UNDO'; readonly curationId: string };
 
 export interface CurateOptions extends ReadOptions {

@@ -403,7 +403,7 @@ export interface CurationsAnswer {
     readonly keyId: string;
     readonly action: 'RENAME' | 'PIN' | 'MERGE' | 'MOVE' | 'HIDE' | 'CREATE' | 'ASSIGN' | 'EXCLUDE' | 'UNDO';
     readonly target: {
-      readonly type: 'TOPIC' | 'TOPIC_CLUSTER' | 'GAP' | 'CURATION';
+      readonly type: 'TOPIC' | 'TOPIC_CLUSTER' | 'SIGNAL' | 'GAP' | 'REPEATED_REQUEST' | 'CURATION';
       readonly id: string;
       readonly name: string | null;
     };
@@ -415,6 +415,7 @@ export interface CurationsAnswer {
       readonly description?: string | undefined;
       readonly examples?: readonly string[] | undefined;
       readonly fromBeginning?: boolean | undefined;
+      readonly position?: number | undefined;
       readonly text?: string | undefined;
       readonly fromTopic?: { readonly id: string; readonly name: string | null } | undefined;
     };

@@ -38,14 +38,21 @@ export class CurationsReader {
     const row = await readInstanceRow(snapshot, instanceId);
     if (row === undefined) return { elements: [], pagination: { limit, next: null }, lastProcessedAt: null };
     const instance = row['instance'] as number;
-    // GET /v1/checks answers checks.
-    const decisions = "action <> 'CHECK'";
+    // GET /v1/checks answers checks; what was taken back of them is no decision either.
+    const decisions =
+      "action <> 'CHECK' and (action <> 'UNDO' or entity_id not in (select id from @verdict))";
     const and = cursor === undefined ? decisions : `${decisions} and curation < ${cursor}`;
     const rows = await snapshot.all(
       // Reads one curation more than the page to detect a next page.
       `select * replace (id::varchar as id, entity_id::varchar as entity_id, undone_by::varchar as undone_by)
-from @curation order by curation desc limit ${limit + 1}`,
-      { rows: { curation: { table: 'curation', equal: { instance }, and } }, bindings: {} },
+from @curation where ${and} order by curation desc limit ${limit + 1}`,
+      {
+        rows: {
+          curation: { table: 'curation', equal: { instance } },
+          verdict: { table: 'curation', equal: { instance }, and: "action = 'CHECK'" },
+        },
+        bindings: {},
+      },
     );
     const page = rows.slice(0, limit);
     const names = await readNames(snapshot, instance);
@@ -63,6 +70,8 @@ const TARGETS = {
   TOPIC: { type: 'TOPIC', table: 'topic' },
   CLUSTER: { type: 'TOPIC_CLUSTER', table: 'cluster' },
   GAP: { type: 'GAP', table: 'gap' },
+  SIGNAL: { type: 'SIGNAL', table: 'signal' },
+  REPEATED_REQUEST: { type: 'REPEATED_REQUEST', table: 'repeated_request' },
   CURATION: { type: 'CURATION', table: null },
 } as const satisfies Readonly<
   Record<string, { type: ListedCuration['target']['type']; table: NamesTable | null }>
@@ -73,7 +82,7 @@ type NameOf = (table: NamesTable | null, id: string) => { id: string; name: stri
 
 async function readNames(snapshot: Snapshot, instance: number): Promise<NameOf> {
   const tables = await Promise.all(
-    (['topic', 'cluster', 'gap'] as const).map(async (table) => {
+    (['topic', 'cluster', 'gap', 'signal', 'repeated_request'] as const).map(async (table) => {
       const rows = await cachedNames(snapshot, table, instance);
       return [table, new Map([...rows.values()].map((row) => [row['id'], row['name'] as string]))] as const;
     }),
@@ -92,6 +101,7 @@ interface Detail {
   readonly examples?: string[];
   readonly fromBeginning?: boolean;
   readonly text?: string;
+  readonly position?: number;
   readonly from?: string;
 }
 

@@ -61,7 +61,9 @@ const curationSchema = z.strictObject({
   action: z.enum(KINDS).describe('What it does. CREATE: a topic of POST /v1/topics.'),
   target: z
     .strictObject({
-      type: z.enum(['TOPIC', 'TOPIC_CLUSTER', 'GAP', 'CURATION']).describe('What the id is of.'),
+      type: z
+        .enum(['TOPIC', 'TOPIC_CLUSTER', 'SIGNAL', 'GAP', 'REPEATED_REQUEST', 'CURATION'])
+        .describe('What the id is of.'),
       ...named.shape,
     })
     .describe('What it changes: of UNDO the curation that it takes back, whose name is null.'),
@@ -74,6 +76,7 @@ const curationSchema = z.strictObject({
       description: z.string().optional().describe('CREATE: what the topic is about.'),
       examples: z.array(z.string()).optional().describe('CREATE: the requests that it was made with.'),
       fromBeginning: z.boolean().optional().describe('CREATE: whether it claims earlier requests too.'),
+      position: count.optional().describe('ASSIGN, EXCLUDE of no topic: the message.'),
       text: z.string().optional().describe("ASSIGN, EXCLUDE: the message; '': it was erased."),
       fromTopic: named.optional().describe('CREATE: the found topic that it took over.'),
     })

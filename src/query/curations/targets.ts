@@ -44,7 +44,8 @@ export class CurationTargets {
    */
   messagesOf(instanceId: string, asked: AskedCuration, caller = ''): Promise<number> {
     return this.#read(instanceId, caller, async (names) => {
-      if (asked.kind === 'CHECK') return CHECK_MESSAGES;
+      if (asked.kind === 'CHECK' || (asked.kind === 'UNDO' && (await names.isCheck(asked.id))))
+        return CHECK_MESSAGES;
       const moved = movedBy(asked);
       return CURATION_MESSAGES + (moved === null ? 0 : await names.messagesOf(moved));
     });
@@ -99,8 +100,9 @@ async function checkIn(names: Names, asked: AskedCuration): Promise<AskedCuratio
     }
     case 'ASSIGN':
     case 'EXCLUDE':
-      await names.refuseMoreCorrections();
-      return { ...asked, id: await names.heir('TOPIC', asked.id) };
+      if ('text' in asked) await names.refuseMoreCorrections();
+      else await names.refuseUnknownMessage(asked.position);
+      return { ...asked, id: await names.heir(asked.of, asked.id) };
     case 'CHECK': {
       const id = await names.heir(asked.of, asked.id);
       await names.refuseUnknownSession(asked.session);
@@ -114,6 +116,8 @@ async function checkIn(names: Names, asked: AskedCuration): Promise<AskedCuratio
   }
 }
 
+/** A message's facts have ids from its position times this on (views/fact.sql). */
+const FACTS_OF_A_MESSAGE = 32;
 const OTHER_NAME = 'Choose another name.';
 
 /** The entities of an instance, by id and by name. */
@@ -201,6 +205,25 @@ class Names {
     if (found.length === 0) throw noSuch('session', id);
   }
 
+  async refuseUnknownMessage(position: number): Promise<void> {
+    const instance = this.#instance;
+    const rows =
+      instance === null
+        ? []
+        : await this.#snapshot.all('select 1 as one from @message where not gone', {
+            rows: {
+              message: {
+                table: 'message_fact',
+                equal: { instance, kind: KINDS.all },
+                and: `fact_id = ${position * FACTS_OF_A_MESSAGE}`,
+              },
+            },
+            bindings: {},
+          });
+    if (rows.length === 0)
+      throw new AppError('NOT_FOUND', `There is no message at position ${position} in this instance.`);
+  }
+
   async refuseMoreTopics(): Promise<void> {
     const topics = [...(await this.#rows('topic')).values()];
     if (topics.filter((row) => row['is_own'] === true && isVisible(row)).length < MOST_OWN_TOPICS) return;
@@ -226,6 +249,19 @@ class Names {
     if (Number(row?.['corrections'] ?? 0) < MOST_CORRECTIONS) return;
     const message = `The instance has ${MOST_CORRECTIONS} corrections, and takes no more. Undo one first.`;
     throw new AppError('CONFLICT', message);
+  }
+
+  /** True if the curation is a verdict, which moves nothing. */
+  async isCheck(id: string): Promise<boolean> {
+    const instance = this.#instance;
+    if (instance === null) return false;
+    const rows = await this.#snapshot.all('select 1 as one from @curation', {
+      rows: {
+        curation: { table: 'curation', equal: { instance }, and: "id = $id::uuid and action = 'CHECK'" },
+      },
+      bindings: { id },
+    });
+    return rows.length > 0;
   }
 
   async refuseUndo(id: string): Promise<void> {

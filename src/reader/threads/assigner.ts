@@ -128,7 +128,7 @@ export class Assigner {
         else {
           const instance = this.#instanceOf(interlude);
           instances.add(instance);
-          curate(instance, interlude);
+          curate(instance, interlude, messages);
         }
       }
     };
@@ -178,6 +178,7 @@ export class Assigner {
       sessions: sessionRows,
       openingAuthors,
       curations: changed.flatMap(({ curations }) => curations),
+      corrections: changed.flatMap(({ corrections }) => corrections),
     };
   }
 

@@ -13,9 +13,15 @@ import {
   type CurationAction,
   type CurationRefusal,
   type PlacedCuration,
+  type ShownFacts,
 } from '../../domain/curations.ts';
-import type { Decision } from './instance-curations.ts';
+import { derivedId } from '../../domain/ids.ts';
+import { KINDS, slotOf } from '../../domain/kinds.ts';
+import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
+import { SIGNALS } from '../../domain/signal-kinds.ts';
+import type { CorrectedPlace, Decision } from './instance-curations.ts';
 import type { InstanceState } from './instance-state.ts';
+import type { MutableMessage } from './turn-assignment.ts';
 
 type Outcome = Pick<Decision, 'target' | 'other' | 'name'>;
 type Action<Kind extends CurationAction['kind']> = Extract<CurationAction, { kind: Kind }>;
@@ -23,8 +29,15 @@ type Action<Kind extends CurationAction['kind']> = Extract<CurationAction, { kin
 /** Of a decision that changes no entity. */
 const NOTHING: Outcome = { target: -1, other: -1, name: '' };
 
-/** Applies one decision at its place in the stream, or records why it was refused. */
-export function curate(instance: InstanceState, placed: PlacedCuration): void {
+/**
+ * Applies one decision at its place in the stream, or records why it was refused. `messages`: those of the batch before
+ * it; a correction changes them in place.
+ */
+export function curate(
+  instance: InstanceState,
+  placed: PlacedCuration,
+  messages: readonly MutableMessage[] = [],
+): void {
   const { curation, position, acceptedAt } = placed;
   const { curations, topics } = instance;
   const { action } = curation;
@@ -33,6 +46,11 @@ export function curate(instance: InstanceState, placed: PlacedCuration): void {
     curations.add({ curation, position, createdAt: acceptedAt, ...NOTHING, refused, undoneBy: null });
     return;
   }
+  if ('position' in action) {
+    correctMessage(instance, placed, action, messages);
+    return;
+  }
+  const corrected = action.kind === 'UNDO' ? curations.undoable(action.id) : null;
   topics.curate(() => {
     const outcome = outcomeOf(instance, placed, action);
     const refused = typeof outcome === 'string' ? outcome : null;
@@ -40,12 +58,14 @@ export function curate(instance: InstanceState, placed: PlacedCuration): void {
     curations.add({ curation, position, createdAt: acceptedAt, ...applied, refused, undoneBy: null });
     return refused === null ? curations.ofTopics() : null;
   });
+  if (corrected !== null && typeof corrected !== 'string' && 'position' in corrected.curation.action)
+    showIn(instance, placeOf(corrected.curation.action, corrected.target), messages);
 }
 
 function outcomeOf(
   instance: InstanceState,
   placed: PlacedCuration,
-  action: Exclude<CurationAction, { kind: 'CHECK' }>,
+  action: Exclude<CurationAction, { kind: 'CHECK' } | { position: number }>,
 ): Outcome | CurationRefusal {
   if (instance.curations.accepted >= MOST_CURATIONS) return 'TOO_MANY';
   switch (action.kind) {
@@ -111,7 +131,7 @@ function created(
 function corrected(
   instance: InstanceState,
   { examples }: PlacedCuration,
-  { kind, id }: Action<'ASSIGN' | 'EXCLUDE'>,
+  { kind, id }: Extract<CurationAction, { text: string }>,
 ): Outcome | CurationRefusal {
   const [vector] = examples ?? [];
   if (vector === undefined) throw new Error('a topic is to be corrected by a text without a vector');
@@ -136,8 +156,91 @@ function undone(
   curations.undo(decision, curation.id);
   const { kind } = decision.curation.action;
   if (kind === 'CREATE') topics.retire(decision.target);
-  if (kind === 'ASSIGN' || kind === 'EXCLUDE') topics.retireCorrection(decision.other);
+  if ((kind === 'ASSIGN' || kind === 'EXCLUDE') && decision.other >= 0)
+    topics.retireCorrection(decision.other);
   return { target: decision.target, other: -1, name: '' };
+}
+
+type MessageCorrection = Extract<CurationAction, { position: number }>;
+
+/** Corrects what one message shows. */
+function correctMessage(
+  instance: InstanceState,
+  { curation, position, acceptedAt: createdAt, shown: stored = null }: PlacedCuration,
+  action: MessageCorrection,
+  messages: readonly MutableMessage[],
+): void {
+  const { curations } = instance;
+  const fresh = freshAt(instance, action.position, messages);
+  const shown = fresh ?? (stored?.instance === instance.instance ? stored : null);
+  const target = correctedEntity(instance, action);
+  const refused =
+    curations.accepted >= MOST_CURATIONS ? 'TOO_MANY' : shown === null || target === null ? 'UNKNOWN' : null;
+  if (refused !== null || shown === null || target === null) {
+    curations.add({ curation, position, createdAt, ...NOTHING, refused, undoneBy: null });
+    return;
+  }
+  const place = placeOf(action, target);
+  const found = curations.foundIn(place);
+  curations.add({
+    curation,
+    position,
+    createdAt,
+    ...NOTHING,
+    target,
+    refused,
+    undoneBy: null,
+    found: found === undefined ? instance.resolved(place.kind, entityIn(shown, place)) : found,
+  });
+  if (place.kind === KINDS.signal) instance.signal(target);
+  showIn(instance, place, messages);
+}
+
+function placeOf(action: MessageCorrection, target: number): CorrectedPlace {
+  const { kind } = NAMED_ENTITIES[action.of];
+  return { position: action.position, kind, slot: slotOf(kind, target) };
+}
+
+/** Shows in a slot what people decided: in a message of the batch, or by a row for an earlier one. */
+function showIn(instance: InstanceState, place: CorrectedPlace, messages: readonly MutableMessage[]): void {
+  const { position, kind, slot } = place;
+  const shown = instance.curations.shownIn(place, (number) => instance.resolved(kind, number)!);
+  const message = freshAt(instance, position, messages);
+  if (message === null) instance.correct({ position, kind, slot, entity: shown });
+  else if (kind === KINDS.gap) message.gap = shown;
+  else if (kind === KINDS.repeatedRequest) message.repeatedRequest = shown;
+  else {
+    const others = message.signals.filter((signal) => slotOf(kind, signal) !== slot);
+    message.signals = (shown === null ? others : [...others, shown]).toSorted((x, y) => x - y);
+  }
+}
+
+function freshAt(
+  { instance }: InstanceState,
+  position: number,
+  messages: readonly MutableMessage[],
+): MutableMessage | null {
+  return messages.find((message) => message.position === position && message.instance === instance) ?? null;
+}
+
+function entityIn(
+  { signals, gap, repeatedRequest }: Pick<ShownFacts, 'signals' | 'gap' | 'repeatedRequest'>,
+  { kind, slot }: CorrectedPlace,
+): number | null {
+  if (kind === KINDS.gap) return gap;
+  if (kind === KINDS.repeatedRequest) return repeatedRequest;
+  return signals.find((signal) => slotOf(kind, signal) === slot) ?? null;
+}
+
+/** The number of what a correction names, of what merged its heir; null if it is not there. */
+function correctedEntity(instance: InstanceState, { of, id }: MessageCorrection): number | null {
+  if (of === 'GAP') return numberOf(instance, 'GAP', id);
+  if (of === 'REPEATED_REQUEST') {
+    const number = instance.repeatedRequestOf(id);
+    return number === null ? null : instance.resolved(KINDS.repeatedRequest, number);
+  }
+  const signal = SIGNALS.findIndex(({ key }) => derivedId(instance.instanceId, 'signal', key) === id);
+  return signal < 0 ? null : signal;
 }
 
 /** Finds the number of the entity with this id, and follows merges to its heir; null if no entity has the id. */

@@ -7,6 +7,8 @@
 import type { Curation, CuratedEntity, CurationRefusal } from '../../domain/curations.ts';
 import type { CurationRow, StateRow } from '../../domain/facts.ts';
 import { ByteWriter, readersOf } from '../../domain/byte-codec.ts';
+import { slotOf } from '../../domain/kinds.ts';
+import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
 import type { TopicCuration } from '../topics/curated-topics.ts';
 
 /** Estimated memory of a decision, bytes. */
@@ -32,6 +34,15 @@ export interface Decision {
   readonly refused: CurationRefusal | null;
   /** UUID of the curation that undid this one; null if none did. */
   readonly undoneBy: string | null;
+  /** Of a correction of a message: what was found in its slot; null: nothing. */
+  readonly found?: number | null;
+}
+
+/** A slot of a message: `kind` is one of KINDS. */
+export interface CorrectedPlace {
+  readonly position: number;
+  readonly kind: number;
+  readonly slot: number;
 }
 
 /** The decisions of one instance. */
@@ -110,6 +121,7 @@ export class InstanceCurations {
     for (const { curation, target, other, position } of this.#applied()) {
       const { action } = curation;
       if ('entity' in action && action.entity !== 'TOPIC') continue;
+      if ('position' in action) continue;
       if (action.kind === 'UNDO' || action.kind === 'CHECK') continue;
       if (action.kind === 'CREATE') {
         if (other >= 0) merges.set(other, { into: target, since: position });
@@ -123,6 +135,37 @@ export class InstanceCurations {
       if (action.kind === 'HIDE') hidden.add(target);
     }
     return { merges, moves, hidden, held };
+  }
+
+  /** What was found in a slot of a message that somebody corrected; undefined if nobody did. */
+  foundIn(place: CorrectedPlace): number | null | undefined {
+    return this.#correctionsOf(place)[0]?.found;
+  }
+
+  /**
+   * What a slot of a message shows by all that people said of it, in their order; null: nothing. `resolve` returns the
+   * number that now stands for another.
+   */
+  shownIn(place: CorrectedPlace, resolve: (number: number) => number): number | null {
+    const corrections = this.#correctionsOf(place);
+    let shown = corrections[0]?.found ?? null;
+    for (const { curation, target, refused, undoneBy } of corrections) {
+      if (refused !== null || undoneBy !== null) continue;
+      if (curation.action.kind === 'ASSIGN') shown = target;
+      else if (shown !== null && resolve(shown) === resolve(target)) shown = null;
+    }
+    return shown === null ? null : resolve(shown);
+  }
+
+  #correctionsOf({ position, kind, slot }: CorrectedPlace): Decision[] {
+    return this.#decisions.filter(
+      ({ curation: { action }, target, found }) =>
+        found !== undefined &&
+        'position' in action &&
+        action.position === position &&
+        NAMED_ENTITIES[action.of].kind === kind &&
+        slotOf(kind, target) === slot,
+    );
   }
 
   /** The rows that changed since the last call. */

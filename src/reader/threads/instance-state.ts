@@ -5,8 +5,16 @@
  *
  * Test: test/reader/threads/assigner.test.ts.
  */
-import type { Assignment, GapRow, RepeatedRequestRow, SignalRow, StateRow } from '../../domain/facts.ts';
+import type {
+  Assignment,
+  CorrectionRow,
+  GapRow,
+  RepeatedRequestRow,
+  SignalRow,
+  StateRow,
+} from '../../domain/facts.ts';
 import { gapDescription, repeatDescription } from '../../domain/descriptions.ts';
+import { KINDS } from '../../domain/kinds.ts';
 import { SIGNALS } from '../../domain/signal-kinds.ts';
 import { derivedId } from '../../domain/ids.ts';
 import { ByteWriter, readersOf } from '../../domain/byte-codec.ts';
@@ -70,6 +78,8 @@ export class InstanceState {
   readonly written: InstanceNames;
   /** Decisions of people. */
   readonly curations: InstanceCurations;
+  /** What messages of earlier batches show since the last `drain`, by position and slot. */
+  readonly #corrections = new Map<string, CorrectionRow>();
   /** Bit i is set if signal i has occurred; the two below hold its value at the last `drain` and `takeState`. */
   #signals = 0;
   #drainedSignals = 0;
@@ -162,6 +172,23 @@ export class InstanceState {
     );
   }
 
+  /** The number that stands for an entity of a kind: of a gap or repeated request that merged, its heir. */
+  resolved(kind: number, number: number | null): number | null {
+    if (number === null) return null;
+    if (kind === KINDS.gap) return this.gaps.resolve(number).number;
+    return kind === KINDS.repeatedRequest ? this.repeated.resolve(number).number : number;
+  }
+
+  /** The number of the repeated request with this id; null if there is none. */
+  repeatedRequestOf(id: string): number | null {
+    return this.repeated.groups.find((group) => this.#repeatedRow(group).id === id)?.number ?? null;
+  }
+
+  /** Notes what a message of an earlier batch shows now. */
+  correct(row: CorrectionRow): void {
+    this.#corrections.set(`${row.position} ${row.slot}`, row);
+  }
+
   /** Notes that a signal occurs. */
   signal(index: number): void {
     this.#signals |= 1 << index;
@@ -183,6 +210,7 @@ export class InstanceState {
         () => this.gaps.groups.map((group) => this.#gapRow(group)),
       ),
       curations: this.curations.drain(),
+      corrections: this.#drainCorrections(),
     };
   }
 
@@ -280,6 +308,12 @@ export class InstanceState {
       description: repeatDescription(example),
       ...heirOf(merged),
     };
+  }
+
+  #drainCorrections(): CorrectionRow[] {
+    const rows = [...this.#corrections.values()];
+    this.#corrections.clear();
+    return rows;
   }
 
   #drainSignals(): SignalRow[] {

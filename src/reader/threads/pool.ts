@@ -366,5 +366,6 @@ function together(assignments: readonly Assignment[]): Assignment {
     sessions: all('sessions'),
     openingAuthors: all('openingAuthors'),
     curations: all('curations'),
+    corrections: all('corrections'),
   };
 }

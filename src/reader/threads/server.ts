@@ -122,8 +122,7 @@ class AnalysisServer {
     const { action } = interlude.curation;
     if (action.kind === 'CREATE')
       return { ...interlude, examples: await this.#analyst.embed(action.examples) };
-    if (action.kind === 'ASSIGN' || action.kind === 'EXCLUDE')
-      return { ...interlude, examples: [await this.#analyst.embedRequest(action.text)] };
+    if ('text' in action) return { ...interlude, examples: [await this.#analyst.embedRequest(action.text)] };
     return interlude;
   }
 }

@@ -46,6 +46,11 @@ export const STAGES = {
     columns: { position: 'bigint', kind: 'integer', entity: 'integer' },
     rows: ({ assignment }) => assignment.messages.flatMap(occurrences),
   },
+  batch_correction: {
+    columns: { position: 'bigint', kind: 'integer', slot: 'integer', entity: 'integer' },
+    rows: ({ assignment }) =>
+      assignment.corrections.map((row) => [row.position, row.kind, row.slot, row.entity]),
+  },
   batch_opening_author: {
     columns: { instance: 'integer', session: 'integer', end_user: 'integer', before_position: 'bigint' },
     rows: ({ assignment }) =>

@@ -6,7 +6,9 @@
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ShownFacts } from '../../domain/curations.ts';
 import type { StateRow } from '../../domain/facts.ts';
+import { KINDS } from '../../domain/kinds.ts';
 import { REQUEST_MEMORY_MICROS } from '../../domain/records.ts';
 import { DatabaseError, quoted, type Connection, type Row } from '../duckdb.ts';
 import type { View } from '../view-files.ts';
@@ -147,6 +149,30 @@ export class StateStore {
         `where r.accepted_at >= w.number - ${REQUEST_MEMORY_MICROS} group by w.id`,
     );
     return new Map(rows.map((row) => [row['id'] as string, row['accepted_at'] as number]));
+  }
+
+  /** What the messages at these positions show; only those that are there. */
+  async findShown(positions: readonly number[]): Promise<Map<number, ShownFacts>> {
+    const rows = await this.#lookUpRows(
+      positions.map((position) => [String(position), position]),
+      `select m.position, m.instance, list(f.entity) filter (f.kind = ${KINDS.signal}) as signals,
+  max(f.entity) filter (f.kind = ${KINDS.repeatedRequest}) as repeated_request,
+  max(f.entity) filter (f.kind = ${KINDS.gap}) as gap
+from message m join wanted_id w on m.position = w.number
+left join message_fact f on f.position = m.position and f.kind >= ${KINDS.signal} and not f.gone
+group by m.position, m.instance`,
+    );
+    return new Map(
+      rows.map((row) => [
+        row['position'] as number,
+        {
+          instance: row['instance'] as number,
+          signals: (row['signals'] as number[] | null) ?? [],
+          repeatedRequest: row['repeated_request'] as number | null,
+          gap: row['gap'] as number | null,
+        },
+      ]),
+    );
   }
 
   /** Assign's state rows of each instance, without sessions; empty for a new instance. */

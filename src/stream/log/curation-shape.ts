@@ -5,6 +5,7 @@
  */
 import { CHECKED, VERDICTS } from '../../domain/checks.ts';
 import {
+  CORRECTED_ENTITIES,
   CURATED_ENTITIES,
   LONGEST_CORRECTED,
   MOST_EXAMPLES,
@@ -46,8 +47,10 @@ export function isCuration(value: unknown): boolean {
     : false;
 }
 
-function isCorrection({ of, text }: Members): boolean {
-  return of === 'TOPIC' && isText(text, LONGEST_CORRECTED);
+function isCorrection({ of, text, position }: Members): boolean {
+  return of === 'TOPIC'
+    ? isText(text, LONGEST_CORRECTED)
+    : isOneOf(CORRECTED_ENTITIES, of) && Number.isSafeInteger(position) && (position as number) >= 0;
 }
 
 function isMembers(value: unknown): value is Members {

@@ -11,6 +11,7 @@ import {
   LONGEST_EXAMPLE,
   LONGEST_NAME,
   MOST_EXAMPLES,
+  type CorrectedEntity,
   type CuratedEntity,
 } from '../../domain/curations.ts';
 import { givenUuid } from '../../domain/uuid.ts';
@@ -86,7 +87,46 @@ const quote = (longest: number) =>
     .refine((text) => text.trim().length <= longest, `must be at most ${longest} characters long`)
     .meta({ minLength: 1, maxLength: longest });
 
-const corrected = quote(LONGEST_CORRECTED).describe('The message, as its user wrote it.');
+/** What ASSIGN and EXCLUDE are of: exactly one, a topic with `text`, the others with `position`. */
+const CORRECTED_BY = {
+  topicId: 'TOPIC',
+  signalId: 'SIGNAL',
+  gapId: 'GAP',
+  repeatedRequestId: 'REPEATED_REQUEST',
+} as const satisfies Readonly<Record<string, 'TOPIC' | CorrectedEntity>>;
+type CorrectedBy = keyof typeof CORRECTED_BY;
+const CORRECTED = Object.keys(CORRECTED_BY) as CorrectedBy[];
+
+const corrected = {
+  topicId: id('The topic; this, signalId, gapId or repeatedRequestId is required.').optional(),
+  signalId: id('The signal.').optional(),
+  gapId: id('The gap.').optional(),
+  repeatedRequestId: id('The repeated request.').optional(),
+  text: quote(LONGEST_CORRECTED).optional().describe('With topicId: the message, as its user wrote it.'),
+  position: z
+    .int('must be a whole number')
+    .min(0, 'must be 0 or more')
+    .optional()
+    .describe('Without topicId: the message, by its position in the transcript.'),
+};
+
+function refuseMixed(
+  body: Readonly<Partial<Record<CorrectedBy, string | undefined>>> & {
+    readonly text?: string | undefined;
+    readonly position?: number | undefined;
+  },
+  context: z.RefinementCtx,
+): void {
+  const [first, ...others] = CORRECTED.filter((given) => body[given] !== undefined);
+  const issue = (path: string, message: string): void =>
+    context.addIssue({ code: 'custom', path: [path], message });
+  if (first === undefined) return issue('topicId', 'is required, or signalId, gapId or repeatedRequestId');
+  for (const other of others) issue(other, `must not stand beside ${first}`);
+  const [wanted, unwanted] =
+    first === 'topicId' ? (['text', 'position'] as const) : (['position', 'text'] as const);
+  if (body[wanted] === undefined) issue(wanted, `is required with ${first}`);
+  if (body[unwanted] !== undefined) issue(unwanted, `must not stand beside ${first}`);
+}
 
 const ACTIONS = ['RENAME', 'PIN', 'MERGE', 'MOVE', 'HIDE', 'ASSIGN', 'EXCLUDE', 'UNDO'] as const;
 
@@ -139,24 +179,24 @@ export const curationSchema = z.discriminatedUnion(
       instanceId,
       topicId,
     }),
-    z.strictObject({
-      action: z
-        .literal('ASSIGN')
-        .describe('Counts the requests that say nearly what a message says for a topic, earlier ones too.'),
-      instanceId,
-      topicId,
-      text: corrected,
-    }),
-    z.strictObject({
-      action: z
-        .literal('EXCLUDE')
-        .describe(
-          'Counts the requests that say nearly what a message says not for a topic, earlier ones too.',
-        ),
-      instanceId,
-      topicId,
-      text: corrected,
-    }),
+    z
+      .strictObject({
+        action: z
+          .literal('ASSIGN')
+          .describe(
+            'Counts a message for a topic, signal, gap or repeated request. Of a topic, requests that say nearly the same follow.',
+          ),
+        instanceId,
+        ...corrected,
+      })
+      .superRefine(refuseMixed),
+    z
+      .strictObject({
+        action: z.literal('EXCLUDE').describe('Counts a message not for it, likewise.'),
+        instanceId,
+        ...corrected,
+      })
+      .superRefine(refuseMixed),
     z.strictObject({
       action: z.literal('UNDO').describe('Takes a curation back.'),
       instanceId,
@@ -216,17 +256,27 @@ function askedBy(body: z.output<typeof curationSchema>): AskedCuration {
       return { kind: 'HIDE', id: body.topicId.toLowerCase() };
     case 'ASSIGN':
     case 'EXCLUDE':
-      return {
-        kind: body.action,
-        of: 'TOPIC',
-        id: body.topicId.toLowerCase(),
-        text: asSent(body.text),
-      };
+      return correctionBy(body);
     case 'UNDO':
       return { kind: 'UNDO', id: body.curationId.toLowerCase() };
     default:
       return body satisfies never;
   }
+}
+
+/** The schema ensures that the members fit. */
+function correctionBy({
+  action,
+  text = '',
+  position = 0,
+  ...ids
+}: Extract<z.output<typeof curationSchema>, { action: 'ASSIGN' | 'EXCLUDE' }>): AskedCuration {
+  const given = CORRECTED.find((by) => ids[by] !== undefined) ?? 'topicId';
+  const target = (ids[given] ?? '').toLowerCase();
+  const of = CORRECTED_BY[given];
+  return of === 'TOPIC'
+    ? { kind: action, of, id: target, text: asSent(text) }
+    : { kind: action, of, id: target, position };
 }
 
 function asSent(text: string): string {

@@ -1,5 +1,15 @@
 import { Assigner, type AssignerOptions } from '../../../src/reader/threads/assigner.ts';
-import type { Assignment, Enrichment, FoundGap, GapType, StateRow, Turn } from '../../../src/domain/facts.ts';
+import type {
+  Assignment,
+  CorrectionRow,
+  Enrichment,
+  FoundGap,
+  GapType,
+  MessageFact,
+  StateRow,
+  Turn,
+} from '../../../src/domain/facts.ts';
+import { KINDS, slotOf } from '../../../src/domain/kinds.ts';
 import type { Interlude } from '../../../src/domain/curations.ts';
 
 export const INSTANCE_ID = '0190a000-0000-7000-8000-000000000001';
@@ -75,6 +85,16 @@ export const OPTIONS: AssignerOptions = {
   detectLanguage: (text) => (text.length < 24 ? null : text.includes(' ich ') ? 'de' : 'en'),
 };
 
+function corrected(message: MessageFact, { kind, slot, entity }: CorrectionRow): MessageFact {
+  if (kind === KINDS.gap) return { ...message, gap: entity };
+  if (kind === KINDS.repeatedRequest) return { ...message, repeatedRequest: entity };
+  const others = message.signals.filter((signal) => slotOf(kind, signal) !== slot);
+  return {
+    ...message,
+    signals: (entity === null ? others : [...others, entity]).toSorted((x, y) => x - y),
+  };
+}
+
 /** What the store would hold after a stream: final rows by key, and assign's own state. */
 export class Store {
   assigner: Assigner;
@@ -105,10 +125,12 @@ export class Store {
     const result = this.assigner.assign(
       batch.map(({ turn }) => turn),
       batch.map(({ enrichment }) => enrichment),
-      interludes,
+      interludes.map((one) => this.#withShown(one)),
     );
     this.batches.push(result);
     for (const message of result.messages) this.rows.set(`message ${message.position}`, { ...message });
+    for (const row of result.corrections)
+      this.rows.set(`message ${row.position}`, corrected(this.row(`message ${row.position}`), row));
     for (const row of result.micros) this.rows.set(`micro ${row.instance} ${row.micro}`, row.topic);
     for (const row of result.topics) this.rows.set(`topic ${row.instance} ${row.topic}`, row);
     for (const row of result.clusters) this.rows.set(`cluster ${row.instance} ${row.cluster}`, row);
@@ -133,6 +155,13 @@ export class Store {
       else this.state.set(key, row);
     }
     return result;
+  }
+
+  /** As the worker does, gives a correction what a stored message shows. */
+  #withShown(interlude: Interlude): Interlude {
+    if (!('curation' in interlude) || !('position' in interlude.curation.action)) return interlude;
+    const shown = this.rows.get(`message ${interlude.curation.action.position}`) as MessageFact | undefined;
+    return { ...interlude, shown: shown ?? null };
   }
 
   /** Forgets all but what was stored, as a new process would. */

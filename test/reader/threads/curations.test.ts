@@ -8,7 +8,17 @@ import {
   type CurationAction,
   type PlacedCuration,
 } from '../../../src/domain/curations.ts';
-import type { ClusterRow, CurationRow, GapRow, MessageFact, TopicRow } from '../../../src/domain/facts.ts';
+import type {
+  ClusterRow,
+  CurationRow,
+  GapRow,
+  MessageFact,
+  SignalRow,
+  TopicRow,
+} from '../../../src/domain/facts.ts';
+import { derivedId } from '../../../src/domain/ids.ts';
+import { SIGNALS } from '../../../src/domain/signal-kinds.ts';
+import { certain } from '../../support/signals.ts';
 import { InstanceCurations } from '../../../src/reader/threads/instance-curations.ts';
 import { OPTIONS, INSTANCE_ID, enrichedTurn, Store, vectorOf, type EnrichedTurn } from './builders.ts';
 
@@ -309,6 +319,96 @@ describe('corrections of topics', () => {
   });
 });
 
+describe('corrections of single messages', () => {
+  const [gratitude, praise] = (['gratitude', 'praise'] as const).map((key) =>
+    SIGNALS.findIndex((signal) => signal.key === key),
+  ) as [number, number];
+  const signalId = (signal: number): string => derivedId(INSTANCE_ID, 'signal', SIGNALS[signal]!.key);
+  const on = (
+    kind: 'ASSIGN' | 'EXCLUDE',
+    of: 'SIGNAL' | 'GAP' | 'REPEATED_REQUEST',
+    id: string,
+    position: number,
+  ): CurationAction => ({ kind, of, id, position });
+  const gap = { role: 'assistant', gap: { type: 'TOOL', words: 'change the address' } } as const;
+  /** Thanks at 20, a gap at 21, another at 22; each in a session of its own. */
+  const shown = (): Curated => {
+    const store = new Curated();
+    const thanks = { kind: 'reply', signals: certain('gratitude') } as const;
+    store.fold([
+      enrichedTurn(20, 'thanks, great', thanks),
+      enrichedTurn(21, 'I cannot change the address', gap),
+      enrichedTurn(22, 'I cannot open a bank account', {
+        ...gap,
+        session: 2,
+        gap: { type: 'TOOL', words: 'open a bank account' },
+      }),
+    ]);
+    return store;
+  };
+  const at = (store: Curated, position: number): MessageFact => store.row<MessageFact>(`message ${position}`);
+
+  it('take a signal out of one message, put another in, and give back what was found', () => {
+    const store = shown();
+    deepEqual(at(store, 20).signals, [gratitude]);
+    const out = store.decide(on('EXCLUDE', 'SIGNAL', signalId(gratitude), 20));
+    deepEqual(at(store, 20).signals, []);
+    const praised = store.decide(on('ASSIGN', 'SIGNAL', signalId(praise), 20));
+    deepEqual(at(store, 20).signals, [praise]);
+    equal(store.row<SignalRow>(`signal 1 ${praise}`).id, signalId(praise));
+    // What was not there stays away.
+    const none = store.decide(on('EXCLUDE', 'SIGNAL', signalId(praise), 1));
+    store.decide({ kind: 'UNDO', id: none.id });
+    deepEqual(at(store, 1).signals, []);
+    store.decide({ kind: 'UNDO', id: out.id });
+    deepEqual(at(store, 20).signals, [gratitude, praise]);
+    store.decide({ kind: 'UNDO', id: praised.id });
+    deepEqual(at(store, 20).signals, [gratitude]);
+  });
+
+  it('give a message another gap, or none, by the latest word', () => {
+    const store = shown();
+    const [address, account] = [0, 1].map((number) => store.row<GapRow>(`gap 1 ${number}`)) as [
+      GapRow,
+      GapRow,
+    ];
+    deepEqual([at(store, 21).gap, at(store, 22).gap], [0, 1]);
+    const other = store.decide(on('ASSIGN', 'GAP', account.id, 21));
+    equal(at(store, 21).gap, 1);
+    // It is not about the first gap any more.
+    store.decide(on('EXCLUDE', 'GAP', address.id, 21));
+    equal(at(store, 21).gap, 1);
+    const none = store.decide(on('EXCLUDE', 'GAP', account.id, 21));
+    equal(at(store, 21).gap, null);
+    store.decide({ kind: 'UNDO', id: other.id });
+    equal(at(store, 21).gap, null);
+    store.decide({ kind: 'UNDO', id: none.id });
+    equal(at(store, 21).gap, null);
+    equal(at(store, 22).gap, 1);
+  });
+
+  it('are refused where the message or what they name is not there', () => {
+    const store = shown();
+    const refusals = [
+      on('EXCLUDE', 'SIGNAL', signalId(gratitude), 99),
+      on('EXCLUDE', 'SIGNAL', uuid(1), 20),
+      on('ASSIGN', 'GAP', uuid(1), 21),
+      on('ASSIGN', 'REPEATED_REQUEST', uuid(1), 20),
+    ].map((action) => store.decide(action).refused);
+    deepEqual(refusals, ['UNKNOWN', 'UNKNOWN', 'UNKNOWN', 'UNKNOWN']);
+    equal(store.batches.at(-1)!.corrections.length, 0);
+  });
+
+  it('change a message of the same batch in place', () => {
+    const once = new Curated([]);
+    const turns = [enrichedTurn(1, 'thanks, great', { kind: 'reply', signals: certain('gratitude') })];
+    const { messages, corrections } = once.fold(turns, [
+      placed(1, on('EXCLUDE', 'SIGNAL', signalId(gratitude), 1), 1),
+    ]);
+    deepEqual([messages[0]!.signals, corrections], [[], []]);
+  });
+});
+
 describe('topics that people make', () => {
   it('claim requests near their examples from then on', () => {
     const store = new Curated();
@@ -421,7 +521,10 @@ describe('decisions among messages', () => {
   const entity = fc.constantFrom('TOPIC' as const, 'CLUSTER' as const);
   const which = fc.nat({ max: 8 });
   const step = fc.oneof(
-    { weight: 4, arbitrary: fc.record({ text: fc.nat({ max: texts.length - 1 }) }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({ text: fc.nat({ max: texts.length - 1 }), says: fc.nat({ max: 3 }) }),
+    },
     {
       weight: 2,
       arbitrary: fc.oneof(
@@ -439,6 +542,12 @@ describe('decisions among messages', () => {
           kind: fc.constantFrom('ASSIGN' as const, 'EXCLUDE' as const),
           which,
           text: fc.nat({ max: 4 }),
+        }),
+        fc.record({
+          kind: fc.constantFrom('ASSIGN' as const, 'EXCLUDE' as const),
+          of: fc.constantFrom('SIGNAL' as const, 'GAP' as const),
+          which,
+          message: fc.nat({ max: 30 }),
         }),
         fc.record({ kind: fc.constant('UNDO' as const), which }),
       ),
@@ -458,7 +567,16 @@ describe('decisions among messages', () => {
     };
     for (const [index, given] of steps.entries()) {
       if (!('kind' in given)) {
-        const turn = enrichedTurn(index + 1, texts[given.text]!, { session: 1 + (index % 7) });
+        const says = [
+          {},
+          { signals: certain('gratitude') },
+          { role: 'assistant', gap: { type: 'TOOL', words: texts[given.text]! } },
+          { role: 'assistant', gap: { type: 'KNOWLEDGE', words: texts[given.text]! } },
+        ] as const;
+        const turn = enrichedTurn(index + 1, texts[given.text]!, {
+          session: 1 + (index % 7),
+          ...says[given.says],
+        });
         store.fold([turn]);
         turns.push(turn);
         continue;
@@ -502,6 +620,13 @@ describe('decisions among messages', () => {
         };
       case 'ASSIGN':
       case 'EXCLUDE':
+        if ('of' in given)
+          return {
+            kind: given.kind,
+            of: given.of,
+            id: idAt(given.of.toLowerCase(), given.which),
+            position: 1 + (given.message % Math.max(1, index)),
+          };
         return { kind: given.kind, of: 'TOPIC', id: idAt('topic', given.which), text: texts[given.text]! };
       case 'UNDO':
         return { kind: 'UNDO', id: idAt('curation', given.which) };

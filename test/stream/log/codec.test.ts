@@ -111,6 +111,7 @@ describe('record codec', () => {
     { kind: 'CREATE', id: 't', name: 'A', description: '', examples: ['where is it'], fromBeginning: true },
     { kind: 'ASSIGN', of: 'TOPIC', id: 't', text: 'a'.repeat(4000) },
     { kind: 'EXCLUDE', of: 'TOPIC', id: 't', text: 'where is it' },
+    { kind: 'EXCLUDE', of: 'SIGNAL', id: 's', position: 7 },
     { kind: 'UNDO', id: 'x' },
   ];
   for (const action of curations) {

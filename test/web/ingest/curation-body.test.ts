@@ -71,6 +71,18 @@ describe('the body of a curation', () => {
       id: topic,
       text: 'a'.repeat(4000),
     });
+    deepEqual(asked({ action: 'EXCLUDE', signalId: TOPIC, position: 7 }), {
+      kind: 'EXCLUDE',
+      of: 'SIGNAL',
+      id: topic,
+      position: 7,
+    });
+    deepEqual(asked({ action: 'ASSIGN', repeatedRequestId: TOPIC, position: 0 }), {
+      kind: 'ASSIGN',
+      of: 'REPEATED_REQUEST',
+      id: topic,
+      position: 0,
+    });
     deepEqual(asked({ action: 'UNDO', curationId: TOPIC }), { kind: 'UNDO', id: topic });
   });
 
@@ -103,6 +115,23 @@ describe('the body of a curation', () => {
     [{ action: 'PIN', instanceId }, ['topicId is required, or topicClusterId or gapId']],
     [{ action: 'MERGE', instanceId, topicId: topic }, ['intoTopicId is required']],
     [{ action: 'ASSIGN', instanceId, topicId: topic, text: ' ' }, ['text must not be empty']],
+    [
+      { action: 'ASSIGN', instanceId, text: 'x' },
+      ['topicId is required, or signalId, gapId or repeatedRequestId'],
+    ],
+    [
+      { action: 'ASSIGN', instanceId, topicId: topic, position: 1 },
+      ['text is required with topicId', 'position must not stand beside topicId'],
+    ],
+    [{ action: 'EXCLUDE', instanceId, gapId: topic }, ['position is required with gapId']],
+    [
+      { action: 'EXCLUDE', instanceId, gapId: topic, signalId: topic, position: 1.5 },
+      ['position must be a whole number'],
+    ],
+    [
+      { action: 'EXCLUDE', instanceId, gapId: topic, signalId: topic, position: 1 },
+      ['gapId must not stand beside signalId'],
+    ],
     [
       { action: 'EXCLUDE', instanceId, topicId: topic, text: 'a'.repeat(4001) },
       ['text must be at most 4000 characters long'],

@@ -1,5 +1,5 @@
 /**
- * Corrects the topic of a message in place: what it belongs to, and what it is not.
+ * Corrects a message in place: what it is about, and what was found in it.
  *
  * Test: test/e2e/dashboard.test.ts.
  */
@@ -79,5 +79,48 @@ function Belongs({ text, topic, onClose }: Corrected & { readonly onClose: () =>
       </p>
       <Picker label="topics" options={options} chosen={to} onChoice={setTo} />
     </Dialog>
+  );
+}
+
+/** What was found in a message besides its topic. */
+export interface Finding {
+  readonly by: 'signalId' | 'gapId' | 'repeatedRequestId';
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A button that takes a finding out of a message. */
+export function NotFound({
+  position,
+  finding: { by, id, name },
+}: {
+  readonly position: number;
+  readonly finding: Finding;
+}) {
+  const { reason, decide } = useCurating();
+  const [fault, setFault] = useState('');
+  if (reason !== '') return null;
+  return (
+    <>
+      <button
+        type="button"
+        class="quiet"
+        aria-label={`Not ${name}`}
+        title={`“${name}” is wrong here`}
+        onClick={() => {
+          setFault('');
+          decide({ action: 'EXCLUDE', [by]: id, position }, `“${name}” does not count here any more.`).catch(
+            (error: Error) => setFault(error.message),
+          );
+        }}
+      >
+        ×
+      </button>
+      {fault === '' ? null : (
+        <span class="fault" role="alert">
+          {fault}
+        </span>
+      )}
+    </>
   );
 }

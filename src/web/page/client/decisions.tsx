@@ -17,7 +17,13 @@ export type Listed = CurationsResponse['elements'][number];
 const PAGE = 100;
 /** Longest part of a message that is shown, UTF-16 units. */
 const MOST_QUOTED = 80;
-const VIEWS: Readonly<Record<string, EntityKind>> = { TOPIC: 'topic', TOPIC_CLUSTER: 'cluster', GAP: 'gap' };
+const VIEWS: Readonly<Record<string, EntityKind>> = {
+  TOPIC: 'topic',
+  TOPIC_CLUSTER: 'cluster',
+  SIGNAL: 'signal',
+  GAP: 'gap',
+  REPEATED_REQUEST: 'repeat',
+};
 
 export function DecisionsPage({ version }: { readonly version: string }) {
   const { state } = useNavigation();
@@ -192,13 +198,13 @@ function What({
     case 'ASSIGN':
       return (
         <>
-          Counted {quoted(details.text)} and its like for {it}
+          Counted {quoted(details)} for {it}
         </>
       );
     case 'EXCLUDE':
       return (
         <>
-          Counted {quoted(details.text)} and its like not for {it}
+          Counted {quoted(details)} not for {it}
         </>
       );
     case 'CREATE':
@@ -216,8 +222,9 @@ function What({
   }
 }
 
-/** A text of a message as it stands in a list. */
-function quoted(text = ''): string {
-  if (text === '') return 'a text that was erased';
-  return text.length <= MOST_QUOTED ? `“${text}”` : `“${text.slice(0, MOST_QUOTED).trimEnd()} …”`;
+/** What was corrected, as it stands in a list: a message, or a text and its like. */
+function quoted({ text = '' }: Listed['details']): string {
+  if (text === '') return 'a message';
+  const quote = text.length <= MOST_QUOTED ? text : `${text.slice(0, MOST_QUOTED).trimEnd()} …`;
+  return `“${quote}” and its like`;
 }

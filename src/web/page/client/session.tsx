@@ -8,7 +8,7 @@ import { api, type ApiError, type SessionResponse } from './api.ts';
 import { conversationParameters, filtersOf } from './filters.ts';
 import { languageName, formatCount, formatInstant } from './format.ts';
 import { useAnswer, useKeys, useNavigation, useTitle } from './hooks.ts';
-import { CorrectTopic } from './correct.tsx';
+import { CorrectTopic, NotFound } from './correct.tsx';
 import { MakeTopic } from './curate.tsx';
 import { Erase } from './erase.tsx';
 import { ErasingContext } from './erasing.ts';
@@ -209,7 +209,7 @@ function TranscriptMessage({
   /** Days that texts are kept; null if unknown. */
   readonly textDays: number | null;
 }) {
-  const { role, content, gone, createdAt, topic, signals, gap, repeatedRequest } = message;
+  const { position, role, content, gone, createdAt, topic, signals, gap, repeatedRequest } = message;
   const isUser = isOfUser(message);
   const begins = topic !== null && topic.id !== topicBefore;
   return (
@@ -221,23 +221,31 @@ function TranscriptMessage({
       {content === null ? <p class="gone">{goneWords(gone, textDays)}</p> : <p class="content">{content}</p>}
       <p class="found">
         {signals.map(({ id, name, signalType }) => (
-          <Go
-            key={id}
-            to={{ view: 'signal', id, session: '' }}
-            class={signalType === 'SAT' ? 'tag good' : 'tag bad'}
-          >
-            {name}
-          </Go>
+          <span key={id}>
+            <Go
+              to={{ view: 'signal', id, session: '' }}
+              class={signalType === 'SAT' ? 'tag good' : 'tag bad'}
+            >
+              {name}
+            </Go>
+            <NotFound position={position} finding={{ by: 'signalId', id, name }} />
+          </span>
         ))}
         {gap === null ? null : (
-          <Go to={{ view: 'gap', id: gap.id, session: '' }} class="tag warn">
-            Gap: {gap.name}
-          </Go>
+          <span>
+            <Go to={{ view: 'gap', id: gap.id, session: '' }} class="tag warn">
+              Gap: {gap.name}
+            </Go>
+            <NotFound position={position} finding={{ by: 'gapId', ...gap }} />
+          </span>
         )}
         {repeatedRequest === null ? null : (
-          <Go to={{ view: 'repeat', id: repeatedRequest.id, session: '' }} class="tag warn">
-            Asked again: {repeatedRequest.name}
-          </Go>
+          <span>
+            <Go to={{ view: 'repeat', id: repeatedRequest.id, session: '' }} class="tag warn">
+              Asked again: {repeatedRequest.name}
+            </Go>
+            <NotFound position={position} finding={{ by: 'repeatedRequestId', ...repeatedRequest }} />
+          </span>
         )}
         {topic === null || !isUser ? null : (
           <Go to={{ view: 'topic', id: topic.id, session: '' }} class="tag">
