@@ -4,14 +4,41 @@
  *
  * Test: test/domain/checks.test.ts.
  */
+import { derivedId, UUID_PATTERN } from './ids.ts';
+import { OUTCOME_WORDS, SESSION_OUTCOMES } from './session-outcomes.ts';
 
-/** What can be checked: whether a session is about a topic, or shows a signal, a gap or a repeated request. */
-export const CHECKED = ['TOPIC', 'SIGNAL', 'GAP', 'REPEATED_REQUEST'] as const;
-export type Checked = (typeof CHECKED)[number];
+/** Entities that can be checked: whether a session is about a topic, or shows a signal, a gap or a repeated request. */
+export const CHECKED_ENTITIES = ['TOPIC', 'SIGNAL', 'GAP', 'REPEATED_REQUEST'] as const;
+export type CheckedEntity = (typeof CHECKED_ENTITIES)[number];
 
 /** True for a kind of entity, by its name in the API, that can be checked. */
-export function isChecked(kind: string): kind is Checked {
-  return CHECKED.some((known) => known === kind);
+export function isCheckedEntity(kind: string): kind is CheckedEntity {
+  return CHECKED_ENTITIES.some((known) => known === kind);
+}
+
+/** What else can be checked: whether a session ended so, or shows a gap of this type. By key, with its name. */
+export const CHECKED_KEYS = {
+  OUTCOME: Object.fromEntries(
+    SESSION_OUTCOMES.map((outcome) => [outcome, OUTCOME_WORDS[outcome].label]),
+  ) as Readonly<Record<string, string>>,
+  GAP_TYPE: { TOOL: 'Missing ability', KNOWLEDGE: 'Missing knowledge' } as Readonly<Record<string, string>>,
+} as const;
+export type CheckedGroup = keyof typeof CHECKED_KEYS;
+
+export const CHECKED = [...CHECKED_ENTITIES, 'OUTCOME', 'GAP_TYPE'] as const;
+export type Checked = (typeof CHECKED)[number];
+
+/** Why the id is none of what is checked; null: it is one. */
+export function faultOfCheckedId(of: Checked, id: string): string | null {
+  if (isCheckedEntity(of)) return UUID_PATTERN.test(id) ? null : 'must be a UUID';
+  const keys = Object.keys(CHECKED_KEYS[of]);
+  return keys.includes(id) ? null : `must be one of ${keys.join(', ')}`;
+}
+
+/** The UUID under which verdicts are stored; `id` as `faultOfCheckedId` allows it. */
+export function checkedUuid(instanceId: string, of: Checked, id: string): string {
+  if (isCheckedEntity(of)) return id.toLowerCase();
+  return derivedId(instanceId, of === 'OUTCOME' ? 'outcome' : 'gap-type', id);
 }
 
 /** UNSURE: the session is passed over. */

@@ -16,7 +16,16 @@ export const UUID_PATTERN = new RegExp(
 /** Returns a UUIDv5: always the same for the same instance, kind and name. */
 export function derivedId(
   instanceId: string,
-  kind: 'end-user' | 'topic' | 'cluster' | 'signal' | 'repeated-request' | 'gap' | 'writing',
+  kind:
+    | 'end-user'
+    | 'topic'
+    | 'cluster'
+    | 'signal'
+    | 'repeated-request'
+    | 'gap'
+    | 'outcome'
+    | 'gap-type'
+    | 'writing',
   name: string,
 ): string {
   return v5(`${kind}:${name}`, instanceId);

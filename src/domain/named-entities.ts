@@ -3,12 +3,12 @@
  *
  * Test: test/query/curations/targets.test.ts, test/e2e/steering-rules.test.ts.
  */
-import type { Checked } from './checks.ts';
+import type { CheckedEntity } from './checks.ts';
 import type { CuratedEntity } from './curations.ts';
 import type { NamesTable } from './groupings.ts';
 import { KINDS } from './kinds.ts';
 
-export type NamedEntity = CuratedEntity | Checked;
+export type NamedEntity = CuratedEntity | CheckedEntity;
 
 export const NAMED_ENTITIES = {
   TOPIC: { table: 'topic', kind: KINDS.topic, words: 'topic' },

@@ -228,6 +228,37 @@ describe('what people check', { concurrency: 10 }, () => {
     deepEqual([merged.found.yes, merged.found.no], [0, 0]);
   });
 
+  it('checks how sessions ended, and types of gaps', async () => {
+    const shop = await Shop.open();
+    const { instanceId } = shop;
+    const all = await client.rows({
+      instanceId,
+      groupBy: 'SESSION',
+      fields: 'messages',
+      dimensionFields: 'outcome',
+    });
+    const outcomes = all.map(({ dimensions }) => dimensions.session?.outcome ?? '');
+    for (const outcome of ['not_possible', 'open', 'solved']) {
+      const { checked, found, notFound, sample } = await shop.checks({ of: 'OUTCOME', id: outcome });
+      equal(checked.id, outcome);
+      equal(found.sessions, outcomes.filter((one) => one === outcome).length);
+      equal(found.sessions + notFound.sessions, all.length);
+      const place = ({ sessionId }: { sessionId: string }): string =>
+        createHash('md5').update(`${outcome} ${sessionId}`).digest('hex');
+      const others = sample.filter((one) => !one.found).map(place);
+      deepEqual(others, others.toSorted());
+    }
+    const tool = await shop.checks({ of: 'GAP_TYPE', id: 'TOOL' });
+    deepEqual([tool.checked.name, tool.found.sessions], ['Missing ability', 3]);
+    const { sessionId } = tool.sample.find(({ found }) => found)!;
+    const said = { of: 'GAP_TYPE', id: 'TOOL', sessionId, verdict: 'NO' };
+    equal((await shop.send('/v1/checks', said)).status, 201);
+    deepEqual((await shop.checks({ of: 'GAP_TYPE', id: 'TOOL' })).found.no, 1);
+    deepEqual((await shop.checks({ of: 'GAP_TYPE', id: 'KNOWLEDGE' })).found.sessions, 0);
+    const fault = faultOf(await shop.send('/v1/checks', { ...said, of: 'OUTCOME' }), 400, 'VALIDATION_ERROR');
+    match(fault.details?.[0]?.message ?? fault.message, /must be one of solved, thanked/);
+  });
+
   it('refuses what does not exist, and says which', async () => {
     const shop = await Shop.open();
     const [{ sessionId } = { sessionId: '' }] = (await shop.checks({ id: shop.cancel })).sample;

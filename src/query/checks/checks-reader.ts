@@ -3,7 +3,7 @@
  *
  * Test: test/e2e/steering-rules.test.ts.
  */
-import type { Checked } from '../../domain/checks.ts';
+import { CHECKED_KEYS, checkedUuid, isCheckedEntity, type Checked } from '../../domain/checks.ts';
 import { formatInstant } from '../../domain/time.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { cachedNames, entityById } from '../dimensions.ts';
@@ -45,14 +45,17 @@ export class ChecksReader {
     const range = { start: -Infinity, end: Infinity };
     return this.#options.readerOf(instanceId).read(async (snapshot) => {
       const { instance, entity } = await entityOf(snapshot, instanceId, of, id);
-      return readEstimate(snapshot, { instance, of, entity, range });
+      const verdictsOf = checkedUuid(instanceId, of, entity.id);
+      return readEstimate(snapshot, { instance, of, entity, verdictsOf, range });
     }, caller);
   }
 
   async #answer(snapshot: Snapshot, parameters: ChecksParameters): Promise<ChecksResponse> {
     const { instanceId, of, id, reviewerError, limit } = parameters;
     const { instance, processedAt, entity } = await entityOf(snapshot, instanceId, of, id);
-    const review = await readReview(snapshot, { instance, of, entity, range: rangeIn(parameters) });
+    const verdictsOf = checkedUuid(instanceId, of, entity.id);
+    const range = rangeIn(parameters);
+    const review = await readReview(snapshot, { instance, of, entity, verdictsOf, range });
     const since = this.#options.answeringSince?.() ?? 0;
     return {
       checked: { of, id: entity.id, name: entity.name },
@@ -67,16 +70,21 @@ function rangeIn(parameters: ChecksParameters): Range {
   return { start: parameters['dateRange.start'] ?? -Infinity, end: parameters['dateRange.end'] ?? Infinity };
 }
 
-/** Throws AppError NOT_FOUND. */
+/** Throws AppError NOT_FOUND. An outcome or type of gaps has no number. */
 async function entityOf(
   snapshot: Snapshot,
   instanceId: string,
   of: Checked,
   id: string,
 ): Promise<{ readonly instance: number; readonly processedAt: number; readonly entity: Entity }> {
-  const { table, words } = NAMED_ENTITIES[of];
   const row = await readInstanceRow(snapshot, instanceId);
   const instance = row?.['instance'] as number | undefined;
+  if (!isCheckedEntity(of)) {
+    if (row === undefined || instance === undefined) throw noSuch('session', 'yet');
+    const entity = { number: -1, id, name: CHECKED_KEYS[of][id] ?? id };
+    return { instance, processedAt: row['processed_at'] as number, entity };
+  }
+  const { table, words } = NAMED_ENTITIES[of];
   const names = instance === undefined ? null : await cachedNames(snapshot, table, instance);
   const found = names === null ? null : entityById(names, id.toLowerCase());
   if (row === undefined || instance === undefined || found === null) throw noSuch(words, id.toLowerCase());

@@ -4,9 +4,9 @@
  * Test: test/e2e/steering-rules.test.ts.
  */
 import { z } from 'zod';
-import { CHECKED } from '../../domain/checks.ts';
+import { CHECKED, CHECKED_KEYS, faultOfCheckedId, type Checked } from '../../domain/checks.ts';
 import { dateTime } from '../../domain/metrics.ts';
-import { givenUuid, uuid } from '../../domain/uuid.ts';
+import { uuid } from '../../domain/uuid.ts';
 import { pageLimit } from '../page-limit.ts';
 import { queryParameterSchemas, rangeInOrder } from '../parameters.ts';
 
@@ -15,11 +15,26 @@ const share = z.number().min(0).max(1);
 
 const MOST_DRAWN = 100;
 
+export const checkedId = z
+  .string('must be a string')
+  .describe(
+    `The topic, signal, gap or repeated request; of OUTCOME one of ${Object.keys(CHECKED_KEYS.OUTCOME).join(', ')}; of ` +
+      `GAP_TYPE one of ${Object.keys(CHECKED_KEYS.GAP_TYPE).join(', ')}.`,
+  );
+
+export function refuseOtherId(
+  { of, id }: { readonly of: Checked; readonly id: string },
+  context: z.RefinementCtx,
+): void {
+  const message = faultOfCheckedId(of, id);
+  if (message !== null) context.addIssue({ code: 'custom', path: ['id'], message });
+}
+
 export const checksParameterSchemas = z
   .strictObject({
     instanceId: queryParameterSchemas.shape.instanceId,
     of: z.enum(CHECKED, `must be one of ${CHECKED.join(', ')}`).describe('What is checked.'),
-    id: givenUuid.describe('The topic, signal, gap or repeated request.'),
+    id: checkedId,
     'dateRange.start': queryParameterSchemas.shape['dateRange.start'],
     'dateRange.end': queryParameterSchemas.shape['dateRange.end'],
     timeZone: queryParameterSchemas.shape.timeZone,
@@ -31,7 +46,8 @@ export const checksParameterSchemas = z
       .describe('The share of verdicts that you expect to be wrong; it is taken out of the shares.'),
     limit: pageLimit(MOST_DRAWN, 20).describe('The most sessions to draw.'),
   })
-  .refine(...rangeInOrder());
+  .refine(...rangeInOrder())
+  .superRefine(refuseOtherId);
 
 export type ChecksParameters = z.output<typeof checksParameterSchemas>;
 
@@ -71,7 +87,7 @@ export const checksResponseSchema = z.strictObject({
   checked: z
     .strictObject({
       of: z.enum(CHECKED).describe('As asked.'),
-      id: uuid.describe('Of what merged into another: that one.'),
+      id: z.string().describe('Of what merged into another: that one.'),
       name: z.string().describe('As queries show it.'),
     })
     .describe('What is checked.'),

@@ -6,6 +6,8 @@
  */
 import { intervalOf, shareOf, type Checked, type Stratum, type Verdict } from '../../domain/checks.ts';
 import { KINDS } from '../../domain/kinds.ts';
+import { quoted } from '../../store/duckdb.ts';
+import type { TableRows } from '../../store/published/segment-sql.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
 import type { Range } from '../routing.ts';
@@ -23,11 +25,12 @@ export interface Drawn {
   readonly size: number;
 }
 
-/** What is checked, and when: `entity` is of what merged its heir. */
+/** What is checked, and when: `entity` is of what merged its heir; `verdictsOf` is the UUID that verdicts name. */
 export interface Question {
   readonly instance: number;
   readonly of: Checked;
   readonly entity: { readonly number: number; readonly id: string };
+  readonly verdictsOf: string;
   readonly range: Range;
 }
 
@@ -76,25 +79,43 @@ export function estimateOf({ drawn, verdicts }: Review, error = 0): Estimate {
   };
 }
 
+/** The sessions in which it was found (SQL), and the rows that this reads. */
+function hitsOf({ instance, of, entity, range }: Question): {
+  readonly sql: string;
+  readonly rows: Readonly<Record<string, TableRows>>;
+} {
+  if (of === 'OUTCOME') {
+    const outcome = { table: 'session', equal: { instance }, and: `outcome = ${quoted(entity.id)}` };
+    return { sql: 'select session from @ended', rows: { ended: outcome } };
+  }
+  const { kind } = NAMED_ENTITIES[of === 'GAP_TYPE' ? 'GAP' : of];
+  const own = factsOf(instance, kind, range);
+  return of === 'GAP_TYPE'
+    ? {
+        sql: 'select session from @own join @gap on gap = entity where not gone',
+        rows: {
+          own,
+          gap: { table: 'gap', equal: { instance }, and: `gap_type = ${quoted(entity.id)}` },
+        },
+      }
+    : { sql: `select session from @own where not gone and entity = ${entity.number}`, rows: { own } };
+}
+
+function factsOf(instance: number, kind: number, { start, end }: Range): TableRows {
+  return { table: 'message_fact', equal: { instance, kind }, range: { from: start, to: end } };
+}
+
 /** Draws the first sessions of both strata. */
-async function draw(snapshot: Snapshot, { instance, of, entity, range }: Question): Promise<Drawn[]> {
-  const { kind } = NAMED_ENTITIES[of];
-  const facts = (which: number) =>
-    ({
-      table: 'message_fact',
-      equal: { instance, kind: which },
-      range: { from: range.start, to: range.end },
-    }) as const;
+async function draw(snapshot: Snapshot, question: Question): Promise<Drawn[]> {
+  const { instance, entity, range } = question;
+  const hits = hitsOf(question);
   const rows = await snapshot.all(
-    `with counted as (
-  select session, bool_or(is_hit) as found from (
-    select session, false as is_hit from @sent where not gone
-    union all
-    select session, true from @own where not gone and entity = ${entity.number}
-  ) group by session
-), placed as (
-  select s.id::varchar as id, s.title, c.found, md5(concat($id, ' ', s.id::varchar)) as place
-  from @session s join counted c using (session)
+    `with hit as (select distinct session from (${hits.sql})),
+placed as (
+  select s.id::varchar as id, s.title, hit.session is not null as found,
+    md5(concat($id, ' ', s.id::varchar)) as place
+  from (select distinct session from @sent where not gone) c join @session s using (session)
+  left join hit using (session)
 )
 select id, title, found, count(*) over (partition by found) as size
 from placed
@@ -102,8 +123,8 @@ qualify row_number() over (partition by found order by place) <= ${MOST_COUNTED}
 order by found, place`,
     {
       rows: {
-        sent: facts(KINDS.all),
-        own: facts(kind),
+        ...hits.rows,
+        sent: factsOf(instance, KINDS.all, range),
         session: { table: 'session', equal: { instance } },
       },
       bindings: { id: entity.id },
@@ -120,7 +141,7 @@ order by found, place`,
 /** Returns the latest verdict on each session, by its id. A verdict on what merged later is none on its heir. */
 async function verdictsOn(
   snapshot: Snapshot,
-  { instance, of, entity: { id } }: Question,
+  { instance, of, verdictsOf }: Question,
 ): Promise<ReadonlyMap<string, Verdict>> {
   const rows = await snapshot.all(
     `select detail from @check
@@ -129,7 +150,7 @@ where entity_id = $id::uuid and undone_by is null and refused is null order by c
       rows: {
         check: { table: 'curation', equal: { instance }, and: `action = 'CHECK' and entity = '${of}'` },
       },
-      bindings: { id },
+      bindings: { id: verdictsOf },
     },
   );
   return new Map(

@@ -5,6 +5,7 @@
  * Test: test/query/curations/targets.test.ts.
  */
 import type { AskedCuration } from '../../domain/asked-curations.ts';
+import { isCheckedEntity } from '../../domain/checks.ts';
 import {
   CHECK_MESSAGES,
   CURATION_MESSAGES,
@@ -104,7 +105,7 @@ async function checkIn(names: Names, asked: AskedCuration): Promise<AskedCuratio
       else await names.refuseUnknownMessage(asked.position);
       return { ...asked, id: await names.heir(asked.of, asked.id) };
     case 'CHECK': {
-      const id = await names.heir(asked.of, asked.id);
+      const id = isCheckedEntity(asked.of) ? await names.heir(asked.of, asked.id) : asked.id;
       await names.refuseUnknownSession(asked.session);
       return { ...asked, id };
     }

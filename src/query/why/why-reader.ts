@@ -14,7 +14,7 @@ import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { answerQuery, type AnswerOptions } from '../answer.ts';
 import { cachedNames, entityById, readDimensions } from '../dimensions.ts';
 import { readEstimate } from '../checks/estimates.ts';
-import { isChecked } from '../../domain/checks.ts';
+import { isCheckedEntity } from '../../domain/checks.ts';
 import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import { parseQueryParameters, zoneOf, type QueryParameters } from '../parameters.ts';
 import type { QueryResponse } from '../response-schema.ts';
@@ -86,7 +86,9 @@ export class WhyReader {
       query({}),
       readAverages(query),
       readBreakdown(snapshot, { instance, kind, number, range }),
-      isChecked(groupBy) ? readEstimate(snapshot, { instance, of: groupBy, entity, range }) : null,
+      isCheckedEntity(groupBy)
+        ? readEstimate(snapshot, { instance, of: groupBy, entity, verdictsOf: entity.id, range })
+        : null,
     ]);
     const dimension = await this.#dimension(snapshot, basic, instance, { number: named.own, id });
     const { topics, gaps, repeatedRequests, languages, endUsers } = breakdown;

@@ -4,7 +4,7 @@
  *
  * Test: test/worker/rebuild/verdicts.test.ts.
  */
-import { CHECKED } from '../../domain/checks.ts';
+import { CHECKED_ENTITIES } from '../../domain/checks.ts';
 import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 
@@ -18,7 +18,7 @@ export interface Agreement {
   readonly missed: number;
 }
 
-const ENTITIES = CHECKED.map((of) => {
+const ENTITIES = CHECKED_ENTITIES.map((of) => {
   const { table, kind } = NAMED_ENTITIES[of];
   const alive = of === 'SIGNAL' ? '' : ' where heir is null';
   return `select '${of}' as type, ${kind} as kind, instance, ${table} as entity, id from @${table}${alive}`;

@@ -28,6 +28,8 @@ const QUESTIONS: Readonly<Record<Checked, string>> = {
   SIGNAL: 'Does this conversation show the signal',
   GAP: 'Does this conversation show the gap',
   REPEATED_REQUEST: 'Does the user ask more than once for',
+  OUTCOME: 'Did this conversation end as',
+  GAP_TYPE: 'Does this conversation show',
 };
 
 const ANSWERS = [
