@@ -8,7 +8,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { toCsv } from '../domain/csv.ts';
 import { LONGEST_DESCRIPTION, LONGEST_EXAMPLE, LONGEST_NAME, MOST_EXAMPLES } from '../domain/curations.ts';
-import { printable } from '../domain/printable.ts';
+import { isPlainName, NAME_RULE, printable } from '../domain/printable.ts';
 import { UndertoneError } from '../doors/client/errors.ts';
 import type { NewTopic } from '../doors/client/contract.ts';
 import { Undertone } from '../doors/client/undertone.ts';
@@ -81,7 +81,12 @@ const reading = action({
           await client.createTopic({ ...topic, fromBeginning: !fromNow });
           made += 1;
         } catch (error) {
-          if (!(error instanceof UndertoneError) || error.code !== 'CONFLICT') throw error;
+          if (!(error instanceof UndertoneError)) throw error;
+          if (error.code !== 'CONFLICT')
+            throw new SetupError(
+              `“${printable(topic.name)}” was not made (${printable(error.message)}); ${made} before it were. ` +
+                'The same file may come again.',
+            );
           process.stdout.write(`left out “${printable(topic.name)}”: ${printable(error.message)}\n`);
         }
       }
@@ -95,7 +100,7 @@ interface ReadTopic {
   readonly name: string;
   readonly line: number;
   description: string;
-  readonly examples: string[];
+  readonly examples: Set<string>;
 }
 
 /** Throws SetupError that names each faulty line. */
@@ -123,9 +128,15 @@ async function readTopics(file: string): Promise<NewTopic[]> {
       fault,
     );
   }
-  for (const { line, name, examples } of topics.values())
-    if (examples.length > MOST_EXAMPLES)
-      fault(line, `“${printable(name)}” has ${examples.length} examples, and may have ${MOST_EXAMPLES}`);
+  for (const { line, name, description, examples } of topics.values()) {
+    if (examples.size > MOST_EXAMPLES)
+      fault(line, `“${printable(name)}” has ${examples.size} examples, and may have ${MOST_EXAMPLES}`);
+    for (const [column, text] of [
+      ['topic', name],
+      ['description', description],
+    ] as const)
+      if (!isPlainName(text)) fault(line, `${column} ${NAME_RULE}`);
+  }
   if (faults.length > 0) {
     const more = faults.length > MOST_FAULTS ? `\n  and ${faults.length - MOST_FAULTS} more` : '';
     const list = faults.slice(0, MOST_FAULTS).map((one) => `\n  ${one}`);
@@ -134,7 +145,7 @@ async function readTopics(file: string): Promise<NewTopic[]> {
   if (topics.size === 0) throw new SetupError(`${file}: there is no topic in it.`);
   return [...topics.values()].map(({ name, description, examples }) => ({
     name,
-    examples,
+    examples: [...examples],
     ...(description === '' ? {} : { description }),
   }));
 }
@@ -158,10 +169,10 @@ function add(
   if (description.length > LONGEST_DESCRIPTION)
     fault(line, `description is longer than ${LONGEST_DESCRIPTION} characters`);
   const key = name.normalize('NFKC').toLowerCase();
-  const topic = topics.get(key) ?? { name, line, description: '', examples: [] };
+  const topic = topics.get(key) ?? { name, line, description: '', examples: new Set() };
   topics.set(key, topic);
   if (topic.description === '') topic.description = description;
-  if (!topic.examples.includes(example)) topic.examples.push(example);
+  topic.examples.add(example);
 }
 
 /** Throws SetupError for a file that cannot be read. */

@@ -83,9 +83,9 @@ export interface Curation {
 /**
  * Why a curation changes nothing. `UNKNOWN`: the entity does not exist. `CIRCULAR`: a topic would merge into itself.
  * `NOT_UNDOABLE`: the curation to undo is refused, undone or an undo itself. `TOO_MANY`: the instance has reached a
- * limit.
+ * limit. `NO_REQUEST`: the text to correct holds nothing that has a topic.
  */
-export type CurationRefusal = 'UNKNOWN' | 'CIRCULAR' | 'NOT_UNDOABLE' | 'TOO_MANY';
+export type CurationRefusal = 'UNKNOWN' | 'CIRCULAR' | 'NOT_UNDOABLE' | 'TOO_MANY' | 'NO_REQUEST';
 
 /** What a message shows, by numbers of its instance. */
 export interface ShownFacts {

@@ -317,7 +317,11 @@ describe('what people decide', { concurrency: 10 }, () => {
     const password = (await shop.why('topics', shop.password)).topic?.name ?? '';
     equal((moved[password] ?? 0) - (before[password] ?? 0), total(before) - total(without));
     const [listed] = (await shop.list()).elements;
-    deepEqual([listed?.action, listed?.target.name, listed?.details], ['ASSIGN', password, { text }]);
+    // What somebody wrote stands in the stream alone.
+    deepEqual([listed?.action, listed?.target.name, listed?.details], ['ASSIGN', password, {}]);
+    const thanks = { action: 'EXCLUDE', topicId: shop.cancel, text: THANKS };
+    await shop.curated(thanks);
+    equal((await shop.list()).elements[0]?.reason?.code, 'NO_REQUEST');
     await shop.curated({ action: 'UNDO', curationId: to.curationId });
     deepEqual(await shop.topics(), without);
     await shop.curated({ action: 'UNDO', curationId: out.curationId });

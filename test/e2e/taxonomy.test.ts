@@ -86,7 +86,7 @@ describe('a taxonomy', () => {
   });
 
   it('makes nothing of a file with faults, and names their lines', async () => {
-    const long = `topic,example\nA,x\n,y\nB,\n${'n'.repeat(81)},z\nC,${'e'.repeat(501)}\nD,"open`;
+    const long = `topic,example\nA,x\n,y\nB,\n${'n'.repeat(81)},z\nC,${'e'.repeat(501)}\nE\u202ename,x\nD,"open`;
     writeFileSync(file, long);
     const { code, err } = await run('import', file);
     equal(code, 1);
@@ -96,7 +96,8 @@ describe('a taxonomy', () => {
       'line 4: example is empty',
       'line 5: topic is longer than 80 characters',
       'line 6: example is longer than 500 characters',
-      'line 7: ',
+      'line 7: topic must ',
+      'line 8: ',
     ])
       match(err, new RegExp(fault));
     for (const [content, message] of [

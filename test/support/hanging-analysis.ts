@@ -62,7 +62,7 @@ await serveAnalysis(({ model }, steps) => {
     },
     embed: (texts) =>
       Promise.resolve(texts.map((text) => new Float32Array(DIMENSIONS).fill(text === '' ? 0 : 1))),
-    embedRequest: (text) => Promise.resolve(vectorOf(text)),
+    embedRequest: (text) => Promise.resolve([vectorOf(text)]),
     newAssigner: (memoryBytes) =>
       new (loadAssigner().Assigner)({
         thresholds,

@@ -416,12 +416,11 @@ export interface CurationsAnswer {
       readonly examples?: readonly string[] | undefined;
       readonly fromBeginning?: boolean | undefined;
       readonly position?: number | undefined;
-      readonly text?: string | undefined;
       readonly fromTopic?: { readonly id: string; readonly name: string | null } | undefined;
     };
     readonly status: 'APPLIED' | 'REFUSED' | 'UNDONE';
     readonly reason: {
-      readonly code: 'UNKNOWN' | 'CIRCULAR' | 'NOT_UNDOABLE' | 'TOO_MANY';
+      readonly code: 'UNKNOWN' | 'CIRCULAR' | 'NOT_UNDOABLE' | 'NO_REQUEST' | 'TOO_MANY';
       readonly message: string;
     } | null;
     readonly undoneBy: string | null;

@@ -100,7 +100,6 @@ interface Detail {
   readonly description?: string;
   readonly examples?: string[];
   readonly fromBeginning?: boolean;
-  readonly text?: string;
   readonly position?: number;
   readonly from?: string;
 }

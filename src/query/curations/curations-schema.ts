@@ -45,6 +45,7 @@ export const REFUSALS: Readonly<Record<CurationRefusal, string>> = {
   UNKNOWN: 'What it names was not there when its turn came.',
   CIRCULAR: 'The two topics were one already.',
   NOT_UNDOABLE: 'What it undoes was refused, was undone before, or is an undo itself.',
+  NO_REQUEST: 'The message holds no request that could have a topic of its own.',
   TOO_MANY: 'The instance has as many decisions, corrections, or topics made by people, as it may have.',
 };
 
@@ -77,7 +78,6 @@ const curationSchema = z.strictObject({
       examples: z.array(z.string()).optional().describe('CREATE: the requests that it was made with.'),
       fromBeginning: z.boolean().optional().describe('CREATE: whether it claims earlier requests too.'),
       position: count.optional().describe('ASSIGN, EXCLUDE of no topic: the message.'),
-      text: z.string().optional().describe("ASSIGN, EXCLUDE: the message; '': it was erased."),
       fromTopic: named.optional().describe('CREATE: the found topic that it took over.'),
     })
     .describe('The other members of the action.'),

@@ -241,7 +241,7 @@ class Names {
           curation: {
             table: 'curation',
             equal: { instance: this.#instance },
-            and: "action in ('ASSIGN', 'EXCLUDE')",
+            and: "action in ('ASSIGN', 'EXCLUDE') and entity = 'TOPIC'",
           },
         },
         bindings: {},

@@ -5,6 +5,7 @@
  */
 import { Assigner } from './assigner.ts';
 import { loadEmbedder } from '../embedding/embedder.ts';
+import { assistantDirection } from '../conversations/about-assistant.ts';
 import { createEnricher, enrichmentId } from '../acts/enricher.ts';
 import { loadHeads } from '../acts/heads.ts';
 import { detectLanguage } from '../document/detect.ts';
@@ -22,7 +23,8 @@ await serveAnalysis(async ({ model, modelsDirectory, reports }, steps) => {
     embed: (texts) => embedder.embed(texts),
     async embedRequest(content) {
       const [found] = await unwatched.enrich([{ role: 'user', content }]);
-      return found?.vector ?? (await embedder.embed([content]))[0]!;
+      if (found?.kind === 'about-assistant') return [assistantDirection(dimensions)];
+      return found?.vector == null ? [] : [found.vector];
     },
     newAssigner: (memoryBytes) =>
       new Assigner({ thresholds, dimensions, detectLanguage, steps, memoryBytes, reports }),

@@ -130,11 +130,12 @@ function created(
 
 function corrected(
   instance: InstanceState,
-  { examples }: PlacedCuration,
+  { examples, acceptedAt }: PlacedCuration,
   { kind, id }: Extract<CurationAction, { text: string }>,
 ): Outcome | CurationRefusal {
-  const [vector] = examples ?? [];
-  if (vector === undefined) throw new Error('a topic is to be corrected by a text without a vector');
+  if (examples === undefined) throw new Error('a topic is to be corrected by a text without its vector');
+  const [vector] = examples;
+  if (vector === undefined) return 'NO_REQUEST';
   if (instance.topics.corrections >= MOST_CORRECTIONS) return 'TOO_MANY';
   const target = numberOf(instance, 'TOPIC', id);
   if (target === null) return 'UNKNOWN';
@@ -142,6 +143,7 @@ function corrected(
     topic: target,
     belongs: kind === 'ASSIGN',
     vector,
+    createdAt: acceptedAt,
   });
   return { target, other: correction, name: '' };
 }
@@ -181,7 +183,10 @@ function correctMessage(
     return;
   }
   const place = placeOf(action, target);
-  const found = curations.foundIn(place);
+  const before = curations.foundIn(place);
+  const found = before === undefined ? instance.resolved(place.kind, entityIn(shown, place)) : before;
+  const numbers = [...curations.numbersIn(place), target, ...(found === null ? [] : [found])];
+  const excluded = [...new Set(numbers)].filter((number) => instance.resolved(place.kind, number) === target);
   curations.add({
     curation,
     position,
@@ -190,7 +195,8 @@ function correctMessage(
     target,
     refused,
     undoneBy: null,
-    found: found === undefined ? instance.resolved(place.kind, entityIn(shown, place)) : found,
+    found,
+    ...(action.kind === 'EXCLUDE' ? { excluded } : {}),
   });
   if (place.kind === KINDS.signal) instance.signal(target);
   showIn(instance, place, messages);

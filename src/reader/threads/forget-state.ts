@@ -5,6 +5,7 @@
  */
 import type { StateRow } from '../../domain/facts.ts';
 import { beginningsOfGroups, forgetRequestsOfGroups } from '../conversations/forget-requests.ts';
+import { forgetVectors } from '../topics/corrections.ts';
 import {
   beginningsOfTopics,
   forgetRequestsOfTopics,
@@ -13,7 +14,12 @@ import {
 
 /** Returns the rows that change. `rows` are all state rows of one instance. */
 export function forgetState(rows: readonly StateRow[], forgotten: ForgottenRequests): StateRow[] {
-  return [...forgetRequestsOfTopics(rows, forgotten), ...forgetRequestsOfGroups(rows, forgotten)];
+  const { correctionsBefore, dimensions } = forgotten;
+  return [
+    ...forgetRequestsOfTopics(rows, forgotten),
+    ...forgetRequestsOfGroups(rows, forgotten),
+    ...forgetVectors(rows, correctionsBefore, dimensions),
+  ];
 }
 
 /** Returns the message positions at which the topics and groups in the state began. */

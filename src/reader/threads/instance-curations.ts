@@ -36,6 +36,8 @@ export interface Decision {
   readonly undoneBy: string | null;
   /** Of a correction of a message: what was found in its slot; null: nothing. */
   readonly found?: number | null;
+  /** Of an EXCLUDE of a message: the numbers that then stood for the target, which it takes out. */
+  readonly excluded?: readonly number[];
 }
 
 /** A slot of a message: `kind` is one of KINDS. */
@@ -78,7 +80,9 @@ export class InstanceCurations {
     return this.#checks;
   }
 
-  add(decision: Decision): void {
+  /** Keeps no text of a correction: the stream has it, and its vector is with the topics. */
+  add(given: Decision): void {
+    const decision = withoutText(given);
     this.#count(decision);
     this.#put(this.#decisions.length, decision);
     this.#byId.set(decision.curation.id, this.#decisions.length - 1);
@@ -142,6 +146,14 @@ export class InstanceCurations {
     return this.#correctionsOf(place)[0]?.found;
   }
 
+  /** All numbers that a slot of a message may show by what people said of it, before groups merged. */
+  numbersIn(place: CorrectedPlace): readonly number[] {
+    const corrections = this.#correctionsOf(place);
+    return [
+      ...new Set(corrections.flatMap(({ target, found }) => [target, ...(found == null ? [] : [found])])),
+    ];
+  }
+
   /**
    * What a slot of a message shows by all that people said of it, in their order; null: nothing. `resolve` returns the
    * number that now stands for another.
@@ -149,10 +161,10 @@ export class InstanceCurations {
   shownIn(place: CorrectedPlace, resolve: (number: number) => number): number | null {
     const corrections = this.#correctionsOf(place);
     let shown = corrections[0]?.found ?? null;
-    for (const { curation, target, refused, undoneBy } of corrections) {
-      if (refused !== null || undoneBy !== null) continue;
+    for (const { curation, target, excluded = [], undoneBy } of corrections) {
+      if (undoneBy !== null) continue;
       if (curation.action.kind === 'ASSIGN') shown = target;
-      else if (shown !== null && resolve(shown) === resolve(target)) shown = null;
+      else if (shown !== null && excluded.includes(shown)) shown = null;
     }
     return shown === null ? null : resolve(shown);
   }
@@ -232,7 +244,7 @@ export class InstanceCurations {
     const { kind, id, ...given } = curation.action;
     const entity =
       'entity' in given ? given.entity : 'of' in given ? given.of : kind === 'UNDO' ? 'CURATION' : 'TOPIC';
-    const { entity: _, of: __, ...members } = { entity, of: entity, ...given };
+    const { entity: _, of: __, text: ___, ...members } = { entity, of: entity, text: '', ...given };
     return {
       instance: this.#instance,
       curation: number,
@@ -256,4 +268,11 @@ function namesOf(applied: readonly Decision[]): Readonly<Record<CuratedEntity, M
   for (const { curation, target, name } of applied)
     if ('entity' in curation.action) names[curation.action.entity].set(target, name);
   return names;
+}
+
+function withoutText(decision: Decision): Decision {
+  const { curation } = decision;
+  return 'text' in curation.action
+    ? { ...decision, curation: { ...curation, action: { ...curation.action, text: '' } } }
+    : decision;
 }

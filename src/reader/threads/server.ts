@@ -32,8 +32,8 @@ export interface Analyst {
   readonly enricher: Enricher;
   /** Returns one vector of unit length per text, in order. */
   readonly embed: (texts: readonly string[]) => Promise<Float32Array[]>;
-  /** Returns the vector of the request in a user turn; of a turn without one, that of the whole turn. */
-  readonly embedRequest: (content: string) => Promise<Float32Array>;
+  /** Returns the vector by which a user turn is grouped; none if it holds no request. */
+  readonly embedRequest: (content: string) => Promise<Float32Array[]>;
   /** Creates a shard's assigner; `memoryBytes` bounds its memory between batches. */
   readonly newAssigner: (memoryBytes: number) => Assigner;
   readonly close: () => Promise<void>;
@@ -122,7 +122,7 @@ class AnalysisServer {
     const { action } = interlude.curation;
     if (action.kind === 'CREATE')
       return { ...interlude, examples: await this.#analyst.embed(action.examples) };
-    if ('text' in action) return { ...interlude, examples: [await this.#analyst.embedRequest(action.text)] };
+    if ('text' in action) return { ...interlude, examples: await this.#analyst.embedRequest(action.text) };
     return interlude;
   }
 }

@@ -4,7 +4,8 @@
  *
  * Test: test/reader/threads/curations.test.ts.
  */
-import { ByteWriter, type ByteReader } from '../../domain/byte-codec.ts';
+import { ByteReader, ByteWriter } from '../../domain/byte-codec.ts';
+import type { StateRow } from '../../domain/facts.ts';
 import { dotOf } from '../numeric/vectors.ts';
 
 export interface Correction {
@@ -14,6 +15,8 @@ export interface Correction {
   readonly belongs: boolean;
   /** Vector of unit length, or zeros: then it corrects nothing. */
   readonly vector: Float32Array;
+  /** When it was accepted, microseconds since 1970-01-01 UTC. */
+  readonly createdAt: number;
 }
 
 /** Estimated memory of a correction besides its vector, bytes. */
@@ -31,6 +34,10 @@ export class Corrections {
     this.#all.push(correction);
     this.#active.add(this.#all.length - 1);
     return this.#all.length - 1;
+  }
+
+  at(number: number): Correction {
+    return this.#all[number]!;
   }
 
   retire(number: number): void {
@@ -61,19 +68,16 @@ export class Corrections {
   }
 
   write(number: number): Uint8Array {
-    const { topic, belongs, vector } = this.#all[number]!;
+    const { topic, belongs, vector, createdAt } = this.#all[number]!;
     const flags = (belongs ? 1 : 0) | (this.#active.has(number) ? 2 : 0);
-    return new ByteWriter().byte(flags).count(topic).floats(vector).finish();
+    return new ByteWriter().byte(flags).count(topic).count(createdAt).floats(vector).finish();
   }
 
   /** Restores a correction from the output of `write`. */
   read(number: number, read: ByteReader, dimensions: number): void {
     const flags = read.byte();
-    this.#all[number] = {
-      belongs: (flags & 1) !== 0,
-      topic: read.count(),
-      vector: read.floats(dimensions),
-    };
+    const [topic, createdAt] = [read.count(), read.count()];
+    this.#all[number] = { topic, createdAt, belongs: (flags & 1) !== 0, vector: read.floats(dimensions) };
     if ((flags & 2) !== 0) this.#active.add(number);
   }
 
@@ -81,4 +85,17 @@ export class Corrections {
   get bytes(): number {
     return this.#all.reduce((bytes, { vector }) => bytes + vector.byteLength + CORRECTION_BYTES, 0);
   }
+}
+
+/** Returns the state rows of corrections from before a time without their vectors: they hold for what was there. */
+export function forgetVectors(rows: readonly StateRow[], before: number, dimensions: number): StateRow[] {
+  return rows.flatMap((row) => {
+    if (row.kind !== 'correction' || row.value === null) return [];
+    const corrections = new Corrections();
+    corrections.read(row.key, new ByteReader(row.value), dimensions);
+    const { vector, createdAt } = corrections.at(row.key);
+    if (createdAt >= before || vector.every((component) => component === 0)) return [];
+    vector.fill(0);
+    return [{ ...row, value: corrections.write(row.key) }];
+  });
 }

@@ -4,7 +4,7 @@
  *
  * Test: test/reader/threads/curations.test.ts.
  */
-import type { Corrections } from './corrections.ts';
+import type { Correction, Corrections } from './corrections.ts';
 import type { Shown } from './micro-clusters.ts';
 import type { OwnTopics } from './own-topics.ts';
 
@@ -41,8 +41,8 @@ export function visibleTopicOf({ topic, claim, corrections }: Shown, decided: De
   const excluded = new Set<number>();
   const shown = (heir: number): number => (curation.hidden.has(heir) ? -1 : heir);
   for (const number of corrections) {
-    const correction = decided.corrections.inEffect(number);
-    if (correction === null || own.isRetired(correction.topic)) continue;
+    const correction = correctionIn(decided, number);
+    if (correction === null) continue;
     const heir = heirOf(correction.topic, curation, own);
     if (!correction.belongs) excluded.add(heir);
     else if (!excluded.has(heir)) return shown(heir);
@@ -52,6 +52,15 @@ export function visibleTopicOf({ topic, claim, corrections }: Shown, decided: De
     if (heir >= 0 && !excluded.has(heir)) return shown(heir);
   }
   return -1;
+}
+
+/** The correction if it holds: nobody took it back, nor the topic that it names. */
+export function correctionIn(
+  { corrections, own }: Pick<Decided, 'corrections' | 'own'>,
+  number: number,
+): Correction | null {
+  const correction = corrections.inEffect(number);
+  return correction === null || own.isRetired(correction.topic) ? null : correction;
 }
 
 /** The topic that a topic counts as: itself, unless a person merged it. */

@@ -22,6 +22,8 @@ export interface ForgottenRequests {
   readonly dimensions: number;
   /** True if the entity that began with the request at this message position must be forgotten. */
   readonly isOld: (position: number) => boolean;
+  /** Corrections accepted before this time, microseconds since 1970-01-01 UTC, lose their vectors. */
+  readonly correctionsBefore: number;
   /** True if the entity has no messages left. */
   readonly isEmpty: (entity: 'micro' | 'topic' | 'gap' | 'repeated', number: number) => boolean;
 }

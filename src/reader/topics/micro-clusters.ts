@@ -256,6 +256,15 @@ export class MicroClusters {
     this.changes.markUnsaved(micro.number);
   }
 
+  /** Drops a correction that was taken back, so that alike micro-clusters can merge again. Call `noteAll` before. */
+  forgetCorrection(correction: number): void {
+    for (const micro of this.live) {
+      if (!micro.corrections.includes(correction)) continue;
+      micro.corrections = micro.corrections.filter((one) => one !== correction);
+      this.changes.markUnsaved(micro.number);
+    }
+  }
+
   /** Call before a change of which topics are shown. */
   noteAll(): void {
     for (const micro of this.live) this.#note(micro);

@@ -4,6 +4,7 @@
  *
  * Test: test/reader/topics/pruning.test.ts.
  */
+import { MOST_CORRECTIONS } from '../../domain/curations.ts';
 import { averageLinkage } from '../numeric/linkage.ts';
 import type { MicroCluster } from './micro-cluster.ts';
 import { createTopicIfDue } from './topic-creation.ts';
@@ -16,15 +17,18 @@ const KEPT_MICROS = 700;
 const RELAXATION = 0.02;
 /** Prunes if there are more than `MOST_MICROS` micro-clusters. */
 export function pruneIfDue(state: TopicState): void {
-  if (state.micros.live.length <= MOST_MICROS) return;
   const { micros, thresholds } = state;
+  // Corrected ones stand beside the bound, as each may differ from all others.
+  const corrected = micros.live.filter(({ corrections }) => corrections.length > 0).length;
+  const bounded = micros.live.length - Math.min(corrected, MOST_CORRECTIONS);
+  if (bounded <= MOST_MICROS) return;
   const groups = [
     ...Map.groupBy(
       micros.live,
       ({ topic, core, claim, corrections }) => `${topic} ${core} ${claim} ${corrections.join()}`,
     ).values(),
   ];
-  const surplus = micros.live.length - KEPT_MICROS;
+  const surplus = bounded - KEPT_MICROS;
   // The threshold does not change the order of merges. A high one is faster and mostly yields enough.
   let merges = groups.flatMap((group) => mergesIn(state, group, thresholds.topic));
   if (merges.length < surplus) merges = groups.flatMap((group) => mergesIn(state, group, -1));

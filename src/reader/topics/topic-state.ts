@@ -7,7 +7,13 @@
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { normOf } from '../numeric/vectors.ts';
 import { CentroidCosines } from './centroid-similarity.ts';
-import { heirOf, NOTHING_CURATED, visibleTopicOf, type TopicCuration } from './curated-topics.ts';
+import {
+  correctionIn,
+  heirOf,
+  NOTHING_CURATED,
+  visibleTopicOf,
+  type TopicCuration,
+} from './curated-topics.ts';
 import { ChangeTracker } from './change-tracker.ts';
 import { Corrections } from './corrections.ts';
 import { sumOf, weightOf, type MicroCluster } from './micro-cluster.ts';
@@ -143,7 +149,7 @@ export class TopicState {
 
   /** True if a person decided about the requests of a micro-cluster: they say nothing about the topic found for them. */
   isDecided({ claim, corrections }: Shown): boolean {
-    return this.own.isActive(claim) || corrections.some((one) => this.corrections.inEffect(one) !== null);
+    return this.own.isActive(claim) || corrections.some((one) => correctionIn(this, one) !== null);
   }
 
   /** The decisions of people that are in effect. */

@@ -9,7 +9,7 @@ import type { ClusterRow, MicroTopic, StateRow, TopicRow } from '../../domain/fa
 import { assignRequest, correctMicros, nearestTopicalMicro } from './assignment.ts';
 import type { Correction } from './corrections.ts';
 import type { DocumentFrequencies } from './naming/scores.ts';
-import { NOTHING_CURATED, type TopicCuration } from './curated-topics.ts';
+import { correctionIn, NOTHING_CURATED, type TopicCuration } from './curated-topics.ts';
 import { createOwnTopic, type NewTopic } from './own-topic-creation.ts';
 import { pruneIfDue } from './pruning.ts';
 import { regroupIfDue } from './regrouping.ts';
@@ -56,7 +56,9 @@ export class Topics {
     const { own, corrections, thresholds } = this.#state;
     return (
       (own.active > 0 && own.claimOf(vector, request.keys(), thresholds) >= 0) ||
-      corrections.near(vector, thresholds.micro).some((one) => corrections.inEffect(one)!.belongs)
+      corrections
+        .near(vector, thresholds.micro)
+        .some((one) => correctionIn(this.#state, one)?.belongs === true)
     );
   }
 
@@ -65,11 +67,12 @@ export class Topics {
     return this.#state.visibleTopic(this.#state.micros.resolve(micro));
   }
 
-  /** True if a micro-cluster has a found topic or a person decided about it; false for null. */
+  /** True if a micro-cluster has a found topic, or a person gave it one; false for null. */
   hasTopic(micro: number | null): boolean {
     if (micro === null) return false;
-    const found = this.#state.micros.resolve(micro);
-    return found.topic >= 0 || this.#state.isDecided(found);
+    const { topic, claim, corrections } = this.#state.micros.resolve(micro);
+    const isGiven = corrections.some((one) => correctionIn(this.#state, one)?.belongs === true);
+    return topic >= 0 || this.#state.own.isActive(claim) || isGiven;
   }
 
   /** Number of the micro-cluster that now holds the requests of `micro`. */
@@ -157,6 +160,7 @@ export class Topics {
   retireCorrection(number: number): void {
     this.#state.corrections.retire(number);
     this.#state.correctionChanges.markUnsaved(number);
+    this.#state.micros.forgetCorrection(number);
   }
 
   /** Makes a topic cluster and returns its number. */

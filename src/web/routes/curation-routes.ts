@@ -34,22 +34,22 @@ export function registerCurationRoutes(
   curating: Curating,
   bodies: Pick<BodyReader, 'readJson'>,
 ): void {
-  serve(scope, CURATE, async ({ request, reply }) => {
-    const { curationId, made } = await curate(curating, request, reply, parseCuration, 'CURATE');
-    return { curationId, ...(made === null ? {} : { topicClusterId: made.id }) };
-  });
-
   serve(scope, CHECK, async ({ request, reply }) => {
     const { curationId } = await curate(curating, request, reply, parseCheck, 'CHECK');
     return { curationId };
   });
 
-  // Its bodies are larger than those of other routes, so it has a scope of its own.
+  // Their bodies hold texts of users, so they have a scope of their own.
   void scope.register(async (inner) => {
     inner.removeAllContentTypeParsers();
     inner.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
       bodies.readJson(request.headers, payload, request.held, TOPIC_BODY_BYTES),
     );
+    serve(inner, CURATE, async ({ request, reply }) => {
+      const { curationId, made } = await curate(curating, request, reply, parseCuration, 'CURATE');
+      return { curationId, ...(made === null ? {} : { topicClusterId: made.id }) };
+    });
+
     serve(inner, CREATE_TOPIC, async ({ request, reply }) => {
       const { curationId, made } = await curate(curating, request, reply, parseNewTopic, 'CREATE_TOPIC');
       return { topicId: made?.id, curationId };

@@ -61,6 +61,8 @@ export function forgottenOf(
           forgetState(rows, {
             dimensions,
             isOld: (at) => at < until,
+            // Whom the text of a correction is of is not known here.
+            correctionsBefore: Infinity,
             isEmpty: (entity, number) => !left[entity].has(number),
           })
       : null,
@@ -97,6 +99,7 @@ export function agedOf(
             forgetState(rows, {
               dimensions,
               isOld: (position) => (eventTimes.get(position) ?? -Infinity) < texts,
+              correctionsBefore: texts,
               isEmpty: (entity, number) => !left[entity].has(number),
             }),
   };

@@ -325,7 +325,12 @@ function withoutExamples(request: RecordedRequest, indexes: ReadonlySet<number>)
 
 /** A text as it is compared: the page collapses white space, and people change capitals. */
 function comparable(text: string): string {
-  return text.replace(/\s+/gu, ' ').trim().toLowerCase();
+  // Half a character at the end is what a cut left.
+  return text
+    .replace(/\s+/gu, ' ')
+    .trim()
+    .replace(/\ufffd$/u, '')
+    .toLowerCase();
 }
 
 /** Marks of what was left out of a wording that the service showed. */

@@ -4,6 +4,7 @@
  *
  * Test: test/worker/erasure/trimming.test.ts.
  */
+import type { Curation } from '../../domain/curations.ts';
 import { ERASED_MESSAGE, erasedRequest } from '../../domain/erased-records.ts';
 import type { RecordedMessage, RecordedRequest, StreamRecord } from '../../domain/records.ts';
 import type { Cutoffs } from '../../domain/retention.ts';
@@ -55,7 +56,8 @@ export class Trimming {
   }
 
   #requestWithout(request: RecordedRequest): RecordedRequest {
-    const { writing, messages, sessionId, metadata } = request;
+    const { writing, curation, messages, sessionId, metadata } = request;
+    if (curation !== undefined) return this.#correctionWithout(request, curation);
     if (writing !== undefined)
       return writing.target === 'session' && this.#isOld(writing.id, this.#cutoffs.texts)
         ? erasedRequest(request)
@@ -68,6 +70,15 @@ export class Trimming {
     if (isSame) return request;
     const { metadata: _, ...rest } = request;
     return { ...rest, messages: left, ...(about === undefined ? {} : { metadata: about }) };
+  }
+
+  /** A correction quotes what somebody wrote; examples of own topics are what people typed. */
+  #correctionWithout(request: RecordedRequest, curation: Curation): RecordedRequest {
+    const { action } = curation;
+    const { texts } = this.#cutoffs;
+    if (!('text' in action) || action.text === '' || texts === null || request.acceptedAt >= texts)
+      return request;
+    return { ...request, curation: { ...curation, action: { ...action, text: '' } } };
   }
 
   #messageWithout(sessionId: string, message: RecordedMessage): RecordedMessage {

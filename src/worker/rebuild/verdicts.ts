@@ -49,6 +49,9 @@ from checked left join found using (instance, kind, entity, session)`;
 export async function readAgreement(snapshots: readonly Snapshot[]): Promise<Agreement> {
   const sum = { hits: 0, wrong: 0, missed: 0 };
   for (const snapshot of snapshots) {
+    // Without verdicts, no fact is read.
+    const [said] = await snapshot.all(`select 1 as one from @curation where action = 'CHECK' limit 1`);
+    if (said === undefined) continue;
     const [row = {}] = await snapshot.all(AGREEMENT, { bindings: {} });
     for (const name of ['hits', 'wrong', 'missed'] as const) sum[name] += Number(row[name] ?? 0);
   }

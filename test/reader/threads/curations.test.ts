@@ -17,6 +17,7 @@ import type {
   TopicRow,
 } from '../../../src/domain/facts.ts';
 import { derivedId } from '../../../src/domain/ids.ts';
+import { KINDS } from '../../../src/domain/kinds.ts';
 import { SIGNALS } from '../../../src/domain/signal-kinds.ts';
 import { certain } from '../../support/signals.ts';
 import { InstanceCurations } from '../../../src/reader/threads/instance-curations.ts';
@@ -90,6 +91,8 @@ const create = (examples: readonly string[], fromBeginning = false): CurationAct
   examples,
   fromBeginning,
 });
+
+const at = (store: Curated, position: number): MessageFact => store.row<MessageFact>(`message ${position}`);
 
 describe('what people decide about topics', () => {
   it('renames a topic for ever, and an undo gives the found name back', () => {
@@ -305,6 +308,37 @@ describe('corrections of topics', () => {
     equal(store.topicAt(100)?.id, id);
   });
 
+  it('say where a text holds no request, and keep no text', () => {
+    const store = new Curated();
+    const { id } = store.topicAt(1)!;
+    const given = placed(700, correct('EXCLUDE', id, 'thanks'));
+    const [row] = store.fold([], [{ ...given, examples: [] }]).curations;
+    deepEqual([row?.refused, row?.detail], ['NO_REQUEST', '{}']);
+    store.decide(correct('ASSIGN', id, 'SECRET order'));
+    const kept = [...store.state.values()].filter(({ value }) => Buffer.from(value!).includes('SECRET'));
+    deepEqual(kept, []);
+  });
+
+  it('end with the topic that a person unmade', () => {
+    const store = new Curated();
+    const made = store.decide(create(['open a new account']));
+    store.decide(correct('ASSIGN', uuid(900), 'gauuqme shekveta'));
+    store.decide({ kind: 'UNDO', id: made.id });
+    store.fold([enrichedTurn(100, 'gauuqme shekveta', { session: 100, isUnfamiliar: true })]);
+    equal(at(store, 100).micro, null);
+  });
+
+  it('leave micro-clusters that are taken back as alike as before', () => {
+    const store = new Curated();
+    const { id } = store.topicAt(1)!;
+    const before = store.state.get(`1 micro ${at(store, 1).micro}`)?.value;
+    for (let time = 0; time < 30; time += 1) {
+      const row = store.decide(correct('EXCLUDE', id, 'track my parcel'));
+      store.decide({ kind: 'UNDO', id: row.id });
+    }
+    deepEqual(store.state.get(`1 micro ${at(store, 1).micro}`)?.value, before);
+  });
+
   it('refuse a topic that is not there, and one correction too many', () => {
     const store = new Curated();
     const { id } = store.topicAt(1)!;
@@ -346,8 +380,6 @@ describe('corrections of single messages', () => {
     ]);
     return store;
   };
-  const at = (store: Curated, position: number): MessageFact => store.row<MessageFact>(`message ${position}`);
-
   it('take a signal out of one message, put another in, and give back what was found', () => {
     const store = shown();
     deepEqual(at(store, 20).signals, [gratitude]);
@@ -385,6 +417,28 @@ describe('corrections of single messages', () => {
     store.decide({ kind: 'UNDO', id: none.id });
     equal(at(store, 21).gap, null);
     equal(at(store, 22).gap, 1);
+  });
+
+  it('keep their word when groups merge later, and an undo gives back what was shown', () => {
+    const curations = new InstanceCurations(1);
+    const slot = { position: 20, kind: KINDS.gap, slot: KINDS.gap };
+    const known = { position: 1, createdAt: 0, other: -1, name: '', refused: null, undoneBy: null };
+    const add = (number: number, action: CurationAction, rest: object): void =>
+      curations.add({ ...known, target: 1, ...rest, curation: { id: uuid(number), keyId: 'k', action } });
+    // Gap 2 was found; somebody says that it is not gap 1, into which it merges later.
+    add(1, on('EXCLUDE', 'GAP', uuid(101), 20), { target: 1, found: 2, excluded: [1] });
+    const merged = (number: number): number => (number === 2 ? 1 : number);
+    equal(curations.shownIn(slot, merged), 1);
+    add(2, on('ASSIGN', 'GAP', uuid(103), 20), { target: 3, found: 2 });
+    equal(curations.shownIn(slot, merged), 3);
+    const undoable = curations.undoable(uuid(2));
+    ok(typeof undoable !== 'string');
+    curations.undo(undoable, uuid(3));
+    equal(curations.shownIn(slot, merged), 1);
+    deepEqual(curations.numbersIn(slot).toSorted(), [1, 2, 3]);
+    // Now it is gap 1, which is not there either.
+    add(4, on('EXCLUDE', 'GAP', uuid(101), 20), { target: 1, found: 2, excluded: [1, 2] });
+    equal(curations.shownIn(slot, merged), null);
   });
 
   it('are refused where the message or what they name is not there', () => {

@@ -32,4 +32,23 @@ describe('pruneIfDue', () => {
     ok(micros.live.every(({ topic, weight }) => topic >= 0 || weight < 3));
     deepEqual([...new Set(micros.live.map(({ number }) => micros.mergedInto(number)))], [undefined]);
   });
+
+  it('leaves corrected micro-clusters beside the bound, and relaxes nothing for them', () => {
+    const state = freshState();
+    const { micros } = state;
+    for (let index = 0; index < 300; index += 1)
+      micros.create(vectorOf(`said ${index}`), noKeys(), index + 1, NOWHERE, {
+        claim: -1,
+        corrections: [index],
+      });
+    for (let index = 300; index < 1300; index += 1)
+      micros.create(vectorOf(`text ${index}`), noKeys(), index + 1, NOWHERE);
+    pruneIfDue(state);
+    deepEqual([micros.live.length, state.relaxation], [1300, 0]);
+    micros.create(vectorOf('one more'), noKeys(), 1301, NOWHERE);
+    pruneIfDue(state);
+    deepEqual([micros.live.length, state.relaxation], [1000, 0.02]);
+    for (let number = 0; number < 300; number += 1)
+      deepEqual(micros.resolve(number).corrections, [number], String(number));
+  });
 });

@@ -1,3 +1,5 @@
+import { ByteReader } from '../../../src/domain/byte-codec.ts';
+import { Corrections } from '../../../src/reader/topics/corrections.ts';
 import { deepEqual, equal, notEqual, ok } from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -89,11 +91,34 @@ describe('the state of groups forgets', () => {
     rows: readonly StateRow[],
     isOld: (position: number) => boolean,
     isEmpty: (entity: string) => boolean = () => false,
+    correctionsBefore = 0,
   ): StateRow[] {
-    const changed = forgetState(rows, { dimensions: embedder.dimensions, isOld, isEmpty });
+    const { dimensions } = embedder;
+    const changed = forgetState(rows, { dimensions, isOld, isEmpty, correctionsBefore });
     const keys = new Set(changed.map(({ kind, key }) => `${kind} ${key}`));
     return [...rows.filter(({ kind, key }) => !keys.has(`${kind} ${key}`)), ...changed];
   }
+
+  it('the vectors of corrections, which hold for what was there', () => {
+    const { dimensions } = embedder;
+    const corrections = new Corrections();
+    const vector = new Float32Array(dimensions).fill(0.1);
+    for (const createdAt of [4, 5]) corrections.add({ topic: 1, belongs: true, vector, createdAt });
+    const rows = [0, 1].map((key) => ({
+      instance: 1,
+      kind: 'correction',
+      key,
+      value: corrections.write(key),
+    }));
+    const left = forgotten(rows, () => false, undefined, 5);
+    const again = new Corrections();
+    for (const { key, value } of left) again.read(key, new ByteReader(value!), dimensions);
+    deepEqual(
+      [0, 1].map((key) => again.inEffect(key)?.vector.every((component) => component === 0)),
+      [true, false],
+    );
+    deepEqual(again.near(vector, 0.0001), [1]);
+  });
 
   it('what single requests said, and finds the same topics for what comes', async () => {
     const rows = await history();

@@ -1,5 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { CurationAction } from '../../../src/domain/curations.ts';
 import type { RecordedMessage, RecordedRequest, StreamRecord } from '../../../src/domain/records.ts';
 import type { Cutoffs } from '../../../src/domain/retention.ts';
 import { Trimming } from '../../../src/worker/erasure/trimming.ts';
@@ -53,6 +54,20 @@ describe('trimming', () => {
       foreign,
     ]);
     equal(same, null);
+  });
+
+  it('takes the text out of old corrections, and out of no topic that people made', () => {
+    const decided = (action: CurationAction, acceptedAt: number): RecordedRequest =>
+      request('', [], { acceptedAt, curation: { id: 'c', keyId: 'k', action } });
+    const correction = { kind: 'EXCLUDE', of: 'TOPIC', id: 't', text: 'my name is Ana' } as const;
+    const made = { kind: 'CREATE', id: 't', name: 'Own', description: '', examples: ['x'] } as const;
+    const kept = [decided(correction, 9), decided({ ...made, fromBeginning: true }, 1)];
+    const [left] = trim([record(decided(correction, 1), ...kept)], { texts: 5 });
+    const { action } = left!.requests[0]!.curation!;
+    deepEqual(action, { ...correction, text: '' });
+    deepEqual(left!.requests.slice(1), kept);
+    deepEqual(trim([record(left!.requests[0]!)], { texts: 5 }), [null]);
+    deepEqual(trim([record(decided(correction, 1))], { counts: 5 }), [null]);
   });
 
   it('gives people names that lead to nobody, and drops what was said about them', () => {

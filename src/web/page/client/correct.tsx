@@ -4,6 +4,7 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import { useState } from 'preact/hooks';
+import { truncate } from '../../../domain/truncate.ts';
 import { useChoosable } from './curate.tsx';
 import { useCurating } from './curating.ts';
 import { Dialog, Picker } from './dialog.tsx';
@@ -22,7 +23,7 @@ export function CorrectTopic({ text, topic }: Corrected) {
   const { reason, decide } = useCurating();
   const [isOpen, setOpen] = useState(false);
   const [fault, setFault] = useState('');
-  const sent = text.slice(0, MAX_TEXT);
+  const sent = truncate(text, MAX_TEXT);
   const exclude = ({ id, name }: NonNullable<Corrected['topic']>): void => {
     setFault('');
     decide({ action: 'EXCLUDE', topicId: id, text: sent }, `This is not “${name}” any more.`).catch(

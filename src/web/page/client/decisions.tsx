@@ -15,8 +15,6 @@ import type { EntityKind } from './state.ts';
 export type Listed = CurationsResponse['elements'][number];
 
 const PAGE = 100;
-/** Longest part of a message that is shown, UTF-16 units. */
-const MOST_QUOTED = 80;
 const VIEWS: Readonly<Record<string, EntityKind>> = {
   TOPIC: 'topic',
   TOPIC_CLUSTER: 'cluster',
@@ -198,13 +196,13 @@ function What({
     case 'ASSIGN':
       return (
         <>
-          Counted {quoted(details)} for {it}
+          Counted {corrected(target.type)} for {it}
         </>
       );
     case 'EXCLUDE':
       return (
         <>
-          Counted {quoted(details)} not for {it}
+          Counted {corrected(target.type)} not for {it}
         </>
       );
     case 'CREATE':
@@ -222,9 +220,6 @@ function What({
   }
 }
 
-/** What was corrected, as it stands in a list: a message, or a text and its like. */
-function quoted({ text = '' }: Listed['details']): string {
-  if (text === '') return 'a message';
-  const quote = text.length <= MOST_QUOTED ? text : `${text.slice(0, MOST_QUOTED).trimEnd()} …`;
-  return `“${quote}” and its like`;
+function corrected(type: Listed['target']['type']): string {
+  return type === 'TOPIC' ? 'a message and its like' : 'a message';
 }
