@@ -66,7 +66,9 @@ export type MemberSource =
   /** The most frequent topics from a table of facts; at most `limit`. */
   | { readonly topicsIn: 'message_fact' | 'hour_fact' | 'gap_micro'; readonly limit?: number }
   /** An instant of the row itself. */
-  | { readonly instant: 'first_at' | 'last_at' };
+  | { readonly instant: 'first_at' | 'last_at' }
+  /** What verdicts of people tell of it, over all time. */
+  | { readonly estimate: 'checked' | 'low' | 'high' };
 
 /** A member of a row's entity, besides its `id`. */
 export interface Member<Schema extends z.ZodType = z.ZodType> {
@@ -125,6 +127,26 @@ const name = always(z.string(), 'name');
 const description = always(z.string(), 'description');
 const isNamed = onRequest(z.boolean().describe('A person gave or pinned its name.'), 'is_named');
 
+const share = z.number().min(0).max(1).nullable();
+/** How sure the number of sessions is. */
+const sureness = {
+  checkedSessions: onRequest(
+    z
+      .int()
+      .min(0)
+      .describe('Sessions in which it was found and of which people said, of all time, whether it is there.'),
+    { estimate: 'checked' },
+  ),
+  precisionLow: onRequest(
+    share.describe(
+      'Where the interval begins that holds, with a confidence of 95 %, the share of sessions in which it was found that ' +
+        'truly show it (GET /v1/checks, over all time); null: nobody has checked it.',
+    ),
+    { estimate: 'low' },
+  ),
+  precisionHigh: onRequest(share.describe('Where it ends.'), { estimate: 'high' }),
+};
+
 /** The OpenAPI document keeps the order of the members. */
 const DECLARED = {
   TOPIC: {
@@ -148,6 +170,7 @@ const DECLARED = {
         z.boolean().describe('What it holds counts as without a topic. Rows of queries are never hidden.'),
         'is_hidden',
       ),
+      ...sureness,
     },
   },
   TOPIC_CLUSTER: {
@@ -214,6 +237,7 @@ const DECLARED = {
         'signal_type',
       ),
       description,
+      ...sureness,
     },
   },
   REPEATED_REQUEST: {
@@ -225,7 +249,7 @@ const DECLARED = {
       filter: 'repeatedRequestIds',
     },
     name: 'repeatedRequest',
-    members: { name, description },
+    members: { name, description, ...sureness },
   },
   GAP: {
     ...ENTITY,
@@ -245,6 +269,7 @@ const DECLARED = {
       topics: always(topics.describe('Topics in which it occurred, the most frequent first.').optional(), {
         topicsIn: 'gap_micro',
       }),
+      ...sureness,
     },
   },
   END_USER: {
@@ -286,6 +311,12 @@ export function dimensionFieldsOf(groupBy: GroupBy): readonly string[] {
   return Object.entries(GROUPINGS[groupBy].members).flatMap(([field, member]) =>
     member.onRequest ? [field] : [],
   );
+}
+
+/** The same without those that verdicts of people tell. */
+export function describingFieldsOf(groupBy: GroupBy): readonly string[] {
+  const { members } = GROUPINGS[groupBy];
+  return dimensionFieldsOf(groupBy).filter((field) => !('estimate' in members[field]!.from));
 }
 
 /** Returns the groupings that accept a filter. */

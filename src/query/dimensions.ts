@@ -11,12 +11,14 @@ import {
   type NamesTable,
   type OwnCounts,
 } from '../domain/groupings.ts';
+import type { CheckedEntity } from '../domain/checks.ts';
 import { mapInPieces } from '../domain/give-way.ts';
 import { KINDS } from '../domain/kinds.ts';
 import { formatInstant } from '../domain/time.ts';
 import type { Row } from '../store/duckdb.ts';
 import type { Statement } from '../store/published/segment-sql.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
+import { checkedAs, checkedEntities, readEstimate } from './checks/estimates.ts';
 import type { QueryParameters } from './parameters.ts';
 import type { ChosenEntities } from './plan.ts';
 import type { QueryResponse } from './response-schema.ts';
@@ -28,6 +30,8 @@ interface Page {
   readonly snapshot: Snapshot;
   readonly instance: number;
   readonly rows: readonly Row[];
+  /** What the rows stand for, where people can check it. */
+  readonly of: CheckedEntity | null;
   /** Span `[from, to)` that covers all messages of the page's entities, microseconds; null: unknown. */
   readonly times: { readonly from: number; readonly to: number } | null;
 }
@@ -41,7 +45,8 @@ export async function readDimensions(
 ): Promise<Dimensions[]> {
   const { groupBy, dimensionFields } = parameters;
   const { counts, name, members } = GROUPINGS[groupBy];
-  const page = { snapshot, instance, rows, times: timesOf(parameters, rows) };
+  const of = checkedAs(groupBy);
+  const page = { snapshot, instance, rows, of, times: timesOf(parameters, rows) };
   const wanted = Object.entries(members)
     .filter(([member, { onRequest }]) => !onRequest || dimensionFields.includes(member))
     .map(([member, { from }]) => ({ member, from }))
@@ -92,6 +97,10 @@ async function readerOf(
   from: MemberSource,
 ): Promise<(row: Row) => unknown> {
   if ('instant' in from) return (row) => formatInstant(row[from.instant] as number);
+  if ('estimate' in from) {
+    const { precision } = await precisionsOf(page, names);
+    return (row) => precision(row['number'] as number)[from.estimate];
+  }
   if ('topicsIn' in from) {
     const topics = await topicsIn(page, from.topicsIn);
     return (row) => (topics.get(row['number'] as number) ?? []).slice(0, from.limit);
@@ -101,6 +110,35 @@ async function readerOf(
   const others = await cachedNames(page.snapshot, from.idIn, page.instance);
   return (row) => others.get(valueOf(row) as number)?.['id'] ?? null;
 }
+
+/** What verdicts of people tell of an entity. */
+interface Sureness {
+  readonly checked: number;
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+/** Reads the precision of the page's entities that people have checked; each is estimated once for a snapshot. */
+async function precisionsOf(
+  { snapshot, instance, rows, of }: Page,
+  names: ReadonlyMap<number, Row>,
+): Promise<{ readonly precision: (number: number) => Sureness }> {
+  const checked = of === null ? new Set<string>() : await checkedEntities(snapshot, instance, of);
+  const found = new Map<number, Sureness>();
+  for (const number of new Set(rows.map((row) => row['number'] as number))) {
+    const id = names.get(number)?.['id'] as string | undefined;
+    if (of === null || id === undefined || !checked.has(id)) continue;
+    const tables = ['curation', 'message_fact', 'session'];
+    const estimate = await snapshot.cached(`estimate ${instance} ${of} ${id}`, tables, () =>
+      readEstimate(snapshot, { instance, of, entity: { number, id }, verdictsOf: id, range: ALL_TIME }),
+    );
+    const { yes = 0, no = 0, share = null } = estimate?.found ?? {};
+    found.set(number, { checked: yes + no, low: share?.low ?? null, high: share?.high ?? null });
+  }
+  return { precision: (number) => found.get(number) ?? { checked: 0, low: null, high: null } };
+}
+
+const ALL_TIME = { start: -Infinity, end: Infinity };
 
 interface Topic {
   readonly id: string;

@@ -406,10 +406,8 @@ function checkTogether(values: Partial<Values>, fault: Fault): void {
 
   const dimensions = dimensionFieldsOf(groupBy);
   const unknown = (values.dimensionFields ?? []).filter((field) => !dimensions.includes(field));
-  if (unknown.length > 0) {
-    const available = dimensions.length === 0 ? 'no dimension fields' : dimensions.join(', ');
-    fault('dimensionFields', `${unknown.join(', ')} not available: ${groupBy} has ${available}`);
-  }
+  if (unknown.length > 0)
+    fault('dimensionFields', `${unknown.join(', ')} not available: ${groupBy} has ${dimensions.join(', ')}`);
 
   const sortField = values['sort.field'];
   const sortable: readonly SortField[] = [...new Set([...metrics, ...sorts])];

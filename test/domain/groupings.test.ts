@@ -1,6 +1,7 @@
 import { describe, it } from 'node:test';
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import {
+  describingFieldsOf,
   dimensionFieldsOf,
   dimensionShape,
   FILTERS,
@@ -50,7 +51,9 @@ describe('groupings', () => {
       'outcome',
       'externalId',
     ]);
-    deepEqual(dimensionFieldsOf('TOPIC'), ['description', 'isOwn', 'isNamed', 'isHidden']);
-    deepEqual(dimensionFieldsOf('CSAT_DSAT'), []);
+    const sureness = ['checkedSessions', 'precisionLow', 'precisionHigh'];
+    deepEqual(dimensionFieldsOf('TOPIC'), ['description', 'isOwn', 'isNamed', 'isHidden', ...sureness]);
+    deepEqual(dimensionFieldsOf('CSAT_DSAT'), sureness);
+    deepEqual(describingFieldsOf('TOPIC'), ['description', 'isOwn', 'isNamed', 'isHidden']);
   });
 });

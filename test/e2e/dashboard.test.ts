@@ -834,6 +834,20 @@ describe('the dashboard in a browser', { skip }, () => {
     equal(await section.locator('.said').count(), 0);
   });
 
+  it('checks how conversations ended', async () => {
+    await open('?view=conversations&outcome=not_possible');
+    const section = page.locator('section:has(h2:text-is("How sure is this?"))');
+    await section.locator('button:text-is("Check")').click(SOON);
+    await section.locator(':text("Did this conversation end as")').first().waitFor(SOON);
+    await section.locator('.faint:text("0 verdicts")').waitFor(SOON);
+    await page.keyboard.press('y');
+    await section.locator('.faint:text("1 verdict")').waitFor(SOON);
+    // Beside another filter, the number is not the outcome's.
+    await open('?view=conversations&outcome=not_possible&mood=dissatisfied');
+    await page.locator('.virtual .title a').first().waitFor(SOON);
+    equal(await section.count(), 0);
+  });
+
   it('makes an alert, says what is wrong with one, and deletes it', async () => {
     await open('?view=alerts');
     await page.click('button:text-is("New alert …")', SOON);

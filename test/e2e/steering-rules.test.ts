@@ -205,6 +205,26 @@ describe('what people check', { concurrency: 10 }, () => {
     const { checked } = await shop.why('topics', id);
     deepEqual([checked?.share, checked?.recall, checked?.found.yes], [share, recall, 2]);
     equal((await shop.why('topics', shop.password)).checked, null);
+    const sure = {
+      groupBy: 'TOPIC',
+      fields: 'sessions',
+      dimensionFields: 'checkedSessions,precisionLow,precisionHigh',
+    };
+    const rows = await client.rows({ instanceId: shop.instanceId, ...sure });
+    const sureOf = (topic: string) =>
+      rows.find(({ dimensions }) => dimensions.topic?.id === topic)?.dimensions.topic;
+    equal(sureOf(id)?.checkedSessions, 3);
+    deepEqual(
+      [sureOf(id)?.precisionLow, sureOf(id)?.precisionHigh],
+      [checked?.found.share?.low, checked?.found.share?.high],
+    );
+    equal(sureOf(shop.password)?.checkedSessions, 0);
+    equal(sureOf(shop.password)?.precisionLow, null);
+    const search = toSearch({ instanceId: shop.instanceId, ...sure });
+    const headers = { 'x-api-key': project.key, accept: 'text/csv' };
+    const csv = await (await fetch(`${service.url}/v1/query?${search}`, { headers })).text();
+    match(csv, /^id,name,clusterId,checkedSessions,precisionLow,precisionHigh,sessions\r\n/);
+    match(csv, /,3,0\.6666\d+,0\.6666\d+,3\r\n/);
     // The list of decisions holds no verdicts, but may take one back.
     deepEqual((await shop.list()).elements, []);
     await shop.curated({ action: 'UNDO', curationId: last });

@@ -309,10 +309,10 @@ describe('query parameters: what is refused', () => {
       /^topTopics not available: SESSION has title, summary, topics, language, outcome, externalId/,
     ],
     [
-      'dimensionFields where there are none',
+      'dimensionFields of signals',
       { groupBy: 'CSAT_DSAT', dimensionFields: 'title' },
       'dimensionFields',
-      /CSAT_DSAT has no dimension fields/,
+      /CSAT_DSAT has checkedSessions, precisionLow, precisionHigh/,
     ],
     ['limit 0', { limit: '0' }, 'limit', /from 1 to 10000/],
     ['limit 10001', { limit: '10001' }, 'limit', /from 1 to 10000/],

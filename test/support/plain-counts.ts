@@ -106,6 +106,8 @@ const TOP_TOPICS = 5;
 
 /** A topic about which nobody decided anything. */
 const FOUND = { description: null, isOwn: false, isNamed: false, isHidden: false };
+/** Of what nobody checked. */
+const UNCHECKED = { checkedSessions: 0, precisionLow: null, precisionHigh: null };
 
 /** The group's own entity, as docs/api.md has it. */
 function dimensionOf(
@@ -125,7 +127,7 @@ function dimensionOf(
     );
   switch (groupBy) {
     case 'TOPIC':
-      return { topic: { id, ...names.topic(entity), ...wanted(FOUND) } };
+      return { topic: { id, ...names.topic(entity), ...wanted({ ...FOUND, ...UNCHECKED }) } };
     case 'TOPIC_CLUSTER':
       return { cluster: { id, ...names.cluster(entity), ...wanted({ isNamed: false }) } };
     case 'CSAT_DSAT': {
@@ -136,13 +138,16 @@ function dimensionOf(
           name: signal.name,
           signalType: signal.type,
           description: signal.description,
+          ...wanted(UNCHECKED),
         },
       };
     }
     case 'REPEATED_REQUEST':
-      return { repeatedRequest: { id, ...names.repeatedRequest(entity) } };
+      return { repeatedRequest: { id, ...names.repeatedRequest(entity), ...wanted(UNCHECKED) } };
     case 'GAP':
-      return { gap: { id, ...names.gap(entity), ...wanted({ isNamed: false }), topics: topics() } };
+      return {
+        gap: { id, ...names.gap(entity), ...wanted({ isNamed: false, ...UNCHECKED }), topics: topics() },
+      };
     case 'SESSION':
       return { session: { id, ...wanted({ ...names.session(entity), topics: topics() }) } };
     case 'END_USER':

@@ -82,6 +82,7 @@ await command('instances', ['list']);
 await command('dead-letters', ['list']);
 const rows = ['--group-by', 'SESSION', '--instance', instance, '--format', 'parquet', '--url', url];
 await command('export', [...rows, '--output', join(temporary, 'rows.parquet')], access);
+await command('taxonomy', ['export', '--instance', instance, '--url', url], access);
 await command('sink', ['--once', '--to', join(temporary, 'sink')]);
 await command('mcp', ['--url', url], access);
 await command('models', ['list']);

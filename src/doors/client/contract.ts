@@ -82,6 +82,9 @@ export interface Groupings {
       readonly isOwn: boolean;
       readonly isNamed: boolean;
       readonly isHidden: boolean;
+      readonly checkedSessions: number;
+      readonly precisionLow: number | null;
+      readonly precisionHigh: number | null;
     };
   };
   TOPIC_CLUSTER: {
@@ -106,7 +109,11 @@ export interface Groupings {
     sort: never;
     filter: never;
     always: { readonly id: string; readonly name: string; readonly description: string };
-    onRequest: Readonly<Record<never, never>>;
+    onRequest: {
+      readonly checkedSessions: number;
+      readonly precisionLow: number | null;
+      readonly precisionHigh: number | null;
+    };
   };
   CSAT_DSAT: {
     name: 'csatDsatSignal';
@@ -119,7 +126,11 @@ export interface Groupings {
       readonly signalType: 'SAT' | 'DSAT';
       readonly description: string;
     };
-    onRequest: Readonly<Record<never, never>>;
+    onRequest: {
+      readonly checkedSessions: number;
+      readonly precisionLow: number | null;
+      readonly precisionHigh: number | null;
+    };
   };
   GAP: {
     name: 'gap';
@@ -133,7 +144,12 @@ export interface Groupings {
       readonly gapType: 'TOOL' | 'KNOWLEDGE';
       readonly topics?: readonly Named[] | undefined;
     };
-    onRequest: { readonly isNamed: boolean };
+    onRequest: {
+      readonly isNamed: boolean;
+      readonly checkedSessions: number;
+      readonly precisionLow: number | null;
+      readonly precisionHigh: number | null;
+    };
   };
   SESSION: {
     name: 'session';

@@ -4,7 +4,8 @@
  * Test: test/e2e/steering-rules.test.ts.
  */
 import { z } from 'zod';
-import { CHECKED, CHECKED_KEYS, faultOfCheckedId, type Checked } from '../../domain/checks.ts';
+import { CHECKED } from '../../domain/checks.ts';
+import { checkedId, refuseOtherId } from '../../domain/checked-id.ts';
 import { dateTime } from '../../domain/metrics.ts';
 import { uuid } from '../../domain/uuid.ts';
 import { pageLimit } from '../page-limit.ts';
@@ -14,21 +15,6 @@ const count = z.int().min(0);
 const share = z.number().min(0).max(1);
 
 const MOST_DRAWN = 100;
-
-export const checkedId = z
-  .string('must be a string')
-  .describe(
-    `The topic, signal, gap or repeated request; of OUTCOME one of ${Object.keys(CHECKED_KEYS.OUTCOME).join(', ')}; of ` +
-      `GAP_TYPE one of ${Object.keys(CHECKED_KEYS.GAP_TYPE).join(', ')}.`,
-  );
-
-export function refuseOtherId(
-  { of, id }: { readonly of: Checked; readonly id: string },
-  context: z.RefinementCtx,
-): void {
-  const message = faultOfCheckedId(of, id);
-  if (message !== null) context.addIssue({ code: 'custom', path: ['id'], message });
-}
 
 export const checksParameterSchemas = z
   .strictObject({

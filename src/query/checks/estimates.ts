@@ -4,7 +4,15 @@
  *
  * Test: test/e2e/steering-rules.test.ts, test/domain/checks.test.ts.
  */
-import { intervalOf, shareOf, type Checked, type Stratum, type Verdict } from '../../domain/checks.ts';
+import {
+  intervalOf,
+  isCheckedEntity,
+  shareOf,
+  type Checked,
+  type CheckedEntity,
+  type Stratum,
+  type Verdict,
+} from '../../domain/checks.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import { quoted } from '../../store/duckdb.ts';
 import type { TableRows } from '../../store/published/segment-sql.ts';
@@ -44,6 +52,29 @@ export interface Review {
 export async function readReview(snapshot: Snapshot, question: Question): Promise<Review> {
   const [drawn, verdicts] = await Promise.all([draw(snapshot, question), verdictsOn(snapshot, question)]);
   return { drawn, verdicts };
+}
+
+/** What the rows of a grouping are checked as; null: they are not. */
+export function checkedAs(groupBy: string): CheckedEntity | null {
+  if (groupBy === 'CSAT_DSAT') return 'SIGNAL';
+  return isCheckedEntity(groupBy) ? groupBy : null;
+}
+
+/** Ids of the entities of a kind that people have checked. */
+export async function checkedEntities(
+  snapshot: Snapshot,
+  instance: number,
+  of: CheckedEntity,
+): Promise<ReadonlySet<string>> {
+  const rows = await snapshot.all(
+    'select distinct entity_id::varchar as id from @check where undone_by is null and refused is null',
+    {
+      rows: {
+        check: { table: 'curation', equal: { instance }, and: `action = 'CHECK' and entity = '${of}'` },
+      },
+    },
+  );
+  return new Set(rows.map(({ id }) => id as string));
 }
 
 /** As `estimateOf`; null, without drawing, if there is no verdict at all. */

@@ -4,7 +4,7 @@
  *
  * Test: test/e2e/why-rules.test.ts.
  */
-import { dimensionFieldsOf, GROUPINGS } from '../../domain/groupings.ts';
+import { describingFieldsOf, GROUPINGS } from '../../domain/groupings.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import { metricOfNothing, type Metric } from '../../domain/metrics.ts';
 import { roleOf, type RecordedMessage } from '../../domain/records.ts';
@@ -129,7 +129,8 @@ export class WhyReader {
     entity: { readonly number: number; readonly id: string },
   ): Promise<Partial<WhyResponse>> {
     if (basic.groupBy !== 'END_USER') {
-      const whole = { ...basic, dimensionFields: dimensionFieldsOf(basic.groupBy) };
+      // `checked` says more of it.
+      const whole = { ...basic, dimensionFields: describingFieldsOf(basic.groupBy) };
       return (await readDimensions(snapshot, whole, instance, [entity]))[0] ?? {};
     }
     // An end user's times cover the whole history, so a row of the whole history is read.

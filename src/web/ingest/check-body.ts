@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { CHECKED, checkedUuid, VERDICTS } from '../../domain/checks.ts';
-import { checkedId, refuseOtherId } from '../../query/checks/checks-schema.ts';
+import { checkedId, refuseOtherId } from '../../domain/checked-id.ts';
 import { givenUuid } from '../../domain/uuid.ts';
 import type { CurationRequest } from './curation-body.ts';
 import { checked } from './validation.ts';

@@ -48,7 +48,7 @@ export function Checks({ kind, id }: { readonly kind: EntityKind; readonly id: s
   return of === undefined ? null : <ChecksOf of={of} id={id} />;
 }
 
-function ChecksOf({ of, id }: { readonly of: Checked; readonly id: string }) {
+export function ChecksOf({ of, id }: { readonly of: Checked; readonly id: string }) {
   const { reason, edits } = useCurating();
   const period = usePeriod();
   const [isOpen, setOpen] = useState(false);

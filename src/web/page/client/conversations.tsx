@@ -4,6 +4,7 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import { api, type Row } from './api.ts';
+import { ChecksOf } from './check.tsx';
 import { FilterBar, useFilterNames } from './filter-bar.tsx';
 import { conversationParameters, FILTER_WORDS, filtersOf, type Filters } from './filters.ts';
 import { counted, languageName, formatCount, formatInstant } from './format.ts';
@@ -29,18 +30,23 @@ function ListedConversations({ version }: { readonly version: string }) {
   const list = useRows(parameters, version);
   const { total } = list;
   const title = total === null ? 'Conversations' : counted(total, 'conversation');
+  const { outcome, ...others } = state.filters;
+  const isAlone = Object.values(others).every((value) => value === undefined || value === '');
   return (
-    <Section title={title} {...(total === null || total === 0 ? {} : { csv: () => api.csv(parameters) })}>
-      <FilterBar />
-      <VirtualList
-        list={list}
-        rowHeight={narrow ? 140 : 66}
-        label="Conversations"
-        empty={<NothingLeft filters={filters} />}
-      >
-        {(row) => <Conversation row={row} />}
-      </VirtualList>
-    </Section>
+    <>
+      {outcome === undefined || outcome === '' || !isAlone ? null : <ChecksOf of="OUTCOME" id={outcome} />}
+      <Section title={title} {...(total === null || total === 0 ? {} : { csv: () => api.csv(parameters) })}>
+        <FilterBar />
+        <VirtualList
+          list={list}
+          rowHeight={narrow ? 140 : 66}
+          label="Conversations"
+          empty={<NothingLeft filters={filters} />}
+        >
+          {(row) => <Conversation row={row} />}
+        </VirtualList>
+      </Section>
+    </>
   );
 }
 
