@@ -840,6 +840,8 @@ describe('the dashboard in a browser', { skip }, () => {
     await section.locator('button:text-is("Check")').click(SOON);
     await section.locator(':text("Did this conversation end as")').first().waitFor(SOON);
     await section.locator('.faint:text("0 verdicts")').waitFor(SOON);
+    // A key counts once there is something to read.
+    await section.locator('.said.user .content').first().waitFor(SOON);
     await page.keyboard.press('y');
     await section.locator('.faint:text("1 verdict")').waitFor(SOON);
     // Beside another filter, the number is not the outcome's.

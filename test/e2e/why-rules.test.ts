@@ -5,7 +5,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { dimensionFieldsOf, GROUPINGS } from '../../src/domain/groupings.ts';
+import { describingFieldsOf, GROUPINGS } from '../../src/domain/groupings.ts';
 import { metricsSchema } from '../../src/domain/metrics.ts';
 import {
   WHY_PATHS,
@@ -75,7 +75,7 @@ async function why(path: WhyPath, id: string, parameters: Parameters = {}): Prom
 function rowsOf(path: WhyPath, parameters: Parameters = {}): Promise<Row[]> {
   const groupBy = WHY_PATHS[path];
   const fields = GROUPINGS[groupBy].metrics.join(',');
-  const wanted = dimensionFieldsOf(groupBy).filter((field) => field !== 'topTopics');
+  const wanted = describingFieldsOf(groupBy).filter((field) => field !== 'topTopics');
   const members: Parameters = wanted.length === 0 ? {} : { dimensionFields: wanted.join(',') };
   return client.rows({ instanceId: shop.instanceId, groupBy, fields, ...members, ...parameters });
 }
