@@ -23,7 +23,6 @@ export const CHECKED_KEYS = {
   ) as Readonly<Record<string, string>>,
   GAP_TYPE: { TOOL: 'Missing ability', KNOWLEDGE: 'Missing knowledge' } as Readonly<Record<string, string>>,
 } as const;
-export type CheckedGroup = keyof typeof CHECKED_KEYS;
 
 export const CHECKED = [...CHECKED_ENTITIES, 'OUTCOME', 'GAP_TYPE'] as const;
 export type Checked = (typeof CHECKED)[number];

@@ -8,6 +8,7 @@ import { GROUPINGS, type GroupBy } from '../../domain/groupings.ts';
 import { answerQuery, type AnswerOptions } from '../../query/answer.ts';
 import type { Interval } from '../../domain/checks.ts';
 import { ChecksReader } from '../../query/checks/checks-reader.ts';
+import { checkedAs } from '../../query/checks/estimates.ts';
 import { changesBetween } from '../../query/changes/changes-reader.ts';
 import type { Change } from '../../query/changes/changes-schema.ts';
 import { WhyReader, type WhyReaderOptions } from '../../query/why/why-reader.ts';
@@ -150,7 +151,8 @@ export class SnapshotFigures implements Figures {
   }
 
   async precision(groupBy: Listed, id: string): Promise<Precision | null> {
-    const of = groupBy === 'CSAT_DSAT' ? 'SIGNAL' : groupBy;
+    const of = checkedAs(groupBy);
+    if (of === null) return null;
     const reader = new ChecksReader({ readerOf: this.#readerOf });
     const found = (await reader.estimate(this.#instanceId, of, id))?.found;
     return found?.share == null ? null : { ...found.share, checked: found.yes + found.no };

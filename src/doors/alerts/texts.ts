@@ -76,9 +76,10 @@ function shareSentence(firing: Firing): string {
   );
 }
 
-/** Example: “People checked 40 conversations with it: it is right in 84 % to 97 % of all.” */
+/** Example: “People have checked 40 conversations that count for it: 84 % to 97 % of all that count are right.” */
 export function precisionSentence({ low, high, checked }: Precision): string {
-  return `People checked ${conversations(checked)} with it: it is right in ${percent(low)} to ${percent(high)} of all.`;
+  const range = `${percent(low)} to ${percent(high)}`;
+  return `People have checked ${conversations(checked)} that count for it: ${range} of all that count are right.`;
 }
 
 const MOST_NAMES = 5;

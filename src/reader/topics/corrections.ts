@@ -1,6 +1,6 @@
 /**
- * Corrections of topics: a person says of a request which topic it has, or which it has not. Keeps the invariant that a
- * correction changes neither micro-clusters nor found topics, only what is shown, so that it can be undone.
+ * Corrections of topics: a person says of a request which topic it has, or which it has not. Keeps the invariant that
+ * what is shown follows from the corrections in effect, so that each can be undone alone.
  *
  * Test: test/reader/threads/curations.test.ts.
  */
@@ -47,11 +47,6 @@ export class Corrections {
   /** Number of corrections in effect. */
   get active(): number {
     return this.#active.size;
-  }
-
-  /** Number of corrections ever made. */
-  get size(): number {
-    return this.#all.length;
   }
 
   /** The correction if it is in effect, else null. */

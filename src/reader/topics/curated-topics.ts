@@ -38,8 +38,12 @@ export interface Decided {
  */
 export function visibleTopicOf({ topic, claim, corrections }: Shown, decided: Decided): number {
   const { curation, own } = decided;
-  const excluded = new Set<number>();
   const shown = (heir: number): number => (curation.hidden.has(heir) ? -1 : heir);
+  if (corrections.length === 0) {
+    const found = own.isActive(claim) ? claim : topic;
+    return found < 0 ? -1 : shown(heirOf(found, curation, own));
+  }
+  const excluded = new Set<number>();
   for (const number of corrections) {
     const correction = correctionIn(decided, number);
     if (correction === null) continue;

@@ -26,7 +26,7 @@ export interface MicroCluster extends Wording {
   waitingGroup: number;
   /** Number of the own topic that claims its requests, or −1. */
   claim: number;
-  /** Numbers of the corrections of its requests, the latest first; some may have been taken back. */
+  /** Numbers of the corrections of its requests, the latest first. */
   corrections: number[];
   /** Actions and things of its requests. */
   readonly keys: RequestKeys;

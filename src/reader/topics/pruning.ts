@@ -18,6 +18,7 @@ const RELAXATION = 0.02;
 /** Prunes if there are more than `MOST_MICROS` micro-clusters. */
 export function pruneIfDue(state: TopicState): void {
   const { micros, thresholds } = state;
+  if (micros.live.length <= MOST_MICROS) return;
   // Corrected ones stand beside the bound, as each may differ from all others.
   const corrected = micros.live.filter(({ corrections }) => corrections.length > 0).length;
   const bounded = micros.live.length - Math.min(corrected, MOST_CORRECTIONS);

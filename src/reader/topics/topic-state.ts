@@ -128,8 +128,8 @@ export class TopicState {
   }
 
   /**
-   * Returns the overview. Claimed and corrected requests neither name the topic beneath nor shape its cluster, unless nothing else is
-   * left of it.
+   * Returns the overview. Claimed and corrected requests neither name the topic beneath nor shape its cluster, unless
+   * nothing else is left of it.
    */
   overview(): Overview {
     const members = this.micros.byTopic();

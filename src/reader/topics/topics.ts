@@ -71,8 +71,8 @@ export class Topics {
   hasTopic(micro: number | null): boolean {
     if (micro === null) return false;
     const { topic, claim, corrections } = this.#state.micros.resolve(micro);
-    const isGiven = corrections.some((one) => correctionIn(this.#state, one)?.belongs === true);
-    return topic >= 0 || this.#state.own.isActive(claim) || isGiven;
+    if (topic >= 0 || this.#state.own.isActive(claim)) return true;
+    return corrections.some((one) => correctionIn(this.#state, one)?.belongs === true);
   }
 
   /** Number of the micro-cluster that now holds the requests of `micro`. */

@@ -37,8 +37,8 @@ export interface Places {
   /** Requests whose metadata describe the person. */
   readonly named: readonly number[];
   /**
-   * Examples of own topics, and texts of corrections, that quote what goes: the place of the request, and indexes in it. Missing in plans of
-   * version 0.4.0.
+   * Examples of own topics, and texts of corrections, that quote what goes: the place of the request, and indexes in
+   * it. Missing in plans of version 0.4.0.
    */
   readonly quoted?: readonly (readonly [place: number, indexes: readonly number[]])[] | undefined;
 }

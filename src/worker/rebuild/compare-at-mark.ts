@@ -18,7 +18,8 @@ const NAMED = 6;
 
 /**
  * Compares the rebuilt views with the live ones that were pinned at the start. `outcome` is null if the definition of
- * the live views is unknown. `verdicts`: how both agree with the verdicts of people; null without any. `memoryBytes`: limit of each reader. `except`: ids of instances that are not compared.
+ * the live views is unknown. `verdicts`: how both agree with the verdicts of people; null without any. `memoryBytes`:
+ * limit of each reader. `except`: ids of instances that are not compared.
  */
 export async function compareAtMark(
   { dataDir, memoryBytes }: { readonly dataDir: string; readonly memoryBytes: number },

@@ -55,7 +55,8 @@ describe('the body of a message', () => {
       quotes: ['Cancel it.'],
       position: 7,
     });
-    const told = ' People checked 40 conversations with it: it is right in 84\u00a0% to 97\u00a0% of all.';
+    const told =
+      ' People have checked 40 conversations that count for it: 84\u00a0% to 97\u00a0% of all that count are right.';
     ok(text.endsWith(told), text);
   });
 

@@ -372,7 +372,7 @@ describe('hostile texts', () => {
     const found = { '/query': () => list('topic', ['Parcels']) };
     const { call } = harness({ ...found, [`/topics/${id(0)}`]: () => why });
     const { text } = await call('why', { about: id(0) });
-    match(text, /38 of 40 conversations with it are right, so 84% to 99% of all with it are/);
+    match(text, /38 of 40 conversations that count for it are right, so 84% to 99% of all that count are/);
     match(text, /truly in 10% to 13% of all conversations/);
     const unchecked = harness({ ...found, [`/topics/${id(0)}`]: () => ({ ...why, checked: undefined }) });
     ok(!(await unchecked.call('why', { about: id(0) })).text.includes('Checked'));

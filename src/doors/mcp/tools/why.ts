@@ -242,15 +242,16 @@ function headOf({ about, kind, period: during, beforePeriod, lastProcessedAt, ..
   ].join('\n');
 }
 
-/** Example: “Checked by people: 38 of 40 conversations with it are right, so 84% to 99% of all with it are.” */
+/** Example: “Checked by people: 38 of 40 conversations that count for it are right, so 84% to 99% of all that count are.” */
 function checkedText(checked: Answer['checked']): string[] {
   if (checked === null) return [];
   const { yes, no, precision, trueShare } = checked;
   const range = ({ low, high }: z.output<typeof interval>): string => `${percent(low)} to ${percent(high)}`;
   return [
     precision === null
-      ? 'Checked by people: none of the conversations with it yet.'
-      : `Checked by people: ${yes} of ${yes + no} conversations with it are right, so ${range(precision)} of all with it are.`,
+      ? 'Checked by people: none of the conversations that count for it yet.'
+      : `Checked by people: ${yes} of ${yes + no} conversations that count for it are right, ` +
+        `so ${range(precision)} of all that count are.`,
     ...(trueShare === null ? [] : [`It is truly in ${range(trueShare)} of all conversations.`]),
   ];
 }

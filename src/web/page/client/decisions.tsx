@@ -202,7 +202,7 @@ function What({
     case 'EXCLUDE':
       return (
         <>
-          Counted {corrected(target.type)} not for {it}
+          Took {corrected(target.type)} out of {it}
         </>
       );
     case 'CREATE':
