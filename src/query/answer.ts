@@ -15,6 +15,7 @@ import { heldPage, type Page } from './held-page.ts';
 import { readInstanceRow } from './instance-row.ts';
 import { inTimeZone, nameOfBucket } from './local-buckets.ts';
 import type { QueryParameters } from './parameters.ts';
+import { checkSegment } from './segments.ts';
 import { isCountedApart, planQuery, planWaits, type ChosenEntities, type Wanted } from './plan.ts';
 import type { QueryResponse } from './response-schema.ts';
 import type { Plan } from './statement.ts';
@@ -39,6 +40,7 @@ export async function answerQuery(
   if (instance === undefined)
     return { elements: [], pagination: { total: 0, limit, offset }, lastProcessedAt: null };
   const number = instance['instance'] as number;
+  await checkSegment(snapshot, number, asked.segment);
   const parameters = await inTimeZone(snapshot, asked, number, options.views);
   const chosen = await chosenEntities(snapshot, parameters, number);
   const { page, total } =
@@ -108,6 +110,7 @@ export async function* streamElements(
   const instance = await readInstanceRow(snapshot, asked.instanceId);
   if (instance === undefined) return;
   const number = instance['instance'] as number;
+  await checkSegment(snapshot, number, asked.segment);
   const parameters = await inTimeZone(snapshot, asked, number, views);
   const chosen = await chosenEntities(snapshot, parameters, number);
   const plan = planQuery(parameters, number, views, chosen, 'export');

@@ -11,6 +11,7 @@ import {
   type NamesTable,
   type OwnCounts,
 } from '../domain/groupings.ts';
+import type { SegmentChoice } from '../domain/attributes.ts';
 import type { CheckedEntity } from '../domain/checks.ts';
 import { mapInPieces } from '../domain/give-way.ts';
 import { KINDS } from '../domain/kinds.ts';
@@ -21,6 +22,7 @@ import type { Snapshot } from '../store/published/snapshot-reader.ts';
 import { checkedAs, checkedEntities, readEstimate } from './checks/estimates.ts';
 import type { QueryParameters } from './parameters.ts';
 import type { ChosenEntities } from './plan.ts';
+import { segmentCondition } from './segments.ts';
 import type { QueryResponse } from './response-schema.ts';
 
 type Dimensions = QueryResponse['elements'][number]['dimensions'];
@@ -32,6 +34,7 @@ interface Page {
   readonly rows: readonly Row[];
   /** What the rows stand for, where people can check it. */
   readonly of: CheckedEntity | null;
+  readonly segment: readonly SegmentChoice[];
   /** Span `[from, to)` that covers all messages of the page's entities, microseconds; null: unknown. */
   readonly times: { readonly from: number; readonly to: number } | null;
 }
@@ -43,10 +46,10 @@ export async function readDimensions(
   instance: number,
   rows: readonly Row[],
 ): Promise<Dimensions[]> {
-  const { groupBy, dimensionFields } = parameters;
+  const { groupBy, dimensionFields, segment } = parameters;
   const { counts, name, members } = GROUPINGS[groupBy];
   const of = checkedAs(groupBy);
-  const page = { snapshot, instance, rows, of, times: timesOf(parameters, rows) };
+  const page = { snapshot, instance, rows, of, segment, times: timesOf(parameters, rows) };
   const wanted = Object.entries(members)
     .filter(([member, { onRequest }]) => !onRequest || dimensionFields.includes(member))
     .map(([member, { from }]) => ({ member, from }))
@@ -171,7 +174,7 @@ export function cachedNames(
 
 /** Returns the topics of a page's entities, most frequent first, ties by id. */
 function topicsIn(
-  { snapshot, instance, rows, times }: Page,
+  { snapshot, instance, rows, segment, times }: Page,
   table: 'message_fact' | 'hour_fact' | 'gap_micro',
 ): Promise<ReadonlyMap<number, Topic[]>> {
   const read = (counts: string, statement: Statement): Promise<Map<number, Topic[]>> =>
@@ -180,8 +183,13 @@ function topicsIn(
     const and = `${column} in (${numbers(rows)})`;
     // Facts are stored in time order, so the span of the page skips most of them.
     const range = times === null || table !== 'message_fact' ? {} : { range: times };
-    return { rows: { facts: { table, equal: { instance, kind: KINDS.topic }, and, ...range } } };
+    const facts = { table, equal: { instance, kind: KINDS.topic }, and, ...range };
+    return chosen.sql === null
+      ? { rows: { facts } }
+      : { rows: { ...chosen.rows, facts }, bindings: chosen.bindings };
   };
+  const chosen = segmentCondition(segment, instance);
+  const isChosen = chosen.sql === null ? '' : ` and ${chosen.sql}`;
   if (table !== 'gap_micro' && rows.length === 0) return Promise.resolve(new Map());
   switch (table) {
     // A session's messages are close in time. An end user's are not, and can move to another user.
@@ -193,11 +201,24 @@ function topicsIn(
     case 'hour_fact':
       return read(
         `select end_user as number, entity as topic, sum(messages) as messages
-from @facts where messages > 0 group by all`,
+from @facts where messages > 0${isChosen} group by all`,
         factsOf('end_user'),
       );
     // Few rows: reads all gaps of the instance at once.
     case 'gap_micro':
+      if (chosen.sql !== null)
+        return read(
+          `select f.entity as number, m.topic, count(*) as messages
+from @facts f join @micro m using (micro) where not f.gone and m.topic is not null${isChosen} group by all`,
+          {
+            rows: {
+              ...chosen.rows,
+              facts: { table: 'message_fact', equal: { instance, kind: KINDS.gap } },
+              micro: { table: 'micro', equal: { instance } },
+            },
+            bindings: chosen.bindings,
+          },
+        );
       return snapshot.cached(`topics of gaps ${instance}`, ['gap_micro', 'micro', 'topic'], () =>
         read(
           `select g.gap as number, m.topic, sum(g.occurrences) as messages

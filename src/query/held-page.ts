@@ -95,7 +95,7 @@ export async function heldPage(
 ): Promise<Page | null> {
   const { counts } = GROUPINGS[parameters.groupBy];
   if (parameters.limit > LONGEST || parameters.offset > DEEPEST || isByWait(parameters)) return null;
-  if ((parameters.buckets?.length ?? 0) > MOST_RANGES) return null;
+  if (parameters.segment.length > 0 || (parameters.buckets?.length ?? 0) > MOST_RANGES) return null;
   if (FILTERS.some((filter) => parameters[filter] !== null && !ANSWERED.includes(filter))) return null;
   const range = { start: parameters.range.start ?? -Infinity, end: parameters.range.end ?? Infinity };
   const asked = { snapshot, instance, counts, parameters, range, chosen, views };

@@ -29,7 +29,9 @@ import { isTimeZone, startOfDate, type LocalBucket } from '../domain/local-time.
 import { formatInstant, GRANULARITIES, parseTime } from '../domain/time.ts';
 import type { Granularity } from '../domain/time.ts';
 import { givenUuid } from '../domain/uuid.ts';
+import type { SegmentChoice } from '../domain/attributes.ts';
 import { languageOf } from './language-tag.ts';
+import { segmentSchema, withSegment } from './segments.ts';
 
 /** A bound on a metric of the row, inclusive; null: open. */
 export interface Bound {
@@ -53,6 +55,8 @@ export interface QueryParameters {
   readonly fields: readonly Metric[];
   /** All available for `groupBy`. */
   readonly dimensionFields: readonly string[];
+  /** Attributes of the sessions that count, each name once; empty: all sessions. */
+  readonly segment: readonly SegmentChoice[];
   /** Filters: null when absent, else at least one id. */
   readonly ids: readonly string[] | null;
   readonly topicIds: readonly string[] | null;
@@ -258,6 +262,7 @@ export const queryParameterSchemas = z.strictObject({
       `Comma-separated members of the row's entity, besides those that it always has. ` +
         describeEach(dimensionFieldsOf),
     ),
+  segment: segmentSchema.optional(),
   ids: listOf(uuid).optional().describe('Only groups with these ids.'),
   topicIds: listOf(uuid).optional().describe(only('topicIds', 'those with one of these topics.')),
   clusterIds: listOf(uuid)
@@ -332,7 +337,7 @@ export function parseQueryParameters(raw: RawParameters): QueryParameters {
     if (!faults.some((known) => known.path === path && known.message === message))
       faults.push({ path, message });
   };
-  const values = readValues(withLocalDates(raw), fault);
+  const values = readValues(withSegment(withLocalDates(raw)), fault);
   checkTogether(values, fault);
   refuse(faults);
   return toParameters(values as Values);
@@ -364,7 +369,7 @@ function summaryOf(faults: readonly ErrorDetail[]): string {
 type Fault = (path: string, message: string) => void;
 
 /** Parses each parameter by itself; reports and omits invalid ones. */
-function readValues(raw: Readonly<Record<string, string | string[]>>, fault: Fault): Partial<Values> {
+function readValues(raw: Readonly<Record<string, unknown>>, fault: Fault): Partial<Values> {
   const shape = queryParameterSchemas.shape;
   for (const name of Object.keys(raw)) {
     if (!Object.hasOwn(shape, name)) fault(name, 'is not a parameter of this operation');
@@ -382,7 +387,9 @@ function readValues(raw: Readonly<Record<string, string | string[]>>, fault: Fau
     }
     const parsed = schema.safeParse(given);
     if (parsed.success) values[name] = Array.isArray(parsed.data) ? [...new Set(parsed.data)] : parsed.data;
-    else for (const issue of parsed.error.issues) fault(name, issue.message);
+    else
+      for (const { path, message } of parsed.error.issues)
+        fault(name === 'segment' && path.length > 0 ? `${name}.${String(path[0])}` : name, message);
   }
   return values;
 }
@@ -452,6 +459,7 @@ function toParameters(values: Values): QueryParameters {
     timeZone: zoneOf(values.timeZone),
     fields: values.fields,
     dimensionFields: values.dimensionFields ?? [],
+    segment: values.segment ?? [],
     ...filters,
     limit: values.limit,
     offset: values.offset,

@@ -13,7 +13,7 @@ import {
 import { KINDS } from '../domain/kinds.ts';
 import { sqlOf } from '../domain/metrics.ts';
 import type { LocalBucket } from '../domain/local-time.ts';
-import { bucketStart } from '../domain/time.ts';
+import { bucketStart, type Granularity } from '../domain/time.ts';
 import type { View } from '../store/view-files.ts';
 import type { QueryParameters } from './parameters.ts';
 import { route, type BucketRouting, type Range } from './routing.ts';
@@ -44,7 +44,7 @@ export function planQuery(
   chosen: ChosenEntities,
   wanted: Wanted,
 ): Plan {
-  const statement = new Statement(views, instance);
+  const statement = new Statement(views, instance, parameters.segment);
   const needsWait =
     isByWait(parameters) || (wanted === 'export' && parameters.fields.includes('waitSeconds'));
   const filtered = filteredRows(statement, parameters, chosen, wanted !== 'total' && needsWait);
@@ -89,7 +89,7 @@ export function filteredRows(
  * (`rows`), `messages`, `sat`, `dsat` and `repeated_requests`.
  */
 export function planTotals(parameters: QueryParameters, instance: number, views: readonly View[]): Plan {
-  const statement = new Statement(views, instance);
+  const statement = new Statement(views, instance, parameters.segment);
   const { counts } = GROUPINGS[parameters.groupBy];
   if (counts.view === 'entity_rollup') throw new Error(`${parameters.groupBy} does not add up`);
   const rows = ownRows(statement, counts, parameters, {});
@@ -104,9 +104,10 @@ from (${rows}) group by bucket order by bucket`,
  * which are too many to materialize for a page.
  */
 export function isCountedApart(parameters: QueryParameters): boolean {
-  const { groupBy, ids } = parameters;
+  const { groupBy, ids, segment } = parameters;
   const filters = [ids, ...FILTERS.map((filter) => parameters[filter])];
   return (
+    segment.length === 0 &&
     GROUPINGS[groupBy].counts.view !== 'entity_rollup' &&
     routeOf(parameters).cuts.length === 0 &&
     filters.every((filter) => filter === null)
@@ -148,21 +149,27 @@ function sums(...columns: readonly string[]): string {
   return columns.map((column) => `sum(${column})::integer as ${column}`).join(', ');
 }
 
-/** Reads entities from the shared rollup, and from facts where the range cuts a bucket. */
+/** Returns true if only facts tell the counts: those of a time zone's buckets, and of a segment but of its sessions. */
+function isFromFacts({ buckets, segment }: QueryParameters, isOfSessions: boolean): boolean {
+  return buckets !== undefined || (segment.length > 0 && !isOfSessions);
+}
+
+/** Reads entities from the shared rollup, and from facts where the range cuts a bucket or a segment is chosen. */
 function entityRows(
   statement: Statement,
   { view, kind, names }: EntityCounts,
   parameters: QueryParameters,
   chosen: ChosenEntities,
 ): string {
-  const { granularity, buckets } = parameters;
+  const fromFacts = isFromFacts(parameters, false);
   const { rollup, cuts } = routeOf(parameters);
-  const parts = rollup === null ? [] : [statement.rollup(view, granularity, rollup, kind)];
-  if (buckets !== undefined)
+  const parts =
+    rollup === null || fromFacts ? [] : [statement.rollup(view, parameters.granularity, rollup, kind)];
+  if (fromFacts)
     parts.push(`select g.bucket, g.entity, d.id, g.sessions, g.users, g.messages, g.sat, g.dsat
-from (${zonedCounts(statement, kind, 'entity', buckets)}) g
+from (${factCounts(statement, kind, 'entity', parameters)}) g
 join ${statement.names(names)} d on d.${names} = g.entity`);
-  for (const cut of buckets === undefined ? cuts : []) {
+  for (const cut of fromFacts ? [] : cuts) {
     const bucket = statement.bind({ at: cut.bucket });
     const counts = statement.counts(view, kind, cut, {
       message: (isFirst) => `entity, (${isFirst('prev_session_at')})::integer as sessions,
@@ -187,20 +194,26 @@ function ownRows(
   parameters: QueryParameters,
   chosen: ChosenEntities,
 ): string {
-  const { granularity, buckets } = parameters;
+  const { granularity } = parameters;
   const { rollup, cuts } = routeOf(parameters);
   const ofUsers = names === 'end_user';
+  const fromFacts = isFromFacts(parameters, !ofUsers);
   const counts = ['messages', 'sat', 'dsat', 'repeated_requests', ...(ofUsers ? ['sessions'] : [])];
-  const whole = (): string => statement.rollup(view, 'ALL', { from: -Infinity, to: Infinity });
+  const everything = { from: -Infinity, to: Infinity };
+  const whole = (): string =>
+    fromFacts && parameters.segment.length > 0
+      ? `select end_user, min(first_at) as first_at, max(last_at) as last_at
+from (${statement.hourFacts(KINDS.all, { start: -Infinity, end: Infinity })}) group by end_user`
+      : statement.rollup(view, 'ALL', everything);
   const parts: string[] = [];
-  if (rollup !== null) {
+  if (rollup !== null && !fromFacts) {
     parts.push(`select bucket, ${names}, id, ${counts.join(', ')}, first_at, last_at
 from (${statement.rollup(view, granularity, rollup)})`);
   }
-  if (buckets !== undefined)
+  if (fromFacts)
     parts.push(`select bucket, ${names}, d.id, ${counts.join(', ')}, g.first_at, g.last_at
-from (${zonedCounts(statement, KINDS.all, names, buckets)}) g join ${statement.names(names)} d using (${names})`);
-  for (const cut of buckets === undefined ? cuts : []) {
+from (${factCounts(statement, KINDS.all, names, parameters)}) g join ${statement.names(names)} d using (${names})`);
+  for (const cut of fromFacts ? [] : cuts) {
     const bucket = statement.bind({ at: cut.bucket });
     if (ofUsers) parts.push(userCounts(statement, cut, bucket));
     else if (granularity === 'ALL') parts.push(...cutSessionCounts(statement, cut, bucket, whole));
@@ -226,7 +239,7 @@ export function planWaits(
   views: readonly View[],
   numbers: readonly number[],
 ): Plan {
-  const statement = new Statement(views, instance);
+  const statement = new Statement(views, instance, parameters.segment);
   const list = statement.bind([...new Set(numbers)].join(','));
   const isAsked = (column: string): string =>
     `${column} in (select unnest(string_split(${list}, ','))::integer)`;
@@ -245,12 +258,9 @@ function waits(
     counts.view === 'entity_rollup'
       ? ([counts.kind, 'entity'] as const)
       : ([KINDS.all, counts.names] as const);
-  const unit = granularity.toLowerCase();
-  const bucket =
-    granularity === 'ALL' ? "'-infinity'::timestamp" : `date_trunc('${unit}', event_at)::timestamp`;
   const facts =
     buckets === undefined
-      ? `(select ${bucket} as bucket, * from (${statement.facts(kind, rangeOf(parameters))}))`
+      ? `(select ${bucketOf(granularity, 'event_at')} as bucket, * from (${statement.facts(kind, rangeOf(parameters))}))`
       : `(${statement.facts(kind, rangeOfBuckets(buckets))}) f
 asof join ${startsOf(statement, buckets)} on f.event_at >= b.bucket`;
   return `select bucket, ${by} as number, quantile_disc(wait, 0.5) as wait
@@ -315,22 +325,33 @@ function ownFilters(
   return conditions;
 }
 
-/** Counts entities, sessions or end users in the buckets of a time zone, from facts. */
-function zonedCounts(
+/** Counts entities, sessions or end users in each bucket from facts. */
+function factCounts(
   statement: Statement,
   kind: number,
   by: 'entity' | OwnCounts['names'],
-  buckets: readonly LocalBucket[],
+  parameters: QueryParameters,
 ): string {
-  const range = rangeOfBuckets(buckets);
-  const areWhole = buckets.every(({ bucket }) => bucket === bucketStart('HOUR', bucket));
+  const { buckets, granularity } = parameters;
+  const range = buckets === undefined ? rangeOf(parameters) : rangeOfBuckets(buckets);
+  const areWhole = buckets?.every(({ bucket }) => bucket === bucketStart('HOUR', bucket)) ?? true;
   const facts = areWhole ? statement.hourFacts(kind, range) : statement.messageFacts(kind, range);
+  const placed =
+    buckets === undefined
+      ? `(select ${bucketOf(granularity, 'first_at')} as bucket, * from (${facts}))`
+      : `(${facts}) f\nasof join ${startsOf(statement, buckets)} on f.first_at >= b.bucket`;
   return `select bucket, ${by}, count(distinct session)::integer as sessions,
   count(distinct nullif(end_user, 0))::integer as users, ${sums('messages', 'sat', 'dsat', 'repeated_requests')},
   min(first_at) as first_at, max(last_at) as last_at
-from (${facts}) f
-asof join ${startsOf(statement, buckets)} on f.first_at >= b.bucket
+from ${placed}
 ${by === 'end_user' ? 'where end_user <> 0 ' : ''}group by bucket, ${by}`;
+}
+
+/** Returns SQL for the start of the bucket of an instant. */
+function bucketOf(granularity: Granularity, column: string): string {
+  return granularity === 'ALL'
+    ? "'-infinity'::timestamp"
+    : `date_trunc('${granularity.toLowerCase()}', ${column})::timestamp`;
 }
 
 function userCounts(statement: Statement, range: Range, bucket: string): string {

@@ -6,9 +6,11 @@
 import { GRANULARITY_NUMBER } from '../domain/kinds.ts';
 import { bucketStart, nextBucketStart, type Granularity } from '../domain/time.ts';
 import type { Bindings, BindValue } from '../store/duckdb.ts';
+import type { SegmentChoice } from '../domain/attributes.ts';
 import type { TableRows } from '../store/published/segment-sql.ts';
 import type { View, ViewRead } from '../store/view-files.ts';
 import { wholeDays, type Range } from './routing.ts';
+import { segmentCondition } from './segments.ts';
 
 /** A SELECT in which `@name` stands for rows of a published table (store/published/segment-sql.ts). */
 export interface Plan {
@@ -19,16 +21,22 @@ export interface Plan {
   readonly tables: readonly string[];
 }
 
+/** Views whose rows belong to one session each; a segment takes only those of its sessions. */
+const OF_SESSIONS: ReadonlySet<string> = new Set(['fact', 'hour_fact', 'session_rollup']);
+
 /** Collects the bindings and the tables of a statement under unique names. */
 export class Statement {
   readonly #bindings: Record<string, BindValue> = {};
   readonly #rows: Record<string, TableRows> = {};
   readonly #instance: number;
   readonly #reads: ReadonlyMap<string, ViewRead>;
+  readonly #segment: readonly SegmentChoice[];
   #parts = 0;
 
-  constructor(views: readonly View[], instance: number) {
+  /** `segment`: only the sessions of it count. Default: all. */
+  constructor(views: readonly View[], instance: number, segment: readonly SegmentChoice[] = []) {
     this.#instance = instance;
+    this.#segment = segment;
     this.#reads = new Map(
       views.flatMap(({ name, read }) => (read === undefined ? [] : [[name, read] as const])),
     );
@@ -164,9 +172,19 @@ export class Statement {
           : { range: { from: given(instants, range[0]), to: given(instants, range[1]) } }),
       };
     }
-    return read.sql.replaceAll(/([@$])(\w+)/g, (_, sign: string, name: string) => {
+    const sql = read.sql.replaceAll(/([@$])(\w+)/g, (_, sign: string, name: string) => {
       if (sign === '$') this.#bindings[`${prefix}${name}`] = { at: given(instants, name) };
       return `${sign}${prefix}${name}`;
     });
+    return this.#ofSegment(view, sql);
+  }
+
+  #ofSegment(view: string, sql: string): string {
+    const { sql: condition, rows, bindings } = segmentCondition(this.#segment, this.#instance);
+    if (condition === null) return sql;
+    if (!OF_SESSIONS.has(view)) throw new Error(`rows of ${view} belong to no single session`);
+    Object.assign(this.#rows, rows);
+    Object.assign(this.#bindings, bindings);
+    return `select * from (${sql}) where ${condition}`;
   }
 }

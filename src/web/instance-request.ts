@@ -9,13 +9,14 @@ import type { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { checked, invalidRequest } from './ingest/validation.ts';
 import { withLocalDates } from '../query/parameters.ts';
+import { withSegment } from '../query/segments.ts';
 import type { InstanceFinder, QueryRunner } from './dependencies.ts';
 import { noInstance } from './instance-access.ts';
 import { waitForPosition } from './wait-for-position.ts';
 
 /** Parses parameters and dates; each may be given once. Throws AppError VALIDATION_ERROR. */
 export function readParameters<Schema extends z.ZodType>(schema: Schema, query: unknown): z.output<Schema> {
-  const raw = withLocalDates(query as Readonly<Record<string, string | string[]>>);
+  const raw = withSegment(withLocalDates(query as Readonly<Record<string, string | string[]>>));
   const repeated = Object.keys(raw).filter((parameter) => Array.isArray(raw[parameter]));
   if (repeated.length > 0)
     throw invalidRequest(repeated.map((path) => ({ path, message: 'must be given once' })));

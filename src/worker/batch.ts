@@ -5,6 +5,7 @@
  * Test: test/worker/batch.test.ts, test/worker/many-users.test.ts.
  */
 import { derivedId, isExternalId, UUID_PATTERN } from '../domain/ids.ts';
+import { attributeValue, isAttributeName } from '../domain/attributes.ts';
 import type { Turn } from '../domain/facts.ts';
 import { readable } from '../domain/printable.ts';
 import {
@@ -61,7 +62,7 @@ export interface Lookups {
 /** Entries with their records numbered: a batch without the results of enrich and assign. */
 export interface NumberedBatch extends Pick<
   Batch,
-  'instances' | 'endUsers' | 'requests' | 'metadata' | 'sessionNames' | 'counters'
+  'instances' | 'endUsers' | 'requests' | 'metadata' | 'attributes' | 'sessionNames' | 'counters'
 > {
   readonly turns: readonly Turn[];
   readonly interludes: readonly Interlude[];
@@ -199,8 +200,9 @@ export class Numbering {
       into.requests.push({ id: request.requestId, acceptedAt: request.acceptedAt });
       collectMetadata(into.metadata, instance, request);
     }
-    // Later parts name the session, too: in the first one all messages may be erased, so the session does not exist
-    // yet.
+    // Later parts name and describe the session, too: in the first one all messages may be erased, so the session does
+    // not exist yet.
+    collectAttributes(into.attributes, instance, session, request);
     const name = request.metadata?.session?.['externalId'];
     if (name === null || isExternalId(name)) into.names.set(session, name);
     for (const [place, message] of request.messages.entries()) {
@@ -351,6 +353,7 @@ class Numbered {
   readonly endUsers: Batch['endUsers'][number][] = [];
   readonly requests: Batch['requests'][number][] = [];
   readonly metadata = new Map<string, Batch['metadata'][number]>();
+  readonly attributes = new Map<string, Batch['attributes'][number]>();
   readonly names = new Map<number, string | null>();
   readonly #turns: Turn[] = [];
   readonly #interludes: Interlude[] = [];
@@ -398,6 +401,7 @@ class Numbered {
       endUsers: this.endUsers,
       requests: this.requests,
       metadata: [...this.metadata.values()],
+      attributes: [...this.attributes.values()],
       sessionNames: [...this.names].map(([session, externalId]) => ({ session, externalId })),
       counters: this.counters,
     };
@@ -443,4 +447,17 @@ function collectMetadata(
   keep('session', request.sessionId, request.metadata?.session);
   for (const [externalId, members] of Object.entries(request.metadata?.users ?? {}))
     keep('user', externalId, members);
+}
+
+/** Also of values that are no attributes: one may have been there before. */
+function collectAttributes(
+  into: Map<string, Batch['attributes'][number]>,
+  instance: number,
+  session: number,
+  request: RecordedRequest,
+): void {
+  for (const [name, value] of Object.entries(request.metadata?.session ?? {})) {
+    if (isAttributeName(name))
+      into.set(keyOf(session, name), { instance, session, name, value: attributeValue(value) });
+  }
 }

@@ -48,6 +48,7 @@ describe('query parameters: what is accepted', () => {
       timeZone: null,
       fields: ['messages'],
       dimensionFields: [],
+      segment: [],
       ids: null,
       topicIds: null,
       clusterIds: null,

@@ -144,6 +144,7 @@ function* everyQuestion(): Generator<{ parameters: QueryParameters; chosen: Chos
       externalId: null,
       titleContains: null,
       textContains: null,
+      segment: [],
       limit: 50,
       offset: 0,
       sort: null,

@@ -244,6 +244,7 @@ async function answersOf(
         externalId: null,
         titleContains: null,
         textContains: null,
+        segment: [],
         limit: 10_000,
         offset: 0,
         sort: null,

@@ -65,6 +65,8 @@ export interface Entries {
   readonly processedAt?: number;
   /** Sessions that their caller names. Default: none. */
   readonly sessionNames?: Batch['sessionNames'];
+  /** Attributes of sessions. Default: none. */
+  readonly attributes?: Batch['attributes'];
   /** Those that the entries bring. Default: none. */
   readonly requests?: Batch['requests'];
   /** What their caller calls end users. Default: `user-` and the number. */
@@ -167,6 +169,7 @@ export async function openFixture(
         endUsers,
         requests: entries.requests ?? [],
         metadata: [],
+        attributes: entries.attributes ?? [],
         sessionNames: entries.sessionNames ?? [],
         assignment: work,
         state,

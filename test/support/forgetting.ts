@@ -72,7 +72,7 @@ export function forgettingLaw(views: readonly View[]): Law<History> {
       const fresh = await openFixture({ views });
       try {
         await foldLive(fixture, batches, views);
-        const { work, sequence, lastSequenceOf, sessionNames } = whole;
+        const { work, sequence, lastSequenceOf, sessionNames, attributes } = whole;
         const gone = work.messages.filter(goes);
         const left = work.messages.filter((message) => !goes(message));
         let rows: ViewRows = {};
@@ -109,6 +109,7 @@ export function forgettingLaw(views: readonly View[]): Law<History> {
             sequence,
             lastSequenceOf,
             sessionNames: sessionNames.filter(({ session }) => sessions.has(session)),
+            attributes: attributes.filter(({ session }) => sessions.has(session)),
             processedAt: 0,
           },
         );

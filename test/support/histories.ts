@@ -33,6 +33,8 @@ export interface HistoryMessage {
   readonly wait?: number;
   /** What its caller calls the session from now on: a number; null: nothing any more; left out: what it was. */
   readonly name?: number | null;
+  /** An attribute that the session has from now on, by number, and its value: 0 is none any more. */
+  readonly attribute?: readonly [attribute: number, value: number];
   /** Messages stand in the stream by rank, then as they arrive: with equal ranks they arrive in stream order. */
   readonly rank: number;
 }
@@ -85,6 +87,8 @@ const CLUSTERS = 2;
 const REPEATED_REQUESTS = 3;
 const GAPS = 4;
 const NAMES = 2;
+const ATTRIBUTES = ['plan', 'version'] as const;
+const VALUES = [null, 'free', 'pro', '3.2'] as const;
 const HOUR = 3_600_000_000;
 /** Two hours before the end of a month that is no end of a week. */
 const ORIGIN = Date.UTC(2026, 0, 30, 22) * 1000;
@@ -129,8 +133,13 @@ function historyMessage(ranks: number): fc.Arbitrary<HistoryMessage> {
       wait: fc.integer({ min: -3, max: 3 }),
       rank: orNone(ranks),
       name: fc.constantFrom<(number | null | undefined)[]>(undefined, undefined, null, 1, NAMES),
+      attribute: maybe(fc.tuple(orNone(ATTRIBUTES.length - 1), orNone(VALUES.length - 1)), 0.5),
     })
-    .map(({ name, ...rest }): HistoryMessage => (name === undefined ? rest : { ...rest, name }));
+    .map(({ name, attribute, ...rest }): HistoryMessage => ({
+      ...rest,
+      ...(name === undefined ? {} : { name }),
+      ...(attribute === null ? {} : { attribute }),
+    }));
 }
 
 const merge: fc.Arbitrary<Merge> = fc.record({
@@ -183,6 +192,7 @@ export function history(order: 'stream' | 'any'): fc.Arbitrary<History> {
 export interface HistoryBatch {
   readonly work: Assignment;
   readonly sessionNames: Batch['sessionNames'];
+  readonly attributes: Batch['attributes'];
   readonly sequence: number;
   /** The last sequence with a message of the instance. */
   readonly lastSequenceOf: (instance: number) => number;
@@ -219,6 +229,8 @@ const textsOf = (session: number, arrived: number) => ({
 const userName = (user: number): string => `user-${user}`;
 
 const externalName = (name: number): string => `ticket-${name}`;
+
+type Attribute = Batch['attributes'][number];
 
 const rowsOfNames = (names: ReadonlyMap<number, string | null>): Batch['sessionNames'] =>
   [...names].map(([session, externalId]) => ({ session, externalId }));
@@ -287,6 +299,7 @@ export function readHistory(steps: History): ReadHistory {
       step,
       fact: livingGroups(factOf(message, index + 1), heirs[message.instance - 1]?.[step - 1]),
       name: message.name,
+      attribute: message.attribute,
     }));
   /** Of each step, its messages as they are at its end, and the rows of corrections of earlier ones. */
   const correctedIn = steps.map((step, index) => {
@@ -313,6 +326,16 @@ export function readHistory(steps: History): ReadHistory {
       ),
     );
   const finalNames = new Map(steps.flatMap((_, step) => [...namesGiven(step)]));
+  /** The same of attributes, by session and name. */
+  const attributesGiven = (step: number): Map<string, Attribute> =>
+    new Map(
+      inStream.flatMap(({ fact: { instance, session }, step: arrivedIn, attribute }) => {
+        if (arrivedIn !== step || attribute === undefined) return [];
+        const row = { instance, session, name: ATTRIBUTES[attribute[0]]!, value: VALUES[attribute[1]]! };
+        return [[`${session} ${row.name}`, row] as const];
+      }),
+    );
+  const finalAttributes = new Map(steps.flatMap((_, step) => [...attributesGiven(step)]));
   // A session's end user is its first user turn's. Turns before that one get theirs with the batch in which the
   // last of them has arrived: in stream order, the batch of the first user turn.
   const owners = new Map<number, Owner & { readonly step: number }>();
@@ -336,6 +359,7 @@ export function readHistory(steps: History): ReadHistory {
       lastSequenceOf: () => index + 1,
       deeds: step.deeds,
       sessionNames: rowsOfNames(namesGiven(index)),
+      attributes: [...attributesGiven(index).values()],
       work: assignment({
         messages,
         openingAuthors: owned.map(([session, owner]) => openingAuthor(session, owner)),
@@ -359,6 +383,7 @@ export function readHistory(steps: History): ReadHistory {
       Math.max(...inStream.filter((row) => row.fact.instance === instance).map((row) => row.step + 1)),
     deeds: [],
     sessionNames: rowsOfNames(finalNames),
+    attributes: [...finalAttributes.values()],
     work: assignment({
       messages: facts,
       openingAuthors: [...owners].map(([session, owner]) => openingAuthor(session, owner)),
@@ -380,6 +405,12 @@ export function readHistory(steps: History): ReadHistory {
         .map((fact) => plainMessage(fact, owners.get(fact.session), final)),
     namesOf: (instance) => ({
       ...namesOf(instance, final[instance - 1], arrived, finalNames),
+      attributes: (session) =>
+        new Map(
+          [...finalAttributes.values()].flatMap((row) =>
+            row.session === session && row.value !== null ? [[row.name, row.value] as const] : [],
+          ),
+        ),
       heirs: heirIds(instance, finalHeirs[instance - 1]!),
     }),
   };
@@ -578,7 +609,7 @@ function namesOf(
   final: Grouping | undefined,
   arrived: ReadonlyMap<number, number>,
   externalNames: ReadonlyMap<number, string | null>,
-): Omit<PlainNames, 'heirs'> {
+): Omit<PlainNames, 'heirs' | 'attributes'> {
   const id = (kind: PlainKind, number: number): string =>
     kind === 'session'
       ? uuid(3, 999 - number)
@@ -626,6 +657,7 @@ export interface Question {
   readonly language: string | null;
   readonly outcome: readonly SessionOutcome[] | null;
   readonly externalId: number | null;
+  readonly segment: QueryParameters['segment'];
   readonly titleContains: string | null;
   readonly textContains: string | null;
   readonly sort: { readonly field: SortField; readonly order: 'ASC' | 'DESC' } | null;
@@ -660,6 +692,7 @@ function complete(kept: KeptQuestion): Question {
     language: null,
     outcome: null,
     externalId: null,
+    segment: [],
     titleContains: null,
     textContains: null,
     sort: null,
@@ -688,6 +721,20 @@ const none = fc.constant(null);
 const edge = fc
   .tuple(instant, fc.constantFrom(0, 0, 1, -1))
   .map(([at, beside]) => formatInstant(microsOf(at) + beside));
+
+const segment: fc.Arbitrary<QueryParameters['segment']> = fc.oneof(
+  { weight: 2, arbitrary: fc.constant([]) },
+  {
+    weight: 1,
+    arbitrary: fc.uniqueArray(
+      fc.record({
+        name: fc.constantFrom(...ATTRIBUTES),
+        values: fc.subarray(['3.2', 'free', 'pro', 'unheard'], { minLength: 1, maxLength: 2 }),
+      }),
+      { minLength: 1, maxLength: 2, selector: ({ name }) => name },
+    ),
+  },
+);
 
 /** Any question that the API allows. */
 export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).chain((groupBy) => {
@@ -719,6 +766,7 @@ export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).ch
         ? maybe(fc.subarray([...SESSION_OUTCOMES], { minLength: 1, maxLength: 3 }), 0.3)
         : none,
       externalId: ofSession || groupBy === 'END_USER' ? maybe(upTo(NAMES + 1), 0.2) : none,
+      segment,
       titleContains: ofSession ? maybe(fc.constantFrom('session', 'ION 1', '2', 'nothing'), 0.2) : none,
       textContains: ofSession ? maybe(fc.constantFrom('session', '3 MESSAGES', '2', 'nothing'), 0.2) : none,
       sort: maybe(
@@ -800,6 +848,7 @@ export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParame
         : groupBy === 'SESSION'
           ? externalName(externalId)
           : userName(inShard(instance, externalId)),
+    segment: question.segment,
     titleContains,
     textContains,
     limit: 1000,

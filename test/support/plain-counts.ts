@@ -42,6 +42,8 @@ export interface PlainNames {
     readonly externalId: string | null;
   };
   readonly externalId: (user: number) => string;
+  /** Attributes of a session, by name. */
+  readonly attributes: (session: number) => ReadonlyMap<string, string>;
   /** Of the id of what has merged, the id of what answers for it. */
   readonly heirs: ReadonlyMap<string, string>;
 }

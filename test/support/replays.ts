@@ -162,6 +162,7 @@ export async function answersOf(
             externalId: null,
             titleContains: null,
             textContains: null,
+            segment: [],
             limit: 10_000,
             offset: 0,
             sort: null,

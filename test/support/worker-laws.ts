@@ -216,6 +216,7 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
                 externalId: null,
                 titleContains: null,
                 textContains: null,
+                segment: [],
                 limit: 10_000,
                 offset: 0,
                 sort: null,

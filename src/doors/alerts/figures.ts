@@ -137,8 +137,9 @@ export class SnapshotFigures implements Figures {
 
   changes(span: Span, before: Span): Promise<readonly EntityChange[]> {
     return this.#once(`changes ${JSON.stringify([span, before])}`, async () => {
-      const asked = [this.#snapshot, this.#instanceId, span, before, this.#options] as const;
-      return (await changesBetween(...asked)).changes.flatMap(entityChangeOf);
+      const all = { instanceId: this.#instanceId, segment: [] };
+      const found = await changesBetween(this.#snapshot, all, span, before, this.#options);
+      return found.changes.flatMap(entityChangeOf);
     });
   }
 

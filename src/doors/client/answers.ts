@@ -23,7 +23,7 @@ import type {
   WhyGroupBy,
 } from './contract.ts';
 import type { Groupings, Instant, TrendGranularity, WholeEntityOf } from './groupings.ts';
-import type { CallOptions, DateRange, ReadOptions, Waited } from './queries.ts';
+import type { CallOptions, DateRange, Segment, ReadOptions, Waited } from './queries.ts';
 
 export type {
   Erasure,
@@ -55,6 +55,7 @@ export interface PeriodOptions extends ReadOptions {
   readonly timeGranularity?: TrendGranularity | undefined;
   /** As in a query. */
   readonly timeZone?: string | undefined;
+  readonly segment?: Segment | undefined;
 }
 
 type OverviewFields = Pick<MetricValues, OverviewMetric>;
@@ -70,6 +71,7 @@ export interface ChangesOptions extends ReadOptions {
   readonly compare?: 'previous' | 'year' | undefined;
   /** As in a query. */
   readonly timeZone?: string | undefined;
+  readonly segment?: Segment | undefined;
   readonly limit?: number | undefined;
 }
 

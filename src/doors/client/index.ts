@@ -13,4 +13,4 @@ export type { Flushed, Lost } from './outbox.ts';
 export type { Fetch, Retry } from './transport.ts';
 export type * from './answers.ts';
 export type * from './groupings.ts';
-export type { CallOptions, DateRange, Page, Query, ReadOptions, Row, Waited } from './queries.ts';
+export type { CallOptions, DateRange, Page, Query, ReadOptions, Row, Segment, Waited } from './queries.ts';

@@ -39,6 +39,13 @@ export interface DateRange {
   readonly end?: Instant | undefined;
 }
 
+/**
+ * Only sessions with these attributes: members of their metadata, such as `{ plan: ['pro', 'team'], beta: true }`. Of one
+ * name any of its values, of several names all.
+ */
+export type Segment = Readonly<Record<string, AttributeValue | readonly AttributeValue[]>>;
+type AttributeValue = string | number | boolean;
+
 /** Result of `waitFor`; null without it. */
 export interface Waited {
   readonly waitResult: 'reached' | 'timeout' | null;
@@ -62,6 +69,7 @@ interface QueryBase<
   readonly timeGranularity?: T | undefined;
   /** Time zone of days, weeks and months, such as "Europe/Berlin". Default: that of the instance. */
   readonly timeZone?: string | undefined;
+  readonly segment?: Segment | undefined;
   readonly ids?: readonly string[] | undefined;
   readonly sort?: { readonly field: SortFieldOf<G>; readonly order?: 'ASC' | 'DESC' | undefined } | undefined;
   /** Page size: 1 to 10,000. */
@@ -107,18 +115,22 @@ export interface Page<
   readonly lastProcessedAt: string | null;
 }
 
-export type Parameters = Readonly<Record<string, string>>;
+/** A list is a parameter that is given several times. */
+export type Parameters = Readonly<Record<string, string | readonly string[]>>;
 
 const DATE_RANGE = 'dateRange';
 
-/** Converts options to URL parameters: lists with commas, instants in UTC, undefined left out. */
+/** Converts options to URL parameters: lists with commas but of segments, instants in UTC, undefined left out. */
 export function parametersOf(options: object, instanceId: string): Parameters {
-  const parameters: Record<string, string> = { instanceId };
+  const parameters: Record<string, string | readonly string[]> = { instanceId };
   for (const [name, value] of Object.entries(options) as [string, unknown][]) {
     if (value === undefined || value === null || NO_PARAMETERS.has(name)) continue;
     if (name === DATE_RANGE || name === 'sort') {
       for (const [member, part] of Object.entries(value))
         if (part !== undefined) parameters[`${name}.${member}`] = textOf(part);
+    } else if (name === 'segment') {
+      for (const [member, part] of Object.entries(value))
+        parameters[`segment.${member}`] = [part].flat().map(String);
     } else if (!Array.isArray(value)) parameters[name] = textOf(value);
     // An empty list of dimension fields means none; the service refuses other empty lists.
     else if (value.length > 0 || name !== 'dimensionFields') parameters[name] = value.map(textOf).join(',');

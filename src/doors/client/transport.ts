@@ -43,7 +43,8 @@ export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH';
   /** Path including `/v1`. */
   readonly path: string;
-  readonly parameters?: Readonly<Record<string, string>> | undefined;
+  /** A list is a parameter that is given several times. */
+  readonly parameters?: Readonly<Record<string, string | readonly string[]>> | undefined;
   /** JSON, or the type of `contentType`. A function is called before each try. */
   readonly body?: string | (() => string) | undefined;
   readonly contentType?: string | undefined;
@@ -234,7 +235,10 @@ export class Transport {
     if (call.idempotencyKey !== undefined) headers['idempotency-key'] = call.idempotencyKey;
     if (call.waitFor !== undefined && call.waitFor !== null)
       headers['x-wait-for-position'] = String(call.waitFor);
-    const search = call.parameters === undefined ? '' : `?${new URLSearchParams(call.parameters).toString()}`;
+    const pairs = Object.entries(call.parameters ?? {}).flatMap(([name, values]): [string, string][] =>
+      [values].flat().map((value) => [name, value]),
+    );
+    const search = call.parameters === undefined ? '' : `?${new URLSearchParams(pairs).toString()}`;
     return fetch(`${url}${call.path}${search}`, {
       method: call.method,
       headers,

@@ -10,7 +10,7 @@ import { DAY_MICROS, formatInstant } from '../../domain/time.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { answerQuery, type AnswerOptions } from '../answer.ts';
 import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
-import { parseQueryParameters, zoneOf } from '../parameters.ts';
+import { parseQueryParameters, zoneOf, type QueryParameters } from '../parameters.ts';
 import { LONG_ANSWER } from '../places.ts';
 import type { QueryResponse } from '../response-schema.ts';
 import type { Range } from '../routing.ts';
@@ -68,18 +68,13 @@ export class ChangesReader {
   }
 
   async #find(snapshot: Snapshot, parameters: ChangesParameters): Promise<ChangesResponse> {
-    const { instanceId, compare, limit } = parameters;
-    const row = await readInstanceRow(snapshot, instanceId);
+    const { compare, limit } = parameters;
+    const asking = { instanceId: parameters.instanceId, segment: parameters.segment ?? [] };
+    const row = await readInstanceRow(snapshot, asking.instanceId);
     const asked = { start: parameters['dateRange.start'], end: parameters['dateRange.end'] };
     const known = row === undefined ? asked.end : (row['processed_at'] as number);
     const { period, before } = periodsOf(asked, compare, known, zoneOf(parameters.timeZone));
-    const { now, earlier, changes } = await changesBetween(
-      snapshot,
-      instanceId,
-      period,
-      before,
-      this.#options,
-    );
+    const { now, earlier, changes } = await changesBetween(snapshot, asking, period, before, this.#options);
     return {
       period: countedPeriod(period, now),
       before: countedPeriod(before, earlier),
@@ -89,16 +84,19 @@ export class ChangesReader {
   }
 }
 
+/** Whose sessions are compared. */
+export type Asking = Pick<QueryParameters, 'instanceId' | 'segment'>;
+
 /** Returns the significant changes, least likely first, and the counts of both periods. */
 export async function changesBetween(
   snapshot: Snapshot,
-  instanceId: string,
+  asking: Asking,
   period: Range,
   before: Range,
   options: AnswerOptions,
 ): Promise<{ readonly now: Counts; readonly earlier: Counts; readonly changes: readonly Change[] }> {
   const [now, then] = (await Promise.all(
-    [period, before].map((range) => count(snapshot, instanceId, range, options)),
+    [period, before].map((range) => count(snapshot, asking, range, options)),
   )) as [Counts, Counts];
   const counted = together(now, then);
   const chances = counted.map(({ now: inside, before: outside }) =>
@@ -116,13 +114,13 @@ export async function changesBetween(
 /** Counts the sessions of a period: of all and of each entity. */
 async function count(
   snapshot: Snapshot,
-  instanceId: string,
+  { instanceId, segment }: Asking,
   { start, end }: Range,
   options: AnswerOptions,
 ): Promise<Counts> {
   const ask = (groupBy: GroupBy, fields: string, limit: number): Promise<QueryResponse> => {
     const query = parseQueryParameters({ instanceId, groupBy, fields });
-    return answerQuery(snapshot, { ...query, range: { start, end }, limit }, options);
+    return answerQuery(snapshot, { ...query, range: { start, end }, segment, limit }, options);
   };
   const [sessions, ...groups] = await Promise.all([
     ask('SESSION', 'messages', 1),

@@ -34,6 +34,7 @@ export const changesParameterSchemas = z
       'Whose weeks are meant, and whose days in dates of dateRange: a name of the IANA database. ' +
         'Left out: that of the instance, which is UTC until somebody sets it.',
     ),
+    segment: queryParameterSchemas.shape.segment,
     limit: queryParameterSchemas.shape.limit.describe('The most changes to answer.'),
   })
   .refine(...rangeInOrder());
@@ -43,7 +44,7 @@ export type ChangesParameters = z.output<typeof changesParameterSchemas>;
 const period = z.strictObject({
   start: dateTime.describe('UTC, inclusive.'),
   end: dateTime.describe('UTC, exclusive.'),
-  sessions: count.describe('All sessions of the instance in the period.'),
+  sessions: count.describe('All sessions of the instance in the period, or of the segment.'),
 });
 
 const changeSchema = z.strictObject({

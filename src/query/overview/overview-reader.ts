@@ -13,6 +13,7 @@ import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import { inTimeZone, nameOfBucket } from '../local-buckets.ts';
 import { parseQueryParameters, zoneOf } from '../parameters.ts';
 import { planTotals } from '../plan.ts';
+import { checkSegment } from '../segments.ts';
 import { Statement } from '../statement.ts';
 import { OVERVIEW_METRICS, type OverviewParameters, type OverviewResponse } from './overview-schema.ts';
 
@@ -44,6 +45,7 @@ export class OverviewReader {
     if (row === undefined)
       return { fields: fieldsOf(NOTHING), trend: [], languages: [], outcomes: [], lastProcessedAt: null };
     const number = row['instance'] as number;
+    await checkSegment(snapshot, number, parameters.segment ?? []);
     const [whole, trend, breakdown] = await Promise.all([
       this.#totals(snapshot, parameters, number, 'ALL'),
       this.#totals(snapshot, parameters, number, parameters.timeGranularity),
@@ -67,7 +69,7 @@ export class OverviewReader {
     parameters: OverviewParameters,
     instance: number,
   ): Promise<Pick<OverviewResponse, 'languages' | 'outcomes'>> {
-    const statement = new Statement(this.#options.views, instance);
+    const statement = new Statement(this.#options.views, instance, parameters.segment);
     const range = {
       start: parameters['dateRange.start'] ?? -Infinity,
       end: parameters['dateRange.end'] ?? Infinity,
@@ -103,9 +105,9 @@ group by grouping sets ((language), (outcome)) order by sessions desc, language 
     };
     const [sessions, users] = await Promise.all(
       (['SESSION', 'END_USER'] as const).map(async (groupBy) => {
-        const { instanceId, timeZone } = parameters;
+        const { instanceId, timeZone, segment = [] } = parameters;
         const query = parseQueryParameters({ instanceId, groupBy, fields: 'messages' });
-        const asked = { ...query, range, granularity, timeZone: zoneOf(timeZone) };
+        const asked = { ...query, range, granularity, timeZone: zoneOf(timeZone), segment };
         const { views } = this.#options;
         const plan = planTotals(await inTimeZone(snapshot, asked, instance, views), instance, views);
         return snapshot.all(plan.sql, plan);

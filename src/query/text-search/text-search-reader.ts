@@ -15,6 +15,7 @@ import { chosenEntities } from '../dimensions.ts';
 import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import { sessionQueryOf, type QueryParameters } from '../parameters.ts';
 import { LONG_ANSWER } from '../places.ts';
+import { checkSegment } from '../segments.ts';
 import { filteredRows } from '../plan.ts';
 import type { ReadMessage } from '../session-reader.ts';
 import { Statement, type Plan } from '../statement.ts';
@@ -192,10 +193,11 @@ export class TextSearchReader {
 
   /** Returns a function that plans the list of messages after a place, in the sessions that the query selects. */
   async #placesOf(snapshot: Snapshot, query: QueryParameters, instance: number): Promise<Places> {
+    await checkSegment(snapshot, instance, query.segment);
     const chosen = await chosenEntities(snapshot, query, instance);
     const range = { from: query.range.start ?? -Infinity, to: query.range.end ?? Infinity };
     return (at) => {
-      const statement = new Statement(this.#options.views, instance);
+      const statement = new Statement(this.#options.views, instance, query.segment);
       const rows = filteredRows(statement, query, chosen);
       const { until, newest, position } = at ?? { until: LAST, newest: LAST, position: LAST };
       const [last, session, message] = [until, newest, position].map((place) => statement.bind(place));

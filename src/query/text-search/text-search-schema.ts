@@ -48,6 +48,7 @@ const CHOOSING = queryParameterSchemas.pick({
   'dateRange.start': true,
   'dateRange.end': true,
   timeZone: true,
+  segment: true,
   ids: true,
   topicIds: true,
   clusterIds: true,

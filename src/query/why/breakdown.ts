@@ -3,12 +3,14 @@
  *
  * Test: test/e2e/why-rules.test.ts.
  */
+import type { SegmentChoice } from '../../domain/attributes.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import type { Row } from '../../store/duckdb.ts';
-import type { TableRows } from '../../store/published/segment-sql.ts';
+import type { Statement, TableRows } from '../../store/published/segment-sql.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { cachedNames } from '../dimensions.ts';
 import type { Range } from '../routing.ts';
+import { segmentCondition } from '../segments.ts';
 import type { WhyResponse } from './why-schema.ts';
 
 /** A counted entity and a range. */
@@ -18,6 +20,8 @@ export interface Entity {
   readonly kind: number;
   readonly number: number;
   readonly range: Range;
+  /** Only the sessions of it count; empty: all. */
+  readonly segment: readonly SegmentChoice[];
 }
 
 /** A message that may be an example of the entity. */
@@ -100,8 +104,23 @@ function factsOf({ instance, kind, range }: Entity): TableRows {
   return { table: 'message_fact', equal: { instance, kind }, range: { from: range.start, to: range.end } };
 }
 
-function ofEntity({ number }: Entity): string {
-  return `not gone and entity = ${number}`;
+function ofEntity({ instance, number, segment }: Entity): string {
+  const { sql } = segmentCondition(segment, instance);
+  return `not gone and entity = ${number}${sql === null ? '' : ` and ${sql}`}`;
+}
+
+/** Runs a statement that uses `ofEntity`. */
+function read(
+  snapshot: Snapshot,
+  { instance, segment }: Entity,
+  sql: string,
+  { rows, bindings }: Required<Statement>,
+): Promise<Row[]> {
+  const chosen = segmentCondition(segment, instance);
+  return snapshot.all(sql, {
+    rows: { ...chosen.rows, ...rows },
+    bindings: { ...chosen.bindings, ...bindings },
+  });
 }
 
 interface Together {
@@ -118,7 +137,9 @@ async function readTogether(snapshot: Snapshot, entity: Entity): Promise<Togethe
   const { topic, signal, gap, repeatedRequest } = KINDS;
   // A message has one topic, so other topics cannot occur with a topic.
   const kinds = [signal, gap, repeatedRequest, ...(kind === topic ? [] : [topic])];
-  const rows = await snapshot.all(
+  const rows = await read(
+    snapshot,
+    entity,
     `with own as materialized (select distinct ${column} from @own where ${ofEntity(entity)})
 select kind, entity, count(distinct session)::integer as sessions, count(*)::integer as messages
 from @found semi join own using (${column}) where not gone group by kind, entity`,
@@ -141,7 +162,9 @@ from @found semi join own using (${column}) where not gone group by kind, entity
 }
 
 async function readLanguages(snapshot: Snapshot, entity: Entity): Promise<WhyResponse['languages']> {
-  const rows = await snapshot.all(
+  const rows = await read(
+    snapshot,
+    entity,
     `select language, count(*)::integer as sessions from (
   select distinct session from @own where ${ofEntity(entity)}
 ) join @sessions using (session) group by language order by sessions desc, language nulls last`,
@@ -155,7 +178,9 @@ async function readLanguages(snapshot: Snapshot, entity: Entity): Promise<WhyRes
 
 async function readEndUsers(snapshot: Snapshot, entity: Entity): Promise<WhyResponse['endUsers']> {
   if (entity.kind === KINDS.all) return [];
-  const rows = await snapshot.all(
+  const rows = await read(
+    snapshot,
+    entity,
     `select id::varchar as id, external_id as "externalId", sessions, messages from (
   select end_user, count(distinct session)::integer as sessions, count(*)::integer as messages
   from @own where ${ofEntity(entity)} and end_user <> 0 group by end_user
@@ -186,7 +211,9 @@ async function readExamples(
 ): Promise<Pick<Breakdown, 'typical' | 'newest'>> {
   const { instance, range } = entity;
   const isOpen = range.start === -Infinity || entity.kind === KINDS.all;
-  const rows = await snapshot.all(
+  const rows = await read(
+    snapshot,
+    entity,
     `with first as materialized (
   ${firstOf(entity)}
 ),

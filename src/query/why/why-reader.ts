@@ -85,7 +85,7 @@ export class WhyReader {
       query({ granularity: 'ALL' }),
       query({}),
       readAverages(query),
-      readBreakdown(snapshot, { instance, kind, number, range }),
+      readBreakdown(snapshot, { instance, kind, number, range, segment: basic.segment }),
       isCheckedEntity(groupBy)
         ? readEstimate(snapshot, { instance, of: groupBy, entity, verdictsOf: entity.id, range })
         : null,
@@ -235,6 +235,7 @@ function queryOf(parameters: WhyParameters, groupBy: WhyGroupBy, id: string): Qu
     granularity,
     timeZone: zoneOf(parameters.timeZone),
     range: { start: parameters['dateRange.start'] ?? null, end: parameters['dateRange.end'] ?? null },
+    segment: parameters.segment ?? [],
     ids: [id],
     limit: MAX_BUCKETS,
   };

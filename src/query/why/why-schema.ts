@@ -37,6 +37,7 @@ export const whyParameterSchemas = z
       .default('DAY')
       .describe('The buckets of the trend; weeks start on Monday.'),
     timeZone: queryParameterSchemas.shape.timeZone,
+    segment: queryParameterSchemas.shape.segment,
   })
   .refine(...rangeInOrder());
 
@@ -53,7 +54,7 @@ const signalSchema = z.strictObject({
   signalType: z.enum(['SAT', 'DSAT']).describe('SAT: satisfied; DSAT: dissatisfied.'),
   ...occurrences,
   share: share.describe('sessions / sessions of the entity.'),
-  instanceShare: share.describe('The same of all sessions of the instance in the range.'),
+  instanceShare: share.describe('The same of all sessions of the instance in the range, or of the segment.'),
   lift: z.number().min(0).nullable().describe('share / instanceShare; null when the latter is 0.'),
 });
 

@@ -30,6 +30,13 @@ export interface Batch {
     member: string;
     value: string;
   }[];
+  /** Members of sessions' metadata that may be attributes; null: the value is none (src/domain/attributes.ts). */
+  readonly attributes: readonly {
+    instance: number;
+    session: number;
+    name: string;
+    value: string | null;
+  }[];
   /** Sessions that their caller named in the batch; null: the caller removed the name. */
   readonly sessionNames: readonly { session: number; externalId: string | null }[];
   readonly assignment: Assignment;

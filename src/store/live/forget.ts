@@ -203,6 +203,8 @@ async function dropSessions(connection: Connection, instance: number): Promise<n
      delete from session_state where session in (select session from touched_session);
      delete from record_metadata where instance = ${instance} and record = 'session'
        and record_key in (select id from empty_session);
+     delete from session_attribute
+       where instance = ${instance} and session in (select session from empty_session);
      delete from session where instance = ${instance} and session in (select session from empty_session)`,
   );
   return countOf(connection, 'empty_session');
@@ -254,7 +256,9 @@ async function dropMetadata(connection: Connection, instance: number): Promise<v
     `delete from record_metadata where instance = ${instance} and (
        record = 'instance'
        or record = 'session' and record_key not in (select id::varchar from session where instance = ${instance})
-       or record = 'user' and record_key not in (select external_id from end_user where instance = ${instance}))`,
+       or record = 'user' and record_key not in (select external_id from end_user where instance = ${instance}));
+     delete from session_attribute where instance = ${instance}
+       and session not in (select session from session where instance = ${instance})`,
   );
 }
 
@@ -316,6 +320,8 @@ async function dropNames(
      delete from record_metadata where instance = ${instance} and record = 'session' and record_key in (
        select id::varchar from session where instance = ${instance}
          and session in (select session from old_session));
+     delete from session_attribute
+       where instance = ${instance} and session in (select session from old_session);
      update session set external_id = null
        where instance = ${instance} and session in (select session from old_session)`,
   );

@@ -242,6 +242,10 @@ export const STAGES = {
     columns: { instance: 'integer', record: 'text', record_key: 'text', member: 'text', value: 'text' },
     rows: ({ metadata }) => metadata.map((row) => [row.instance, row.record, row.key, row.member, row.value]),
   },
+  batch_attribute: {
+    columns: { instance: 'integer', session: 'integer', name: 'text', value: 'text' },
+    rows: ({ attributes }) => attributes.map((row) => [row.instance, row.session, row.name, row.value]),
+  },
   batch_request: {
     columns: { id: 'text', accepted_at: 'bigint' },
     rows: ({ requests }) => requests.map((row) => [row.id, row.acceptedAt]),

@@ -257,6 +257,7 @@ export async function applyBatch(
     })),
     requests: [],
     metadata: [],
+    attributes: [],
     sessionNames: [],
     assignment: work,
     state: [],

@@ -1,0 +1,144 @@
+/**
+ * Segments: sessions chosen by their attributes. A query with a segment counts the facts of these sessions alone, so its
+ * answer equals that over a stream which holds no others.
+ *
+ * Test: test/query/segments.test.ts, test/view-laws.test.ts.
+ */
+import { z } from 'zod';
+import {
+  isAttributeName,
+  LONGEST_ATTRIBUTE_NAME,
+  LONGEST_ATTRIBUTE_VALUE,
+  valueAsAsked,
+  type SegmentChoice,
+} from '../domain/attributes.ts';
+import { AppError } from '../errors.ts';
+import type { BindValue } from '../store/duckdb.ts';
+import type { TableRows } from '../store/published/segment-sql.ts';
+import type { Snapshot } from '../store/published/snapshot-reader.ts';
+
+/** Limits of one query. */
+const MOST_CHOICES = 8;
+const MOST_VALUES = 50;
+/** Names that an error lists. */
+const MOST_NAMED = 20;
+
+const name = z
+  .string()
+  .refine(
+    isAttributeName,
+    `must name an attribute: 1 to ${LONGEST_ATTRIBUTE_NAME} characters, and not externalId`,
+  );
+const value = z
+  .string()
+  .transform(valueAsAsked)
+  .refine((text) => text !== '', 'must not be empty')
+  .refine(
+    (text) => text.length <= LONGEST_ATTRIBUTE_VALUE,
+    `must be at most ${LONGEST_ATTRIBUTE_VALUE} characters long`,
+  );
+
+/** The parameters `segment.NAME`, once `withSegment` has collected them. */
+export const segmentSchema = z
+  .record(
+    name,
+    z
+      .union([value.transform((one) => [one]), z.array(value).min(1).max(MOST_VALUES)], {
+        error: `must be 1 to ${MOST_VALUES} values`,
+      })
+      .transform((values): readonly string[] => [...new Set(values)].toSorted()),
+    'must be written as segment.NAME=VALUE',
+  )
+  .refine(
+    (choices) => Object.keys(choices).length <= MOST_CHOICES,
+    `must name at most ${MOST_CHOICES} attributes`,
+  )
+  .transform((choices): readonly SegmentChoice[] =>
+    Object.entries(choices)
+      .map(([attribute, values]) => ({ name: attribute, values }))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+  )
+  .meta({
+    type: 'object',
+    description:
+      'Only sessions with these attributes, written as segment.plan=pro or segment[plan]=pro: members of ' +
+      'metadata.session that are short texts, numbers or booleans, as last sent. Of one name any of its values, of ' +
+      'several names all.',
+  });
+
+/** Writes of the parameters' names: `segment.plan` and `segment[plan]`. */
+const WRITTEN = /^segment(?:\.(.+)|\[(.+)\])$/su;
+
+/** Collects the parameters of a segment in one, by name of attribute. */
+export function withSegment(raw: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const rest: Record<string, unknown> = {};
+  const chosen: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  for (const [parameter, given] of Object.entries(raw)) {
+    const match = WRITTEN.exec(parameter);
+    const attribute = match?.[1] ?? match?.[2];
+    // Zod drops that member of an object.
+    if (attribute === undefined || attribute === '__proto__') rest[parameter] = given;
+    else chosen[attribute] = attribute in chosen ? [chosen[attribute], given].flat() : given;
+  }
+  return Object.keys(chosen).length === 0 ? rest : { ...rest, segment: { ...chosen } };
+}
+
+/** Rows, bindings and the condition `session in …` of a segment; the condition is null for no segment. */
+export interface SegmentCondition {
+  readonly sql: string | null;
+  readonly rows: Readonly<Record<string, TableRows>>;
+  readonly bindings: Readonly<Record<string, BindValue>>;
+}
+
+/** No attribute holds it. */
+const SEPARATOR = '\u001F';
+
+export function segmentCondition(segment: readonly SegmentChoice[], instance: number): SegmentCondition {
+  const rows: Record<string, TableRows> = {};
+  const bindings: Record<string, BindValue> = {};
+  const conditions = segment.map(({ name: attribute, values }, index) => {
+    const rowsName = `segment${index}`;
+    rows[rowsName] = {
+      table: 'session_attribute',
+      equal: { instance },
+      and: `name = $${rowsName}_of`,
+    };
+    bindings[`${rowsName}_of`] = attribute;
+    bindings[`${rowsName}_in`] = values.join(SEPARATOR);
+    // Binds one value, because statements are cached by their text.
+    return `session in (select session from @${rowsName}
+  where value in (select unnest(string_split($${rowsName}_in, '${SEPARATOR}'))))`;
+  });
+  return { sql: conditions.length === 0 ? null : conditions.join(' and '), rows, bindings };
+}
+
+/** Throws AppError VALIDATION_ERROR for a name that no session of the instance has as an attribute. */
+export async function checkSegment(
+  snapshot: Snapshot,
+  instance: number,
+  segment: readonly SegmentChoice[],
+): Promise<void> {
+  if (segment.length === 0) return;
+  const known = await attributeNames(snapshot, instance);
+  const unknown = segment.filter(({ name: attribute }) => !known.includes(attribute));
+  if (unknown.length === 0) return;
+  const listed = known.slice(0, MOST_NAMED).join(', ') + (known.length > MOST_NAMED ? ', …' : '');
+  const message =
+    known.length === 0
+      ? 'is not known: no session of this instance has attributes'
+      : `is not known: sessions of this instance have ${listed}`;
+  throw new AppError('VALIDATION_ERROR', `The query is not valid: segment.${unknown[0]!.name} ${message}.`, {
+    details: unknown.map(({ name: attribute }) => ({ path: `segment.${attribute}`, message })),
+  });
+}
+
+/** Returns the names of all attributes that sessions of the instance have, in the order of their characters. */
+export function attributeNames(snapshot: Snapshot, instance: number): Promise<readonly string[]> {
+  return snapshot.cached(`attribute names ${instance}`, ['session_attribute'], async () => {
+    const rows = await snapshot.all(
+      'select distinct name from @attributes where value is not null order by name',
+      { rows: { attributes: { table: 'session_attribute', equal: { instance } } }, bindings: {} },
+    );
+    return rows.map((row) => row['name'] as string);
+  });
+}
