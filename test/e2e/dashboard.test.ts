@@ -885,6 +885,18 @@ describe('the dashboard in a browser', { skip }, () => {
     equal(await section.count(), 0);
   });
 
+  it('checks all gaps of a type on the page of a gap', async () => {
+    await open(`?view=conversations&session=${shop.sessions[0]}`);
+    await page.click('.said .tag:has-text("Gap: ")', SOON);
+    const section = page.locator('section:has(h2:text-is("How sure are all gaps of ability?"))');
+    await section.locator('button:text-is("Check")').click(SOON);
+    await section.locator(':text("Does this conversation show")').first().waitFor(SOON);
+    await section.locator('strong:text-is("Missing ability")').waitFor(SOON);
+    await section.locator('.said.user .content').first().waitFor(SOON);
+    await section.locator('button:has-text("Cannot tell")').click();
+    await section.locator('.faint:text("1 verdict")').waitFor(SOON);
+  });
+
   it('makes an alert, says what is wrong with one, and deletes it', async () => {
     await open('?view=alerts');
     await page.click('button:text-is("New alert …")', SOON);
