@@ -27,7 +27,8 @@
 -- curation            what people decided, numbered in stream order: what (action), of which entity, with which other
 --                     members (detail: JSON), why it changes nothing (refused), and which curation undid it
 -- session.end_user    the end user who started the conversation (0: none)
--- session.outcome     how it ended so far (src/domain/session-outcomes.ts); null: the user has asked for nothing yet
+-- session.outcome     how it ended so far (src/domain/session-outcomes.ts), as a person said or else as it was found;
+--                     null: the user has asked for nothing yet
 -- session.external_id the caller's own name of the session, as last said (ingest metadata.session.externalId); or null
 -- end_user.external_id   the caller's own name of the end user; of more than 1,024 characters the first 1,023 and an
 --                     ellipsis, so that an answer stays small: id is made of all of it
@@ -110,6 +111,11 @@ upsert into session from batch_session key (session) once (instance, id)
 -- when: batch_session_name
 update session set external_id = b.external_id, seq = getvariable('seq')
 from batch_session_name b where session.session = b.session and session.external_id is distinct from b.external_id;
+-- end
+
+-- when: batch_outcome
+update session set outcome = b.outcome, seq = getvariable('seq')
+from batch_outcome b where session.session = b.session and session.outcome is distinct from b.outcome;
 -- end
 
 -- when: batch_end_user

@@ -6,6 +6,7 @@
  */
 
 import type { Checked, Verdict } from './checks.ts';
+import type { SessionOutcome } from './session-outcomes.ts';
 import type { PlacedWriting } from './writings.ts';
 
 /** Entities that can be renamed. */
@@ -59,6 +60,8 @@ export type CurationAction =
       readonly id: string;
       readonly position: number;
     }
+  /** Says how session `id` (UUID) ended. */
+  | { readonly kind: 'ASSIGN'; readonly of: 'OUTCOME'; readonly id: string; readonly outcome: SessionOutcome }
   /** Says whether session `session` (UUID) is about entity `id`, or shows it. Changes no number. */
   | {
       readonly kind: 'CHECK';
@@ -95,6 +98,13 @@ export interface ShownFacts {
   readonly gap: number | null;
 }
 
+/** A session as it is shown, by numbers. */
+export interface ShownSession {
+  readonly instance: number;
+  readonly session: number;
+  readonly outcome: SessionOutcome | null;
+}
+
 /** A curation among the turns of a batch. */
 export interface PlacedCuration {
   /** Index of the turn that it precedes; the number of turns when it follows all of them. */
@@ -109,6 +119,8 @@ export interface PlacedCuration {
   readonly curation: Curation;
   /** Of a correction of a message in an earlier batch: what it shows; null: it is not there. */
   readonly shown?: ShownFacts | null;
+  /** Of a correction of an outcome: its session as earlier batches left it; null: it is not there. */
+  readonly ended?: ShownSession | null;
   /** Unit-length vectors of the texts of the action, once they are embedded. */
   readonly examples?: readonly Float32Array[];
 }

@@ -215,6 +215,7 @@ export interface SessionRow {
   readonly summary: string | null;
   /** ISO 639-1 code where one exists; null: unknown. */
   readonly language: string | null;
+  /** What a person said, else what was found. */
   readonly outcome: SessionOutcome | null;
 }
 
@@ -259,6 +260,12 @@ export interface CorrectionRow {
   readonly entity: number | null;
 }
 
+/** How a session ended since a person said so, or took that back. */
+export interface OutcomeRow {
+  readonly session: number;
+  readonly outcome: SessionOutcome | null;
+}
+
 /** Gives the messages of a session before its first user turn to that turn's end user. */
 export interface OpeningAuthor {
   readonly instance: number;
@@ -295,4 +302,6 @@ export interface Assignment {
   readonly curations: readonly CurationRow[];
   /** One at most for each position and slot. */
   readonly corrections: readonly CorrectionRow[];
+  /** One at most for each session. */
+  readonly outcomes: readonly OutcomeRow[];
 }

@@ -323,14 +323,20 @@ export class Applier {
     await this.#options.store.commit(alone, { rehearsal: true });
   }
 
-  /** Gives corrections of single messages what those of earlier batches show. */
+  /** Gives corrections of messages and sessions what those of earlier batches show. */
   async #withShown(interludes: readonly Interlude[]): Promise<readonly Interlude[]> {
+    const { store } = this.#options;
     const positions = new Set(interludes.flatMap((one) => correctedPosition(one) ?? []));
-    if (positions.size === 0) return interludes;
-    const shown = await this.#options.store.findShown([...positions]);
+    const ids = new Set(interludes.flatMap((one) => correctedSession(one) ?? []));
+    if (positions.size === 0 && ids.size === 0) return interludes;
+    const shown = await store.findShown([...positions]);
+    const ended = await store.findEnded([...ids]);
     return interludes.map((one) => {
-      const position = correctedPosition(one);
-      return position === null ? one : { ...one, shown: shown.get(position) ?? null };
+      const [position, id] = [correctedPosition(one), correctedSession(one)];
+      if (position !== null) return { ...one, shown: shown.get(position) ?? null };
+      if (id === null) return one;
+      const ofInstance = ended.get(id)?.find(({ instance }) => instance === one.instance);
+      return { ...one, ended: ofInstance ?? null };
     });
   }
 
@@ -404,4 +410,11 @@ function correctedPosition(interlude: Interlude): number | null {
   if (!('curation' in interlude)) return null;
   const { action } = interlude.curation;
   return 'position' in action ? action.position : null;
+}
+
+/** Id of the session whose outcome an interlude corrects, or null. */
+function correctedSession(interlude: Interlude): string | null {
+  if (!('curation' in interlude)) return null;
+  const { action } = interlude.curation;
+  return 'outcome' in action ? action.id : null;
 }

@@ -788,6 +788,41 @@ describe('the dashboard in a browser', { skip }, () => {
     await tag.waitFor(SOON);
   });
 
+  it('says how a conversation really ended, and takes it back', async () => {
+    await open(`?view=conversations&session=${shop.sessions[0]}`);
+    const line = page.locator('.session .faint:has(select)');
+    const found = await line.locator('span[title]').textContent(SOON);
+    ok(found !== 'Handed over');
+    await line.locator('select').selectOption('handed_over');
+    await page.waitForSelector('p.done:has-text("This conversation counts as “Handed over” now.")', SOON);
+    await line.locator('span:text-is("Handed over")').waitFor(SOON);
+    // What it counts as is no choice.
+    equal(await line.locator('option:text-is("Handed over")').count(), 0);
+    await page.goto(`${service.url}/?instance=${shop.instanceId}&view=decisions`);
+    await page.locator('.decisions td:has-text("as “Handed over”")').first().waitFor(SOON);
+    await page.locator('.decisions tbody tr >> nth=0').locator('button:text-is("Undo")').click(SOON);
+    await page.waitForSelector('p.done:has-text("Undone.")', SOON);
+    await open(`?view=conversations&session=${shop.sessions[0]}`);
+    await line.locator(`span:text-is("${found}")`).waitFor(SOON);
+  });
+
+  it('puts a signal into a message that shows none, and takes it back', async () => {
+    await open(`?view=conversations&session=${shop.sessions[0]}`);
+    const message = page.locator('.said.user:has(button:text-is("Shows …")) >> nth=0');
+    const id = await message.getAttribute('id', SOON);
+    await message.locator('button:text-is("Shows …")').click();
+    const option = page.locator('dialog .picker label >> nth=0');
+    await option.click(SOON);
+    const name = (await option.locator('span >> nth=0').textContent()) ?? '';
+    await page.click('dialog button:text-is("Count it")');
+    await page.waitForSelector(`p.done:has-text("This message shows “${name}” now.")`, SOON);
+    const tag = page.locator(`#${id} .tag:text-is("${name}")`);
+    await tag.waitFor(SOON);
+    await page.click('p.done button:text-is("Undo")');
+    await page.waitForSelector('p.done:has-text("Undone.")', SOON);
+    while ((await tag.count()) > 0) await page.waitForTimeout(50);
+  });
+
   it('keeps a found topic as an own one, with its wordings, in two clicks', async () => {
     await open();
     await page.click('td.name a >> nth=0', SOON);
@@ -848,6 +883,18 @@ describe('the dashboard in a browser', { skip }, () => {
     await open('?view=conversations&outcome=not_possible&mood=dissatisfied');
     await page.locator('.virtual .title a').first().waitFor(SOON);
     equal(await section.count(), 0);
+  });
+
+  it('checks all gaps of a type on the page of a gap', async () => {
+    await open(`?view=conversations&session=${shop.sessions[0]}`);
+    await page.click('.said .tag:has-text("Gap: ")', SOON);
+    const section = page.locator('section:has(h2:text-is("How sure are all gaps of ability?"))');
+    await section.locator('button:text-is("Check")').click(SOON);
+    await section.locator(':text("Does this conversation show")').first().waitFor(SOON);
+    await section.locator('strong:text-is("Missing ability")').waitFor(SOON);
+    await section.locator('.said.user .content').first().waitFor(SOON);
+    await section.locator('button:has-text("Cannot tell")').click();
+    await section.locator('.faint:text("1 verdict")').waitFor(SOON);
   });
 
   it('makes an alert, says what is wrong with one, and deletes it', async () => {

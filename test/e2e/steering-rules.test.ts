@@ -321,6 +321,48 @@ describe('what people decide', { concurrency: 10 }, () => {
     equal((await shop.why('topics', shop.cancel)).topic?.isOwn, false);
   });
 
+  it('corrects how a session ended, in every count, and is undone', async () => {
+    const shop = await Shop.open();
+    const { instanceId } = shop;
+    const endings = async (outcome: string): Promise<(string | undefined)[]> =>
+      (
+        await client.rows({
+          instanceId,
+          groupBy: 'SESSION',
+          fields: 'messages',
+          dimensionFields: 'outcome',
+          outcome,
+        })
+      ).map(({ dimensions }) => dimensions.session?.id);
+    const counted = async (outcome: string): Promise<number> => {
+      const search = toSearch({ instanceId });
+      const { body } = await client.send(`/v1/overview?${search}`);
+      const { outcomes } = body as { outcomes: { outcome: string | null; sessions: number }[] };
+      return outcomes.find((one) => one.outcome === outcome)?.sessions ?? 0;
+    };
+    const [sessionId = ''] = (await endings('solved,open,not_possible,thanked')).filter(
+      (id) => id !== undefined,
+    );
+    deepEqual(await endings('handed_over'), []);
+    const said = { action: 'ASSIGN', sessionId, outcome: 'handed_over' };
+    const { curationId } = await shop.curated(said);
+    deepEqual(await endings('handed_over'), [sessionId]);
+    equal(await counted('handed_over'), 1);
+    equal((await shop.checks({ of: 'OUTCOME', id: 'handed_over' })).found.sessions, 1);
+    const { body } = await client.send(`/v1/sessions/${sessionId}?${toSearch({ instanceId })}`);
+    const { session } = body as { session: { outcome: string; title: string } };
+    equal(session.outcome, 'handed_over');
+    const [listed] = (await shop.list()).elements;
+    deepEqual(
+      [listed?.target, listed?.details],
+      [{ type: 'SESSION', id: sessionId, name: session.title }, { outcome: 'handed_over' }],
+    );
+    const unknown = { ...said, sessionId: randomUUID() };
+    match(faultOf(await shop.send('/v1/curations', unknown), 404, 'NOT_FOUND').message, /no session/);
+    await shop.curated({ action: 'UNDO', curationId });
+    deepEqual([await endings('handed_over'), await counted('handed_over')], [[], 0]);
+  });
+
   it('corrects the topic of a message and of what says the same, and is undone', async () => {
     const shop = await Shop.open();
     const before = await shop.topics();

@@ -35,6 +35,7 @@ export function assignment(parts: Partial<Assignment> = {}): Assignment {
     openingAuthors: [],
     curations: [],
     corrections: [],
+    outcomes: [],
     ...parts,
   };
 }

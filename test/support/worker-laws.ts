@@ -8,6 +8,7 @@ import { dimensionFieldsOf, GROUP_BYS, GROUPINGS } from '../../src/domain/groupi
 import { derivedId } from '../../src/domain/ids.ts';
 import { positionOf, type RecordedRequest, type Role } from '../../src/domain/records.ts';
 import { SIGNALS } from '../../src/domain/signal-kinds.ts';
+import { SESSION_OUTCOMES } from '../../src/domain/session-outcomes.ts';
 import type { WritingTarget } from '../../src/domain/writings.ts';
 import { GRANULARITIES, type Granularity } from '../../src/domain/time.ts';
 import { silentLogger } from '../../src/logger.ts';
@@ -256,6 +257,8 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
   };
 }
 
+const sessionIdOf = (instance: number, session: number): string => uuid(7, instance * 10 + session);
+
 export const instanceId = (instance: number): string => uuid(9, instance);
 
 export interface ReadEntry {
@@ -296,7 +299,7 @@ function recordOf(
     requestId: uuid(8, number),
     projectId: uuid(0, 1 + (instance % 2)),
     instanceId: instanceId(instance),
-    sessionId: uuid(7, instance * 10 + session),
+    sessionId: sessionIdOf(instance, session),
     acceptedAt: AT + number,
     messages: turns.map(({ speaker, sentence, minute }) => ({
       content: SENTENCES[sentence] as string,
@@ -378,13 +381,20 @@ function actionOf(
         const signal = derivedId(instanceId(instance), 'signal', key);
         return { kind, of: 'SIGNAL', id: signal, position: positionOf(other, index) };
       }
+      if (kind === 'ASSIGN' && isNew)
+        return {
+          kind,
+          of: 'OUTCOME',
+          id: sessionIdOf(instance, 1 + (other % 3)),
+          outcome: SESSION_OUTCOMES[sentence % SESSION_OUTCOMES.length]!,
+        };
       return { kind, of: 'TOPIC', id: topic, text: SENTENCES[sentence] as string };
     case 'CHECK':
       return {
         kind,
         of: 'TOPIC',
         id: topic,
-        session: uuid(7, instance * 10 + (1 + (other % 3))),
+        session: sessionIdOf(instance, 1 + (other % 3)),
         verdict: isNew ? 'YES' : 'NO',
       };
     case 'UNDO':

@@ -37,6 +37,17 @@ const entity = z.strictObject({
   name: z.string().describe('Its name when the message was made.'),
 });
 
+const precision = z
+  .strictObject({
+    share: z.number().describe('The estimate.'),
+    low: z.number().describe('Where the interval begins, which holds the truth with a confidence of 95 %.'),
+    high: z.number().describe('Where it ends.'),
+    checked: count.describe('Conversations that people checked.'),
+  })
+  .describe(
+    'Of the conversations in which it was found: the share in which it is there, as GET /v1/checks says.',
+  );
+
 const firedSchema = z.strictObject({
   ...common,
   window,
@@ -53,13 +64,7 @@ const firedSchema = z.strictObject({
     .optional()
     .describe('With rising: the time that it is compared with.'),
   entity: entity.nullable().describe('What it is about; null: the instance as a whole.'),
-  precision: z
-    .strictObject({
-      share: z.number().describe('The estimate.'),
-      low: z.number().describe('Where the interval begins, which holds the truth with a confidence of 95 %.'),
-      high: z.number().describe('Where it ends.'),
-      checked: count.describe('Conversations that people checked.'),
-    })
+  precision: precision
     .nullable()
     .describe(
       'Of the conversations in which it was found: the share in which it is there, as GET /v1/checks says; null: nobody ' +
@@ -95,6 +100,9 @@ const listed = z.array(
     sessions: count.describe('Conversations with it.'),
     signalType: z.enum(['SAT', 'DSAT']).optional().describe('Of a signal.'),
     gapType: z.enum(['TOOL', 'KNOWLEDGE']).optional().describe('Of a gap.'),
+    precision: precision
+      .optional()
+      .describe('Where people checked it, over all time: the share that is right.'),
   }),
 );
 const discussed = z.array(

@@ -18,6 +18,7 @@ import {
   number,
   oneLine,
   percent,
+  sureness,
   tenths,
   usually,
 } from './texts.ts';
@@ -186,19 +187,19 @@ function dissatisfactionSentence({ sessions, dissatisfied }: Digest): string {
   return `${which} had a signal of dissatisfaction${before}.`;
 }
 
-/** Example: “‘Cancel order’: 120 conversations” */
-function counts({ name, sessions }: EntityFigures): string {
-  return `‘${oneLine(name)}’: ${conversations(sessions)}`;
+/** Example: “‘Cancel order’: 120 conversations (84 % to 97 % of all that count are right)” */
+function counts({ name, sessions, precision }: EntityFigures): string {
+  return `‘${oneLine(name)}’: ${conversations(sessions)}${sureness(precision)}`;
 }
 
 /** Example: “‘Cancel order’ (ability): 120 conversations” */
-function countsOfGap({ name, sessions, gapType }: EntityFigures): string {
+function countsOfGap({ name, sessions, gapType, precision }: EntityFigures): string {
   const type = gapType === undefined ? '' : ` (${gapType === 'TOOL' ? 'ability' : 'knowledge'})`;
-  return `‘${oneLine(name)}’${type}: ${conversations(sessions)}`;
+  return `‘${oneLine(name)}’${type}: ${conversations(sessions)}${sureness(precision)}`;
 }
 
 function changedTopic(topic: Discussed): string {
-  return changed({ ...topic, groupBy: 'TOPIC' });
+  return `${changed({ ...topic, groupBy: 'TOPIC' })}${sureness(topic.precision)}`;
 }
 
 /**

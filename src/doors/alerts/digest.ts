@@ -119,6 +119,17 @@ export async function readDigest(
     dissatisfaction: signals.filter(({ signalType }) => signalType === 'DSAT'),
     repeatedRequests,
   };
+  const cut = cutLists(lists);
+  const sure = async <Entity extends EntityFigures>(
+    groupBy: Listed,
+    entities: readonly Entity[],
+  ): Promise<readonly Entity[]> =>
+    Promise.all(
+      entities.map(async (entity) => {
+        const precision = await figures.precision(groupBy, entity.id);
+        return precision === null ? entity : { ...entity, precision };
+      }),
+    );
   return {
     span,
     timeZone,
@@ -126,7 +137,12 @@ export async function readDigest(
     sessions: await compared((of) => figures.sessions(of)),
     users: await compared((of) => figures.users(of)),
     dissatisfied: await compared((of) => figures.sessions(of, true)),
-    ...cutLists(lists),
+    ...cut,
+    topics: await sure('TOPIC', cut.topics),
+    newTopics: await sure('TOPIC', cut.newTopics),
+    gaps: await sure('GAP', cut.gaps),
+    dissatisfaction: await sure('CSAT_DSAT', cut.dissatisfaction),
+    repeatedRequests: await sure('REPEATED_REQUEST', cut.repeatedRequests),
   };
 }
 

@@ -31,6 +31,8 @@ export interface EntityFigures {
   readonly signalType?: 'SAT' | 'DSAT';
   /** Set for gaps. */
   readonly gapType?: 'TOOL' | 'KNOWLEDGE';
+  /** Set in digests for what people checked. */
+  readonly precision?: Precision;
 }
 
 /** An entity that came up more or less often than before. */
@@ -151,12 +153,14 @@ export class SnapshotFigures implements Figures {
     return [...new Set(wordings.typical.map(({ text }) => text))].slice(0, MOST_QUOTES);
   }
 
-  async precision(groupBy: Listed, id: string): Promise<Precision | null> {
-    const of = checkedAs(groupBy);
-    if (of === null) return null;
-    const reader = new ChecksReader({ readerOf: this.#readerOf });
-    const found = (await reader.estimate(this.#instanceId, of, id))?.found;
-    return found?.share == null ? null : { ...found.share, checked: found.yes + found.no };
+  precision(groupBy: Listed, id: string): Promise<Precision | null> {
+    return this.#once(`precision ${groupBy} ${id}`, async () => {
+      const of = checkedAs(groupBy);
+      if (of === null) return null;
+      const reader = new ChecksReader({ readerOf: this.#readerOf });
+      const found = (await reader.estimate(this.#instanceId, of, id))?.found;
+      return found?.share == null ? null : { ...found.share, checked: found.yes + found.no };
+    });
   }
 
   /** Gives readers of the query side this snapshot. */

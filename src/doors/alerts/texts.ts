@@ -82,6 +82,15 @@ export function precisionSentence({ low, high, checked }: Precision): string {
   return `People have checked ${conversations(checked)} that count for it: ${range} of all that count are right.`;
 }
 
+/** Example: “ (84 % to 97 % of all that count are right)”; '' if nobody checked. */
+export function sureness(precision: Precision | undefined): string {
+  if (precision === undefined) return '';
+  const [low, high] = [percent(precision.low), percent(precision.high)];
+  return low === high
+    ? ` (${low} of all that count are right)`
+    : ` (${low} to ${high} of all that count are right)`;
+}
+
 const MOST_NAMES = 5;
 const UNITS: Readonly<Record<Window, string>> = { HOUR: 'hour', DAY: 'day', WEEK: 'week' };
 const ONE_OF = { TOPIC: 'topic', GAP: 'gap', CSAT_DSAT: 'signal' } as const;

@@ -18,6 +18,7 @@ import type {
   OverviewAnswer,
   OverviewMetric,
   SaidAnswer,
+  SessionOutcome,
   TranscriptAnswer,
   WhyAnswer,
   WhyGroupBy,
@@ -131,6 +132,10 @@ type Correction =
   | ({ readonly repeatedRequestId: string; readonly position: number } & Without<
       'topicId' | 'signalId' | 'gapId' | 'text'
     >);
+/** How a session ended. */
+type EndedSession = { readonly sessionId: string; readonly outcome: SessionOutcome } & Without<
+  'topicId' | 'signalId' | 'gapId' | 'repeatedRequestId' | 'text' | 'position'
+>;
 type Without<Name extends string> = { readonly [Key in Name]?: undefined };
 
 export type Curation =
@@ -139,7 +144,7 @@ export type Curation =
   | { readonly action: 'MERGE'; readonly topicId: string; readonly intoTopicId: string }
   | ({ readonly action: 'MOVE'; readonly topicId: string } & Destination)
   | { readonly action: 'HIDE'; readonly topicId: string }
-  | ({ readonly action: 'ASSIGN' } & Correction)
+  | ({ readonly action: 'ASSIGN' } & (Correction | EndedSession))
   | ({ readonly action: 'EXCLUDE' } & Correction)
   | { readonly action: 'UNDO'; readonly curationId: string };
 

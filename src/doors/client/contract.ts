@@ -419,7 +419,14 @@ export interface CurationsAnswer {
     readonly keyId: string;
     readonly action: 'RENAME' | 'PIN' | 'MERGE' | 'MOVE' | 'HIDE' | 'CREATE' | 'ASSIGN' | 'EXCLUDE' | 'UNDO';
     readonly target: {
-      readonly type: 'TOPIC' | 'TOPIC_CLUSTER' | 'SIGNAL' | 'GAP' | 'REPEATED_REQUEST' | 'CURATION';
+      readonly type:
+        | 'TOPIC'
+        | 'TOPIC_CLUSTER'
+        | 'SIGNAL'
+        | 'GAP'
+        | 'REPEATED_REQUEST'
+        | 'SESSION'
+        | 'CURATION';
       readonly id: string;
       readonly name: string | null;
     };
@@ -432,6 +439,7 @@ export interface CurationsAnswer {
       readonly examples?: readonly string[] | undefined;
       readonly fromBeginning?: boolean | undefined;
       readonly position?: number | undefined;
+      readonly outcome?: SessionOutcome | undefined;
       readonly fromTopic?: { readonly id: string; readonly name: string | null } | undefined;
     };
     readonly status: 'APPLIED' | 'REFUSED' | 'UNDONE';

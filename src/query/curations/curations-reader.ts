@@ -5,6 +5,7 @@
  */
 import type { CurationRefusal } from '../../domain/curations.ts';
 import type { NamesTable } from '../../domain/groupings.ts';
+import type { SessionOutcome } from '../../domain/session-outcomes.ts';
 import { formatInstant } from '../../domain/time.ts';
 import type { Row } from '../../store/duckdb.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
@@ -56,9 +57,10 @@ from @curation where ${and} order by curation desc limit ${limit + 1}`,
     );
     const page = rows.slice(0, limit);
     const names = await readNames(snapshot, instance);
+    const titles = await readTitles(snapshot, instance, page);
     const since = this.#options.answeringSince?.() ?? 0;
     return {
-      elements: page.map((curation) => listed(curation, names)),
+      elements: page.map((curation) => listed(curation, names, titles)),
       pagination: { limit, next: rows.length > limit ? String(page.at(-1)?.['curation']) : null },
       lastProcessedAt: formatInstant(Math.max(row['processed_at'] as number, since)),
     };
@@ -72,6 +74,7 @@ const TARGETS = {
   GAP: { type: 'GAP', table: 'gap' },
   SIGNAL: { type: 'SIGNAL', table: 'signal' },
   REPEATED_REQUEST: { type: 'REPEATED_REQUEST', table: 'repeated_request' },
+  OUTCOME: { type: 'SESSION', table: null },
   CURATION: { type: 'CURATION', table: null },
 } as const satisfies Readonly<
   Record<string, { type: ListedCuration['target']['type']; table: NamesTable | null }>
@@ -91,6 +94,21 @@ async function readNames(snapshot: Snapshot, instance: number): Promise<NameOf> 
   return (table, id) => ({ id, name: names.get(table)?.get(id) ?? null });
 }
 
+/** The titles of the sessions whose outcomes the curations correct, by id. */
+async function readTitles(
+  snapshot: Snapshot,
+  instance: number,
+  page: readonly Row[],
+): Promise<ReadonlyMap<unknown, string | null>> {
+  const ids = page.flatMap((row) => (row['entity'] === 'OUTCOME' ? [`'${row['entity_id'] as string}'`] : []));
+  if (ids.length === 0) return new Map();
+  const rows = await snapshot.all('select id::varchar as id, title from @session', {
+    rows: { session: { table: 'session', equal: { instance }, and: `id in (${ids.join()})` } },
+    bindings: {},
+  });
+  return new Map(rows.map((row) => [row['id'], row['title'] as string | null]));
+}
+
 /** The other members of an action, as the view stores them. */
 interface Detail {
   readonly name?: string;
@@ -101,23 +119,25 @@ interface Detail {
   readonly examples?: string[];
   readonly fromBeginning?: boolean;
   readonly position?: number;
+  readonly outcome?: SessionOutcome;
   readonly from?: string;
 }
 
-function listed(row: Row, nameOf: NameOf): ListedCuration {
+function listed(row: Row, nameOf: NameOf, titles: ReadonlyMap<unknown, string | null>): ListedCuration {
   const { type, table } = TARGETS[row['entity'] as keyof typeof TARGETS];
   const { into, cluster, clusterName, from, examples, ...same } = JSON.parse(
     row['detail'] as string,
   ) as Detail;
   const refused = row['refused'] as CurationRefusal | null;
   const undoneBy = row['undone_by'] as string | null;
+  const target = nameOf(table, row['entity_id'] as string);
   return {
     curationId: row['id'] as string,
     createdAt: formatInstant(row['created_at'] as number),
     position: row['position'] as number,
     keyId: row['key_id'] as string,
     action: row['action'] as ListedCuration['action'],
-    target: { type, ...nameOf(table, row['entity_id'] as string) },
+    target: { type, ...target, name: target.name ?? titles.get(target.id) ?? null },
     details: {
       ...same,
       // An erasure leaves an empty text in the place of an example that quoted.

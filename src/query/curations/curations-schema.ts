@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import type { CurationAction, CurationRefusal } from '../../domain/curations.ts';
+import { SESSION_OUTCOMES } from '../../domain/session-outcomes.ts';
 import { uuid } from '../../domain/uuid.ts';
 import { dateTime } from '../../domain/metrics.ts';
 import { pageLimit } from '../page-limit.ts';
@@ -63,11 +64,13 @@ const curationSchema = z.strictObject({
   target: z
     .strictObject({
       type: z
-        .enum(['TOPIC', 'TOPIC_CLUSTER', 'SIGNAL', 'GAP', 'REPEATED_REQUEST', 'CURATION'])
+        .enum(['TOPIC', 'TOPIC_CLUSTER', 'SIGNAL', 'GAP', 'REPEATED_REQUEST', 'SESSION', 'CURATION'])
         .describe('What the id is of.'),
       ...named.shape,
     })
-    .describe('What it changes: of UNDO the curation that it takes back, whose name is null.'),
+    .describe(
+      'What it changes: of a correction of an outcome the session, whose name is its title; of UNDO the curation that it takes back, whose name is null.',
+    ),
   details: z
     .strictObject({
       name: z.string().optional().describe('The name that it gives.'),
@@ -77,7 +80,10 @@ const curationSchema = z.strictObject({
       description: z.string().optional().describe('CREATE: what the topic is about.'),
       examples: z.array(z.string()).optional().describe('CREATE: the requests that it was made with.'),
       fromBeginning: z.boolean().optional().describe('CREATE: whether it claims earlier requests too.'),
-      position: count.optional().describe('ASSIGN, EXCLUDE of no topic: the message.'),
+      position: count
+        .optional()
+        .describe('ASSIGN, EXCLUDE of a signal, gap or repeated request: the message.'),
+      outcome: z.enum(SESSION_OUTCOMES).optional().describe('ASSIGN of a session: how it ended.'),
       fromTopic: named.optional().describe('CREATE: the found topic that it took over.'),
     })
     .describe('The other members of the action.'),

@@ -101,6 +101,10 @@ async function checkIn(names: Names, asked: AskedCuration): Promise<AskedCuratio
     }
     case 'ASSIGN':
     case 'EXCLUDE':
+      if ('outcome' in asked) {
+        await names.refuseUnknownSession(asked.id);
+        return asked;
+      }
       if ('text' in asked) await names.refuseMoreCorrections();
       else await names.refuseUnknownMessage(asked.position);
       return { ...asked, id: await names.heir(asked.of, asked.id) };

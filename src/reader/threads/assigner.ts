@@ -13,7 +13,7 @@ import type { DetectLanguage } from '../document/detect.ts';
 import { READ_TOGETHER } from '../acts/finding.ts';
 import { UNWATCHED, type StepListener } from '../embedding/step-listener.ts';
 import type { Thresholds } from '../../domain/model-thresholds.ts';
-import type { Interlude } from '../../domain/curations.ts';
+import type { Interlude, ShownSession } from '../../domain/curations.ts';
 import {
   NO_REPORTS,
   type PlacedWriting,
@@ -128,9 +128,15 @@ export class Assigner {
         else {
           const instance = this.#instanceOf(interlude);
           instances.add(instance);
-          curate(instance, interlude, messages);
+          curate(instance, interlude, messages, (id) => sessionIn(interlude.instance, id));
         }
       }
+    };
+    const sessionIn = (instance: number, id: string): ShownSession | null => {
+      const [found] = [...sessions].find(
+        ([state, touched]) => state.instance === instance && touched.id === id && touched.last >= 0,
+      ) ?? [null];
+      return found === null ? null : { instance, session: found.session, outcome: found.text.outcome };
     };
     const hasTurns = (session: number): boolean => (this.#sessions.peek(session)?.turns ?? 0) > 0;
     let readings: readonly TurnReading[] = [];
@@ -158,6 +164,11 @@ export class Assigner {
     }
     passAt(turns.length);
     const openingAuthors = openings.finish();
+    for (const [session, { last }] of sessions) {
+      const { curations } = this.#instanceOf(session);
+      if (last >= 0 && curations.foundOutcome(session.session) !== undefined)
+        curations.findOutcome(session.session, session.text.outcome);
+    }
     const changed = [...instances].map((instance) => {
       steps.onShared();
       this.#unsavedInstances.add(instance);
@@ -179,6 +190,7 @@ export class Assigner {
       openingAuthors,
       curations: changed.flatMap(({ curations }) => curations),
       corrections: changed.flatMap(({ corrections }) => corrections),
+      outcomes: changed.flatMap(({ outcomes }) => outcomes),
     };
   }
 
@@ -275,7 +287,7 @@ export class Assigner {
       const language = text.language(this.#options.detectLanguage);
       const summary = written ?? text.summary(language);
       const title = text.title(language);
-      const { outcome } = text;
+      const outcome = this.#instanceOf(state).curations.outcomeOf(session, text.outcome);
       return { instance, session, id, user, title, summary, language, outcome };
     });
   }

@@ -14,6 +14,7 @@ import {
   type CurationRefusal,
   type PlacedCuration,
   type ShownFacts,
+  type ShownSession,
 } from '../../domain/curations.ts';
 import { derivedId } from '../../domain/ids.ts';
 import { KINDS, slotOf } from '../../domain/kinds.ts';
@@ -31,12 +32,13 @@ const NOTHING: Outcome = { target: -1, other: -1, name: '' };
 
 /**
  * Applies one decision at its place in the stream, or records why it was refused. `messages`: those of the batch before
- * it; a correction changes them in place.
+ * it; a correction changes them in place. `sessionIn` finds a session that has messages among them, by its UUID.
  */
 export function curate(
   instance: InstanceState,
   placed: PlacedCuration,
   messages: readonly MutableMessage[] = [],
+  sessionIn: (id: string) => ShownSession | null = () => null,
 ): void {
   const { curation, position, acceptedAt } = placed;
   const { curations, topics } = instance;
@@ -50,6 +52,10 @@ export function curate(
     correctMessage(instance, placed, action, messages);
     return;
   }
+  if ('outcome' in action) {
+    correctOutcome(instance, placed, sessionIn(action.id) ?? placed.ended ?? null);
+    return;
+  }
   const corrected = action.kind === 'UNDO' ? curations.undoable(action.id) : null;
   topics.curate(() => {
     const outcome = outcomeOf(instance, placed, action);
@@ -58,14 +64,16 @@ export function curate(
     curations.add({ curation, position, createdAt: acceptedAt, ...applied, refused, undoneBy: null });
     return refused === null ? curations.ofTopics() : null;
   });
-  if (corrected !== null && typeof corrected !== 'string' && 'position' in corrected.curation.action)
-    showIn(instance, placeOf(corrected.curation.action, corrected.target), messages);
+  if (corrected === null || typeof corrected === 'string') return;
+  const taken = corrected.curation.action;
+  if ('position' in taken) showIn(instance, placeOf(taken, corrected.target), messages);
+  if ('outcome' in taken) instance.end(corrected.target);
 }
 
 function outcomeOf(
   instance: InstanceState,
   placed: PlacedCuration,
-  action: Exclude<CurationAction, { kind: 'CHECK' } | { position: number }>,
+  action: Exclude<CurationAction, { kind: 'CHECK' } | { position: number } | { outcome: string }>,
 ): Outcome | CurationRefusal {
   if (instance.curations.accepted >= MOST_CURATIONS) return 'TOO_MANY';
   switch (action.kind) {
@@ -200,6 +208,23 @@ function correctMessage(
   });
   if (place.kind === KINDS.signal) instance.signal(target);
   showIn(instance, place, messages);
+}
+
+/** Says how a session ended. `shown`: the session as it is at this place in the stream; null: it is not there. */
+function correctOutcome(
+  instance: InstanceState,
+  { curation, position, acceptedAt: createdAt }: PlacedCuration,
+  shown: ShownSession | null,
+): void {
+  const { curations } = instance;
+  const refused = curations.accepted >= MOST_CURATIONS ? 'TOO_MANY' : shown === null ? 'UNKNOWN' : null;
+  const target = refused !== null || shown === null ? NOTHING.target : shown.session;
+  if (refused === null && shown !== null) {
+    // Once a session is corrected, it shows what a person said, and what is found is kept apart.
+    if (curations.foundOutcome(target) === undefined) curations.findOutcome(target, shown.outcome);
+    instance.end(target);
+  }
+  curations.add({ curation, position, createdAt, ...NOTHING, target, refused, undoneBy: null });
 }
 
 function placeOf(action: MessageCorrection, target: number): CorrectedPlace {

@@ -8,12 +8,15 @@ import type { Curation, CuratedEntity, CurationRefusal } from '../../domain/cura
 import type { CurationRow, StateRow } from '../../domain/facts.ts';
 import { ByteWriter, readersOf } from '../../domain/byte-codec.ts';
 import { slotOf } from '../../domain/kinds.ts';
+import { SESSION_OUTCOMES, type SessionOutcome } from '../../domain/session-outcomes.ts';
 import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
 import type { TopicCuration } from '../topics/curated-topics.ts';
 
 /** Estimated memory of a decision, bytes. */
 const DECISION_BYTES = 800;
 const KIND = 'curation';
+/** Kind of the rows that hold, by session, what was found in those that people corrected. */
+const OUTCOME_KIND = 'outcome';
 
 /** A decision, with the entities that it names resolved to numbers of the instance. */
 export interface Decision {
@@ -22,7 +25,7 @@ export interface Decision {
   readonly position: number;
   /** Microseconds since 1970-01-01 UTC. */
   readonly createdAt: number;
-  /** Number of the entity that the action changes; −1 if the decision was refused, or is a check. */
+  /** Number of the entity or session that the action changes; −1 if the decision was refused, or is a check. */
   readonly target: number;
   /**
    * Number of the topic that the target merges into or takes over, of the cluster that it moves to, or of the
@@ -59,6 +62,11 @@ export class InstanceCurations {
   readonly #undrained = new Set<number>();
   /** The names in effect: of each entity kind, by number. */
   #names = namesOf([]);
+  /** How sessions ended, as people say now. */
+  #outcomes = new Map<number, SessionOutcome>();
+  /** The same as it was found, of all sessions that somebody ever corrected. */
+  readonly #foundOutcomes = new Map<number, SessionOutcome | null>();
+  readonly #unsavedOutcomes = new Set<number>();
   /** Numbers whose given name changed since the last call of `takeRenamed`. */
   readonly #renamed: Readonly<Record<CuratedEntity, Set<number>>> = {
     TOPIC: new Set(),
@@ -87,6 +95,7 @@ export class InstanceCurations {
     this.#put(this.#decisions.length, decision);
     this.#byId.set(decision.curation.id, this.#decisions.length - 1);
     this.#rename(decision);
+    this.#end(decision);
   }
 
   /** Returns the decision with this id if it can be undone, else the reason why not. */
@@ -103,6 +112,7 @@ export class InstanceCurations {
     const number = this.#byId.get(id)!;
     this.#put(number, { ...this.#decisions[number]!, undoneBy: by });
     this.#rename(this.#decisions[number]!);
+    this.#end(this.#decisions[number]!);
   }
 
   /** The name that a person gave or pinned; undefined if nobody did. */
@@ -125,7 +135,7 @@ export class InstanceCurations {
     for (const { curation, target, other, position } of this.#applied()) {
       const { action } = curation;
       if ('entity' in action && action.entity !== 'TOPIC') continue;
-      if ('position' in action) continue;
+      if ('position' in action || 'outcome' in action) continue;
       if (action.kind === 'UNDO' || action.kind === 'CHECK') continue;
       if (action.kind === 'CREATE') {
         if (other >= 0) merges.set(other, { into: target, since: position });
@@ -180,6 +190,23 @@ export class InstanceCurations {
     );
   }
 
+  /** How a session ended: what a person said, else what was found. */
+  outcomeOf(session: number, found: SessionOutcome | null): SessionOutcome | null {
+    return this.#outcomes.get(session) ?? found;
+  }
+
+  /** What was found of a session that somebody corrected; undefined if nobody did. */
+  foundOutcome(session: number): SessionOutcome | null | undefined {
+    return this.#foundOutcomes.get(session);
+  }
+
+  /** Keeps what is found of a session, for when the correction is taken back. */
+  findOutcome(session: number, found: SessionOutcome | null): void {
+    if (this.#foundOutcomes.get(session) === found) return;
+    this.#foundOutcomes.set(session, found);
+    this.#unsavedOutcomes.add(session);
+  }
+
   /** The rows that changed since the last call. */
   drain(): CurationRow[] {
     const rows = [...this.#undrained].sort((x, y) => x - y).map((number) => this.#rowOf(number));
@@ -196,7 +223,14 @@ export class InstanceCurations {
       value: new ByteWriter().text(JSON.stringify(this.#decisions[number])).finish(),
     }));
     this.#unsaved.clear();
-    return rows;
+    const outcomes = [...this.#unsavedOutcomes].map((session) => ({
+      instance: this.#instance,
+      kind: OUTCOME_KIND,
+      key: session,
+      value: new ByteWriter().text(this.#foundOutcomes.get(session) ?? '').finish(),
+    }));
+    this.#unsavedOutcomes.clear();
+    return [...rows, ...outcomes];
   }
 
   /** Restores a new object from its state rows, in any order; ignores rows of other kinds. */
@@ -208,6 +242,11 @@ export class InstanceCurations {
       this.#count(decision);
     }
     this.#names = namesOf(this.#applied());
+    this.#outcomes = outcomesOf(this.#applied());
+    for (const { key, read } of readersOf(rows, OUTCOME_KIND)) {
+      const text = read.text();
+      this.#foundOutcomes.set(key, SESSION_OUTCOMES.find((outcome) => outcome === text) ?? null);
+    }
   }
 
   /** Estimated memory, bytes. */
@@ -239,6 +278,12 @@ export class InstanceCurations {
     this.#renamed[entity].add(target);
   }
 
+  #end({ curation, target, refused, undoneBy }: Decision): void {
+    if (refused !== null || !('outcome' in curation.action)) return;
+    if (undoneBy === null) this.#outcomes.set(target, curation.action.outcome);
+    else this.#outcomes = outcomesOf(this.#applied());
+  }
+
   #rowOf(number: number): CurationRow {
     const { curation, position, createdAt, name, refused, undoneBy } = this.#decisions[number]!;
     const { kind, id, ...given } = curation.action;
@@ -268,6 +313,15 @@ function namesOf(applied: readonly Decision[]): Readonly<Record<CuratedEntity, M
   for (const { curation, target, name } of applied)
     if ('entity' in curation.action) names[curation.action.entity].set(target, name);
   return names;
+}
+
+/** Outcomes by number of the session; a later one replaces an earlier one. */
+function outcomesOf(applied: readonly Decision[]): Map<number, SessionOutcome> {
+  return new Map(
+    applied.flatMap(({ curation: { action }, target }) =>
+      'outcome' in action ? [[target, action.outcome] as const] : [],
+    ),
+  );
 }
 
 function withoutText(decision: Decision): Decision {

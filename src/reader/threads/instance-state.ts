@@ -9,6 +9,7 @@ import type {
   Assignment,
   CorrectionRow,
   GapRow,
+  OutcomeRow,
   RepeatedRequestRow,
   SignalRow,
   StateRow,
@@ -80,6 +81,8 @@ export class InstanceState {
   readonly curations: InstanceCurations;
   /** What messages of earlier batches show since the last `drain`, by position and slot. */
   readonly #corrections = new Map<string, CorrectionRow>();
+  /** Sessions whose outcome a person corrected, or took back, since the last `drain`. */
+  readonly #ended = new Set<number>();
   /** Bit i is set if signal i has occurred; the two below hold its value at the last `drain` and `takeState`. */
   #signals = 0;
   #drainedSignals = 0;
@@ -189,6 +192,11 @@ export class InstanceState {
     this.#corrections.set(`${row.position} ${row.slot}`, row);
   }
 
+  /** Notes that a person said how a session ended, or took that back. */
+  end(session: number): void {
+    this.#ended.add(session);
+  }
+
   /** Notes that a signal occurs. */
   signal(index: number): void {
     this.#signals |= 1 << index;
@@ -211,6 +219,7 @@ export class InstanceState {
       ),
       curations: this.curations.drain(),
       corrections: this.#drainCorrections(),
+      outcomes: this.#drainOutcomes(),
     };
   }
 
@@ -313,6 +322,15 @@ export class InstanceState {
   #drainCorrections(): CorrectionRow[] {
     const rows = [...this.#corrections.values()];
     this.#corrections.clear();
+    return rows;
+  }
+
+  #drainOutcomes(): OutcomeRow[] {
+    const rows = [...this.#ended].map((session) => ({
+      session,
+      outcome: this.curations.outcomeOf(session, this.curations.foundOutcome(session) ?? null),
+    }));
+    this.#ended.clear();
     return rows;
   }
 

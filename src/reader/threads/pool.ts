@@ -367,5 +367,6 @@ function together(assignments: readonly Assignment[]): Assignment {
     openingAuthors: all('openingAuthors'),
     curations: all('curations'),
     corrections: all('corrections'),
+    outcomes: all('outcomes'),
   };
 }

@@ -51,6 +51,10 @@ export const STAGES = {
     rows: ({ assignment }) =>
       assignment.corrections.map((row) => [row.position, row.kind, row.slot, row.entity]),
   },
+  batch_outcome: {
+    columns: { session: 'integer', outcome: 'text' },
+    rows: ({ assignment }) => assignment.outcomes.map((row) => [row.session, row.outcome]),
+  },
   batch_opening_author: {
     columns: { instance: 'integer', session: 'integer', end_user: 'integer', before_position: 'bigint' },
     rows: ({ assignment }) =>

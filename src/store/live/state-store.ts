@@ -6,10 +6,11 @@
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ShownFacts } from '../../domain/curations.ts';
+import type { ShownFacts, ShownSession } from '../../domain/curations.ts';
 import type { StateRow } from '../../domain/facts.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import { REQUEST_MEMORY_MICROS } from '../../domain/records.ts';
+import type { SessionOutcome } from '../../domain/session-outcomes.ts';
 import { DatabaseError, quoted, type Connection, type Row } from '../duckdb.ts';
 import type { View } from '../view-files.ts';
 import type { Batch, Counters, Deferral, DeferredPart } from './batch.ts';
@@ -171,6 +172,25 @@ group by m.position, m.instance`,
           repeatedRequest: row['repeated_request'] as number | null,
           gap: row['gap'] as number | null,
         },
+      ]),
+    );
+  }
+
+  /** The sessions with these ids, with their instances and outcomes; those of all instances. */
+  async findEnded(ids: readonly string[]): Promise<Map<string, ShownSession[]>> {
+    const rows = await this.#lookUp(
+      ids,
+      'select s.session, s.instance, s.outcome, s.id::varchar as id from session s join wanted_id w on s.id = w.id::uuid',
+    );
+    const ofId = Map.groupBy(rows, (row) => row['id'] as string);
+    return new Map(
+      [...ofId].map(([id, sessions]) => [
+        id,
+        sessions.map((row) => ({
+          instance: row['instance'] as number,
+          session: row['session'] as number,
+          outcome: row['outcome'] as SessionOutcome | null,
+        })),
       ]),
     );
   }

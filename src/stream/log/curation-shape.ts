@@ -11,6 +11,7 @@ import {
   MOST_EXAMPLES,
   type CurationAction,
 } from '../../domain/curations.ts';
+import { SESSION_OUTCOMES } from '../../domain/session-outcomes.ts';
 
 /** Longest text of a curation, UTF-16 units. */
 const MAX_TEXT_LENGTH = 1000;
@@ -31,7 +32,8 @@ const CHECKS: Readonly<Record<CurationAction['kind'], (action: Members) => boole
     examples.every((text) => isText(text)) &&
     typeof fromBeginning === 'boolean' &&
     (from === undefined || isText(from)),
-  ASSIGN: isCorrection,
+  ASSIGN: (action) =>
+    action['of'] === 'OUTCOME' ? isOneOf(SESSION_OUTCOMES, action['outcome']) : isCorrection(action),
   EXCLUDE: isCorrection,
   CHECK: ({ of, session, verdict }) => isOneOf(CHECKED, of) && isText(session) && isOneOf(VERDICTS, verdict),
   UNDO: () => true,

@@ -14,6 +14,7 @@ import {
   type CorrectedEntity,
   type CuratedEntity,
 } from '../../domain/curations.ts';
+import { SESSION_OUTCOMES } from '../../domain/session-outcomes.ts';
 import { givenUuid } from '../../domain/uuid.ts';
 import { isPlainName, NAME_RULE } from '../../domain/printable.ts';
 import { checked } from './validation.ts';
@@ -87,15 +88,24 @@ const quote = (longest: number) =>
     .refine((text) => text.trim().length <= longest, `must be at most ${longest} characters long`)
     .meta({ minLength: 1, maxLength: longest });
 
-/** What ASSIGN and EXCLUDE are of: exactly one, a topic with `text`, the others with `position`. */
+/** What ASSIGN and EXCLUDE are of: exactly one, each with its member of `STANDS_BESIDE`. Only ASSIGN takes a session. */
 const CORRECTED_BY = {
   topicId: 'TOPIC',
   signalId: 'SIGNAL',
   gapId: 'GAP',
   repeatedRequestId: 'REPEATED_REQUEST',
-} as const satisfies Readonly<Record<string, 'TOPIC' | CorrectedEntity>>;
+  sessionId: 'OUTCOME',
+} as const satisfies Readonly<Record<string, 'TOPIC' | CorrectedEntity | 'OUTCOME'>>;
 type CorrectedBy = keyof typeof CORRECTED_BY;
 const CORRECTED = Object.keys(CORRECTED_BY) as CorrectedBy[];
+const MESSAGE_CORRECTED = ['topicId', 'signalId', 'gapId', 'repeatedRequestId'] as const;
+const STANDS_BESIDE = {
+  topicId: 'text',
+  signalId: 'position',
+  gapId: 'position',
+  repeatedRequestId: 'position',
+  sessionId: 'outcome',
+} as const satisfies Readonly<Record<CorrectedBy, string>>;
 
 const corrected = {
   topicId: id('The topic; this, signalId, gapId or repeatedRequestId is required.').optional(),
@@ -107,25 +117,42 @@ const corrected = {
     .int('must be a whole number')
     .min(0, 'must be 0 or more')
     .optional()
-    .describe('Without topicId: the message, by its position in the transcript.'),
+    .describe('With signalId, gapId or repeatedRequestId: the message, by its position in the transcript.'),
+};
+
+const ended = {
+  sessionId: id(
+    'The session, whose outcome is corrected; it may stand in the place of the others.',
+  ).optional(),
+  outcome: z
+    .enum(SESSION_OUTCOMES, `must be one of ${SESSION_OUTCOMES.join(', ')}`)
+    .optional()
+    .describe('With sessionId: how the session really ended.'),
 };
 
 function refuseMixed(
   body: Readonly<Partial<Record<CorrectedBy, string | undefined>>> & {
+    readonly action: 'ASSIGN' | 'EXCLUDE';
     readonly text?: string | undefined;
     readonly position?: number | undefined;
+    readonly outcome?: string | undefined;
   },
   context: z.RefinementCtx,
 ): void {
   const [first, ...others] = CORRECTED.filter((given) => body[given] !== undefined);
   const issue = (path: string, message: string): void =>
     context.addIssue({ code: 'custom', path: [path], message });
-  if (first === undefined) return issue('topicId', 'is required, or signalId, gapId or repeatedRequestId');
+  const choice =
+    body.action === 'ASSIGN'
+      ? 'signalId, gapId, repeatedRequestId or sessionId'
+      : 'signalId, gapId or repeatedRequestId';
+  if (first === undefined) return issue('topicId', `is required, or ${choice}`);
   for (const other of others) issue(other, `must not stand beside ${first}`);
-  const [wanted, unwanted] =
-    first === 'topicId' ? (['text', 'position'] as const) : (['position', 'text'] as const);
+  const wanted = STANDS_BESIDE[first];
   if (body[wanted] === undefined) issue(wanted, `is required with ${first}`);
-  if (body[unwanted] !== undefined) issue(unwanted, `must not stand beside ${first}`);
+  for (const unwanted of new Set(Object.values(STANDS_BESIDE)))
+    if (unwanted !== wanted && body[unwanted] !== undefined)
+      issue(unwanted, `must not stand beside ${first}`);
 }
 
 const ACTIONS = ['RENAME', 'PIN', 'MERGE', 'MOVE', 'HIDE', 'ASSIGN', 'EXCLUDE', 'UNDO'] as const;
@@ -184,15 +211,18 @@ export const curationSchema = z.discriminatedUnion(
         action: z
           .literal('ASSIGN')
           .describe(
-            'Counts a message for a topic, signal, gap or repeated request. Of a topic, requests that say nearly the same follow.',
+            'Counts a message for a topic, signal, gap or repeated request, or says how a session ended. Of a topic, requests that say nearly the same follow.',
           ),
         instanceId,
         ...corrected,
+        ...ended,
       })
       .superRefine(refuseMixed),
     z
       .strictObject({
-        action: z.literal('EXCLUDE').describe('Counts a message not for it, likewise.'),
+        action: z
+          .literal('EXCLUDE')
+          .describe('Counts a message not for a topic, signal, gap or repeated request, likewise.'),
         instanceId,
         ...corrected,
       })
@@ -265,14 +295,14 @@ function askedBy(body: z.output<typeof curationSchema>): AskedCuration {
 }
 
 /** The schema ensures that the members fit. */
-function correctionBy({
-  action,
-  text = '',
-  position = 0,
-  ...ids
-}: Extract<z.output<typeof curationSchema>, { action: 'ASSIGN' | 'EXCLUDE' }>): AskedCuration {
-  const given = CORRECTED.find((by) => ids[by] !== undefined) ?? 'topicId';
-  const target = (ids[given] ?? '').toLowerCase();
+function correctionBy(
+  body: Extract<z.output<typeof curationSchema>, { action: 'ASSIGN' | 'EXCLUDE' }>,
+): AskedCuration {
+  const { action, text = '', position = 0 } = body;
+  if (body.action === 'ASSIGN' && body.sessionId !== undefined && body.outcome !== undefined)
+    return { kind: 'ASSIGN', of: 'OUTCOME', id: body.sessionId.toLowerCase(), outcome: body.outcome };
+  const given = MESSAGE_CORRECTED.find((by) => body[by] !== undefined) ?? 'topicId';
+  const target = (body[given] ?? '').toLowerCase();
   const of = CORRECTED_BY[given];
   return of === 'TOPIC'
     ? { kind: action, of, id: target, text: asSent(text) }

@@ -4,7 +4,7 @@
  *
  * Test: test/worker/erasure/redaction.test.ts.
  */
-import { quotesOf, withQuotes } from '../../domain/curations.ts';
+import { quotesOf, withQuotes, type Curation } from '../../domain/curations.ts';
 import { ERASED_MESSAGE, erasedRequest } from '../../domain/erased-records.ts';
 import type { ErasedKind, ErasureDigest } from '../../domain/erasures.ts';
 import {
@@ -214,9 +214,8 @@ export class Redaction {
     if (kind === 'INSTANCE') return erasure === undefined;
     // It does not count, as it repeats a request, but it still contains the erased data.
     if (this.#repeatsSpent(request)) return true;
-    // A writing about a session quotes it, and a check names it.
-    const checked = curation?.action.kind === 'CHECK' ? curation.action.session : null;
-    const session = checked ?? (writing?.target === 'session' ? writing.id : sessionId);
+    // A writing about a session quotes it; a check or a correction of its outcome names it.
+    const session = judgedBy(curation) ?? (writing?.target === 'session' ? writing.id : sessionId);
     if (session === '') return false;
     if (kind === 'SESSION') return this.#digestOf('SESSION', instanceId, session) === digest;
     const isShared = this.#shared.get(session);
@@ -303,6 +302,14 @@ export class Redaction {
     if (this.#known.size < MOST_KNOWN) this.#known.set(user, is);
     return is;
   }
+}
+
+/** The session that a curation is a judgement of, or null. */
+function judgedBy(curation: Curation | undefined): string | null {
+  if (curation === undefined) return null;
+  const { action } = curation;
+  if (action.kind === 'CHECK') return action.session;
+  return 'outcome' in action ? action.id : null;
 }
 
 /** Returns true if a part of the request was erased. */

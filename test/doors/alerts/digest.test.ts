@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readDigest, type Digest } from '../../../src/doors/alerts/digest.ts';
 import { digestContent, linkToDigest, sectionsOf } from '../../../src/doors/alerts/digest-words.ts';
@@ -210,6 +210,41 @@ Signals of dissatisfaction
     equal(until, NOW * 1000);
     deepEqual(spans[1], { start: start - WEEK_LONG, end: NOW * 1000 - WEEK_LONG });
     equal((await readDigest(watched, NOTHING.span, 'UTC', NOTHING.span.end)).until, null);
+  });
+
+  it('tells beside what people checked how sure it is, in figures and words', async () => {
+    const precision = { share: 0.925, low: 0.84, high: 0.97, checked: 40 };
+    const asked: string[] = [];
+    const checked: Figures = {
+      ...figures(() => 12),
+      precision: async (groupBy, id) => {
+        asked.push(`${groupBy} ${id}`);
+        return groupBy === 'TOPIC' ? precision : null;
+      },
+      entities: async ({ span }) => [entity({ sessions: span.start === start ? 12 : 1 })],
+    };
+    const digest = await readDigest(checked, NOTHING.span, 'UTC');
+    deepEqual(digest.topics, [{ ...entity({ sessions: 12 }), sessionsBefore: 1, precision }]);
+    deepEqual(digest.gaps, [entity({ sessions: 12 })]);
+    deepEqual([...new Set(asked)].toSorted(), [
+      `GAP ${entity().id}`,
+      `REPEATED_REQUEST ${entity().id}`,
+      `TOPIC ${entity().id}`,
+    ]);
+    const lines = sectionsOf(digest).flatMap(({ lines }) => lines);
+    const name = `‘${entity().name}’`;
+    ok(
+      lines.includes(
+        `${name}: 12 conversations, 1 in the week before (84\u00a0% to 97\u00a0% of all that count are right)`,
+      ),
+    );
+    const known = { ...precision, low: 1, high: 1 };
+    const [, list] = sectionsOf({
+      ...NOTHING,
+      sessions: { now: 12, before: 0 },
+      topics: [{ ...entity({ sessions: 12 }), sessionsBefore: 0, precision: known }],
+    });
+    deepEqual(list?.lines, [`${name}: 12 conversations (100\u00a0% of all that count are right)`]);
   });
 
   it('says how many of a list it leaves out', async () => {

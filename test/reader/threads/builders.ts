@@ -6,6 +6,7 @@ import type {
   FoundGap,
   GapType,
   MessageFact,
+  SessionRow,
   StateRow,
   Turn,
 } from '../../../src/domain/facts.ts';
@@ -141,6 +142,8 @@ export class Store {
     for (const row of result.gaps) this.rows.set(`gap ${row.instance} ${row.gap}`, row);
     for (const row of result.curations) this.rows.set(`curation ${row.instance} ${row.curation}`, row);
     for (const row of result.sessions) this.rows.set(`session ${row.session}`, row);
+    for (const { session, outcome } of result.outcomes)
+      this.rows.set(`session ${session}`, { ...this.row<SessionRow>(`session ${session}`), outcome });
     for (const { instance, session, user, beforePosition } of result.openingAuthors) {
       for (const [key, row] of this.rows) {
         const message = row as { instance: number; session: number; position: number };
@@ -157,10 +160,18 @@ export class Store {
     return result;
   }
 
-  /** As the worker does, gives a correction what a stored message shows. */
+  /** As the worker does, gives a correction what a stored message or session shows. */
   #withShown(interlude: Interlude): Interlude {
-    if (!('curation' in interlude) || !('position' in interlude.curation.action)) return interlude;
-    const shown = this.rows.get(`message ${interlude.curation.action.position}`) as MessageFact | undefined;
+    if (!('curation' in interlude)) return interlude;
+    const { action } = interlude.curation;
+    if ('outcome' in action) {
+      const session = [...this.rows].find(
+        ([key, row]) => key.startsWith('session ') && (row as SessionRow).id === action.id,
+      );
+      return { ...interlude, ended: (session?.[1] as SessionRow | undefined) ?? null };
+    }
+    if (!('position' in action)) return interlude;
+    const shown = this.rows.get(`message ${action.position}`) as MessageFact | undefined;
     return { ...interlude, shown: shown ?? null };
   }
 

@@ -13,11 +13,13 @@ import type {
   CurationRow,
   GapRow,
   MessageFact,
+  SessionRow,
   SignalRow,
   TopicRow,
 } from '../../../src/domain/facts.ts';
 import { derivedId } from '../../../src/domain/ids.ts';
 import { KINDS } from '../../../src/domain/kinds.ts';
+import { SESSION_OUTCOMES, type SessionOutcome } from '../../../src/domain/session-outcomes.ts';
 import { SIGNALS } from '../../../src/domain/signal-kinds.ts';
 import { certain } from '../../support/signals.ts';
 import { InstanceCurations } from '../../../src/reader/threads/instance-curations.ts';
@@ -460,6 +462,133 @@ describe('corrections of single messages', () => {
       placed(1, on('EXCLUDE', 'SIGNAL', signalId(gratitude), 1), 1),
     ]);
     deepEqual([messages[0]!.signals, corrections], [[], []]);
+  });
+});
+
+describe('corrections of outcomes', () => {
+  const sessionId = (session: number): string => enrichedTurn(1, '', { session }).turn.sessionId;
+  const ended = (session: number, outcome: SessionOutcome): CurationAction => ({
+    kind: 'ASSIGN',
+    of: 'OUTCOME',
+    id: sessionId(session),
+    outcome,
+  });
+  const solved = { session: 50, kind: 'reply', signals: certain('problem-solved') } as const;
+  const asked = (): Curated => {
+    const store = new Curated();
+    store.fold([enrichedTurn(20, 'please cancel the tennis lessons now', { session: 50 })]);
+    return store;
+  };
+  const outcomeOf = (store: Curated, session = 50): SessionOutcome | null =>
+    store.row<SessionRow>(`session ${session}`).outcome;
+
+  it('hold whatever is found later, and an undo shows what is found then', () => {
+    const store = asked();
+    equal(outcomeOf(store), 'open');
+    const { title, summary } = store.row<SessionRow>('session 50');
+    const first = store.decide(ended(50, 'gave_up'));
+    equal(outcomeOf(store), 'gave_up');
+    const second = store.decide(ended(50, 'handed_over'));
+    equal(outcomeOf(store), 'handed_over');
+    deepEqual([title, summary], [store.row<SessionRow>('session 50').title, summary]);
+    store.restart();
+    store.fold([enrichedTurn(21, 'it works now', solved)]);
+    equal(outcomeOf(store), 'handed_over');
+    store.decide({ kind: 'UNDO', id: second.id });
+    equal(outcomeOf(store), 'gave_up');
+    store.restart();
+    equal(store.decide({ kind: 'UNDO', id: first.id }).refused, null);
+    equal(outcomeOf(store), 'solved');
+    store.fold([enrichedTurn(22, 'please book the chess lessons instead', { session: 50 })]);
+    equal(outcomeOf(store), 'open');
+  });
+
+  it('change the session alone, and are listed under it', () => {
+    const store = asked();
+    const before = new Map(store.rows);
+    const row = store.decide(ended(50, 'solved'));
+    deepEqual([row.entity, row.entityId, row.detail], ['OUTCOME', sessionId(50), '{"outcome":"solved"}']);
+    deepEqual(
+      [...store.rows].filter(([key, value]) => before.get(key) !== value).map(([key]) => key),
+      ['session 50', 'curation 1 0'],
+    );
+    deepEqual(store.batches.at(-1)!.outcomes, [{ session: 50, outcome: 'solved' }]);
+  });
+
+  it('are refused where the session is not there yet', () => {
+    const store = asked();
+    equal(store.decide(ended(51, 'solved')).refused, 'UNKNOWN');
+    const turn = enrichedTurn(30, 'please cancel the tennis lessons now', { session: 51 });
+    store.fold([turn], [placed(31, ended(51, 'solved'), 0)]);
+    equal(outcomeOf(store, 51), 'open');
+    // In the same batch, but behind its first message.
+    const other = enrichedTurn(40, 'please cancel the tennis lessons now', { session: 52 });
+    store.fold([other], [placed(41, ended(52, 'solved'), 1)]);
+    equal(outcomeOf(store, 52), 'solved');
+  });
+
+  it('end in the same rows in any batches, and through restarts', () => {
+    const session = fc.integer({ min: 50, max: 52 });
+    const step = fc.oneof(
+      fc.record({ session, isSolved: fc.boolean() }),
+      fc.record({ session, outcome: fc.constantFrom(...SESSION_OUTCOMES) }),
+      fc.record({ undone: fc.nat({ max: 20 }) }),
+    );
+    type Steps = readonly (typeof step extends fc.Arbitrary<infer Value> ? Value : never)[];
+    const folded = (steps: Steps, size: number): Store => {
+      const store = new Store();
+      for (let start = 0; start < steps.length; start += size) {
+        const [turns, decisions]: [EnrichedTurn[], PlacedCuration[]] = [[], []];
+        for (const [place, given] of steps.slice(start, start + size).entries()) {
+          const number = start + place + 1;
+          if ('isSolved' in given)
+            turns.push(
+              enrichedTurn(
+                number,
+                given.isSolved ? 'it works now' : 'please cancel the tennis lessons now',
+                given.isSolved ? { ...solved, session: given.session } : { session: given.session },
+              ),
+            );
+          else
+            decisions.push(
+              placed(
+                number,
+                'outcome' in given
+                  ? ended(given.session, given.outcome)
+                  : { kind: 'UNDO', id: uuid(1 + (given.undone % number)) },
+                turns.length,
+              ),
+            );
+        }
+        store.fold(turns, decisions);
+        store.restart();
+      }
+      return store;
+    };
+    fc.assert(
+      fc.property(
+        fc.array(step, { minLength: 5, maxLength: 20, size: 'max' }),
+        fc.integer({ min: 1, max: 6 }),
+        (steps, size) => {
+          deepEqual(folded(steps, size).snapshot(), folded(steps, 1000).snapshot());
+          // What a person said last, and did not take back, is shown.
+          const store = folded(steps, 1);
+          const said = new Map<string, string>();
+          for (const [key, row] of store.rows) {
+            if (!key.startsWith('curation ')) continue;
+            const { entity, entityId, refused, undoneBy, detail } = row as CurationRow;
+            if (entity === 'OUTCOME' && refused === null && undoneBy === null)
+              said.set(entityId, (JSON.parse(detail) as { outcome: string }).outcome);
+          }
+          for (const [key, row] of store.rows) {
+            if (!key.startsWith('session ')) continue;
+            const { id, outcome } = row as SessionRow;
+            equal(outcome, said.get(id) ?? outcome);
+          }
+        },
+      ),
+      { numRuns: 40, seed: 7 },
+    );
   });
 });
 

@@ -131,7 +131,14 @@ describe('a refold', () => {
     deepEqual(
       Object.keys(STAGES).filter((stage) => !filled.has(stage)),
       // Opening turns have their end user already; requests and states are copied.
-      ['batch_correction', 'batch_opening_author', 'batch_request', 'batch_state', 'wanted_id'],
+      [
+        'batch_correction',
+        'batch_outcome',
+        'batch_opening_author',
+        'batch_request',
+        'batch_state',
+        'wanted_id',
+      ],
     );
   });
 

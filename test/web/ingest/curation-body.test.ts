@@ -83,6 +83,12 @@ describe('the body of a curation', () => {
       id: topic,
       position: 0,
     });
+    deepEqual(asked({ action: 'ASSIGN', sessionId: TOPIC, outcome: 'handed_over' }), {
+      kind: 'ASSIGN',
+      of: 'OUTCOME',
+      id: topic,
+      outcome: 'handed_over',
+    });
     deepEqual(asked({ action: 'UNDO', curationId: TOPIC }), { kind: 'UNDO', id: topic });
   });
 
@@ -117,7 +123,20 @@ describe('the body of a curation', () => {
     [{ action: 'ASSIGN', instanceId, topicId: topic, text: ' ' }, ['text must not be empty']],
     [
       { action: 'ASSIGN', instanceId, text: 'x' },
+      ['topicId is required, or signalId, gapId, repeatedRequestId or sessionId'],
+    ],
+    [
+      { action: 'EXCLUDE', instanceId, text: 'x' },
       ['topicId is required, or signalId, gapId or repeatedRequestId'],
+    ],
+    [{ action: 'ASSIGN', instanceId, sessionId: topic }, ['outcome is required with sessionId']],
+    [
+      { action: 'ASSIGN', instanceId, sessionId: topic, outcome: 'open', position: 1, gapId: topic },
+      ['sessionId must not stand beside gapId', 'outcome must not stand beside gapId'],
+    ],
+    [
+      { action: 'ASSIGN', instanceId, sessionId: topic, outcome: 'done' },
+      ['outcome must be one of solved, thanked, handed_over, gave_up, not_possible, open'],
     ],
     [
       { action: 'ASSIGN', instanceId, topicId: topic, position: 1 },

@@ -127,7 +127,7 @@ describe('redaction', () => {
     equal(text.includes('free'), true);
   });
 
-  it('takes examples of own topics that quote what went, and checks of sessions that go whole', () => {
+  it('takes examples of own topics that quote what went, and what people said of sessions that go whole', () => {
     const decided = (action: CurationAction, id: string): RecordedRequest => ({
       ...request('', []),
       requestId: id,
@@ -148,13 +148,15 @@ describe('redaction', () => {
     const check = (session: string): RecordedRequest =>
       decided({ kind: 'CHECK', of: 'TOPIC', id: 't', session, verdict: 'YES' }, `check ${session}`);
     const corrected = decided({ kind: 'ASSIGN', of: 'TOPIC', id: 't', text: said }, 'assign');
+    const ended = (session: string): RecordedRequest =>
+      decided({ kind: 'ASSIGN', of: 'OUTCOME', id: session, outcome: 'solved' }, `ended ${session}`);
     const other = decided({ kind: 'EXCLUDE', of: 'TOPIC', id: 't', text: 'hello' }, 'exclude');
     const before = decided({ kind: 'CREATE', id: 'u', ...made }, 'before');
     const records = [
       record(before),
       record(request('a', [message('user', said, PERSON), message('user', examples[0]!, PERSON)])),
       record(request('b', [message('user', 'hello', 'bo'), message('user', 'thanks', PERSON)])),
-      record(topic, check('a'), check('b')),
+      record(topic, check('a'), check('b'), ended('a'), ended('b')),
       record(topic, before),
       record(corrected, other),
     ];
@@ -162,10 +164,10 @@ describe('redaction', () => {
     const examplesOf = ({ curation }: RecordedRequest): readonly string[] =>
       curation?.action.kind === 'CREATE' ? curation.action.examples : [];
     const unquoted = ['', examples[1], '', ...examples.slice(3)];
-    deepEqual(left[3]!.requests.map(examplesOf), [unquoted, [], []]);
+    deepEqual(left[3]!.requests.map(examplesOf), [unquoted, [], [], [], []]);
     deepEqual(
       left[3]!.requests.map((one) => one.erased === true),
-      [false, true, false],
+      [false, true, false, true, false],
     );
     // What comes again loses the same, and what a person wrote before the message quotes nothing.
     deepEqual(left[4]!.requests.map(examplesOf), [unquoted, examples]);

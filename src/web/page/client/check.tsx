@@ -48,7 +48,21 @@ export function Checks({ kind, id }: { readonly kind: EntityKind; readonly id: s
   return of === undefined ? null : <ChecksOf of={of} id={id} />;
 }
 
-export function ChecksOf({ of, id }: { readonly of: Checked; readonly id: string }) {
+/** Checks of all gaps of a type. */
+export function ChecksOfGapType({ type }: { readonly type: 'TOOL' | 'KNOWLEDGE' }) {
+  const title = `How sure are all gaps of ${type === 'TOOL' ? 'ability' : 'knowledge'}?`;
+  return <ChecksOf of="GAP_TYPE" id={type} title={title} />;
+}
+
+export function ChecksOf({
+  of,
+  id,
+  title = 'How sure is this?',
+}: {
+  readonly of: Checked;
+  readonly id: string;
+  readonly title?: string;
+}) {
   const { reason, edits } = useCurating();
   const period = usePeriod();
   const [isOpen, setOpen] = useState(false);
@@ -62,7 +76,7 @@ export function ChecksOf({ of, id }: { readonly of: Checked; readonly id: string
     return error === null || error.status === 404 ? null : <Fault error={error} />;
   return (
     <Section
-      title="How sure is this?"
+      title={title}
       action={
         <button
           type="button"

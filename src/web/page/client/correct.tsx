@@ -1,9 +1,10 @@
 /**
- * Corrects a message in place: what it is about, and what was found in it.
+ * Corrects a conversation in place: how it ended, what a message is about, and what was found in it.
  *
  * Test: test/e2e/dashboard.test.ts.
  */
 import { useState } from 'preact/hooks';
+import { OUTCOME_WORDS, SESSION_OUTCOMES, type SessionOutcome } from '../../../domain/session-outcomes.ts';
 import { truncate } from '../../../domain/truncate.ts';
 import { useChoosable } from './curate.tsx';
 import { useCurating } from './curating.ts';
@@ -123,5 +124,95 @@ export function NotFound({
         </span>
       )}
     </>
+  );
+}
+
+/** A choice of how a conversation really ended. */
+export function CorrectOutcome({
+  sessionId,
+  outcome,
+}: {
+  readonly sessionId: string;
+  readonly outcome: SessionOutcome | null;
+}) {
+  const { reason, decide } = useCurating();
+  const [fault, setFault] = useState('');
+  if (reason !== '') return null;
+  const say = (chosen: SessionOutcome): void => {
+    setFault('');
+    const words = `This conversation counts as “${OUTCOME_WORDS[chosen].label}” now.`;
+    decide({ action: 'ASSIGN', sessionId, outcome: chosen }, words).catch((error: Error) =>
+      setFault(error.message),
+    );
+  };
+  return (
+    <>
+      {' '}
+      <select
+        aria-label="How it really ended"
+        class="quiet"
+        value=""
+        onChange={({ currentTarget }) => {
+          const chosen = SESSION_OUTCOMES.find((one) => one === currentTarget.value);
+          currentTarget.value = '';
+          if (chosen !== undefined) say(chosen);
+        }}
+      >
+        <option value="">It ended otherwise …</option>
+        {SESSION_OUTCOMES.filter((one) => one !== outcome).map((one) => (
+          <option key={one} value={one} title={OUTCOME_WORDS[one].meaning}>
+            {OUTCOME_WORDS[one].label}
+          </option>
+        ))}
+      </select>
+      {fault === '' ? null : (
+        <span class="fault" role="alert">
+          {fault}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** A button that says of a message without a signal which one it shows. */
+export function ShowsSignal({ position }: { readonly position: number }) {
+  const { reason } = useCurating();
+  const [isOpen, setOpen] = useState(false);
+  if (reason !== '') return null;
+  return (
+    <>
+      <button
+        type="button"
+        class="quiet"
+        title="This shows satisfaction or dissatisfaction"
+        onClick={() => setOpen(true)}
+      >
+        Shows …
+      </button>
+      {isOpen ? <Shows position={position} onClose={() => setOpen(false)} /> : null}
+    </>
+  );
+}
+
+function Shows({ position, onClose }: { readonly position: number; readonly onClose: () => void }) {
+  const { decide } = useCurating();
+  const options = useChoosable('CSAT_DSAT', '');
+  const [to, setTo] = useState('');
+  const name = options?.find((option) => option.id === to)?.name ?? '';
+  return (
+    <Dialog
+      title="What does this message show?"
+      action="Count it"
+      isReady={to !== ''}
+      onConfirm={() =>
+        decide({ action: 'ASSIGN', signalId: to, position }, `This message shows “${name}” now.`)
+      }
+      onClose={onClose}
+    >
+      <p class="faint">
+        The signals that were found in any conversation. It counts in this message alone. You can undo this.
+      </p>
+      <Picker label="signals" options={options} chosen={to} onChoice={setTo} />
+    </Dialog>
   );
 }

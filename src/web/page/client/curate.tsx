@@ -160,7 +160,7 @@ function Rename({ kind, id, name, onClose }: Closable) {
 
 /** Reads all topics or clusters of the whole history, largest first. */
 export function useChoosable(
-  groupBy: 'TOPIC' | 'TOPIC_CLUSTER',
+  groupBy: 'TOPIC' | 'TOPIC_CLUSTER' | 'CSAT_DSAT',
   without: string,
 ): readonly Choosable[] | null {
   const { state } = useNavigation();

@@ -7,7 +7,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { api, type CurationsResponse } from './api.ts';
 import { useCurating } from './curating.ts';
 import { MakeTopic, Undo } from './curate.tsx';
-import { formatInstant } from './format.ts';
+import { formatInstant, outcomeWords } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Go, Loading, Section } from './parts.tsx';
 import type { EntityKind } from './state.ts';
@@ -194,6 +194,14 @@ function What({
     case 'HIDE':
       return <>Hid {it}</>;
     case 'ASSIGN':
+      if (target.type === 'SESSION')
+        return (
+          <>
+            Counted the conversation{' '}
+            <Go to={{ view: 'conversations', session: target.id }}>{target.name ?? 'without a title'}</Go> as
+            “{outcomeWords(details.outcome ?? null).label}”
+          </>
+        );
       return (
         <>
           Counted {corrected(target.type)} for {it}

@@ -5,7 +5,7 @@
  */
 import { api, type WhyResponse } from './api.ts';
 import { Trend } from './charts.tsx';
-import { Checks } from './check.tsx';
+import { Checks, ChecksOfGapType } from './check.tsx';
 import { askCompared, type Compared } from './compared.ts';
 import { Conversations } from './conversations.tsx';
 import { CuratedName, isCurated } from './curate.tsx';
@@ -95,6 +95,7 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
         </div>
       )}
       {isShared ? null : <Checks kind={kind} id={state.id} />}
+      {isShared || why?.gap == null ? null : <ChecksOfGapType type={why.gap.gapType} />}
       <DecisionsAbout rows={decisions ?? []} />
       {isShared ? null : <Conversations version={version} />}
     </>

@@ -8,7 +8,7 @@ import { api, type ApiError, type SessionResponse } from './api.ts';
 import { conversationParameters, filtersOf } from './filters.ts';
 import { languageName, formatCount, formatInstant } from './format.ts';
 import { useAnswer, useKeys, useNavigation, useTitle } from './hooks.ts';
-import { CorrectTopic, NotFound } from './correct.tsx';
+import { CorrectOutcome, CorrectTopic, NotFound, ShowsSignal } from './correct.tsx';
 import { MakeTopic } from './curate.tsx';
 import { Erase } from './erase.tsx';
 import { ErasingContext } from './erasing.ts';
@@ -49,6 +49,7 @@ export function Session({ version }: { readonly version: string }) {
       <p class="faint">
         {formatInstant(session.createdAt)} · {formatCount(session.messages)} messages ·{' '}
         {languageName(session.language)} · <Outcome outcome={session.outcome} />
+        <CorrectOutcome sessionId={session.id} outcome={session.outcome} />
         {session.endUser === null ? null : (
           <>
             {' · '}
@@ -255,6 +256,7 @@ function TranscriptMessage({
         {content !== null && isUser && (begins || mayAsk(message, topicBefore)) ? (
           <CorrectTopic text={content} topic={topic} />
         ) : null}
+        {content !== null && isUser && signals.length === 0 ? <ShowsSignal position={position} /> : null}
         {content !== null && isUser && mayAsk(message, topicBefore) ? (
           <MakeTopic examples={[content]} words="Make this a topic" isQuiet />
         ) : null}
