@@ -46,6 +46,8 @@ export type Verdict = (typeof VERDICTS)[number];
 
 /** Limit of the checks of one instance: each takes memory while the instance is in work. */
 export const MOST_CHECKS = 20_000;
+/** The same of the verdicts of language models, which take nothing from the limit of people. */
+export const MOST_READER_CHECKS = 20_000;
 
 /** Sessions that were found, or not found, and the verdicts on a random sample of them. */
 export interface Stratum {
@@ -110,4 +112,24 @@ export function shareOf(strata: readonly Stratum[], error = 0): Interval | null 
     above += (weight * (own.high - own.share)) ** 2;
   }
   return { share, low: Math.max(0, share - Math.sqrt(below)), high: Math.min(1, share + Math.sqrt(above)) };
+}
+
+/** Numbers of sessions on which two readers said YES or NO: `yesNo` are those with YES of the first, NO of the second. */
+export interface Agreements {
+  readonly yesYes: number;
+  readonly yesNo: number;
+  readonly noYes: number;
+  readonly noNo: number;
+}
+
+/**
+ * Cohen's kappa (Educ. Psychol. Meas. 20, 1960): the agreement beyond that of two readers who say YES as often, but by
+ * chance. From −1 to 1; null if there is no session, or both always said the same word.
+ */
+export function kappaOf({ yesYes, yesNo, noYes, noNo }: Agreements): number | null {
+  const all = yesYes + yesNo + noYes + noNo;
+  // Whole numbers until the last step, so that what is undefined is exactly zero.
+  const byChance = (yesYes + yesNo) * (yesYes + noYes) + (noYes + noNo) * (yesNo + noNo);
+  const rest = all * all - byChance;
+  return rest === 0 ? null : ((yesYes + noNo) * all - byChance) / rest;
 }

@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { intervalOf, shareOf, type Stratum } from '../../src/domain/checks.ts';
+import { intervalOf, kappaOf, shareOf, type Stratum } from '../../src/domain/checks.ts';
 
 /** Numbers from 0 to 1, the same in every run. */
 function numbers(seed: number): () => number {
@@ -89,5 +89,21 @@ describe('intervals of checked shares', () => {
       ok(low >= 0 && high <= 1 && low <= share && share <= high);
     }
     equal(intervalOf({ sessions: 1000, checked: 100, yes: 5 }, 0.05)!.share, 0);
+  });
+});
+
+describe('agreement of two readers', () => {
+  it("is Cohen's kappa", () => {
+    // Cohen 1960 counts shares; these numbers are a textbook's: 35 of 50 agree, by chance 25 would.
+    equal(kappaOf({ yesYes: 20, yesNo: 5, noYes: 10, noNo: 15 }), 0.4);
+    equal(kappaOf({ yesYes: 3, yesNo: 0, noYes: 0, noNo: 4 }), 1);
+    equal(kappaOf({ yesYes: 0, yesNo: 5, noYes: 5, noNo: 0 }), -1);
+    equal(kappaOf({ yesYes: 5, yesNo: 0, noYes: 5, noNo: 0 }), 0);
+  });
+
+  it('is unknown where chance leaves nothing to agree on', () => {
+    equal(kappaOf({ yesYes: 0, yesNo: 0, noYes: 0, noNo: 0 }), null);
+    equal(kappaOf({ yesYes: 7, yesNo: 0, noYes: 0, noNo: 0 }), null);
+    equal(kappaOf({ yesYes: 0, yesNo: 0, noYes: 0, noNo: 7 }), null);
   });
 });

@@ -33,7 +33,8 @@ const CHECKS: Readonly<Record<CurationAction['kind'], (action: Members) => boole
     (from === undefined || isText(from)),
   ASSIGN: isCorrection,
   EXCLUDE: isCorrection,
-  CHECK: ({ of, session, verdict }) => isOneOf(CHECKED, of) && isText(session) && isOneOf(VERDICTS, verdict),
+  CHECK: ({ of, session, verdict, reader = '' }) =>
+    isOneOf(CHECKED, of) && isText(session) && isOneOf(VERDICTS, verdict) && isText(reader),
   UNDO: () => true,
 };
 
