@@ -137,7 +137,10 @@ export class SecondReader {
         await this.#judge(reading, { model, source, guard: shard.guard, signal });
       }
     } catch (error) {
-      if (!signal.aborted) this.#failed(error);
+      if (signal.aborted) return searchedMs;
+      if (error instanceof CallError) this.#failed(error);
+      // Nothing is published yet, or readers are away, which others report: the next look searches again.
+      else this.#options.logger.debug({ event: 'nothing_to_judge', err: error }, 'no sessions could be read');
     }
     return searchedMs;
   }

@@ -1,5 +1,7 @@
 /** The second reader of checks: what it sends, what it may cost, and that each verdict counts once. */
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { derivedId } from '../../../src/domain/ids.ts';
@@ -7,10 +9,13 @@ import type { RecordedRequest } from '../../../src/domain/records.ts';
 import type { Reading, ReadingSource, ReadLine } from '../../../src/domain/second-reading.ts';
 import { ChatEndpoint } from '../../../src/doors/writer/chat-endpoint.ts';
 import { inTurn } from '../../../src/doors/writer/in-turn.ts';
+import { LocalModel } from '../../../src/doors/writer/local-model.ts';
 import { verdictIn } from '../../../src/doors/writer/prompts.ts';
 import { SecondReader, type SecondReaderOptions } from '../../../src/doors/writer/second-reader.ts';
 import { silentLogger } from '../../../src/logger.ts';
 import { checksResponseSchema, type ChecksResponse } from '../../../src/query/checks/checks-schema.ts';
+import { temporaryDirectory } from '../../support/fold.ts';
+import { writeGenerator } from '../../support/generator.ts';
 import { startChatServer, type ChatCall, type ChatServer } from '../../support/chat-server.ts';
 import { Client, toSearch } from '../../support/client.ts';
 import { assistant, CANCEL, CANNOT, fill, PASSWORD, user } from '../../support/conversations.ts';
@@ -166,6 +171,43 @@ describe('second reader', () => {
     equal(reader.counters.failed, 3);
     ok(server.calls.length <= 5);
     equal(published.length, 1);
+  });
+
+  it('searches again when the views cannot be read', async () => {
+    let searches = 0;
+    const source = sourceOf([reading(1)], LINES);
+    start({
+      ...source,
+      next: (...asked) => {
+        searches += 1;
+        return searches < 3 ? Promise.reject(new Error('nothing is published')) : source.next(...asked);
+      },
+    });
+    await eventually(() => published.length === 1);
+    equal(server.calls.length, 1);
+  });
+
+  it('asks a model of this machine, too, by the name of its folder', async () => {
+    const temporary = temporaryDirectory();
+    const folder = join(temporary.path, 'small-judge');
+    mkdirSync(folder);
+    writeGenerator(folder, ['YES']);
+    const model = inTurn(new LocalModel({ folder, timeoutMs: 60_000 }));
+    try {
+      start(sourceOf([reading(1), reading(2)], LINES), { model });
+      await eventually(() => published.length === 2);
+      deepEqual(
+        published
+          .map(({ curation }) => curation?.action)
+          .map((action) => action?.kind === 'CHECK' && action.reader),
+        ['small-judge', 'small-judge'],
+      );
+      equal(server.calls.length, 0);
+    } finally {
+      await open.pop()?.close();
+      await model.close();
+      temporary.remove();
+    }
   });
 
   it('keeps a verdict that could not be published, and does not ask for it again', async () => {
@@ -327,6 +369,22 @@ describe('a service with a second reader', () => {
     await sleep(11_000);
     deepEqual({ ...(await shop.checks()), lastProcessedAt: before.lastProcessedAt }, before);
     equal(judgings(endpoint).length, calls);
+  });
+
+  it('is asked of outcomes and types of gaps as people are', async () => {
+    const [sessionId] = shop.sessions;
+    await shop.post('/v1/checks', { of: 'OUTCOME', id: 'not_possible', sessionId, verdict: 'YES' });
+    await shop.post('/v1/checks', { of: 'GAP_TYPE', id: 'TOOL', sessionId, verdict: 'YES' });
+    const asked = (): readonly string[] =>
+      judgings(endpoint).map(({ messages }) => JSON.parse(messages[1]?.content ?? '').question as string);
+    const questions = [
+      'Did this conversation end as “Not possible”?',
+      'Does this conversation show “Missing ability”?',
+    ];
+    await eventually(
+      () => questions.every((question) => asked().filter((one) => one === question).length === 6),
+      () => JSON.stringify(asked()),
+    );
   });
 
   it('takes a verdict back like any other, and does not ask for it again', async () => {
