@@ -164,13 +164,14 @@ describe('second reader', () => {
   });
 
   it('asks again after failures, three times at most, and goes on', async () => {
-    server.answer = (_, number) => (number <= 3 ? { status: 500 } : 'YES');
-    const { reader } = start(sourceOf([reading(1), reading(2)], LINES));
-    await eventually(() => published.length === 1);
-    await sleep(50);
-    equal(reader.counters.failed, 3);
-    ok(server.calls.length <= 5);
-    equal(published.length, 1);
+    server.answer = ({ messages }) =>
+      messages[1]?.content.includes('Never') === true ? { status: 500 } : 'YES';
+    const never = { ...reading(1), name: 'Never' };
+    const { reader } = start(sourceOf([never, reading(2)], LINES));
+    await eventually(() => published.length === 1 && reader.counters.failed === 3);
+    await sleep(200);
+    deepEqual(reader.counters, { judged: 1, rejected: 0, failed: 3, timedOut: 0 });
+    equal(server.calls.length, 4);
   });
 
   it('searches again when the views cannot be read', async () => {
