@@ -121,6 +121,7 @@ const environment = z.object({
   WRITER_API_KEY: z.string().optional(),
   WRITER_MODEL_NAME: z.string().optional(),
   WRITER_CALLS_PER_HOUR: integer(120, 1, 100_000),
+  WRITER_CHECKS_PER_HOUR: integer(0, 0, 100_000),
   WRITER_TIMEOUT_MS: integer(30_000, 100, 600_000),
   WRITER_IDLE_MINUTES: integer(10, 0, 10_080),
   WRITER_MODEL: z.string().optional(),
@@ -267,6 +268,8 @@ export interface WriterConfig {
     /** A folder of `models/`, or a path. */
     | { readonly folder: string };
   readonly callsPerHour: number;
+  /** Sessions that it judges as a second reader of checks; 0: none. */
+  readonly checksPerHour: number;
   readonly timeoutMs: number;
   /** Idle time after which a session has ended. */
   readonly sessionIdleMs: number;
@@ -415,6 +418,7 @@ function writerOf(values: z.infer<typeof environment>): WriterConfig | null {
   return Object.freeze({
     source,
     callsPerHour: values.WRITER_CALLS_PER_HOUR,
+    checksPerHour: values.WRITER_CHECKS_PER_HOUR,
     timeoutMs: values.WRITER_TIMEOUT_MS,
     sessionIdleMs: values.WRITER_IDLE_MINUTES * 60_000,
   });

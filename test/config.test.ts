@@ -58,6 +58,8 @@ describe('config', () => {
     ['WRITER_URL', 'ftp://models'],
     ['WRITER_URL', 'http://me:secret@models'],
     ['WRITER_CALLS_PER_HOUR', '0'],
+    ['WRITER_CHECKS_PER_HOUR', '-1'],
+    ['WRITER_CHECKS_PER_HOUR', '1.5'],
     ['AUTH_PROXY_FROM', '10.0.0.1'],
     ['AUTH_PROXY_FROM', 'proxy.example.com'],
     ['AUTH_PROXY_HEADER', 'X-Forwarded-Email'],
@@ -118,6 +120,7 @@ describe('config', () => {
     deepEqual(loadConfig({ WRITER_URL: 'http://localhost:11434', WRITER_IDLE_MINUTES: '2' }).writer, {
       source: { url: 'http://localhost:11434', apiKey: undefined, model: undefined },
       callsPerHour: 120,
+      checksPerHour: 0,
       timeoutMs: 30_000,
       sessionIdleMs: 120_000,
     });

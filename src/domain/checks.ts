@@ -46,6 +46,8 @@ export type Verdict = (typeof VERDICTS)[number];
 
 /** Limit of the checks of one instance: each takes memory while the instance is in work. */
 export const MOST_CHECKS = 20_000;
+/** The same of the verdicts of language models, which take nothing from the limit of people. */
+export const MOST_READER_CHECKS = 20_000;
 
 /** Sessions that were found, or not found, and the verdicts on a random sample of them. */
 export interface Stratum {
@@ -62,33 +64,66 @@ export interface Interval {
   readonly high: number;
 }
 
-/** 97.5 % quantile of the normal distribution. */
-const Z = 1.959963984540054;
+/** Likelihood that the truth lies below an interval, and that it lies above. */
+const TAIL = 0.025;
+/** Sessions of a stratum that is as good as endless. */
+const ENDLESS = 2 ** 40;
 
 /**
- * Estimates the share of a stratum that truly is YES: Wilson's interval (J. Am. Stat. Assoc. 22, 1927), with the finite
- * population correction. `error`: share of verdicts that are wrong, below 0.5; it is taken out of the share (Rogan and
- * Gladen, Am. J. Epidemiol. 107, 1978). Null if nothing was checked.
+ * Estimates the share of a stratum that truly is YES: the exact interval for a finite population (hypergeometric), with
+ * the mid-P correction (Lancaster, J. Am. Stat. Assoc. 56, 1961). `error`: share of verdicts that are wrong, below 0.5;
+ * it is taken out of the share (Rogan and Gladen, Am. J. Epidemiol. 107, 1978). Null if nothing was checked.
  */
 export function intervalOf(stratum: Stratum, error = 0): Interval | null {
-  const said = wilson(stratum, error === 0 ? stratum.sessions : Number.POSITIVE_INFINITY);
+  const said = midP(error === 0 ? stratum : { ...stratum, sessions: ENDLESS });
   if (said === null || error === 0) return said;
   const truly = (share: number): number => Math.min(1, Math.max(0, (share - error) / (1 - 2 * error)));
   return { share: truly(said.share), low: truly(said.low), high: truly(said.high) };
 }
 
-/** `sessions`: the population that was sampled. One that was checked as a whole is known. */
-function wilson({ checked, yes }: Stratum, sessions: number): Interval | null {
+/** One that was checked as a whole is known. */
+function midP({ sessions, checked, yes }: Stratum): Interval | null {
   if (checked === 0) return null;
   const share = yes / checked;
   if (checked >= sessions) return { share, low: share, high: share };
-  // As many checks of an endless stratum would tell as much.
-  const checks = Number.isFinite(sessions) ? (checked * (sessions - 1)) / (sessions - checked) : checked;
-  const square = Z * Z;
-  const centre = (share + square / (2 * checks)) / (1 + square / checks);
-  const reach =
-    (Z / (1 + square / checks)) * Math.sqrt((share * (1 - share)) / checks + square / (4 * checks * checks));
-  return { share, low: Math.max(0, centre - reach), high: Math.min(1, centre + reach) };
+  // A NO is a YES of the opposite.
+  const low = (sessions - mostYes({ sessions, checked, yes: checked - yes })) / sessions;
+  const high = mostYes({ sessions, checked, yes }) / sessions;
+  return { share, low: Math.min(low, share), high: Math.max(high, share) };
+}
+
+/** The most sessions that can be YES so that as few as were said to be are likely enough. */
+function mostYes({ sessions, checked, yes }: Stratum): number {
+  let likely = Math.floor((yes / checked) * sessions);
+  let unlikely = sessions - (checked - yes) + 1;
+  while (unlikely - likely > 1) {
+    const truly = Math.floor((likely + unlikely) / 2);
+    if (fewerLikelihood({ sessions, checked, yes }, truly) > TAIL) likely = truly;
+    else unlikely = truly;
+  }
+  return likely;
+}
+
+/**
+ * Likelihood of fewer YES than were said, and half of that of as many, if `truly` sessions are YES: no fewer than the
+ * share that was said, so that the sum begins with its largest part.
+ */
+function fewerLikelihood({ sessions, checked, yes }: Stratum, truly: number): number {
+  const no = checked - yes;
+  // Of the C(checked, yes) orders, each is as likely as all YES first.
+  let log = 0;
+  for (let drawn = 0; drawn < yes; drawn += 1)
+    log += Math.log(((checked - drawn) / (yes - drawn)) * ((truly - drawn) / (sessions - drawn)));
+  for (let drawn = 0; drawn < no; drawn += 1)
+    log += Math.log((sessions - truly - drawn) / (sessions - yes - drawn));
+  let likelihood = Math.exp(log);
+  let sum = likelihood / 2;
+  for (let fewer = yes; fewer > 0 && likelihood > 0; fewer -= 1) {
+    likelihood *=
+      (fewer / (checked - fewer + 1)) * ((sessions - truly - checked + fewer) / (truly - fewer + 1));
+    sum += likelihood;
+  }
+  return sum;
 }
 
 /**
@@ -110,4 +145,24 @@ export function shareOf(strata: readonly Stratum[], error = 0): Interval | null 
     above += (weight * (own.high - own.share)) ** 2;
   }
   return { share, low: Math.max(0, share - Math.sqrt(below)), high: Math.min(1, share + Math.sqrt(above)) };
+}
+
+/** Numbers of sessions on which two readers said YES or NO: `yesNo` are those with YES of the first, NO of the second. */
+export interface Agreements {
+  readonly yesYes: number;
+  readonly yesNo: number;
+  readonly noYes: number;
+  readonly noNo: number;
+}
+
+/**
+ * Cohen's kappa (Educ. Psychol. Meas. 20, 1960): the agreement beyond that of two readers who say YES as often, but by
+ * chance. From −1 to 1; null if there is no session, or both always said the same word.
+ */
+export function kappaOf({ yesYes, yesNo, noYes, noNo }: Agreements): number | null {
+  const all = yesYes + yesNo + noYes + noNo;
+  // Whole numbers until the last step, so that what is undefined is exactly zero.
+  const byChance = (yesYes + yesNo) * (yesYes + noYes) + (noYes + noNo) * (yesNo + noNo);
+  const rest = all * all - byChance;
+  return rest === 0 ? null : ((yesYes + noNo) * all - byChance) / rest;
 }

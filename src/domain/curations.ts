@@ -62,13 +62,17 @@ export type CurationAction =
     }
   /** Says how session `id` (UUID) ended. */
   | { readonly kind: 'ASSIGN'; readonly of: 'OUTCOME'; readonly id: string; readonly outcome: SessionOutcome }
-  /** Says whether session `session` (UUID) is about entity `id`, or shows it. Changes no number. */
+  /**
+   * Says whether session `session` (UUID) is about entity `id`, or shows it. Changes no number. `reader`: the language
+   * model that said so; left out: a person.
+   */
   | {
       readonly kind: 'CHECK';
       readonly of: Checked;
       readonly id: string;
       readonly session: string;
       readonly verdict: Verdict;
+      readonly reader?: string;
     }
   /** Takes curation `id` back. */
   | { readonly kind: 'UNDO'; readonly id: string };
@@ -76,7 +80,7 @@ export type CurationAction =
 export interface Curation {
   /** UUID. */
   readonly id: string;
-  /** Id of the API key that sent it. */
+  /** Id of the API key that sent it; '' of a language model's verdict. */
   readonly keyId: string;
   readonly action: CurationAction;
   /** Estimated work in messages when it was accepted. It only sets the pace. */

@@ -25,7 +25,8 @@ export function derivedId(
     | 'gap'
     | 'outcome'
     | 'gap-type'
-    | 'writing',
+    | 'writing'
+    | 'reading',
   name: string,
 ): string {
   return v5(`${kind}:${name}`, instanceId);

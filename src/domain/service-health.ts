@@ -63,6 +63,8 @@ export interface WorkerFigures {
     readonly rejected: number;
     readonly failed: number;
     readonly timedOut: number;
+    /** Verdicts of the second reader. */
+    readonly judged: number;
     readonly queue: number;
   } | null;
   /** Evaluations of alerts, and outcomes of their notifications; null when the worker does not report them. */

@@ -74,5 +74,14 @@ export interface ShardWriter {
   close(): Promise<void>;
 }
 
-/** Opens the writer of a shard. `guard` rejects once another worker may own the shard. */
-export type OpenShardWriter = (guard: () => Promise<void>) => ShardWriter;
+/** The shard that a writer works for. */
+export interface WrittenShard {
+  readonly shard: number;
+  /** Folder of its views. */
+  readonly directory: string;
+  /** Rejects once another worker may own the shard. */
+  readonly guard: () => Promise<void>;
+}
+
+/** Opens the writer of a shard. */
+export type OpenShardWriter = (shard: WrittenShard) => ShardWriter;

@@ -30,6 +30,8 @@ const shardStatusSchema = z.object({
 
 const writerStatusSchema = z.object({
   written: count,
+  /** Verdicts of the second reader. */
+  judged: count.default(0),
   rejected: count,
   failed: count,
   timedOut: count,

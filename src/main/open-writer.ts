@@ -1,48 +1,107 @@
 /**
- * Wires the optional writer with its model and publisher.
+ * Wires the optional writer with its model and publisher, and the second reader of checks that asks the same model.
  *
- * Test: test/doors/writer/service.test.ts.
+ * Test: test/doors/writer/service.test.ts, test/doors/writer/second-reader.test.ts.
  */
-import type { WriterConfig } from '../config.ts';
-import { findLocalFolder } from '../reader/embedding/local-folder.ts';
+import type { Config, WriterConfig } from '../config.ts';
+import type { OpenShardWriter } from '../domain/writings.ts';
+import { ChatEndpoint, type TextModel } from '../doors/writer/chat-endpoint.ts';
+import { inTurn } from '../doors/writer/in-turn.ts';
+import { LocalModel } from '../doors/writer/local-model.ts';
+import { SecondReader, type SecondReaderCounters } from '../doors/writer/second-reader.ts';
+import { Writer, type WriterCounters } from '../doors/writer/writer.ts';
 import type { Logger } from '../logger.ts';
+import { SecondReadings } from '../query/checks/second-readings.ts';
+import { findLocalFolder } from '../reader/embedding/local-folder.ts';
+import { spillDirectory } from '../store/data-directory.ts';
+import { SnapshotReader } from '../store/published/snapshot-reader.ts';
+import { loadViews } from '../store/view-files.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { createPublisher } from '../stream/log/group-commit.ts';
-import { MODELS_DIRECTORY } from '../worker/current-definition.ts';
-import { ChatEndpoint } from '../doors/writer/chat-endpoint.ts';
-import { LocalModel } from '../doors/writer/local-model.ts';
-import { Writer } from '../doors/writer/writer.ts';
+import { MessageTexts } from '../stream/log/message-texts.ts';
+import { openProjectFinder } from '../web/registry/project-finder.ts';
+import { MODELS_DIRECTORY, VIEWS_DIRECTORY } from '../worker/current-definition.ts';
 
-/** Opens the writer of names and summaries. */
-export function openWriter(
-  settings: WriterConfig,
-  connection: StreamConnection,
-  logger: Logger,
-): { readonly writer: Writer; readonly close: () => Promise<void> } {
-  const { source, timeoutMs } = settings;
-  const model =
-    'url' in source
-      ? new ChatEndpoint({ ...source, timeoutMs })
-      : new LocalModel({
-          folder: findLocalFolder(
-            { setting: 'WRITER_MODEL', model: source.folder, task: 'text-generation' },
-            MODELS_DIRECTORY,
-          ),
-          timeoutMs,
-        });
+/** Memory of a reader of the second reader, which draws sessions one entity at a time. */
+const READER_BYTES = 64 * 2 ** 20;
+
+export interface OpenWriter {
+  readonly openShard: OpenShardWriter;
+  readonly counters: WriterCounters & Pick<SecondReaderCounters, 'judged'>;
+  readonly close: () => Promise<void>;
+}
+
+interface WriterParts {
+  readonly config: Pick<Config, 'dataDir' | 'queryMemoryBytes' | 'streamReplicas'>;
+  readonly connection: StreamConnection;
+  readonly logger: Logger;
+}
+
+/** Opens the writer of names and summaries and, if it may judge sessions, the second reader. */
+export async function openWriter(settings: WriterConfig, parts: WriterParts): Promise<OpenWriter> {
+  const { connection, logger } = parts;
+  const model = inTurn(modelOf(settings));
   const publisher = createPublisher(connection);
-  const writer = new Writer({
-    ...settings,
+  const options = {
     model,
-    publish: (request) => publisher.publish(request),
+    publish: (request: Parameters<typeof publisher.publish>[0]) => publisher.publish(request),
     logger,
-  });
+  };
+  const writer = new Writer({ ...settings, ...options });
+  const { checksPerHour } = settings;
+  const projectOf =
+    checksPerHour === 0
+      ? null
+      : await openProjectFinder(connection, { replicas: parts.config.streamReplicas });
+  const second = projectOf === null ? null : new SecondReader({ ...options, projectOf, checksPerHour });
   return {
-    writer,
+    openShard: ({ shard, directory, guard }) => {
+      const names = writer.openShard(guard);
+      const judged = second?.openShard({ guard, open: () => openReadings(directory, shard, parts) });
+      return {
+        committed: (...reports) => names.committed(...reports),
+        close: async () => {
+          await Promise.all([names.close(), judged?.close()]);
+        },
+      };
+    },
+    get counters() {
+      const [own, more] = [writer.counters, second?.counters];
+      return {
+        ...own,
+        judged: more?.judged ?? 0,
+        rejected: own.rejected + (more?.rejected ?? 0),
+        failed: own.failed + (more?.failed ?? 0),
+        timedOut: own.timedOut + (more?.timedOut ?? 0),
+      };
+    },
     async close() {
-      await writer.close();
+      await Promise.all([writer.close(), second?.close()]);
       await model.close();
       await publisher.drain();
     },
   };
+}
+
+function modelOf({ source, timeoutMs }: WriterConfig): TextModel {
+  if ('url' in source) return new ChatEndpoint({ ...source, timeoutMs });
+  const named = { setting: 'WRITER_MODEL', model: source.folder, task: 'text-generation' } as const;
+  return new LocalModel({ folder: findLocalFolder(named, MODELS_DIRECTORY), timeoutMs });
+}
+
+async function openReadings(
+  directory: string,
+  shard: number,
+  { config, connection }: WriterParts,
+): Promise<SecondReadings> {
+  const reader = await SnapshotReader.open({
+    directory: () => directory,
+    views: loadViews(VIEWS_DIRECTORY),
+    threads: 1,
+    connections: 1,
+    memoryBytes: READER_BYTES,
+    memoryBytesAlone: Math.max(READER_BYTES, config.queryMemoryBytes),
+    spillDirectory: spillDirectory(config.dataDir, `second-reader-${shard}`),
+  });
+  return new SecondReadings(reader, new MessageTexts(() => connection));
 }

@@ -36,7 +36,7 @@ import { startCopyExpiry } from './copy-expiry.ts';
 import { startCommand, type Started } from './started-command.ts';
 import { beginWorkerStatus } from '../health/process-status.ts';
 import { AnalysisPool } from '../reader/threads/pool.ts';
-import type { Writer } from '../doors/writer/writer.ts';
+import type { OpenWriter } from './open-writer.ts';
 import { openAlerts, type OpenAlerts } from './open-alerts.ts';
 import { currentDefinition, MODELS_DIRECTORY } from '../worker/current-definition.ts';
 
@@ -54,7 +54,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   for (const concern of prepareDataDirectory(config.dataDir))
     logger.warn({ event: 'data_directory_open' }, concern);
   let working: OwnedShards | null = null;
-  let writer: Writer | null = null;
+  let writer: OpenWriter | null = null;
   let alerts: OpenAlerts | null = null;
   let changes: readonly string[] = [];
   const status = beginWorkerStatus(config.dataDir, () => ({
@@ -90,9 +90,9 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   const own =
     config.writer === null
       ? null
-      : (await import('./open-writer.ts')).openWriter(config.writer, connection, logger);
+      : await (await import('./open-writer.ts')).openWriter(config.writer, { config, connection, logger });
   if (own !== null) {
-    writer = own.writer;
+    writer = own;
     lifecycle.opened('writer', () => own.close());
   }
   const alerting = await openAlerts(config, connection, logger);
@@ -108,7 +108,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     holder: thisHolder(),
     analysis: loading,
     openAlerts: alerting.openShard,
-    ...(own === null ? {} : { openWriter: (guard) => own.writer.openShard(guard) }),
+    ...(own === null ? {} : { openWriter: own.openShard }),
   };
 
   const enlist = async (epoch: ActiveEpoch): Promise<Membership> => {

@@ -62,6 +62,7 @@ const DEFINITIONS: readonly Definition[] = [
           ? []
           : ([
               [{ worker, result: 'written' }, writer.written],
+              [{ worker, result: 'judged' }, writer.judged],
               [{ worker, result: 'rejected' }, writer.rejected],
               [{ worker, result: 'failed' }, writer.failed],
               [{ worker, result: 'timed_out' }, writer.timedOut],

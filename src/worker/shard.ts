@@ -225,8 +225,8 @@ class WorkingShard implements Shard {
     this.#analysis = options.analysis.forShard(options.shard, options.active.shards);
     this.#marks = new WorkMarkFile(directory);
     const guard = options.guard ?? (() => Promise.resolve());
-    this.#writer = options.openWriter?.(guard);
     const { shard, active } = options;
+    this.#writer = options.openWriter?.({ shard, directory, guard });
     this.#alerts = options.openAlerts?.({ shard, shards: active.shards, directory, guard });
     this.#loop = new WorkerLoop({
       source,

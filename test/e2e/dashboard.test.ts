@@ -869,6 +869,26 @@ describe('the dashboard in a browser', { skip }, () => {
     equal(await section.locator('.said').count(), 0);
   });
 
+  it('says in a line how far a second reader agrees with people', async () => {
+    let both = 45;
+    // Opening ends the routes of the test before.
+    await open();
+    await page.route('**/v1/checks?*', async (route) => {
+      const response = await route.fetch();
+      const secondReader = { model: '<b>qwen3</b>', judged: 60, both, agreed: 41, kappa: 0.7 };
+      return route.fulfill({ response, json: { ...(await response.json()), secondReader } });
+    });
+    await page.click('td.name a >> nth=0', SOON);
+    const section = page.locator('section:has(h2:text-is("How sure is this?"))');
+    const line = section.locator('p:has-text("A second reader")');
+    equal(await line.textContent(SOON), 'A second reader, <b>qwen3</b>, agrees with people on 41 of 45.');
+    both = 0;
+    await page.reload();
+    await section.locator('button:text-is("Check")').waitFor(SOON);
+    equal(await line.count(), 0);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+
   it('checks how conversations ended', async () => {
     await open('?view=conversations&outcome=not_possible');
     const section = page.locator('section:has(h2:text-is("How sure is this?"))');

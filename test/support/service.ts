@@ -32,6 +32,9 @@ export interface TestService {
   revokeKey(keyId: string): Promise<void>;
   /** An instance without a message; its id. */
   newInstance(project: TestProject): Promise<string>;
+  /** kill -9 of the worker. */
+  killWorker(): Promise<void>;
+  startWorker(): void;
   /** What `npm run rebuild` does, beside the running service. Throws when it fails. */
   rebuild(): Promise<void>;
   /** Register it right after the start: `after(() => service.stop())`. */
@@ -97,7 +100,7 @@ export async function startTestService(env: Readonly<Record<string, string>> = {
   };
   try {
     const web = run('main/web.ts');
-    run('main/worker.ts');
+    let worker = run('main/worker.ts');
     const [url, opened] = await Promise.all([
       listeningUrl(web),
       (async () => {
@@ -130,6 +133,14 @@ export async function startTestService(env: Readonly<Record<string, string>> = {
       },
       revokeKey: async (keyId) => {
         if (!(await opened.revokeKey(keyId))) throw new Error(`no key ${keyId}`);
+      },
+      killWorker: async () => {
+        const ended = once(worker, 'exit');
+        worker.kill('SIGKILL');
+        await ended;
+      },
+      startWorker: () => {
+        worker = run('main/worker.ts');
       },
       rebuild: async () => {
         const child = run('cli/rebuild.ts');

@@ -396,6 +396,7 @@ function actionOf(
         id: topic,
         session: sessionIdOf(instance, 1 + (other % 3)),
         verdict: isNew ? 'YES' : 'NO',
+        ...(sentence % 2 === 0 ? {} : { reader: 'my-model' }),
       };
     case 'UNDO':
       return { kind, id: uuid(5, other) };

@@ -19,7 +19,7 @@ const OMITTED: Readonly<Record<string, string>> = {
 const TARGET_LABELS = ['job', 'instance'];
 
 const shard = { shard: 0, batches: 1, messages: 1, entriesSetAside: 1, analysisTimeouts: 1 };
-const writer = { written: 1, rejected: 1, failed: 1, timedOut: 1, queue: 1 };
+const writer = { written: 1, judged: 1, rejected: 1, failed: 1, timedOut: 1, queue: 1 };
 const alerts = { evaluations: 1, fired: 1, delivered: 1, failed: 1, dead: 1, pending: 1 };
 /** With something in each member, so that each metric has a sample that shows its labels. */
 const FIGURES: ServiceFigures = {

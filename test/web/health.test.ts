@@ -24,7 +24,7 @@ const EVERYTHING: ServiceFigures = {
       name: 'worker',
       heartbeatAgeSeconds: 0.5,
       shards: [SHARD],
-      writer: { written: 15, rejected: 16, failed: 17, timedOut: 18, queue: 19 },
+      writer: { written: 15, rejected: 16, failed: 17, timedOut: 18, queue: 19, judged: 20 },
       alerts: { evaluations: 20, fired: 21, delivered: 22, failed: 23, dead: 24, pending: 25 },
     },
   ],
@@ -79,6 +79,7 @@ describe('/metrics', () => {
     ]);
     deepEqual(of('undertone_writer_'), [
       'undertone_writer_calls_total{worker="worker",result="written"} 15',
+      'undertone_writer_calls_total{worker="worker",result="judged"} 20',
       'undertone_writer_calls_total{worker="worker",result="rejected"} 16',
       'undertone_writer_calls_total{worker="worker",result="failed"} 17',
       'undertone_writer_calls_total{worker="worker",result="timed_out"} 18',

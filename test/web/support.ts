@@ -287,6 +287,7 @@ export function createHarness(
           found: stratum,
           notFound: stratum,
           recall: null,
+          secondReader: null,
           sample: [],
           lastProcessedAt: null,
         };

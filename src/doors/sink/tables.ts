@@ -11,7 +11,7 @@ import type { Granularity } from '../../domain/time.ts';
 import { LAST_STEP, secondsOfStep } from '../../domain/waits.ts';
 
 /** Raised when columns or partitions change; the next run then writes all files again. */
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 /** Types that Parquet, ClickHouse, Spark and DuckDB share: ids are text, instants are UTC microseconds. */
 export type ColumnType = 'VARCHAR' | 'BIGINT' | 'INTEGER' | 'DOUBLE' | 'BOOLEAN' | 'TIMESTAMPTZ';
@@ -250,7 +250,9 @@ left join (${ENTITIES}) e on e.instance = r.instance and e.kind = r.kind and e.e
   },
   {
     name: 'verdicts',
-    what: 'what people who read conversations said of what was found; the latest of a session and entity holds',
+    what:
+      'what people who read conversations, and language models, said of what was found; ' +
+      'the latest of a session, entity and reader holds',
     rows: { table: 'curation' },
     joined: '',
     where: "r.action = 'CHECK' and r.refused is null and r.undone_by is null",
@@ -258,11 +260,18 @@ left join (${ENTITIES}) e on e.instance = r.instance and e.kind = r.kind and e.e
     columns: [
       id('verdict_id', 'r.id', 'its id'),
       instant('said_at', 'r.created_at', 'when it was accepted'),
-      text('key_id', 'the key that said it'),
+      text('key_id', 'the key that said it; empty: a language model did'),
       text('kind', 'TOPIC, SIGNAL, GAP or REPEATED_REQUEST', 'r.entity'),
       id('entity_id', 'r.entity_id', 'the id of the topic, signal, gap or repeated request'),
       id('session_id', "json_extract_string(r.detail, '$.session')", 'the session that was read'),
       text('verdict', 'YES, NO or UNSURE: whether it is there', "json_extract_string(r.detail, '$.verdict')"),
+      optional(
+        text(
+          'reader',
+          'the language model that said it; null: a person',
+          "json_extract_string(r.detail, '$.reader')",
+        ),
+      ),
     ],
     key: ['said_at', 'verdict_id'],
   },

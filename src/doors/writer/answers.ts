@@ -36,7 +36,7 @@ export function judge({ target, lines }: Pick<Ask, 'target' | 'lines'>, answer: 
 }
 
 /** Removes what models add around a text: thoughts and quotes. */
-function plain(answer: string): string {
+export function plain(answer: string): string {
   const thought = answer.lastIndexOf('</think>');
   const text = (thought < 0 ? answer : answer.slice(thought + '</think>'.length)).trim();
   const [first = '', last = ''] = [text.at(0), text.at(-1)];

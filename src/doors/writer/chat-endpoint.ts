@@ -17,6 +17,8 @@ export interface ChatMessage {
 export interface TextModel {
   /** Rejects with CallError. */
   complete(messages: readonly ChatMessage[], signal: AbortSignal): Promise<Completion>;
+  /** Name of the model that is asked. Rejects with CallError. */
+  name(signal: AbortSignal): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -88,9 +90,9 @@ export class ChatEndpoint implements TextModel {
 
   async complete(messages: readonly ChatMessage[], signal: AbortSignal): Promise<Completion> {
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(this.#options.timeoutMs)]);
-    this.#model ??= (await this.#ask(modelsSchema, '/models', deadline)).data[0]?.id ?? '';
+    const model = await this.#asked(deadline);
     const answer = await this.#ask(completionSchema, '/chat/completions', deadline, {
-      model: this.#model,
+      model,
       messages,
       temperature: 0,
       max_tokens: MOST_TOKENS,
@@ -99,7 +101,16 @@ export class ChatEndpoint implements TextModel {
     const [choice] = answer.choices;
     if (choice === undefined || choice.finish_reason === 'length')
       throw new CallError('failed', 'the answer was cut off');
-    return { text: choice.message.content, model: modelOf(answer.model, this.#model) };
+    return { text: choice.message.content, model: modelOf(answer.model, model) };
+  }
+
+  async name(signal: AbortSignal): Promise<string> {
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(this.#options.timeoutMs)]);
+    return modelOf(undefined, await this.#asked(deadline));
+  }
+
+  async #asked(signal: AbortSignal): Promise<string> {
+    return (this.#model ??= (await this.#ask(modelsSchema, '/models', signal)).data[0]?.id ?? '');
   }
 
   close(): Promise<void> {

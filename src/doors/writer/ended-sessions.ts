@@ -17,13 +17,17 @@ export interface EndedSession {
   readonly lines: readonly AskLine[];
 }
 
-interface TrackedSession {
+/** Lines, and their length in characters. */
+export interface Lines {
+  readonly lines: AskLine[];
+  length: number;
+}
+
+interface TrackedSession extends Lines {
   readonly instanceId: string;
   readonly projectId: string;
   readonly id: string;
   at: number;
-  lines: AskLine[];
-  length: number;
   lastTurnAt: number;
   asked: boolean;
 }
@@ -69,7 +73,7 @@ export class EndedSessions {
     session.at = at;
     session.lastTurnAt = now;
     session.asked = false;
-    if (speaker !== 'other' && text !== '') add(session, { speaker, text });
+    if (speaker !== 'other' && text !== '') addLine(session, { speaker, text });
     this.#sessions.delete(key);
     this.#sessions.set(key, session);
     if (this.#sessions.size <= MOST_SESSIONS) return;
@@ -92,7 +96,8 @@ export class EndedSessions {
   }
 }
 
-function add(session: TrackedSession, line: AskLine): void {
+/** Adds a line; what is too long loses lines of its middle. */
+export function addLine(session: Lines, line: AskLine): void {
   session.lines.push(line);
   session.length += line.text.length;
   while (session.length > MOST_LENGTH && session.lines.length > FIRST_LINES + 1) {

@@ -44,6 +44,10 @@ export class LocalModel implements TextModel {
     }
   }
 
+  name(): Promise<string> {
+    return Promise.resolve(basename(this.#options.folder));
+  }
+
   async close(): Promise<void> {
     const thread = await this.#thread?.catch(() => null);
     this.#thread = null;

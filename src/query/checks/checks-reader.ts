@@ -12,7 +12,7 @@ import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
 import { noSuch } from '../no-such.ts';
 import type { Range } from '../routing.ts';
 import type { ChecksParameters, ChecksResponse, Estimate } from './checks-schema.ts';
-import { estimateOf, readEstimate, readReview, type Review } from './estimates.ts';
+import { agreementOf, estimateOf, nextOf, readEstimate, readReview } from './estimates.ts';
 
 /** The checked entity: of what merged, its heir. */
 interface Entity {
@@ -60,7 +60,8 @@ export class ChecksReader {
     return {
       checked: { of, id: entity.id, name: entity.name },
       ...estimateOf(review, reviewerError),
-      sample: nextOf(review, limit),
+      secondReader: agreementOf(review),
+      sample: nextOf(review, limit).map(({ id: sessionId, title, found }) => ({ sessionId, title, found })),
       lastProcessedAt: formatInstant(Math.max(processedAt, since)),
     };
   }
@@ -91,14 +92,4 @@ async function entityOf(
   const { number, heir } = found;
   const entity = { number, id: heir['id'] as string, name: heir['name'] as string };
   return { instance, processedAt: row['processed_at'] as number, entity };
-}
-
-/** The next sessions without a verdict, found ones and others in turns. */
-function nextOf({ drawn, verdicts }: Review, limit: number): ChecksResponse['sample'] {
-  const open = drawn.filter(({ id }) => !verdicts.has(id));
-  const [found, others] = [open.filter((one) => one.found), open.filter((one) => !one.found)];
-  return Array.from({ length: Math.max(found.length, others.length) })
-    .flatMap((_, at) => [found.slice(at, at + 1), others.slice(at, at + 1)].flat())
-    .slice(0, limit)
-    .map(({ id, title, found }) => ({ sessionId: id, title, found }));
 }

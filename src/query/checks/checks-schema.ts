@@ -78,6 +78,25 @@ export const checksResponseSchema = z.strictObject({
     })
     .describe('What is checked.'),
   ...estimateSchema.shape,
+  secondReader: z
+    .strictObject({
+      model: z.string().describe('The language model that judged last.'),
+      judged: count.describe('Drawn sessions that it judged.'),
+      both: count.describe('Those on which a person and it both said YES or NO.'),
+      agreed: count.describe('Those on which both said the same.'),
+      kappa: z
+        .number()
+        .min(-1)
+        .max(1)
+        .nullable()
+        .describe(
+          "Cohen's kappa, the agreement beyond chance: 1 is always; null: no such session, or both only said one word.",
+        ),
+    })
+    .nullable()
+    .describe(
+      'A language model that judges sessions, too; no estimate counts its verdicts. Null: there is none.',
+    ),
   sample: z
     .array(
       z.strictObject({

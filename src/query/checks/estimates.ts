@@ -7,6 +7,7 @@
 import {
   intervalOf,
   isCheckedEntity,
+  kappaOf,
   shareOf,
   type Checked,
   type CheckedEntity,
@@ -19,7 +20,7 @@ import type { TableRows } from '../../store/published/segment-sql.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
 import type { Range } from '../routing.ts';
-import type { Estimate } from './checks-schema.ts';
+import type { ChecksResponse, Estimate } from './checks-schema.ts';
 
 /** Most sessions of each stratum whose verdicts count. */
 const MOST_COUNTED = 500;
@@ -42,16 +43,26 @@ export interface Question {
   readonly range: Range;
 }
 
-/** The drawn sessions, and the latest verdict on each session by its id. */
+/** The latest verdict on each session, by its id. */
+type Verdicts = ReadonlyMap<string, Verdict>;
+
+/** The language model that judged last, and its verdicts. */
+export interface SecondReader {
+  readonly model: string;
+  readonly verdicts: Verdicts;
+}
+
+/** The drawn sessions and the verdicts on them: `verdicts` are those of people. */
 export interface Review {
   readonly drawn: readonly Drawn[];
-  readonly verdicts: ReadonlyMap<string, Verdict>;
+  readonly verdicts: Verdicts;
+  readonly second: SecondReader | null;
 }
 
 /** Draws sessions and reads the verdicts. */
 export async function readReview(snapshot: Snapshot, question: Question): Promise<Review> {
-  const [drawn, verdicts] = await Promise.all([draw(snapshot, question), verdictsOn(snapshot, question)]);
-  return { drawn, verdicts };
+  const [drawn, said] = await Promise.all([draw(snapshot, question), verdictsOn(snapshot, question)]);
+  return { drawn, ...said };
 }
 
 /** What the rows of a grouping are checked as; null: they are not. */
@@ -59,6 +70,9 @@ export function checkedAs(groupBy: string): CheckedEntity | null {
   if (groupBy === 'CSAT_DSAT') return 'SIGNAL';
   return isCheckedEntity(groupBy) ? groupBy : null;
 }
+
+/** Verdicts of people, among curations (SQL). */
+export const BY_PEOPLE = "action = 'CHECK' and json_extract_string(detail, '$.reader') is null";
 
 /** Ids of the entities of a kind that people have checked. */
 export async function checkedEntities(
@@ -70,7 +84,7 @@ export async function checkedEntities(
     'select distinct entity_id::varchar as id from @check where undone_by is null and refused is null',
     {
       rows: {
-        check: { table: 'curation', equal: { instance }, and: `action = 'CHECK' and entity = '${of}'` },
+        check: { table: 'curation', equal: { instance }, and: `${BY_PEOPLE} and entity = '${of}'` },
       },
     },
   );
@@ -79,12 +93,12 @@ export async function checkedEntities(
 
 /** As `estimateOf`; null, without drawing, if there is no verdict at all. */
 export async function readEstimate(snapshot: Snapshot, question: Question): Promise<Estimate | null> {
-  const verdicts = await verdictsOn(snapshot, question);
+  const { verdicts } = await verdictsOn(snapshot, question);
   return verdicts.size === 0 ? null : estimateOf({ drawn: await draw(snapshot, question), verdicts });
 }
 
 /** `error`: share of verdicts that are wrong. */
-export function estimateOf({ drawn, verdicts }: Review, error = 0): Estimate {
+export function estimateOf({ drawn, verdicts }: Pick<Review, 'drawn' | 'verdicts'>, error = 0): Estimate {
   const strata = [true, false].map((found) =>
     countsOf(
       drawn.filter((one) => one.found === found),
@@ -169,11 +183,11 @@ order by found, place`,
   }));
 }
 
-/** Returns the latest verdict on each session, by its id. A verdict on what merged later is none on its heir. */
+/** Returns the verdicts of people and of a second reader. A verdict on what merged later is none on its heir. */
 async function verdictsOn(
   snapshot: Snapshot,
   { instance, of, verdictsOf }: Question,
-): Promise<ReadonlyMap<string, Verdict>> {
+): Promise<Pick<Review, 'verdicts' | 'second'>> {
   const rows = await snapshot.all(
     `select detail from @check
 where entity_id = $id::uuid and undone_by is null and refused is null order by curation`,
@@ -184,12 +198,44 @@ where entity_id = $id::uuid and undone_by is null and refused is null order by c
       bindings: { id: verdictsOf },
     },
   );
-  return new Map(
-    rows.map(({ detail }) => {
-      const { session, verdict } = JSON.parse(detail as string) as { session: string; verdict: Verdict };
-      return [session, verdict] as const;
-    }),
-  );
+  const said = rows.map(({ detail }) => JSON.parse(detail as string) as Said);
+  const by = (reader: string | undefined): Verdicts =>
+    new Map(said.filter((one) => one.reader === reader).map(({ session, verdict }) => [session, verdict]));
+  const model = said.findLast(({ reader }) => reader !== undefined)?.reader;
+  return {
+    verdicts: by(undefined),
+    second: model === undefined ? null : { model, verdicts: by(model) },
+  };
+}
+
+/** What the view keeps of a verdict. */
+interface Said {
+  readonly session: string;
+  readonly verdict: Verdict;
+  /** The language model that said it; left out: a person. */
+  readonly reader?: string;
+}
+
+/** How far the second reader agrees with people on the drawn sessions; null: there is none. */
+export function agreementOf({ drawn, verdicts, second }: Review): ChecksResponse['secondReader'] {
+  if (second === null) return null;
+  const judged = drawn.filter(({ id }) => second.verdicts.has(id));
+  const count = (people: Verdict, model: Verdict): number =>
+    judged.filter(({ id }) => verdicts.get(id) === people && second.verdicts.get(id) === model).length;
+  const table = {
+    yesYes: count('YES', 'YES'),
+    yesNo: count('YES', 'NO'),
+    noYes: count('NO', 'YES'),
+    noNo: count('NO', 'NO'),
+  };
+  const agreed = table.yesYes + table.noNo;
+  return {
+    model: second.model,
+    judged: judged.length,
+    both: agreed + table.yesNo + table.noYes,
+    agreed,
+    kappa: kappaOf(table),
+  };
 }
 
 function countsOf(
@@ -203,4 +249,13 @@ function countsOf(
   const yes = said.filter((verdict) => verdict === 'YES').length;
   const unsure = said.filter((verdict) => verdict === 'UNSURE').length;
   return { sessions: drawn[0]?.size ?? 0, checked: said.length - unsure, yes, unsure };
+}
+
+/** The next sessions without a verdict of a person, found ones and others in turns. */
+export function nextOf({ drawn, verdicts }: Pick<Review, 'drawn' | 'verdicts'>, limit: number): Drawn[] {
+  const open = drawn.filter(({ id }) => !verdicts.has(id));
+  const [found, others] = [open.filter((one) => one.found), open.filter((one) => !one.found)];
+  return Array.from({ length: Math.max(found.length, others.length) })
+    .flatMap((_, at) => [found.slice(at, at + 1), others.slice(at, at + 1)].flat())
+    .slice(0, limit);
 }

@@ -4,7 +4,7 @@
  *
  * Test: test/reader/threads/curations.test.ts.
  */
-import { MOST_CHECKS } from '../../domain/checks.ts';
+import { MOST_CHECKS, MOST_READER_CHECKS } from '../../domain/checks.ts';
 import {
   MOST_CORRECTIONS,
   MOST_CURATIONS,
@@ -44,7 +44,13 @@ export function curate(
   const { curations, topics } = instance;
   const { action } = curation;
   if (action.kind === 'CHECK') {
-    const refused = curations.checks < MOST_CHECKS ? null : 'TOO_MANY';
+    // A worker that was killed publishes the verdict of a model again, under the same id.
+    if (action.reader !== undefined && curations.has(curation.id)) return;
+    const [given, most] =
+      action.reader === undefined
+        ? [curations.checks, MOST_CHECKS]
+        : [curations.readerChecks, MOST_READER_CHECKS];
+    const refused = given < most ? null : 'TOO_MANY';
     curations.add({ curation, position, createdAt: acceptedAt, ...NOTHING, refused, undoneBy: null });
     return;
   }

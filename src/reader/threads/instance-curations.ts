@@ -58,6 +58,7 @@ export class InstanceCurations {
   readonly #byId = new Map<string, number>();
   #accepted = 0;
   #checks = 0;
+  #readerChecks = 0;
   readonly #unsaved = new Set<number>();
   readonly #undrained = new Set<number>();
   /** The names in effect: of each entity kind, by number. */
@@ -83,9 +84,18 @@ export class InstanceCurations {
     return this.#accepted;
   }
 
-  /** Number of checks that were not refused. */
+  /** Number of checks by people that were not refused. */
   get checks(): number {
     return this.#checks;
+  }
+
+  /** Number of checks by language models that were not refused. */
+  get readerChecks(): number {
+    return this.#readerChecks;
+  }
+
+  has(id: string): boolean {
+    return this.#byId.has(id);
   }
 
   /** Keeps no text of a correction: the stream has it, and its vector is with the topics. */
@@ -256,8 +266,10 @@ export class InstanceCurations {
 
   #count({ refused, curation }: Decision): void {
     if (refused !== null) return;
-    if (curation.action.kind === 'CHECK') this.#checks += 1;
-    else this.#accepted += 1;
+    const { action } = curation;
+    if (action.kind !== 'CHECK') this.#accepted += 1;
+    else if (action.reader === undefined) this.#checks += 1;
+    else this.#readerChecks += 1;
   }
 
   #applied(): Decision[] {

@@ -35,7 +35,8 @@ const CHECKS: Readonly<Record<CurationAction['kind'], (action: Members) => boole
   ASSIGN: (action) =>
     action['of'] === 'OUTCOME' ? isOneOf(SESSION_OUTCOMES, action['outcome']) : isCorrection(action),
   EXCLUDE: isCorrection,
-  CHECK: ({ of, session, verdict }) => isOneOf(CHECKED, of) && isText(session) && isOneOf(VERDICTS, verdict),
+  CHECK: ({ of, session, verdict, reader = '' }) =>
+    isOneOf(CHECKED, of) && isText(session) && isOneOf(VERDICTS, verdict) && isText(reader),
   UNDO: () => true,
 };
 

@@ -28,6 +28,7 @@ const AGREEMENT = `with said as (
   select instance, entity as type, entity_id,
     json_extract_string(detail, '$.session') as session_id, json_extract_string(detail, '$.verdict') as verdict
   from @curation where action = 'CHECK' and refused is null and undone_by is null
+    and json_extract_string(detail, '$.reader') is null
   qualify row_number() over (partition by instance, type, entity_id, session_id order by curation desc) = 1
 ), checked as (
   select v.instance, e.kind, e.entity, s.session, v.verdict = 'YES' as is_there

@@ -854,3 +854,46 @@ describe('decisions among messages', () => {
     );
   });
 });
+
+describe('verdicts of language models', () => {
+  const said = (reader?: string): CurationAction => ({
+    kind: 'CHECK',
+    of: 'TOPIC',
+    id: uuid(900),
+    session: uuid(800),
+    verdict: 'YES',
+    ...(reader === undefined ? {} : { reader }),
+  });
+
+  it('count once, however often they are published, and by another model once more', () => {
+    const store = new Curated([]);
+    deepEqual(
+      store.fold([], [placed(1, said('a')), placed(1, said('a')), placed(2, said('b'))]).curations.length,
+      2,
+    );
+    store.restart();
+    deepEqual(store.fold([], [placed(1, said('a'))]).curations, []);
+  });
+
+  it('are taken back once, and stay so when they come again', () => {
+    const store = new Curated([]);
+    store.fold([], [placed(1, said('a')), placed(2, { kind: 'UNDO', id: uuid(1) })]);
+    deepEqual(store.fold([], [placed(1, said('a'))]).curations, []);
+  });
+
+  it('take nothing from the limit of people', () => {
+    const curations = new InstanceCurations(1);
+    for (const [number, action] of [said(), said('a'), said('a')].entries())
+      curations.add({
+        curation: placed(number, action).curation,
+        position: number,
+        createdAt: 0,
+        target: -1,
+        other: -1,
+        name: '',
+        refused: null,
+        undoneBy: null,
+      });
+    deepEqual([curations.checks, curations.readerChecks, curations.accepted], [1, 2, 0]);
+  });
+});

@@ -146,7 +146,10 @@ describe('redaction', () => {
     const made = { name: 'Own', description: '', examples, fromBeginning: true };
     const topic = decided({ kind: 'CREATE', id: 't', ...made }, 'create');
     const check = (session: string): RecordedRequest =>
-      decided({ kind: 'CHECK', of: 'TOPIC', id: 't', session, verdict: 'YES' }, `check ${session}`);
+      decided(
+        { kind: 'CHECK', of: 'TOPIC', id: 't', session, verdict: 'YES', reader: 'm' },
+        `check ${session}`,
+      );
     const corrected = decided({ kind: 'ASSIGN', of: 'TOPIC', id: 't', text: said }, 'assign');
     const ended = (session: string): RecordedRequest =>
       decided({ kind: 'ASSIGN', of: 'OUTCOME', id: session, outcome: 'solved' }, `ended ${session}`);

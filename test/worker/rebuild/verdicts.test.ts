@@ -8,7 +8,13 @@ import { assignment, fact, openFixture, uuid, type Fixture } from '../../support
 const TOPIC_OF = [1, 1, 1, 2, 2];
 
 let verdicts = 0;
-function said(of: 'TOPIC' | 'SIGNAL', entityId: string, session: number, verdict: string): CurationRow {
+function said(
+  of: 'TOPIC' | 'SIGNAL',
+  entityId: string,
+  session: number,
+  verdict: string,
+  reader?: string,
+): CurationRow {
   verdicts += 1;
   return {
     instance: 1,
@@ -20,7 +26,7 @@ function said(of: 'TOPIC' | 'SIGNAL', entityId: string, session: number, verdict
     action: 'CHECK',
     entity: of,
     entityId,
-    detail: JSON.stringify({ session: uuid(1, session), verdict }),
+    detail: JSON.stringify({ session: uuid(1, session), verdict, reader }),
     refused: null,
     undoneBy: null,
   };
@@ -88,6 +94,9 @@ describe('verdicts beside a rebuild', () => {
       said('TOPIC', topic, 4, 'YES'),
       said('TOPIC', topic, 5, 'NO'),
       said('TOPIC', topic, 3, 'UNSURE'),
+      // A language model counts for nothing, neither in the place of a person nor beside one.
+      said('TOPIC', topic, 1, 'NO', 'my-model'),
+      said('TOPIC', topic, 3, 'NO', 'my-model'),
       undone,
       refused,
       said('SIGNAL', signal, 1, 'YES'),

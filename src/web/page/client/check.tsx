@@ -5,6 +5,7 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { CHECK_QUESTIONS } from '../../../domain/check-questions.ts';
 import type { Checked, Verdict } from '../../../domain/checks.ts';
 import { api, type ApiError, type ChecksResponse, type SessionResponse } from './api.ts';
 import { useCurating } from './curating.ts';
@@ -20,16 +21,6 @@ const OF: Readonly<Partial<Record<EntityKind, Checked>>> = {
   signal: 'SIGNAL',
   gap: 'GAP',
   repeat: 'REPEATED_REQUEST',
-};
-
-/** The question about a conversation, before the name of what is checked. */
-const QUESTIONS: Readonly<Record<Checked, string>> = {
-  TOPIC: 'Is this conversation about',
-  SIGNAL: 'Does this conversation show the signal',
-  GAP: 'Does this conversation show the gap',
-  REPEATED_REQUEST: 'Does the user ask more than once for',
-  OUTCOME: 'Did this conversation end as',
-  GAP_TYPE: 'Does this conversation show',
 };
 
 const ANSWERS = [
@@ -91,6 +82,7 @@ export function ChecksOf({
     >
       <Estimate found={value} />
       {error === null ? null : <Fault error={error} />}
+      <SecondReader second={value.secondReader} />
       {isOpen ? (
         <Reading
           key={name}
@@ -130,6 +122,16 @@ function Estimate({ found: { foundShare, share, found, notFound } }: { readonly 
           · missed in {notFound.yes} of {notFound.yes + notFound.no} others
         </span>
       )}
+    </p>
+  );
+}
+
+/** How far a language model that judged the same conversations agrees with people. */
+function SecondReader({ second }: { readonly second: ChecksResponse['secondReader'] }) {
+  if (second === null || second.both === 0) return null;
+  return (
+    <p class="faint">
+      A second reader, {second.model}, agrees with people on {second.agreed} of {second.both}.
     </p>
   );
 }
@@ -225,7 +227,7 @@ function Reading({
   return (
     <div class="checking" tabIndex={-1} ref={place}>
       <p>
-        {QUESTIONS[of]} <strong>{checked.name}</strong>?{' '}
+        {CHECK_QUESTIONS[of]} <strong>{checked.name}</strong>?{' '}
         {ANSWERS.map(({ verdict, key, words }) => (
           <button key={verdict} type="button" onClick={() => say(verdict)}>
             {words} <kbd>{key}</kbd>

@@ -1,0 +1,16 @@
+/**
+ * The question that a check asks about a conversation, in the same words for people and for language models.
+ *
+ * Test: test/e2e/dashboard.test.ts, test/doors/writer/second-reader.test.ts.
+ */
+import type { Checked } from './checks.ts';
+
+/** The question, before the name of what is checked and a question mark. */
+export const CHECK_QUESTIONS: Readonly<Record<Checked, string>> = {
+  TOPIC: 'Is this conversation about',
+  SIGNAL: 'Does this conversation show the signal',
+  GAP: 'Does this conversation show the gap',
+  REPEATED_REQUEST: 'Does the user ask more than once for',
+  OUTCOME: 'Did this conversation end as',
+  GAP_TYPE: 'Does this conversation show',
+};
