@@ -19,6 +19,7 @@ export const GROUP_BYS = [
   'GAP',
   'SESSION',
   'END_USER',
+  'SEGMENT',
 ] as const;
 export type GroupBy = (typeof GROUP_BYS)[number];
 
@@ -36,6 +37,7 @@ export const FILTERS = [
   'externalId',
   'titleContains',
   'textContains',
+  'segmentKey',
 ] as const;
 export type Filter = (typeof FILTERS)[number];
 
@@ -57,6 +59,12 @@ export interface OwnCounts {
   readonly names: 'session' | 'end_user';
 }
 
+/** Values of one attribute of sessions, numbered by each statement in their order. */
+export interface AttributeCounts {
+  readonly view: 'session_attribute';
+  readonly names: 'segment';
+}
+
 /** The source of a member of a row's entity. */
 export type MemberSource =
   /** A column of the naming table. */
@@ -67,6 +75,10 @@ export type MemberSource =
   | { readonly topicsIn: 'message_fact' | 'hour_fact' | 'gap_micro'; readonly limit?: number }
   /** An instant of the row itself. */
   | { readonly instant: 'first_at' | 'last_at' }
+  /** A column of the row itself. */
+  | { readonly own: 'value' }
+  /** The attribute that the query names. */
+  | { readonly asked: 'segmentKey' }
   /** What verdicts of people tell of it, over all time. */
   | { readonly estimate: 'checked' | 'low' | 'high' };
 
@@ -85,7 +97,7 @@ export interface Grouping {
   /** Default of `sort.field`; rows descend by it. */
   readonly order: SortField;
   readonly filters: readonly Filter[];
-  readonly counts: EntityCounts | OwnCounts;
+  readonly counts: EntityCounts | OwnCounts | AttributeCounts;
   /** The member of `dimensions` that holds a row's entity. */
   readonly name: string;
   readonly members: Readonly<Record<string, Member>>;
@@ -299,6 +311,19 @@ const DECLARED = {
         dateTime.nullable().describe('Last activity of all time, whatever the range.'),
         { instant: 'last_at' },
       ),
+    },
+  },
+  SEGMENT: {
+    ...ENTITY,
+    filters: ['segmentKey'],
+    metrics: TOPIC_METRICS,
+    counts: { view: 'session_attribute', names: 'segment' },
+    name: 'segment',
+    members: {
+      attribute: always(z.string().describe('The attribute: segmentKey of the query.'), {
+        asked: 'segmentKey',
+      }),
+      value: always(z.string().describe('Its value, as text.'), { own: 'value' }),
     },
   },
 } as const satisfies Readonly<Record<GroupBy, Grouping>>;

@@ -40,7 +40,7 @@ export async function answerQuery(
   if (instance === undefined)
     return { elements: [], pagination: { total: 0, limit, offset }, lastProcessedAt: null };
   const number = instance['instance'] as number;
-  await checkSegment(snapshot, number, asked.segment);
+  await checkSegment(snapshot, number, asked.segment, asked.segmentKey);
   const parameters = await inTimeZone(snapshot, asked, number, options.views);
   const chosen = await chosenEntities(snapshot, parameters, number);
   const { page, total } =
@@ -110,7 +110,7 @@ export async function* streamElements(
   const instance = await readInstanceRow(snapshot, asked.instanceId);
   if (instance === undefined) return;
   const number = instance['instance'] as number;
-  await checkSegment(snapshot, number, asked.segment);
+  await checkSegment(snapshot, number, asked.segment, asked.segmentKey);
   const parameters = await inTimeZone(snapshot, asked, number, views);
   const chosen = await chosenEntities(snapshot, parameters, number);
   const plan = planQuery(parameters, number, views, chosen, 'export');

@@ -3,15 +3,7 @@
  *
  * Test: test/query/session-names.test.ts, test/e2e/query-rules.test.ts.
  */
-import {
-  GROUPINGS,
-  type EntityCounts,
-  type Grouping,
-  type MemberSource,
-  type NamesTable,
-  type OwnCounts,
-} from '../domain/groupings.ts';
-import type { SegmentChoice } from '../domain/attributes.ts';
+import { GROUPINGS, type Grouping, type MemberSource, type NamesTable } from '../domain/groupings.ts';
 import type { CheckedEntity } from '../domain/checks.ts';
 import { mapInPieces } from '../domain/give-way.ts';
 import { KINDS } from '../domain/kinds.ts';
@@ -34,7 +26,7 @@ interface Page {
   readonly rows: readonly Row[];
   /** What the rows stand for, where people can check it. */
   readonly of: CheckedEntity | null;
-  readonly segment: readonly SegmentChoice[];
+  readonly parameters: QueryParameters;
   /** Span `[from, to)` that covers all messages of the page's entities, microseconds; null: unknown. */
   readonly times: { readonly from: number; readonly to: number } | null;
 }
@@ -46,10 +38,10 @@ export async function readDimensions(
   instance: number,
   rows: readonly Row[],
 ): Promise<Dimensions[]> {
-  const { groupBy, dimensionFields, segment } = parameters;
+  const { groupBy, dimensionFields } = parameters;
   const { counts, name, members } = GROUPINGS[groupBy];
   const of = checkedAs(groupBy);
-  const page = { snapshot, instance, rows, of, segment, times: timesOf(parameters, rows) };
+  const page = { snapshot, instance, rows, of, parameters, times: timesOf(parameters, rows) };
   const wanted = Object.entries(members)
     .filter(([member, { onRequest }]) => !onRequest || dimensionFields.includes(member))
     .map(([member, { from }]) => ({ member, from }))
@@ -80,10 +72,11 @@ function timesOf({ granularity, range }: QueryParameters, rows: readonly Row[]):
 /** Returns the naming rows of the page's entities, by number. */
 async function namesOf(
   { snapshot, instance, rows }: Page,
-  { view, names }: EntityCounts | OwnCounts,
+  { view, names }: Grouping['counts'],
   wanted: readonly { readonly from: MemberSource }[],
 ): Promise<ReadonlyMap<number, Row>> {
   if (view === 'entity_rollup') return cachedNames(snapshot, names, instance);
+  if (view === 'session_attribute') return new Map();
   const columns = wanted.flatMap(({ from }) => ('column' in from ? [from.column] : []));
   if (columns.length === 0 || rows.length === 0) return new Map();
   const found = await snapshot.all(
@@ -99,6 +92,8 @@ async function readerOf(
   names: ReadonlyMap<number, Row>,
   from: MemberSource,
 ): Promise<(row: Row) => unknown> {
+  if ('own' in from) return (row) => row[from.own];
+  if ('asked' in from) return () => page.parameters[from.asked];
   if ('instant' in from) return (row) => formatInstant(row[from.instant] as number);
   if ('estimate' in from) {
     const { precision } = await precisionsOf(page, names);
@@ -174,7 +169,7 @@ export function cachedNames(
 
 /** Returns the topics of a page's entities, most frequent first, ties by id. */
 function topicsIn(
-  { snapshot, instance, rows, segment, times }: Page,
+  { snapshot, instance, rows, parameters, times }: Page,
   table: 'message_fact' | 'hour_fact' | 'gap_micro',
 ): Promise<ReadonlyMap<number, Topic[]>> {
   const read = (counts: string, statement: Statement): Promise<Map<number, Topic[]>> =>
@@ -188,7 +183,7 @@ function topicsIn(
       ? { rows: { facts } }
       : { rows: { ...chosen.rows, facts }, bindings: chosen.bindings };
   };
-  const chosen = segmentCondition(segment, instance);
+  const chosen = segmentCondition(parameters.segment, instance);
   const isChosen = chosen.sql === null ? '' : ` and ${chosen.sql}`;
   if (table !== 'gap_micro' && rows.length === 0) return Promise.resolve(new Map());
   switch (table) {
@@ -303,7 +298,7 @@ export async function chosenEntities(
       .filter(([, row]) => type === null || row['gap_type'] === type)
       .map(([number]) => heirOf(rows, number));
   }
-  if (externalId !== null && own.counts.view !== 'entity_rollup') {
+  if (externalId !== null && (own.counts.names === 'session' || own.counts.names === 'end_user')) {
     const { names } = own.counts;
     const rows = await snapshot.all(`select ${names} from @${names} where external_id = $name`, {
       ...ofInstance(instance, names),

@@ -95,7 +95,8 @@ export async function heldPage(
 ): Promise<Page | null> {
   const { counts } = GROUPINGS[parameters.groupBy];
   if (parameters.limit > LONGEST || parameters.offset > DEEPEST || isByWait(parameters)) return null;
-  if (parameters.segment.length > 0 || (parameters.buckets?.length ?? 0) > MOST_RANGES) return null;
+  if (parameters.segment.length > 0 || counts.view === 'session_attribute') return null;
+  if ((parameters.buckets?.length ?? 0) > MOST_RANGES) return null;
   if (FILTERS.some((filter) => parameters[filter] !== null && !ANSWERED.includes(filter))) return null;
   const range = { start: parameters.range.start ?? -Infinity, end: parameters.range.end ?? Infinity };
   const asked = { snapshot, instance, counts, parameters, range, chosen, views };
@@ -234,7 +235,7 @@ async function membersOf(
 ): Promise<Members | null | undefined> {
   let marks: Uint8Array | null = null;
   for (const { counts } of Object.values(GROUPINGS)) {
-    const entities = chosen[counts.names];
+    const entities = counts.view === 'session_attribute' ? undefined : chosen[counts.names];
     if (entities === undefined) continue;
     const found = new Uint8Array(size);
     if (counts.view !== 'entity_rollup') for (const number of entities) found[number - least] = 1;

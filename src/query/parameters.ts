@@ -31,7 +31,7 @@ import type { Granularity } from '../domain/time.ts';
 import { givenUuid } from '../domain/uuid.ts';
 import type { SegmentChoice } from '../domain/attributes.ts';
 import { languageOf } from './language-tag.ts';
-import { segmentSchema, withSegment } from './segments.ts';
+import { attributeNameSchema, segmentSchema, withSegment } from './segments.ts';
 
 /** A bound on a metric of the row, inclusive; null: open. */
 export interface Bound {
@@ -75,6 +75,8 @@ export interface QueryParameters {
   /** In Unicode's composed form (NFC), as the next one. */
   readonly titleContains: string | null;
   readonly textContains: string | null;
+  /** The attribute by whose values SEGMENT groups; null for other groupings. */
+  readonly segmentKey: string | null;
   readonly limit: number;
   readonly offset: number;
   /** Null: the default order of docs/api.md. */
@@ -321,6 +323,9 @@ export const queryParameterSchemas = z.strictObject({
   'sort.order': oneOf(['ASC', 'DESC'])
     .optional()
     .describe('Of sort.field; DESC when left out. No effect without sort.field.'),
+  segmentKey: attributeNameSchema
+    .optional()
+    .describe('Required with groupBy=SEGMENT, and for it alone: the attribute by whose values to group.'),
   ...boundSchemas,
 });
 
@@ -410,6 +415,8 @@ function checkTogether(values: Partial<Values>, fault: Fault): void {
   const has = `${groupBy} has ${metrics.join(', ')}`;
   const missing = (values.fields ?? []).filter((field) => !metrics.includes(field));
   if (missing.length > 0) fault('fields', `${missing.join(', ')} not available: ${has}`);
+
+  if (groupBy === 'SEGMENT' && values.segmentKey === undefined) fault('segmentKey', 'is required');
 
   const dimensions = dimensionFieldsOf(groupBy);
   const unknown = (values.dimensionFields ?? []).filter((field) => !dimensions.includes(field));

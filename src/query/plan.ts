@@ -6,6 +6,7 @@
 import {
   FILTERS,
   GROUPINGS,
+  type AttributeCounts,
   type EntityCounts,
   type NamesTable,
   type OwnCounts,
@@ -70,7 +71,9 @@ export function filteredRows(
   const rows =
     counts.view === 'entity_rollup'
       ? entityRows(statement, counts, parameters, chosen)
-      : ownRows(statement, counts, parameters, chosen);
+      : counts.view === 'session_attribute'
+        ? attributeRows(statement, parameters)
+        : ownRows(statement, counts, parameters, chosen);
   const bounds = parameters.bounds.flatMap(({ metric, min, max }) => {
     const value = sqlOf(metric);
     return [
@@ -91,7 +94,8 @@ export function filteredRows(
 export function planTotals(parameters: QueryParameters, instance: number, views: readonly View[]): Plan {
   const statement = new Statement(views, instance, parameters.segment);
   const { counts } = GROUPINGS[parameters.groupBy];
-  if (counts.view === 'entity_rollup') throw new Error(`${parameters.groupBy} does not add up`);
+  if (counts.view === 'entity_rollup' || counts.view === 'session_attribute')
+    throw new Error(`${parameters.groupBy} does not add up`);
   const rows = ownRows(statement, counts, parameters, {});
   return statement.plan(
     `select bucket, count(*)::integer as rows, ${sums('messages', 'sat', 'dsat', 'repeated_requests')}
@@ -108,7 +112,7 @@ export function isCountedApart(parameters: QueryParameters): boolean {
   const filters = [ids, ...FILTERS.map((filter) => parameters[filter])];
   return (
     segment.length === 0 &&
-    GROUPINGS[groupBy].counts.view !== 'entity_rollup' &&
+    (groupBy === 'SESSION' || groupBy === 'END_USER') &&
     routeOf(parameters).cuts.length === 0 &&
     filters.every((filter) => filter === null)
   );
@@ -187,6 +191,27 @@ join ${statement.names(names)} d on d.${names} = g.entity`);
 from (${parts.join('\nunion all\n')}) r ${where(among === undefined ? [] : [`r.entity in (${numberList(among)})`])}`;
 }
 
+/** Counts the values of an attribute from the facts of the sessions that have them. */
+function attributeRows(statement: Statement, parameters: QueryParameters): string {
+  const { segmentKey, instanceId, ids } = parameters;
+  const named = statement.attribute(segmentKey ?? '', instanceId);
+  return `select r.bucket, r.segment as number, d.id, r.sessions, r.users, r.messages, r.sat, r.dsat, d.value
+from (${factCounts(statement, KINDS.all, 'segment', parameters)}) r
+join (select distinct segment, id, value from (${named})) d using (segment)
+${where(ids === null ? [] : [statement.among('d.id', ids)])}`;
+}
+
+/** Returns SQL for facts with the number of their session's value, where a query groups by an attribute. */
+function ofAttribute(
+  statement: Statement,
+  facts: string,
+  { segmentKey, instanceId }: QueryParameters,
+): string {
+  return segmentKey === null
+    ? facts
+    : `select * from (${facts}) join (${statement.attribute(segmentKey, instanceId)}) using (session)`;
+}
+
 /** Reads sessions or end users from their rollup, and from facts where the range cuts a bucket. */
 function ownRows(
   statement: Statement,
@@ -258,10 +283,12 @@ function waits(
     counts.view === 'entity_rollup'
       ? ([counts.kind, 'entity'] as const)
       : ([KINDS.all, counts.names] as const);
+  const range = buckets === undefined ? rangeOf(parameters) : rangeOfBuckets(buckets);
+  const read = ofAttribute(statement, statement.facts(kind, range), parameters);
   const facts =
     buckets === undefined
-      ? `(select ${bucketOf(granularity, 'event_at')} as bucket, * from (${statement.facts(kind, rangeOf(parameters))}))`
-      : `(${statement.facts(kind, rangeOfBuckets(buckets))}) f
+      ? `(select ${bucketOf(granularity, 'event_at')} as bucket, * from (${read}))`
+      : `(${read}) f
 asof join ${startsOf(statement, buckets)} on f.event_at >= b.bucket`;
   return `select bucket, ${by} as number, quantile_disc(wait, 0.5) as wait
 from ${facts} where wait > 0 and ${isAsked(by)} group by bucket, ${by}`;
@@ -329,13 +356,14 @@ function ownFilters(
 function factCounts(
   statement: Statement,
   kind: number,
-  by: 'entity' | OwnCounts['names'],
+  by: 'entity' | (OwnCounts | AttributeCounts)['names'],
   parameters: QueryParameters,
 ): string {
   const { buckets, granularity } = parameters;
   const range = buckets === undefined ? rangeOf(parameters) : rangeOfBuckets(buckets);
   const areWhole = buckets?.every(({ bucket }) => bucket === bucketStart('HOUR', bucket)) ?? true;
-  const facts = areWhole ? statement.hourFacts(kind, range) : statement.messageFacts(kind, range);
+  const read = areWhole ? statement.hourFacts(kind, range) : statement.messageFacts(kind, range);
+  const facts = ofAttribute(statement, read, parameters);
   const placed =
     buckets === undefined
       ? `(select ${bucketOf(granularity, 'first_at')} as bucket, * from (${facts}))`

@@ -23,7 +23,7 @@ const MOST_VALUES = 50;
 /** Names that an error lists. */
 const MOST_NAMED = 20;
 
-const name = z
+export const attributeNameSchema = z
   .string()
   .refine(
     isAttributeName,
@@ -41,7 +41,7 @@ const value = z
 /** The parameters `segment.NAME`, once `withSegment` has collected them. */
 export const segmentSchema = z
   .record(
-    name,
+    attributeNameSchema,
     z
       .union([value.transform((one) => [one]), z.array(value).min(1).max(MOST_VALUES)], {
         error: `must be 1 to ${MOST_VALUES} values`,
@@ -71,8 +71,9 @@ const WRITTEN = /^segment(?:\.(.+)|\[(.+)\])$/su;
 
 /** Collects the parameters of a segment in one, by name of attribute. */
 export function withSegment(raw: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const rest: Record<string, unknown> = {};
-  const chosen: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  // Without prototypes, so that no name can reach one.
+  const rest = Object.create(null) as Record<string, unknown>;
+  const chosen = Object.create(null) as Record<string, unknown>;
   for (const [parameter, given] of Object.entries(raw)) {
     const match = WRITTEN.exec(parameter);
     const attribute = match?.[1] ?? match?.[2];
@@ -112,23 +113,26 @@ export function segmentCondition(segment: readonly SegmentChoice[], instance: nu
   return { sql: conditions.length === 0 ? null : conditions.join(' and '), rows, bindings };
 }
 
-/** Throws AppError VALIDATION_ERROR for a name that no session of the instance has as an attribute. */
+/** Throws AppError VALIDATION_ERROR for an attribute that no session of the instance has. */
 export async function checkSegment(
   snapshot: Snapshot,
   instance: number,
   segment: readonly SegmentChoice[],
+  segmentKey: string | null = null,
 ): Promise<void> {
-  if (segment.length === 0) return;
+  const asked = segment.map(({ name }) => ({ name, path: `segment.${name}` }));
+  if (segmentKey !== null) asked.push({ name: segmentKey, path: 'segmentKey' });
+  if (asked.length === 0) return;
   const known = await attributeNames(snapshot, instance);
-  const unknown = segment.filter(({ name: attribute }) => !known.includes(attribute));
+  const unknown = asked.filter(({ name }) => !known.includes(name));
   if (unknown.length === 0) return;
   const listed = known.slice(0, MOST_NAMED).join(', ') + (known.length > MOST_NAMED ? ', …' : '');
   const message =
     known.length === 0
       ? 'is not known: no session of this instance has attributes'
       : `is not known: sessions of this instance have ${listed}`;
-  throw new AppError('VALIDATION_ERROR', `The query is not valid: segment.${unknown[0]!.name} ${message}.`, {
-    details: unknown.map(({ name: attribute }) => ({ path: `segment.${attribute}`, message })),
+  throw new AppError('VALIDATION_ERROR', `The query is not valid: ${unknown[0]!.path} ${message}.`, {
+    details: unknown.map(({ path }) => ({ path, message })),
   });
 }
 

@@ -2,7 +2,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { dimensionFieldsOf, GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
+import { dimensionFieldsOf, GROUPINGS } from '../../src/domain/groupings.ts';
+import { PLAIN_GROUP_BYS } from '../support/groupings.ts';
 import { METRICS } from '../../src/domain/metrics.ts';
 import { Client, faultOf, pathsOf, toSearch, type Parameters, type Row } from '../support/client.ts';
 import {
@@ -296,7 +297,7 @@ describe('query refuses with VALIDATION_ERROR and the path', { concurrency: 8 },
     equal(fault.details?.length, 100);
   });
 
-  for (const groupBy of GROUP_BYS) {
+  for (const groupBy of PLAIN_GROUP_BYS) {
     for (const metric of METRICS.filter((name) => !GROUPINGS[groupBy].metrics.includes(name))) {
       it(`${metric} is not available for ${groupBy}; what is, is named`, async () => {
         const answer = await client.get({ instanceId: shop.instanceId, groupBy, fields: metric });
@@ -305,7 +306,7 @@ describe('query refuses with VALIDATION_ERROR and the path', { concurrency: 8 },
         for (const name of GROUPINGS[groupBy].metrics) ok(fault.details?.[0]?.message.includes(name));
       });
     }
-    for (const other of GROUP_BYS) {
+    for (const other of PLAIN_GROUP_BYS) {
       const foreign = dimensionFieldsOf(other).find((name) => !dimensionFieldsOf(groupBy).includes(name));
       if (foreign === undefined) continue;
       it(`dimension field ${foreign} is not available for ${groupBy}`, async () => {
@@ -331,7 +332,7 @@ describe('every grouping', { concurrency: 8 }, () => {
     SESSION: 'session',
     END_USER: 'endUser',
   } as const;
-  for (const groupBy of GROUP_BYS) {
+  for (const groupBy of PLAIN_GROUP_BYS) {
     for (const timeGranularity of ['ALL', 'HOUR', 'DAY', 'WEEK', 'MONTH']) {
       it(`answers ${groupBy} by ${timeGranularity} with all its metrics and its entity`, async () => {
         const rows = await ask({
@@ -407,7 +408,7 @@ const RULES: readonly (readonly [rule: string, check: () => Promise<void>])[] = 
     'an instance with nothing processed has no elements and lastProcessedAt null',
     async () => {
       const instanceId = await service.newInstance(project);
-      for (const groupBy of GROUP_BYS) {
+      for (const groupBy of PLAIN_GROUP_BYS) {
         deepEqual(await client.query({ instanceId, groupBy, fields: 'messages' }), {
           elements: [],
           pagination: { total: 0, limit: 50, offset: 0 },
@@ -895,7 +896,7 @@ const RULES: readonly (readonly [rule: string, check: () => Promise<void>])[] = 
   [
     'ids of nothing gives nothing',
     async () => {
-      for (const groupBy of GROUP_BYS) {
+      for (const groupBy of PLAIN_GROUP_BYS) {
         deepEqual(await ask({ groupBy, fields: 'messages', ids: UUID }), []);
       }
     },

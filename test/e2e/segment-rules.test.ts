@@ -154,6 +154,43 @@ describe('a query with a segment', () => {
     equal((await sessions('pro', gone.position)).length, 1);
   });
 
+  it('groups by the values of an attribute, each counted as a segment', async () => {
+    const fields = 'sessions,users,messages,avgMessagesPerSession,sat,dsat,netSat,waitSeconds';
+    for (const range of [{}, FEBRUARY, { ...FEBRUARY, timeZone: 'Asia/Kolkata' }])
+      for (const timeGranularity of ['ALL', 'DAY']) {
+        const asked = {
+          groupBy: 'SEGMENT',
+          segmentKey: 'plan',
+          fields,
+          instanceId: all,
+          timeGranularity,
+          ...range,
+        };
+        const { elements } = await client.query(asked);
+        deepEqual([...new Set(elements.map(({ dimensions }) => dimensions.segment!.value))].toSorted(), [
+          'free',
+          'pro',
+        ]);
+        const own = elements.filter(({ dimensions }) => dimensions.segment!.value === 'pro');
+        const alone = await client.query({ ...asked, instanceId: pro });
+        deepEqual(
+          own.map((row) => [row.dimensions.date, row.fields]),
+          alone.elements.map((row) => [row.dimensions.date, row.fields]),
+        );
+        const [first] = own;
+        const chosen = await client.query({ ...asked, ids: first!.dimensions.segment!.id });
+        deepEqual(chosen.elements, own);
+      }
+    const both = { groupBy: 'SEGMENT', segmentKey: 'version', fields: 'sessions', instanceId: all };
+    const { elements } = await client.query({ ...both, ...PRO });
+    deepEqual(
+      elements.map(({ dimensions, fields: { sessions } }) => [dimensions.segment!.value, sessions]),
+      [['3.2', 3]],
+    );
+    const unknown = faultOf(await client.get({ ...both, segmentKey: 'plans' }), 400, 'VALIDATION_ERROR');
+    deepEqual(pathsOf(unknown), ['segmentKey']);
+  });
+
   it('is said to be unknown, with what there is, where no session has the attribute', async () => {
     const answer = await client.get({
       groupBy: 'TOPIC',

@@ -62,6 +62,7 @@ describe('query parameters: what is accepted', () => {
       externalId: null,
       titleContains: null,
       textContains: null,
+      segmentKey: null,
       limit: 50,
       offset: 0,
       sort: null,
@@ -175,10 +176,11 @@ describe('query parameters: what is accepted', () => {
     });
   }
 
+  const keyOf = (groupBy: string): Raw => (groupBy === 'SEGMENT' ? { segmentKey: 'plan' } : {});
   for (const groupBy of GROUP_BYS) {
     it(`gives ${groupBy} exactly its metrics, dimension fields and sort fields`, () => {
       for (const metric of METRICS) {
-        const attempt = (): QueryParameters => parse({ groupBy, fields: metric });
+        const attempt = (): QueryParameters => parse({ groupBy, fields: metric, ...keyOf(groupBy) });
         if (GROUPINGS[groupBy].metrics.includes(metric)) deepEqual(attempt().fields, [metric]);
         else throws(attempt, AppError);
       }
@@ -193,13 +195,13 @@ describe('query parameters: what is accepted', () => {
         'createdAt',
         'lastActiveAt',
       ]) {
-        const attempt = (): QueryParameters => parse({ groupBy, dimensionFields: field });
+        const attempt = (): QueryParameters => parse({ groupBy, dimensionFields: field, ...keyOf(groupBy) });
         if (dimensionFieldsOf(groupBy).includes(field)) deepEqual(attempt().dimensionFields, [field]);
         else throws(attempt, AppError);
       }
       const sortable: readonly string[] = [...GROUPINGS[groupBy].metrics, ...GROUPINGS[groupBy].sorts];
       for (const field of SORT_FIELDS) {
-        const attempt = (): QueryParameters => parse({ groupBy, 'sort.field': field });
+        const attempt = (): QueryParameters => parse({ groupBy, 'sort.field': field, ...keyOf(groupBy) });
         if (sortable.includes(field)) equal(attempt().sort?.field, field);
         else throws(attempt, AppError);
       }
@@ -215,6 +217,9 @@ describe('query parameters: what is refused', () => {
     message: RegExp,
   ][] = [
     ['groupBy missing', { groupBy: null }, 'groupBy', /required/],
+    ['segmentKey missing', { groupBy: 'SEGMENT' }, 'segmentKey', /required/],
+    ['segmentKey of topics', { groupBy: 'TOPIC', segmentKey: 'plan' }, 'segmentKey', /groupBy=SEGMENT only/],
+    ['segmentKey empty', { groupBy: 'SEGMENT', segmentKey: '' }, 'segmentKey', /attribute/],
     ['groupBy unknown', { groupBy: 'topic' }, 'groupBy', /TOPIC_CLUSTER/],
     ['instanceId missing', { instanceId: null }, 'instanceId', /required/],
     ['instanceId no UUID', { instanceId: 'x' }, 'instanceId', /UUID/],

@@ -2,7 +2,8 @@ import { after, before, describe, it } from 'node:test';
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
+import { GROUPINGS } from '../../src/domain/groupings.ts';
+import { PLAIN_GROUP_BYS } from '../support/groupings.ts';
 import { GRANULARITIES, parseInstant } from '../../src/domain/time.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
 import { planQuery, type ChosenEntities } from '../../src/query/plan.ts';
@@ -121,7 +122,7 @@ const CHOSEN: ChosenEntities = {
 
 /** Every grouping, granularity, kind of range and order, plain and with everything that changes a statement. */
 function* everyQuestion(): Generator<{ parameters: QueryParameters; chosen: ChosenEntities }> {
-  for (const groupBy of GROUP_BYS) {
+  for (const groupBy of PLAIN_GROUP_BYS) {
     const metrics = GROUPINGS[groupBy].metrics;
     const plain: QueryParameters = {
       instanceId: uuid(1, 1),
@@ -145,6 +146,7 @@ function* everyQuestion(): Generator<{ parameters: QueryParameters; chosen: Chos
       titleContains: null,
       textContains: null,
       segment: [],
+      segmentKey: null,
       limit: 50,
       offset: 0,
       sort: null,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import type { Assignment, CorrectionRow, MessageFact } from '../../src/domain/facts.ts';
 import { KINDS, slotOf } from '../../src/domain/kinds.ts';
@@ -230,6 +231,12 @@ const userName = (user: number): string => `user-${user}`;
 
 const externalName = (name: number): string => `ticket-${name}`;
 
+/** As the statement of a query makes it. */
+function valueId(instanceId: string, attribute: string, value: string): string {
+  const digest = createHash('md5').update([instanceId, attribute, value].join('\u001F')).digest('hex');
+  return digest.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-8$3-a$4-$5');
+}
+
 type Attribute = Batch['attributes'][number];
 
 const rowsOfNames = (names: ReadonlyMap<number, string | null>): Batch['sessionNames'] =>
@@ -405,6 +412,7 @@ export function readHistory(steps: History): ReadHistory {
         .map((fact) => plainMessage(fact, owners.get(fact.session), final)),
     namesOf: (instance) => ({
       ...namesOf(instance, final[instance - 1], arrived, finalNames),
+      valueId: (attribute, value) => valueId(uuid(1, instance), attribute, value),
       attributes: (session) =>
         new Map(
           [...finalAttributes.values()].flatMap((row) =>
@@ -609,7 +617,7 @@ function namesOf(
   final: Grouping | undefined,
   arrived: ReadonlyMap<number, number>,
   externalNames: ReadonlyMap<number, string | null>,
-): Omit<PlainNames, 'heirs' | 'attributes'> {
+): Omit<PlainNames, 'heirs' | 'attributes' | 'valueId'> {
   const id = (kind: PlainKind, number: number): string =>
     kind === 'session'
       ? uuid(3, 999 - number)
@@ -658,6 +666,8 @@ export interface Question {
   readonly outcome: readonly SessionOutcome[] | null;
   readonly externalId: number | null;
   readonly segment: QueryParameters['segment'];
+  /** Of SEGMENT. */
+  readonly segmentKey: string | null;
   readonly titleContains: string | null;
   readonly textContains: string | null;
   readonly sort: { readonly field: SortField; readonly order: 'ASC' | 'DESC' } | null;
@@ -693,6 +703,7 @@ function complete(kept: KeptQuestion): Question {
     outcome: null,
     externalId: null,
     segment: [],
+    segmentKey: kept.groupBy === 'SEGMENT' ? ATTRIBUTES[0] : null,
     titleContains: null,
     textContains: null,
     sort: null,
@@ -702,7 +713,7 @@ function complete(kept: KeptQuestion): Question {
   };
 }
 
-const KIND_OF: Readonly<Record<GroupBy, PlainKind>> = {
+const KIND_OF: Readonly<Record<Exclude<GroupBy, 'SEGMENT'>, PlainKind>> = {
   TOPIC: 'topic',
   TOPIC_CLUSTER: 'cluster',
   REPEATED_REQUEST: 'repeatedRequest',
@@ -753,7 +764,10 @@ export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).ch
         { weight: 1, arbitrary: fc.shuffledSubarray([...metrics], { minLength: 1 }) },
       ),
       dimensionFields: fc.subarray([...dimensionFieldsOf(groupBy)]),
-      ids: some({ session: 5, user: 4, signal: 13 }[KIND_OF[groupBy] as string] ?? 5),
+      ids:
+        groupBy === 'SEGMENT'
+          ? none
+          : some({ session: 5, user: 4, signal: 13 }[KIND_OF[groupBy] as string] ?? 5),
       topics: ofSession || groupBy === 'END_USER' ? some(TOPICS + 1) : none,
       clusters: ofSession || groupBy === 'END_USER' ? some(CLUSTERS + 1) : none,
       users: ofSession ? some(USERS + 1) : none,
@@ -767,6 +781,7 @@ export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).ch
         : none,
       externalId: ofSession || groupBy === 'END_USER' ? maybe(upTo(NAMES + 1), 0.2) : none,
       segment,
+      segmentKey: groupBy === 'SEGMENT' ? fc.constantFrom(...ATTRIBUTES) : none,
       titleContains: ofSession ? maybe(fc.constantFrom('session', 'ION 1', '2', 'nothing'), 0.2) : none,
       textContains: ofSession ? maybe(fc.constantFrom('session', '3 MESSAGES', '2', 'nothing'), 0.2) : none,
       sort: maybe(
@@ -832,7 +847,7 @@ export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParame
     timeZone,
     fields,
     dimensionFields,
-    ids: ids(KIND_OF[groupBy], question.ids),
+    ids: groupBy === 'SEGMENT' ? null : ids(KIND_OF[groupBy], question.ids),
     topicIds: ids('topic', question.topics),
     clusterIds: ids('cluster', question.clusters),
     endUserIds: ids('user', question.users),
@@ -849,6 +864,7 @@ export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParame
           ? externalName(externalId)
           : userName(inShard(instance, externalId)),
     segment: question.segment,
+    segmentKey: question.segmentKey,
     titleContains,
     textContains,
     limit: 1000,

@@ -42,6 +42,8 @@ export interface PlainNames {
     readonly externalId: string | null;
   };
   readonly externalId: (user: number) => string;
+  /** Id of a value of an attribute. */
+  readonly valueId: (attribute: string, value: string) => string;
   /** Attributes of a session, by name. */
   readonly attributes: (session: number) => ReadonlyMap<string, string>;
   /** Of the id of what has merged, the id of what answers for it. */
@@ -68,20 +70,29 @@ export function plainAnswer(
   const start = parameters.range.start ?? -Infinity;
   const end = parameters.range.end ?? Infinity;
   const inRange = messages.filter((message) => message.at >= start && message.at < end);
+  // Values of the attribute that SEGMENT groups by stand for their place in the list.
+  const values = [...new Set(messages.flatMap((message) => valueOf(message, names, parameters) ?? []))];
+  const entities = (message: PlainMessage): readonly number[] => {
+    if (groupBy !== 'SEGMENT') return entitiesOf(groupBy, message);
+    const place = values.indexOf(valueOf(message, names, parameters) ?? '');
+    return place < 0 ? [] : [place];
+  };
   const groups = new Map<string, { entity: number; bucket: number; date: string; members: PlainMessage[] }>();
   for (const message of inRange) {
     const { start: bucket, name: date } = plainBucket(granularity, message.at, timeZone);
-    for (const entity of entitiesOf(groupBy, message)) {
+    for (const entity of entities(message)) {
       const key = `${entity}/${bucket}`;
       const group = groups.get(key) ?? { entity, bucket, date, members: [] };
       group.members.push(message);
       groups.set(key, group);
     }
   }
-  const kind = KIND_OF[groupBy];
   const rows = [...groups.values()]
     .map((group) => ({
-      id: names.id(kind, group.entity),
+      id:
+        groupBy === 'SEGMENT'
+          ? names.valueId(parameters.segmentKey ?? '', values[group.entity]!)
+          : names.id(KIND_OF[groupBy], group.entity),
       ...group,
       values: valuesOf(groupBy, group, messages),
     }))
@@ -91,7 +102,9 @@ export function plainAnswer(
   rows.sort((a, b) => compare(a, b, parameters));
   return rows.map((row) => ({
     dimensions: {
-      ...dimensionOf(row.entity, row.values, messages, names, parameters),
+      ...(groupBy === 'SEGMENT'
+        ? { segment: { id: row.id, attribute: parameters.segmentKey, value: values[row.entity] } }
+        : dimensionOf(row.entity, row.values, messages, names, { ...parameters, groupBy })),
       ...(granularity === 'ALL' ? {} : { date: row.date }),
     },
     fields: Object.fromEntries(
@@ -117,7 +130,7 @@ function dimensionOf(
   values: Values,
   messages: readonly PlainMessage[],
   names: PlainNames,
-  { groupBy, dimensionFields }: QueryParameters,
+  { groupBy, dimensionFields }: Pick<QueryParameters, 'dimensionFields'> & { readonly groupBy: Numbered },
 ): Readonly<Record<string, unknown>> {
   const id = names.id(KIND_OF[groupBy], entity);
   const wanted = (members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
@@ -179,7 +192,18 @@ function topicsOf(messages: readonly PlainMessage[], names: PlainNames): { id: s
     .map(({ id, name }) => ({ id, name }));
 }
 
-const KIND_OF: Readonly<Record<GroupBy, PlainKind>> = {
+/** Groupings by what has a number. */
+type Numbered = Exclude<GroupBy, 'SEGMENT'>;
+
+function valueOf(
+  { session }: PlainMessage,
+  names: PlainNames,
+  { segmentKey }: QueryParameters,
+): string | undefined {
+  return segmentKey === null ? undefined : names.attributes(session).get(segmentKey);
+}
+
+const KIND_OF: Readonly<Record<Numbered, PlainKind>> = {
   TOPIC: 'topic',
   TOPIC_CLUSTER: 'cluster',
   CSAT_DSAT: 'signal',
@@ -189,7 +213,7 @@ const KIND_OF: Readonly<Record<GroupBy, PlainKind>> = {
   END_USER: 'user',
 };
 
-function entitiesOf(groupBy: GroupBy, message: PlainMessage): readonly number[] {
+function entitiesOf(groupBy: Numbered, message: PlainMessage): readonly number[] {
   const one = (value: number | null): number[] => (value === null ? [] : [value]);
   switch (groupBy) {
     case 'TOPIC':

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { v5 } from 'uuid';
-import { dimensionFieldsOf, GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
+import { dimensionFieldsOf, GROUPINGS } from '../../src/domain/groupings.ts';
+import { PLAIN_GROUP_BYS } from './groupings.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { GRANULARITIES, type Granularity } from '../../src/domain/time.ts';
 import { QueryRunner } from '../../src/query/query-runner.ts';
@@ -139,7 +140,7 @@ export async function answersOf(
   const answers: Record<string, QueryResponse> = {};
   try {
     for (let number = 0; number < instances; number++) {
-      for (const groupBy of GROUP_BYS) {
+      for (const groupBy of PLAIN_GROUP_BYS) {
         for (const granularity of granularities) {
           answers[`${number} ${groupBy} ${granularity}`] = await runner.run({
             instanceId: instanceId(number),
@@ -163,6 +164,7 @@ export async function answersOf(
             titleContains: null,
             textContains: null,
             segment: [],
+            segmentKey: null,
             limit: 10_000,
             offset: 0,
             sort: null,

@@ -114,7 +114,7 @@ async function checkAnswer(
   const all = read.messagesOf(asked.instance ?? 1);
   const messages = all.filter(({ session }) => isOfSegment(parameters.segment, names.attributes(session)));
   const known = new Set(all.flatMap(({ session }) => [...names.attributes(session).keys()]));
-  if (all.length > 0 && parameters.segment.some(({ name }) => !known.has(name))) {
+  if (all.length > 0 && [...parameters.segment, ...keyOf(parameters)].some(({ name }) => !known.has(name))) {
     await rejects(runner.run(parameters), isUnknownAttribute);
     return;
   }
@@ -136,8 +136,14 @@ async function checkAnswer(
   same([beyond.elements, beyond.pagination.total], [[], total], 'a page past the end');
 }
 
+function keyOf({ segmentKey }: QueryParameters): { readonly name: string }[] {
+  return segmentKey === null ? [] : [{ name: segmentKey }];
+}
+
 function isUnknownAttribute(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'VALIDATION_ERROR' && /segment\./.test(error.message);
+  return (
+    error instanceof AppError && error.code === 'VALIDATION_ERROR' && /segment(?:\.|Key)/.test(error.message)
+  );
 }
 
 function isOfSegment(segment: QueryParameters['segment'], attributes: ReadonlyMap<string, string>): boolean {

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { Assigner } from '../../src/reader/threads/assigner.ts';
 import { quotesOf, type CurationAction, type Interlude } from '../../src/domain/curations.ts';
 import type { Assignment, Enrichment, Turn } from '../../src/domain/facts.ts';
-import { dimensionFieldsOf, GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
+import { dimensionFieldsOf, GROUPINGS } from '../../src/domain/groupings.ts';
+import { PLAIN_GROUP_BYS } from './groupings.ts';
 import { derivedId } from '../../src/domain/ids.ts';
 import { positionOf, type RecordedRequest, type Role } from '../../src/domain/records.ts';
 import { SIGNALS } from '../../src/domain/signal-kinds.ts';
@@ -194,7 +195,7 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
         const answers: QueryResponse[] = [];
         for (const instance of instances) {
           const runner = new QueryRunner({ views, readerOf: () => shardOf(instance).reader });
-          for (const groupBy of GROUP_BYS)
+          for (const groupBy of PLAIN_GROUP_BYS)
             answers.push(
               await runner.run({
                 instanceId: instanceId(instance),
@@ -218,6 +219,7 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
                 titleContains: null,
                 textContains: null,
                 segment: [],
+                segmentKey: null,
                 limit: 10_000,
                 offset: 0,
                 sort: null,

@@ -60,6 +60,7 @@ export interface FilterValues {
   readonly externalId: string;
   readonly titleContains: string;
   readonly textContains: string;
+  readonly segmentKey: string;
 }
 /** By grouping: the member of `dimensions`, what it always holds, and what only `dimensionFields` brings. */
 export interface Groupings {
@@ -197,6 +198,22 @@ export interface Groupings {
       readonly createdAt: string;
       readonly lastActiveAt: string | null;
     };
+  };
+  SEGMENT: {
+    name: 'segment';
+    metric:
+      | 'sessions'
+      | 'users'
+      | 'messages'
+      | 'waitSeconds'
+      | 'avgMessagesPerSession'
+      | 'sat'
+      | 'dsat'
+      | 'netSat';
+    sort: never;
+    filter: 'segmentKey';
+    always: { readonly id: string; readonly attribute: string; readonly value: string };
+    onRequest: Readonly<Record<never, never>>;
   };
 }
 type AnyEntity<G extends keyof Groupings> = Groupings[G]['always'] & Partial<Groupings[G]['onRequest']>;
@@ -341,6 +358,7 @@ export interface SaidAnswer {
       readonly repeatedRequest?: AnyEntity<'REPEATED_REQUEST'> | undefined;
       readonly gap?: AnyEntity<'GAP'> | undefined;
       readonly endUser?: AnyEntity<'END_USER'> | undefined;
+      readonly segment?: AnyEntity<'SEGMENT'> | undefined;
       readonly date?: string | undefined;
     };
     readonly fields: Fields;
