@@ -417,7 +417,17 @@ export interface CurationsAnswer {
     readonly createdAt: string;
     readonly position: number;
     readonly keyId: string;
-    readonly action: 'RENAME' | 'PIN' | 'MERGE' | 'MOVE' | 'HIDE' | 'CREATE' | 'ASSIGN' | 'EXCLUDE' | 'UNDO';
+    readonly action:
+      | 'RENAME'
+      | 'PIN'
+      | 'MERGE'
+      | 'MOVE'
+      | 'HIDE'
+      | 'CREATE'
+      | 'ASSIGN'
+      | 'EXCLUDE'
+      | 'ROUTE'
+      | 'UNDO';
     readonly target: {
       readonly type: 'TOPIC' | 'TOPIC_CLUSTER' | 'SIGNAL' | 'GAP' | 'REPEATED_REQUEST' | 'CURATION';
       readonly id: string;
@@ -432,11 +442,12 @@ export interface CurationsAnswer {
       readonly examples?: readonly string[] | undefined;
       readonly fromBeginning?: boolean | undefined;
       readonly position?: number | undefined;
+      readonly unclaimed?: 'FOUND' | 'OTHER' | undefined;
       readonly fromTopic?: { readonly id: string; readonly name: string | null } | undefined;
     };
     readonly status: 'APPLIED' | 'REFUSED' | 'UNDONE';
     readonly reason: {
-      readonly code: 'UNKNOWN' | 'CIRCULAR' | 'NOT_UNDOABLE' | 'NO_REQUEST' | 'TOO_MANY';
+      readonly code: 'UNKNOWN' | 'CIRCULAR' | 'NOT_UNDOABLE' | 'NO_REQUEST' | 'IS_OTHER' | 'TOO_MANY';
       readonly message: string;
     } | null;
     readonly undoneBy: string | null;

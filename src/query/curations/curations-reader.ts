@@ -3,7 +3,7 @@
  *
  * Test: test/query/curations/curations-reader.test.ts, test/e2e/steering-rules.test.ts.
  */
-import type { CurationRefusal } from '../../domain/curations.ts';
+import type { CurationRefusal, Unclaimed } from '../../domain/curations.ts';
 import type { NamesTable } from '../../domain/groupings.ts';
 import { formatInstant } from '../../domain/time.ts';
 import type { Row } from '../../store/duckdb.ts';
@@ -102,6 +102,7 @@ interface Detail {
   readonly fromBeginning?: boolean;
   readonly position?: number;
   readonly from?: string;
+  readonly unclaimed?: Unclaimed;
 }
 
 function listed(row: Row, nameOf: NameOf): ListedCuration {

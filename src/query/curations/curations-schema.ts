@@ -4,7 +4,7 @@
  * Test: test/e2e/steering-rules.test.ts.
  */
 import { z } from 'zod';
-import type { CurationAction, CurationRefusal } from '../../domain/curations.ts';
+import { UNCLAIMED, type CurationAction, type CurationRefusal } from '../../domain/curations.ts';
 import { uuid } from '../../domain/uuid.ts';
 import { dateTime } from '../../domain/metrics.ts';
 import { pageLimit } from '../page-limit.ts';
@@ -37,6 +37,7 @@ const KINDS = [
   'CREATE',
   'ASSIGN',
   'EXCLUDE',
+  'ROUTE',
   'UNDO',
 ] as const satisfies readonly Exclude<CurationAction['kind'], 'CHECK'>[];
 
@@ -46,6 +47,7 @@ export const REFUSALS: Readonly<Record<CurationRefusal, string>> = {
   CIRCULAR: 'The two topics were one already.',
   NOT_UNDOABLE: 'What it undoes was refused, was undone before, or is an undo itself.',
   NO_REQUEST: 'The message holds no request that could have a topic of its own.',
+  IS_OTHER: 'The topic Other merges into none: choose FOUND, or undo what chose OTHER.',
   TOO_MANY: 'The instance has as many decisions, corrections, or topics made by people, as it may have.',
 };
 
@@ -78,6 +80,10 @@ const curationSchema = z.strictObject({
       examples: z.array(z.string()).optional().describe('CREATE: the requests that it was made with.'),
       fromBeginning: z.boolean().optional().describe('CREATE: whether it claims earlier requests too.'),
       position: count.optional().describe('ASSIGN, EXCLUDE of no topic: the message.'),
+      unclaimed: z
+        .enum(UNCLAIMED)
+        .optional()
+        .describe('ROUTE: where requests count that no topic made by people claims.'),
       fromTopic: named.optional().describe('CREATE: the found topic that it took over.'),
     })
     .describe('The other members of the action.'),

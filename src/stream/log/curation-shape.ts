@@ -9,6 +9,7 @@ import {
   CURATED_ENTITIES,
   LONGEST_CORRECTED,
   MOST_EXAMPLES,
+  UNCLAIMED,
   type CurationAction,
 } from '../../domain/curations.ts';
 
@@ -34,6 +35,7 @@ const CHECKS: Readonly<Record<CurationAction['kind'], (action: Members) => boole
   ASSIGN: isCorrection,
   EXCLUDE: isCorrection,
   CHECK: ({ of, session, verdict }) => isOneOf(CHECKED, of) && isText(session) && isOneOf(VERDICTS, verdict),
+  ROUTE: ({ unclaimed }) => isOneOf(UNCLAIMED, unclaimed),
   UNDO: () => true,
 };
 
