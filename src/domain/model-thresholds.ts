@@ -29,10 +29,10 @@ export interface ClaimRule {
 }
 
 /**
- * `near`: beside found topics, which keep what no own topic is near to (decision 0058). `wide`: where what no own topic
- * claims counts as the topic Other (decision 0112).
+ * `near`: beside found topics, which keep what no own topic is near to (decision 0058). `wide`: for what `near`
+ * leaves, where the rest counts as the topic Other (decision 0112).
  */
 export const CLAIMS = {
   near: { share: 0.5, margin: 0 },
-  wide: { share: 0.25, margin: 0.04 },
+  wide: { share: 0.25, margin: 0.08 },
 } as const satisfies Readonly<Record<string, ClaimRule>>;

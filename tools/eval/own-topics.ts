@@ -1,7 +1,7 @@
 /**
  * Own topics of five examples each: which requests they claim, and how many of those rightly, by the rule beside found
- * topics and by rules for an instance where everything else counts as Other. Every third label of a set has no own
- * topic: no topic claims its requests rightly.
+ * topics and by rules for an instance where everything else counts as Other. In the first table, every third label of
+ * a set has no own topic: no topic claims its requests rightly.
  */
 import { basename } from 'node:path';
 import { CLAIMS, type ClaimRule } from '../../src/domain/model-thresholds.ts';
@@ -31,12 +31,17 @@ const SETS: readonly SetChoice[] = [
 /** Examples of a topic; a label has at least twice as many requests, of which at most `TRIED` are tried. */
 const EXAMPLES = 5;
 const TRIED = 40;
-/** One label in so many has no own topic. */
-const OTHERS = 3;
+/** One label in so many has no own topic; Infinity: each has one. */
+const OTHERS = [3, Infinity];
 
-const RULES: readonly ClaimRule[] = [0, 0.25, 0.5].flatMap((share) =>
-  [0, 0.04, 0.08].map((margin) => ({ share, margin })),
-);
+/** Each rule holds for what the rules before it leave. */
+const RULES: readonly (readonly ClaimRule[])[] = [
+  [CLAIMS.near],
+  ...[0, 0.25].flatMap((share) =>
+    [0, 0.04, 0.08].flatMap((margin) => [[{ share, margin }], [CLAIMS.near, { share, margin }]]),
+  ),
+  [{ share: 0.5, margin: 0.04 }],
+];
 
 interface LabelledRequest {
   readonly label: string;
@@ -57,14 +62,19 @@ async function requestsOf(
 }
 
 /** The rows of one set: a row for each rule. */
-async function measure(set: ConversationSet, pipeline: Pipeline): Promise<Row[]> {
-  const labels = [...Map.groupBy(await requestsOf(set, pipeline), ({ label }) => label).values()]
+function measure(
+  title: string,
+  every: number,
+  labelled: readonly LabelledRequest[],
+  thresholds: InstanceThresholds,
+): Row[] {
+  const labels = [...Map.groupBy(labelled, ({ label }) => label).values()]
     .filter((own) => own.length >= 2 * EXAMPLES)
     .sort((x, y) => (x[0]!.label < y[0]!.label ? -1 : 1));
   const own = new OwnTopics();
   const tried: { readonly request: LabelledRequest; readonly topic: number }[] = [];
   for (const [number, requests] of labels.entries()) {
-    const topic = number % OTHERS === OTHERS - 1 ? -1 : number;
+    const topic = number % every === every - 1 ? -1 : number;
     const examples = requests.slice(0, EXAMPLES);
     if (topic >= 0)
       own.add(
@@ -74,11 +84,14 @@ async function measure(set: ConversationSet, pipeline: Pipeline): Promise<Row[]>
       );
     for (const request of requests.slice(EXAMPLES, EXAMPLES + TRIED)) tried.push({ request, topic });
   }
-  const thresholds = new InstanceThresholds(1, pipeline.embedder.thresholds);
-  return RULES.map((rule) => {
+  return RULES.map((rules) => {
     let [claimed, right, rightly] = [0, 0, 0];
     for (const { request, topic } of tried) {
-      const claim = own.claimOf(request.vector, keysOf(request.request), thresholds, 1, rule);
+      const keys = keysOf(request.request);
+      const claim = rules.reduce(
+        (known, rule) => (known >= 0 ? known : own.claimOf(request.vector, keys, thresholds, 1, rule)),
+        -1,
+      );
       if (claim === topic) right += 1;
       if (claim < 0) continue;
       claimed += 1;
@@ -86,8 +99,8 @@ async function measure(set: ConversationSet, pipeline: Pipeline): Promise<Row[]>
     }
     const { length } = tried.filter(({ topic }) => topic >= 0);
     return [
-      `${rule.share} / ${rule.margin}`,
-      set.title,
+      rules.map(({ share, margin }) => `${share} / ${margin}`).join(', else '),
+      title,
       rightly / claimed,
       rightly / length,
       claimed / tried.length,
@@ -107,14 +120,19 @@ export const evaluation: Evaluation = {
       options,
       SETS.map((choice) => ({ ...choice, title: markedTitle(choice.title, choice.set, seen) })),
     );
-    const rows: Row[] = [];
-    for (const set of sets) rows.push(...(await measure(set, pipeline)));
+    const thresholds = new InstanceThresholds(1, pipeline.embedder.thresholds);
+    const measured: Row[][] = OTHERS.map(() => []);
+    for (const set of sets) {
+      const requests = await requestsOf(set, pipeline);
+      OTHERS.forEach((every, at) => measured[at]!.push(...measure(set.title, every, requests, thresholds)));
+    }
     await pipeline.close();
-    const groups = [...Map.groupBy(rows, ([rule]) => rule).values()];
     const { near, wide } = CLAIMS;
-    return [
-      {
-        title: `Own topics of ${EXAMPLES} examples (model ${basename(options.model)})`,
+    return measured.map((rows, at) => {
+      const groups = [...Map.groupBy(rows, ([rule]) => rule).values()];
+      const which = OTHERS[at] === Infinity ? 'for each label' : 'for two labels of three';
+      return {
+        title: `Own topics of ${EXAMPLES} examples ${which} (model ${basename(options.model)})`,
         columns: [
           'bound / margin',
           'data',
@@ -127,10 +145,10 @@ export const evaluation: Evaluation = {
         ],
         rows: groups.flatMap((group) => [...group, ...meansBySeen(group, [2, 3, 4, 5], { titleColumn: 1 })]),
         notes: [
-          `In use: ${near.share} / ${near.margin} beside found topics, ${wide.share} / ${wide.margin} where the rest is Other.`,
-          'Every third label has no own topic; of its requests, those that none claims are right.',
+          `In use: ${near.share} / ${near.margin} beside found topics, else ${wide.share} / ${wide.margin} where the rest is Other.`,
+          'Of requests of labels without an own topic, those that none claims are right.',
         ],
-      },
-    ];
+      };
+    });
   },
 };
