@@ -112,6 +112,7 @@ describe('record codec', () => {
     { kind: 'ASSIGN', of: 'TOPIC', id: 't', text: 'a'.repeat(4000) },
     { kind: 'EXCLUDE', of: 'TOPIC', id: 't', text: 'where is it' },
     { kind: 'EXCLUDE', of: 'SIGNAL', id: 's', position: 7 },
+    { kind: 'ROUTE', id: 'o', unclaimed: 'OTHER' },
     { kind: 'UNDO', id: 'x' },
   ];
   for (const action of curations) {
