@@ -651,15 +651,16 @@ describe('what no own topic claims', () => {
           let first: CurationRow | null = null;
           for (const [index, which] of asked.entries()) {
             if (index === at) first = chosen();
-            const session = 100 + (index >> 1);
-            store.fold([enrichedTurn(100 + index, texts[which]!, { session })]);
+            const [session, position] = [100 + (index >> 2), 100 + 2 * index];
+            const answer = enrichedTurn(position + 1, 'Sure.', { session, role: 'assistant' });
+            store.fold([enrichedTurn(position, texts[which]!, { session }), answer]);
           }
           store.decide({ kind: 'UNDO', id: first!.id });
           return store;
         };
         const ids = (store: Curated): unknown[] =>
           [...HISTORY.map(({ turn }) => turn.position), ...asked.keys()].flatMap((given, index) => {
-            const position = index < HISTORY.length ? given : 100 + given;
+            const position = index < HISTORY.length ? given : 100 + 2 * given;
             return [
               store.topicAt(position)?.id ?? null,
               store.row<MessageFact>(`message ${position}`).repeatedRequest,
