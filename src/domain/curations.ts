@@ -6,6 +6,7 @@
  */
 
 import type { Checked, Verdict } from './checks.ts';
+import { derivedId } from './ids.ts';
 import type { SessionOutcome } from './session-outcomes.ts';
 import type { PlacedWriting } from './writings.ts';
 
@@ -21,6 +22,15 @@ export type CorrectedEntity = (typeof CORRECTED_ENTITIES)[number];
 export const CURATION_MESSAGES = 200;
 /** The same of a check, which changes no number. */
 export const CHECK_MESSAGES = 1;
+
+/** Where requests count that no own topic claims: under the topic found for them, or under the topic Other. */
+export const UNCLAIMED = ['FOUND', 'OTHER'] as const;
+export type Unclaimed = (typeof UNCLAIMED)[number];
+
+/** The id (UUID) of an instance's topic Other. */
+export function otherTopicId(instanceId: string): string {
+  return derivedId(instanceId, 'topic', 'other');
+}
 
 /** Each `id` is the UUID of the curated entity. */
 export type CurationAction =
@@ -74,6 +84,8 @@ export type CurationAction =
       readonly verdict: Verdict;
       readonly reader?: string;
     }
+  /** Says where requests count that no own topic claims. `id`: of the topic Other. */
+  | { readonly kind: 'ROUTE'; readonly id: string; readonly unclaimed: Unclaimed }
   /** Takes curation `id` back. */
   | { readonly kind: 'UNDO'; readonly id: string };
 
@@ -90,9 +102,16 @@ export interface Curation {
 /**
  * Why a curation changes nothing. `UNKNOWN`: the entity does not exist. `CIRCULAR`: a topic would merge into itself.
  * `NOT_UNDOABLE`: the curation to undo is refused, undone or an undo itself. `TOO_MANY`: the instance has reached a
- * limit. `NO_REQUEST`: the text to correct holds nothing that has a topic.
+ * limit. `NO_REQUEST`: the text to correct holds nothing that has a topic. `IS_OTHER`: the topic Other would merge into
+ * another.
  */
-export type CurationRefusal = 'UNKNOWN' | 'CIRCULAR' | 'NOT_UNDOABLE' | 'TOO_MANY' | 'NO_REQUEST';
+export type CurationRefusal =
+  | 'UNKNOWN'
+  | 'CIRCULAR'
+  | 'NOT_UNDOABLE'
+  | 'TOO_MANY'
+  | 'NO_REQUEST'
+  | 'IS_OTHER';
 
 /** What a message shows, by numbers of its instance. */
 export interface ShownFacts {

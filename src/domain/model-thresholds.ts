@@ -19,3 +19,20 @@ export interface Thresholds {
    */
   readonly background?: number;
 }
+
+/** When the own topic nearest to a request claims it. */
+export interface ClaimRule {
+  /** Position of the least similarity between the topic threshold (0) and the threshold of micro-clusters (1). */
+  readonly share: number;
+  /** Least lead over the second nearest own topic, on a similarity scale of 1. */
+  readonly margin: number;
+}
+
+/**
+ * `near`: beside found topics, which keep what no own topic is near to (decision 0058). `wide`: for what `near`
+ * leaves, where the rest counts as the topic Other (decision 0112).
+ */
+export const CLAIMS = {
+  near: { share: 0.5, margin: 0 },
+  wide: { share: 0.25, margin: 0.08 },
+} as const satisfies Readonly<Record<string, ClaimRule>>;

@@ -219,6 +219,16 @@ describe('the dashboard in a browser', { skip }, () => {
       decisions.map((text) => text.split(' ')[0]),
       ['Merged', 'Moved', 'Undid:', 'Hid', 'Renamed'],
     );
+    const unclaimed = page.locator('label:has-text("Requests that no topic of yours claims") select');
+    equal(await unclaimed.inputValue(), 'FOUND');
+    await unclaimed.selectOption('OTHER');
+    await page.waitForSelector('p.done:has-text("count as Other")', SOON);
+    await page.waitForSelector('.decisions td:has-text("claims as Other")', SOON);
+    await page.click('nav[aria-label="Views"] >> text=Overview');
+    await page.waitForSelector('td.name a:text-is("Other")', SOON);
+    deepEqual(await names(), ['Other']);
+    await page.click('p.done button:text-is("Undo")');
+    await page.waitForSelector('td.name a:text-is("Our own name")', SOON);
     await page.click('nav[aria-label="Views"] >> text=Overview');
     await page.waitForSelector('td.name a:text-is("Our own name")', SOON);
     deepEqual(await names(), ['Our own name']);

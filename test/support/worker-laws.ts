@@ -2,7 +2,7 @@ import { gapOf } from '../reader/threads/builders.ts';
 import { equal } from 'node:assert/strict';
 import fc from 'fast-check';
 import { Assigner } from '../../src/reader/threads/assigner.ts';
-import { quotesOf, type CurationAction, type Interlude } from '../../src/domain/curations.ts';
+import { otherTopicId, quotesOf, type CurationAction, type Interlude } from '../../src/domain/curations.ts';
 import type { Assignment, Enrichment, Turn } from '../../src/domain/facts.ts';
 import { dimensionFieldsOf, GROUPINGS } from '../../src/domain/groupings.ts';
 import { PLAIN_GROUP_BYS } from './groupings.ts';
@@ -67,6 +67,7 @@ export const CURATION_KINDS = [
   'CREATE',
   'ASSIGN',
   'EXCLUDE',
+  'ROUTE',
   'CHECK',
   'UNDO',
 ] as const satisfies readonly CurationAction['kind'][];
@@ -391,6 +392,12 @@ function actionOf(
           outcome: SESSION_OUTCOMES[sentence % SESSION_OUTCOMES.length]!,
         };
       return { kind, of: 'TOPIC', id: topic, text: SENTENCES[sentence] as string };
+    case 'ROUTE':
+      return {
+        kind,
+        id: otherTopicId(instanceId(instance)),
+        unclaimed: isNew || entity === 'TOPIC' ? 'OTHER' : 'FOUND',
+      };
     case 'CHECK':
       return {
         kind,

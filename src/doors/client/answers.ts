@@ -146,6 +146,7 @@ export type Curation =
   | { readonly action: 'HIDE'; readonly topicId: string }
   | ({ readonly action: 'ASSIGN' } & (Correction | EndedSession))
   | ({ readonly action: 'EXCLUDE' } & Correction)
+  | { readonly action: 'ROUTE'; readonly unclaimed: 'FOUND' | 'OTHER' }
   | { readonly action: 'UNDO'; readonly curationId: string };
 
 export interface CurateOptions extends ReadOptions {

@@ -435,7 +435,17 @@ export interface CurationsAnswer {
     readonly createdAt: string;
     readonly position: number;
     readonly keyId: string;
-    readonly action: 'RENAME' | 'PIN' | 'MERGE' | 'MOVE' | 'HIDE' | 'CREATE' | 'ASSIGN' | 'EXCLUDE' | 'UNDO';
+    readonly action:
+      | 'RENAME'
+      | 'PIN'
+      | 'MERGE'
+      | 'MOVE'
+      | 'HIDE'
+      | 'CREATE'
+      | 'ASSIGN'
+      | 'EXCLUDE'
+      | 'ROUTE'
+      | 'UNDO';
     readonly target: {
       readonly type:
         | 'TOPIC'
@@ -458,11 +468,12 @@ export interface CurationsAnswer {
       readonly fromBeginning?: boolean | undefined;
       readonly position?: number | undefined;
       readonly outcome?: SessionOutcome | undefined;
+      readonly unclaimed?: 'FOUND' | 'OTHER' | undefined;
       readonly fromTopic?: { readonly id: string; readonly name: string | null } | undefined;
     };
     readonly status: 'APPLIED' | 'REFUSED' | 'UNDONE';
     readonly reason: {
-      readonly code: 'UNKNOWN' | 'CIRCULAR' | 'NOT_UNDOABLE' | 'NO_REQUEST' | 'TOO_MANY';
+      readonly code: 'UNKNOWN' | 'CIRCULAR' | 'NOT_UNDOABLE' | 'NO_REQUEST' | 'IS_OTHER' | 'TOO_MANY';
       readonly message: string;
     } | null;
     readonly undoneBy: string | null;

@@ -3,7 +3,7 @@
  *
  * Test: test/query/curations/curations-reader.test.ts, test/e2e/steering-rules.test.ts.
  */
-import type { CurationRefusal } from '../../domain/curations.ts';
+import type { CurationRefusal, Unclaimed } from '../../domain/curations.ts';
 import type { NamesTable } from '../../domain/groupings.ts';
 import type { SessionOutcome } from '../../domain/session-outcomes.ts';
 import { formatInstant } from '../../domain/time.ts';
@@ -121,6 +121,7 @@ interface Detail {
   readonly position?: number;
   readonly outcome?: SessionOutcome;
   readonly from?: string;
+  readonly unclaimed?: Unclaimed;
 }
 
 function listed(row: Row, nameOf: NameOf, titles: ReadonlyMap<unknown, string | null>): ListedCuration {

@@ -4,7 +4,7 @@
  * Test: test/e2e/steering-rules.test.ts.
  */
 import { z } from 'zod';
-import type { CurationAction, CurationRefusal } from '../../domain/curations.ts';
+import { UNCLAIMED, type CurationAction, type CurationRefusal } from '../../domain/curations.ts';
 import { SESSION_OUTCOMES } from '../../domain/session-outcomes.ts';
 import { uuid } from '../../domain/uuid.ts';
 import { dateTime } from '../../domain/metrics.ts';
@@ -38,6 +38,7 @@ const KINDS = [
   'CREATE',
   'ASSIGN',
   'EXCLUDE',
+  'ROUTE',
   'UNDO',
 ] as const satisfies readonly Exclude<CurationAction['kind'], 'CHECK'>[];
 
@@ -47,6 +48,7 @@ export const REFUSALS: Readonly<Record<CurationRefusal, string>> = {
   CIRCULAR: 'The two topics were one already.',
   NOT_UNDOABLE: 'What it undoes was refused, was undone before, or is an undo itself.',
   NO_REQUEST: 'The message holds no request that could have a topic of its own.',
+  IS_OTHER: 'The topic Other merges into none: choose FOUND, or undo what chose OTHER.',
   TOO_MANY: 'The instance has as many decisions, corrections, or topics made by people, as it may have.',
 };
 
@@ -84,6 +86,10 @@ const curationSchema = z.strictObject({
         .optional()
         .describe('ASSIGN, EXCLUDE of a signal, gap or repeated request: the message.'),
       outcome: z.enum(SESSION_OUTCOMES).optional().describe('ASSIGN of a session: how it ended.'),
+      unclaimed: z
+        .enum(UNCLAIMED)
+        .optional()
+        .describe('ROUTE: where requests count that no topic made by people claims.'),
       fromTopic: named.optional().describe('CREATE: the found topic that it took over.'),
     })
     .describe('The other members of the action.'),

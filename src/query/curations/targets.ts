@@ -11,6 +11,7 @@ import {
   CURATION_MESSAGES,
   MOST_CORRECTIONS,
   MOST_OWN_TOPICS,
+  otherTopicId,
   type CuratedEntity,
 } from '../../domain/curations.ts';
 import type { NamesTable } from '../../domain/groupings.ts';
@@ -36,7 +37,7 @@ export class CurationTargets {
    * SERVICE_UNAVAILABLE while the views cannot be read.
    */
   check(instanceId: string, asked: AskedCuration, caller = ''): Promise<AskedCuration> {
-    return this.#read(instanceId, caller, (names) => checkIn(names, asked));
+    return this.#read(instanceId, caller, (names) => checkIn(names, asked, otherTopicId(instanceId)));
   }
 
   /**
@@ -66,7 +67,8 @@ function movedBy(asked: AskedCuration): string | null {
   return (asked.kind === 'CREATE' ? asked.from : undefined) ?? null;
 }
 
-async function checkIn(names: Names, asked: AskedCuration): Promise<AskedCuration> {
+/** `other`: the id of the topic Other. */
+async function checkIn(names: Names, asked: AskedCuration, other: string): Promise<AskedCuration> {
   switch (asked.kind) {
     case 'RENAME': {
       const id = await names.heir(asked.entity, asked.id);
@@ -80,6 +82,12 @@ async function checkIn(names: Names, asked: AskedCuration): Promise<AskedCuratio
       const [id, into] = [await names.heir('TOPIC', asked.id), await names.heir('TOPIC', asked.into)];
       if (id === into) {
         throw new AppError('CONFLICT', `The topics ${asked.id} and ${asked.into} are one already: ${id}.`);
+      }
+      if (id === other) {
+        throw new AppError(
+          'CONFLICT',
+          `The topic ${id} counts what no topic made by people claims, and merges into none. Choose FOUND instead.`,
+        );
       }
       return { ...asked, id, into };
     }
@@ -96,7 +104,7 @@ async function checkIn(names: Names, asked: AskedCuration): Promise<AskedCuratio
     case 'CREATE': {
       const from = asked.from === undefined ? null : await names.found(asked.from);
       await names.refuseTaken('TOPIC', asked.name, from, `Rename it, or ${OTHER_NAME.replace('C', 'c')}`);
-      await names.refuseMoreTopics();
+      await names.refuseMoreTopics(other);
       return from === null ? asked : { ...asked, from };
     }
     case 'ASSIGN':
@@ -113,6 +121,8 @@ async function checkIn(names: Names, asked: AskedCuration): Promise<AskedCuratio
       await names.refuseUnknownSession(asked.session);
       return { ...asked, id };
     }
+    case 'ROUTE':
+      return asked;
     case 'UNDO':
       await names.refuseUndo(asked.id);
       return asked;
@@ -229,9 +239,10 @@ class Names {
       throw new AppError('NOT_FOUND', `There is no message at position ${position} in this instance.`);
   }
 
-  async refuseMoreTopics(): Promise<void> {
+  async refuseMoreTopics(other: string): Promise<void> {
     const topics = [...(await this.#rows('topic')).values()];
-    if (topics.filter((row) => row['is_own'] === true && isVisible(row)).length < MOST_OWN_TOPICS) return;
+    const made = topics.filter((row) => row['is_own'] === true && row['id'] !== other && isVisible(row));
+    if (made.length < MOST_OWN_TOPICS) return;
     const message = `The instance has ${MOST_OWN_TOPICS} topics that people made, and takes no more. Undo one first.`;
     throw new AppError('CONFLICT', message);
   }

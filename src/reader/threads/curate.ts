@@ -99,6 +99,10 @@ function outcomeOf(
     case 'ASSIGN':
     case 'EXCLUDE':
       return corrected(instance, placed, action);
+    case 'ROUTE': {
+      const target = action.unclaimed === 'OTHER' ? instance.topics.makeOther(placed.position) : -1;
+      return { target, other: -1, name: '' };
+    }
     case 'UNDO':
       return undone(instance, placed, action);
   }
@@ -115,6 +119,7 @@ function merged(instance: InstanceState, action: Action<'MERGE'>): Outcome | Cur
   const target = numberOf(instance, 'TOPIC', action.id);
   const other = numberOf(instance, 'TOPIC', action.into);
   if (target === null || other === null) return 'UNKNOWN';
+  if (instance.topics.isOther(target)) return 'IS_OTHER';
   return target === other ? 'CIRCULAR' : { target, other, name: '' };
 }
 
@@ -280,10 +285,17 @@ function correctedEntity(instance: InstanceState, { of, id }: MessageCorrection)
   return signal < 0 ? null : signal;
 }
 
-/** Finds the number of the entity with this id, and follows merges to its heir; null if no entity has the id. */
+/**
+ * Finds the number of the entity with this id, and follows merges to its heir; null if no entity has the id, or it is
+ * Other where nothing counts as Other.
+ */
 function numberOf(instance: InstanceState, entity: CuratedEntity, id: string): number | null {
   const rows = instance.rowsOf(entity);
   let row = rows.find((one) => one.id === id);
   while (row !== undefined && typeof row.heir === 'number') row = rows[row.heir];
-  return row === undefined ? null : rows.indexOf(row);
+  if (row === undefined) return null;
+  const number = rows.indexOf(row);
+  return entity === 'TOPIC' && instance.topics.isOther(number) && instance.topics.isGone(number)
+    ? null
+    : number;
 }

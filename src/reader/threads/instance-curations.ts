@@ -142,11 +142,16 @@ export class InstanceCurations {
     const merges = new Map<number, { into: number; since: number }>();
     const moves = new Map<number, number>();
     const [hidden, held] = [new Set<number>(), new Set<number>()];
+    let routesToOther = false;
     for (const { curation, target, other, position } of this.#applied()) {
       const { action } = curation;
       if ('entity' in action && action.entity !== 'TOPIC') continue;
       if ('position' in action || 'outcome' in action) continue;
       if (action.kind === 'UNDO' || action.kind === 'CHECK') continue;
+      if (action.kind === 'ROUTE') {
+        routesToOther = action.unclaimed === 'OTHER';
+        continue;
+      }
       if (action.kind === 'CREATE') {
         if (other >= 0) merges.set(other, { into: target, since: position });
         if (other >= 0) held.add(other);
@@ -158,7 +163,11 @@ export class InstanceCurations {
       if (action.kind === 'MOVE') moves.set(target, other);
       if (action.kind === 'HIDE') hidden.add(target);
     }
-    return { merges, moves, hidden, held };
+    // What was made once stays, also where its decision was undone.
+    const made = this.#decisions.find(
+      ({ curation, target }) => curation.action.kind === 'ROUTE' && target >= 0,
+    );
+    return { merges, moves, hidden, held, other: made?.target ?? -1, routesToOther };
   }
 
   /** What was found in a slot of a message that somebody corrected; undefined if nobody did. */

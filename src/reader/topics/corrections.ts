@@ -44,6 +44,11 @@ export class Corrections {
     this.#active.delete(number);
   }
 
+  /** Number of corrections ever made. */
+  get size(): number {
+    return this.#all.length;
+  }
+
   /** Number of corrections in effect. */
   get active(): number {
     return this.#active.size;

@@ -33,7 +33,7 @@ export interface Place {
 }
 
 /** What decides under which topic a micro-cluster is shown. */
-export type Shown = Pick<MicroCluster, 'topic' | 'claim' | 'corrections'>;
+export type Shown = Pick<MicroCluster, 'number' | 'topic' | 'claim' | 'corrections'>;
 
 /** Returns the number of the topic under which a micro-cluster is shown, or −1. */
 export type VisibleTopic = (micro: Shown) => number;
@@ -154,7 +154,10 @@ export class MicroClusters {
     return members;
   }
 
-  /** The sums over a topic's requests. Returns the same object while the sums are the same. */
+  /**
+   * The sums over a topic's requests. Returns the same object while the sums are the same. `members`: those of
+   * `TopicState.overview`, because one object is kept for each topic.
+   */
   sumsOfTopic(topic: number, members: readonly MicroCluster[]): RequestSums {
     const known = this.#topicSums.get(topic);
     if (known !== undefined) return known;
@@ -263,6 +266,11 @@ export class MicroClusters {
       micro.corrections = micro.corrections.filter((one) => one !== correction);
       this.changes.markUnsaved(micro.number);
     }
+  }
+
+  /** Call before a change of the topic under which a micro-cluster is shown. */
+  noteShown(micro: MicroCluster): void {
+    this.#note(micro);
   }
 
   /** Call before a change of which topics are shown. */

@@ -6,14 +6,16 @@
  */
 import { addTo, dotOf, normOf } from '../numeric/vectors.ts';
 import { largestShare } from './cluster-inheritance.ts';
-import type { Topic, TopicState } from './topic-state.ts';
+import type { Overview, Topic, TopicState } from './topic-state.ts';
 
 /** Moves each own topic to its topic cluster. */
 export function placeOwnTopics(state: TopicState): void {
   if (state.own.size === 0) return;
+  let overview: Overview | null = null;
   for (const topic of state.topics) {
-    if (topic.own === null) continue;
-    const cluster = clusterOfClaims(state, topic) ?? clusterOfExamples(state, topic);
+    if (!state.own.holds(topic.number)) continue;
+    const cluster =
+      clusterOfClaims(state, topic) ?? clusterOfExamples(state, topic, (overview ??= state.overview()));
     if (cluster !== topic.cluster) state.changeTopic(topic, { cluster });
   }
 }
@@ -24,12 +26,16 @@ function clusterOfClaims({ micros, topics }: TopicState, { number }: Topic): num
   return largestShare(holdings)?.holder ?? null;
 }
 
-function clusterOfExamples({ micros, topics, own, dimensions }: TopicState, { number }: Topic): number {
+function clusterOfExamples(
+  { micros, topics, own, dimensions }: TopicState,
+  { number }: Topic,
+  { members: found }: Overview,
+): number {
   const mean = new Float32Array(dimensions);
   for (const { vector } of own.examplesOf(number)) addTo(mean, vector);
   if (normOf(mean) === 0) return -1;
   let [nearest, greatest] = [-1, -Infinity];
-  for (const [topic, members] of [...micros.byTopic()].sort(([x], [y]) => x - y)) {
+  for (const [topic, members] of [...found].sort(([x], [y]) => x - y)) {
     const { sum, norm } = micros.sumsOfTopic(topic, members);
     const similarity = dotOf(sum, mean) / norm;
     if (similarity > greatest) [nearest, greatest] = [topics[topic]!.cluster, similarity];

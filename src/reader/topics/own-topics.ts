@@ -5,6 +5,7 @@
  * Test: test/reader/topics/own-topics.test.ts.
  */
 import { ByteWriter, type ByteReader } from '../../domain/byte-codec.ts';
+import { CLAIMS, type ClaimRule } from '../../domain/model-thresholds.ts';
 import { dotOf } from '../numeric/vectors.ts';
 import { keyBonus, keysOf, type RequestKeys } from './request-keys.ts';
 import type { InstanceThresholds } from './instance-thresholds.ts';
@@ -17,11 +18,6 @@ interface Example {
   readonly keys: RequestKeys;
 }
 
-/**
- * Position of the claim threshold between the topic threshold (0) and the threshold of micro-clusters (1). On six sets
- * of requests with 3, 6 and 10 examples, precision was 62 to 87 % and recall 36 to 73 %.
- */
-const CLAIM_SHARE = 0.5;
 /** Estimated memory of an example besides its vector, bytes. */
 const EXAMPLE_BYTES = 1500;
 
@@ -53,6 +49,11 @@ export class OwnTopics {
     return this.#examples.has(topic) && !this.#retired.has(topic);
   }
 
+  /** True if it is one of these topics, also once it is retired. */
+  holds(topic: number): boolean {
+    return this.#examples.has(topic);
+  }
+
   /** Number of topics that claim requests now. */
   get active(): number {
     return this.#examples.size - this.#retired.size;
@@ -65,25 +66,37 @@ export class OwnTopics {
 
   /**
    * Returns the topic whose nearest examples are nearest to a request, or to the mean of `weight` requests with these
-   * keys; −1 if none are near enough. Ties go to the earlier topic.
+   * keys; −1 if none are near enough by `rule`. Ties go to the earlier topic. `standsFor`: the topic that a topic counts
+   * as, or −1 if it may not claim; topics that count as one need no margin among them.
    */
-  claimOf(vector: Float32Array, keys: RequestKeys, thresholds: InstanceThresholds, weight = 1): number {
+  claimOf(
+    vector: Float32Array,
+    keys: RequestKeys,
+    thresholds: InstanceThresholds,
+    weight = 1,
+    rule: ClaimRule = CLAIMS.near,
+    standsFor: (topic: number) => number = itself,
+  ): number {
     if (this.active === 0) return -1;
     const { settledTopic: topic, micro, scale } = thresholds;
-    let least = topic + CLAIM_SHARE * (micro - topic);
-    let claim = -1;
+    let [claim, heir, nearest, second] = [-1, -1, -Infinity, -Infinity];
     for (const [number, examples] of this.#examples) {
       if (this.#retired.has(number) || examples.length === 0) continue;
+      const stands = standsFor(number);
+      if (stands < 0) continue;
       const similarities = Float64Array.from(
         examples,
         (one) => dotOf(vector, one.vector) + (scale * keyBonus(keys, one.keys)) / weight,
       );
       const similarity = meanOfHighest(similarities, Math.ceil(Math.sqrt(examples.length)));
-      if (similarity < least || (similarity === least && claim >= 0)) continue;
-      claim = number;
-      least = similarity;
+      if (similarity > nearest) {
+        if (stands !== heir) second = nearest;
+        [claim, heir, nearest] = [number, stands, similarity];
+      } else if (stands !== heir && similarity > second) second = similarity;
     }
-    return claim;
+    const isClear =
+      nearest >= topic + rule.share * (micro - topic) && nearest - second >= rule.margin * scale;
+    return isClear ? claim : -1;
   }
 
   examplesOf(topic: number): readonly { readonly vector: Float32Array }[] {
@@ -115,6 +128,8 @@ export class OwnTopics {
     return bytes;
   }
 }
+
+const itself = (topic: number): number => topic;
 
 /** Mean of the highest values: less noisy than the highest alone, less strict than the mean of all. */
 function meanOfHighest(values: Float64Array, count: number): number {

@@ -34,8 +34,11 @@ export function pruneIfDue(state: TopicState): void {
   let merges = groups.flatMap((group) => mergesIn(state, group, thresholds.topic));
   if (merges.length < surplus) merges = groups.flatMap((group) => mergesIn(state, group, -1));
   merges.sort((x, y) => y.similarity - x.similarity);
-  for (const { kept, gone } of merges.slice(0, surplus))
-    micros.merge(micros.resolve(kept.number), micros.resolve(gone.number));
+  for (const merge of merges.slice(0, surplus)) {
+    const [kept, gone] = [micros.resolve(merge.kept.number), micros.resolve(merge.gone.number)];
+    micros.merge(kept, gone);
+    for (const micro of [kept, gone]) state.touch(micro);
+  }
   micros.compact();
   state.relaxation += RELAXATION;
   const waiting = Map.groupBy(

@@ -30,7 +30,7 @@ const VERSION = 8;
 
 /**
  * Returns the rows that changed since the last call. Kinds: `topics` (the counters), `micro`, `merged`, `topic`,
- * `cluster`, `own-topic`, `correction`.
+ * `cluster`, `own-topic`, `correction`, `wide-claim`.
  */
 export function takeState(state: TopicState): StateRow[] {
   const { instance, micros, topics, clusters } = state;
@@ -54,11 +54,12 @@ export function takeState(state: TopicState): StateRow[] {
   for (const number of state.ownChanges.takeUnsaved()) put('own-topic', number, state.own.write(number));
   for (const number of state.correctionChanges.takeUnsaved())
     put('correction', number, state.corrections.write(number));
-  return rows;
+  return [...rows, ...state.wideClaims.takeState(instance)];
 }
 
 /**
- * Restores a new `TopicState` from all rows that `takeState` returned, in any order. Ignores rows of other kinds.
+ * Restores a new `TopicState`, whose decisions are restored, from all rows that `takeState` returned, in any order.
+ * Ignores rows of other kinds.
  * Throws if another version or another embedding model wrote them.
  */
 export function restoreState(state: TopicState, rows: readonly StateRow[]): void {
@@ -75,6 +76,7 @@ export function restoreState(state: TopicState, rows: readonly StateRow[]): void
     readersOf(rows, 'micro').map(({ key, read }) => ({ number: key, norm: 0, ...microCodec.read(read) })),
     readersOf(rows, 'merged').map(({ key, read }) => [key, read.count()]),
   );
+  state.wideClaims.restore(state, rows);
 }
 
 interface Counters {

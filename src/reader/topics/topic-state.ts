@@ -12,6 +12,7 @@ import {
   heirOf,
   NOTHING_CURATED,
   visibleTopicOf,
+  type Decided,
   type TopicCuration,
 } from './curated-topics.ts';
 import { ChangeTracker } from './change-tracker.ts';
@@ -21,6 +22,7 @@ import { MicroClusters, type Shown } from './micro-clusters.ts';
 import type { DocumentFrequencies } from './naming/scores.ts';
 import { WordsOfMicros } from './naming/wording.ts';
 import { OwnTopics } from './own-topics.ts';
+import { WideClaims } from './wide-claims.ts';
 import type { InstanceThresholds } from './instance-thresholds.ts';
 import { LEAST_REQUESTS } from './topic-creation.ts';
 
@@ -100,6 +102,7 @@ export class TopicState {
   readonly clusters: TopicCluster[] = [];
   readonly own = new OwnTopics();
   readonly corrections = new Corrections();
+  readonly wideClaims = new WideClaims();
   readonly topicChanges = new ChangeTracker<string>();
   readonly clusterChanges = new ChangeTracker<string>();
   /** Own topics that have to be stored. */
@@ -117,6 +120,8 @@ export class TopicState {
   relaxation = 0;
   readonly #topicAt = new Map<number, Topic>();
   #curation: TopicCuration = NOTHING_CURATED;
+  /** What decides beneath the choice that the rest is Other. */
+  #beneath: Decided = this;
 
   constructor({ instance, instanceId, thresholds, dimensions, arena }: TopicOptions) {
     this.instance = instance;
@@ -147,6 +152,11 @@ export class TopicState {
     return visibleTopicOf(micro, this);
   }
 
+  /** The topic under which a micro-cluster would be shown if found topics were shown, or −1. */
+  topicBeneath(micro: Shown): number {
+    return visibleTopicOf(micro, this.#beneath);
+  }
+
   /** True if a person decided about the requests of a micro-cluster: they say nothing about the topic found for them. */
   isDecided({ claim, corrections }: Shown): boolean {
     return this.own.isActive(claim) || corrections.some((one) => correctionIn(this, one) !== null);
@@ -161,12 +171,33 @@ export class TopicState {
   curate(decide: () => TopicCuration | null): void {
     this.micros.noteAll();
     for (const topic of this.topics) this.topicChanges.note(topic.number, this.rowKeyOf(topic));
-    this.#curation = decide() ?? this.#curation;
+    const corrected = this.#corrected();
+    const { routesToOther } = this.#curation;
+    this.restoreCuration(decide() ?? this.#curation);
+    if (this.#curation.routesToOther !== routesToOther) this.wideClaims.touchAll();
+    for (const micro of [...corrected, ...this.#corrected()]) this.touch(micro);
+  }
+
+  /** Notes that a micro-cluster changed, where its claim may change too. */
+  touch({ number }: Pick<MicroCluster, 'number'>): void {
+    if (this.#curation.routesToOther) this.wideClaims.touch(number);
+  }
+
+  #withoutOther(): Decided {
+    const { own, corrections, wideClaims } = this;
+    return { own, corrections, wideClaims, curation: { ...this.#curation, routesToOther: false } };
+  }
+
+  #corrected(): MicroCluster[] {
+    return this.corrections.size === 0
+      ? []
+      : this.micros.live.filter(({ corrections }) => corrections.length > 0);
   }
 
   /** Restores the decisions that were in effect when the state was taken. */
   restoreCuration(curation: TopicCuration): void {
     this.#curation = curation;
+    this.#beneath = curation.routesToOther ? this.#withoutOther() : this;
   }
 
   /** The topic cluster, heir and message position of the merge that are shown for a topic; −1 if there is none. */
@@ -181,10 +212,16 @@ export class TopicState {
       : { cluster, heir, since: merge.since };
   }
 
+  /** True for a topic that a person hid, and for Other where nothing counts as Other. */
+  isHidden({ number }: Topic): boolean {
+    const { hidden, other, routesToOther } = this.#curation;
+    return hidden.has(number) || (number === other && !routesToOther);
+  }
+
   /** A key that differs if the published row differs. */
   rowKeyOf(topic: Topic): string {
     const { cluster, heir } = this.publishedLinks(topic);
-    return `${cluster}:${heir}:${this.#curation.hidden.has(topic.number)}:${topic.name}`;
+    return `${cluster}:${heir}:${this.isHidden(topic)}:${topic.name}`;
   }
 
   frequencies(): DocumentFrequencies {

@@ -9,8 +9,8 @@ import type { ClusterRow, MicroTopic, StateRow, TopicRow } from '../../domain/fa
 import { assignRequest, correctMicros, nearestTopicalMicro } from './assignment.ts';
 import type { Correction } from './corrections.ts';
 import type { DocumentFrequencies } from './naming/scores.ts';
-import { correctionIn, NOTHING_CURATED, type TopicCuration } from './curated-topics.ts';
-import { createOwnTopic, type NewTopic } from './own-topic-creation.ts';
+import { correctionIn, isGone, NOTHING_CURATED, type TopicCuration } from './curated-topics.ts';
+import { createOther, createOwnTopic, type NewTopic } from './own-topic-creation.ts';
 import { pruneIfDue } from './pruning.ts';
 import { regroupIfDue } from './regrouping.ts';
 import type { ReadRequest } from './read-request.ts';
@@ -37,6 +37,7 @@ export class Topics {
     state.requests += 1;
     state.position = position;
     const micro = assignRequest(state, vector, request, position);
+    state.touch(micro);
     if (!micro.core) createTopicIfDue(state, state.micros.inWaitingGroup(micro.waitingGroup));
     pruneIfDue(state);
     regroupIfDue(state);
@@ -62,9 +63,12 @@ export class Topics {
     );
   }
 
-  /** Number of the topic under which a micro-cluster is shown, or −1. */
+  /**
+   * Number of the topic under which a micro-cluster is shown, or −1; where the rest is Other: would be shown if it were
+   * not. So nothing that is found depends on that choice.
+   */
   topicOf(micro: number): number {
-    return this.#state.visibleTopic(this.#state.micros.resolve(micro));
+    return this.#state.topicBeneath(this.#state.micros.resolve(micro));
   }
 
   /** True if a micro-cluster has a found topic, or a person gave it one; false for null. */
@@ -87,6 +91,7 @@ export class Topics {
 
   /** The rows that changed since the last call, ascending by number. */
   drain(): { micros: MicroTopic[]; topics: TopicRow[]; clusters: ClusterRow[] } {
+    this.#state.wideClaims.refresh(this.#state);
     const { instance, micros, topics, clusters, ...changes } = this.#state;
     return {
       micros: micros.changes.drain().flatMap(([micro, before]) => {
@@ -140,6 +145,22 @@ export class Topics {
   retire(topic: number): void {
     this.#state.own.retire(topic);
     this.#state.ownChanges.markUnsaved(topic);
+  }
+
+  /** Makes the topic Other, unless it was made before, and returns its number. */
+  makeOther(position: number): number {
+    const { other } = this.#state.curation;
+    return other >= 0 ? other : createOther(this.#state, position);
+  }
+
+  /** True for the topic Other. */
+  isOther(topic: number): boolean {
+    return topic === this.#state.curation.other;
+  }
+
+  /** True for an own topic whose creation was undone, and for Other where nothing counts as Other. */
+  isGone(topic: number): boolean {
+    return isGone(topic, this.#state.curation, this.#state.own);
   }
 
   /** Number of corrections in effect. */
@@ -196,18 +217,19 @@ export class Topics {
    * that were in effect.
    */
   restore(rows: readonly StateRow[], curation: TopicCuration = NOTHING_CURATED): void {
-    restoreState(this.#state, rows);
     this.#state.restoreCuration(curation);
+    restoreState(this.#state, rows);
   }
 
   /** Estimated memory, bytes. */
   get bytes(): number {
-    const { micros, centroids, own, corrections, topics, clusters } = this.#state;
+    const { micros, centroids, own, corrections, wideClaims, topics, clusters } = this.#state;
     return (
       micros.bytes +
       centroids.bytes +
       own.bytes +
       corrections.bytes +
+      wideClaims.bytes +
       (topics.length + clusters.length) * TOPIC_BYTES
     );
   }
@@ -218,7 +240,7 @@ export class Topics {
   }
 
   #topicRow(topic: Topic): TopicRow {
-    const { instance, curation } = this.#state;
+    const { instance } = this.#state;
     const { cluster, heir, since } = this.#state.publishedLinks(topic);
     return {
       instance,
@@ -230,7 +252,7 @@ export class Topics {
       since: since < 0 ? null : since,
       description: topic.own?.description ?? null,
       isOwn: topic.own !== null,
-      isHidden: curation.hidden.has(topic.number),
+      isHidden: this.#state.isHidden(topic),
       isNamed: topic.own !== null,
     };
   }

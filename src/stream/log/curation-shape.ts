@@ -9,6 +9,7 @@ import {
   CURATED_ENTITIES,
   LONGEST_CORRECTED,
   MOST_EXAMPLES,
+  UNCLAIMED,
   type CurationAction,
 } from '../../domain/curations.ts';
 import { SESSION_OUTCOMES } from '../../domain/session-outcomes.ts';
@@ -37,6 +38,7 @@ const CHECKS: Readonly<Record<CurationAction['kind'], (action: Members) => boole
   EXCLUDE: isCorrection,
   CHECK: ({ of, session, verdict, reader = '' }) =>
     isOneOf(CHECKED, of) && isText(session) && isOneOf(VERDICTS, verdict) && isText(reader),
+  ROUTE: ({ unclaimed }) => isOneOf(UNCLAIMED, unclaimed),
   UNDO: () => true,
 };
 

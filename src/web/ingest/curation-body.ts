@@ -11,6 +11,8 @@ import {
   LONGEST_EXAMPLE,
   LONGEST_NAME,
   MOST_EXAMPLES,
+  otherTopicId,
+  UNCLAIMED,
   type CorrectedEntity,
   type CuratedEntity,
 } from '../../domain/curations.ts';
@@ -155,7 +157,7 @@ function refuseMixed(
       issue(unwanted, `must not stand beside ${first}`);
 }
 
-const ACTIONS = ['RENAME', 'PIN', 'MERGE', 'MOVE', 'HIDE', 'ASSIGN', 'EXCLUDE', 'UNDO'] as const;
+const ACTIONS = ['RENAME', 'PIN', 'MERGE', 'MOVE', 'HIDE', 'ASSIGN', 'EXCLUDE', 'ROUTE', 'UNDO'] as const;
 
 export const curationSchema = z.discriminatedUnion(
   'action',
@@ -228,6 +230,15 @@ export const curationSchema = z.discriminatedUnion(
       })
       .superRefine(refuseMixed),
     z.strictObject({
+      action: z
+        .literal('ROUTE')
+        .describe('Says where requests count that no topic made by people claims. The latest holds.'),
+      instanceId,
+      unclaimed: z
+        .enum(UNCLAIMED, `must be one of ${UNCLAIMED.join(', ')}`)
+        .describe('FOUND: under the topic found for them, as at first. OTHER: under the topic Other.'),
+    }),
+    z.strictObject({
       action: z.literal('UNDO').describe('Takes a curation back.'),
       instanceId,
       curationId: id('The curation.'),
@@ -287,6 +298,12 @@ function askedBy(body: z.output<typeof curationSchema>): AskedCuration {
     case 'ASSIGN':
     case 'EXCLUDE':
       return correctionBy(body);
+    case 'ROUTE':
+      return {
+        kind: 'ROUTE',
+        id: otherTopicId(body.instanceId.toLowerCase()),
+        unclaimed: body.unclaimed,
+      };
     case 'UNDO':
       return { kind: 'UNDO', id: body.curationId.toLowerCase() };
     default:

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import type { AskedCuration } from '../../../src/domain/asked-curations.ts';
-import { MOST_OWN_TOPICS } from '../../../src/domain/curations.ts';
+import { MOST_OWN_TOPICS, otherTopicId } from '../../../src/domain/curations.ts';
 import { AppError, type ErrorCode } from '../../../src/errors.ts';
 import { CurationTargets } from '../../../src/query/curations/targets.ts';
 import type { Row } from '../../../src/store/duckdb.ts';
@@ -80,6 +80,23 @@ describe('what a curation names', () => {
         { id: uuid(7, 4), action: 'MERGE', refused: 'UNKNOWN', undone_by: null },
       ],
     };
+  });
+
+  it('may be Other, which merges into nothing and is none of the topics that people made', async () => {
+    const other = otherTopicId(INSTANCE);
+    const own = { is_own: true };
+    tables['topic'] = [
+      topic(1, 'Track parcel'),
+      { ...topic(2, 'Other', own), id: other },
+      ...Array.from({ length: MOST_OWN_TOPICS - 1 }, (_, index) => topic(10 + index, `Own ${index}`, own)),
+    ];
+    await refused({ kind: 'MERGE', id: other, into: uuid(4, 1) }, 'CONFLICT', /merges into none/);
+    equal((await check({ kind: 'MERGE', id: uuid(4, 1), into: other })).kind, 'MERGE');
+    equal((await check({ kind: 'ROUTE', id: other, unclaimed: 'OTHER' })).kind, 'ROUTE');
+    const made = { name: 'New', description: '', examples: ['x'], fromBeginning: false };
+    equal((await check({ kind: 'CREATE', ...made })).kind, 'CREATE');
+    tables['topic'] = tables['topic'].with(1, topic(2, 'Second', own));
+    await refused({ kind: 'CREATE', ...made }, 'CONFLICT', /takes no more/);
   });
 
   it('is what answers for it', async () => {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import {
   MOST_CORRECTIONS,
   MOST_CURATIONS,
+  otherTopicId,
   quotesOf,
   type CurationAction,
   type PlacedCuration,
@@ -42,6 +43,8 @@ function placed(number: number, action: CurationAction, before = 0): PlacedCurat
     ...examples,
   };
 }
+
+const OTHER = otherTopicId(INSTANCE_ID);
 
 const REQUESTS = ['track my parcel', 'cancel my order', 'refund the money', 'open a new account'];
 /** Four topics of four requests each: of the first request at positions 1, 5, 9 and 13, and so on. */
@@ -693,6 +696,112 @@ describe('topics that people make', () => {
   });
 });
 
+describe('what no own topic claims', () => {
+  const route = (unclaimed: 'FOUND' | 'OTHER'): CurationAction => ({ kind: 'ROUTE', id: OTHER, unclaimed });
+  /** The id of the topic of each request of the history; null: none. */
+  const shown = (store: Curated): (string | null)[] =>
+    HISTORY.map(({ turn }) => store.topicAt(turn.position)?.id ?? null);
+
+  it('counts as Other, from the beginning, until somebody chooses otherwise or takes it back', () => {
+    const store = new Curated();
+    const found = shown(store);
+    const chosen = store.decide(route('OTHER'));
+    deepEqual(new Set(shown(store)), new Set([OTHER]));
+    const { name, isOwn, isHidden, cluster } = store.topicAt(1)!;
+    deepEqual([name, isOwn, isHidden], ['Other', true, false]);
+    equal(store.row<ClusterRow>(`cluster 1 ${cluster}`).name, 'Other');
+    equal(store.ask(50, 'water the garden')?.id, OTHER);
+    store.decide(route('FOUND'));
+    deepEqual(shown(store), found);
+    equal(store.row<TopicRow>('topic 1 4').isHidden, true);
+    store.decide({ kind: 'UNDO', id: store.decide(route('OTHER')).id });
+    deepEqual(shown(store), found);
+    store.decide({ kind: 'UNDO', id: chosen.id });
+    deepEqual(shown(store), found);
+  });
+
+  it('is claimed by a wider rule, but not where two own topics are nearly as near', () => {
+    const store = new Curated();
+    const request = 'cancel my new order today';
+    equal(store.ask(60, request)?.isOwn, false);
+    const own = store.decide(create(['cancel my order please']));
+    store.decide(route('OTHER'));
+    deepEqual([store.topicAt(60)?.id, store.topicAt(1)?.id], [uuid(900), OTHER]);
+    store.decide({ ...create(['cancel my order please']), id: uuid(901) } as CurationAction);
+    equal(store.topicAt(60)?.id, OTHER);
+    store.decide({ kind: 'MERGE', id: uuid(901), into: uuid(900) });
+    equal(store.topicAt(60)?.id, uuid(900), 'topics that are one need no margin');
+    store.decide({ kind: 'UNDO', id: own.id });
+    equal(store.topicAt(60)?.id, uuid(901));
+  });
+
+  it('goes by corrections first, then to the next best, and to Other at last', () => {
+    const store = new Curated();
+    const found = store.topicAt(1)!;
+    store.decide(create(['track my parcel'], true));
+    store.decide(route('OTHER'));
+    equal(store.topicAt(1)?.id, uuid(900));
+    const about = { of: 'TOPIC', text: 'track my parcel' } as const;
+    const assigned = store.decide({ kind: 'ASSIGN', id: found.id, ...about });
+    equal(store.topicAt(1)?.id, found.id);
+    store.decide({ kind: 'UNDO', id: assigned.id });
+    store.decide({ kind: 'EXCLUDE', id: uuid(900), ...about });
+    equal(store.topicAt(1)?.id, OTHER);
+    store.decide({ kind: 'EXCLUDE', id: OTHER, ...about });
+    equal(store.topicAt(1), null);
+  });
+
+  it('keeps what a person merged or hid', () => {
+    const store = new Curated();
+    const [parcel, order, refund] = [1, 2, 3].map((position) => store.topicAt(position)!);
+    store.decide(create(['buy a new umbrella']));
+    store.decide({ kind: 'MERGE', id: parcel!.id, into: uuid(900) });
+    store.decide({ kind: 'HIDE', id: order!.id });
+    store.decide(route('OTHER'));
+    deepEqual([store.topicAt(1)?.id, store.topicAt(2), store.topicAt(3)?.id], [uuid(900), null, OTHER]);
+    store.decide({ kind: 'HIDE', id: OTHER });
+    equal(store.topicAt(3), null);
+    equal(store.decide({ kind: 'MERGE', id: OTHER, into: refund!.id }).refused, 'IS_OTHER');
+    const merged = store.decide({ kind: 'MERGE', id: refund!.id, into: OTHER });
+    equal(merged.refused, null);
+    store.decide(route('FOUND'));
+    equal(store.topicAt(3)?.id, refund!.id, 'a merge into Other waits while there is none');
+    equal(store.decide(rename(OTHER, 'The rest')).refused, 'UNKNOWN');
+  });
+
+  it('changes nothing beneath, in any history', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 5 }), { minLength: 12, maxLength: 40 }), fc.nat(11), (asked, at) => {
+        const texts = [...REQUESTS, 'track my order', 'refund my order'];
+        const run = (chooses: boolean): Curated => {
+          const store = new Curated();
+          store.decide(create(['refund my money']));
+          const chosen = (): CurationRow => store.decide(chooses ? route('OTHER') : route('FOUND'));
+          let first: CurationRow | null = null;
+          for (const [index, which] of asked.entries()) {
+            if (index === at) first = chosen();
+            const [session, position] = [100 + (index >> 2), 100 + 2 * index];
+            const answer = enrichedTurn(position + 1, 'Sure.', { session, role: 'assistant' });
+            store.fold([enrichedTurn(position, texts[which]!, { session }), answer]);
+          }
+          store.decide({ kind: 'UNDO', id: first!.id });
+          return store;
+        };
+        const ids = (store: Curated): unknown[] =>
+          [...HISTORY.map(({ turn }) => turn.position), ...asked.keys()].flatMap((given, index) => {
+            const position = index < HISTORY.length ? given : 100 + 2 * given;
+            return [
+              store.topicAt(position)?.id ?? null,
+              store.row<MessageFact>(`message ${position}`).repeatedRequest,
+            ];
+          });
+        deepEqual(ids(run(true)), ids(run(false)));
+      }),
+      { numRuns: 15, seed: 3 },
+    );
+  });
+});
+
 describe('decisions among messages', () => {
   const texts = [
     'track my parcel',
@@ -731,6 +840,10 @@ describe('decisions among messages', () => {
           of: fc.constantFrom('SIGNAL' as const, 'GAP' as const),
           which,
           message: fc.nat({ max: 30 }),
+        }),
+        fc.record({
+          kind: fc.constant('ROUTE' as const),
+          unclaimed: fc.constantFrom('OTHER' as const, 'OTHER' as const, 'FOUND' as const),
         }),
         fc.record({ kind: fc.constant('UNDO' as const), which }),
       ),
@@ -811,6 +924,8 @@ describe('decisions among messages', () => {
             position: 1 + (given.message % Math.max(1, index)),
           };
         return { kind: given.kind, of: 'TOPIC', id: idAt('topic', given.which), text: texts[given.text]! };
+      case 'ROUTE':
+        return { ...given, id: OTHER };
       case 'UNDO':
         return { kind: 'UNDO', id: idAt('curation', given.which) };
     }

@@ -114,6 +114,7 @@ describe('record codec', () => {
     { kind: 'EXCLUDE', of: 'SIGNAL', id: 's', position: 7 },
     { kind: 'ASSIGN', of: 'OUTCOME', id: 's', outcome: 'gave_up' },
     { kind: 'CHECK', of: 'TOPIC', id: 't', session: 's', verdict: 'NO', reader: 'my-model' },
+    { kind: 'ROUTE', id: 'o', unclaimed: 'OTHER' },
     { kind: 'UNDO', id: 'x' },
   ];
   for (const action of curations) {

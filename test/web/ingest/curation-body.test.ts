@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { otherTopicId } from '../../../src/domain/curations.ts';
 import { NAME_RULE } from '../../../src/domain/printable.ts';
 import { AppError } from '../../../src/errors.ts';
 import { parseCuration, parseNewTopic } from '../../../src/web/ingest/curation-body.ts';
@@ -59,6 +60,11 @@ describe('the body of a curation', () => {
       clusterName: 'Parcels',
     });
     deepEqual(asked({ action: 'HIDE', topicId: TOPIC }), { kind: 'HIDE', id: topic });
+    deepEqual(asked({ action: 'ROUTE', unclaimed: 'OTHER' }), {
+      kind: 'ROUTE',
+      id: otherTopicId(instanceId),
+      unclaimed: 'OTHER',
+    });
     deepEqual(asked({ action: 'ASSIGN', topicId: TOPIC, text: ' Where\nis  it?\ud800 ' }), {
       kind: 'ASSIGN',
       of: 'TOPIC',
@@ -93,7 +99,7 @@ describe('the body of a curation', () => {
   });
 
   const rename = { action: 'RENAME', instanceId, topicId: topic };
-  const ACTIONS = 'must be one of RENAME, PIN, MERGE, MOVE, HIDE, ASSIGN, EXCLUDE, UNDO';
+  const ACTIONS = 'must be one of RENAME, PIN, MERGE, MOVE, HIDE, ASSIGN, EXCLUDE, ROUTE, UNDO';
   const FAULTS: readonly (readonly [body: unknown, faults: readonly string[]])[] = [
     [null, [' must be a JSON object']],
     ['RENAME', [' must be a JSON object']],
@@ -101,6 +107,8 @@ describe('the body of a curation', () => {
     [{}, [`action ${ACTIONS}`]],
     [{ action: 'CREATE', instanceId }, [`action ${ACTIONS}`]],
     [{ action: ['HIDE'], instanceId }, [`action ${ACTIONS}`]],
+    [{ action: 'ROUTE', instanceId }, ['unclaimed must be one of FOUND, OTHER']],
+    [{ action: 'ROUTE', instanceId, unclaimed: 'other' }, ['unclaimed must be one of FOUND, OTHER']],
     [{ action: 'HIDE' }, ['instanceId is required', 'topicId is required']],
     [{ action: 'HIDE', instanceId, topicId: 'x' }, ['topicId must be a UUID']],
     [{ action: 'HIDE', instanceId, topicId: 7 }, ['topicId must be a string']],

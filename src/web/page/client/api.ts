@@ -179,7 +179,10 @@ function onceKey(): string {
 /** The body of POST /v1/curations, without the instance. */
 export type Curation =
   | { readonly action: 'RENAME'; readonly name: string; readonly [target: string]: string }
-  | { readonly action: 'PIN' | 'HIDE' | 'MERGE' | 'MOVE' | 'UNDO'; readonly [target: string]: string }
+  | {
+      readonly action: 'PIN' | 'HIDE' | 'MERGE' | 'MOVE' | 'ROUTE' | 'UNDO';
+      readonly [target: string]: string;
+    }
   | { readonly action: 'ASSIGN' | 'EXCLUDE'; readonly [target: string]: string | number };
 
 /** The body of POST /v1/topics, without the instance. */

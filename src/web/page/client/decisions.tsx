@@ -11,6 +11,7 @@ import { formatInstant, outcomeWords } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Go, Loading, Section } from './parts.tsx';
 import type { EntityKind } from './state.ts';
+import { UnclaimedChoice } from './unclaimed.tsx';
 
 export type Listed = CurationsResponse['elements'][number];
 
@@ -48,6 +49,7 @@ export function DecisionsPage({ version }: { readonly version: string }) {
         </p>
         <div class="curate">
           <MakeTopic words="New topic …" />
+          <UnclaimedChoice version={version} />
         </div>
         {reason === '' ? null : <p class="faint">{reason}</p>}
       </div>
@@ -215,6 +217,12 @@ function What({
       );
     case 'CREATE':
       return <>Made the topic {given}</>;
+    case 'ROUTE':
+      return details.unclaimed === 'OTHER' ? (
+        <>Counted requests that no topic of yours claims as {linked('Other')}</>
+      ) : (
+        <>Showed found topics for requests that no topic of yours claims</>
+      );
     case 'UNDO':
       return undone === undefined ? (
         <>Undid a decision</>
