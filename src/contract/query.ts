@@ -6,6 +6,7 @@
  */
 import type { z } from 'zod';
 import { GROUPINGS } from '../domain/groupings.ts';
+import { attributesParameterSchemas, attributesResponseSchema } from '../query/attributes-schema.ts';
 import { changesParameterSchemas, changesResponseSchema } from '../query/changes/changes-schema.ts';
 import { overviewParameterSchemas, overviewResponseSchema } from '../query/overview/overview-schema.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
@@ -160,4 +161,17 @@ export const OVERVIEW = reading(
   'The metrics.',
   'OverviewResponse',
   overviewResponseSchema,
+);
+
+export const ATTRIBUTES = reading(
+  {
+    path: '/attributes',
+    operationId: 'listAttributes',
+    summary: 'List attributes of sessions',
+    description: 'The attributes by which queries choose and group sessions, with their values.',
+    parameters: attributesParameterSchemas,
+  },
+  'The attributes.',
+  'AttributesResponse',
+  attributesResponseSchema,
 );

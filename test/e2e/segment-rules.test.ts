@@ -1,6 +1,7 @@
 /** Queries with a segment: sessions by their attributes. */
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { attributesResponseSchema } from '../../src/query/attributes-schema.ts';
 import { changesResponseSchema } from '../../src/query/changes/changes-schema.ts';
 import { overviewResponseSchema } from '../../src/query/overview/overview-schema.ts';
 import { whyResponseSchema } from '../../src/query/why/why-schema.ts';
@@ -189,6 +190,33 @@ describe('a query with a segment', () => {
     );
     const unknown = faultOf(await client.get({ ...both, segmentKey: 'plans' }), 400, 'VALIDATION_ERROR');
     deepEqual(pathsOf(unknown), ['segmentKey']);
+  });
+
+  it('takes what a list of the attributes says', async () => {
+    const { attributes } = attributesResponseSchema.parse(await read('attributes', { instanceId: all }));
+    deepEqual(attributes, [
+      {
+        name: 'beta',
+        values: [
+          { value: 'false', sessions: 5 },
+          { value: 'true', sessions: 1 },
+        ],
+      },
+      {
+        name: 'plan',
+        values: [
+          { value: 'free', sessions: 3 },
+          { value: 'pro', sessions: 3 },
+        ],
+      },
+      {
+        name: 'version',
+        values: [
+          { value: '3.1', sessions: 3 },
+          { value: '3.2', sessions: 3 },
+        ],
+      },
+    ]);
   });
 
   it('is said to be unknown, with what there is, where no session has the attribute', async () => {

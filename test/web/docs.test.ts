@@ -49,6 +49,7 @@ describe('OpenAPI document', () => {
       ...WHY.map((path) => `/v1/${path}/{id}/`),
       '/v1/changes/',
       '/v1/overview/',
+      '/v1/attributes/',
       '/v1/digest/',
       '/v1/curations/',
       '/v1/topics/',

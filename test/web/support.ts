@@ -277,6 +277,11 @@ export function createHarness(
         return { fields: {}, trend: [], languages: [], outcomes: [], lastProcessedAt: null };
       },
     },
+    attributes: {
+      async read() {
+        return { attributes: [], lastProcessedAt: null };
+      },
+    },
     checks: {
       async read(parameters) {
         const stratum = { sessions: 0, yes: 0, no: 0, unsure: 0, share: null };

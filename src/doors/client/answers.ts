@@ -15,6 +15,7 @@ import type {
   Instances,
   MetricValues,
   NewTopicAnswer,
+  AttributesAnswer,
   OverviewAnswer,
   OverviewMetric,
   SaidAnswer,
@@ -65,6 +66,8 @@ export interface Overview extends OverviewAnswer, Waited {
   readonly fields: OverviewFields;
   readonly trend: readonly { readonly date: string; readonly fields: OverviewFields }[];
 }
+
+export interface Attributes extends AttributesAnswer, Waited {}
 
 export interface ChangesOptions extends ReadOptions {
   readonly dateRange: { readonly start: Instant; readonly end: Instant };

@@ -247,6 +247,13 @@ export interface IngestIds {
   readonly instanceId: string;
   readonly sessionId: string;
 }
+export interface AttributesAnswer {
+  readonly attributes: readonly {
+    readonly name: string;
+    readonly values: readonly { readonly value: string; readonly sessions: number }[];
+  }[];
+  readonly lastProcessedAt: string | null;
+}
 export interface OverviewAnswer {
   readonly languages: readonly {
     readonly language: string | null;

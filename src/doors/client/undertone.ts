@@ -7,6 +7,7 @@
 import type {
   AcceptedErasure,
   Changes,
+  Attributes,
   ChangesOptions,
   CreatedTopic,
   CurateOptions,
@@ -176,6 +177,11 @@ export class Undertone {
   /** Returns figures of the whole instance. */
   overview(options: PeriodOptions = {}): Promise<Overview> {
     return this.#read('/v1/overview', options);
+  }
+
+  /** Returns the attributes of sessions, with their values: what `segment` and `segmentKey` take. */
+  attributes(options: ReadOptions = {}): Promise<Attributes> {
+    return this.#read('/v1/attributes', options);
   }
 
   /** Returns changes of a period against the period before. */
