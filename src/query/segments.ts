@@ -29,7 +29,8 @@ export const attributeNameSchema = z
     isAttributeName,
     `must name an attribute: 1 to ${LONGEST_ATTRIBUTE_NAME} characters, and not externalId`,
   );
-const value = z
+/** A value as it is compared. */
+export const attributeValueSchema = z
   .string()
   .transform(valueAsAsked)
   .refine((text) => text !== '', 'must not be empty')
@@ -43,9 +44,15 @@ export const segmentSchema = z
   .record(
     attributeNameSchema,
     z
-      .union([value.transform((one) => [one]), z.array(value).min(1).max(MOST_VALUES)], {
-        error: `must be 1 to ${MOST_VALUES} values`,
-      })
+      .union(
+        [
+          attributeValueSchema.transform((one) => [one]),
+          z.array(attributeValueSchema).min(1).max(MOST_VALUES),
+        ],
+        {
+          error: `must be 1 to ${MOST_VALUES} values`,
+        },
+      )
       .transform((values): readonly string[] => [...new Set(values)].toSorted()),
     'must be written as segment.NAME=VALUE',
   )

@@ -18,6 +18,7 @@ import { changesResponseSchema } from '../../src/query/changes/changes-schema.ts
 import { curationsResponseSchema } from '../../src/query/curations/curations-schema.ts';
 import { OVERVIEW_METRICS, overviewResponseSchema } from '../../src/query/overview/overview-schema.ts';
 import { attributesResponseSchema } from '../../src/query/attributes-schema.ts';
+import { differencesResponseSchema } from '../../src/query/changes/differences-schema.ts';
 import { queryParameterSchemas } from '../../src/query/parameters.ts';
 import { queryResponseSchema } from '../../src/query/response-schema.ts';
 import { textSearchResponseSchema } from '../../src/query/text-search/text-search-schema.ts';
@@ -151,6 +152,7 @@ export function clientTypes(): string {
     '/** The body of an ingest request. */',
     declare('IngestBody', typeOf(body(ingestBodySchema(Date.now)))),
     declare('IngestIds', typeOf(answer(ingestResponseSchema))),
+    declare('DifferencesAnswer', typeOf(answer(differencesResponseSchema))),
     declare('AttributesAnswer', typeOf(answer(attributesResponseSchema))),
     declare('OverviewAnswer', typeOf(without(answer(overviewResponseSchema), 'fields', 'trend'))),
     declare('ChangesAnswer', typeOf(answer(changesResponseSchema))),

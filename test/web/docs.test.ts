@@ -50,6 +50,7 @@ describe('OpenAPI document', () => {
       '/v1/changes/',
       '/v1/overview/',
       '/v1/attributes/',
+      '/v1/differences/',
       '/v1/digest/',
       '/v1/curations/',
       '/v1/topics/',

@@ -277,6 +277,19 @@ export function createHarness(
         return { fields: {}, trend: [], languages: [], outcomes: [], lastProcessedAt: null };
       },
     },
+    differences: {
+      async read({ segmentKey, value, against }) {
+        const [one, other] = [value, against].map((name) => ({ value: name, sessions: 0 }));
+        return {
+          segmentKey,
+          value: one!,
+          against: other!,
+          range: null,
+          differences: [],
+          lastProcessedAt: null,
+        };
+      },
+    },
     attributes: {
       async read() {
         return { attributes: [], lastProcessedAt: null };

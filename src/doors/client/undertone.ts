@@ -8,6 +8,8 @@ import type {
   AcceptedErasure,
   Changes,
   Attributes,
+  Differences,
+  DifferencesOptions,
   ChangesOptions,
   CreatedTopic,
   CurateOptions,
@@ -177,6 +179,11 @@ export class Undertone {
   /** Returns figures of the whole instance. */
   overview(options: PeriodOptions = {}): Promise<Overview> {
     return this.#read('/v1/overview', options);
+  }
+
+  /** Returns what sessions of one value of an attribute have more or less often than those of another. */
+  differences(options: DifferencesOptions): Promise<Differences> {
+    return this.#read('/v1/differences', options);
   }
 
   /** Returns the attributes of sessions, with their values: what `segment` and `segmentKey` take. */

@@ -12,6 +12,7 @@ import type { Checked, Verdict } from '../../../domain/checks.ts';
 import type { ChecksResponse } from '../../../query/checks/checks-schema.ts';
 import type { CurationsResponse } from '../../../query/curations/curations-schema.ts';
 import type { AttributesResponse } from '../../../query/attributes-schema.ts';
+import type { DifferencesResponse } from '../../../query/changes/differences-schema.ts';
 import type { OverviewResponse } from '../../../query/overview/overview-schema.ts';
 import type { QueryResponse } from '../../../query/response-schema.ts';
 import type { TextSearchResponse } from '../../../query/text-search/text-search-schema.ts';
@@ -33,6 +34,8 @@ export type {
   Masking,
   NewAlert,
   OpenedLink,
+  AttributesResponse,
+  DifferencesResponse,
   OverviewResponse,
   ProjectRetentionAnswer,
   QueryResponse,
@@ -264,6 +267,8 @@ export const api = {
     ask<OverviewResponse>('overview', parameters, signal),
   attributes: (instanceId: string, signal?: AbortSignal) =>
     ask<AttributesResponse>('attributes', { instanceId }, signal),
+  differences: (parameters: Parameters, signal?: AbortSignal) =>
+    ask<DifferencesResponse>('differences', parameters, signal),
   changes: (parameters: Parameters, signal?: AbortSignal) =>
     ask<ChangesResponse>('changes', parameters, signal),
   query: (parameters: Parameters, signal?: AbortSignal) => ask<QueryResponse>('query', parameters, signal),

@@ -6,6 +6,7 @@
  */
 import { useState } from 'preact/hooks';
 import { api, type Row } from './api.ts';
+import { Differences } from './differences.tsx';
 import { Choice } from './choice.tsx';
 import { formatCount, formatNet } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
@@ -100,7 +101,8 @@ export function Segments({ version }: { readonly version: string }) {
   const period = usePeriod();
   const attributes = useAttributes(version);
   const [asked, setAsked] = useState('');
-  const name = attributes.some((each) => each.name === asked) ? asked : (attributes[0]?.name ?? '');
+  const attribute = attributes.find((each) => each.name === asked) ?? attributes[0];
+  const name = attribute?.name ?? '';
   const parameters = {
     instanceId: period.instance,
     ...period.range,
@@ -112,26 +114,34 @@ export function Segments({ version }: { readonly version: string }) {
   const { value } = useAnswer(`segments ${name} ${period.name}`, version, async (signal) =>
     name === '' ? null : api.query({ ...parameters, limit: MOST_VALUES }, signal),
   );
-  if (name === '' || value === null) return null;
+  if (attribute === undefined || value === null) return null;
   return (
-    <Section title="By attribute" csv={() => api.csv(parameters)}>
-      <Choice
-        label="Attribute"
-        value={name}
-        options={attributes.map((each) => [each.name, each.name])}
-        onChoice={setAsked}
-      />
-      <table>
-        <Head
-          columns={[[name], ['Conversations', 'number'], ['Users', 'number'], ['Net satisfaction', 'number']]}
+    <>
+      <Section title="By attribute" csv={() => api.csv(parameters)}>
+        <Choice
+          label="Attribute"
+          value={name}
+          options={attributes.map((each) => [each.name, each.name])}
+          onChoice={setAsked}
         />
-        <tbody>
-          {value.elements.map((row) => (
-            <Value key={row.dimensions.segment?.id} row={row} segment={state.segment} />
-          ))}
-        </tbody>
-      </table>
-    </Section>
+        <table>
+          <Head
+            columns={[
+              [name],
+              ['Conversations', 'number'],
+              ['Users', 'number'],
+              ['Net satisfaction', 'number'],
+            ]}
+          />
+          <tbody>
+            {value.elements.map((row) => (
+              <Value key={row.dimensions.segment?.id} row={row} segment={state.segment} />
+            ))}
+          </tbody>
+        </table>
+      </Section>
+      <Differences key={name} attribute={attribute} version={version} />
+    </>
   );
 }
 
