@@ -153,3 +153,30 @@ export function attributeNames(snapshot: Snapshot, instance: number): Promise<re
     return rows.map((row) => row['name'] as string);
   });
 }
+
+/** Says what leaves an answer without rows: a value that no session has, the choices together, or what else is asked. */
+export async function emptiedBy(
+  snapshot: Snapshot,
+  instance: number,
+  segment: readonly SegmentChoice[],
+): Promise<string> {
+  const sessionsOf = async (choices: readonly SegmentChoice[]): Promise<number> => {
+    const { sql, rows, bindings } = segmentCondition(choices, instance);
+    const found = await snapshot.all(`select count(*)::integer as sessions from @session where ${sql}`, {
+      rows: { ...rows, session: { table: 'session', equal: { instance } } },
+      bindings,
+    });
+    return found[0]?.['sessions'] as number;
+  };
+  for (const choice of segment)
+    if ((await sessionsOf([choice])) === 0) return `No session has ${wordsOf(choice)}.`;
+  const sessions = await sessionsOf(segment);
+  const words = segment.map(wordsOf).join(' and ');
+  return sessions === 0
+    ? `No session has ${words} together.`
+    : `${sessions} session${sessions === 1 ? ' has' : 's have'} ${words}, and none of what else is asked for.`;
+}
+
+function wordsOf({ name, values }: SegmentChoice): string {
+  return `${name}=${values.join(` or ${name}=`)}`;
+}

@@ -125,6 +125,25 @@ describe('a query with a segment', () => {
     equal(await sessions({ 'segment.version': '3.1' }), 3);
     equal(await sessions({ 'segment.plan': 'pro', 'segment.beta': 'true' }), 1);
     equal(await sessions({ 'segment.plan': 'free', 'segment.beta': 'true' }), 0);
+    const why = async (parameters: Parameters): Promise<unknown> =>
+      (await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId: all, ...parameters }))
+        .emptiedBy;
+    deepEqual(
+      [
+        await why({ 'segment.plan': 'free', 'segment.beta': 'true' }),
+        await why({ 'segment.plan': 'team' }),
+        await why({ 'segment.plan': 'pro', 'dateRange.end': '2026-01-01' }),
+        await why({ 'segment.plan': 'pro' }),
+        await why({ 'dateRange.end': '2026-01-01' }),
+      ],
+      [
+        'No session has beta=true and plan=free together.',
+        'No session has plan=team.',
+        '3 sessions have plan=pro, and none of what else is asked for.',
+        undefined,
+        undefined,
+      ],
+    );
     const { body } = await client.send(
       `/v1/query?groupBy=SESSION&fields=messages&instanceId=${all}&segment.plan=pro&segment.plan=free`,
     );
