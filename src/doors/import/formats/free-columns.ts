@@ -14,7 +14,17 @@ export type FreeColumns = Readonly<Record<string, string | number | boolean>>;
 /** Names of fields, and of what differs in each row. */
 const NOT_FREE: ReadonlySet<string> = new Set([
   ...Object.values(COLUMN_NAMES).flat(),
-  ...['id', 'uuid', 'messageid', 'msgid', 'turnid', 'parentid', 'rowid', 'row', 'index', 'nr', 'no'],
+  'id',
+  'uuid',
+  'messageid',
+  'msgid',
+  'turnid',
+  'parentid',
+  'rowid',
+  'row',
+  'index',
+  'nr',
+  'no',
 ]);
 
 /** Returns the free columns of an entry, in its order. `fields`: the paths that are taken. */
