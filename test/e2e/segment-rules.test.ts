@@ -103,7 +103,7 @@ describe('a query with a segment', () => {
       { groupBy: 'CSAT_DSAT', fields: 'sessions,users,messages' },
       { groupBy: 'GAP', fields: 'sessions,users,messages' },
       { groupBy: 'REPEATED_REQUEST', fields: 'sessions,users,messages' },
-      { groupBy: 'SESSION', fields: 'messages,sat,dsat,duration', dimensionFields: 'title' },
+      { groupBy: 'SESSION', fields: 'messages,sat,dsat,duration', dimensionFields: 'title,topics' },
       { groupBy: 'END_USER', fields: 'sessions,messages,sat,dsat', dimensionFields: 'externalId' },
     ];
     for (const grouping of groupings)
