@@ -13,6 +13,9 @@ import {
 } from './attributes-schema.ts';
 import { readInstanceRow, type InstanceReading } from './instance-row.ts';
 
+/** So few values are listed, however few sessions have them. */
+const FEW = 10;
+
 type Listed = AttributesResponse['attributes'];
 
 export class AttributesReader {
@@ -36,13 +39,16 @@ export class AttributesReader {
   }
 }
 
+/** One that differs in nearly each session, such as a number of an order, makes no groups of them. */
+const MAKES_GROUPS = `count(*) <= ${MOST_LISTED_VALUES} and (count(*) <= ${FEW} or sum(sessions) >= 2 * count(*))`;
+
 function listed(snapshot: Snapshot, instance: number): Promise<Listed> {
   return snapshot.cached(`attributes ${instance}`, ['session_attribute'], async () => {
     const rows = (await snapshot.all(
       `with counted as materialized (
   select name, value, count(*)::integer as sessions from @attributes where value is not null group by name, value
 ), few as (
-  select name, sum(sessions) as described from counted group by name having count(*) <= ${MOST_LISTED_VALUES}
+  select name, sum(sessions) as described from counted group by name having ${MAKES_GROUPS}
   order by described desc, name limit ${MOST_LISTED_ATTRIBUTES}
 )
 select name, value, sessions from counted join few using (name)

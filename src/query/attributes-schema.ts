@@ -35,7 +35,8 @@ export const attributesResponseSchema = z.strictObject({
       }),
     )
     .describe(
-      `Attributes of sessions with at most ${MOST_LISTED_VALUES} values, those of most sessions first; at most ` +
+      `Attributes of sessions with at most ${MOST_LISTED_VALUES} values, and with more than ten only where two sessions ` +
+        `have each on average; those of most sessions first; at most ` +
         `${MOST_LISTED_ATTRIBUTES}.`,
     ),
   lastProcessedAt: dateTime.nullable().describe('As in an answer of GET /v1/query/.'),

@@ -101,7 +101,10 @@ export function Segments({ version }: { readonly version: string }) {
   const period = usePeriod();
   const attributes = useAttributes(version);
   const [asked, setAsked] = useState('');
-  const attribute = attributes.find((each) => each.name === asked) ?? attributes[0];
+  const attribute =
+    attributes.find((each) => each.name === asked) ??
+    attributes.find(({ values }) => values.length > 1) ??
+    attributes[0];
   const name = attribute?.name ?? '';
   const parameters = {
     instanceId: period.instance,
