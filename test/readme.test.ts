@@ -229,7 +229,7 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
       const answer = queryResponseSchema.parse(await send(words));
       ok(answer.elements.length > 0, `no rows: ${text}`);
     }
-    equal(groupings.size, 7);
+    equal(groupings.size, 8);
   });
 
   it('runs the registry commands', async () => {
