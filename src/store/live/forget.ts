@@ -1,6 +1,6 @@
 /**
  * Deletes from a copy of a shard's database what instances must forget: messages that no longer count, texts, people.
- * Sums stay unchanged, as `refold` recomputes them.
+ * Sums and attributes stay unchanged, as `refold` recomputes them.
  *
  * Test: test/store/live/forget.test.ts.
  */
@@ -203,8 +203,6 @@ async function dropSessions(connection: Connection, instance: number): Promise<n
      delete from session_state where session in (select session from touched_session);
      delete from record_metadata where instance = ${instance} and record = 'session'
        and record_key in (select id from empty_session);
-     delete from session_attribute
-       where instance = ${instance} and session in (select session from empty_session);
      delete from session where instance = ${instance} and session in (select session from empty_session)`,
   );
   return countOf(connection, 'empty_session');
@@ -256,9 +254,7 @@ async function dropMetadata(connection: Connection, instance: number): Promise<v
     `delete from record_metadata where instance = ${instance} and (
        record = 'instance'
        or record = 'session' and record_key not in (select id::varchar from session where instance = ${instance})
-       or record = 'user' and record_key not in (select external_id from end_user where instance = ${instance}));
-     delete from session_attribute where instance = ${instance}
-       and session not in (select session from session where instance = ${instance})`,
+       or record = 'user' and record_key not in (select external_id from end_user where instance = ${instance}))`,
   );
 }
 
@@ -320,8 +316,6 @@ async function dropNames(
      delete from record_metadata where instance = ${instance} and record = 'session' and record_key in (
        select id::varchar from session where instance = ${instance}
          and session in (select session from old_session));
-     delete from session_attribute
-       where instance = ${instance} and session in (select session from old_session);
      update session set external_id = null
        where instance = ${instance} and session in (select session from old_session)`,
   );

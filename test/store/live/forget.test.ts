@@ -4,9 +4,9 @@ import { describe, it } from 'node:test';
 import { deepEqual, ok } from 'node:assert/strict';
 import fc from 'fast-check';
 import { quoted, withDatabase } from '../../../src/store/duckdb.ts';
-import { forgetIn } from '../../../src/store/live/forget.ts';
+import { forgetIn, type Forgotten } from '../../../src/store/live/forget.ts';
 import { openFixture, temporaryDirectory, uuid, VIEWS } from '../../support/fold.ts';
-import { forgotten, forgettingLaw } from '../../support/forgetting.ts';
+import { forgotten, forgettingLaw, rowsWithout } from '../../support/forgetting.ts';
 import { history, readHistory } from '../../support/histories.ts';
 import { holds, runsOf } from '../../support/laws.ts';
 import { foldLive } from '../../support/view-laws.ts';
@@ -16,6 +16,24 @@ const END_OF_TIME = Date.UTC(2100, 0) * 1000;
 describe('forgetting', () => {
   it('leaves the rows of a history in which what went was never said, in random cases', (test) =>
     holds(test, forgettingLaw(VIEWS), runsOf(1)));
+
+  it('leaves attributes of sessions whose metadata stays alone', async () => {
+    const [steps] = fc.sample(history('any'), { seed: 7, numRuns: 1 });
+    const fixture = await openFixture({ views: VIEWS });
+    await foldLive(fixture, readHistory(steps!).batches, VIEWS);
+    const attributesWith = async (parts: Partial<Forgotten>): Promise<readonly unknown[]> => {
+      const all = [1, 2].map((instance) => forgotten(instance, parts));
+      return (await rowsWithout(fixture.directory, all, VIEWS))['session_attribute'] ?? [];
+    };
+    const { sequence } = fixture.store;
+    await fixture.restart(async () => {
+      const before = sequence * 2 ** 20;
+      ok((await attributesWith({})).length > 0);
+      deepEqual(await attributesWith({ peopleBefore: END_OF_TIME }), []);
+      deepEqual(await attributesWith({ whole: { before, isSession: () => true, isInstance: false } }), []);
+    });
+    await fixture.close();
+  });
 
   it('leaves out an instance of which an entry is deferred, and touches none without old messages', async () => {
     const [steps] = fc.sample(history('any'), { seed: 7, numRuns: 1 });
