@@ -68,6 +68,8 @@ export interface Entries {
   readonly sessionNames?: Batch['sessionNames'];
   /** Attributes of sessions. Default: none. */
   readonly attributes?: Batch['attributes'];
+  /** Feedback of end users. Default: none. */
+  readonly feedback?: Batch['feedback'];
   /** Those that the entries bring. Default: none. */
   readonly requests?: Batch['requests'];
   /** What their caller calls end users. Default: `user-` and the number. */
@@ -147,7 +149,8 @@ export async function openFixture(
     },
     reader,
     async fold(work, state = [], entries = {}) {
-      const instances = [...new Set(work.messages.map((message) => message.instance))];
+      const feedback = entries.feedback ?? [];
+      const instances = [...new Set([...work.messages, ...feedback].map(({ instance }) => instance))];
       const endUsers = [];
       for (const { user, instance } of [...work.messages, ...work.openingAuthors]) {
         if (user === null || knownUsers.has(user)) continue;
@@ -172,6 +175,7 @@ export async function openFixture(
         metadata: [],
         attributes: entries.attributes ?? [],
         sessionNames: entries.sessionNames ?? [],
+        feedback,
         assignment: work,
         state,
         counters: store.counters,

@@ -72,7 +72,7 @@ export function forgettingLaw(views: readonly View[]): Law<History> {
       const fresh = await openFixture({ views });
       try {
         await foldLive(fixture, batches, views);
-        const { work, sequence, lastSequenceOf, sessionNames, attributes } = whole;
+        const { work, sequence, lastSequenceOf, sessionNames, attributes, feedback } = whole;
         const gone = work.messages.filter(goes);
         const left = work.messages.filter((message) => !goes(message));
         let rows: ViewRows = {};
@@ -88,6 +88,9 @@ export function forgettingLaw(views: readonly View[]): Law<History> {
         });
         const touched = new Set(gone.map(({ session }) => session));
         const sessions = new Set(left.map(({ session }) => session));
+        const emptied = new Set(
+          work.sessions.filter(({ session }) => !sessions.has(session)).map(({ id }) => id),
+        );
         const openings = work.openingAuthors.filter(({ session, beforePosition }) =>
           left.some((message) => message.session === session && message.position < beforePosition),
         );
@@ -110,6 +113,7 @@ export function forgettingLaw(views: readonly View[]): Law<History> {
             lastSequenceOf,
             sessionNames: sessionNames.filter(({ session }) => sessions.has(session)),
             attributes: attributes.filter(({ session }) => sessions.has(session)),
+            feedback: feedback.filter(({ sessionId }) => !emptied.has(sessionId)),
             processedAt: 0,
           },
         );

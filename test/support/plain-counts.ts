@@ -1,4 +1,4 @@
-import { SIGNALS } from '../../src/domain/signal-kinds.ts';
+import { isGiven, SIGNALS } from '../../src/domain/signal-kinds.ts';
 import { secondsOfStep } from '../../src/domain/waits.ts';
 import { formatInstant } from '../../src/domain/time.ts';
 import { plainBucket } from './plain-buckets.ts';
@@ -236,7 +236,7 @@ function entitiesOf(groupBy: Numbered, message: PlainMessage): readonly number[]
 }
 
 function signalsOf(message: PlainMessage, type: 'SAT' | 'DSAT'): number {
-  return message.signals.filter((signal) => SIGNALS[signal]?.type === type).length;
+  return message.signals.filter((signal) => !isGiven(signal) && SIGNALS[signal]?.type === type).length;
 }
 
 function valuesOf(

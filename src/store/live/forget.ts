@@ -205,6 +205,7 @@ async function dropSessions(connection: Connection, instance: number): Promise<n
        and record_key in (select id from empty_session);
      delete from session_attribute
        where instance = ${instance} and session in (select session from empty_session);
+     delete from feedback where instance = ${instance} and session in (select session from empty_session);
      delete from session where instance = ${instance} and session in (select session from empty_session)`,
   );
   return countOf(connection, 'empty_session');
