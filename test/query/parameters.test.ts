@@ -57,6 +57,7 @@ describe('query parameters: what is accepted', () => {
       gapIds: null,
       endUserIds: null,
       gapType: null,
+      signalSource: null,
       language: null,
       outcome: null,
       externalId: null,

@@ -240,6 +240,7 @@ async function answersOf(
         gapIds: null,
         endUserIds: null,
         gapType: null,
+        signalSource: null,
         language: null,
         outcome: null,
         externalId: null,

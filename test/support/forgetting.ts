@@ -18,6 +18,7 @@ export function forgotten(instance: number, parts: Partial<Forgotten> = {}): For
     instanceId: uuid(1, instance),
     waitsFor: false,
     positions: [],
+    feedback: [],
     whole: null,
     countsBefore: null,
     textsBefore: null,

@@ -4,7 +4,13 @@ import type { Assignment, CorrectionRow, MessageFact } from '../../src/domain/fa
 import { FEEDBACK_VALUES, type FeedbackValue, type PlacedFeedback } from '../../src/domain/feedback.ts';
 import { derivedId } from '../../src/domain/ids.ts';
 import { KINDS, slotOf } from '../../src/domain/kinds.ts';
-import { INFERRED_SIGNALS, isGiven, SIGNALS } from '../../src/domain/signal-kinds.ts';
+import {
+  INFERRED_SIGNALS,
+  isGiven,
+  SIGNAL_SOURCES,
+  SIGNALS,
+  type SignalSource,
+} from '../../src/domain/signal-kinds.ts';
 import { dimensionFieldsOf, GROUP_BYS, type GroupBy, GROUPINGS } from '../../src/domain/groupings.ts';
 import type { Metric, SortField } from '../../src/domain/metrics.ts';
 import { SESSION_OUTCOMES, type SessionOutcome } from '../../src/domain/session-outcomes.ts';
@@ -770,6 +776,8 @@ export interface Question {
   readonly repeatedRequests: readonly number[] | null;
   readonly gaps: readonly number[] | null;
   readonly gapType: 'TOOL' | 'KNOWLEDGE' | null;
+  /** Left out: null. */
+  readonly signalSource?: SignalSource | null;
   readonly language: string | null;
   readonly outcome: readonly SessionOutcome[] | null;
   readonly externalId: number | null;
@@ -807,6 +815,7 @@ function complete(kept: KeptQuestion): Question {
     repeatedRequests: null,
     gaps: null,
     gapType: null,
+    signalSource: null,
     language: null,
     outcome: null,
     externalId: null,
@@ -882,6 +891,7 @@ export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).ch
       signals: ofSession ? some(SIGNALS.length, 0) : none,
       repeatedRequests: ofSession ? some(REPEATED_REQUESTS + 1) : none,
       gaps: ofSession ? some(GAPS + 1) : none,
+      signalSource: groupBy === 'CSAT_DSAT' ? fc.constantFrom(...SIGNAL_SOURCES, null) : none,
       gapType: groupBy === 'GAP' ? fc.constantFrom('TOOL' as const, 'KNOWLEDGE' as const, null) : none,
       language: ofSession ? maybe(fc.constantFrom('en', 'de', 'fr'), 0.3) : none,
       outcome: ofSession
@@ -963,6 +973,7 @@ export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParame
     repeatedRequestIds: ids('repeatedRequest', question.repeatedRequests),
     gapIds: ids('gap', question.gaps),
     gapType,
+    signalSource: question.signalSource ?? null,
     language: language?.toLowerCase() ?? null,
     outcome: question.outcome,
     externalId:

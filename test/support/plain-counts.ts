@@ -153,7 +153,7 @@ function dimensionOf(
           name: signal.name,
           signalType: signal.type,
           description: signal.description,
-          ...wanted(UNCHECKED),
+          ...wanted({ source: signal.source, ...UNCHECKED }),
         },
       };
     }
@@ -291,6 +291,7 @@ function chosen(
   const means = (ids: readonly string[], one: string): boolean =>
     ids.some((each) => (names.heirs.get(each) ?? each) === one);
   if (parameters.ids !== null && !means(parameters.ids, id)) return false;
+  if (parameters.signalSource !== null && SIGNALS[entity]?.source !== parameters.signalSource) return false;
   if (parameters.gapType !== null && names.gap(entity).gapType !== parameters.gapType) return false;
   if (
     parameters.language !== null &&

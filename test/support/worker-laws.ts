@@ -214,6 +214,7 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
                 gapIds: null,
                 endUserIds: null,
                 gapType: null,
+                signalSource: null,
                 language: null,
                 outcome: null,
                 externalId: null,
