@@ -72,9 +72,10 @@ meant as (
   from f join m on m.session = f.session and m.position = f.target
   where f.target_at is null
   union all
-  select f.position, f.place, m.position
-  from (from f where target_at is null and target is null) f
-  asof join (from m where is_reply) m on m.session = f.session and m.position < f.position
+  select f.position, f.place, max(m.position)
+  from f join m on m.session = f.session and m.position < f.position
+  where f.target_at is null and f.target is null and m.is_reply
+  group by f.position, f.place
 ),
 authored as (
   select f.position, f.place, f.instance, f.value, t.message,

@@ -319,7 +319,7 @@ describe('query parameters: what is refused', () => {
       'dimensionFields of signals',
       { groupBy: 'CSAT_DSAT', dimensionFields: 'title' },
       'dimensionFields',
-      /CSAT_DSAT has checkedSessions, precisionLow, precisionHigh/,
+      /CSAT_DSAT has source, checkedSessions, precisionLow, precisionHigh/,
     ],
     ['limit 0', { limit: '0' }, 'limit', /from 1 to 10000/],
     ['limit 10001', { limit: '10001' }, 'limit', /from 1 to 10000/],

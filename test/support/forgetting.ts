@@ -128,8 +128,8 @@ export function forgettingLaw(views: readonly View[]): Law<History> {
   };
 }
 
-/** An instance stays known when nothing of it is left. */
+/** An instance stays known when nothing of it is left, and so do the names of what its end users gave. */
 function withoutEmptied(rows: ViewRows): ViewRows {
-  const { instance: _, ...others } = rows;
-  return others;
+  const { instance: _, signal = [], ...others } = rows;
+  return { ...others, signal: signal.filter((row) => row['source'] !== 'GIVEN') };
 }

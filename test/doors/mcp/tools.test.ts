@@ -471,6 +471,7 @@ describe('transcript', () => {
     metadata: null,
     topic: null,
     signals: [],
+    feedback: { up: 0, down: 0 },
     gap: null,
     repeatedRequest: null,
   });
