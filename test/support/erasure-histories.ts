@@ -483,10 +483,12 @@ function eraseByHand(counted: readonly Counted[], erasure: PlacedErasure): void 
     if (request.metadata?.users?.[erasure.name] !== undefined) unnamed.add(erasure.name);
 }
 
-/** The session that a request is of, or that a writing or a check is about. */
+/** The session that a request is of, or that a writing, a check or the correction of an outcome is about. */
 function sessionOf({ sessionId, writing, curation }: RecordedRequest): string {
-  const checked = curation?.action.kind === 'CHECK' ? curation.action.session : undefined;
-  return checked ?? writing?.id ?? sessionId;
+  const action = curation?.action;
+  if (action?.kind === 'CHECK') return action.session;
+  if (action !== undefined && 'outcome' in action) return action.id;
+  return writing?.id ?? sessionId;
 }
 
 function filler(
