@@ -140,6 +140,7 @@ async function showResult(
     `\nInstance ${instanceId}, key ${key}\n` +
       `Look at it:          ${url}/?instance=${instanceId}#key=${key}\n` +
       `Ask for yourself:    curl -s -H 'x-api-key: ${key}' '${url}/v1/query/?${query}'\n` +
+      `Only customers of the plan pro: add &segment.plan=pro (or segment.version=2.5)\n` +
       `For the examples of docs/queries.md:\n` +
       `  INSTANCE=${instanceId} KEY=${key}\n` +
       `Every parameter: ${url}/docs`,

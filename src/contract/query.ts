@@ -6,7 +6,12 @@
  */
 import type { z } from 'zod';
 import { GROUPINGS } from '../domain/groupings.ts';
+import { attributesParameterSchemas, attributesResponseSchema } from '../query/attributes-schema.ts';
 import { changesParameterSchemas, changesResponseSchema } from '../query/changes/changes-schema.ts';
+import {
+  differencesParameterSchemas,
+  differencesResponseSchema,
+} from '../query/changes/differences-schema.ts';
 import { overviewParameterSchemas, overviewResponseSchema } from '../query/overview/overview-schema.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import { queryResponseSchema } from '../query/response-schema.ts';
@@ -160,4 +165,33 @@ export const OVERVIEW = reading(
   'The metrics.',
   'OverviewResponse',
   overviewResponseSchema,
+);
+
+export const ATTRIBUTES = reading(
+  {
+    path: '/attributes',
+    operationId: 'listAttributes',
+    summary: 'List attributes of sessions',
+    description: 'The attributes by which queries choose and group sessions, with their values.',
+    parameters: attributesParameterSchemas,
+  },
+  'The attributes.',
+  'AttributesResponse',
+  attributesResponseSchema,
+);
+
+export const DIFFERENCES = reading(
+  {
+    path: '/differences',
+    operationId: 'readDifferences',
+    summary: 'Compare two values of an attribute',
+    description:
+      'Topics, gaps and signals that sessions of one value of an attribute have more or less often than those of ' +
+      'another, such as of two releases, on the days on which both occur. Only what is not chance is listed.',
+    parameters: differencesParameterSchemas,
+    examples: { segmentKey: 'version', value: '3.2', against: '3.1' },
+  },
+  'The two values and the differences.',
+  'DifferencesResponse',
+  differencesResponseSchema,
 );

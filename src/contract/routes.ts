@@ -17,7 +17,16 @@ import {
 import { GIVE_FEEDBACK } from './feedback.ts';
 import { CREATE_LINK, LIST_LINKS, READ_LINK, REVOKE_LINK } from './links.ts';
 import { READ_MASKING, SET_MASKING } from './masking.ts';
-import { CHANGES, SEARCH_TEXTS, OVERVIEW, QUERY, READ_SESSION, WHY } from './query.ts';
+import {
+  ATTRIBUTES,
+  CHANGES,
+  DIFFERENCES,
+  SEARCH_TEXTS,
+  OVERVIEW,
+  QUERY,
+  READ_SESSION,
+  WHY,
+} from './query.ts';
 import {
   READ_PROJECT_RETENTION,
   READ_RETENTION,
@@ -39,6 +48,8 @@ export const ROUTES: Readonly<Record<'ingest' | 'query' | 'always', readonly Rou
     ...WHY.map(({ route }) => route),
     CHANGES,
     OVERVIEW,
+    ATTRIBUTES,
+    DIFFERENCES,
     DIGEST,
     CURATIONS,
     CURATE,

@@ -31,6 +31,8 @@ import { CurationsReader } from '../query/curations/curations-reader.ts';
 import { CurationTargets } from '../query/curations/targets.ts';
 import { ErasureTargets } from '../query/erasure-targets.ts';
 import { LONG_ANSWER } from '../query/places.ts';
+import { AttributesReader } from '../query/attributes-reader.ts';
+import { DifferencesReader } from '../query/changes/differences-reader.ts';
 import { OverviewReader } from '../query/overview/overview-reader.ts';
 import { PositionWaits } from '../query/position-waits.ts';
 import { QueryRunner } from '../query/query-runner.ts';
@@ -398,6 +400,8 @@ async function openQuery(
   const why = new WhyReader({ ...reading, views, texts, examples });
   const changes = new ChangesReader({ ...reading, views });
   const overview = new OverviewReader({ ...reading, views });
+  const attributes = new AttributesReader(reading);
+  const differences = new DifferencesReader({ ...reading, views });
   const digests = new DigestReader({
     ...reading,
     views,
@@ -449,6 +453,8 @@ async function openQuery(
       why,
       changes,
       overview,
+      attributes,
+      differences,
       digests,
       ...steering,
       subjects,

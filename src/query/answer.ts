@@ -15,7 +15,7 @@ import { heldPage, type Page } from './held-page.ts';
 import { readInstanceRow } from './instance-row.ts';
 import { inTimeZone, nameOfBucket } from './local-buckets.ts';
 import type { QueryParameters } from './parameters.ts';
-import { checkSegment } from './segments.ts';
+import { checkSegment, emptiedBy } from './segments.ts';
 import { isCountedApart, planQuery, planWaits, type ChosenEntities, type Wanted } from './plan.ts';
 import type { QueryResponse } from './response-schema.ts';
 import type { Plan } from './statement.ts';
@@ -49,6 +49,9 @@ export async function answerQuery(
   return {
     elements: await elementsOf(snapshot, parameters, number, page, options.views),
     pagination: { total, limit, offset },
+    ...(total === 0 && parameters.segment.length > 0
+      ? { emptiedBy: await emptiedBy(snapshot, number, parameters.segment) }
+      : {}),
     lastProcessedAt: formatInstant(Math.max(instance['processed_at'] as number, since)),
   };
 }

@@ -190,7 +190,8 @@ function topicsIn(
     // A session's messages are close in time. An end user's are not, and can move to another user.
     case 'message_fact':
       return read(
-        'select session as number, entity as topic, count(*) as messages from @facts where not gone group by all',
+        `select session as number, entity as topic, count(*) as messages
+from @facts where not gone${isChosen} group by all`,
         factsOf('session'),
       );
     case 'hour_fact':

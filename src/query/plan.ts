@@ -194,22 +194,17 @@ from (${parts.join('\nunion all\n')}) r ${where(among === undefined ? [] : [`r.e
 /** Counts the values of an attribute from the facts of the sessions that have them. */
 function attributeRows(statement: Statement, parameters: QueryParameters): string {
   const { segmentKey, instanceId, ids } = parameters;
-  const named = statement.attribute(segmentKey ?? '', instanceId);
+  const { valuesIn } = statement.attribute(segmentKey ?? '');
   return `select r.bucket, r.segment as number, d.id, r.sessions, r.users, r.messages, r.sat, r.dsat, d.value
 from (${factCounts(statement, KINDS.all, 'segment', parameters)}) r
-join (select distinct segment, id, value from (${named})) d using (segment)
+join (${valuesIn(instanceId)}) d using (segment)
 ${where(ids === null ? [] : [statement.among('d.id', ids)])}`;
 }
 
 /** Returns SQL for facts with the number of their session's value, where a query groups by an attribute. */
-function ofAttribute(
-  statement: Statement,
-  facts: string,
-  { segmentKey, instanceId }: QueryParameters,
-): string {
-  return segmentKey === null
-    ? facts
-    : `select * from (${facts}) join (${statement.attribute(segmentKey, instanceId)}) using (session)`;
+function ofAttribute(statement: Statement, facts: string, { segmentKey }: QueryParameters): string {
+  if (segmentKey === null) return facts;
+  return `select * from (${facts}) join (${statement.attribute(segmentKey).sessions}) using (session)`;
 }
 
 /** Reads sessions or end users from their rollup, and from facts where the range cuts a bucket. */

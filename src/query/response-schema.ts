@@ -29,6 +29,10 @@ export const queryResponseSchema = z.strictObject({
     limit: count,
     offset: count,
   }),
+  emptiedBy: z
+    .string()
+    .describe('With a segment, and without rows: what leaves the answer empty, in words.')
+    .optional(),
   lastProcessedAt: dateTime
     .nullable()
     .describe(

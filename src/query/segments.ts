@@ -23,31 +23,39 @@ const MOST_VALUES = 50;
 /** Names that an error lists. */
 const MOST_NAMED = 20;
 
-export const attributeNameSchema = z
-  .string()
-  .refine(
-    isAttributeName,
-    `must name an attribute: 1 to ${LONGEST_ATTRIBUTE_NAME} characters, and not externalId`,
-  );
-const value = z
+const NAME_FAULT = `must name an attribute: 1 to ${LONGEST_ATTRIBUTE_NAME} characters, and not externalId`;
+export const attributeNameSchema = z.string().refine(isAttributeName, NAME_FAULT);
+/** A value as it is compared. */
+export const attributeValueSchema = z
   .string()
   .transform(valueAsAsked)
   .refine((text) => text !== '', 'must not be empty')
   .refine(
     (text) => text.length <= LONGEST_ATTRIBUTE_VALUE,
     `must be at most ${LONGEST_ATTRIBUTE_VALUE} characters long`,
-  );
+  )
+  // Attributes have none, and one of them separates values in a binding.
+  .refine((text) => !/\p{Cc}/u.test(text), 'must hold no control characters');
+const VALUES_FAULT = `must be 1 to ${MOST_VALUES} values`;
 
 /** The parameters `segment.NAME`, once `withSegment` has collected them. */
 export const segmentSchema = z
   .record(
     attributeNameSchema,
     z
-      .union([value.transform((one) => [one]), z.array(value).min(1).max(MOST_VALUES)], {
-        error: `must be 1 to ${MOST_VALUES} values`,
-      })
+      .union(
+        [
+          attributeValueSchema.transform((one) => [one]),
+          z.array(attributeValueSchema).min(1, VALUES_FAULT).max(MOST_VALUES, VALUES_FAULT),
+        ],
+        // The fault of the form in which the values were given.
+        {
+          error: ({ input, errors = [] }) =>
+            (errors as { message: string }[][])[Array.isArray(input) ? 1 : 0]?.[0]?.message ?? VALUES_FAULT,
+        },
+      )
       .transform((values): readonly string[] => [...new Set(values)].toSorted()),
-    'must be written as segment.NAME=VALUE',
+    { error: ({ code }) => (code === 'invalid_key' ? NAME_FAULT : 'must be written as segment.NAME=VALUE') },
   )
   .refine(
     (choices) => Object.keys(choices).length <= MOST_CHOICES,
@@ -81,7 +89,8 @@ export function withSegment(raw: Readonly<Record<string, unknown>>): Record<stri
     if (attribute === undefined || attribute === '__proto__') rest[parameter] = given;
     else chosen[attribute] = attribute in chosen ? [chosen[attribute], given].flat() : given;
   }
-  return Object.keys(chosen).length === 0 ? rest : { ...rest, segment: { ...chosen } };
+  // A bare `segment` beside them is a fault that the schema reports.
+  return Object.keys(chosen).length === 0 || 'segment' in rest ? rest : { ...rest, segment: { ...chosen } };
 }
 
 /** Rows, bindings and the condition `session in …` of a segment; the condition is null for no segment. */
@@ -145,4 +154,31 @@ export function attributeNames(snapshot: Snapshot, instance: number): Promise<re
     );
     return rows.map((row) => row['name'] as string);
   });
+}
+
+/** Says what leaves an answer without rows: a value that no session has, the choices together, or what else is asked. */
+export async function emptiedBy(
+  snapshot: Snapshot,
+  instance: number,
+  segment: readonly SegmentChoice[],
+): Promise<string> {
+  const sessionsOf = async (choices: readonly SegmentChoice[]): Promise<number> => {
+    const { sql, rows, bindings } = segmentCondition(choices, instance);
+    const found = await snapshot.all(`select count(*)::integer as sessions from @session where ${sql}`, {
+      rows: { ...rows, session: { table: 'session', equal: { instance } } },
+      bindings,
+    });
+    return found[0]?.['sessions'] as number;
+  };
+  for (const choice of segment)
+    if ((await sessionsOf([choice])) === 0) return `No session has ${wordsOf(choice)}.`;
+  const sessions = await sessionsOf(segment);
+  const words = segment.map(wordsOf).join(' and ');
+  return sessions === 0
+    ? `No session has ${words} together.`
+    : `${sessions} session${sessions === 1 ? ' has' : 's have'} ${words}, and none of what else is asked for.`;
+}
+
+function wordsOf({ name, values }: SegmentChoice): string {
+  return `${name}=${values.join(` or ${name}=`)}`;
 }

@@ -125,23 +125,26 @@ export class Statement {
   }
 
   /**
-   * Returns SQL for the sessions that have an attribute: `session`, `value`, the value's number in their order `segment`,
-   * and its `id` in the instance (UUID `instanceId`): an MD5 digest with the marks of UUIDv8.
+   * Returns SQL for the sessions that have an attribute (`session`, and `segment`: the number of the value in their
+   * order), and for its values (`segment`, `value`, and `id` in the instance of this UUID: an MD5 digest with the marks
+   * of UUIDv8).
    */
-  attribute(name: string, instanceId: string): string {
+  attribute(name: string): { readonly sessions: string; readonly valuesIn: (instanceId: string) => string } {
     const rows = `r${Object.keys(this.#rows).length}`;
     const of = this.bind(name);
-    const within = this.bind(instanceId);
     this.#rows[rows] = {
       table: 'session_attribute',
       equal: { instance: this.#instance },
       and: `name = ${of}`,
     };
-    return `select a.session, v.* exclude (name) from @${rows} a join (
-  select *, row_number() over (partition by name order by value)::integer as segment,
-    regexp_replace(md5(concat_ws(chr(31), ${within}, name, value)), '^(.{12}).(.{3}).', '\\18\\2a')::uuid as id
-  from (select distinct name, value from @${rows} where value is not null)
-) v using (value)`;
+    const numbered = `select value, name, row_number() over (partition by name order by value)::integer as segment
+  from (select distinct name, value from @${rows} where value is not null)`;
+    return {
+      sessions: `select session, segment from @${rows} join (${numbered}) using (value)`,
+      valuesIn: (instanceId) => `select segment, value, regexp_replace(
+  md5(concat_ws(chr(31), ${this.bind(instanceId)}, name, value)), '^(.{12}).(.{3}).', '\\18\\2a')::uuid as id
+from (${numbered})`,
+    };
   }
 
   /** Returns `column in (the UUIDs)`. */

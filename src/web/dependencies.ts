@@ -27,6 +27,8 @@ import type { InstanceRequest } from './ingest/instance-creator.ts';
 import type { ChangesParameters, ChangesResponse } from '../query/changes/changes-schema.ts';
 import type { ChecksParameters, ChecksResponse } from '../query/checks/checks-schema.ts';
 import type { CurationsParameters, CurationsResponse } from '../query/curations/curations-schema.ts';
+import type { AttributesParameters, AttributesResponse } from '../query/attributes-schema.ts';
+import type { DifferencesParameters, DifferencesResponse } from '../query/changes/differences-schema.ts';
 import type { OverviewParameters, OverviewResponse } from '../query/overview/overview-schema.ts';
 import type { QueryParameters } from '../query/parameters.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
@@ -242,6 +244,8 @@ export interface HttpDependencies {
     readonly changes: Reader<ChangesParameters, ChangesResponse>;
     /** Reads the metrics of the whole instance. */
     readonly overview: Reader<OverviewParameters, OverviewResponse>;
+    readonly differences: Reader<DifferencesParameters, DifferencesResponse>;
+    readonly attributes: Reader<AttributesParameters, AttributesResponse>;
     /** Summarizes a week. */
     readonly digests: Reader<DigestParameters, DigestAnswer>;
     readonly curations: Reader<CurationsParameters, CurationsResponse>;

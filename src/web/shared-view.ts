@@ -33,7 +33,7 @@ declare module 'fastify' {
 
 /** Members of an address that a link keeps. */
 const HELD = ['view', 'id', 'range', 'compare', 'buckets'] as const;
-const RULES: Readonly<Record<(typeof HELD)[number], string>> = {
+const RULES: Readonly<Record<(typeof HELD)[number] | 'segment', string>> = {
   view: `must have \`view\`, one of ${SHARED_VIEWS.join(', ')}, and no open conversation`,
   id: 'must have an `id` that is a UUID where it shows one thing, and none elsewhere',
   range:
@@ -41,6 +41,7 @@ const RULES: Readonly<Record<(typeof HELD)[number], string>> = {
     `${[...RANGES, ...CALENDAR].join(', ')} or two days in their order, as 2026-11-01/2026-11-07`,
   compare: `must have a \`compare\` that is one of ${COMPARISONS.join(', ')}`,
   buckets: `must have a \`buckets\` that is one of ${BUCKETS.join(', ')}`,
+  segment: 'must have no `segment`, because a link shows the numbers of all conversations',
 };
 
 /**
@@ -53,6 +54,8 @@ export function sharedView(search: string): string {
   const { view, id, range, compare, buckets } = state;
   const [named = ''] = given.getAll('view');
   if (session !== '' || !isShared(named)) throw notSharable(['view']);
+  // Without its segment, a view shows more than who shares it sees.
+  if ([...given.keys()].some((name) => /^segment(?:$|[.[])/u.test(name))) throw notSharable(['segment']);
   // Without an id, the page would show the overview.
   if (isEntity(named) && id === '') throw notSharable(['id']);
   const wrong = HELD.filter((name) => {
@@ -65,7 +68,7 @@ export function sharedView(search: string): string {
   return addressOf({ ...START, view, id, range, compare, buckets });
 }
 
-function notSharable(names: readonly (typeof HELD)[number][]): AppError {
+function notSharable(names: readonly (keyof typeof RULES)[]): AppError {
   return invalidRequest(names.map((name) => ({ path: 'view', message: RULES[name] })));
 }
 

@@ -53,6 +53,37 @@ async function say(instanceId: string, content: string): Promise<number> {
   return position;
 }
 
+describe('an alert on a segment', () => {
+  it('counts its conversations alone, is listed with it and says it; a name may come later', async () => {
+    const instanceId = await service.newInstance(project);
+    const count = { kind: 'count', groupBy: 'TOPIC', window: 'DAY', atLeast: 4 };
+    const segment = { plan: ['pro', 'team'] };
+    const made = await make(instanceId, { ...count, segment });
+    const never = await make(instanceId, { ...count, atLeast: 1, segment: { region: 'EU' } });
+    const { body } = await client.send(`/v1/alerts?instanceId=${instanceId}`);
+    const listed = (body as { elements?: { condition: unknown }[] }).elements ?? [];
+    deepEqual(
+      listed.map(({ condition }) => (condition as { segment: unknown }).segment),
+      [segment, { region: 'EU' }],
+    );
+    const sayAs = (content: string, plan: string) =>
+      client.ingest({
+        instanceId,
+        messages: [{ role: 'user', content, userId: 'ada' }],
+        metadata: { session: { plan } },
+      });
+    for (const content of CANCEL) await sayAs(content, 'free');
+    for (const [index, content] of CANCEL.entries()) await sayAs(content, index % 2 === 0 ? 'pro' : 'team');
+    const [message] = await receiver.until(made.path, 1);
+    ok(message !== undefined);
+    const { data } = POSTED['alert.fired'].parse(verified(made.secret, message));
+    equal(data.value, 4);
+    match(data.text, / Only conversations with plan ‘pro’ or ‘team’ count\. Period: /);
+    const { body: detail } = await client.send(`/v1/alerts/${never.alert.id}?instanceId=${instanceId}`);
+    deepEqual(alertDetailSchema.parse(detail).deliveries, []);
+  });
+});
+
 describe('an alert on a count', () => {
   it('is posted once, signed, with the numbers that a query gives', async () => {
     const instanceId = await service.newInstance(project);

@@ -677,7 +677,7 @@ describe('the dashboard in a browser', { skip }, () => {
     equal(await figure(page, 'Conversations'), '1');
     await client.ingest({ instanceId, messages: [user('Hello again!', new Date().toISOString())] });
     await page.unroute('**/v1/**');
-    await page.waitForSelector('.figure .value:text-is("2")', SOON);
+    await page.waitForSelector('.figure .value a:text-is("2")', SOON);
     await page.waitForSelector('p[role="status"]', { ...SOON, state: 'detached' });
   });
 
@@ -796,6 +796,41 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.click('p.done button:text-is("Undo")');
     await page.waitForSelector('p.done:has-text("Undone.")', SOON);
     await tag.waitFor(SOON);
+  });
+
+  it('keeps a segment while one clicks through, and takes it off', async () => {
+    const now = new Date().toISOString();
+    let instanceId: string | undefined;
+    let position = 0;
+    for (const [plan, text, name] of [
+      ['pro', CANCEL[0], 'ana'],
+      ['pro', CANCEL[1], 'bo'],
+      ['free', CANCEL[2], 'cy'],
+    ] as const)
+      ({ instanceId, position } = await client.ingest({
+        ...(instanceId === undefined ? {} : { instanceId }),
+        messages: [user(text, now, name), assistant(DONE, now), user(THANKS, now, name)],
+        metadata: { session: { plan } },
+      }));
+    await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId: instanceId! }, position);
+    await open(`?instance=${instanceId}`);
+    equal(await figure(page, 'Conversations'), '3');
+    const table = page.locator('section:has(h2:text-is("By attribute"))');
+    await table.locator('a:text-is("pro")').click(SOON);
+    await page.waitForSelector('.figure:has(.label:text-is("Conversations")) .value a:text-is("2")', SOON);
+    match(page.url(), /segment\.plan=pro/);
+    // A link shows the numbers of all conversations.
+    equal(await page.locator('button:text-is("Share")').isDisabled(SOON), true);
+    await page.click('nav[aria-label="Views"] a:text-is("Users")');
+    await page.waitForSelector('h2:text-is("2 users")', SOON);
+    await page.click('nav[aria-label="Views"] a:text-is("Conversations")');
+    await page.waitForSelector('h2:text-is("2 conversations")', SOON);
+    await page.selectOption('select[title^="Only conversations"]', { label: 'free (1)' }, SOON);
+    await page.waitForSelector('h2:text-is("3 conversations")', SOON);
+    await page.click('.chips button:has-text("plan: pro")');
+    await page.waitForSelector('h2:text-is("1 conversation")', SOON);
+    await page.click('.chips button:has-text("plan: free")');
+    await page.waitForSelector('h2:text-is("3 conversations")', SOON);
   });
 
   it('says how a conversation really ended, and takes it back', async () => {

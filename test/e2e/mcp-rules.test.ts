@@ -263,6 +263,39 @@ describe('the tools for language models', () => {
       match(text, pattern);
     }
   });
+
+  it('count a segment as the routes do, and name the attributes there are', async () => {
+    let instance: string | undefined;
+    let position = 0;
+    for (const [index, plan] of ['pro', 'free', 'pro', 'free', 'free'].entries()) {
+      const messages = [user(CANCEL[index % 4] ?? '', `2025-03-0${3 + index}T10:00:00Z`)];
+      const taken = await api.ingest({
+        ...(instance === undefined ? {} : { instanceId: instance }),
+        messages,
+        metadata: { session: { plan } },
+      });
+      ({ instanceId: instance, position } = taken);
+    }
+    const instanceId = instance ?? '';
+    await api.query({ groupBy: 'SESSION', fields: 'messages', instanceId }, position);
+    const of = { instance: instanceId, period: PERIOD };
+    const segment = { plan: 'pro' };
+    equal(numbersOf(await ask('overview', { ...of, segment }), 'now')['sessions'], 2);
+    equal(numbersOf(await ask('overview', of), 'now')['sessions'], 5);
+    const [topic] = listOf<{ id: string; sessions: number }>(await ask('topics', { ...of, segment }), 'rows');
+    equal(topic?.sessions, 2);
+    const why = await ask('why', { ...of, segment, about: topic?.id });
+    equal(numbersOf(why, 'now')['sessions'], 2);
+    match(why.text, /Only conversations with plan "pro"\./);
+    equal((await ask('conversations', { ...of, segment })).structured?.['total'], 2);
+    equal(listOf(await ask('conversations', { ...of, segment, said: 'cancel' }), 'rows').length, 2);
+    deepEqual(numbersOf(await ask('changes', { ...of, segment }), 'period')['sessions'], 2);
+    for (const name of ['overview', 'topics', 'changes', 'conversations']) {
+      const { isError, text } = await ask(name, { ...of, segment: { plam: 'pro' } });
+      equal(isError, true, name);
+      match(text, /segment\.plam is not known: sessions of this instance have plan/);
+    }
+  });
 });
 
 describe('a key', () => {

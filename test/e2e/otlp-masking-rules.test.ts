@@ -169,6 +169,23 @@ describe('masking of spans', () => {
     deepEqual((await contents(instanceId, sessionId, 5)).slice(0, 2), [asked, answered]);
   });
 
+  it('keeps personal data out of attributes, too, and their own values where nothing is masked', async () => {
+    const more = { 'metadata.contact': MAIL, 'metadata.plan': 'pro' };
+    const conversationId = 'chat with attributes';
+    const [call, agent] = trace({ answered: [ANSWER], conversationId, more });
+    for (const masking of [ON, OFF]) {
+      const instanceId = await instanceWith(masking);
+      const text = await waiting([{ ...call, instanceId, trace: `${call.trace} ${masking.texts}` }]);
+      if (masking.texts) lacks(text, PLANTED);
+      await send([{ ...agent, instanceId, trace: `${call.trace} ${masking.texts}` }]);
+      const sessionId = v5(conversationId, instanceId);
+      await contents(instanceId, sessionId, 2);
+      const { contact, ...rest } = (await client.session(sessionId, { instanceId })).session.metadata;
+      match(String(contact), masking.texts ? /^\[EMAIL_\d+\]$/ : new RegExp(`^${MAIL}$`));
+      deepEqual(rest, { plan: 'pro', externalId: conversationId });
+    }
+  });
+
   it('leaves nothing by which sessions can be joined', async () => {
     const instanceId = await instanceWith(ON);
     const texts: string[] = [];

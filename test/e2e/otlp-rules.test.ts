@@ -134,6 +134,43 @@ describe('OTLP', () => {
     );
   });
 
+  it('tells conversations apart by what their spans tell: version, model, metadata', async () => {
+    const other = await service.newInstance(project);
+    const say = (trace: string, more: Readonly<Record<string, string>>): SpanDraft => ({
+      trace,
+      span: trace,
+      operation: 'chat',
+      startedAt: START,
+      endedAt: START + 5,
+      conversationId: trace,
+      instanceId: other,
+      asked: [user('Where is my parcel?')],
+      answered: [assistant('On its way.')],
+      more,
+    });
+    const sent = [
+      say('by small', { 'gen_ai.request.model': 'small', 'langfuse.trace.metadata.plan': 'pro' }),
+      say('by large', { 'gen_ai.request.model': 'large', 'service.version': '2.5.0' }),
+    ];
+    const response = await fetch(`${service.url}/v1/traces`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': client.key },
+      body: JSON.stringify(exportJson(sent)),
+    });
+    equal(response.status, 200, await response.text());
+    const rowsOf = (more: Readonly<Record<string, string>>) =>
+      client.rows({ instanceId: other, groupBy: 'SESSION', fields: 'messages', limit: 10, ...more });
+    for (const deadline = performance.now() + 20_000; (await rowsOf({})).length < 2; await sleep(200))
+      if (performance.now() > deadline) break;
+    const named = async (more: Readonly<Record<string, string>>) =>
+      (await rowsOf({ dimensionFields: 'externalId', ...more })).map(
+        ({ dimensions }) => dimensions.session?.externalId,
+      );
+    deepEqual(await named({ 'segment.model': 'small' }), ['by small']);
+    deepEqual(await named({ 'segment.plan': 'pro' }), ['by small']);
+    deepEqual(await named({ 'segment.service.version': '2.5.0' }), ['by large']);
+  });
+
   it('leaves out what ingest refuses for good, and goes on with the rest', async () => {
     const other = await service.newInstance(project);
     const taken = randomUUID();

@@ -1,6 +1,7 @@
 /** Queries with a segment: sessions by their attributes. */
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { attributesResponseSchema } from '../../src/query/attributes-schema.ts';
 import { changesResponseSchema } from '../../src/query/changes/changes-schema.ts';
 import { overviewResponseSchema } from '../../src/query/overview/overview-schema.ts';
 import { whyResponseSchema } from '../../src/query/why/why-schema.ts';
@@ -102,7 +103,7 @@ describe('a query with a segment', () => {
       { groupBy: 'CSAT_DSAT', fields: 'sessions,users,messages' },
       { groupBy: 'GAP', fields: 'sessions,users,messages' },
       { groupBy: 'REPEATED_REQUEST', fields: 'sessions,users,messages' },
-      { groupBy: 'SESSION', fields: 'messages,sat,dsat,duration', dimensionFields: 'title' },
+      { groupBy: 'SESSION', fields: 'messages,sat,dsat,duration', dimensionFields: 'title,topics' },
       { groupBy: 'END_USER', fields: 'sessions,messages,sat,dsat', dimensionFields: 'externalId' },
     ];
     for (const grouping of groupings)
@@ -124,6 +125,25 @@ describe('a query with a segment', () => {
     equal(await sessions({ 'segment.version': '3.1' }), 3);
     equal(await sessions({ 'segment.plan': 'pro', 'segment.beta': 'true' }), 1);
     equal(await sessions({ 'segment.plan': 'free', 'segment.beta': 'true' }), 0);
+    const why = async (parameters: Parameters): Promise<unknown> =>
+      (await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId: all, ...parameters }))
+        .emptiedBy;
+    deepEqual(
+      [
+        await why({ 'segment.plan': 'free', 'segment.beta': 'true' }),
+        await why({ 'segment.plan': 'team' }),
+        await why({ 'segment.plan': 'pro', 'dateRange.end': '2026-01-01' }),
+        await why({ 'segment.plan': 'pro' }),
+        await why({ 'dateRange.end': '2026-01-01' }),
+      ],
+      [
+        'No session has beta=true and plan=free together.',
+        'No session has plan=team.',
+        '3 sessions have plan=pro, and none of what else is asked for.',
+        undefined,
+        undefined,
+      ],
+    );
     const { body } = await client.send(
       `/v1/query?groupBy=SESSION&fields=messages&instanceId=${all}&segment.plan=pro&segment.plan=free`,
     );
@@ -189,6 +209,33 @@ describe('a query with a segment', () => {
     );
     const unknown = faultOf(await client.get({ ...both, segmentKey: 'plans' }), 400, 'VALIDATION_ERROR');
     deepEqual(pathsOf(unknown), ['segmentKey']);
+  });
+
+  it('takes what a list of the attributes says', async () => {
+    const { attributes } = attributesResponseSchema.parse(await read('attributes', { instanceId: all }));
+    deepEqual(attributes, [
+      {
+        name: 'beta',
+        values: [
+          { value: 'false', sessions: 5 },
+          { value: 'true', sessions: 1 },
+        ],
+      },
+      {
+        name: 'plan',
+        values: [
+          { value: 'free', sessions: 3 },
+          { value: 'pro', sessions: 3 },
+        ],
+      },
+      {
+        name: 'version',
+        values: [
+          { value: '3.1', sessions: 3 },
+          { value: '3.2', sessions: 3 },
+        ],
+      },
+    ]);
   });
 
   it('is said to be unknown, with what there is, where no session has the attribute', async () => {

@@ -1,5 +1,5 @@
 import { describe, it } from 'node:test';
-import { deepEqual, throws } from 'node:assert/strict';
+import { deepEqual, equal, ok, throws } from 'node:assert/strict';
 import { parseQueryParameters } from '../../src/query/parameters.ts';
 import { parseQueryString } from '../../src/web/routes/query-route.ts';
 import { AppError } from '../../src/errors.ts';
@@ -25,25 +25,37 @@ describe('the parameters of a segment', () => {
   it('are refused with the name of the faulty one', () => {
     const many = (count: number, written: (at: number) => string): string =>
       Array.from({ length: count }, (_, at) => written(at)).join('&');
-    const faults: readonly [string, string][] = [
-      ['segment.plan=', 'segment.plan'],
+    const faults: readonly [search: string, path: string, message?: string][] = [
+      ['segment.plan=', 'segment.plan', 'must not be empty'],
       ['segment.plan=%20', 'segment.plan'],
-      [`segment.plan=${'x'.repeat(201)}`, 'segment.plan'],
-      ['segment.externalId=7', 'segment.externalId'],
-      ['segment=pro', 'segment'],
+      ['segment.plan=pro&segment.plan=', 'segment.plan', 'must not be empty'],
+      [`segment.plan=${'x'.repeat(201)}`, 'segment.plan', 'must be at most 200 characters long'],
+      // It would separate two values.
+      ['segment.plan=pro%1Ffree', 'segment.plan', 'must hold no control characters'],
+      [
+        'segment.externalId=7',
+        'segment.externalId',
+        'must name an attribute: 1 to 100 characters, and not externalId',
+      ],
+      ['segment=pro', 'segment', 'must be written as segment.NAME=VALUE'],
+      ['segment=pro&segment.plan=pro', 'segment', 'must be written as segment.NAME=VALUE'],
       [many(9, (at) => `segment.a${at}=1`), 'segment'],
-      [many(51, (at) => `segment.plan=${at}`), 'segment.plan'],
+      [many(51, (at) => `segment.plan=${at}`), 'segment.plan', 'must be 1 to 50 values'],
       ['segment.=pro', 'segment.'],
       ['segment.__proto__=pro', 'segment.__proto__'],
       ['segment[constructor]=', 'segment.constructor'],
       ['segments.plan=pro', 'segments.plan'],
     ];
-    for (const [search, path] of faults)
+    for (const [search, path, message] of faults)
       throws(
         () => segmentOf(search),
-        (error: unknown) =>
-          error instanceof AppError && error.details?.some((detail) => detail.path === path) === true,
-        search,
+        (error: unknown) => {
+          const found = error instanceof AppError ? error.details : undefined;
+          const own = found?.find((detail) => detail.path === path);
+          ok(own !== undefined, `${search}: ${JSON.stringify(found)}`);
+          if (message !== undefined) equal(own.message, message, search);
+          return true;
+        },
       );
   });
 });

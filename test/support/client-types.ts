@@ -18,6 +18,8 @@ import { ingestBodySchema } from '../../src/web/ingest/request-body.ts';
 import { changesResponseSchema } from '../../src/query/changes/changes-schema.ts';
 import { curationsResponseSchema } from '../../src/query/curations/curations-schema.ts';
 import { OVERVIEW_METRICS, overviewResponseSchema } from '../../src/query/overview/overview-schema.ts';
+import { attributesResponseSchema } from '../../src/query/attributes-schema.ts';
+import { differencesResponseSchema } from '../../src/query/changes/differences-schema.ts';
 import { queryParameterSchemas } from '../../src/query/parameters.ts';
 import { queryResponseSchema } from '../../src/query/response-schema.ts';
 import { textSearchResponseSchema } from '../../src/query/text-search/text-search-schema.ts';
@@ -152,6 +154,8 @@ export function clientTypes(): string {
     declare('IngestBody', typeOf(body(ingestBodySchema(Date.now)))),
     declare('FeedbackBody', typeOf(body(feedbackSchema))),
     declare('IngestIds', typeOf(answer(ingestResponseSchema))),
+    declare('DifferencesAnswer', typeOf(answer(differencesResponseSchema))),
+    declare('AttributesAnswer', typeOf(answer(attributesResponseSchema))),
     declare('OverviewAnswer', typeOf(without(answer(overviewResponseSchema), 'fields', 'trend'))),
     declare('ChangesAnswer', typeOf(answer(changesResponseSchema))),
     declare('WhyGroupBy', union(Object.values(WHY_PATHS))),

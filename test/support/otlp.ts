@@ -22,6 +22,8 @@ export interface SpanDraft {
   readonly instanceId?: string;
   readonly asked?: readonly SpanMessage[];
   readonly answered?: readonly SpanMessage[];
+  /** Attributes with texts as values. */
+  readonly more?: Readonly<Record<string, string>>;
 }
 
 export const traceIdOf = (name: string): string =>
@@ -30,7 +32,7 @@ export const spanIdOf = (name: string): string =>
   createHash('sha256').update(name).digest('hex').slice(0, 16);
 
 function attributesOf(draft: SpanDraft): [string, string][] {
-  const { operation, conversationId, userId, instanceId, asked, answered } = draft;
+  const { operation, conversationId, userId, instanceId, asked, answered, more = {} } = draft;
   const messages = (list: readonly SpanMessage[]): string =>
     JSON.stringify(list.map(({ role, content }) => ({ role, parts: [{ type: 'text', content }] })));
   return [
@@ -40,6 +42,7 @@ function attributesOf(draft: SpanDraft): [string, string][] {
     ...(instanceId === undefined ? [] : [['undertone.instance.id', instanceId] as [string, string]]),
     ...(asked === undefined ? [] : [['gen_ai.input.messages', messages(asked)] as [string, string]]),
     ...(answered === undefined ? [] : [['gen_ai.output.messages', messages(answered)] as [string, string]]),
+    ...Object.entries(more),
   ];
 }
 

@@ -49,6 +49,8 @@ describe('OpenAPI document', () => {
       ...WHY.map((path) => `/v1/${path}/{id}/`),
       '/v1/changes/',
       '/v1/overview/',
+      '/v1/attributes/',
+      '/v1/differences/',
       '/v1/digest/',
       '/v1/curations/',
       '/v1/topics/',

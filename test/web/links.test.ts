@@ -572,6 +572,10 @@ describe('a link to a view', () => {
       ['?view=overview&range=7d&range=all', 'range'],
       ['?view=overview&compare=before', 'compare'],
       ['?view=overview&buckets=minute', 'buckets'],
+      // The link would show the numbers of all conversations.
+      ['?view=overview&segment.plan=pro', 'segment'],
+      ['?view=overview&segment[plan]=pro', 'segment'],
+      ['?view=overview&segment.plan=', 'segment'],
       [`?view=changes&id=zz&range=x&compare=x&buckets=x`, 'id', 'range', 'compare', 'buckets'],
     ] as const)
       deepEqual(await named(view), parameters, view);

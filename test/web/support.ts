@@ -277,6 +277,24 @@ export function createHarness(
         return { fields: {}, trend: [], languages: [], outcomes: [], lastProcessedAt: null };
       },
     },
+    differences: {
+      async read({ segmentKey, value, against }) {
+        const [one, other] = [value, against].map((name) => ({ value: name, sessions: 0 }));
+        return {
+          segmentKey,
+          value: one!,
+          against: other!,
+          range: null,
+          differences: [],
+          lastProcessedAt: null,
+        };
+      },
+    },
+    attributes: {
+      async read() {
+        return { attributes: [], lastProcessedAt: null };
+      },
+    },
     checks: {
       async read(parameters) {
         const stratum = { sessions: 0, yes: 0, no: 0, unsure: 0, share: null };

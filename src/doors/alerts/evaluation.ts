@@ -7,6 +7,7 @@
 import { weeksEarlier } from '../../domain/local-time.ts';
 import type { EntityFigures, Figures } from './figures.ts';
 import { messageIdOf } from './outbox.ts';
+import { segmentChoices } from './segment.ts';
 import type { Condition, Counted, Rule, Window } from './rule.ts';
 import { timeBefore, windowAt, windowsBetween, type Span } from './windows.ts';
 
@@ -61,11 +62,12 @@ export const MOST_IN_WINDOW = 20;
 const LEARNING_WEEKS = 1;
 
 /** Evaluates the alerts of an instance at a moment; leaves out firings already in the outbox. */
-export async function evaluate(rules: readonly Rule[], figures: Figures, moment: Moment): Promise<Firing[]> {
+export async function evaluate(rules: readonly Rule[], all: Figures, moment: Moment): Promise<Firing[]> {
   const firings: Firing[] = [];
   for (const rule of rules) {
     const { condition } = rule;
     if (rule.disabled !== null || condition.kind === 'digest') continue;
+    const figures = all.of(segmentChoices(condition.segment));
     if (condition.kind === 'new_topic') firings.push(...(await newTopics(rule, condition, figures, moment)));
     else {
       for (const span of windowsOf(rule, condition.window, moment)) {

@@ -21,6 +21,8 @@ import type { QueryResponse } from '../../query/response-schema.ts';
 import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
 import { COUNTED, type Counted, type Window } from './rule.ts';
 import type { Span } from './windows.ts';
+import type { SegmentChoice } from '../../domain/attributes.ts';
+import { attributeNames } from '../../query/segments.ts';
 
 /** An entity and its conversations. */
 export interface EntityFigures {
@@ -65,6 +67,8 @@ export interface EntityChoice {
 export interface Figures {
   /** Stream sequence that every number includes. */
   readonly position: number;
+  /** The same of the conversations with these attributes alone; `segment`: none for all. */
+  of(segment: readonly SegmentChoice[]): Figures;
   /** Sorted by conversations, most first. */
   entities(choice: EntityChoice): Promise<readonly EntityFigures[]>;
   /** Counts conversations; `dissatisfied` counts only those with a signal of dissatisfaction. */
@@ -103,9 +107,17 @@ export class SnapshotFigures implements Figures {
   readonly #snapshot: Snapshot;
   readonly #instanceId: string;
   readonly #options: FiguresOptions;
+  readonly #segment: readonly SegmentChoice[];
   readonly #known = new Map<string, Promise<unknown>>();
+  readonly #segments = new Map<string, SnapshotFigures>();
 
-  constructor(snapshot: Snapshot, instanceId: string, options: FiguresOptions) {
+  constructor(
+    snapshot: Snapshot,
+    instanceId: string,
+    options: FiguresOptions,
+    segment: readonly SegmentChoice[] = [],
+  ) {
+    this.#segment = segment;
     this.#snapshot = snapshot;
     this.#instanceId = instanceId;
     this.#options = options;
@@ -115,11 +127,33 @@ export class SnapshotFigures implements Figures {
     return this.#snapshot.sequence;
   }
 
+  of(segment: readonly SegmentChoice[]): Figures {
+    if (segment.length === 0) return this;
+    const key = JSON.stringify(segment);
+    const found =
+      this.#segments.get(key) ??
+      new SnapshotFigures(this.#snapshot, this.#instanceId, this.#options, segment);
+    this.#segments.set(key, found);
+    return found;
+  }
+
+  /** Tells whether no conversation has one of the attributes; queries refuse such a segment. */
+  #isUnknown(): Promise<boolean> {
+    if (this.#segment.length === 0) return Promise.resolve(false);
+    return this.#once('unknown', async () => {
+      const row = await readInstanceRow(this.#snapshot, this.#instanceId);
+      if (row === undefined) return true;
+      const names = await attributeNames(this.#snapshot, row['instance'] as number);
+      return this.#segment.some(({ name }) => !names.includes(name));
+    });
+  }
+
   entities(choice: EntityChoice): Promise<readonly EntityFigures[]> {
     const { groupBy, span, window, atLeast, ids } = choice;
     return this.#once(
       `entities ${JSON.stringify([groupBy, span.start, span.end, window, atLeast, ids])}`,
       async () => {
+        if (await this.#isUnknown()) return [];
         const { elements } = await this.#ask(groupBy, span, {
           granularity: window !== null && isBucket(window, span) ? window : 'ALL',
           fields: ['sessions'],
@@ -139,16 +173,22 @@ export class SnapshotFigures implements Figures {
 
   changes(span: Span, before: Span): Promise<readonly EntityChange[]> {
     return this.#once(`changes ${JSON.stringify([span, before])}`, async () => {
-      const all = { instanceId: this.#instanceId, segment: [] };
+      if (await this.#isUnknown()) return [];
+      const all = { instanceId: this.#instanceId, segment: this.#segment };
       const found = await changesBetween(this.#snapshot, all, span, before, this.#options);
       return found.changes.flatMap(entityChangeOf);
     });
   }
 
   async quotes(groupBy: Listed, id: string, { start, end }: Span): Promise<readonly string[]> {
-    if (groupBy !== 'TOPIC' && groupBy !== 'GAP') return [];
+    if ((groupBy !== 'TOPIC' && groupBy !== 'GAP') || (await this.#isUnknown())) return [];
     const reader = new WhyReader({ ...this.#options, readerOf: this.#readerOf });
-    const range = { 'dateRange.start': start, 'dateRange.end': end, timeGranularity: 'DAY' } as const;
+    const range = {
+      'dateRange.start': start,
+      'dateRange.end': end,
+      timeGranularity: 'DAY',
+      segment: this.#segment,
+    } as const;
     const { wordings } = await reader.read(groupBy, id, { instanceId: this.#instanceId, ...range });
     return [...new Set(wordings.typical.map(({ text }) => text))].slice(0, MOST_QUOTES);
   }
@@ -177,7 +217,7 @@ export class SnapshotFigures implements Figures {
 
   async firstDay(span: Span): Promise<number> {
     const row = await readInstanceRow(this.#snapshot, this.#instanceId);
-    if (row === undefined) return Infinity;
+    if (row === undefined || (await this.#isUnknown())) return Infinity;
     const { views } = this.#options;
     const instance = row['instance'] as number;
     const days = this.#parameters('SESSION', span, { granularity: 'DAY' });
@@ -188,6 +228,7 @@ export class SnapshotFigures implements Figures {
 
   #total(groupBy: GroupBy, span: Span, bounds: QueryParameters['bounds']): Promise<number> {
     return this.#once(`total ${groupBy} ${span.start} ${span.end} ${bounds.length}`, async () => {
+      if (await this.#isUnknown()) return 0;
       const { pagination } = await this.#ask(groupBy, span, { limit: 1, bounds });
       return pagination.total;
     });
@@ -200,7 +241,12 @@ export class SnapshotFigures implements Figures {
   #parameters(groupBy: GroupBy, { start, end }: Span, more: Partial<QueryParameters>): QueryParameters {
     const plain = parseQueryParameters({ instanceId: this.#instanceId, groupBy, fields: 'messages' });
     const bound = (at: number): number | null => (Number.isFinite(at) ? at : null);
-    return { ...plain, range: { start: bound(start), end: bound(end) }, ...more };
+    return {
+      ...plain,
+      segment: this.#segment,
+      range: { start: bound(start), end: bound(end) },
+      ...more,
+    };
   }
 
   #once<T>(name: string, read: () => Promise<T>): Promise<T> {

@@ -8,6 +8,7 @@ import { givenUuid } from '../../domain/uuid.ts';
 import { isPlainName, NAME_RULE } from '../../domain/printable.ts';
 import { timeZone } from '../../query/parameters.ts';
 import { faultOfMail, isMail } from './mail.ts';
+import { segmentOfCondition } from './segment.ts';
 import { faultOfUrl } from './webhook-url.ts';
 
 /** Windows that a condition counts. */
@@ -73,6 +74,7 @@ export const conditionSchema = z.discriminatedUnion(
         atLeast: whole(1, LARGEST).describe('It fires from this number of conversations in the window.'),
         ids,
         signalType,
+        segment: segmentOfCondition,
       })
       .refine(fits, SIGNAL_TYPE_FAULT),
     z
@@ -88,11 +90,13 @@ export const conditionSchema = z.discriminatedUnion(
         atLeast: whole(1, LARGEST).default(5).describe('At least this many conversations in the window.'),
         ids,
         signalType,
+        segment: segmentOfCondition,
       })
       .refine(fits, SIGNAL_TYPE_FAULT),
     z.strictObject({
       kind: z.literal('new_topic').describe('A topic that had no conversation before comes up.'),
       atLeast: whole(1, LARGEST).default(3).describe('At least this many conversations with it.'),
+      segment: segmentOfCondition,
     }),
     z.strictObject({
       kind: z.literal('dsat_share').describe('Too many conversations have a signal of dissatisfaction.'),
@@ -101,6 +105,7 @@ export const conditionSchema = z.discriminatedUnion(
       minSessions: whole(1, LARGEST)
         .default(50)
         .describe('With fewer conversations in the window, it does not fire.'),
+      segment: segmentOfCondition,
     }),
     z.strictObject({
       kind: z.literal('digest').describe('A digest of each week, sent when the week is over.'),

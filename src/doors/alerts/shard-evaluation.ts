@@ -11,6 +11,7 @@ import { contentOf, messageOf, type Content, type PublicUrl } from './body.ts';
 import { digestIdOf, readDigest, type Digest } from './digest.ts';
 import { digestContent } from './digest-words.ts';
 import { evaluate, type Firing } from './evaluation.ts';
+import { segmentChoices } from './segment.ts';
 import type { Figures, FiguresReader } from './figures.ts';
 import type { Message, Outbox, Seen } from './outbox.ts';
 import type { WatchedRules } from './rules.ts';
@@ -286,10 +287,12 @@ export class ShardEvaluation implements ShardAlerts {
 
   async #fire(firing: Firing, figures: Figures): Promise<void> {
     const { entity, span, rule } = firing;
+    const { condition } = rule;
+    const own = condition.kind === 'digest' ? figures : figures.of(segmentChoices(condition.segment));
     const quotes =
       entity === null || !rule.delivery.quotes
         ? []
-        : await this.#extra('quotes', figures.quotes(entity.groupBy, entity.id, span), []);
+        : await this.#extra('quotes', own.quotes(entity.groupBy, entity.id, span), []);
     const precision =
       entity === null
         ? null

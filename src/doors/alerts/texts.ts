@@ -5,7 +5,8 @@
  */
 import type { Firing } from './evaluation.ts';
 import type { Precision } from './figures.ts';
-import type { Counted, Window } from './rule.ts';
+import { segmentChoices } from './segment.ts';
+import type { Counted, Rule, Window } from './rule.ts';
 import { DAY, HOUR, type Span } from './windows.ts';
 import { wallClock } from '../../domain/local-time.ts';
 
@@ -14,7 +15,17 @@ export function textOf(firing: Firing): string {
   const { window, span, rule } = firing;
   const { timeZone } = rule;
   const period = window === null ? '' : ` Period: ${periodOf(window, span, timeZone)}, ${timeZone}.`;
-  return `${sentenceOf(firing)}${period}`;
+  return `${sentenceOf(firing)}${segmentSentence(rule)}${period}`;
+}
+
+/** Example: “ Only conversations with plan ‘pro’ or ‘team’ count.”; '' if all count. */
+function segmentSentence({ condition }: Rule): string {
+  const choices = condition.kind === 'digest' ? [] : segmentChoices(condition.segment);
+  if (choices.length === 0) return '';
+  const words = choices.map(
+    ({ name, values }) => `${oneLine(name)} ${values.map((value) => `‘${oneLine(value)}’`).join(' or ')}`,
+  );
+  return ` Only conversations with ${words.join(' and ')} count.`;
 }
 
 function sentenceOf(firing: Firing): string {

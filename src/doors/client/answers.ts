@@ -15,6 +15,8 @@ import type {
   Instances,
   MetricValues,
   NewTopicAnswer,
+  AttributesAnswer,
+  DifferencesAnswer,
   OverviewAnswer,
   OverviewMetric,
   SaidAnswer,
@@ -72,6 +74,23 @@ export interface Overview extends OverviewAnswer, Waited {
   readonly fields: OverviewFields;
   readonly trend: readonly { readonly date: string; readonly fields: OverviewFields }[];
 }
+
+export interface DifferencesOptions extends ReadOptions {
+  /** The attribute, such as the version of the application. */
+  readonly segmentKey: string;
+  readonly value: string;
+  readonly against: string;
+  readonly dateRange?: DateRange | undefined;
+  /** As in a query. */
+  readonly timeZone?: string | undefined;
+  readonly segment?: Segment | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface Differences extends DifferencesAnswer, Waited {}
+export type Difference = DifferencesAnswer['differences'][number];
+
+export interface Attributes extends AttributesAnswer, Waited {}
 
 export interface ChangesOptions extends ReadOptions {
   readonly dateRange: { readonly start: Instant; readonly end: Instant };

@@ -259,6 +259,31 @@ export interface IngestIds {
   readonly instanceId: string;
   readonly sessionId: string;
 }
+export interface DifferencesAnswer {
+  readonly segmentKey: string;
+  readonly value: { readonly value: string; readonly sessions: number };
+  readonly against: { readonly value: string; readonly sessions: number };
+  readonly range: { readonly start: string; readonly end: string } | null;
+  readonly differences: readonly {
+    readonly topic?: AnyEntity<'TOPIC'> | undefined;
+    readonly gap?: AnyEntity<'GAP'> | undefined;
+    readonly csatDsatSignal?: AnyEntity<'CSAT_DSAT'> | undefined;
+    readonly difference: 'only' | 'more' | 'less' | 'never';
+    readonly sessions: number;
+    readonly sessionsAgainst: number;
+    readonly share: number;
+    readonly shareAgainst: number;
+    readonly chance: number;
+  }[];
+  readonly lastProcessedAt: string | null;
+}
+export interface AttributesAnswer {
+  readonly attributes: readonly {
+    readonly name: string;
+    readonly values: readonly { readonly value: string; readonly sessions: number }[];
+  }[];
+  readonly lastProcessedAt: string | null;
+}
 export interface OverviewAnswer {
   readonly languages: readonly {
     readonly language: string | null;

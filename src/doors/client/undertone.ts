@@ -7,6 +7,9 @@
 import type {
   AcceptedErasure,
   Changes,
+  Attributes,
+  Differences,
+  DifferencesOptions,
   ChangesOptions,
   CreatedTopic,
   CurateOptions,
@@ -198,6 +201,16 @@ export class Undertone {
   /** Returns figures of the whole instance. */
   overview(options: PeriodOptions = {}): Promise<Overview> {
     return this.#read('/v1/overview', options);
+  }
+
+  /** Returns what sessions of one value of an attribute have more or less often than those of another. */
+  differences(options: DifferencesOptions): Promise<Differences> {
+    return this.#read('/v1/differences', options);
+  }
+
+  /** Returns the attributes of sessions, with their values: what `segment` and `segmentKey` take. */
+  attributes(options: ReadOptions = {}): Promise<Attributes> {
+    return this.#read('/v1/attributes', options);
   }
 
   /** Returns changes of a period against the period before. */

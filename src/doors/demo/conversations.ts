@@ -11,6 +11,9 @@ export interface WrittenConversation {
   readonly user: string;
   /** Start relative to today: days and a UTC time of day, such as `-12 09:30`. */
   readonly at: string;
+  /** The customer's plan, and the version of the shop's app: attributes of segments. */
+  readonly plan: string;
+  readonly version: string;
   readonly turns: readonly string[];
 }
 
@@ -19,6 +22,7 @@ export interface DatedConversation {
   readonly source: string;
   readonly id: string;
   readonly userId: string;
+  readonly metadata: { readonly plan: string; readonly version: string };
   readonly turns: readonly {
     readonly role: 'user' | 'assistant';
     readonly content: string;
@@ -54,6 +58,7 @@ export function dated(conversation: WrittenConversation, now: number): DatedConv
     source: DEMO_SOURCE,
     id: conversation.id,
     userId: conversation.user,
+    metadata: { plan: conversation.plan, version: conversation.version },
     turns: conversation.turns.map((content, index) => {
       const role = index % 2 === 0 ? ('user' as const) : ('assistant' as const);
       if (index > 0) at += role === 'assistant' ? 1_500 + content.length * 20 : 8_000 + content.length * 350;
@@ -64,11 +69,13 @@ export function dated(conversation: WrittenConversation, now: number): DatedConv
 
 function isWritten(value: unknown): value is WrittenConversation {
   if (typeof value !== 'object' || value === null) return false;
-  const { id, user, at, turns } = value as Record<keyof WrittenConversation, unknown>;
+  const { id, user, at, plan, version, turns } = value as Record<keyof WrittenConversation, unknown>;
   return (
     typeof id === 'string' &&
     typeof user === 'string' &&
     typeof at === 'string' &&
+    typeof plan === 'string' &&
+    typeof version === 'string' &&
     /^-[1-9]\d* \d{2}:\d{2}$/.test(at) &&
     Array.isArray(turns) &&
     turns.length > 0 &&

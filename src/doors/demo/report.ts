@@ -5,7 +5,7 @@
  */
 import Table from 'cli-table3';
 import { printable } from '../../domain/printable.ts';
-import type { QueryAnswer, QueryElement } from '../import/client.ts';
+import { isRefusal, type QueryAnswer, type QueryElement } from '../import/client.ts';
 
 /** Runs one query. */
 export type Ask = (params: Readonly<Record<string, string>>) => Promise<QueryAnswer>;
@@ -22,6 +22,8 @@ interface Section {
   readonly title: string;
   readonly params: Readonly<Record<string, string>>;
   readonly columns: readonly Column[];
+  /** What an earlier version loaded may be refused this. */
+  readonly isOptional?: true;
 }
 
 function dimension(element: QueryElement, entity: string, member: string): unknown {
@@ -119,6 +121,15 @@ const SECTIONS: readonly Section[] = [
     ],
   },
   {
+    title: 'Plans: segments of the sessions, by metadata.session.plan',
+    params: { groupBy: 'SEGMENT', segmentKey: 'plan', fields: 'sessions,users,sat,dsat', limit: '10' },
+    columns: [
+      text('segment', 'value', 'plan'),
+      ...['sessions', 'users', 'sat', 'dsat'].map((name) => metric(name)),
+    ],
+    isOptional: true,
+  },
+  {
     title: 'End users',
     params: {
       groupBy: 'END_USER',
@@ -159,7 +170,11 @@ export async function printReport(
   color: boolean,
 ): Promise<void> {
   for (const section of SECTIONS) {
-    const answer = await ask({ instanceId, ...section.params });
+    const answer = await ask({ instanceId, ...section.params }).catch((error: unknown) => {
+      if (section.isOptional === true && isRefusal(error)) return null;
+      throw error;
+    });
+    if (answer === null) continue;
     const more = answer.pagination.total - answer.elements.length;
     const title =
       more > 0 ? `${section.title} (${answer.elements.length} of ${answer.pagination.total})` : section.title;

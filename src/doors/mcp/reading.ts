@@ -11,7 +11,7 @@ import type { SessionResponse } from '../../query/session-schema.ts';
 import type { WhyPath, WhyResponse } from '../../query/why/why-schema.ts';
 
 /** Parameters of a query string. */
-export type QueryString = Readonly<Record<string, string>>;
+export type QueryString = Readonly<Record<string, string | string[]>>;
 
 /** Access to the reading routes with one key. */
 export interface ReadingDoor {

@@ -6,8 +6,8 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { ReadPersonalValues } from '../../domain/placeholders.ts';
-import type { FindPersons } from '../../web/ingest/mask-request.ts';
-import type { Observation, ObservedMessage } from './observation.ts';
+import { behind, leadOf, type FindPersons } from '../../web/ingest/mask-request.ts';
+import type { Observation, ObservedAttributes, ObservedMessage, ObservedValue } from './observation.ts';
 import { sealedId, tokenOf, type TokenKeys } from './tokens.ts';
 
 export interface SpanMasking {
@@ -51,19 +51,33 @@ export function createMaskSpans(
 ): (bytes: Uint8Array, work: SpanMaskWork) => Promise<MaskedSpans> {
   const remembered = new LRUCache<string, MaskedText>({ maxSize: REMEMBERED_BYTES });
 
-  const readText = async (text: string, known: readonly number[]): Promise<ReturnType<ReadPersonalValues>> =>
-    read(text, known, findPersons === null ? [] : await findPersons(text));
+  /** `lead`: is read before the text. Places are those in the text. */
+  async function readText(
+    text: string,
+    known: readonly number[],
+    lead = '',
+  ): Promise<ReturnType<ReadPersonalValues>> {
+    const persons = findPersons === null ? [] : await findPersons(text);
+    if (lead === '') return read(text, known, persons);
+    const places = persons.map(({ start, end }) => ({
+      start: start + lead.length,
+      end: end + lead.length,
+    }));
+    const { values, names } = read(lead + text, known, places);
+    return { values: behind(values, lead.length), names };
+  }
 
   async function maskedText(
     text: string,
     known: readonly number[],
     isSealed: boolean,
     keys: TokenKeys,
+    lead = '',
   ): Promise<MaskedText> {
-    const name = `${keys.values} ${isSealed} ${known.join(' ')}\n${text}`;
+    const name = `${keys.values} ${isSealed} ${known.join(' ')}\n${lead}\n${text}`;
     const earlier = remembered.get(name);
     if (earlier !== undefined) return earlier;
-    const { values, names } = await readText(text, known);
+    const { values, names } = await readText(text, known, lead);
     let content = '';
     let end = 0;
     for (const value of values) {
@@ -79,10 +93,10 @@ export function createMaskSpans(
 
   /** Names heard in a span are masked in its later texts, as in a request. */
   async function maskedMessages(
-    { asked, answered }: Observation,
+    { asked, answered, attributes }: Observation,
     isSealed: boolean,
     keys: TokenKeys,
-  ): Promise<Pick<Observation, 'asked' | 'answered'>> {
+  ): Promise<Pick<Observation, 'asked' | 'answered' | 'attributes'>> {
     let known: readonly number[] = [];
     const mask = async (messages: readonly ObservedMessage[]): Promise<ObservedMessage[]> => {
       const masked: ObservedMessage[] = [];
@@ -93,7 +107,18 @@ export function createMaskSpans(
       }
       return masked;
     };
-    return { asked: await mask(asked), answered: await mask(answered) };
+    const messages = { asked: await mask(asked), answered: await mask(answered) };
+    if (attributes === undefined) return messages;
+    const members: [name: string, value: ObservedValue][] = [];
+    // A name says what a bare number is, as in metadata of a request.
+    for (const [name, value] of Object.entries(attributes)) {
+      const isText = typeof value === 'string';
+      members.push([
+        name,
+        isText ? (await maskedText(value, known, isSealed, keys, leadOf(name))).content : value,
+      ]);
+    }
+    return { ...messages, attributes: Object.fromEntries(members) as ObservedAttributes };
   }
 
   async function maskedSpan(observation: Observation, work: SpanMaskWork): Promise<Observation> {

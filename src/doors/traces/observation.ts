@@ -21,6 +21,12 @@ export interface ObservedMessage {
  */
 export type ObservationKind = 'agent' | 'chat' | 'event' | 'other';
 
+/** A value of a conversation's attribute, as sent. */
+export type ObservedValue = string | number | boolean;
+
+/** What tells conversations apart, by name: bounded in number, and in length as attributes are. */
+export type ObservedAttributes = Readonly<Record<string, ObservedValue>>;
+
 /** One span, or the log records of a span. */
 export interface Observation {
   /** 32 hex digits, lower case. */
@@ -39,6 +45,8 @@ export interface Observation {
   readonly userId?: string;
   /** UUID, if the application names its instance. */
   readonly instanceId?: string;
+  /** Attributes of the conversation that the span or its resource names. */
+  readonly attributes?: ObservedAttributes;
   /** Input of the span in order: history first, the last question last. */
   readonly asked: readonly ObservedMessage[];
   /**

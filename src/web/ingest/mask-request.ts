@@ -129,7 +129,7 @@ export function nameOfValue({ kind, key }: { readonly kind: MaskedKind; readonly
 type Visit = (text: string, name?: string, isId?: boolean) => string;
 
 /** Turns a member's name into words before its value, because "passport_no" says what a bare number is. */
-function leadOf(name: string): string {
+export function leadOf(name: string): string {
   const words = name
     .slice(0, 64)
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
@@ -138,7 +138,7 @@ function leadOf(name: string): string {
 }
 
 /** Shifts values back by the length of the lead. */
-function behind(values: readonly PersonalValue[], length: number): PersonalValue[] {
+export function behind(values: readonly PersonalValue[], length: number): PersonalValue[] {
   return values
     .filter(({ end }) => end > length)
     .map((value) => ({ ...value, start: Math.max(0, value.start - length), end: value.end - length }));

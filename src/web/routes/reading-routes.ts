@@ -6,7 +6,15 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
-import { CHANGES, SEARCH_TEXTS, OVERVIEW, READ_SESSION, WHY } from '../../contract/query.ts';
+import {
+  ATTRIBUTES,
+  CHANGES,
+  DIFFERENCES,
+  SEARCH_TEXTS,
+  OVERVIEW,
+  READ_SESSION,
+  WHY,
+} from '../../contract/query.ts';
 import { idNameOf, type Route } from '../../contract/route.ts';
 import { CHECKS, CURATIONS } from '../../contract/steering.ts';
 import { inTime } from '../answer-time.ts';
@@ -29,7 +37,8 @@ export interface ReadingRoute {
 }
 
 export function readingRoutes(readers: Readers): readonly ReadingRoute[] {
-  const { textSearch, sessions, why, changes, overview, curations, checks } = readers;
+  const { textSearch, sessions, why, changes, overview, attributes, differences, curations, checks } =
+    readers;
   return [
     reading(SEARCH_TEXTS, (parameters, _, caller) => textSearch.read(parameters, caller)),
     reading(READ_SESSION, (parameters, id, caller) => sessions.read(id, parameters, caller)),
@@ -37,6 +46,8 @@ export function readingRoutes(readers: Readers): readonly ReadingRoute[] {
       reading(route, (parameters, id, caller) => why.read(groupBy, id, parameters, caller)),
     ),
     reading(OVERVIEW, (parameters, _, caller) => overview.read(parameters, caller)),
+    reading(ATTRIBUTES, (parameters, _, caller) => attributes.read(parameters, caller)),
+    reading(DIFFERENCES, (parameters, _, caller) => differences.read(parameters, caller)),
     reading(CURATIONS, (parameters, _, caller) => curations.read(parameters, caller)),
     reading(CHECKS, (parameters, _, caller) => checks.read(parameters, caller)),
     reading(CHANGES, (parameters, _, caller) => changes.read(parameters, caller)),

@@ -153,6 +153,7 @@ Signals of dissatisfaction
   /** Figures of an instance with 42 conversations in each span; `of`: those of a topic in it. */
   const figures = (of: (span: Span) => number, sessions: (span: Span) => number = () => 42): Figures => ({
     position: 7,
+    of: () => figures(of, sessions),
     entities: async ({ groupBy, span }) => {
       const count = groupBy === 'TOPIC' ? of(span) : 0;
       return count === 0 ? [] : [entity({ sessions: count })];

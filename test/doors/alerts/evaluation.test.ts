@@ -96,6 +96,20 @@ describe('a count', () => {
     deepEqual(names(await found([counting(2)], sessionEvents(2, 't39', TODAY + DAY), tomorrow)), ['t39 2']);
   });
 
+  it('looks only at the conversations with its attributes', async () => {
+    const pro = { attributes: { plan: 'pro' } };
+    const events = [
+      ...sessionEvents(3, 'a', TODAY, pro),
+      ...sessionEvents(2, 'a', TODAY, { attributes: { plan: 'free' } }),
+      ...sessionEvents(5, 'b', TODAY),
+    ];
+    const of = (segment: Extract<Rule['condition'], { kind: 'count' }>['segment']): Rule =>
+      rule({ condition: { ...COUNT, atLeast: 2, segment } });
+    deepEqual(names(await found([of({ plan: 'pro' })], events)), ['a 3']);
+    deepEqual(names(await found([of({ plan: ['pro', 'free'] })], events)), ['a 5']);
+    deepEqual(names(await found([of({ plan: 'pro', region: 'EU' })], events)), []);
+  });
+
   it('looks only at the entities that it names', async () => {
     const only = rule({ condition: { ...COUNT, atLeast: 1, ids: ['b'] } });
     deepEqual(

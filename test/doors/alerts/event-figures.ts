@@ -4,6 +4,7 @@ import type {
   EntityFigures,
   Figures,
 } from '../../../src/doors/alerts/figures.ts';
+import type { SegmentChoice } from '../../../src/domain/attributes.ts';
 import { windowAt, type Span } from '../../../src/doors/alerts/windows.ts';
 import { FALSE_ALARMS } from '../../../src/query/changes/changes-schema.ts';
 import { chanceOf, significant } from '../../../src/query/changes/significance.ts';
@@ -16,6 +17,8 @@ export interface Event {
   readonly session: number;
   readonly topics?: readonly string[];
   readonly dsat?: boolean;
+  /** Attributes of the conversation, by name. */
+  readonly attributes?: Readonly<Record<string, string>>;
 }
 
 /** Counts plainly what a list of events says. */
@@ -28,6 +31,15 @@ export class EventFigures implements Figures {
   constructor(events: readonly Event[]) {
     this.#events = events;
     this.position = events.length;
+  }
+
+  of(segment: readonly SegmentChoice[]): Figures {
+    if (segment.length === 0) return this;
+    return new EventFigures(
+      this.#events.filter(({ attributes = {} }) =>
+        segment.every(({ name, values }) => values.includes(attributes[name] ?? '')),
+      ),
+    );
   }
 
   async entities({ groupBy, span, atLeast, ids }: EntityChoice): Promise<readonly EntityFigures[]> {

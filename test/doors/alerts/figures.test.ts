@@ -71,6 +71,19 @@ describe('figures of the windows of a time zone', () => {
     }
   });
 
+  it('of a segment are none while no conversation has its attribute', async () => {
+    const span = windowAt('DAY', 'UTC', at('2026-10-30T00:00Z'));
+    ok((await figures.sessions(span)) > 0);
+    const unknown = figures.of([{ name: 'plan', values: ['pro'] }]);
+    equal(await unknown.sessions(span), 0);
+    equal(await unknown.users(span), 0);
+    deepEqual(await unknown.entities({ groupBy: 'TOPIC', window: 'DAY', span, atLeast: 1, ids: null }), []);
+    deepEqual(await unknown.changes(span, windowAt('DAY', 'UTC', at('2026-10-29T00:00Z'))), []);
+    deepEqual(await unknown.quotes('TOPIC', uuid(2, 1), span), []);
+    equal(await unknown.firstDay({ start: -Infinity, end: Infinity }), Infinity);
+    equal(unknown.position, figures.position);
+  });
+
   it('know the first day on which there was a conversation', async () => {
     const span = { start: at('2026-10-01T00:00Z'), end: Infinity };
     const first = (await count(FIRST, 0, { ...span, end: at('2027-01-01') })) as number;

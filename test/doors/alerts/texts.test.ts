@@ -15,6 +15,15 @@ describe('the text of a count', () => {
     );
   });
 
+  it('says whose conversations count', () => {
+    const segment = { plan: ['team', 'pro'], beta: true };
+    equal(
+      textOf(firing({ condition: { ...COUNT, segment } })),
+      '‘Cancel order’ came up in 42 conversations today; the alert is set to 40. Only conversations with beta ‘true’ ' +
+        `and plan ‘pro’ or ‘team’ count. ${TODAY}`,
+    );
+  });
+
   it('has the singular for one', () => {
     equal(
       textOf(firing({ condition: { ...COUNT, atLeast: 1 }, value: 1, bound: 1 })),

@@ -25,6 +25,28 @@ describe('the demo conversations', () => {
     equal(new Set(conversations.map(({ turns }) => turns[0])).size, conversations.length);
   });
 
+  it('are of two plans, each end user of one, and of two versions, the new one rolled out over two weeks', async () => {
+    const conversations = await readDemoConversations(FILE);
+    const plans = new Map(conversations.map(({ user, plan }) => [user, plan]));
+    for (const { user, plan } of conversations) equal(plan, plans.get(user));
+    for (const name of ['free', 'pro'])
+      equal(conversations.filter(({ plan }) => plan === name).length >= 30, true, name);
+    const daysOf = (name: string): number[] =>
+      conversations.filter(({ version }) => version === name).map(({ at }) => parseInt(at, 10));
+    // Days on which both occur can be compared; nobody goes back to the old version.
+    equal(Math.max(...daysOf('2.4')) - Math.min(...daysOf('2.5')) >= 10, true);
+    for (const { user, version, at } of conversations)
+      equal(
+        version === '2.5' ||
+          conversations.every(
+            (other) =>
+              other.user !== user || other.version === '2.4' || parseInt(other.at, 10) >= parseInt(at, 10),
+          ),
+        true,
+      );
+    equal(daysOf('2.4').length + daysOf('2.5').length, conversations.length);
+  });
+
   it('spread over several weeks, all of them before now', async () => {
     const starts = (await readDemoConversations(FILE)).map((conversation) =>
       dated(conversation, NOW).turns.map(({ createdAt }) => Date.parse(createdAt)),
@@ -52,7 +74,14 @@ describe('the demo conversations', () => {
 });
 
 describe('dated', () => {
-  const conversation = { id: 'c1', user: 'ana', at: '-3 09:05', turns: ['Hello there', 'Hi!', 'Thanks'] };
+  const conversation = {
+    id: 'c1',
+    user: 'ana',
+    at: '-3 09:05',
+    plan: 'pro',
+    version: '2.5',
+    turns: ['Hello there', 'Hi!', 'Thanks'],
+  };
 
   it('gives each turn a later time, the same for the whole day of now', () => {
     const result = dated(conversation, NOW);
@@ -66,6 +95,7 @@ describe('dated', () => {
       ],
     );
     deepEqual([result.userId, result.id], ['ana', 'c1']);
+    deepEqual(result.metadata, { plan: 'pro', version: '2.5' });
   });
 });
 
@@ -74,7 +104,14 @@ describe('readDemoConversations', () => {
     const folder = await mkdtemp(join(tmpdir(), 'undertone-demo-test-'));
     try {
       const path = join(folder, 'demo.jsonl');
-      const good = JSON.stringify({ id: 'a', user: 'b', at: '-1 10:00', turns: ['x'] });
+      const good = JSON.stringify({
+        id: 'a',
+        user: 'b',
+        at: '-1 10:00',
+        plan: 'pro',
+        version: '2.5',
+        turns: ['x'],
+      });
       await writeFile(path, `${good}\n${good.replace('-1 10:00', '+1 10:00')}\n`);
       await rejects(readDemoConversations(path), /demo\.jsonl:2: not a demo conversation/);
     } finally {

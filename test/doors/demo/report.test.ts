@@ -1,7 +1,6 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { dimensionFieldsOf, type GroupBy, GROUPINGS } from '../../../src/domain/groupings.ts';
-import { PLAIN_GROUP_BYS } from '../../support/groupings.ts';
+import { dimensionFieldsOf, GROUP_BYS, type GroupBy, GROUPINGS } from '../../../src/domain/groupings.ts';
 import { printReport } from '../../../src/doors/demo/report.ts';
 import type { QueryAnswer, QueryElement } from '../../../src/doors/import/client.ts';
 
@@ -31,7 +30,7 @@ async function reportOf(
 describe('printReport', () => {
   it('asks for each grouping once, and only for what the grouping has', async () => {
     const { asked } = await reportOf(() => answer([]));
-    deepEqual(asked.map(({ groupBy }) => groupBy).toSorted(), [...PLAIN_GROUP_BYS].toSorted());
+    deepEqual(asked.map(({ groupBy }) => groupBy).toSorted(), [...GROUP_BYS].toSorted());
     for (const params of asked) {
       const groupBy = params['groupBy'] as GroupBy;
       equal(params['instanceId'], INSTANCE);

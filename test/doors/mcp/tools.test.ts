@@ -134,7 +134,7 @@ describe('the tools', () => {
       pagination: { total: 2 },
     });
     const inUse = (which: readonly string[]) => (parameters: QueryString) =>
-      which.includes(parameters['instanceId'] ?? '') ? list('topic', ['a']) : EMPTY;
+      which.includes(String(parameters['instanceId'] ?? '')) ? list('topic', ['a']) : EMPTY;
     const ask = async (used: readonly string[], args: object) => {
       const { call } = harness({ '/instances': instances, '/query': inUse(used) });
       const { structuredContent, text } = await call('topics', args);
@@ -155,7 +155,7 @@ describe('the tools', () => {
     const { call, asked } = harness({
       '/query': ({ groupBy }) => (groupBy === 'TOPIC' ? list('topic', names) : EMPTY),
     });
-    const idsOf = async (topic: string): Promise<string | undefined> => {
+    const idsOf = async (topic: string): Promise<string | string[] | undefined> => {
       await call('conversations', { topic });
       return asked.at(-1)?.parameters['topicIds'];
     };
@@ -169,6 +169,32 @@ describe('the tools', () => {
     const { isError, text } = await call('conversations', { topic: 'payroll' });
     equal(isError, true);
     match(text, /No topic matches "payroll"[\s\S]*Cancel order/);
+  });
+
+  it('ask for a segment with every request whose numbers they tell, and say which it is', async () => {
+    const { call, asked } = harness({
+      '/query': ({ groupBy }) => (groupBy === 'TOPIC' ? list('topic', ['a']) : EMPTY),
+    });
+    const segment = { plan: ['pro', 'team'], beta: true, version: 3.2 };
+    const expected = {
+      'segment.plan': ['pro', 'team'],
+      'segment.beta': ['true'],
+      'segment.version': ['3.2'],
+    };
+    const segmentIn = ({ parameters }: Asked) =>
+      Object.fromEntries(Object.entries(parameters).filter(([name]) => name.startsWith('segment.')));
+    const { text, structuredContent } = await call('topics', { segment, sort: 'growth' });
+    deepEqual(structuredContent?.['segment'], { plan: ['pro', 'team'], beta: ['true'], version: ['3.2'] });
+    match(text, /Only conversations with plan "pro" or "team" and beta "true" and version "3\.2"\./);
+    const counting = asked.filter(
+      ({ path, parameters }) => path === '/query' && parameters['groupBy'] === 'TOPIC',
+    );
+    equal(counting.length, 2);
+    for (const one of counting) deepEqual(segmentIn(one), expected);
+    const all = await call('topics', { segment: {} });
+    equal(all.structuredContent?.['segment'], null);
+    for (const wrong of ['pro', { plan: [] }, { plan: { is: 'pro' } }])
+      match((await call('topics', { segment: wrong })).text, /segment must be an object of attributes/);
   });
 
   it('find conversations by how they ended, and say it', async () => {
@@ -404,7 +430,7 @@ describe('hostile texts', () => {
       return list(names[groupBy ?? ''] ?? 'topic', [HOSTILE], {}, { signalType: 'DSAT', gapType: 'TOOL' });
     };
     const { call } = harness({
-      '/query': ({ groupBy }) => named(groupBy),
+      '/query': ({ groupBy }) => named(String(groupBy)),
       '/overview': () => ({
         fields: { sessions: 1, messages: 1 },
         trend: [],

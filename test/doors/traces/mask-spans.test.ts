@@ -73,6 +73,17 @@ describe('masking of an export', () => {
     );
   });
 
+  it('puts tokens into attributes, whose names say what a number is', async () => {
+    const attributes = { contact: MAIL, passport_no: 'L01X00T47', plan: 'pro', seats: 4839201 };
+    const [span] = await masked({ a: ON }, [spanOf({ attributes })], { instanceId: 'a' });
+    const { contact, passport_no: passport, ...rest } = span?.attributes ?? {};
+    match(String(contact), /^\[EMAIL:/);
+    match(String(passport), /^\[\w+:/);
+    deepEqual(rest, { plan: 'pro', seats: 4839201 });
+    const [open] = await masked({ a: IDS }, [spanOf({ attributes })], { instanceId: 'a' });
+    deepEqual(open?.attributes, attributes);
+  });
+
   it('is the same on a thread, and when it comes again', async () => {
     const here = await masked({ a: ON }, [spanOf()]);
     deepEqual(await masked({ a: ON }, [spanOf()], { folds: 200 }), here);

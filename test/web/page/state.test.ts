@@ -39,12 +39,17 @@ describe('the state of the page', () => {
         outcome: 'gave_up',
         text: '100 % & more',
       },
+      segment: [
+        ['plan', 'pro'],
+        ['app version', '3.2 & later'],
+        ['plan', 'team'],
+      ],
     };
     deepEqual(readState(writeState(state)), state);
   });
 
   it('leaves out what nobody knows', () => {
-    const search = `?buckets=second&text=%20&range=9y&compare=x&view=topic&id=../x&session=1&topic=x&language=%3Cb%3E&outcome=done&mood=x&order=y&instance=${ID}&other=1`;
+    const search = `?buckets=second&text=%20&range=9y&compare=x&view=topic&id=../x&session=1&topic=x&language=%3Cb%3E&outcome=done&mood=x&order=y&instance=${ID}&other=1&segment.=x&segment.plan=%20`;
     deepEqual(readState(search), { ...START, instance: ID });
   });
 });

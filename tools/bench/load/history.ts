@@ -6,6 +6,7 @@ import type { Assignment } from '../../../src/domain/facts.ts';
 import { shardDirectory, writeActiveEpoch } from '../../../src/store/epochs/epochs.ts';
 import { readManifest } from '../../../src/store/published/manifest.ts';
 import { Publication } from '../../../src/store/published/publication.ts';
+import type { Batch } from '../../../src/store/live/batch.ts';
 import { StateStore } from '../../../src/store/live/state-store.ts';
 import { loadViews, type View } from '../../../src/store/view-files.ts';
 import { assignment, temporaryDirectory } from '../../../test/support/fold.ts';
@@ -162,7 +163,7 @@ async function build(shape: HistoryShape, folder: string, views: readonly View[]
     }
     const newUsers = newUsersOf(work, known);
     const foldedAt = performance.now();
-    await applyBatch(store, work, newUsers);
+    await applyBatch(store, work, newUsers, work.sessions.map(planOf));
     await publication.publish();
     foldingMs += performance.now() - foldedAt;
     await raw.add(work, newUsers);
@@ -230,11 +231,24 @@ export function newUsersOf(work: Assignment, known: Set<number>): NewUser[] {
   return found;
 }
 
+/** A session's plan in the history: of four sessions one is on `pro`. */
+function planOf({ instance, session }: Assignment['sessions'][number]): Batch['attributes'][number] {
+  return { instance, session, name: 'plan', value: isPro(session) ? 'pro' : `free-${session % 3}` };
+}
+
+function isPro(session: number): boolean {
+  return session % 4 === 0;
+}
+
+/** The condition of `isPro` in SQL. */
+export const IS_PRO = 'session % 4 = 0';
+
 /** Commits a batch as the entry after the last. */
 export async function applyBatch(
   store: StateStore,
   work: Assignment,
   newUsers: readonly NewUser[],
+  attributes: Batch['attributes'] = [],
 ): Promise<void> {
   const sequence = store.sequence + 1;
   await store.commit({
@@ -257,7 +271,7 @@ export async function applyBatch(
     })),
     requests: [],
     metadata: [],
-    attributes: [],
+    attributes,
     sessionNames: [],
     feedback: [],
     assignment: work,

@@ -2,7 +2,7 @@ import { GROUPINGS, type GroupBy } from '../../../src/domain/groupings.ts';
 import type { Metric } from '../../../src/domain/metrics.ts';
 import { bucketStart, formatInstant } from '../../../src/domain/time.ts';
 import { SYNTHETIC_IDS } from '../../../test/support/synthetic-stream.ts';
-import type { History } from './history.ts';
+import { IS_PRO, type History } from './history.ts';
 
 const DAY = 86_400e6;
 const WEEK = 7 * DAY;
@@ -132,6 +132,38 @@ export function questionsOf(
         ),
     },
     {
+      name: 'TOPIC by DAY of a segment, 90 days',
+      rollup: false,
+      targets: { 1_000_000: 25 },
+      ask: (random) =>
+        entityQuestion(
+          'TOPIC',
+          'DAY',
+          aligned(random, DAY, history.start, 90),
+          page(random, history.topics * 20),
+          PRO,
+        ),
+    },
+    {
+      name: 'TOPIC ALL of a segment, unaligned range',
+      rollup: false,
+      targets: { 1_000_000: 25 },
+      ask: (random) => entityQuestion('TOPIC', 'ALL', unaligned(random), 0, PRO),
+    },
+    {
+      name: 'END_USER of a segment, unaligned range',
+      rollup: false,
+      targets: { 1_000_000: 25 },
+      ask: (random) =>
+        endUserQuestion(
+          unaligned(random),
+          one(random, END_USER_SORTS),
+          one(random, ['ASC', 'DESC']),
+          page(random, sessions / 80),
+          PRO,
+        ),
+    },
+    {
       name: 'END_USER, unaligned range',
       rollup: false,
       targets: { 1_000_000: 7, 10_000_000: 14 },
@@ -145,6 +177,10 @@ export function questionsOf(
     },
   ];
 }
+
+/** A segment: parameters, and the condition on raw messages. */
+const PRO = { parameters: { 'segment.plan': 'pro' }, sql: `and ${IS_PRO}` } as const;
+const EVERYBODY = { parameters: {}, sql: '' } as const;
 
 const END_USER_SORTS = ['sessions', 'messages', 'sat', 'dsat', 'repeatedRequests'] as const;
 
@@ -198,6 +234,7 @@ function entityQuestion(
   granularity: 'DAY' | 'WEEK' | 'ALL',
   range: Range,
   offset: number,
+  segment: typeof PRO | typeof EVERYBODY = EVERYBODY,
 ): Asked {
   const fields = comparable(groupBy);
   const column = { TOPIC: 'topic', GAP: 'gap', CSAT_DSAT: 'signal' }[groupBy];
@@ -209,6 +246,7 @@ function entityQuestion(
       timeGranularity: granularity,
       fields: fields.join(','),
       ...rangeParameters(range),
+      ...segment.parameters,
       limit: String(PAGE),
       offset: String(offset),
     },
@@ -219,7 +257,7 @@ select count(*) over () as total, ${granularity === 'ALL' ? 'null' : `cast(bucke
 from (
   select ${bucket} as bucket, ${column}, count(distinct session) as sessions, count(distinct end_user) as users,
     count(*) as messages, sum(sat) as sat, sum(dsat) as dsat
-  from message where instance = ${instance} and ${column} is not null and ${within(range)} group by 1, 2
+  from message where instance = ${instance} and ${column} is not null and ${within(range)} ${segment.sql} group by 1, 2
 ) g join ${column} d on d.instance = ${instance} and d.${column} = g.${column}
 order by g.bucket, messages desc, d.id limit ${PAGE} offset ${offset}`,
   };
@@ -256,12 +294,14 @@ function endUserQuestion(
   sort: (typeof END_USER_SORTS)[number],
   order: string,
   offset: number,
+  segment: typeof PRO | typeof EVERYBODY = EVERYBODY,
 ): Asked {
   const fields = comparable('END_USER');
   return {
     parameters: {
       groupBy: 'END_USER',
       fields: fields.join(','),
+      ...segment.parameters,
       ...rangeParameters(range),
       'sort.field': sort,
       'sort.order': order,
@@ -275,6 +315,7 @@ from (
   select end_user, count(distinct session) as sessions, count(*) as messages, sum(sat) as sat, sum(dsat) as dsat,
     count(repeated_request) as repeated_requests
   from message where instance = ${instance} and end_user is not null ${range === null ? '' : `and ${within(range)}`}
+    ${segment.sql}
   group by end_user
 ) g join end_user d on d.instance = ${instance} and d.end_user = g.end_user
 order by g.${COLUMNS[sort]} ${order}, d.id limit ${PAGE} offset ${offset}`,

@@ -8,7 +8,7 @@
 import { utcTime } from '../times.ts';
 import { textOf } from '../../traces/values.ts';
 import { byShare } from './format.ts';
-import { spansFormat } from './traces.ts';
+import { attributesIn, spansFormat } from './traces.ts';
 
 export const langfuse = spansFormat({
   name: 'langfuse',
@@ -43,6 +43,18 @@ export const langfuse = spansFormat({
         startedAt: utcTime(value['start_time'] ?? value['startTime'] ?? value['timestamp']),
         endedAt: utcTime(value['end_time'] ?? value['endTime']),
         userId: either(value, 'user_id', 'userId'),
+        attributes: attributesIn(
+          {
+            'langfuse.release': value['release'],
+            'langfuse.environment': value['environment'],
+            'langfuse.observation.model.name':
+              either(value, 'provided_model_name', 'providedModelName') ?? value['model'],
+            'langfuse.observation.prompt.name': either(value, 'prompt_name', 'promptName'),
+            'langfuse.observation.prompt.version': either(value, 'prompt_version', 'promptVersion'),
+            'langfuse.trace.metadata': value['metadata'],
+          },
+          isCall,
+        ),
         input,
         output,
       },

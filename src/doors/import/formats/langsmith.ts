@@ -8,7 +8,7 @@
 import { utcTime } from '../times.ts';
 import { isObject, textOf } from '../../traces/values.ts';
 import { byShare } from './format.ts';
-import { spansFormat } from './traces.ts';
+import { attributesIn, spansFormat } from './traces.ts';
 
 const THREADS = ['session_id', 'thread_id', 'conversation_id'];
 const USERS = ['user_id', 'userId', 'ls_user_id'];
@@ -40,6 +40,12 @@ export const langsmith = spansFormat({
         startedAt: utcTime(value['start_time']),
         endedAt: utcTime(value['end_time']),
         userId: firstOf(USERS),
+        attributes: attributesIn(
+          Object.fromEntries(
+            Object.entries(metadata).map(([name, member]) => [`langsmith.metadata.${name}`, member]),
+          ),
+          isCall,
+        ),
         input: value['inputs'] ?? null,
         output: value['outputs'] ?? null,
       },

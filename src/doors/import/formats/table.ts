@@ -6,6 +6,7 @@
 import { isKnownRole, roleOf } from '../../../domain/records.ts';
 import { parseTime } from '../../../domain/time.ts';
 import { readTime, TIME_RULE, utcTime } from '../times.ts';
+import { freeColumns, metadataOf, type FreeColumns } from './free-columns.ts';
 import { COLUMN_NAMES, FIELDS, plainName, type Field } from './columns.ts';
 import { contentText } from '../../traces/content.ts';
 import { noDate, readWritten, writtenTime, type TimeReading } from '../written-dates.ts';
@@ -277,23 +278,37 @@ function rowFormat(mapping: Mapping): Pick<RowFormat, 'kind' | 'joins' | 'place'
       if (read.turns.length === 0) return { leftOut: 'row without text' };
       const [first] = read.turns;
       const at = first?.createdAt === undefined ? null : parseTime(String(first.createdAt));
-      return { conversation: name, part: name, at, kept: read.turns };
+      return {
+        conversation: name,
+        part: name,
+        at,
+        kept: { turns: read.turns, free: freeColumns(value, mapping.fields) },
+      };
     },
     assemble: (name, rows) => ({
       line: {
         id: name === WHOLE_FILE ? 'all' : name,
-        turns: rows.flat() as Turn[],
+        turns: (rows as KeptRow[]).flatMap(({ turns }) => turns),
+        // Rows of a whole file have nothing in common.
+        metadata: name === WHOLE_FILE ? undefined : metadataOf((rows as KeptRow[]).map(({ free }) => free)),
       },
       omitted: new Map(),
     }),
   };
 }
 
+/** What is kept of a row. */
+interface KeptRow {
+  readonly turns: readonly Turn[];
+  readonly free: FreeColumns;
+}
+
 function readAlone(value: unknown, mapping: Mapping): Reading {
   const read = turnsOfRow(value, mapping);
   if ('fault' in read) return read;
   if (read.turns.length === 0) return { leftOut: 'row without text' };
-  return { line: { id: undefined, turns: read.turns }, omitted: new Map() };
+  const metadata = metadataOf([freeColumns(value, mapping.fields)]);
+  return { line: { id: undefined, turns: read.turns, metadata }, omitted: new Map() };
 }
 
 function readTurns(value: unknown, path: string, mapping: Mapping): Reading {
@@ -310,7 +325,9 @@ function readTurns(value: unknown, path: string, mapping: Mapping): Reading {
   }
   const id = conversation === undefined ? undefined : textAt(value, conversation);
   const userId = user === undefined ? undefined : textAt(value, user);
-  return { line: { id, turns, userId }, omitted: omitted.all };
+  // Those of messages are not the entry's.
+  const metadata = metadataOf([freeColumns(value, { turns: path, conversation, user })]);
+  return { line: { id, turns, userId, metadata }, omitted: omitted.all };
 }
 
 function turnsOfRow(

@@ -8,6 +8,9 @@ import { parseTime } from '../../../domain/time.ts';
 import { messagesOf, type Message } from '../../traces/messages.ts';
 import { OmissionCounts } from '../../traces/omissions.ts';
 import { isObject, textOf } from '../../traces/values.ts';
+import { attributesOf, boundedAttributes } from '../../traces/conventions/attributes.ts';
+import type { ObservedAttributes } from '../../traces/observation.ts';
+import type { AttributeValue } from '../../traces/span.ts';
 import type { PlacedRow, Reading, RowFormat, Turn } from './format.ts';
 
 /** One step of a trace: a call of a model, or all that an application did for one message. */
@@ -20,8 +23,18 @@ export interface Span {
   readonly startedAt?: string | number | undefined;
   readonly endedAt?: string | number | undefined;
   readonly userId?: string | undefined;
+  readonly attributes?: ObservedAttributes | undefined;
   readonly input: unknown;
   readonly output: unknown;
+}
+
+/** Reads attributes as those of spans are read. `named`: values by the names of a convention. */
+export function attributesIn(
+  named: Readonly<Record<string, unknown>>,
+  isCall: boolean,
+): ObservedAttributes | undefined {
+  const attributes = new Map(Object.entries(named) as [string, AttributeValue][]);
+  return attributesOf(attributes, new Map(), isCall ? 'chat' : 'other');
 }
 
 /** Declares a format whose entries are spans. `place` says what an entry with an id is, and of which conversation. */
@@ -67,7 +80,9 @@ export function conversationOfSpans(id: string, source: string, spans: readonly 
     if (chosen.length === 0) omitted.add('trace without messages');
     for (const [index, call] of chosen.entries()) addCall(turns, call, index === 0, omitted);
   }
-  return { line: { id, source, turns: turns.all }, omitted: omitted.all };
+  const told = spans.flatMap(({ attributes = {} }) => Object.entries(attributes));
+  const metadata = told.length === 0 ? undefined : boundedAttributes(new Map(told));
+  return { line: { id, source, turns: turns.all, metadata }, omitted: omitted.all };
 }
 
 /** Turns with an index by role and content: a conversation may have a hundred thousand turns. */

@@ -10,6 +10,7 @@ import { findInstance } from '../find.ts';
 import { counted, percent } from '../numbers.ts';
 import { periodText, rangeParameters, readPeriod } from '../period.ts';
 import { AppError } from '../../../errors.ts';
+import { segment, segmentOf, segmentParameters, segmentSchema, segmentText } from '../segment.ts';
 import { freshness, instance, limit, named, period, source, tool } from '../tool.ts';
 
 const side = z.object({ start: z.string(), end: z.string(), sessions: z.number() });
@@ -26,11 +27,13 @@ export const changes = tool({
       .enum(['previous', 'year'], 'must be previous or year')
       .default('previous')
       .describe('The period before, or the same a year ago.'),
+    segment,
     limit: limit(20),
     instance,
   }),
   output: z.object({
     ...source,
+    segment: segmentSchema,
     period: side,
     before: side,
     changes: z.array(
@@ -59,11 +62,13 @@ export const changes = tool({
       instanceId,
       ...rangeParameters(asked),
       compare: args.compare,
+      ...segmentParameters(args.segment),
       // One more than shown reveals if there are more.
       limit: String(args.limit + 1),
     });
     return {
       instance: instanceId,
+      segment: segmentOf(args.segment),
       period: answer.period,
       lastProcessedAt: answer.lastProcessedAt,
       before: answer.before,
@@ -72,12 +77,12 @@ export const changes = tool({
     };
   },
 
-  page({ changes: found, period: now, before, isCut, lastProcessedAt }) {
+  page({ changes: found, period: now, before, isCut, lastProcessedAt, segment: chosen }) {
     return {
       head:
         `${periodText(now)}: ${counted(now.sessions, 'session')}. ` +
         `Before, ${periodText(before)}: ${counted(before.sessions, 'session')}. ` +
-        `${freshness(lastProcessedAt)} ${verdict(found.length, now.sessions, before.sessions)}`,
+        `${freshness(lastProcessedAt)}${segmentText(chosen)} ${verdict(found.length, now.sessions, before.sessions)}`,
       data:
         found.length === 0
           ? ''

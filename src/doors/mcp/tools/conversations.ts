@@ -14,6 +14,7 @@ import type { KindName } from '../kinds.ts';
 import { counted, number } from '../numbers.ts';
 import { periodText, rangeParameters, readPeriod } from '../period.ts';
 import type { QueryString, Reading } from '../reading.ts';
+import { segment, segmentOf, segmentParameters, segmentSchema, segmentText } from '../segment.ts';
 import {
   freshness,
   instance,
@@ -98,12 +99,14 @@ export const conversations = tool({
       .describe('How they ended: any of these.')
       .optional(),
     period: period('4w'),
+    segment,
     limit: limit(10),
     offset,
     instance,
   }),
   output: z.object({
     ...source,
+    segment: segmentSchema,
     filters: z.array(z.object({ by: z.string(), matches: z.array(named) })),
     total: z.number().nullable().describe('Null with said: nobody counts before the search is through.'),
     offset: z.number(),
@@ -124,6 +127,7 @@ export const conversations = tool({
       fields: 'messages,duration,lastActiveAt,sat,dsat,repeatedRequests',
       dimensionFields: 'title,summary,topics,language,outcome',
       ...rangeParameters({ start, end }),
+      ...segmentParameters(args.segment),
       ...(args.title === undefined ? {} : { titleContains: args.title }),
       ...(args.language === undefined ? {} : { language: args.language }),
       ...(args.outcome === undefined ? {} : { outcome: args.outcome.join(',') }),
@@ -134,6 +138,7 @@ export const conversations = tool({
     };
     return {
       instance: instanceId,
+      segment: segmentOf(args.segment),
       period: { start, end },
       filters: found.map(({ by, matches }) => ({ by, matches })),
       offset: args.offset,
@@ -180,7 +185,7 @@ export const conversations = tool({
     const count = looked === null ? total : `${rows.length} found`;
     return {
       head:
-        `conversations: ${count}, ${periodText(of.period)}. ${freshness(of.lastProcessedAt)}` +
+        `conversations: ${count}, ${periodText(of.period)}. ${freshness(of.lastProcessedAt)}${segmentText(of.segment)}` +
         (looked === null ? '' : ` ${searchText(looked)}`),
       data: joined([matched.join('\n'), rows.length === 0 ? '' : [table(columns, []), ...blocks].join('\n')]),
       foot: looked === null ? listEnd(rows.length, from, total ?? 0) : searchEnd(rows.length, next),

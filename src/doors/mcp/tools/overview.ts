@@ -12,8 +12,9 @@ import { entityOf, findInstance, typeOf } from '../find.ts';
 import { KINDS, type KindName } from '../kinds.ts';
 import { beforeOf, number } from '../numbers.ts';
 import { periodBefore, periodText, rangeParameters, readPeriod, type Period } from '../period.ts';
-import type { Reading } from '../reading.ts';
+import type { QueryString, Reading } from '../reading.ts';
 import { languageSection, MOST_BUCKETS, trendSection } from '../sections.ts';
+import { segment, segmentOf, segmentParameters, segmentSchema, segmentText } from '../segment.ts';
 import { freshness, instance, metricsOf, named, period, source, tool } from '../tool.ts';
 
 const TOP = 6;
@@ -29,9 +30,10 @@ export const overview = tool({
   description:
     'Start here: how many conversations, users and messages in a period against the period before, how satisfied ' +
     'people are, the trend, the most frequent and the most complained-about topics, kinds of dissatisfaction, gaps.',
-  input: z.strictObject({ period: period('7d'), instance }),
+  input: z.strictObject({ period: period('7d'), segment, instance }),
   output: z.object({
     ...source,
+    segment: segmentSchema,
     now: values,
     before: values.nullable(),
     beforePeriod: beforeSchema,
@@ -50,17 +52,19 @@ export const overview = tool({
     const instanceId = await findInstance(reading, args.instance);
     const asked = readPeriod(args.period, now());
     const earlier = periodBefore(asked, now());
+    const chosen = segmentParameters(args.segment);
     const [beforePeriod, whole, before, topics, unhappy, signals, gaps] = await Promise.all([
       readBefore(reading, instanceId, earlier),
-      overviewOf(reading, instanceId, asked),
-      earlier === null ? null : overviewOf(reading, instanceId, earlier),
-      topOf(reading, instanceId, asked, 'topics', { 'sort.field': 'sessions' }),
-      topOf(reading, instanceId, asked, 'topics', { 'sort.field': 'dsat', minDsat: '1' }),
-      topOf(reading, instanceId, asked, 'signals', { limit: '50' }),
-      topOf(reading, instanceId, asked, 'gaps', {}),
+      overviewOf(reading, instanceId, asked, chosen),
+      earlier === null ? null : overviewOf(reading, instanceId, earlier, chosen),
+      topOf(reading, instanceId, asked, 'topics', { 'sort.field': 'sessions', ...chosen }),
+      topOf(reading, instanceId, asked, 'topics', { 'sort.field': 'dsat', minDsat: '1', ...chosen }),
+      topOf(reading, instanceId, asked, 'signals', { limit: '50', ...chosen }),
+      topOf(reading, instanceId, asked, 'gaps', chosen),
     ]);
     return {
       instance: instanceId,
+      segment: segmentOf(args.segment),
       period: { start: asked.start, end: asked.end },
       lastProcessedAt: whole.lastProcessedAt,
       now: valuesOf(whole),
@@ -79,7 +83,7 @@ export const overview = tool({
       gaps,
       languages: whole.languages.slice(0, TOP).map(({ language, sessions }) => ({ language, sessions })),
       outcomes: whole.outcomes,
-      newestMessageAt: whole.fields.messages === 0 ? await newestOf(reading, instanceId) : null,
+      newestMessageAt: whole.fields.messages === 0 ? await newestOf(reading, instanceId, chosen) : null,
     };
   },
 
@@ -91,7 +95,7 @@ export const overview = tool({
     });
     return {
       head: [
-        `${periodText(answer.period)}. ${freshness(answer.lastProcessedAt)}${beforeText(answer.beforePeriod)}`,
+        `${periodText(answer.period)}. ${freshness(answer.lastProcessedAt)}${segmentText(answer.segment)}${beforeText(answer.beforePeriod)}`,
         ...lines,
       ].join('\n'),
       data: joined([
@@ -111,7 +115,7 @@ export const overview = tool({
           answer.outcomes.map(({ outcome, sessions }) => [outcome ?? 'nothing asked', sessions]),
         ),
       ]),
-      foot: now.messages === 0 ? emptyText(answer.newestMessageAt) : '',
+      foot: now.messages === 0 ? emptyText(answer.newestMessageAt, answer.segment !== null) : '',
     };
   },
 });
@@ -129,8 +133,18 @@ function rowsOf(found: Top, withType = false): (string | number)[][] {
   ]);
 }
 
-function overviewOf(reading: Reading, instanceId: string, asked: Period): Promise<OverviewResponse> {
-  return reading.overview({ instanceId, ...rangeParameters(asked), timeGranularity: asked.buckets });
+function overviewOf(
+  reading: Reading,
+  instanceId: string,
+  asked: Period,
+  chosen: QueryString,
+): Promise<OverviewResponse> {
+  return reading.overview({
+    ...chosen,
+    instanceId,
+    ...rangeParameters(asked),
+    timeGranularity: asked.buckets,
+  });
 }
 
 function valuesOf({ fields }: OverviewResponse): Values {
@@ -142,7 +156,7 @@ async function topOf(
   instanceId: string,
   asked: Period,
   kind: KindName,
-  how: Readonly<Record<string, string>>,
+  how: QueryString,
 ): Promise<Top> {
   const { elements } = await reading.query({
     instanceId,
@@ -162,18 +176,20 @@ async function topOf(
 }
 
 /** Returns the time of the newest message, for an empty period. */
-async function newestOf(reading: Reading, instanceId: string): Promise<string | null> {
+async function newestOf(reading: Reading, instanceId: string, chosen: QueryString): Promise<string | null> {
   const { elements } = await reading.query({
     instanceId,
     groupBy: 'SESSION',
     fields: 'lastActiveAt',
     'sort.field': 'lastActiveAt',
     limit: '1',
+    ...chosen,
   });
   return elements[0]?.fields.lastActiveAt ?? null;
 }
 
-function emptyText(newest: string | null): string {
-  if (newest === null) return 'This instance has no messages at all.';
+function emptyText(newest: string | null, isSegment: boolean): string {
+  if (newest === null)
+    return isSegment ? 'No conversation has these attributes.' : 'This instance has no messages at all.';
   return `No messages in this period. The newest message is from ${newest}: ask for a period that includes it, or all.`;
 }

@@ -13,6 +13,7 @@ import { KIND_NAMES, KINDS, SORTS, type KindName } from '../kinds.ts';
 import { number } from '../numbers.ts';
 import { periodBefore, periodText, rangeParameters, readPeriod, type Period } from '../period.ts';
 import type { QueryString, Reading } from '../reading.ts';
+import { segment, segmentOf, segmentParameters, segmentSchema, segmentText } from '../segment.ts';
 import {
   freshness,
   instance,
@@ -52,6 +53,7 @@ export const topics = tool({
     kind: z.enum(KIND_NAMES, `must be one of ${KIND_NAMES.join(', ')}`).default('topics'),
     name: text('Only those whose name has these words.').optional(),
     period: period('4w'),
+    segment,
     sort: z
       .enum(SORTS, `must be one of ${SORTS.join(', ')}`)
       .default('sessions')
@@ -62,6 +64,7 @@ export const topics = tool({
   }),
   output: z.object({
     ...source,
+    segment: segmentSchema,
     before: beforeSchema,
     kind: z.enum(KIND_NAMES),
     total: z.number(),
@@ -74,10 +77,11 @@ export const topics = tool({
     const asked = readPeriod(args.period, now());
     const earlier = periodBefore(asked, now());
     const instanceId = await findInstance(reading, args.instance);
+    const choice = { instanceId, ...segmentParameters(args.segment) };
     // Queries neither search names nor sort by growth, so all rows are read.
     const isWhole = args.name !== undefined || args.sort === 'growth';
     const answer = await reading.query({
-      ...rowsOf(instanceId, args.kind, asked),
+      ...rowsOf(choice, args.kind, asked),
       ...orderOf(args.sort),
       limit: String(isWhole ? LARGEST_PAGE : args.limit),
       offset: String(isWhole ? 0 : args.offset),
@@ -86,9 +90,10 @@ export const topics = tool({
     const matching = args.name === undefined ? all : [...best(all, args.name, ({ name }) => name)];
     const page = (rows: Row[]): Row[] => (isWhole ? rows.slice(args.offset, args.offset + args.limit) : rows);
     const compared = args.sort === 'growth' ? matching : page(matching);
-    const rows = await withBefore(reading, instanceId, args.kind, earlier, compared);
+    const rows = await withBefore(reading, choice, args.kind, earlier, compared);
     return {
       instance: instanceId,
+      segment: segmentOf(args.segment),
       period: { start: asked.start, end: asked.end },
       before: await readBefore(reading, instanceId, earlier),
       lastProcessedAt: answer.lastProcessedAt,
@@ -118,7 +123,7 @@ export const topics = tool({
       ...metrics.map((metric) => number((each as Readonly<Record<string, unknown>>)[metric])),
     ]);
     return {
-      head: `${kind}: ${total}, ${periodText(of.period)}. ${freshness(of.lastProcessedAt)}${beforeText(before)}`,
+      head: `${kind}: ${total}, ${periodText(of.period)}. ${freshness(of.lastProcessedAt)}${segmentText(of.segment)}${beforeText(before)}`,
       data: rows.length === 0 ? '' : table([...head, ...metrics], lines),
       foot: rest(rows.length, from, total),
     };
@@ -133,10 +138,10 @@ function checkSort(kind: KindName, sort: Sort): void {
   throw refused('sort', `must be one of ${able.join(', ')} for ${kind}`);
 }
 
-function rowsOf(instanceId: string, kind: KindName, during: Pick<Period, 'start' | 'end'>): QueryString {
+function rowsOf(choice: QueryString, kind: KindName, during: Pick<Period, 'start' | 'end'>): QueryString {
   const { groupBy, metrics, dimensionFields } = KINDS[kind];
   return {
-    instanceId,
+    ...choice,
     groupBy,
     fields: metrics.join(','),
     ...rangeParameters(during),
@@ -163,14 +168,14 @@ function rowOf(kind: KindName, element: QueryResponse['elements'][number]): Row 
 /** Adds the sessions of the period before. */
 async function withBefore(
   reading: Reading,
-  instanceId: string,
+  choice: QueryString,
   kind: KindName,
   earlier: Period | null,
   rows: Row[],
 ): Promise<Row[]> {
   if (earlier === null || rows.length === 0) return rows;
   const { elements } = await reading.query({
-    ...rowsOf(instanceId, kind, earlier),
+    ...rowsOf(choice, kind, earlier),
     fields: 'sessions',
     limit: String(LARGEST_PAGE),
     // More ids would make the URL too long.

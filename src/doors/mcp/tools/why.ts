@@ -13,6 +13,7 @@ import { KINDS, WHY_KINDS } from '../kinds.ts';
 import { beforeOf, number, percent } from '../numbers.ts';
 import { periodBefore, periodText, rangeParameters, readPeriod, type Period } from '../period.ts';
 import { languageSection, MOST_BUCKETS, trendSection } from '../sections.ts';
+import { segment, segmentOf, segmentParameters, segmentSchema, segmentText } from '../segment.ts';
 import { freshness, instance, named, period, source, text, tool } from '../tool.ts';
 
 const TOP = 5;
@@ -35,6 +36,7 @@ const quotes = z.array(z.object({ conversation: z.string(), createdAt: z.string(
 
 const output = z.object({
   ...source,
+  segment: segmentSchema,
   kind: z.enum(WHY_KINDS),
   about: named.extend({ type: z.string().optional(), description: z.string().optional() }),
   otherMatches: z.array(named),
@@ -92,6 +94,7 @@ export const why = tool({
     about: text('Id, or words of the name.'),
     kind: z.enum(WHY_KINDS, `must be one of ${WHY_KINDS.join(', ')}`).default('topics'),
     period: period('4w'),
+    segment,
     instance,
   }),
   output,
@@ -112,6 +115,7 @@ export const why = tool({
         instanceId,
         ...rangeParameters(range),
         timeGranularity: range.buckets,
+        ...segmentParameters(args.segment),
       });
     const [answer, before, beforePeriod] = await Promise.all([
       ask(asked),
@@ -120,6 +124,7 @@ export const why = tool({
     ]);
     return {
       instance: instanceId,
+      segment: segmentOf(args.segment),
       period: { start: asked.start, end: asked.end },
       lastProcessedAt: answer.lastProcessedAt,
       kind: args.kind,
@@ -235,7 +240,7 @@ function headOf({ about, kind, period: during, beforePeriod, lastProcessedAt, ..
   });
   const nothing = answer.now['messages'] === 0 ? ['It does not occur in this period.'] : [];
   return [
-    `${KINDS[kind].word} ${about.id}, ${periodText(during)}. ${freshness(lastProcessedAt)}${beforeText(beforePeriod)}`,
+    `${KINDS[kind].word} ${about.id}, ${periodText(during)}. ${freshness(lastProcessedAt)}${segmentText(answer.segment)}${beforeText(beforePeriod)}`,
     ...nothing,
     ...lines,
     ...checkedText(answer.checked),

@@ -16,6 +16,7 @@ import { NO_WARNINGS } from '../../../web/ingest/warnings.ts';
 import type { Registry } from '../../../web/registry/registry.ts';
 import { draftRequest } from '../../../stream/log/codec.ts';
 import { fillTokens, hasToken, openedId, tokenKeys } from '../tokens.ts';
+import type { ObservedAttributes } from '../observation.ts';
 import type { Conversation, ConversationName, Emission } from './records.ts';
 import type { AssemblyHost, EmittedRequest } from './thread-protocol.ts';
 
@@ -34,7 +35,7 @@ export function sessionIdOf(instanceId: string, id: string): string {
 /** Writes an emission out as a request to ingest. */
 export function requestOf(
   { projectId, name }: Conversation,
-  { seed, acceptedAt, messages }: Emission,
+  { seed, acceptedAt, messages, attributes = {} }: Emission,
 ): EmittedRequest {
   const drafted = messages.map(({ role, content, at, userId }) => ({
     content: content.toWellFormed(),
@@ -42,10 +43,12 @@ export function requestOf(
     ...(isLabel(userId) || isToken(userId) ? { userId: userId.toWellFormed() } : {}),
     at: Math.round(Math.min(Math.max(at, MIN_AT), acceptedAt + MAX_AHEAD)),
   }));
-  const { bytes } = draftRequest({ messages: drafted, ...metadataOf(name) });
+  const { bytes } = draftRequest({ messages: drafted, ...metadataOf(name, attributes) });
   const authors = authorsIn(drafted);
   const hasTokens =
-    isToken(name.id) || drafted.some(({ content, userId }) => hasToken(content) || isToken(userId));
+    isToken(name.id) ||
+    Object.values(attributes).some((value) => typeof value === 'string' && hasToken(value)) ||
+    drafted.some(({ content, userId }) => hasToken(content) || isToken(userId));
   return { projectId, name, seed, acceptedAt, messages: messages.length, authors, hasTokens, bytes };
 }
 
@@ -125,13 +128,22 @@ async function filled(
       ? original
       : placeholderOf(kind, placeholderNumber(maskDigest, digest, { instanceId, sessionId }));
   // A draft is the end of an object.
-  const draft = JSON.parse(`{${Buffer.from(bytes).toString().slice(1)}`) as Pick<RecordedRequest, 'messages'>;
+  const draft = JSON.parse(`{${Buffer.from(bytes).toString().slice(1)}`) as Pick<
+    RecordedRequest,
+    'messages' | 'metadata'
+  >;
   const messages = draft.messages.map(({ userId: stored, ...message }) => {
     const userId = stored === undefined ? undefined : openedId(stored, keys);
     const content = fillTokens(message.content, keys, fill);
     return { ...message, content, ...(isLabel(userId) ? { userId } : {}) };
   });
-  return { bytes: draftRequest({ messages, ...metadataOf(name) }).bytes, authors: authorsIn(messages) };
+  const { externalId: _, ...session } = draft.metadata?.session ?? {};
+  const attributes = Object.entries(session).map(([member, value]) => [
+    member,
+    typeof value === 'string' ? fillTokens(value, keys, fill) : value,
+  ]);
+  const metadata = metadataOf(name, Object.fromEntries(attributes) as ObservedAttributes);
+  return { bytes: draftRequest({ messages, ...metadata }).bytes, authors: authorsIn(messages) };
 }
 
 /** The session of a conversation. A trace without an id has a session that we issue: it need not be claimed, which is a write. */
@@ -155,9 +167,12 @@ function isToken(id: string | undefined): id is string {
   return id !== undefined && hasToken(id);
 }
 
-/** The caller's own name of the conversation, for who looks for it. */
-function metadataOf({ id }: ConversationName): Pick<RecordedRequest, 'metadata'> {
-  return isExternalId(id) && !UUID_PATTERN.test(id)
-    ? { metadata: { session: { externalId: id.toWellFormed() } } }
-    : {};
+/** The caller's own name of the conversation, for who looks for it, and its attributes. */
+function metadataOf(
+  { id }: ConversationName,
+  attributes: ObservedAttributes,
+): Pick<RecordedRequest, 'metadata'> {
+  const named = isExternalId(id) && !UUID_PATTERN.test(id) ? { externalId: id.toWellFormed() } : {};
+  const session = { ...attributes, ...named };
+  return Object.keys(session).length === 0 ? {} : { metadata: { session } };
 }

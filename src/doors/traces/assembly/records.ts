@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Codec } from './assembly-store.ts';
+import type { ObservedAttributes } from '../observation.ts';
 import type { NewMessage } from './merge-span.ts';
 import { MERGED_LIMITS, MergedSpans, type MergedLimits, type StoredMerged } from './merged-spans.ts';
 import type { SeenSpan, SpanIds } from './spoken-spans.ts';
@@ -32,6 +33,8 @@ export interface Emission {
   readonly messages: readonly EmittedMessage[];
   /** How many messages in a row stem from one trace each. Missing in what versions before 0.5.0 stored. */
   readonly runs?: readonly number[];
+  /** Of the conversation, as the traces of the messages tell them. */
+  readonly attributes?: ObservedAttributes;
 }
 
 export interface EmittedMessage extends NewMessage {
@@ -61,12 +64,20 @@ export interface TraceRecord {
   readonly spans: readonly SeenSpan[];
   /** Where the messages of its spans went, by span id. */
   readonly conversations: ReadonlyMap<string, ConversationName>;
+  /** What its spans told of conversations, by the conversation's id; '' for those that name none. */
+  readonly attributes: ReadonlyMap<string, ObservedAttributes>;
   /** How many messages its spans added, by the newest entry and the digest; of the oldest together by ''. */
   readonly added: ReadonlyMap<string, number>;
 }
 
 /** Of a trace that nobody has seen. */
-export const NOTHING_KNOWN: TraceRecord = { ids: {}, spans: [], conversations: new Map(), added: new Map() };
+export const NOTHING_KNOWN: TraceRecord = {
+  ids: {},
+  spans: [],
+  conversations: new Map(),
+  attributes: new Map(),
+  added: new Map(),
+};
 
 /** How much is kept. */
 export interface Kept {
@@ -78,6 +89,8 @@ export interface Kept {
 }
 
 export const KEPT: Kept = { turns: 2000, spans: 4096, merged: MERGED_LIMITS };
+/** Of so many conversations of one trace, attributes are kept: those told of last. */
+const KEPT_ATTRIBUTES = 64;
 const COMPRESS_ABOVE = 2048;
 
 /** A name for a key: the same for the same parts. */
@@ -94,7 +107,10 @@ export function forgetTurns(conversation: Conversation, kept: number): void {
 }
 
 /** A trace of which no more is known than can be kept: what was counted first says least. */
-export function boundedTrace({ ids, spans, conversations, added }: TraceRecord, kept: number): TraceRecord {
+export function boundedTrace(
+  { ids, spans, conversations, attributes, added }: TraceRecord,
+  kept: number,
+): TraceRecord {
   const isCounted = ({ counted }: SeenSpan): boolean => counted;
   const counts = [...added].filter(([, count]) => count > 0);
   const oldest = counts.splice(0, counts.length - kept).reduce((sum, [, count]) => sum + count, 0);
@@ -105,6 +121,7 @@ export function boundedTrace({ ids, spans, conversations, added }: TraceRecord, 
       ...spans.filter((span) => !isCounted(span)).slice(-kept),
     ],
     conversations: new Map([...conversations].slice(-kept)),
+    attributes: new Map([...attributes].slice(-KEPT_ATTRIBUTES)),
     added: new Map(oldest > 0 ? [['', oldest], ...counts] : counts),
   };
 }
@@ -199,7 +216,7 @@ export function forgottenConversation(
   return { projectId, name, text: pack({ ...rest, turns: [], forgotten: true, erasedAt }) };
 }
 
-function encodeTrace({ ids, spans, conversations, added }: TraceRecord): string {
+function encodeTrace({ ids, spans, conversations, attributes, added }: TraceRecord): string {
   const byName = Map.groupBy(conversations, ([, { instanceId, id, trace }]) =>
     JSON.stringify([instanceId, id ?? null, trace ?? null]),
   );
@@ -208,6 +225,7 @@ function encodeTrace({ ids, spans, conversations, added }: TraceRecord): string 
     ids,
     conversations: [...byName.values()].map((group) => [group[0]?.[1], group.map(([spanId]) => spanId)]),
     added: [...added],
+    ...(attributes.size === 0 ? {} : { attributes: [...attributes] }),
     spans: spans.map(({ spanId, parentSpanId, counted }) => [spanId, parentSpanId ?? '', counted ? 1 : 0]),
   });
 }
@@ -217,16 +235,18 @@ interface StoredTrace {
   readonly conversations: readonly (readonly [name: ConversationName, spanIds: readonly string[]])[];
   readonly spans: readonly (readonly [string, string, number])[];
   readonly added?: readonly (readonly [digest: string, messages: number])[];
+  readonly attributes?: readonly (readonly [conversationId: string, attributes: ObservedAttributes])[];
 }
 
 function decodeTrace(text: string): TraceRecord {
-  const { ids, conversations, spans, added } = unpack(text) as StoredTrace;
+  const { ids, conversations, spans, added, attributes = [] } = unpack(text) as StoredTrace;
   // What versions before 2026-11-24 wrote is a day old at most.
   if (added === undefined) return NOTHING_KNOWN;
   const named = conversations.flatMap(([name, spanIds]) => spanIds.map((spanId) => [spanId, name] as const));
   return {
     ids,
     conversations: new Map(named),
+    attributes: new Map(attributes),
     added: new Map(added),
     spans: spans.map(([spanId, parent, counted]) => ({
       spanId,
@@ -245,7 +265,7 @@ function decodePage(text: string): ReadonlySet<string> {
 }
 
 /** What one of each takes in memory, bytes, about. */
-const [TURN_BYTES, DIGEST_BYTES, SPAN_BYTES, PLACE_BYTES] = [160, 90, 220, 100];
+const [TURN_BYTES, DIGEST_BYTES, SPAN_BYTES, PLACE_BYTES, TOLD_BYTES] = [160, 90, 220, 100, 1000];
 
 function weightOf({ turns, merged, outbox }: Conversation): number {
   const waiting = outbox.flatMap(({ messages }) => messages);
@@ -264,8 +284,11 @@ export function conversationCodec(seal: OutboxSeal, kept = KEPT): Codec<Conversa
 export const TRACES: Codec<TraceRecord> = {
   encode: encodeTrace,
   decode: decodeTrace,
-  weigh: ({ spans, conversations, added }) =>
-    300 + SPAN_BYTES * spans.length + PLACE_BYTES * (conversations.size + added.size),
+  weigh: ({ spans, conversations, attributes, added }) =>
+    300 +
+    TOLD_BYTES * attributes.size +
+    SPAN_BYTES * spans.length +
+    PLACE_BYTES * (conversations.size + added.size),
 };
 
 export const PAGES: Codec<ReadonlySet<string>> = {

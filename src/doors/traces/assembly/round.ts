@@ -5,7 +5,8 @@
  * Test: test/doors/traces/assembly/assembly.test.ts, laws.test.ts.
  */
 import { createHash } from 'node:crypto';
-import type { ObservedMessage } from '../observation.ts';
+import type { ObservedMessage, ObservedValue } from '../observation.ts';
+import { boundedAttributes } from '../conventions/attributes.ts';
 import type { LeftOut } from './assembly.ts';
 import type { AssemblyParts, RoundLimits } from './assembly-parts.ts';
 import { GiveWay } from './give-way.ts';
@@ -29,6 +30,8 @@ interface Fresh {
   readonly messages: EmittedMessage[];
   /** The trace of each message. */
   readonly traces: string[];
+  /** As the traces tell them, the last one last. */
+  readonly attributes: Map<string, ObservedValue>;
 }
 
 export class Round {
@@ -141,7 +144,13 @@ export class Round {
     // Each call is compared with all turns.
     if (turns.length > 2 * this.#kept.turns) forgetTurns(conversation, this.#kept.turns);
     this.#spans += 1;
-    const fresh = this.#fresh.get(key) ?? { since: trace.since, messages: [], traces: [], bytes: 0 };
+    const fresh = this.#fresh.get(key) ?? {
+      since: trace.since,
+      messages: [],
+      traces: [],
+      bytes: 0,
+      attributes: new Map<string, ObservedValue>(),
+    };
     this.#fresh.set(key, fresh);
     fresh.since = Math.min(fresh.since, trace.since);
     const { userId } = span.ids;
@@ -150,6 +159,8 @@ export class Round {
       fresh.traces.push(trace.traceId);
       fresh.messages.push(message.role === 'user' && userId !== undefined ? { ...message, userId } : message);
     }
+    for (const [attribute, value] of Object.entries(plan.attributesOf(name)))
+      fresh.attributes.set(attribute, value);
     this.#bytes = Math.max(this.#bytes, fresh.bytes);
   }
 
@@ -213,6 +224,7 @@ export class Round {
 
   #fillOutboxes(): void {
     for (const [key, fresh] of this.#fresh) {
+      const attributes = boundedAttributes(fresh.attributes);
       const conversation = this.#changed.get(key) as Conversation;
       for (let from = 0; from < fresh.messages.length; from += MAX_MESSAGES) {
         conversation.emissions += 1;
@@ -223,6 +235,7 @@ export class Round {
           since: fresh.since,
           messages,
           runs: runsOf(fresh.traces.slice(from, from + MAX_MESSAGES)),
+          ...(fresh.attributes.size === 0 ? {} : { attributes }),
         });
       }
       this.messages += fresh.messages.length;

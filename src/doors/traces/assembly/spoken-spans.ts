@@ -132,9 +132,8 @@ export function placing(
   seen: Seen,
   ofTrace: SpanIds,
 ): (span: Observation) => PlacedSpan {
-  const tree = new Tree(spans, seen);
   const any: SpanIds = { ...ofTrace, ...idsOf(spans) };
-  const inherited = tree.fromAbove<SpanIds>((id, above = {}) => idsOf([tree.spanOf(id) ?? {}, above]));
+  const inherited = inheriting(spans, seen);
   return (span) => ({
     spanId: span.spanId,
     parentSpanId: span.parentSpanId,
@@ -145,6 +144,12 @@ export function placing(
     continues: span.continues === true,
     ids: idsOf([inherited(span.spanId), any]),
   });
+}
+
+/** Makes what gives a span, by its id, its own ids, else those of the nearest span above it. */
+export function inheriting(spans: readonly Observation[], seen: Seen): (spanId: string) => SpanIds {
+  const tree = new Tree(spans, seen);
+  return tree.fromAbove<SpanIds>((id, above = {}) => idsOf([tree.spanOf(id) ?? {}, above]));
 }
 
 /** The spans of a trace, those that came and those that were seen before. */

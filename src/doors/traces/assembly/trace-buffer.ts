@@ -339,9 +339,11 @@ function isReady({ ready, givenBack }: Lane): boolean {
 }
 
 /** Estimates the bytes that a span takes in memory. */
-export function bytesOf({ asked, answered }: Observation): number {
+export function bytesOf({ asked, answered, attributes = {} }: Observation): number {
   let bytes = OBSERVATION_BYTES;
   for (const { content } of asked) bytes += MESSAGE_BYTES + 2 * content.length;
   for (const { content } of answered) bytes += MESSAGE_BYTES + 2 * content.length;
+  for (const [name, value] of Object.entries(attributes))
+    bytes += MESSAGE_BYTES + 2 * (name.length + String(value).length);
   return bytes;
 }

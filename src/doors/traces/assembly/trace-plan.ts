@@ -3,12 +3,14 @@
  * adds no more messages than it may, and what arrived no more than the door counted.
  * Test: test/doors/traces/assembly/assembly.test.ts, test/doors/traces/bounds.test.ts.
  */
-import type { Observation } from '../observation.ts';
+import type { Observation, ObservedAttributes } from '../observation.ts';
+import { ToldAttributes } from './told-attributes.ts';
 import type { NewMessage } from './merge-span.ts';
 import { boundedTrace, keyOf, type ConversationName, type TraceRecord } from './records.ts';
 import {
   chosenOf,
   idsOf,
+  inheriting,
   placing,
   seenSpans,
   spansOf,
@@ -52,6 +54,7 @@ export class TracePlan {
   readonly #seen: ReadonlyMap<string, SeenSpan>;
   readonly #spans: readonly Observation[];
   readonly #ids: SpanIds;
+  readonly #told: ToldAttributes;
 
   /** `record`: what is known of the trace. */
   constructor(trace: ArrivedTrace, record: TraceRecord) {
@@ -59,6 +62,10 @@ export class TracePlan {
     this.#seen = new Map(record.spans.map((span) => [span.spanId, span]));
     this.#spans = spansOf(trace.observations);
     this.chosen = chosenOf(this.#spans, this.#seen).map(placing(this.#spans, this.#seen, record.ids));
+    this.#told = new ToldAttributes(record.attributes);
+    const idsAbove = inheriting(this.#spans, this.#seen);
+    for (const { spanId, attributes } of this.#spans)
+      if (attributes !== undefined) this.#told.add(idsAbove(spanId).conversationId ?? '', attributes);
     this.#ids = { ...record.ids, ...idsOf(this.#spans) };
     this.conversations = new Map(record.conversations);
     this.#added = new Map(record.added);
@@ -78,6 +85,11 @@ export class TracePlan {
     return id === undefined ? { instanceId, trace: this.trace.traceId } : { instanceId, id };
   }
 
+  /** What the trace tells of a conversation. */
+  attributesOf({ id = '' }: ConversationName): ObservedAttributes {
+    return this.#told.of(id);
+  }
+
   /** Of the new messages of a span, those that count. What is beyond the door's count repeats others. */
   admit(digest: string, found: readonly NewMessage[], perTrace: number): readonly NewMessage[] {
     // A process that ended may have noted it before the messages were stored.
@@ -94,10 +106,11 @@ export class TracePlan {
   /** What is known of the trace now; null: nothing that a later span of it would need. `kept`: spans. */
   recordOf(kept: number): TraceRecord | null {
     const isEmpty = this.chosen.length === 0 && this.#seen.size === 0;
-    if (isEmpty && Object.values(this.#ids).every((id) => id === undefined)) return null;
+    const { stored } = this.#told;
+    if (isEmpty && stored.size === 0 && Object.values(this.#ids).every((id) => id === undefined)) return null;
     const spans = seenSpans(this.#seen, this.#spans, this.conversations);
     return boundedTrace(
-      { ids: this.#ids, conversations: this.conversations, spans, added: this.#added },
+      { ids: this.#ids, conversations: this.conversations, spans, attributes: stored, added: this.#added },
       kept,
     );
   }

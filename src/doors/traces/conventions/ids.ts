@@ -11,7 +11,7 @@ import { isObject } from '../values.ts';
 import { parsed } from './recorded.ts';
 
 /** Prefixes of free metadata, in which users choose the names. */
-const METADATA = [
+export const METADATA = [
   'langfuse.trace.metadata.',
   'langsmith.metadata.',
   'traceloop.association.properties.',
@@ -20,6 +20,16 @@ const METADATA = [
   'trace.metadata.',
   'metadata.',
 ];
+
+/** What ids are called there, in the order in which they are looked for. */
+const CONVERSATION_MEMBERS = [
+  ['conversationId', 'conversation_id', 'conversation.id'],
+  ['sessionId', 'session_id', 'session.id', 'langfuseSessionId', 'langfuse_session_id'],
+  ['threadId', 'thread_id', 'thread.id'],
+  ['chatId', 'chat_id', 'chat.id'],
+].flat();
+const USER_MEMBERS = ['userId', 'user_id', 'user.id', 'langfuseUserId', 'langfuse_user_id'];
+export const ID_MEMBERS: ReadonlySet<string> = new Set([...CONVERSATION_MEMBERS, ...USER_MEMBERS]);
 
 const inMetadata = (names: readonly string[]): string[] =>
   names.flatMap((name) => METADATA.map((prefix) => prefix + name));
@@ -37,10 +47,7 @@ const CONVERSATION = [
   'gen_ai.openai.thread.id',
   'gen_ai.realtime_session.id',
   'conversation.id',
-  ...inMetadata(['conversationId', 'conversation_id', 'conversation.id']),
-  ...inMetadata(['sessionId', 'session_id', 'session.id', 'langfuseSessionId', 'langfuse_session_id']),
-  ...inMetadata(['threadId', 'thread_id', 'thread.id']),
-  ...inMetadata(['chatId', 'chat_id', 'chat.id']),
+  ...inMetadata(CONVERSATION_MEMBERS),
   'conversation_id',
   'session_id',
   'thread_id',
@@ -55,7 +62,7 @@ const USER = [
   'enduser.pseudo.id',
   'gen_ai.user.id',
   'mlflow.trace.user',
-  ...inMetadata(['userId', 'user_id', 'user.id', 'langfuseUserId', 'langfuse_user_id']),
+  ...inMetadata(USER_MEMBERS),
   'metadata.user_api_key_end_user_id',
   'llm.user',
   'gen_ai.request.user',
@@ -65,7 +72,7 @@ const USER = [
 const INSTANCE = 'undertone.instance.id';
 
 /** OpenInference writes all metadata as JSON into one attribute. */
-const JSON_METADATA = 'metadata';
+export const JSON_METADATA = 'metadata';
 
 /** OpenInference writes request parameters as JSON; those of OpenAI and Anthropic may contain the end user. */
 const JSON_PARAMETERS = 'llm.invocation_parameters';

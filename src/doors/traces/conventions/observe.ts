@@ -7,6 +7,7 @@ import type { Message } from '../messages.ts';
 import type { Observation, ObservedMessage } from '../observation.ts';
 import { OmissionCounts } from '../omissions.ts';
 import type { EventRecord, Span } from '../span.ts';
+import { attributesOf, boundedAttributes } from './attributes.ts';
 import { kindOf, messagesIn } from './convention.ts';
 import { answeredIn, askedIn } from './gen-ai-events.ts';
 import { idsOf } from './ids.ts';
@@ -26,6 +27,7 @@ export function observationOf(span: Span, omitted: OmissionCounts): Observation 
           left,
         );
   omitted.addAll(left.all);
+  const told = attributesOf(attributes, resource, kind);
   return {
     traceId,
     spanId,
@@ -34,6 +36,7 @@ export function observationOf(span: Span, omitted: OmissionCounts): Observation 
     startedAt,
     endedAt,
     ...idsOf(attributes, resource),
+    ...(told === undefined ? {} : { attributes: told }),
     ...content,
     // Many libraries record messages on calls alone: an agent without them says nothing about the opt-in.
     lacksContent: kind === 'chat' && content.lacksContent,
@@ -53,6 +56,11 @@ export function observationsOfEvents(
     const content = contentOf(askedIn(own, left), answeredIn(own, left), left);
     omitted.addAll(left.all);
     const { traceId, spanId } = first;
+    const told = boundedAttributes(
+      own.flatMap(({ attributes, resource }) =>
+        Object.entries(attributesOf(attributes, resource, 'event') ?? {}),
+      ),
+    );
     const times = own.map(({ at }) => at);
     return {
       traceId,
@@ -63,6 +71,7 @@ export function observationsOfEvents(
       ...own
         .map(({ attributes, resource }) => idsOf(attributes, resource))
         .reduce((ids, more) => ({ ...more, ...ids })),
+      ...(Object.keys(told).length === 0 ? {} : { attributes: told }),
       ...content,
     };
   });

@@ -4,9 +4,10 @@
  * Test: test/doors/traces/conventions.
  */
 import type { ObservationKind } from '../observation.ts';
+import { ATTRIBUTE_NAMES } from './attributes.ts';
 import { flattened, json, namesOf, whole, type Convention } from './convention.ts';
 import { genAiEvents, isMessageEvent } from './gen-ai-events.ts';
-import { ID_NAMES } from './ids.ts';
+import { ID_NAMES, METADATA } from './ids.ts';
 import {
   aiSdkAnswer,
   aiSdkPrompt,
@@ -232,9 +233,11 @@ export const CONVENTIONS: readonly Convention[] = [
   logfire,
 ];
 
-const PREFIXES: readonly string[] = [...new Set(CONVENTIONS.flatMap(namesOf))];
+const PREFIXES: readonly string[] = [...new Set([...CONVENTIONS.flatMap(namesOf), ...METADATA])];
 
 /** Tells whether any convention reads the attribute. */
 export function isRead(name: string): boolean {
-  return ID_NAMES.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix));
+  return (
+    ID_NAMES.has(name) || ATTRIBUTE_NAMES.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix))
+  );
 }

@@ -25,6 +25,19 @@ const SIGNALS = { SAT: 'a signal of satisfaction', DSAT: 'a signal of dissatisfa
 
 /** Returns a sentence without its full stop. */
 export function conditionWords(condition: Condition): string {
+  const of = condition.kind === 'digest' ? '' : segmentWords(condition.segment);
+  return `${kindWords(condition)}${of}`;
+}
+
+/** Example: “, counting only plan pro or team”. */
+function segmentWords(segment: Exclude<Condition, { readonly kind: 'digest' }>['segment']): string {
+  const parts = Object.entries(segment ?? {}).map(
+    ([name, values]) => `${name} ${[values].flat().map(String).join(' or ')}`,
+  );
+  return parts.length === 0 ? '' : `, counting only ${parts.join(' and ')}`;
+}
+
+function kindWords(condition: Condition): string {
   switch (condition.kind) {
     case 'count':
       return (

@@ -11,6 +11,8 @@ import type { ChangesResponse } from '../../../query/changes/changes-schema.ts';
 import type { Checked, Verdict } from '../../../domain/checks.ts';
 import type { ChecksResponse } from '../../../query/checks/checks-schema.ts';
 import type { CurationsResponse } from '../../../query/curations/curations-schema.ts';
+import type { AttributesResponse } from '../../../query/attributes-schema.ts';
+import type { DifferencesResponse } from '../../../query/changes/differences-schema.ts';
 import type { OverviewResponse } from '../../../query/overview/overview-schema.ts';
 import type { QueryResponse } from '../../../query/response-schema.ts';
 import type { TextSearchResponse } from '../../../query/text-search/text-search-schema.ts';
@@ -32,6 +34,8 @@ export type {
   Masking,
   NewAlert,
   OpenedLink,
+  AttributesResponse,
+  DifferencesResponse,
   OverviewResponse,
   ProjectRetentionAnswer,
   QueryResponse,
@@ -97,7 +101,8 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-type Parameters = Readonly<Record<string, string | number | undefined>>;
+/** A list is a parameter that is given several times. */
+export type Parameters = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -115,7 +120,11 @@ async function send(
   { parameters = {}, body, headers, signal }: Sent = {},
 ): Promise<Response> {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '');
-  const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
+  const search = new URLSearchParams(
+    given.flatMap(([name, values]) =>
+      [values].flat().map((value): [string, string] => [name, String(value)]),
+    ),
+  );
   const response = await reach(`/v1/${path}?${search}`, {
     method,
     headers: {
@@ -256,6 +265,10 @@ export const api = {
     call<Instance>('PATCH', `instances/${instance}`, { body: { timeZone } }),
   overview: (parameters: Parameters, signal?: AbortSignal) =>
     ask<OverviewResponse>('overview', parameters, signal),
+  attributes: (instanceId: string, signal?: AbortSignal) =>
+    ask<AttributesResponse>('attributes', { instanceId }, signal),
+  differences: (parameters: Parameters, signal?: AbortSignal) =>
+    ask<DifferencesResponse>('differences', parameters, signal),
   changes: (parameters: Parameters, signal?: AbortSignal) =>
     ask<ChangesResponse>('changes', parameters, signal),
   query: (parameters: Parameters, signal?: AbortSignal) => ask<QueryResponse>('query', parameters, signal),

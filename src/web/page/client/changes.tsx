@@ -11,7 +11,8 @@ import { usePeriod } from './period.ts';
 
 type Change = ChangesResponse['changes'][number];
 
-function entityOf({ topic, gap, csatDsatSignal }: Change) {
+/** Returns the entity of a change or a difference. */
+export function entityOf({ topic, gap, csatDsatSignal }: Pick<Change, 'topic' | 'gap' | 'csatDsatSignal'>) {
   const { id, name } = topic ?? gap ?? csatDsatSignal ?? { id: '', name: '' };
   const view = topic !== undefined ? 'topic' : gap !== undefined ? 'gap' : 'signal';
   return { id, name, view, kind: csatDsatSignal?.signalType ?? view } as const;

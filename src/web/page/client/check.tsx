@@ -60,7 +60,7 @@ export function ChecksOf({
   const [given, setGiven] = useState(0);
   const name = `checks ${of} ${id} ${period.name}`;
   const ask = (signal?: AbortSignal) =>
-    api.checks({ instanceId: period.instance, of, id, ...period.range, limit: DRAWN }, signal);
+    api.checks({ instanceId: period.instance, of, id, ...period.dates, limit: DRAWN }, signal);
   // Not with each message that arrives: a draw orders all conversations of the period.
   const { value, error } = useAnswer(name, `${edits} ${given}`, ask);
   if (value === null || value.foundShare === null)

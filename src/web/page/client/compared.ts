@@ -26,12 +26,12 @@ export async function askBefore(period: Period, signal: AbortSignal, limit?: num
   const changes = await api.changes({ instanceId, ...range, compare, limit }, signal);
   // Nothing was processed since the period began.
   if (changes.before.start === changes.before.end) return null;
-  const overview = await api.overview({ instanceId, ...rangeOf(changes), timeGranularity }, signal);
+  const overview = await api.overview({ instanceId, ...rangeOf(changes, period), timeGranularity }, signal);
   return { changes, overview };
 }
 
-function rangeOf({ before: { start, end } }: ChangesResponse) {
-  return { 'dateRange.start': start, 'dateRange.end': end };
+function rangeOf({ before: { start, end } }: ChangesResponse, { segment }: Period) {
+  return { 'dateRange.start': start, 'dateRange.end': end, ...segment };
 }
 
 /** Returns the day of the first messages in the period before, if it begins too late for a comparison. */
@@ -95,7 +95,7 @@ export async function askCompared(
   };
   const askRangeBefore = async () => {
     const before = await askBefore(period, signal, 1);
-    return { before, own: before === null ? null : await askRange(rangeOf(before.changes)) };
+    return { before, own: before === null ? null : await askRange(rangeOf(before.changes, period)) };
   };
   const [now, all, { before, own }] = await Promise.all([
     askRange(period.range),

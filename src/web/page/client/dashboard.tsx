@@ -21,6 +21,7 @@ import { useKeys, useScopes, useTitle, type Navigation } from './hooks.ts';
 import { useLive } from './live.ts';
 import { Overview } from './overview.tsx';
 import { Loading } from './parts.tsx';
+import { SegmentChips } from './segments.tsx';
 import { Session } from './session.tsx';
 import { Made } from './share.tsx';
 import { Standstill } from './standstill.tsx';
@@ -56,6 +57,7 @@ export function Dashboard({
         {live.isOffline ? <Offline /> : <Standstill />}
         <LastDecision />
         <LastErasure />
+        <SegmentChips />
         <Chips />
         <main id="main">
           {live.version === null ? (

@@ -3,7 +3,7 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
-import { api, type Row } from './api.ts';
+import { api, type Parameters, type Row } from './api.ts';
 import { languageName, outcomeWords } from './format.ts';
 import type { Period } from './period.ts';
 import type { EntityKind, FilterName, Mood, Order, PageState } from './state.ts';
@@ -122,11 +122,7 @@ export async function nameOf(
  * Parameters of the query for the filtered conversations, newest first by default. Omits `said`, which only the search
  * in texts supports.
  */
-export function conversationParameters(
-  period: Period,
-  filters: Filters,
-  order: Order = 'usual',
-): Record<string, string> {
+export function conversationParameters(period: Period, filters: Filters, order: Order = 'usual'): Parameters {
   const { said: _, ...listed } = filters;
   return {
     instanceId: period.instance,

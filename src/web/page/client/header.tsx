@@ -9,6 +9,7 @@ import { Choice } from './choice.tsx';
 import { useNavigation } from './hooks.ts';
 import { Go } from './parts.tsx';
 import { RangeControls } from './range-controls.tsx';
+import { SegmentChoice } from './segments.tsx';
 import { Share } from './share.tsx';
 import {
   BUCKETS,
@@ -71,6 +72,7 @@ export function Header({
       </nav>
       <div class="controls">
         <InstanceChoice instances={instances} />
+        <SegmentChoice />
         <RangeControls />
         <ComparisonChoice />
         <BucketChoice />

@@ -12,6 +12,7 @@ import { languageName, outcomeWords } from './format.ts';
 import { useAnswer, useNavigation, useParts } from './hooks.ts';
 import { BeganLate, Empty, Fault, Figure, Go, Loading, Ranked, Section } from './parts.tsx';
 import { datesOf, usePeriod, type Period } from './period.ts';
+import { Segments } from './segments.tsx';
 import { Topics, type FoundTopics } from './topics.tsx';
 import { Languages } from './why-parts.tsx';
 
@@ -85,6 +86,7 @@ export function Overview({ version }: { readonly version: string }) {
             {rendered < PARTS ? null : (
               <>
                 <Outcomes outcomes={now.outcomes} />
+                <Segments version={version} />
                 <KnownLanguages languages={now.languages} />
               </>
             )}

@@ -10,8 +10,11 @@ import { asked, clockNow, zoneName, type AskedRange } from './zone.ts';
 export interface Period {
   readonly instance: string;
   readonly compare: Comparison;
-  /** `dateRange.start` and `dateRange.end`; empty for the whole history. */
-  readonly range: AskedRange;
+  /** `dateRange.start` and `dateRange.end`, which the whole history lacks. */
+  readonly dates: AskedRange;
+  /** The same, and the segment. */
+  readonly range: AskedRange & SegmentParameters;
+  readonly segment: SegmentParameters;
   /** The same in local time; null for the whole history. */
   readonly clock: { readonly start: string; readonly end: string } | null;
   readonly granularity: 'HOUR' | 'DAY' | 'WEEK' | 'MONTH';
@@ -23,6 +26,16 @@ export interface Period {
   readonly isOpen: boolean;
   /** A key that identifies the period. */
   readonly name: string;
+}
+
+/** Values by `segment.NAME`. */
+type SegmentParameters = Readonly<Record<`segment.${string}`, readonly string[]>>;
+
+function segmentOf({ segment }: PageState): SegmentParameters {
+  const values = Map.groupBy(segment, ([name]) => name);
+  return Object.fromEntries(
+    [...values].map(([name, chosen]) => [`segment.${name}`, chosen.map(([, value]) => value)]),
+  );
 }
 
 /** Returns the selected buckets if the range allows them. */
@@ -37,31 +50,37 @@ function granularityOf(
 export function usePeriod(): Period {
   const { state } = useNavigation();
   const { instance, compare } = state;
+  const segment = segmentOf(state);
+  const within = state.segment.length === 0 ? '' : ` ${JSON.stringify(segment)}`;
   const range = rangeOf(state.range, clockNow());
   const granularity = granularityOf(state, range?.granularity ?? 'WEEK');
   if (range === null)
     return {
       instance,
       compare,
-      range: {},
+      dates: {},
+      range: segment,
+      segment,
       clock: null,
       coarse: 'MONTH',
       isOpen: false,
       granularity,
       earlier: '',
-      name: `${instance} all ${granularity}`,
+      name: `${instance} all ${granularity}${within}`,
     };
   const earlier = earlierOf(state.range, compare === 'year' ? 'year' : 'previous', clockNow());
   return {
     instance,
     compare,
-    range: asked(range),
+    dates: asked(range),
+    range: { ...asked(range), ...segment },
+    segment,
     clock: { start: range.start, end: range.end },
     granularity,
     coarse: range.granularity,
     isOpen: Date.parse(range.end) > clockNow(),
     earlier: earlier.name,
-    name: `${instance} ${range.start} ${range.end} ${zoneName()} ${compare} ${granularity}`,
+    name: `${instance} ${range.start} ${range.end} ${zoneName()} ${compare} ${granularity}${within}`,
   };
 }
 

@@ -43,9 +43,16 @@ export function Share({ onMade }: { readonly onMade: (link: MadeLink) => void })
   const { state } = useNavigation();
   const [isOpen, setOpen] = useState(false);
   if (!isShareable(state)) return null;
+  const hasSegment = state.segment.length > 0;
   return (
     <>
-      <button type="button" class="quiet" onClick={() => setOpen(true)}>
+      <button
+        type="button"
+        class="quiet"
+        disabled={hasSegment}
+        title={hasSegment ? 'A link shows all conversations: take the segment off first' : undefined}
+        onClick={() => setOpen(true)}
+      >
         Share
       </button>
       {isOpen ? <ShareDialog onMade={onMade} onClose={() => setOpen(false)} /> : null}

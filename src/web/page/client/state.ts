@@ -45,6 +45,9 @@ const USER_FILTERS: readonly FilterName[] = ['topic', 'cluster', 'mood'];
 export const ORDERS = ['usual', 'worst', 'best', 'longest', 'repeats'] as const;
 export type Order = (typeof ORDERS)[number];
 
+/** A value of an attribute of conversations. */
+export type ChosenValue = readonly [attribute: string, value: string];
+
 export interface PageState {
   /** Id of the instance; '' until one is selected. */
   readonly instance: string;
@@ -60,6 +63,8 @@ export interface PageState {
   readonly session: string;
   /** Conversations must pass all of these: ids, a language code, an outcome, a text. */
   readonly filters: Readonly<Partial<Record<FilterName, string>>>;
+  /** Only conversations with these attributes count, on every view; of one attribute any of its values. */
+  readonly segment: readonly ChosenValue[];
 }
 
 export const START: PageState = {
@@ -72,8 +77,11 @@ export const START: PageState = {
   order: 'usual',
   session: '',
   filters: {},
+  segment: [],
 };
 
+/** What the parameters of a segment begin with. */
+const SEGMENT = 'segment.';
 const ID = /^[0-9a-f-]{36}$/i;
 /** Limit of the API, characters. */
 const MAX_TEXT = 200;
@@ -115,6 +123,11 @@ export function readState(search: string): PageState {
       filtersOfView(view).length === 0 ? START.order : oneOf(ORDERS, parameters.get('order'), START.order),
     session: idOf('session'),
     filters,
+    segment: [...parameters].flatMap(([name, value]): ChosenValue[] =>
+      name.startsWith(SEGMENT) && name.length > SEGMENT.length && value.trim() !== ''
+        ? [[name.slice(SEGMENT.length), value.slice(0, MAX_TEXT)]]
+        : [],
+    ),
   };
 }
 
@@ -153,6 +166,7 @@ export function writeState(state: PageState): string {
     const value = state.filters[name];
     if (value !== undefined) parameters.set(name, value);
   }
+  for (const [name, value] of state.segment) parameters.append(`${SEGMENT}${name}`, value);
   const text = parameters.toString();
   return text === '' ? '' : `?${text}`;
 }

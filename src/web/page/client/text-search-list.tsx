@@ -4,7 +4,7 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import { useEffect, useState } from 'preact/hooks';
-import { api, type ApiError, type TextSearchResponse } from './api.ts';
+import { api, type ApiError, type TextSearchResponse, type Parameters } from './api.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { conversationParameters, filtersOf } from './filters.ts';
 import { formatCount, formatInstant } from './format.ts';
@@ -30,7 +30,7 @@ const START: Search = { found: [], gone: 0, left: 0, next: undefined, isLooking:
 const PAGE = 25;
 
 /** Searches until a page is full; `go` continues. */
-function useSearch(parameters: Record<string, string>): Search & { readonly go: () => void } {
+function useSearch(parameters: Parameters): Search & { readonly go: () => void } {
   const [search, setSearch] = useState(START);
   const [wanted, setWanted] = useState(PAGE);
   const key = JSON.stringify(parameters);

@@ -5,7 +5,7 @@
  */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { api, type ApiError, type Row } from './api.ts';
+import { api, type ApiError, type Row, type Parameters } from './api.ts';
 import { formatCount } from './format.ts';
 import { Empty, Fault } from './parts.tsx';
 
@@ -37,7 +37,7 @@ const places = new Map<string, number>();
  * Loads the rows of a query as they come into sight. Other parameters start over; a new `version` reloads the rows in
  * sight and shows the old ones until then.
  */
-export function useRows(parameters: Readonly<Record<string, string>>, version: string): Rows {
+export function useRows(parameters: Parameters, version: string): Rows {
   const name = JSON.stringify(parameters);
   const [found, setFound] = useState<Omit<Rows, 'want'> & { readonly name: string }>(() => nothing(name));
   const asked = useRef({ pages: new Set<number>(), stop: new AbortController(), last: 0 });

@@ -43,6 +43,47 @@ describe('what the assembler sends on', () => {
     deepEqual(contents, ['Where is my parcel?', 'answer 1', 'Where is my parcel?', 'answer 2']);
   });
 
+  it('carries what the spans of a trace tell of its conversation, the last value of each', async () => {
+    const service = new FakeService(null);
+    const traceId = '1'.repeat(32);
+    const silent = (number: number, more: Partial<Observation>): Observation => {
+      const { conversationId: _, ...span } = call(number, { traceId, asked: [], answered: [], ...more });
+      return span;
+    };
+    service.send([
+      call(1, { traceId, attributes: { model: 'small', plan: 'pro' } }),
+      silent(2, { parentSpanId: call(1).spanId, attributes: { model: 'large' } }),
+      silent(3, { kind: 'other', attributes: { environment: 'live' } }),
+      call(4, { traceId, conversationId: 'another', attributes: { plan: 'free' } }),
+    ]);
+    await service.runOut();
+    deepEqual(
+      new Map(service.attributes()),
+      new Map([
+        ['a chat', { environment: 'live', model: 'large', plan: 'pro' }],
+        ['another', { environment: 'live', plan: 'free' }],
+      ]),
+    );
+  });
+
+  it('is nothing of an attribute that comes without messages, until the next messages of its trace', async () => {
+    const service = new FakeService(null);
+    const traceId = '1'.repeat(32);
+    const lone = { traceId, kind: 'other', asked: [], answered: [] } as const;
+    service.send([call(1, { traceId, attributes: { plan: 'free', model: 'small' } })]);
+    await service.runOut();
+    service.send([call(2, { ...lone, attributes: { plan: 'pro' } })]);
+    await service.runOut();
+    equal(service.attributes().length, 1);
+    service.kill();
+    service.send([call(3, { traceId, attributes: { model: 'large' } })]);
+    await service.runOut();
+    deepEqual(service.attributes(), [
+      ['a chat', { model: 'small', plan: 'free' }],
+      ['a chat', { model: 'large', plan: 'pro' }],
+    ]);
+  });
+
   it('is in order where calls of a trace start in the same millisecond and repeat each other', async () => {
     const messages = ['Yes', 'Done.', 'Yes', 'Done.', 'Thanks', 'You are welcome.'].map((content, index) => ({
       role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),

@@ -52,6 +52,19 @@ describe('an emission', () => {
     deepEqual(await sent(EMISSION, ''), [['s', all, true]]);
   });
 
+  it('carries the attributes of the conversation beside its name, divided or not', async () => {
+    const sessions: unknown[] = [];
+    const emit = async ({ bytes }: EmittedRequest): Promise<boolean> => {
+      const { metadata } = JSON.parse(`{${Buffer.from(bytes).toString().slice(1)}`) as {
+        readonly metadata: { readonly session: unknown };
+      };
+      sessions.push(metadata.session);
+      return false;
+    };
+    await sendEmission({ emit }, CONVERSATION, { ...EMISSION, attributes: { plan: 'pro', seats: 3 } });
+    deepEqual(sessions, Array(3).fill({ plan: 'pro', seats: 3, externalId: 'c' }));
+  });
+
   it('that is refused loses the messages of the trace that is to blame', async () => {
     deepEqual(await sent(EMISSION, 'before'), [
       ['s', all, false],

@@ -45,7 +45,10 @@ export class FakeService {
   readonly #buckets = new Map<string, Map<string, { value: string; revision: number }>>();
   readonly #outboxKeys = new Map<string, OutboxKey>();
   /** By seed: what comes again is dropped. */
-  readonly #requests = new Map<string, { readonly session: string; readonly messages: readonly object[] }>();
+  readonly #requests = new Map<
+    string,
+    { readonly session: string; readonly messages: readonly object[]; readonly attributes: unknown }
+  >();
   #first = 1;
   #now = 0;
   #revision = 0;
@@ -121,6 +124,11 @@ export class FakeService {
       this.wait(60_000);
       await this.run();
     }
+  }
+
+  /** The attributes of each request, with its session, in the order of sending. */
+  attributes(): (readonly [session: string, attributes: unknown])[] {
+    return [...this.#requests.values()].map(({ session, attributes }) => [session, attributes]);
   }
 
   /** What was said in each session, by the conversation's id, or the trace that began it. */
@@ -204,11 +212,11 @@ export class FakeService {
       pages: new CachedBucket(conversations, records.PAGES, 10_000),
       traces: new CachedBucket(store('traces'), records.TRACES, 10_000),
       outboxKeys,
-      emit: async ({ name }, { seed, messages }) => {
+      emit: async ({ name }, { seed, messages, attributes }) => {
         this.#mayCrash();
         const session = name.id ?? `trace ${name.trace}`;
         const untimed = messages.map((message) => ({ ...message, at: undefined }));
-        if (!this.#requests.has(seed)) this.#requests.set(seed, { session, messages: untimed });
+        if (!this.#requests.has(seed)) this.#requests.set(seed, { session, messages: untimed, attributes });
         this.#mayCrash();
       },
       isKnownSession: async () => false,

@@ -100,6 +100,7 @@ describe('events of a span', () => {
     ];
     deepEqual(observed({ 'gen_ai.system': 'openai', 'gen_ai.request.model': 'small' }, { events }), {
       kind: 'chat',
+      attributes: { model: 'small' },
       asked: [user('Where is my parcel?')],
       answered: [assistant('On its way.')],
     });

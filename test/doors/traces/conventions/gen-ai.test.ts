@@ -206,6 +206,7 @@ describe('OpenTelemetry GenAI', () => {
     // Before there were operations.
     deepEqual(observed({ 'gen_ai.system': 'openai', 'gen_ai.request.model': 'small' }), {
       kind: 'chat',
+      attributes: { model: 'small' },
       ...lacking,
     });
     deepEqual(observed({ 'gen_ai.operation.name': 'embeddings', 'gen_ai.request.model': 'small' }), {

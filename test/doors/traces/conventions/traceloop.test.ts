@@ -29,6 +29,7 @@ describe('OpenLLMetry', () => {
         kind: 'chat',
         conversationId: 'order 17',
         userId: 'anna',
+        attributes: { model: 'small' },
         asked: [user('Where is my parcel?')],
         continues: true,
         answered: [assistant('It comes on Friday.')],

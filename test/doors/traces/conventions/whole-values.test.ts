@@ -74,7 +74,11 @@ describe('gateways', () => {
     const whole = JSON.stringify({ message: { role: 'assistant', content: 'On its way.' }, usage: null });
     const streamed = JSON.stringify({ combined_chunk_content: 'On its way.', chunk_count: 3 });
     for (const response_data of [whole, streamed])
-      deepEqual(observed({ ...call, response_data }), { kind: 'chat', ...withSystem });
+      deepEqual(observed({ ...call, response_data }), {
+        kind: 'chat',
+        attributes: { model: 'small' },
+        ...withSystem,
+      });
     deepEqual(observed({ request_data: REQUEST, response_data: whole }), {
       kind: 'other',
       asked: [],

@@ -1,0 +1,52 @@
+/**
+ * The member `segment` of conditions: only conversations with these attributes count.
+ *
+ * Test: test/doors/alerts/rule.test.ts, figures.test.ts, texts.test.ts.
+ */
+import { z } from 'zod';
+import {
+  LONGEST_ATTRIBUTE_VALUE,
+  attributeValue,
+  valueAsAsked,
+  type SegmentChoice,
+} from '../../domain/attributes.ts';
+import { attributeNameSchema } from '../../query/segments.ts';
+
+const MOST_NAMES = 8;
+const MOST_VALUES = 50;
+const VALUE_RULE =
+  `must be a text of 1 to ${LONGEST_ATTRIBUTE_VALUE} characters, a number or a boolean, or 1 to ${MOST_VALUES} ` +
+  'of them';
+
+const value = z
+  .union([z.string(), z.number(), z.boolean()], VALUE_RULE)
+  .refine((given) => attributeValue(given) !== null, VALUE_RULE);
+
+export const segmentOfCondition = z
+  .record(
+    attributeNameSchema,
+    z.union([value, z.array(value).min(1).max(MOST_VALUES)], VALUE_RULE),
+    'must be an object of attributes and their values',
+  )
+  .refine((given) => Object.keys(given).length <= MOST_NAMES, `must name at most ${MOST_NAMES} attributes`)
+  .optional()
+  .describe(
+    'Only conversations with these attributes count: by name one value, or a list of which any will do. Left out: all. ' +
+      'While no conversation has one of the names, nothing counts.',
+  );
+
+export type SegmentOfCondition = z.output<typeof segmentOfCondition>;
+
+/** Returns the choices in the order of their names; none for all conversations. */
+export function segmentChoices(segment: SegmentOfCondition): readonly SegmentChoice[] {
+  return Object.entries(segment ?? {})
+    .map(([name, given]) => ({
+      name,
+      values: [...new Set([given].flat().map(textOf))].toSorted(),
+    }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function textOf(given: string | number | boolean): string {
+  return typeof given === 'string' ? valueAsAsked(given) : JSON.stringify(given);
+}

@@ -1,0 +1,45 @@
+/**
+ * The parameters and the answer of GET /v1/attributes.
+ *
+ * Test: test/e2e/segment-rules.test.ts.
+ */
+import { z } from 'zod';
+import { dateTime } from '../domain/metrics.ts';
+import { queryParameterSchemas } from './parameters.ts';
+
+/** An attribute with more values is not listed: it tells sessions apart, but makes no groups of them. */
+export const MOST_LISTED_VALUES = 200;
+/** Limit of listed attributes. */
+export const MOST_LISTED_ATTRIBUTES = 100;
+
+export const attributesParameterSchemas = z.strictObject({
+  instanceId: queryParameterSchemas.shape.instanceId,
+});
+
+export type AttributesParameters = z.output<typeof attributesParameterSchemas>;
+
+/** Strict: rejects members that are not declared. */
+export const attributesResponseSchema = z.strictObject({
+  attributes: z
+    .array(
+      z.strictObject({
+        name: z.string().describe('What segment.NAME and segmentKey take.'),
+        values: z
+          .array(
+            z.strictObject({
+              value: z.string().describe('The value, as text.'),
+              sessions: z.int().min(1).describe('Sessions that have it, of all time.'),
+            }),
+          )
+          .describe('The most frequent first.'),
+      }),
+    )
+    .describe(
+      `Attributes of sessions with at most ${MOST_LISTED_VALUES} values, and with more than ten only where two sessions ` +
+        `have each on average; those of most sessions first; at most ` +
+        `${MOST_LISTED_ATTRIBUTES}.`,
+    ),
+  lastProcessedAt: dateTime.nullable().describe('As in an answer of GET /v1/query/.'),
+});
+
+export type AttributesResponse = z.output<typeof attributesResponseSchema>;

@@ -1,0 +1,102 @@
+/**
+ * What conversations of one value of an attribute have more or less often than those of another, such as of two
+ * releases.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
+import { useState } from 'preact/hooks';
+import { api, type AttributesResponse, type DifferencesResponse } from './api.ts';
+import { entityOf } from './changes.tsx';
+import { Choice } from './choice.tsx';
+import { counted, formatShare } from './format.ts';
+import { useAnswer } from './hooks.ts';
+import { Empty, Fault, Go, Head, Section } from './parts.tsx';
+import { usePeriod } from './period.ts';
+
+type Attribute = AttributesResponse['attributes'][number];
+
+/** Nothing where the attribute has one value. */
+export function Differences({
+  attribute: { name, values },
+  version,
+}: {
+  readonly attribute: Attribute;
+  readonly version: string;
+}) {
+  const period = usePeriod();
+  const [asked, setAsked] = useState<readonly [value: string, against: string]>(['', '']);
+  const options = values.map(({ value }) => value);
+  const [value = '', against = ''] = asked.every((one) => options.includes(one)) ? asked : options;
+  const isAsked = value !== '' && against !== '' && value !== against;
+  const { value: found, error } = useAnswer(
+    `differences ${name} ${value} ${against} ${period.name}`,
+    version,
+    async (signal) =>
+      isAsked
+        ? api.differences(
+            { instanceId: period.instance, ...period.range, segmentKey: name, value, against },
+            signal,
+          )
+        : null,
+  );
+  if (values.length < 2) return null;
+  const choices = options.map((one) => [one, one] as const);
+  return (
+    <Section title="What differs">
+      <p>
+        <Choice
+          label="Between"
+          value={value}
+          options={choices}
+          onChoice={(one) => setAsked([one, against])}
+        />{' '}
+        <Choice label="and" value={against} options={choices} onChoice={(one) => setAsked([value, one])} />
+      </p>
+      <Fault error={error} />
+      {found === null ? null : <Found found={found} />}
+    </Section>
+  );
+}
+
+function Found({ found }: { readonly found: DifferencesResponse }) {
+  const { segmentKey, value: a, against: b, range, differences } = found;
+  if (range === null) return <Empty>There is no day in this period on which both occur.</Empty>;
+  const compared = `${counted(a.sessions, 'conversation')} of ${a.value}, ${counted(b.sessions, 'conversation')} of ${b.value}, on the days on which both occur.`;
+  if (differences.length === 0)
+    return <Empty>No difference is larger than chance explains: {compared}</Empty>;
+  return (
+    <>
+      <table>
+        <Head columns={[['Found in'], [a.value, 'number'], [b.value, 'number']]} />
+        <tbody>
+          {differences.map((difference) => {
+            const { id, name, view, kind } = entityOf(difference);
+            return (
+              <tr key={id}>
+                <td>
+                  <Go to={{ view, id }} title={name}>
+                    {name}
+                  </Go>{' '}
+                  <span class="faint">{kind}</span>
+                </td>
+                {[[a.value, difference.share] as const, [b.value, difference.shareAgainst] as const].map(
+                  ([value, share]) => (
+                    <td key={value} class="number">
+                      <Go
+                        to={{ view, id, segment: [[segmentKey, value]] }}
+                        title={`Conversations of ${value}`}
+                      >
+                        {formatShare(share)}
+                      </Go>
+                    </td>
+                  ),
+                )}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      <p class="faint">{compared} Only what is not chance is listed.</p>
+    </>
+  );
+}

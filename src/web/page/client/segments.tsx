@@ -1,0 +1,171 @@
+/**
+ * Segments of conversations: the chooser in the header, the chips of what is chosen, and the values of an attribute as a
+ * table. What is chosen stays while one clicks through the page.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
+import { useState } from 'preact/hooks';
+import { api, type Row } from './api.ts';
+import { Differences } from './differences.tsx';
+import { Choice } from './choice.tsx';
+import { formatCount, formatNet } from './format.ts';
+import { useAnswer, useNavigation } from './hooks.ts';
+import { Go, Head, Section } from './parts.tsx';
+import { usePeriod } from './period.ts';
+import type { ChosenValue, PageState } from './state.ts';
+
+type Attributes = Awaited<ReturnType<typeof api.attributes>>['attributes'];
+
+/** Returns the attributes of the instance's conversations. A reader with a link sees none. */
+function useAttributes(version: string): Attributes {
+  const { state, isShared } = useNavigation();
+  const { value } = useAnswer(`attributes ${state.instance}`, version, async (signal) =>
+    isShared || state.instance === '' ? null : api.attributes(state.instance, signal),
+  );
+  return value?.attributes ?? [];
+}
+
+function withValue(segment: PageState['segment'], added: ChosenValue): PageState['segment'] {
+  return [...without(segment, added), added];
+}
+
+function without(segment: PageState['segment'], [name, value]: ChosenValue): PageState['segment'] {
+  return segment.filter((chosen) => chosen[0] !== name || chosen[1] !== value);
+}
+
+/** Chooses conversations by an attribute; nothing where none has any. */
+export function SegmentChoice() {
+  const { state, go } = useNavigation();
+  const attributes = useAttributes('');
+  if (attributes.length === 0) return null;
+  const choose = (place: string): void => {
+    const [attribute = -1, value = -1] = place.split('/').map(Number);
+    const { name, values } = attributes[attribute] ?? {};
+    const chosen = values?.[value];
+    if (name !== undefined && chosen !== undefined)
+      go({ segment: withValue(state.segment, [name, chosen.value]) });
+  };
+  return (
+    <label>
+      <span class="hidden">Segment</span>
+      <select
+        value=""
+        title="Only conversations with an attribute"
+        onChange={(event) => choose(event.currentTarget.value)}
+      >
+        <option value="">{state.segment.length === 0 ? 'all conversations' : 'and …'}</option>
+        {attributes.map(({ name, values }, attribute) => (
+          <optgroup key={name} label={name}>
+            {values.map(({ value, sessions }, place) => (
+              <option key={value} value={`${attribute}/${place}`}>
+                {value} ({formatCount(sessions)})
+              </option>
+            ))}
+          </optgroup>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** Shows the chosen attributes. */
+export function SegmentChips() {
+  const { state, go } = useNavigation();
+  if (state.segment.length === 0) return null;
+  return (
+    <p class="chips" aria-label="Segment">
+      {state.segment.map((chosen) => {
+        const words = chosen.join(': ');
+        return (
+          <button
+            key={words}
+            type="button"
+            title={words}
+            onClick={() => go({ segment: without(state.segment, chosen) })}
+          >
+            <span class="words">{words}</span> <span aria-hidden="true">×</span>
+            <span class="hidden"> take this segment off</span>
+          </button>
+        );
+      })}
+    </p>
+  );
+}
+
+/** Values that the table shows. */
+const MOST_VALUES = 20;
+
+/** The values of an attribute with their numbers; nothing where no conversation has attributes. */
+export function Segments({ version }: { readonly version: string }) {
+  const { state } = useNavigation();
+  const period = usePeriod();
+  const attributes = useAttributes(version);
+  const [asked, setAsked] = useState('');
+  const attribute =
+    attributes.find((each) => each.name === asked) ??
+    attributes.find(({ values }) => values.length > 1) ??
+    attributes[0];
+  const name = attribute?.name ?? '';
+  const parameters = {
+    instanceId: period.instance,
+    ...period.range,
+    groupBy: 'SEGMENT',
+    segmentKey: name,
+    fields: 'sessions,users,sat,dsat,netSat',
+    'sort.field': 'sessions',
+  };
+  const { value } = useAnswer(`segments ${name} ${period.name}`, version, async (signal) =>
+    name === '' ? null : api.query({ ...parameters, limit: MOST_VALUES }, signal),
+  );
+  if (attribute === undefined || value === null) return null;
+  return (
+    <>
+      <Section title="By attribute" csv={() => api.csv(parameters)}>
+        <Choice
+          label="Attribute"
+          value={name}
+          options={attributes.map((each) => [each.name, each.name])}
+          onChoice={setAsked}
+        />
+        <table>
+          <Head
+            columns={[
+              [name],
+              ['Conversations', 'number'],
+              ['Users', 'number'],
+              ['Net satisfaction', 'number'],
+            ]}
+          />
+          <tbody>
+            {value.elements.map((row) => (
+              <Value key={row.dimensions.segment?.id} row={row} segment={state.segment} />
+            ))}
+          </tbody>
+        </table>
+      </Section>
+      <Differences key={name} attribute={attribute} version={version} />
+    </>
+  );
+}
+
+function Value({
+  row: { dimensions, fields },
+  segment,
+}: {
+  readonly row: Row;
+  readonly segment: PageState['segment'];
+}) {
+  const { attribute = '', value = '' } = dimensions.segment ?? {};
+  return (
+    <tr>
+      <td>
+        <Go to={{ segment: withValue(segment, [attribute, value]) }} title={value}>
+          {value}
+        </Go>
+      </td>
+      <td class="number">{formatCount(fields.sessions)}</td>
+      <td class="number">{formatCount(fields.users)}</td>
+      <td class="number">{formatNet(fields.netSat)}</td>
+    </tr>
+  );
+}
