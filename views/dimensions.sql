@@ -168,3 +168,24 @@ select instance, curation, id::varchar, position, epoch_us(created_at), key_id, 
   detail, refused, undone_by::varchar
 from kept.curation;
 insert into batch_metadata select instance, record, record_key, member, value from kept.record_metadata;
+-- Attributes as src/domain/attributes.ts finds them: lengths are in UTF-16 units, and a text of a lone half of a
+-- surrogate pair is no valid JSON here.
+insert into batch_attribute
+with member as (
+  select s.instance, s.session, m.member as name, m.value as json
+  from kept.record_metadata m join kept.session s on s.instance = m.instance and s.id::varchar = m.record_key
+  where m.record = 'session' and m.member not in ('', 'externalId', '__proto__')
+), sent as (
+  select instance, session, name, case
+    when json in ('true', 'false') or regexp_matches(json, '^-?[0-9]') then json
+    when starts_with(json, '"') and json_valid(json) then regexp_replace(
+      nfc_normalize(json_extract_string(case when json_valid(json) then json end, '$')),
+      '^[\s\x0B\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}]+|' ||
+      '[\s\x0B\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}]+$', '', 'g')
+    end as value
+  from member
+)
+select instance, session, name, value from sent
+where value <> '' and not regexp_matches(name || value, '\p{Cc}')
+  and length(name) + length(regexp_replace(name, '[^\x{10000}-\x{10FFFF}]', '', 'g')) <= 100
+  and length(value) + length(regexp_replace(value, '[^\x{10000}-\x{10FFFF}]', '', 'g')) <= 200;

@@ -2,7 +2,6 @@
 -- version: 1
 -- after: dimensions
 -- publish: session_attribute key(instance, name, session) order(instance, name, session) alive(value is not null)
--- kept: since version 1
 --
 -- Which attributes does a session have?
 --
@@ -10,7 +9,8 @@
 -- value   what was sent last, as text (src/domain/attributes.ts); null: no short text, number or boolean any more
 -- seq     stream sequence of the batch that last wrote the row
 --
--- Queries choose sessions by it, and count their facts.
+-- Queries choose sessions by it, and count their facts. A build from facts makes the rows of record_metadata (view
+-- dimensions), so that it needs no earlier rows of this view.
 --
 -- Law: each row is the last value that the stream has of the member, whatever the batches.
 
@@ -27,7 +27,3 @@ where value is not null
 -- end
 
 upsert into session_attribute from attribute_change key (instance, name, session) set (value);
-
--- @kept
-insert into batch_attribute
-select instance, session, name, value from kept.session_attribute where value is not null;

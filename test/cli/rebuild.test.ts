@@ -14,7 +14,7 @@ import {
   shardDirectory,
   type ActiveEpoch,
 } from '../../src/store/epochs/epochs.ts';
-import { readManifest } from '../../src/store/published/manifest.ts';
+import { readManifest, writeManifest } from '../../src/store/published/manifest.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { createPublisher, type Publisher } from '../../src/stream/log/group-commit.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
@@ -347,6 +347,9 @@ describe('rebuild', () => {
     state.close();
     database.close();
     rmSync(join(directory, 'DEFINITION'));
+    const manifest = readManifest(directory);
+    ok(manifest !== null);
+    writeManifest(directory, { ...manifest, views: { ...manifest.views, session_rollup: 0 } });
   }
 
   /** Changes rows behind the worker's back, and has them published. */

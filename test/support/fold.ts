@@ -70,6 +70,8 @@ export interface Entries {
   readonly attributes?: Batch['attributes'];
   /** Feedback of end users. Default: none. */
   readonly feedback?: Batch['feedback'];
+  /** Default: what makes the attributes. */
+  readonly metadata?: Batch['metadata'];
   /** Those that the entries bring. Default: none. */
   readonly requests?: Batch['requests'];
   /** What their caller calls end users. Default: `user-` and the number. */
@@ -138,6 +140,7 @@ export async function openFixture(
     connections: 2,
   });
   const knownUsers = new Set<number>();
+  const sessionIds = new Map<number, string>();
   let last: Batch | null = null;
   return {
     directory: temporary.path,
@@ -158,6 +161,8 @@ export async function openFixture(
         const externalId = entries.externalIdOf?.(user) ?? `user-${user}`;
         endUsers.push({ instance, endUser: user, id: uuid(2, user), externalId });
       }
+      for (const { session, id } of work.sessions) sessionIds.set(session, id);
+      const { attributes = [] } = entries;
       const sequence = entries.sequence ?? store.sequence + 1;
       last = {
         expectedSequence: store.sequence,
@@ -172,8 +177,17 @@ export async function openFixture(
         })),
         endUsers,
         requests: entries.requests ?? [],
-        metadata: [],
-        attributes: entries.attributes ?? [],
+        // Attributes are members of metadata.
+        metadata:
+          entries.metadata ??
+          attributes.map(({ instance, session, name, value }) => ({
+            instance,
+            record: 'session',
+            key: sessionIds.get(session) ?? '',
+            member: name,
+            value: JSON.stringify(value),
+          })),
+        attributes,
         sessionNames: entries.sessionNames ?? [],
         feedback,
         assignment: work,

@@ -53,7 +53,8 @@ export class WideClaims {
     this.#basis = basis;
     for (const number of due) {
       const micro = micros.get(number);
-      const claim = micro === undefined || !curation.routesToOther ? -1 : claimOf(state, micro);
+      const claim =
+        micro === undefined || !curation.routesToOther ? -1 : claimOf(state, micro, this.of(number));
       if (claim === this.of(number)) continue;
       if (micro !== undefined) micros.noteShown(micro);
       if (claim < 0) this.#claims.delete(number);
@@ -93,12 +94,16 @@ function basisOf({ curation, own, thresholds }: TopicState): string {
   return [settledTopic, micro, scale, own.size, own.active, ...merges].join(' ');
 }
 
-/** The own topic that claims the mean request of a micro-cluster, none that a correction excludes; −1 if there is none. */
-function claimOf(state: TopicState, micro: MicroCluster): number {
+/**
+ * The own topic that claims the mean request of a micro-cluster, none that a correction excludes; −1 if there is none.
+ * `before`: the one that did. It goes on where retention or an erasure left no vector to tell by.
+ */
+function claimOf(state: TopicState, micro: MicroCluster, before: number): number {
   const { own, curation, thresholds } = state;
   const { sum, keys, weight } = micro;
   const norm = normOf(sum);
   const excluded = excludedFrom(micro, state);
+  if (norm === 0) return own.isActive(before) && !excluded.has(heirOf(before, curation, own)) ? before : -1;
   return own.claimOf(
     sum.map((component) => component / norm),
     keys,

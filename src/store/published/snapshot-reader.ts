@@ -74,6 +74,11 @@ export interface SnapshotReaderOptions extends ReadingOptions {
    */
   readonly directory: () => string | null;
   readonly views: readonly View[];
+  /**
+   * True to read files that other versions of the views made; the caller reads only tables that these have. Default
+   * false: they give no answer.
+   */
+  readonly ofAnyVersion?: boolean;
   /** The shared memory for held rows. Default: HELD_BYTES for this reader alone. */
   readonly held?: HeldTables;
   /** Limits concurrent answers by caller. Default: no limit. */
@@ -401,7 +406,8 @@ export class SnapshotReader {
         if (isManifestLost(directory)) noteDamage(directory, 'segments', CURRENT_LOST);
         return;
       }
-      if (!isDeepStrictEqual(manifest.views, versionsOf(this.#options.views))) {
+      const { views, ofAnyVersion = false } = this.#options;
+      if (!ofAnyVersion && !isDeepStrictEqual(manifest.views, versionsOf(views))) {
         // The open files still give right answers; without them, an empty answer would be wrong.
         if (this.#attached !== null) return;
         throw otherViews();

@@ -55,6 +55,21 @@ describe('WideClaims', () => {
     deepEqual(shownIn(state), [-1]);
   });
 
+  it('keeps what it claimed where retention took the vectors, whatever changes later', () => {
+    const { state, own, other } = routed();
+    state.touch(microOf(state, axis(0, 0.52, 3), 'a', 1));
+    state.touch(microOf(state, axis(0, 0.48, 3), 'b', 1));
+    deepEqual(shownIn(state), [own, other]);
+    for (const { sum } of state.micros.live) sum.fill(0);
+    const second = createOwnTopic(state, { ...made, id: 'second', vectors: [axis(4)] });
+    deepEqual(shownIn(state), [own, other]);
+    const merges = new Map([[own, { into: second, since: 0 }]]);
+    state.curate(() => ({ ...NOTHING_CURATED, merges, other, routesToOther: true }));
+    deepEqual(shownIn(state), [second, other]);
+    state.own.retire(own);
+    deepEqual(shownIn(state), [other, other]);
+  });
+
   it('stores claims of instances that chose, and nothing of others', () => {
     const { state, own, other } = routed();
     state.touch(microOf(state, axis(0, 0.52, 3), 'a', 1));

@@ -4,6 +4,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { attributeValue, isAttributeName } from '../../../src/domain/attributes.ts';
 import { definitionOf } from '../../../src/store/epochs/definition.ts';
 import { canRefold, refold } from '../../../src/store/live/refold.ts';
 import { StateStore } from '../../../src/store/live/state-store.ts';
@@ -75,6 +76,87 @@ describe('a refold', () => {
     const made = await opened(join(folder.path, '2/0'), [...VIEWS, added]);
     equal((await made.connection.one('select sum(messages)::bigint as n from a'))?.['n'], MESSAGES);
     await made.close();
+  });
+
+  it('makes attributes of what callers sent along, also where the views before had none', async () => {
+    const values: readonly unknown[] = [
+      ...[
+        'pro',
+        '',
+        '  ',
+        ' \u00A0pro\uFEFF',
+        'two\u2003words',
+        'e\u0301',
+        'true',
+        '3',
+        '"',
+        '\\ud800',
+        '{}',
+        '𝒳',
+      ],
+      ...[
+        'x'.repeat(200),
+        'x'.repeat(201),
+        '𝒳'.repeat(100),
+        '𝒳'.repeat(101),
+        'a\tb',
+        'a\u0000',
+        '\u0085',
+        '\uD800',
+      ],
+      ...[0, -0, 3.2, 1e21, -1e-7, true, false, null, [], ['a'], { a: 1 }],
+    ];
+    const names = [
+      'plan',
+      'externalId',
+      '__proto__',
+      'a.b',
+      '𝒳'.repeat(50),
+      '𝒳'.repeat(51),
+      'a\nb',
+      ' plan ',
+    ];
+    const sent = [
+      ...values.map((value, at) => [`a${at}`, value] as const),
+      ...names.map((name) => [name, 'pro'] as const),
+    ];
+    const session = 4;
+    const row = {
+      instance: 1,
+      session,
+      id: uuid(3, session),
+      user: null,
+      title: null,
+      summary: null,
+      language: null,
+      outcome: null,
+    };
+    await live.fold(assignment({ messages: [fact({ position: 1, session })], sessions: [row] }), [], {
+      metadata: sent.map(([member, value]) => ({
+        instance: 1,
+        record: 'session',
+        key: row.id,
+        member,
+        value: JSON.stringify(value),
+      })),
+      attributes: sent.flatMap(([name, value]) =>
+        isAttributeName(name) ? [{ instance: 1, session, name, value: attributeValue(value) }] : [],
+      ),
+    });
+    const rowsIn = async ({ connection }: StateStore): Promise<readonly unknown[]> =>
+      connection.all('select instance, session, name, value from session_attribute order by name');
+    const before = await rowsIn(live.store);
+    ok(before.length > 15);
+    const made = definitionOf(
+      VIEWS.filter(({ name }) => name !== 'session_attribute'),
+      'model:a enrichment:1 assignment:1',
+    );
+    equal(canRefold(VIEWS, made), true);
+    await live.store.connection.run('delete from session_attribute');
+    await live.restart(() => refold(refoldOptions(live.directory, join(folder.path, '2/0'))));
+    const store = await opened(join(folder.path, '2/0'));
+    deepEqual(await rowsIn(store), before);
+    await store.close();
   });
 
   it('leaves nothing that counts when it is killed, and begins again', async () => {

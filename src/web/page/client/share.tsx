@@ -49,8 +49,9 @@ export function Share({ onMade }: { readonly onMade: (link: MadeLink) => void })
       <button
         type="button"
         class="quiet"
-        disabled={hasSegment}
-        title={hasSegment ? 'A link shows all conversations: take the segment off first' : undefined}
+        {...(hasSegment
+          ? { disabled: true, title: 'A link shows all conversations: take the segment off first' }
+          : {})}
         onClick={() => setOpen(true)}
       >
         Share
