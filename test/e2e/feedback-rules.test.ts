@@ -124,6 +124,25 @@ describe('feedback', () => {
     deepEqual(await feedbackOf(instanceId, sessionId, position), [NONE, { up: 0, down: 1 }, NONE]);
   });
 
+  it('goes out with what is kept of the person who gave it', async () => {
+    const { instanceId, sessionId } = await client.ingest({ messages: chat() });
+    await give({ sessionId, at: AT, value: -1, rating: 2 });
+    const position = await give({ sessionId, value: 1, userId: 'a passer-by' });
+    await client.query({ instanceId, groupBy: 'SESSION', fields: 'messages' }, position);
+    const feedbackOf = async (userId: string): Promise<unknown[]> => {
+      const path = `/v1/subjects/${encodeURIComponent(userId)}/export?instanceId=${instanceId}`;
+      const response = await fetch(`${service.url}${path}`, { headers: { 'x-api-key': client.key } });
+      equal(response.status, 200);
+      const [first = '{}'] = (await response.text()).split('\n');
+      const { feedback } = JSON.parse(first) as {
+        feedback: { sessionId: string; value: number; rating: number | null }[];
+      };
+      return feedback.map((one) => [one.sessionId === sessionId, one.value, one.rating]);
+    };
+    deepEqual(await feedbackOf('ada'), [[true, -1, 2]]);
+    deepEqual(await feedbackOf('a passer-by'), [[true, 1, null]]);
+  });
+
   it('is no text that a person could correct', async () => {
     const { instanceId, sessionId } = await client.ingest({ messages: chat() });
     const position = await give({ sessionId, value: 1 });
