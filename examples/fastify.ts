@@ -24,6 +24,22 @@ interface Turn {
   readonly text: string;
 }
 
+interface Thumb {
+  readonly id: string;
+  readonly userId: string;
+  readonly value: 1 | -1 | 0;
+}
+
+const thumbSchema = {
+  type: 'object',
+  required: ['id', 'userId', 'value'],
+  properties: {
+    id: { type: 'string', minLength: 1, maxLength: 255 },
+    userId: { type: 'string' },
+    value: { enum: [1, -1, 0] },
+  },
+};
+
 const turnSchema = {
   type: 'object',
   required: ['id', 'userId', 'text'],
@@ -58,6 +74,12 @@ export function createApp({ openai, undertone, model }: Parts): FastifyInstance 
       messages.push({ role: 'assistant', content: answerText });
     }
     return reply.type('text/plain; charset=utf-8').send(Readable.from(answer()));
+  });
+
+  // The thumbs beside an answer: 1, -1, or 0 for a thumb that is taken back.
+  app.post<{ Body: Thumb }>('/thumb', { schema: { body: thumbSchema } }, async ({ body }) => {
+    const { id: sessionId } = undertone.session({ externalId: body.id });
+    await undertone.feedback({ sessionId, value: body.value, userId: body.userId });
   });
 
   // What is logged is stored before the process ends.

@@ -1,5 +1,5 @@
 -- view: dimensions
--- version: 8
+-- version: 9
 -- publish: instance key(instance) order(instance)
 -- publish: session key(session) order(instance, session)
 -- publish: end_user key(end_user) order(instance, end_user)
@@ -11,7 +11,7 @@
 -- publish: gap key(instance, gap) order(instance, gap)
 -- publish: curation key(instance, curation) order(instance, curation)
 -- publish: record_metadata key(instance, record, record_key, member) order(instance, record, record_key, member)
--- kept: since version 8
+-- kept: since version 9
 --
 -- What is each numbered thing called, outside and in words?
 --
@@ -24,6 +24,7 @@
 -- is_own, description of a topic: a person made it, and what they wrote about it
 -- is_hidden           of a topic: what it holds counts as without a topic
 -- is_named            of a topic, cluster or gap: a person gave or pinned its name
+-- signal.source       INFERRED from the text of a message, or GIVEN by an end user (view feedback)
 -- curation            what people decided, numbered in stream order: what (action), of which entity, with which other
 --                     members (detail: JSON), why it changes nothing (refused), and which curation undid it
 -- session.end_user    the end user who started the conversation (0: none)
@@ -60,7 +61,8 @@ create table topic (
 );
 create table cluster (instance integer, cluster integer, id uuid, name varchar, is_named boolean, seq bigint);
 create table signal (
-  instance integer, signal integer, id uuid, name varchar, signal_type varchar, description varchar, seq bigint
+  instance integer, signal integer, id uuid, name varchar, signal_type varchar, source varchar,
+  description varchar, seq bigint
 );
 create table repeated_request (
   instance integer, repeated_request integer, id uuid, name varchar, description varchar, heir integer,
@@ -129,7 +131,7 @@ upsert into micro from batch_micro key (instance, micro) set (topic);
 upsert into topic from batch_topic key (instance, topic) once (id, is_own)
   set (name, cluster, heir, since, description, is_hidden, is_named);
 upsert into cluster from batch_cluster key (instance, cluster) once (id) set (name, is_named);
-upsert into signal from batch_signal key (instance, signal) once (id, signal_type) set (name, description);
+upsert into signal from batch_signal key (instance, signal) once (id, signal_type, source) set (name, description);
 upsert into repeated_request from batch_repeated_request
   key (instance, repeated_request) once (id) set (name, description, heir, since);
 upsert into gap from batch_gap key (instance, gap) once (id, gap_type) set (name, description, heir, since, is_named);
@@ -155,7 +157,8 @@ select instance, topic, id::varchar, name, cluster, heir, since, description, is
   is_named::integer
 from kept.topic;
 insert into batch_cluster select instance, cluster, id::varchar, name, is_named::integer from kept.cluster;
-insert into batch_signal select instance, signal, id::varchar, name, signal_type, description from kept.signal;
+insert into batch_signal
+select instance, signal, id::varchar, name, signal_type, source, description from kept.signal;
 insert into batch_repeated_request
 select instance, repeated_request, id::varchar, name, description, heir, since from kept.repeated_request;
 insert into batch_gap

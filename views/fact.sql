@@ -1,8 +1,8 @@
 -- view: fact
--- version: 6
--- after: dimensions
+-- version: 7
+-- after: dimensions, feedback
 -- publish: message_fact key(fact_id) order(instance, kind, event_at, fact_id) time(event_at) alive(not gone) replaces(revised)
--- kept: since version 5 in parts of message(position)
+-- kept: since version 7 in parts of message(position)
 --
 -- Which message counts for which entity, and when did the same session and the same end user last do so?
 --
@@ -15,7 +15,7 @@
 --   kind 5 gap               slot 5
 -- event_at                event time (UTC, microseconds)
 -- micro             micro-cluster under discussion (null: none); its topic, and the topic's cluster, are entities
--- sat, dsat         satisfaction signals on the message
+-- sat, dsat         satisfaction signals on the message that were inferred
 -- wait              step of the user's wait (src/domain/waits.ts) for the message; of kinds 3 and 4, which are on users'
 --                   turns, for the reply before it; 0: none
 -- prev_session_at   previous-occurrence link: time of the fact just before this one among the facts of the same
@@ -31,9 +31,9 @@
 --
 -- A message can arrive late (before facts that are already there), move to another topic (its micro-cluster
 -- was re-grouped), move to another cluster (its topic was), move to another gap or repeated request (its own merged
--- into that one), be corrected by a person (batch_correction: what its slot is to hold, null: nothing), or get its end
--- user later than itself (an opening turn before the first user turn). Each batch therefore ends in one signed change
--- set, temp fact_change:
+-- into that one), be corrected by a person or get feedback of an end user (slot_change says what its slot is to hold;
+-- null is nothing), or get its end user later than itself (an opening turn before the first user turn). Each batch
+-- therefore ends in one signed change set, temp fact_change:
 -- every new or corrected fact with weight 1 and every version it replaces with weight -1. Whatever adds up
 -- weight * value over fact_change is compensated for all of these cases.
 --
@@ -43,7 +43,7 @@
 -- @schema
 create table message (
   position bigint, instance integer, session integer, end_user integer, event_at timestamp, micro integer,
-  sat tinyint, dsat tinyint, repeated_requests tinyint, wait smallint, seq bigint
+  sat tinyint, dsat tinyint, repeated_requests tinyint, wait smallint, is_reply boolean, seq bigint
 );
 create table message_fact (
   fact_id bigint, position bigint, instance integer, kind tinyint, entity integer, session integer, end_user integer,
@@ -61,8 +61,16 @@ create macro kind_of(chain) as (chain // 536870912 % 8)::tinyint;
 create macro entity_of(chain) as (chain % 536870912)::integer;
 
 -- @fold
+-- What slots of messages that are already counted are to hold.
+-- when: batch_correction, given_change
+create or replace temp table slot_change as
+select position, kind, slot, entity from batch_correction
+union all
+select position, kind, slot, entity from given_change where not fresh;
+-- end
+
 -- Messages already counted whose facts may change.
--- when: moved_micro, merged_entity, batch_opening_author, batch_correction
+-- when: moved_micro, merged_entity, batch_opening_author, slot_change
 create or replace temp table affected_message as
 select m.* from message m join moved_micro using (instance, micro)
 union
@@ -73,24 +81,24 @@ union
 select m.* from message m join batch_opening_author o using (instance, session)
 where m.end_user = 0 and m.position < o.before_position
 union
-select m.* from message m semi join batch_correction using (position);
+select m.* from message m semi join slot_change using (position);
 -- end
 
--- Of corrected messages, the signals and repeated requests that are left.
--- when: batch_correction
+-- Of these messages, the signals and repeated requests that are left.
+-- when: slot_change
 create or replace temp table recounted as
 with o as (
-  select position, kind, entity from message_fact f semi join batch_correction using (position)
+  select position, kind, entity from message_fact f semi join slot_change using (position)
   where kind in (3, 4) and not gone
-    and not exists (from batch_correction c where f.fact_id = c.position * 32 + c.slot)
+    and not exists (from slot_change c where f.fact_id = c.position * 32 + c.slot)
   union all
-  select position, kind, entity from batch_correction where entity is not null
+  select position, kind, entity from slot_change where entity is not null
 )
 select m.position, count(*) filter (s.signal_type = 'SAT') as sat, count(*) filter (s.signal_type = 'DSAT') as dsat,
   count(*) filter (o.kind = 4) as repeated_requests
-from message m semi join batch_correction using (position)
+from message m semi join slot_change using (position)
 left join o using (position)
-left join signal s on o.kind = 3 and s.instance = m.instance and s.signal = o.entity
+left join signal s on o.kind = 3 and s.instance = m.instance and s.signal = o.entity and s.source = 'INFERRED'
 group by m.position;
 
 update affected_message a set sat = r.sat, dsat = r.dsat, repeated_requests = r.repeated_requests
@@ -101,10 +109,10 @@ from recounted r where a.position = r.position;
 create or replace temp table placed as
 with m as (
   select position, instance, session, end_user, make_timestamp(event_at) as event_at, micro, sat, dsat,
-    repeated_requests, wait, true as fresh
+    repeated_requests, wait, is_reply = 1 as is_reply, true as fresh
   from batch_message
   union all
-  select position, instance, session, end_user, event_at, micro, sat, dsat, repeated_requests, wait, false
+  select position, instance, session, end_user, event_at, micro, sat, dsat, repeated_requests, wait, is_reply, false
   from affected_message
 )
 select m.* replace (
@@ -115,7 +123,8 @@ from m left join batch_opening_author o using (instance, session)
 left join micro k using (instance, micro) left join topic t using (instance, topic);
 
 insert into message
-select position, instance, session, end_user, event_at, micro, sat, dsat, repeated_requests, wait, getvariable('seq')
+select position, instance, session, end_user, event_at, micro, sat, dsat, repeated_requests, wait, is_reply,
+  getvariable('seq')
 from placed where fresh order by position;
 
 -- Their facts, each with the chains that it is in.
@@ -130,7 +139,11 @@ with f as (
     coalesce(e.heir, o.entity),
     p.session, p.end_user, p.event_at, p.micro, p.sat, p.dsat, p.repeated_requests,
     (case when o.kind in (3, 4) then abs(p.wait) else greatest(p.wait, 0) end)::utinyint
-  from placed p join batch_occurrence o using (position)
+  from placed p join (
+    select position, kind, entity from batch_occurrence
+    union all
+    select position, kind, entity from given_change where fresh
+  ) o using (position)
   left join merged_entity e on e.instance = p.instance and e.kind = o.kind and e.entity = o.entity
 )
 select *, chain_of(kind, entity, session) as session_chain,
@@ -152,10 +165,10 @@ insert into added
 with o as (
   select s.position, s.fact_id, s.instance, s.kind, s.entity from stored_fact s
   where s.kind >= 3 and not s.gone
-    and not exists (from batch_correction c where s.fact_id = c.position * 32 + c.slot)
+    and not exists (from slot_change c where s.fact_id = c.position * 32 + c.slot)
   union all
   select position, position * 32 + slot, p.instance, c.kind, c.entity
-  from batch_correction c join placed p using (position) where not p.fresh and c.entity is not null
+  from slot_change c join placed p using (position) where not p.fresh and c.entity is not null
 ),
 f as (
   select o.* replace (coalesce(e.heir, o.entity) as entity)
@@ -310,10 +323,12 @@ select entity, session, end_user, event_at, sat, dsat, repeated_requests, wait, 
 from @facts where not gone
 
 -- @kept
--- End users and heirs are those of the end, so nothing is placed twice.
+-- End users and heirs are those of the end, so nothing is placed twice. What end users gave follows from view feedback.
 insert into batch_message
-select position, instance, session, end_user, epoch_us(event_at), micro, sat, dsat, repeated_requests, wait
+select position, instance, session, end_user, epoch_us(event_at), micro, sat, dsat, repeated_requests, wait,
+  is_reply::integer
 from kept.message where position between getvariable('part_from') and getvariable('part_to');
 insert into batch_occurrence
-select position, kind, entity from kept.message_fact
-where kind >= 3 and not gone and position between getvariable('part_from') and getvariable('part_to');
+select f.position, f.kind, f.entity from kept.message_fact f
+anti join kept.signal s on f.kind = 3 and s.instance = f.instance and s.signal = f.entity and s.source = 'GIVEN'
+where f.kind >= 3 and not f.gone and f.position between getvariable('part_from') and getvariable('part_to');

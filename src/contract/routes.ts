@@ -14,6 +14,7 @@ import {
   READ_KEY,
   CHANGE_INSTANCE,
 } from './instances.ts';
+import { GIVE_FEEDBACK } from './feedback.ts';
 import { CREATE_LINK, LIST_LINKS, READ_LINK, REVOKE_LINK } from './links.ts';
 import { READ_MASKING, SET_MASKING } from './masking.ts';
 import {
@@ -39,7 +40,7 @@ import { EXPORT_SUBJECT } from './subjects.ts';
 
 /** Routes of processes that accept messages, of those that read the views, and of all. */
 export const ROUTES: Readonly<Record<'ingest' | 'query' | 'always', readonly Route[]>> = {
-  ingest: [INGEST, INGEST_BATCH, EXPORTS.traces, EXPORTS.logs],
+  ingest: [INGEST, INGEST_BATCH, GIVE_FEEDBACK, EXPORTS.traces, EXPORTS.logs],
   query: [
     QUERY,
     SEARCH_TEXTS,

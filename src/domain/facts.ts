@@ -8,7 +8,7 @@ import type { Checked } from './checks.ts';
 import type { CuratedEntity, CurationAction, CurationRefusal } from './curations.ts';
 import type { Role } from './records.ts';
 import type { SessionOutcome } from './session-outcomes.ts';
-import type { SignalKey } from './signal-kinds.ts';
+import type { SignalKey, SignalSource } from './signal-kinds.ts';
 
 export type GapType = 'TOOL' | 'KNOWLEDGE';
 
@@ -143,6 +143,8 @@ export interface MessageFact {
    * the wait for the reply before. 0: none.
    */
   readonly wait: number;
+  /** True for a turn of the assistant. Default false. */
+  readonly isReply?: boolean;
 }
 
 export interface TopicRow {
@@ -178,6 +180,7 @@ export interface SignalRow {
   readonly id: string;
   readonly name: string;
   readonly signalType: 'SAT' | 'DSAT';
+  readonly source: SignalSource;
   readonly description: string;
 }
 export interface RepeatedRequestRow {

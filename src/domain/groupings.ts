@@ -9,6 +9,7 @@ import { uuid } from './uuid.ts';
 import { KINDS } from './kinds.ts';
 import { dateTime, type Metric, type SortField } from './metrics.ts';
 import { OUTCOME_WORDS, SESSION_OUTCOMES } from './session-outcomes.ts';
+import { SIGNAL_SOURCES } from './signal-kinds.ts';
 
 /** Errors and the OpenAPI document use this order. */
 export const GROUP_BYS = [
@@ -32,6 +33,7 @@ export const FILTERS = [
   'gapIds',
   'endUserIds',
   'gapType',
+  'signalSource',
   'language',
   'outcome',
   'externalId',
@@ -240,6 +242,7 @@ const DECLARED = {
   },
   CSAT_DSAT: {
     ...ENTITY,
+    filters: ['signalSource'],
     counts: { view: 'entity_rollup', kind: KINDS.signal, names: 'signal', filter: 'signalIds' },
     name: 'csatDsatSignal',
     members: {
@@ -249,6 +252,12 @@ const DECLARED = {
         'signal_type',
       ),
       description,
+      source: onRequest(
+        z
+          .enum(SIGNAL_SOURCES)
+          .describe('INFERRED: found in the text of the message; GIVEN: feedback of an end user.'),
+        'source',
+      ),
       ...sureness,
     },
   },

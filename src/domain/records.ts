@@ -6,6 +6,7 @@
  */
 import type { Curation } from './curations.ts';
 import type { RecordedErasure } from './erasures.ts';
+import type { Feedback } from './feedback.ts';
 import type { Writing } from './writings.ts';
 
 /** Period in which a repeated request id is recognized, in the stream's own time: microseconds. */
@@ -71,6 +72,8 @@ export interface RecordedRequest {
   readonly writing?: Writing;
   /** A person's curation. Such a request has no messages and no session (''). */
   readonly curation?: Curation;
+  /** Feedback on a message of the session. Such a request has no messages. */
+  readonly feedback?: Feedback;
   /** An erasure of data that was sent before. Such a request has no messages and no session (''). */
   readonly erasure?: RecordedErasure;
   /** The whole request was erased: its messages only keep their positions, and it has no session (''). */
@@ -79,10 +82,11 @@ export interface RecordedRequest {
 
 /**
  * The payload of one stream entry. `v` rises when the shape changes; readers accept every older `v`. Version 2 holds a
- * writing, 3 a curation, 4 an erasure or erased or expired data; other records stay at 1, which earlier code reads.
+ * writing, 3 a curation, 4 an erasure or erased or expired data, 5 feedback; other records stay at 1, which earlier code
+ * reads.
  */
 export interface StreamRecord {
-  readonly v: 1 | 2 | 3 | 4;
+  readonly v: 1 | 2 | 3 | 4 | 5;
   readonly requests: readonly RecordedRequest[];
 }
 

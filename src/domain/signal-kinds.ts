@@ -1,15 +1,21 @@
 /**
- * The kinds of satisfaction signal, after the rubrics of the satisfaction literature. Phrases are in
- * `lexicon/<language>/signals.json`, the required preceding acts in `src/reader/acts/signal-phrases.ts`. Facts store a
- * kind's index: a key never changes, and new kinds go to the end.
+ * The kinds of satisfaction signal. Those that are inferred from texts follow the rubrics of the satisfaction
+ * literature; their phrases are in `lexicon/<language>/signals.json`, the required preceding acts in
+ * `src/reader/acts/signal-phrases.ts`. Those that end users give come from feedback (views/feedback.sql), and no count
+ * of SAT or DSAT contains them. Facts store a kind's index: a key never changes, and new kinds go to the end.
  *
- * Test: test/reader/acts/signals.test.ts.
+ * Test: test/reader/acts/signals.test.ts, test/view-laws.test.ts.
  */
+
+/** Where a signal comes from: the text of the message, or feedback on it. */
+export const SIGNAL_SOURCES = ['INFERRED', 'GIVEN'] as const;
+export type SignalSource = (typeof SIGNAL_SOURCES)[number];
 
 export const SIGNALS = [
   {
     key: 'gratitude',
     type: 'SAT',
+    source: 'INFERRED',
     name: 'Gratitude',
     description:
       'The user thanks the assistant for an answer. Thanks in advance, for nothing, or after a refusal do not count.',
@@ -17,6 +23,7 @@ export const SIGNALS = [
   {
     key: 'praise',
     type: 'SAT',
+    source: 'INFERRED',
     name: 'Praise',
     description:
       'The user praises the assistant or its answer. A word of approval before the next step does not count.',
@@ -24,12 +31,14 @@ export const SIGNALS = [
   {
     key: 'problem-solved',
     type: 'SAT',
+    source: 'INFERRED',
     name: 'Problem solved',
     description: 'The user says that the problem is solved or that the answer works.',
   },
   {
     key: 'positive-closing',
     type: 'SAT',
+    source: 'INFERRED',
     name: 'Positive closing',
     description:
       'The user says that everything is settled. A farewell alone, or after a refusal, does not count.',
@@ -37,12 +46,14 @@ export const SIGNALS = [
   {
     key: 'acknowledgement',
     type: 'SAT',
+    source: 'INFERRED',
     name: 'Learning or acknowledgement',
     description: 'The user says that they understood or learned something. "OK" does not count.',
   },
   {
     key: 'negative-feedback',
     type: 'DSAT',
+    source: 'INFERRED',
     name: 'Negative feedback',
     description:
       'The user says that the answer is bad or did not help. ' +
@@ -51,6 +62,7 @@ export const SIGNALS = [
   {
     key: 'correction',
     type: 'DSAT',
+    source: 'INFERRED',
     name: 'Correction',
     description:
       'The user says that the assistant misunderstood. Answers to its questions, and other wishes, do not count.',
@@ -58,6 +70,7 @@ export const SIGNALS = [
   {
     key: 'factual-error',
     type: 'DSAT',
+    source: 'INFERRED',
     name: 'Factual error claimed',
     description:
       'The user says that the answer is wrong, or doubts it. Errors of the user or in their own data do not count.',
@@ -65,18 +78,21 @@ export const SIGNALS = [
   {
     key: 'repetition',
     type: 'DSAT',
+    source: 'INFERRED',
     name: 'Request repeated',
     description: 'The user asks again for what the assistant already answered, or says that they ask again.',
   },
   {
     key: 'ignored-instruction',
     type: 'DSAT',
+    source: 'INFERRED',
     name: 'Ignored instruction',
     description: 'The user says that an instruction was not followed, or that they said something before.',
   },
   {
     key: 'insufficient-detail',
     type: 'DSAT',
+    source: 'INFERRED',
     name: 'Insufficient detail',
     description:
       'The user finds the answer too short, vague or incomplete. A wish for more detail alone does not count.',
@@ -84,6 +100,7 @@ export const SIGNALS = [
   {
     key: 'frustration',
     type: 'DSAT',
+    source: 'INFERRED',
     name: 'Frustration',
     description:
       'The user is angry at the assistant or mocks it. Anger before its first answer does not count.',
@@ -91,11 +108,44 @@ export const SIGNALS = [
   {
     key: 'gives-up',
     type: 'DSAT',
+    source: 'INFERRED',
     name: 'Gives up or asks for a human',
     description:
       'The user gives up, or asks for a person instead of the assistant. ' +
       'Accepting its offer of a person does not count.',
   },
-] as const satisfies readonly { key: string; type: 'SAT' | 'DSAT'; name: string; description: string }[];
+  {
+    key: 'thumbs-up',
+    type: 'SAT',
+    source: 'GIVEN',
+    name: 'Thumbs up',
+    description: 'Given by an end user: the message was good. It does not count as SAT.',
+  },
+  {
+    key: 'thumbs-down',
+    type: 'DSAT',
+    source: 'GIVEN',
+    name: 'Thumbs down',
+    description: 'Given by an end user: the message was bad. It does not count as DSAT.',
+  },
+] as const satisfies readonly {
+  key: string;
+  type: 'SAT' | 'DSAT';
+  source: SignalSource;
+  name: string;
+  description: string;
+}[];
 
-export type SignalKey = (typeof SIGNALS)[number]['key'];
+type Signal = (typeof SIGNALS)[number];
+/** Keys of the inferred kinds. */
+export type SignalKey = Extract<Signal, { readonly source: 'INFERRED' }>['key'];
+
+/** The kinds that are inferred, in the order of their indexes. */
+export const INFERRED_SIGNALS = SIGNALS.filter(
+  (signal): signal is Extract<Signal, { readonly source: 'INFERRED' }> => signal.source === 'INFERRED',
+);
+
+/** Returns true if the signal with this index is given by end users. */
+export function isGiven(index: number): boolean {
+  return SIGNALS[index]?.source === 'GIVEN';
+}

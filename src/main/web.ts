@@ -19,6 +19,7 @@ import { createClaimTurns } from '../web/ingest/claim-turns.ts';
 import { openIdempotencyStore } from '../web/ingest/idempotency.ts';
 import { createCurator, type Curator } from '../web/ingest/curator.ts';
 import { createEraser, type Eraser } from '../web/ingest/eraser.ts';
+import { createFeedbackTaker, type FeedbackTaker } from '../web/ingest/feedback-taker.ts';
 import { createIngestor } from '../web/ingest/ingestor.ts';
 import { createInstanceCreator, type InstanceCreator } from '../web/ingest/instance-creator.ts';
 import { createPreparer } from '../web/ingest/preparer.ts';
@@ -108,6 +109,7 @@ interface Awaited {
   readonly connection: Later<StreamConnection>;
   readonly registry: Later<Registry>;
   readonly acceptor: Later<Acceptor>;
+  readonly feedback: Later<FeedbackTaker>;
   readonly curator: Later<Curator>;
   readonly alerts: Later<AlertService>;
   readonly audit: Later<Audit>;
@@ -127,6 +129,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     connection: new Later(),
     registry: new Later(),
     acceptor: new Later(),
+    feedback: new Later(),
     curator: new Later(),
     alerts: new Later(),
     audit: new Later(),
@@ -175,6 +178,13 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
       return accepted;
     },
   };
+  const feedback: FeedbackTaker = {
+    async take(request) {
+      const taken = await awaited.feedback.get().take(request);
+      end.stored(taken.position);
+      return taken;
+    },
+  };
   const app = createApp({
     log,
     now: Date.now,
@@ -184,7 +194,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
       record: async (projectId, record) => awaited.audit.get().record(projectId, record),
       page: async (projectId, window) => awaited.audit.get().page(projectId, window),
     },
-    ...(ingests ? { ingest: createIngestor(preparer, acceptor) } : {}),
+    ...(ingests ? { ingest: createIngestor(preparer, acceptor), feedback } : {}),
     ...(ingests ? { traces: { intake, figures: () => assembly?.figures ?? null } } : {}),
     ...(query === null ? {} : { query: query.dependency }),
     readiness: readinessChecks(awaited, query?.readers ?? null),
@@ -225,6 +235,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     const { masker, maskExport } = await openMasking(lifecycle, registry);
     awaited.maskExport.set(maskExport);
     awaited.acceptor.set(createAcceptor({ ...parts, registry, holds, masker }));
+    awaited.feedback.set(createFeedbackTaker({ ...parts, registry, holds, masker }));
   }
   awaited.curator.set(createCurator(parts));
   awaited.eraser.set(

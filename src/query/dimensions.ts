@@ -283,7 +283,7 @@ export async function chosenEntities(
   parameters: QueryParameters,
   instance: number,
 ): Promise<ChosenEntities> {
-  const { groupBy, ids, gapType, externalId, endUserIds } = parameters;
+  const { groupBy, ids, gapType, signalSource, externalId, endUserIds } = parameters;
   const own: Grouping = GROUPINGS[groupBy];
   const chosen: Partial<Record<NamesTable | 'session' | 'end_user', readonly number[]>> = {};
   for (const grouping of Object.values(GROUPINGS)) {
@@ -291,12 +291,14 @@ export async function chosenEntities(
     const { names, filter } = grouping.counts;
     const uuids = grouping === own ? ids : filter === undefined ? null : parameters[filter];
     const type = names === 'gap' ? gapType : null;
-    if (uuids === null && type === null) continue;
+    const source = names === 'signal' ? signalSource : null;
+    if (uuids === null && type === null && source === null) continue;
     const rows = await cachedNames(snapshot, names, instance);
     const named = uuids === null ? null : new Set(uuids.map((uuid) => uuid.toLowerCase()));
     chosen[names] = [...rows]
       .filter(([, row]) => named === null || named.has(row['id'] as string))
       .filter(([, row]) => type === null || row['gap_type'] === type)
+      .filter(([, row]) => source === null || row['source'] === source)
       .map(([number]) => heirOf(rows, number));
   }
   if (externalId !== null && (own.counts.names === 'session' || own.counts.names === 'end_user')) {

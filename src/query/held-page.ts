@@ -74,6 +74,7 @@ const ANSWERED: readonly string[] = [
   'repeatedRequestIds',
   'gapIds',
   'gapType',
+  'signalSource',
   'externalId',
 ];
 /** The database makes answers with a larger limit or offset, because it does not block other queries. */

@@ -25,6 +25,7 @@ import {
   type SortField,
 } from '../domain/metrics.ts';
 import { SESSION_OUTCOMES, type SessionOutcome } from '../domain/session-outcomes.ts';
+import { SIGNAL_SOURCES, type SignalSource } from '../domain/signal-kinds.ts';
 import { isTimeZone, startOfDate, type LocalBucket } from '../domain/local-time.ts';
 import { formatInstant, GRANULARITIES, parseTime } from '../domain/time.ts';
 import type { Granularity } from '../domain/time.ts';
@@ -66,6 +67,7 @@ export interface QueryParameters {
   readonly gapIds: readonly string[] | null;
   readonly endUserIds: readonly string[] | null;
   readonly gapType: 'TOOL' | 'KNOWLEDGE' | null;
+  readonly signalSource: SignalSource | null;
   /** ISO 639-1 code, lower case. */
   readonly language: string | null;
   /** Any of these outcomes. */
@@ -281,6 +283,14 @@ export const queryParameterSchemas = z.strictObject({
     .optional()
     .describe(only('endUserIds', 'those with a message of one of these end users.')),
   gapType: oneOf(['TOOL', 'KNOWLEDGE']).optional().describe(only('gapType', 'gaps of this type.')),
+  signalSource: oneOf(SIGNAL_SOURCES)
+    .optional()
+    .describe(
+      only(
+        'signalSource',
+        'signals found in texts (INFERRED) or given by end users as feedback (GIVEN). Left out: both.',
+      ),
+    ),
   language: language
     .optional()
     .describe(

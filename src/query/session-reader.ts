@@ -73,7 +73,7 @@ export class SessionReader {
 
 /** Returns a message of a transcript: its text and findings. */
 export function transcriptOf(
-  { position, at, rowsOf }: FoundMessage,
+  { position, at, rowsOf, feedback }: FoundMessage,
   read: ReadMessage = { gone: 'UNREADABLE' },
 ): TranscriptMessage {
   const message = 'message' in read ? read.message : null;
@@ -89,10 +89,10 @@ export function transcriptOf(
     createdAt: formatInstant(at),
     metadata: message?.metadata ?? null,
     topic: topic === undefined ? null : named(topic),
-    signals: rowsOf(KINDS.signal).map((row) => ({
-      ...named(row),
-      signalType: row['signal_type'] as 'SAT' | 'DSAT',
-    })),
+    signals: rowsOf(KINDS.signal).flatMap((row) =>
+      row['source'] === 'GIVEN' ? [] : [{ ...named(row), signalType: row['signal_type'] as 'SAT' | 'DSAT' }],
+    ),
+    feedback,
     gap: gap === undefined ? null : { ...named(gap), gapType: gap['gap_type'] as 'TOOL' | 'KNOWLEDGE' },
     repeatedRequest: asked === undefined ? null : named(asked),
   };

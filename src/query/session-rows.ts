@@ -28,6 +28,8 @@ export type FindingKind = (typeof KINDS)['topic' | 'signal' | 'repeatedRequest' 
 export interface FoundMessage extends TranscriptPlace {
   /** Number of the end user it belongs to; 0: none. */
   readonly endUser: number;
+  /** Number of end users whose last feedback on it is good, and bad. */
+  readonly feedback: { readonly up: number; readonly down: number };
   /** Returns the naming rows of its findings; at most one of each kind except signals. */
   readonly rowsOf: (kind: FindingKind) => readonly Row[];
 }
@@ -137,7 +139,8 @@ export async function readMessages(
   const range = { from: cursor?.at ?? from, to: to + 1 };
   const facts = { table: 'message_fact', range };
   const kinds = [topic, signal, repeatedRequest, gap] as const;
-  const [rows, ...names] = await Promise.all([
+  const [given, rows, ...names] = await Promise.all([
+    readFeedback(snapshot, instance, number),
     // Reads one message more than the page to detect a next page.
     snapshot.all(
       `with page as materialized (
@@ -171,6 +174,7 @@ select position, event_at, kind, entity from (
     position,
     at: message?.['event_at'] as number,
     endUser: message?.['entity'] as number,
+    feedback: given.get(position) ?? { up: 0, down: 0 },
     rowsOf: (kind) =>
       others.flatMap((fact) => {
         const row = fact['kind'] === kind ? nameOf.get(kind)?.get(fact['entity'] as number) : undefined;
@@ -178,6 +182,25 @@ select position, event_at, kind, entity from (
       }),
   }));
   return { found, next: byPosition.length > limit ? (found.at(-1) ?? null) : null };
+}
+
+/** Returns what end users gave on the messages of a session, by position. */
+async function readFeedback(
+  snapshot: Snapshot,
+  instance: number,
+  session: number,
+): Promise<ReadonlyMap<number, FoundMessage['feedback']>> {
+  const rows = await snapshot.all(
+    `select message, count(*) filter (value = 1)::integer as up, count(*) filter (value = -1)::integer as down
+from @given group by message`,
+    {
+      rows: { given: { table: 'feedback', equal: { instance }, and: `session = ${session} and holds` } },
+      bindings: {},
+    },
+  );
+  return new Map(
+    rows.map((row) => [row['message'] as number, { up: row['up'] as number, down: row['down'] as number }]),
+  );
 }
 
 /** Returns the id and name of a topic, gap, signal or repeated request. */

@@ -77,7 +77,13 @@ export const messageSchema = z.strictObject({
         signalType: z.enum(['SAT', 'DSAT']).describe('SAT: satisfied; DSAT: dissatisfied.'),
       }),
     )
-    .describe('Satisfaction signals in it.'),
+    .describe('Satisfaction signals that were found in it.'),
+  feedback: z
+    .strictObject({
+      up: count.describe('End users whose last feedback on it is good.'),
+      down: count.describe('End users whose last feedback on it is bad.'),
+    })
+    .describe('What end users gave on it (POST /v1/feedback/).'),
   gap: z
     .strictObject({
       ...named,

@@ -167,8 +167,9 @@ async function readSubject(snapshot: Snapshot, instanceId: string, externalId: s
       bindings: { name: externalId },
     }),
   ]);
-  if (user === undefined && members.length === 0) throw noSubject();
   const number = user === undefined ? null : (user['end_user'] as number);
+  const feedback = await readFeedback(snapshot, instance, id, number);
+  if (user === undefined && members.length === 0 && feedback.length === 0) throw noSubject();
   const counts = number === null ? undefined : await readCounts(snapshot, instance, number);
   const times =
     counts === undefined ? null : { from: counts['first_at'] as number, to: counts['last_at'] as number };
@@ -186,8 +187,37 @@ async function readSubject(snapshot: Snapshot, instanceId: string, externalId: s
       sessions: (counts?.['sessions'] as number | undefined) ?? 0,
       messages: (counts?.['messages'] as number | undefined) ?? 0,
       metadata: metadataIn(members),
+      feedback,
     },
   };
+}
+
+/** Reads the feedback of an author: what names them, and what names nobody in sessions that they started. */
+async function readFeedback(
+  snapshot: Snapshot,
+  instance: number,
+  id: string,
+  number: number | null,
+): Promise<Extract<SubjectLine, { kind: 'END_USER' }>['feedback']> {
+  const rows = await snapshot.all(
+    `select session_id::varchar as session, message, value, rating, given_at from @feedback
+where author = $id::uuid or (author is null and session in (select session from @session where end_user = ${number ?? -1}))
+order by position, place`,
+    {
+      rows: {
+        feedback: { table: 'feedback', equal: { instance } },
+        session: { table: 'session', equal: { instance } },
+      },
+      bindings: { id },
+    },
+  );
+  return rows.map((row) => ({
+    sessionId: row['session'] as string,
+    position: row['message'] as number | null,
+    value: row['value'] as -1 | 0 | 1,
+    rating: row['rating'] as number | null,
+    createdAt: formatInstant(row['given_at'] as number),
+  }));
 }
 
 async function readCounts(snapshot: Snapshot, instance: number, endUser: number): Promise<Row | undefined> {

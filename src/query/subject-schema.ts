@@ -32,6 +32,17 @@ const endUserSchema = z.strictObject({
   sessions: count.describe('Sessions in which a message belongs to them.'),
   messages: count.describe('Messages that belong to them: theirs, and the replies.'),
   metadata: metadata.describe('What metadata.users said of them; the last write of each member wins.'),
+  feedback: z
+    .array(
+      z.strictObject({
+        sessionId: uuid.describe('The session that it names.'),
+        position: count.nullable().describe('The message that it is on; null: the message is not there.'),
+        value: z.union([z.literal(-1), z.literal(0), z.literal(1)]).describe('0: taken back.'),
+        rating: z.int().min(1).max(5).nullable().describe('1 to 5; null: none.'),
+        createdAt: dateTime.describe('When the service accepted it, UTC.'),
+      }),
+    )
+    .describe('Feedback that they gave, in the order of the stream, without comments.'),
 });
 
 const { endUser: _starter, ...ofSession } = sessionSchema.shape;

@@ -37,6 +37,7 @@ import { registerDigestRoute } from './routes/digest-route.ts';
 import { registerDocsRoutes } from './routes/docs-routes.ts';
 import { answerClientError, createErrorHandler, routeOf } from './error-handler.ts';
 import type { HeldBytes } from './held-bytes.ts';
+import { registerFeedbackRoute } from './routes/feedback-route.ts';
 import { registerHealthRoutes } from './routes/health-routes.ts';
 import { registerIngestRoute } from './routes/ingest-route.ts';
 import { registerInstanceZone } from './instance-zone.ts';
@@ -128,7 +129,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
     drops,
   );
   registerHealthRoutes(app, dependencies, metrics);
-  const { ingest, query, traces } = dependencies;
+  const { ingest, feedback, query, traces } = dependencies;
   registerDocsRoutes(app, { ingest: ingest !== undefined, query: query !== undefined });
   // The page calls the routes that read.
   if (query !== undefined) registerDashboard(app);
@@ -143,6 +144,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
       if (ingest !== undefined) {
         registerIngestRoute(scope, ingest, door, metrics);
         registerBatchRoute(scope, ingest, door, metrics);
+        if (feedback !== undefined) registerFeedbackRoute(scope, feedback, bodies, budget);
       }
       if (traces !== undefined) registerTraceRoutes(scope, { intake: traces.intake, door, metrics, log });
       void scope.register(async (inner) => {

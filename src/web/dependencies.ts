@@ -21,6 +21,7 @@ import type { Erasure, ErasedKind } from '../domain/erasures.ts';
 import type { ProjectRetention, Retained, Retention, RetentionRun } from '../domain/retention.ts';
 import type { Curator } from './ingest/curator.ts';
 import type { Eraser } from './ingest/eraser.ts';
+import type { FeedbackTaker } from './ingest/feedback-taker.ts';
 import type { Ingestor } from './ingest/ingestor.ts';
 import type { InstanceRequest } from './ingest/instance-creator.ts';
 import type { ChangesParameters, ChangesResponse } from '../query/changes/changes-schema.ts';
@@ -228,6 +229,8 @@ export interface HttpDependencies {
   readonly people?: People;
   /** Serves POST /v1/ingest/. */
   readonly ingest?: Ingestor;
+  /** Serves POST /v1/feedback/, beside `ingest`. */
+  readonly feedback?: FeedbackTaker;
   /** Serves POST /v1/traces and /v1/logs. `figures`: null while another process assembles. */
   readonly traces?: { readonly intake: TraceIntake; readonly figures: () => AssemblyFigures | null };
   /** Serves the routes that read the views or check against them. */

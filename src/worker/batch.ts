@@ -62,7 +62,7 @@ export interface Lookups {
 /** Entries with their records numbered: a batch without the results of enrich and assign. */
 export interface NumberedBatch extends Pick<
   Batch,
-  'instances' | 'endUsers' | 'requests' | 'metadata' | 'attributes' | 'sessionNames' | 'counters'
+  'instances' | 'endUsers' | 'requests' | 'metadata' | 'attributes' | 'sessionNames' | 'feedback' | 'counters'
 > {
   readonly turns: readonly Turn[];
   readonly interludes: readonly Interlude[];
@@ -163,6 +163,12 @@ export class Numbering {
         else if (request.writing !== undefined) this.#numberWriting(numbered, request, entry.sequence);
         else if (request.curation !== undefined)
           this.#numberCuration(numbered, request, entry.sequence, index);
+        else if (request.feedback !== undefined)
+          this.#numberFeedback(numbered, request, {
+            sequence: entry.sequence,
+            index,
+            place: at?.place ?? place,
+          });
         else this.#numberRequest(numbered, request, entry.sequence, index, at?.from ?? 0);
         index += request.messages.length;
       }
@@ -242,6 +248,32 @@ export class Numbering {
     into.pass({ instance, instanceId, session: null, position, acceptedAt, curation });
   }
 
+  /** Feedback may precede the first message of its session: the views keep it until then. */
+  #numberFeedback(
+    into: Numbered,
+    request: RecordedRequest,
+    { sequence, index, place }: { readonly sequence: number; readonly index: number; readonly place: number },
+  ): void {
+    const { instanceId, sessionId, requestId, acceptedAt, feedback } = request;
+    if (feedback === undefined) return;
+    if (!UUID_PATTERN.test(sessionId)) throw new RecordError('sessionId of feedback is no UUID');
+    into.requests.push({ id: requestId, acceptedAt });
+    const { value, at = null, position = null, rating = null, userId = '' } = feedback;
+    into.feedback.push({
+      position: positionOf(sequence, index),
+      place,
+      instance: this.#numberInstance(into, request, sequence),
+      instanceId,
+      sessionId,
+      author: userId === '' ? null : derivedId(instanceId, 'end-user', userId),
+      value,
+      at,
+      target: position,
+      rating,
+      givenAt: acceptedAt,
+    });
+  }
+
   /** A writing about an unknown instance or session is skipped. */
   #numberWriting(into: Numbered, request: RecordedRequest, sequence: number): void {
     const { instanceId, projectId, requestId, acceptedAt, writing } = request;
@@ -304,12 +336,15 @@ export class Numbering {
     const instanceIds = requests.map(({ instanceId }) => instanceId);
     for (const row of await this.#lookups.findInstances(missing(instanceIds, this.#instances)))
       this.#instances.set(row.id, row.instance);
-    const sessions = requests.filter(({ instanceId, sessionId, writing, curation, erasure, erased }) => {
-      const instance = this.#instances.get(instanceId);
-      if (curation !== undefined || erasure !== undefined || erased === true) return false;
-      if (writing !== undefined && writing.target !== 'session') return false;
-      return instance !== undefined && !this.#sessions.has(keyOf(instance, sessionId));
-    });
+    const sessions = requests.filter(
+      ({ instanceId, sessionId, writing, curation, feedback, erasure, erased }) => {
+        const instance = this.#instances.get(instanceId);
+        if (curation !== undefined || feedback !== undefined) return false;
+        if (erasure !== undefined || erased === true) return false;
+        if (writing !== undefined && writing.target !== 'session') return false;
+        return instance !== undefined && !this.#sessions.has(keyOf(instance, sessionId));
+      },
+    );
     const sessionIds = new Set(sessions.map(({ sessionId }) => sessionId));
     for (const row of await this.#lookups.findSessions([...sessionIds]))
       this.#sessions.set(keyOf(row.instance, row.id), row.session);
@@ -355,6 +390,7 @@ class Numbered {
   readonly metadata = new Map<string, Batch['metadata'][number]>();
   readonly attributes = new Map<string, Batch['attributes'][number]>();
   readonly names = new Map<number, string | null>();
+  readonly feedback: Batch['feedback'][number][] = [];
   readonly #turns: Turn[] = [];
   readonly #interludes: Interlude[] = [];
   readonly #sources: number[] = [];
@@ -403,6 +439,7 @@ class Numbered {
       metadata: [...this.metadata.values()],
       attributes: [...this.attributes.values()],
       sessionNames: [...this.names].map(([session, externalId]) => ({ session, externalId })),
+      feedback: this.feedback,
       counters: this.counters,
     };
   }

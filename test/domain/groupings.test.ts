@@ -53,7 +53,7 @@ describe('groupings', () => {
     ]);
     const sureness = ['checkedSessions', 'precisionLow', 'precisionHigh'];
     deepEqual(dimensionFieldsOf('TOPIC'), ['description', 'isOwn', 'isNamed', 'isHidden', ...sureness]);
-    deepEqual(dimensionFieldsOf('CSAT_DSAT'), sureness);
+    deepEqual(dimensionFieldsOf('CSAT_DSAT'), ['source', ...sureness]);
     deepEqual(describingFieldsOf('TOPIC'), ['description', 'isOwn', 'isNamed', 'isHidden']);
   });
 });

@@ -140,6 +140,7 @@ function* everyQuestion(): Generator<{ parameters: QueryParameters; chosen: Chos
       gapIds: null,
       endUserIds: null,
       gapType: null,
+      signalSource: null,
       language: null,
       outcome: null,
       externalId: null,

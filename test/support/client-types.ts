@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import { erasureListSchema, erasureSchema } from '../../src/contract/erasures.ts';
+import { feedbackSchema } from '../../src/web/ingest/feedback-body.ts';
 import { ingestResponseSchema } from '../../src/contract/ingest.ts';
 import { instanceListSchema, keySchema, newInstanceSchema } from '../../src/contract/instances.ts';
 import { curatedSchema, newTopicAnswerSchema } from '../../src/contract/steering.ts';
@@ -151,6 +152,7 @@ export function clientTypes(): string {
     declare('Pagination', typeOf(answer(queryResponseSchema.shape.pagination))),
     '/** The body of an ingest request. */',
     declare('IngestBody', typeOf(body(ingestBodySchema(Date.now)))),
+    declare('FeedbackBody', typeOf(body(feedbackSchema))),
     declare('IngestIds', typeOf(answer(ingestResponseSchema))),
     declare('DifferencesAnswer', typeOf(answer(differencesResponseSchema))),
     declare('AttributesAnswer', typeOf(answer(attributesResponseSchema))),

@@ -26,6 +26,7 @@ import {
   type HistoryWriting,
 } from './worker-laws.ts';
 import { most } from './laws.ts';
+import { FEEDBACK_VALUES, type FeedbackValue } from '../../src/domain/feedback.ts';
 
 /** Partition of each instance: its number modulo this. */
 const PARTITIONS = 2;
@@ -63,6 +64,14 @@ export interface ErasableEntry {
   readonly requests: readonly ErasableRequest[];
   readonly writings: readonly (HistoryWriting & { readonly instance: number })[];
   readonly curations: readonly (HistoryCuration & { readonly instance: number })[];
+  /** Author 0: none is named. Left out in kept cases. */
+  readonly feedback?: readonly {
+    readonly instance: number;
+    readonly session: number;
+    readonly author: number;
+    readonly value: FeedbackValue;
+    readonly minute: number | null;
+  }[];
   /** Which of the partition's earlier requests it holds once more, behind its own. */
   readonly again: readonly number[];
   readonly ends: HistoryEntry['ends'];
@@ -133,6 +142,16 @@ const entry: fc.Arbitrary<ErasableEntry> = fc.record({
       isNew: fc.boolean(),
     }),
     { maxLength: 2 },
+  ),
+  feedback: fc.array(
+    fc.record({
+      instance: upTo(INSTANCES),
+      session: upTo(SESSIONS),
+      author: orNone(PEOPLE),
+      value: fc.constantFrom(...FEEDBACK_VALUES),
+      minute: fc.oneof(orNone(300), fc.constant(null)),
+    }),
+    { maxLength: 3 },
   ),
   again: fc.array(orNone(40), { maxLength: 2 }),
   ends: fc.constantFrom('nothing', 'nothing', 'batch', 'worker'),
@@ -219,6 +238,7 @@ export function readErasable({ entries, erasures }: ErasableHistory): ReadErasab
     known.push(
       ...given.writings.filter(isOwn).map((one) => writingOf(one.instance, one, (number += 1))),
       ...given.curations.filter(isOwn).map((one) => curationOf(one.instance, one, (number += 1))),
+      ...(given.feedback ?? []).filter(isOwn).map((one) => feedbackOf(one, (number += 1))),
     );
     const own = known.slice(first);
     const again = given.again.flatMap((which) => newestOfId(known, known[which % Math.max(1, known.length)]));
@@ -258,6 +278,25 @@ function requestOf(given: ErasableRequest, number: number): RecordedRequest {
       ...(isOfInstance && { instance: { request: number } }),
       session: { request: number, ...(name !== undefined && { externalId: name }) },
       users: Object.fromEntries(people.map((one) => [person(one), { request: number }])),
+    },
+  };
+}
+
+function feedbackOf(
+  { instance, session, author, value, minute }: NonNullable<ErasableEntry['feedback']>[number],
+  number: number,
+): RecordedRequest {
+  return {
+    requestId: uuid(8, number),
+    projectId: uuid(0, 1 + (instance % 2)),
+    instanceId: instanceId(instance),
+    sessionId: sessionIdOf(instance, session),
+    acceptedAt: AT + number,
+    messages: [],
+    feedback: {
+      value,
+      ...(minute !== null && { at: AT + minute * MINUTE }),
+      ...(author > 0 && { userId: person(author) }),
     },
   };
 }
@@ -429,6 +468,9 @@ function eraseByHand(counted: readonly Counted[], erasure: PlacedErasure): void 
       continue;
     }
     goWhole(own.filter(({ request }) => request.writing !== undefined));
+    goWhole(
+      own.filter(({ request: { feedback } }) => feedback !== undefined && feedback.userId === undefined),
+    );
     let speaks = false;
     for (const { message, index, gone } of given) {
       if (roleOf(message.role) === 'user') speaks = message.userId === erasure.name;
@@ -436,14 +478,17 @@ function eraseByHand(counted: readonly Counted[], erasure: PlacedErasure): void 
     }
     goWhole(own.filter(({ request, gone }) => gone.size > 0 && gone.size === request.messages.length));
   }
+  goWhole(before.filter(({ request }) => request.feedback?.userId === erasure.name));
   for (const { request, unnamed } of before)
     if (request.metadata?.users?.[erasure.name] !== undefined) unnamed.add(erasure.name);
 }
 
-/** The session that a request is of, or that a writing or a check is about. */
+/** The session that a request is of, or that a writing, a check or the correction of an outcome is about. */
 function sessionOf({ sessionId, writing, curation }: RecordedRequest): string {
-  const checked = curation?.action.kind === 'CHECK' ? curation.action.session : undefined;
-  return checked ?? writing?.id ?? sessionId;
+  const action = curation?.action;
+  if (action?.kind === 'CHECK') return action.session;
+  if (action !== undefined && 'outcome' in action) return action.id;
+  return writing?.id ?? sessionId;
 }
 
 function filler(

@@ -118,13 +118,22 @@ export const leftLaw: Law<ErasureCase> = {
 function leftOf(stream: readonly StreamEntry[]): string[] {
   const lines: string[] = [];
   for (const { sequence, requests } of stream) {
-    for (const { instanceId: id, sessionId, messages, metadata, writing, curation, erased } of requests) {
+    for (const {
+      instanceId: id,
+      sessionId,
+      messages,
+      metadata,
+      writing,
+      curation,
+      feedback,
+      erased,
+    } of requests) {
       if (erased === true || !INSTANCES.some((instance) => instanceId(instance) === id)) continue;
       const of = `${sequence} ${id} ${sessionId}`;
       for (const message of messages)
         if (message.erased !== true) lines.push(`${of} ${JSON.stringify(message)}`);
       // A writing about a session of which nothing counts may go or stay.
-      for (const what of [metadata, writing?.target === 'session' ? undefined : writing, curation])
+      for (const what of [metadata, writing?.target === 'session' ? undefined : writing, curation, feedback])
         if (what !== undefined) lines.push(`${of} ${JSON.stringify(what)}`);
     }
   }
@@ -240,6 +249,7 @@ async function answersOf(
         gapIds: null,
         endUserIds: null,
         gapType: null,
+        signalSource: null,
         language: null,
         outcome: null,
         externalId: null,
@@ -271,6 +281,7 @@ async function namedRows({ store }: Fixture, instance: number): Promise<unknown>
 const NAMED = {
   record_metadata: 'record, record_key, member, value',
   session: 'id, title, summary, language, outcome, external_id',
+  feedback: 'session_id, author, value, target_at, message, holds',
   end_user: 'id, external_id',
   topic: 'id, name, description, is_own, is_hidden, is_named, since',
   cluster: 'id, name, is_named',

@@ -68,6 +68,8 @@ export interface Entries {
   readonly sessionNames?: Batch['sessionNames'];
   /** Attributes of sessions. Default: none. */
   readonly attributes?: Batch['attributes'];
+  /** Feedback of end users. Default: none. */
+  readonly feedback?: Batch['feedback'];
   /** Default: what makes the attributes. */
   readonly metadata?: Batch['metadata'];
   /** Those that the entries bring. Default: none. */
@@ -150,7 +152,8 @@ export async function openFixture(
     },
     reader,
     async fold(work, state = [], entries = {}) {
-      const instances = [...new Set(work.messages.map((message) => message.instance))];
+      const feedback = entries.feedback ?? [];
+      const instances = [...new Set([...work.messages, ...feedback].map(({ instance }) => instance))];
       const endUsers = [];
       for (const { user, instance } of [...work.messages, ...work.openingAuthors]) {
         if (user === null || knownUsers.has(user)) continue;
@@ -186,6 +189,7 @@ export async function openFixture(
           })),
         attributes,
         sessionNames: entries.sessionNames ?? [],
+        feedback,
         assignment: work,
         state,
         counters: store.counters,

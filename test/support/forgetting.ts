@@ -18,6 +18,7 @@ export function forgotten(instance: number, parts: Partial<Forgotten> = {}): For
     instanceId: uuid(1, instance),
     waitsFor: false,
     positions: [],
+    feedback: [],
     whole: null,
     countsBefore: null,
     textsBefore: null,
@@ -72,7 +73,7 @@ export function forgettingLaw(views: readonly View[]): Law<History> {
       const fresh = await openFixture({ views });
       try {
         await foldLive(fixture, batches, views);
-        const { work, sequence, lastSequenceOf, sessionNames, attributes } = whole;
+        const { work, sequence, lastSequenceOf, sessionNames, attributes, feedback } = whole;
         const gone = work.messages.filter(goes);
         const left = work.messages.filter((message) => !goes(message));
         let rows: ViewRows = {};
@@ -88,6 +89,9 @@ export function forgettingLaw(views: readonly View[]): Law<History> {
         });
         const touched = new Set(gone.map(({ session }) => session));
         const sessions = new Set(left.map(({ session }) => session));
+        const emptied = new Set(
+          work.sessions.filter(({ session }) => !sessions.has(session)).map(({ id }) => id),
+        );
         const openings = work.openingAuthors.filter(({ session, beforePosition }) =>
           left.some((message) => message.session === session && message.position < beforePosition),
         );
@@ -110,6 +114,7 @@ export function forgettingLaw(views: readonly View[]): Law<History> {
             lastSequenceOf,
             sessionNames: sessionNames.filter(({ session }) => sessions.has(session)),
             attributes: attributes.filter(({ session }) => sessions.has(session)),
+            feedback: feedback.filter(({ sessionId }) => !emptied.has(sessionId)),
             processedAt: 0,
           },
         );
@@ -123,8 +128,8 @@ export function forgettingLaw(views: readonly View[]): Law<History> {
   };
 }
 
-/** An instance stays known when nothing of it is left. */
+/** An instance stays known when nothing of it is left, and so do the names of what its end users gave. */
 function withoutEmptied(rows: ViewRows): ViewRows {
-  const { instance: _, ...others } = rows;
-  return others;
+  const { instance: _, signal = [], ...others } = rows;
+  return { ...others, signal: signal.filter((row) => row['source'] !== 'GIVEN') };
 }

@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import type { Assignment, CorrectionRow, MessageFact } from '../../src/domain/facts.ts';
+import { FEEDBACK_VALUES, type FeedbackValue, type PlacedFeedback } from '../../src/domain/feedback.ts';
+import { derivedId } from '../../src/domain/ids.ts';
 import { KINDS, slotOf } from '../../src/domain/kinds.ts';
-import { SIGNALS } from '../../src/domain/signal-kinds.ts';
+import {
+  INFERRED_SIGNALS,
+  isGiven,
+  SIGNAL_SOURCES,
+  SIGNALS,
+  type SignalSource,
+} from '../../src/domain/signal-kinds.ts';
 import { dimensionFieldsOf, GROUP_BYS, type GroupBy, GROUPINGS } from '../../src/domain/groupings.ts';
 import type { Metric, SortField } from '../../src/domain/metrics.ts';
 import { SESSION_OUTCOMES, type SessionOutcome } from '../../src/domain/session-outcomes.ts';
@@ -30,8 +38,9 @@ export interface HistoryMessage {
   readonly signals: readonly number[];
   readonly repeatedRequest: number | null;
   readonly gap: number | null;
-  /** As of a fact; left out: 0. */
+  /** As of a fact; left out: 0, and false. */
   readonly wait?: number;
+  readonly isReply?: boolean;
   /** What its caller calls the session from now on: a number; null: nothing any more; left out: what it was. */
   readonly name?: number | null;
   /** An attribute that the session has from now on, by number, and its value: 0 is none any more. */
@@ -68,10 +77,25 @@ export interface HistoryCorrection {
   readonly isThere: boolean;
 }
 
+/** Feedback on a message that may never come. */
+export interface HistoryFeedback {
+  readonly instance: number;
+  readonly session: number;
+  /** End user; 0: whoever started the session. */
+  readonly author: number;
+  readonly value: FeedbackValue;
+  /** Place in the stream. */
+  readonly position: number;
+  /** The event time or the position of its message; null: the assistant's newest message before it. */
+  readonly on: string | number | null;
+}
+
 export interface Step {
   readonly messages: readonly HistoryMessage[];
   /** After the messages. */
   readonly corrections?: readonly HistoryCorrection[];
+  /** In no order. */
+  readonly feedback?: readonly HistoryFeedback[];
   /** Of each instance, after the step. */
   readonly groupings: readonly Grouping[];
   readonly deeds: readonly BatchAction[];
@@ -127,11 +151,12 @@ function historyMessage(ranks: number): fc.Arbitrary<HistoryMessage> {
       at: instant,
       micro: orNone(MICROS),
       signals: fc
-        .uniqueArray(fc.integer({ min: 0, max: SIGNALS.length - 1 }), { maxLength: 2 })
+        .uniqueArray(fc.integer({ min: 0, max: INFERRED_SIGNALS.length - 1 }), { maxLength: 2 })
         .map((list) => list.toSorted((a, b) => a - b)),
       repeatedRequest: maybe(upTo(REPEATED_REQUESTS), 0.3),
       gap: maybe(upTo(GAPS), 0.3),
       wait: fc.integer({ min: -3, max: 3 }),
+      isReply: fc.boolean(),
       rank: orNone(ranks),
       name: fc.constantFrom<(number | null | undefined)[]>(undefined, undefined, null, 1, NAMES),
       attribute: maybe(fc.tuple(orNone(ATTRIBUTES.length - 1), orNone(VALUES.length - 1)), 0.5),
@@ -162,6 +187,15 @@ const correction: fc.Arbitrary<HistoryCorrection> = fc.record({
   isThere: fc.boolean(),
 });
 
+const feedback: fc.Arbitrary<HistoryFeedback> = fc.record({
+  instance: upTo(INSTANCES),
+  session: upTo(SESSIONS),
+  author: orNone(USERS),
+  value: fc.constantFrom(...FEEDBACK_VALUES),
+  position: orNone(20),
+  on: fc.oneof(instant, orNone(20), fc.constant(null)),
+});
+
 /**
  * Up to six batches of messages, in the short form four, in stream order or in any; in each the groups may have moved. The deeds between
  * them publish, merge, restart and deliver again at random.
@@ -172,6 +206,7 @@ export function history(order: 'stream' | 'any'): fc.Arbitrary<History> {
       messages: fc.array(historyMessage(order === 'stream' ? 0 : 9), { maxLength: most(9, 6), size: 'max' }),
       groupings: ofLength(grouping, INSTANCES),
       corrections: fc.array(correction, { maxLength: 2 }),
+      feedback: fc.array(feedback, { maxLength: 4 }),
       deeds: fc.array(
         fc.constantFrom<BatchAction[]>(
           'publish',
@@ -194,6 +229,7 @@ export interface HistoryBatch {
   readonly work: Assignment;
   readonly sessionNames: Batch['sessionNames'];
   readonly attributes: Batch['attributes'];
+  readonly feedback: Batch['feedback'];
   readonly sequence: number;
   /** The last sequence with a message of the instance. */
   readonly lastSequenceOf: (instance: number) => number;
@@ -208,6 +244,8 @@ export interface ReadHistory {
   /** The messages of an instance as they finally count. */
   messagesOf(instance: number): readonly PlainMessage[];
   namesOf(instance: number): PlainNames;
+  /** True for an instance with messages or feedback. */
+  isKnown(instance: number): boolean;
 }
 
 /** Numbers that the shard gives out are apart for each instance. */
@@ -354,6 +392,12 @@ export function readHistory(steps: History): ReadHistory {
     if (user === null) openings.set(session, latest);
     else owners.set(session, { user, beforePosition: position, step: latest });
   }
+  const given = steps.flatMap((step, index) =>
+    (step.feedback ?? []).map((one, place) => ({
+      step: index,
+      row: placedFeedback(one, index * 100 + place),
+    })),
+  );
   const final = steps.at(-1)?.groupings ?? [];
   const arrived = new Map<number, number>();
   const batches = steps.map((step, index): HistoryBatch => {
@@ -367,6 +411,7 @@ export function readHistory(steps: History): ReadHistory {
       deeds: step.deeds,
       sessionNames: rowsOfNames(namesGiven(index)),
       attributes: [...attributesGiven(index).values()],
+      feedback: given.filter((one) => one.step === index).map(({ row }) => row),
       work: assignment({
         messages,
         openingAuthors: owned.map(([session, owner]) => openingAuthor(session, owner)),
@@ -387,10 +432,14 @@ export function readHistory(steps: History): ReadHistory {
   const whole: HistoryBatch = {
     sequence: steps.length,
     lastSequenceOf: (instance) =>
-      Math.max(...inStream.filter((row) => row.fact.instance === instance).map((row) => row.step + 1)),
+      Math.max(
+        ...inStream.filter((one) => one.fact.instance === instance).map(({ step }) => step + 1),
+        ...given.filter(({ row }) => row.instance === instance).map(({ step }) => step + 1),
+      ),
     deeds: [],
     sessionNames: rowsOfNames(finalNames),
     attributes: [...finalAttributes.values()],
+    feedback: given.map(({ row }) => row),
     work: assignment({
       messages: facts,
       openingAuthors: [...owners].map(([session, owner]) => openingAuthor(session, owner)),
@@ -409,7 +458,23 @@ export function readHistory(steps: History): ReadHistory {
       facts
         .filter((fact) => fact.instance === instance)
         .map((fact) => livingGroups(fact, finalHeirs[instance - 1]))
-        .map((fact) => plainMessage(fact, owners.get(fact.session), final)),
+        .map((fact) => plainMessage(fact, owners.get(fact.session), final))
+        .map((message) => ({
+          ...message,
+          signals: [
+            ...message.signals,
+            ...thumbsOf(
+              message,
+              facts.filter(({ session }) => session === message.session),
+              given
+                .map(({ row }) => row)
+                .filter(({ sessionId }) => sessionId === sessionUuid(message.session)),
+              owners.get(message.session)?.user ?? null,
+            ),
+          ],
+        })),
+    isKnown: (instance) =>
+      [...facts, ...given.map(({ row }) => row)].some((one) => one.instance === instance),
     namesOf: (instance) => ({
       ...namesOf(instance, final[instance - 1], arrived, finalNames),
       valueId: (attribute, value) => valueId(uuid(1, instance), attribute, value),
@@ -422,6 +487,51 @@ export function readHistory(steps: History): ReadHistory {
       heirs: heirIds(instance, finalHeirs[instance - 1]!),
     }),
   };
+}
+
+const sessionUuid = (session: number): string => uuid(3, 999 - session);
+
+function placedFeedback(
+  { instance, session, author, value, position, on }: HistoryFeedback,
+  place: number,
+): PlacedFeedback {
+  return {
+    position,
+    place,
+    instance,
+    instanceId: uuid(1, instance),
+    sessionId: sessionUuid(inShard(instance, session)),
+    author: author === 0 ? null : uuid(2, inShard(instance, author)),
+    value,
+    at: typeof on === 'string' ? microsOf(on) : null,
+    target: typeof on === 'number' ? on : null,
+    rating: null,
+    givenAt: 0,
+  };
+}
+
+/** What end users gave on a message, by looking at all feedback on its session. `starter`: who started the session. */
+function thumbsOf(
+  { position }: Pick<PlainMessage, 'position'>,
+  ofSession: readonly MessageFact[],
+  given: readonly PlacedFeedback[],
+  starter: number | null,
+): number[] {
+  const isOn = (one: PlacedFeedback): boolean => {
+    const replies = ofSession.filter(({ isReply }) => isReply === true);
+    if (one.target !== null) return one.target === position;
+    if (one.at === null)
+      return replies.findLast((reply) => reply.position < one.position)?.position === position;
+    const then = (fact: MessageFact): boolean => fact.at === one.at;
+    return (replies.find(then) ?? ofSession.find(then))?.position === position;
+  };
+  const last = new Map<string | null, FeedbackValue>();
+  for (const one of given.filter(isOn).toSorted((a, b) => a.position - b.position || a.place - b.place))
+    last.set(one.author ?? (starter === null ? null : uuid(2, starter)), one.value);
+  const values = [...last.values()];
+  return SIGNALS.flatMap(({ source, type }, signal) =>
+    source === 'GIVEN' && values.includes(type === 'SAT' ? 1 : -1) ? [signal] : [],
+  );
 }
 
 function correctedFact(
@@ -443,7 +553,7 @@ function correctedFact(
 /** The slots in which two versions of a message differ. */
 function changedSlots(before: MessageFact, after: MessageFact): CorrectionRow[] {
   const { position } = after;
-  const rows = SIGNALS.flatMap((_, signal): CorrectionRow[] => {
+  const rows = INFERRED_SIGNALS.flatMap((_, signal): CorrectionRow[] => {
     const isThere = after.signals.includes(signal);
     if (isThere === before.signals.includes(signal)) return [];
     const slot = slotOf(KINDS.signal, signal);
@@ -468,6 +578,7 @@ function factOf(message: HistoryMessage, position: number): MessageFact {
     repeatedRequest,
     gap,
     wait,
+    ...(message.isReply === true ? { isReply: true } : {}),
   };
 }
 
@@ -492,7 +603,7 @@ const ownerBy = (owner: { user: number; step: number } | undefined, step: number
 const sessionRow = (session: number, user: number | null, arrived: number) => ({
   instance: instanceOf(session),
   session,
-  id: uuid(3, 999 - session),
+  id: sessionUuid(session),
   user,
   ...textsOf(session, arrived),
 });
@@ -535,14 +646,15 @@ function descriptions(): Pick<Assignment, 'clusters' | 'signals'> {
       id: entityId(KIND_NUMBERS.cluster, instance, cluster),
       name: `cluster ${cluster}`,
     })),
-    signals: each(SIGNALS.length, (instance, number) => {
-      const signal = SIGNALS[number - 1] as (typeof SIGNALS)[number];
+    signals: each(INFERRED_SIGNALS.length, (instance, number) => {
+      const signal = INFERRED_SIGNALS[number - 1] as (typeof INFERRED_SIGNALS)[number];
       return {
         instance,
         signal: number - 1,
         id: entityId(KIND_NUMBERS.signal, instance, number - 1),
         name: signal.name,
         signalType: signal.type,
+        source: signal.source,
         description: signal.description,
       };
     }),
@@ -623,7 +735,9 @@ function namesOf(
       ? uuid(3, 999 - number)
       : kind === 'user'
         ? uuid(2, number)
-        : entityId(KIND_NUMBERS[kind], instance, number);
+        : kind === 'signal' && isGiven(number)
+          ? derivedId(uuid(1, instance), 'signal', SIGNALS[number]!.key)
+          : entityId(KIND_NUMBERS[kind], instance, number);
   return {
     id,
     topic: (topic) => {
@@ -662,6 +776,8 @@ export interface Question {
   readonly repeatedRequests: readonly number[] | null;
   readonly gaps: readonly number[] | null;
   readonly gapType: 'TOOL' | 'KNOWLEDGE' | null;
+  /** Left out: null. */
+  readonly signalSource?: SignalSource | null;
   readonly language: string | null;
   readonly outcome: readonly SessionOutcome[] | null;
   readonly externalId: number | null;
@@ -699,6 +815,7 @@ function complete(kept: KeptQuestion): Question {
     repeatedRequests: null,
     gaps: null,
     gapType: null,
+    signalSource: null,
     language: null,
     outcome: null,
     externalId: null,
@@ -774,6 +891,7 @@ export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).ch
       signals: ofSession ? some(SIGNALS.length, 0) : none,
       repeatedRequests: ofSession ? some(REPEATED_REQUESTS + 1) : none,
       gaps: ofSession ? some(GAPS + 1) : none,
+      signalSource: groupBy === 'CSAT_DSAT' ? fc.constantFrom(...SIGNAL_SOURCES, null) : none,
       gapType: groupBy === 'GAP' ? fc.constantFrom('TOOL' as const, 'KNOWLEDGE' as const, null) : none,
       language: ofSession ? maybe(fc.constantFrom('en', 'de', 'fr'), 0.3) : none,
       outcome: ofSession
@@ -855,6 +973,7 @@ export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParame
     repeatedRequestIds: ids('repeatedRequest', question.repeatedRequests),
     gapIds: ids('gap', question.gaps),
     gapType,
+    signalSource: question.signalSource ?? null,
     language: language?.toLowerCase() ?? null,
     outcome: question.outcome,
     externalId:

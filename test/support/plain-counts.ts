@@ -1,4 +1,4 @@
-import { SIGNALS } from '../../src/domain/signal-kinds.ts';
+import { isGiven, SIGNALS } from '../../src/domain/signal-kinds.ts';
 import { secondsOfStep } from '../../src/domain/waits.ts';
 import { formatInstant } from '../../src/domain/time.ts';
 import { plainBucket } from './plain-buckets.ts';
@@ -153,7 +153,7 @@ function dimensionOf(
           name: signal.name,
           signalType: signal.type,
           description: signal.description,
-          ...wanted(UNCHECKED),
+          ...wanted({ source: signal.source, ...UNCHECKED }),
         },
       };
     }
@@ -236,7 +236,7 @@ function entitiesOf(groupBy: Numbered, message: PlainMessage): readonly number[]
 }
 
 function signalsOf(message: PlainMessage, type: 'SAT' | 'DSAT'): number {
-  return message.signals.filter((signal) => SIGNALS[signal]?.type === type).length;
+  return message.signals.filter((signal) => !isGiven(signal) && SIGNALS[signal]?.type === type).length;
 }
 
 function valuesOf(
@@ -291,6 +291,7 @@ function chosen(
   const means = (ids: readonly string[], one: string): boolean =>
     ids.some((each) => (names.heirs.get(each) ?? each) === one);
   if (parameters.ids !== null && !means(parameters.ids, id)) return false;
+  if (parameters.signalSource !== null && SIGNALS[entity]?.source !== parameters.signalSource) return false;
   if (parameters.gapType !== null && names.gap(entity).gapType !== parameters.gapType) return false;
   if (
     parameters.language !== null &&

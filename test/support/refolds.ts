@@ -60,8 +60,15 @@ export function refoldLaw(order: 'stream' | 'any', views: readonly View[]): Law<
         await fixture.restart(() => refoldInPlace(fixture.directory, views));
         await fixture.publish();
         await checkPublished(fixture, views, EACH_INSTANCE);
-        const { work, sequence, lastSequenceOf, sessionNames, attributes } = whole;
-        await fresh.fold(work, [], { sequence, lastSequenceOf, sessionNames, attributes, processedAt: 0 });
+        const { work, sequence, lastSequenceOf, sessionNames, attributes, feedback } = whole;
+        await fresh.fold(work, [], {
+          sequence,
+          lastSequenceOf,
+          sessionNames,
+          attributes,
+          feedback,
+          processedAt: 0,
+        });
         sameRows(
           await stateRows(fixture.store.connection, views),
           await stateRows(fresh.store.connection, views),

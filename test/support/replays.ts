@@ -158,6 +158,7 @@ export async function answersOf(
             gapIds: null,
             endUserIds: null,
             gapType: null,
+            signalSource: null,
             language: null,
             outcome: null,
             externalId: null,

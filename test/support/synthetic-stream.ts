@@ -1,5 +1,5 @@
 import type { Assignment, MessageFact } from '../../src/domain/facts.ts';
-import { SIGNALS } from '../../src/domain/signal-kinds.ts';
+import { INFERRED_SIGNALS } from '../../src/domain/signal-kinds.ts';
 import { v5 } from 'uuid';
 import { assignment } from './fold.ts';
 
@@ -135,7 +135,7 @@ export class SyntheticStream {
         user: turn.user,
         at: this.#at,
         micro: turn.micro,
-        signals: draw < 0.11 ? [Math.floor(draw * 100) % SIGNALS.length] : [],
+        signals: draw < 0.11 ? [Math.floor(draw * 100) % INFERRED_SIGNALS.length] : [],
         repeatedRequest: draw > 0.98 ? 1 + (this.#messages % REPEATED_REQUESTS) : null,
         // A gap concerns a few topics, not all of them.
         gap: draw > 0.96 && draw < 0.98 ? 1 + (turn.micro % GAPS) : null,
@@ -164,12 +164,13 @@ export class SyntheticStream {
         name: `cluster ${cluster}`,
       })),
       signals: first
-        ? SIGNALS.map((signal, number) => ({
+        ? INFERRED_SIGNALS.map((signal, number) => ({
             instance: this.#instance,
             signal: number,
             id: SYNTHETIC_IDS.signal(number),
             name: signal.name,
             signalType: signal.type,
+            source: signal.source,
             description: signal.description,
           }))
         : [],

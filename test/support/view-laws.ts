@@ -114,7 +114,10 @@ async function checkAnswer(
   const all = read.messagesOf(asked.instance ?? 1);
   const messages = all.filter(({ session }) => isOfSegment(parameters.segment, names.attributes(session)));
   const known = new Set(all.flatMap(({ session }) => [...names.attributes(session).keys()]));
-  if (all.length > 0 && [...parameters.segment, ...keyOf(parameters)].some(({ name }) => !known.has(name))) {
+  if (
+    read.isKnown(asked.instance ?? 1) &&
+    [...parameters.segment, ...keyOf(parameters)].some(({ name }) => !known.has(name))
+  ) {
     await rejects(runner.run(parameters), isUnknownAttribute);
     return;
   }
@@ -182,7 +185,14 @@ export async function foldLive(
 /** The instant at which a batch is applied is no fact of the stream: here it is always the same. */
 function fold(
   fixture: Fixture,
-  { work, sequence, lastSequenceOf, sessionNames, attributes }: HistoryBatch,
+  { work, sequence, lastSequenceOf, sessionNames, attributes, feedback }: HistoryBatch,
 ): Promise<void> {
-  return fixture.fold(work, [], { sequence, lastSequenceOf, sessionNames, attributes, processedAt: 0 });
+  return fixture.fold(work, [], {
+    sequence,
+    lastSequenceOf,
+    sessionNames,
+    attributes,
+    feedback,
+    processedAt: 0,
+  });
 }

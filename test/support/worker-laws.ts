@@ -8,7 +8,7 @@ import { dimensionFieldsOf, GROUPINGS } from '../../src/domain/groupings.ts';
 import { PLAIN_GROUP_BYS } from './groupings.ts';
 import { derivedId } from '../../src/domain/ids.ts';
 import { positionOf, type RecordedRequest, type Role } from '../../src/domain/records.ts';
-import { SIGNALS } from '../../src/domain/signal-kinds.ts';
+import { INFERRED_SIGNALS } from '../../src/domain/signal-kinds.ts';
 import { SESSION_OUTCOMES } from '../../src/domain/session-outcomes.ts';
 import type { WritingTarget } from '../../src/domain/writings.ts';
 import { GRANULARITIES, type Granularity } from '../../src/domain/time.ts';
@@ -214,6 +214,7 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
                 gapIds: null,
                 endUserIds: null,
                 gapType: null,
+                signalSource: null,
                 language: null,
                 outcome: null,
                 externalId: null,
@@ -380,7 +381,7 @@ function actionOf(
       if (entity === 'GAP')
         return { kind, of: 'GAP', id: found('gap', sequence), position: positionOf(other, index) };
       if (entity === 'CLUSTER') {
-        const { key } = SIGNALS[sentence % SIGNALS.length]!;
+        const { key } = INFERRED_SIGNALS[sentence % INFERRED_SIGNALS.length]!;
         const signal = derivedId(instanceId(instance), 'signal', key);
         return { kind, of: 'SIGNAL', id: signal, position: positionOf(other, index) };
       }

@@ -67,7 +67,7 @@ describe('OpenAPI document', () => {
       '/v1/instances/{instanceId}/retention/',
       '/v1/retention/',
     ];
-    const ingest = ['/v1/ingest/', '/v1/ingest/batch/', '/v1/traces/', '/v1/logs/'];
+    const ingest = ['/v1/ingest/', '/v1/ingest/batch/', '/v1/feedback/', '/v1/traces/', '/v1/logs/'];
     deepEqual(Object.keys(document.paths), [...ingest, ...reading, ...always]);
     deepEqual(Object.keys((await documentOf('ingest')).paths), [...ingest, ...always]);
     deepEqual(Object.keys((await documentOf('query')).paths), [...reading, ...always]);

@@ -11,6 +11,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope])[] = [
   ['POST', '/v1/ingest', 'ingest'],
   ['POST', '/v1/ingest/batch', 'ingest'],
+  ['POST', '/v1/feedback', 'ingest'],
   ['POST', '/v1/traces', 'ingest'],
   ['POST', '/v1/logs', 'ingest'],
   ['POST', '/v1/instances', 'ingest'],

@@ -375,7 +375,14 @@ export function createHarness(
       async *read(_, externalId) {
         if (externalId !== 'ana' && externalId !== SESSION && !knows('END_USER', externalId))
           throw noSubject();
-        const none = { createdAt: null, lastActiveAt: null, sessions: 0, messages: 0, metadata: {} };
+        const none = {
+          createdAt: null,
+          lastActiveAt: null,
+          sessions: 0,
+          messages: 0,
+          metadata: {},
+          feedback: [],
+        };
         yield [{ kind: 'END_USER', id: SESSION, externalId, ...none }];
         yield [{ kind: 'END', lines: 1 }];
       },

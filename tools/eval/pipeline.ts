@@ -4,7 +4,7 @@
  * Covered by test/tools/eval/topics.test.ts.
  */
 import { Assigner } from '../../src/reader/threads/assigner.ts';
-import { SIGNALS, type SignalKey } from '../../src/domain/signal-kinds.ts';
+import { INFERRED_SIGNALS, type SignalKey } from '../../src/domain/signal-kinds.ts';
 import type { Enrichment, GapRow, SessionRow, Turn } from '../../src/domain/facts.ts';
 import { loadEmbedder, type Embedder } from '../../src/reader/embedding/embedder.ts';
 import { createEnricher, type Enricher } from '../../src/reader/acts/enricher.ts';
@@ -57,7 +57,7 @@ export interface Pipeline {
 
 const INSTANCE_ID = '0190a000-0000-7000-8000-000000000001';
 const BATCH = 2000;
-const REPETITION = SIGNALS.findIndex(({ key }) => key === 'repetition');
+const REPETITION = INFERRED_SIGNALS.findIndex(({ key }) => key === 'repetition');
 
 /** Loads the model for streams of conversations. */
 export async function loadPipeline(options: EvalOptions): Promise<Pipeline> {
@@ -134,7 +134,7 @@ async function assignAll(
       micros.push(micro);
       gaps.push(gap);
       repeated.push(repeatedRequest !== null);
-      signalsOf.push(signals.map((at) => SIGNALS[at]!.key));
+      signalsOf.push(signals.map((at) => INFERRED_SIGNALS[at]!.key));
       repetitions.push(repeatedRequest !== null && signals.includes(REPETITION));
     }
     for (const { micro, topic } of rows.micros) topicOf.set(micro, topic);

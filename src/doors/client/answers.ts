@@ -31,6 +31,7 @@ import type { CallOptions, DateRange, Segment, ReadOptions, Waited } from './que
 export type {
   Erasure,
   Erasures,
+  FeedbackBody,
   IngestBody,
   Instances,
   Key,
@@ -50,6 +51,12 @@ export interface Ingested extends IngestIds {
   readonly position: number | null;
   /** Parts of the request that have no effect; null if there are none. */
   readonly warnings: string | null;
+}
+
+/** Where feedback went. */
+export interface Given extends IngestIds {
+  /** Position for `waitFor`; null if the service sent none. */
+  readonly position: number | null;
 }
 
 export interface PeriodOptions extends ReadOptions {

@@ -55,6 +55,7 @@ export interface FilterValues {
   readonly gapIds: readonly string[];
   readonly endUserIds: readonly string[];
   readonly gapType: 'TOOL' | 'KNOWLEDGE';
+  readonly signalSource: 'INFERRED' | 'GIVEN';
   readonly language: string;
   readonly outcome: readonly SessionOutcome[];
   readonly externalId: string;
@@ -120,7 +121,7 @@ export interface Groupings {
     name: 'csatDsatSignal';
     metric: 'sessions' | 'users' | 'messages' | 'waitSeconds';
     sort: never;
-    filter: never;
+    filter: 'signalSource';
     always: {
       readonly id: string;
       readonly name: string;
@@ -128,6 +129,7 @@ export interface Groupings {
       readonly description: string;
     };
     onRequest: {
+      readonly source: 'INFERRED' | 'GIVEN';
       readonly checkedSessions: number;
       readonly precisionLow: number | null;
       readonly precisionHigh: number | null;
@@ -242,6 +244,16 @@ export interface IngestBody {
         readonly users?: Metadata | undefined;
       }
     | undefined;
+}
+export interface FeedbackBody {
+  readonly sessionId: string;
+  readonly instanceId?: string | undefined;
+  readonly at?: string | undefined;
+  readonly position?: number | undefined;
+  readonly value: 1 | -1 | 0;
+  readonly rating?: number | undefined;
+  readonly comment?: string | undefined;
+  readonly userId?: string | undefined;
 }
 export interface IngestIds {
   readonly instanceId: string;
@@ -429,6 +441,7 @@ export interface TranscriptAnswer {
       readonly name: string;
       readonly signalType: 'SAT' | 'DSAT';
     }[];
+    readonly feedback: { readonly up: number; readonly down: number };
     readonly gap: {
       readonly id: string;
       readonly name: string;
@@ -546,6 +559,13 @@ export type ExportedLine =
       readonly sessions: number;
       readonly messages: number;
       readonly metadata: Metadata;
+      readonly feedback: readonly {
+        readonly sessionId: string;
+        readonly position: number | null;
+        readonly value: -1 | 0 | 1;
+        readonly rating: number | null;
+        readonly createdAt: string;
+      }[];
     }
   | {
       readonly kind: 'SESSION';
@@ -584,6 +604,7 @@ export type ExportedLine =
         readonly name: string;
         readonly signalType: 'SAT' | 'DSAT';
       }[];
+      readonly feedback: { readonly up: number; readonly down: number };
       readonly gap: {
         readonly id: string;
         readonly name: string;

@@ -20,6 +20,8 @@ import type {
   Erasure,
   Erasures,
   ErasuresOptions,
+  FeedbackBody,
+  Given,
   IngestBody,
   Ingested,
   Instance,
@@ -132,6 +134,26 @@ export class Undertone {
   ): Promise<Ingested> {
     const instanceId = body.instanceId ?? (await this.#makeInstance());
     return this.#ingest(JSON.stringify({ ...body, instanceId }), options);
+  }
+
+  /**
+   * Gives an end user's feedback on a message; resolves when it is durable. Later feedback of the same end user on the
+   * same message takes its place, and the value 0 takes it back.
+   */
+  async feedback(
+    given: FeedbackBody,
+    options: CallOptions & { readonly idempotencyKey?: string | undefined } = {},
+  ): Promise<Given> {
+    const { instanceId = this.#options.instanceId, ...rest } = given;
+    const answer = await this.#transport.json({
+      method: 'POST',
+      path: '/v1/feedback',
+      body: JSON.stringify({ instanceId, ...rest }),
+      idempotencyKey: options.idempotencyKey ?? crypto.randomUUID(),
+      signal: options.signal,
+      patienceMs: this.#patienceMs,
+    });
+    return { ...answer.json, position: positionOf(answer) } as Given;
   }
 
   /** Returns metrics by group, one page. */

@@ -11,7 +11,7 @@ import type { Granularity } from '../../domain/time.ts';
 import { LAST_STEP, secondsOfStep } from '../../domain/waits.ts';
 
 /** Raised when columns or partitions change; the next run then writes all files again. */
-export const SCHEMA_VERSION = 5;
+export const SCHEMA_VERSION = 6;
 
 /** Types that Parquet, ClickHouse, Spark and DuckDB share: ids are text, instants are UTC microseconds. */
 export type ColumnType = 'VARCHAR' | 'BIGINT' | 'INTEGER' | 'DOUBLE' | 'BOOLEAN' | 'TIMESTAMPTZ';
@@ -135,7 +135,12 @@ left join @cluster c on c.instance = r.instance and c.cluster = r.cluster`,
       optional(id('merged_into', 'h.id', 'the one that it merged into; null while it lives')),
     ],
   },
-  dimension('signals', 'signal', [NAME, text('signal_type', 'SAT or DSAT'), DESCRIPTION]),
+  dimension('signals', 'signal', [
+    NAME,
+    text('signal_type', 'SAT or DSAT'),
+    text('source', 'INFERRED from texts, or GIVEN by end users as feedback'),
+    DESCRIPTION,
+  ]),
   dimension('repeated_requests', 'repeated_request', [NAME, DESCRIPTION], true),
   dimension('gaps', 'gap', [NAME, DESCRIPTION, text('gap_type', 'TOOL or KNOWLEDGE'), IS_NAMED], true),
   {

@@ -113,6 +113,7 @@ async function checkIn(names: Names, asked: AskedCuration, other: string): Promi
         await names.refuseUnknownSession(asked.id);
         return asked;
       }
+      if (asked.of === 'SIGNAL') await names.refuseGiven(asked.id);
       if ('text' in asked) await names.refuseMoreCorrections();
       else await names.refuseUnknownMessage(asked.position);
       return { ...asked, id: await names.heir(asked.of, asked.id) };
@@ -206,6 +207,16 @@ class Names {
       const taken = `There is already a ${words} named "${name}": ${row['id'] as string}.`;
       throw new AppError('CONFLICT', `${taken} ${hint}`);
     }
+  }
+
+  /** Throws AppError CONFLICT for a signal that end users give. */
+  async refuseGiven(id: string): Promise<void> {
+    const found = entityById(await this.#rows('signal'), id);
+    if (found?.heir['source'] !== 'GIVEN') return;
+    throw new AppError(
+      'CONFLICT',
+      `The signal ${id} is feedback of end users, and no text. Its author takes it back: POST /v1/feedback, value 0.`,
+    );
   }
 
   async refuseUnknownSession(id: string): Promise<void> {

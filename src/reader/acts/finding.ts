@@ -11,7 +11,7 @@ import type {
   SignalCandidate,
   Turn,
 } from '../../domain/facts.ts';
-import { SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
+import { INFERRED_SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
 import { LEXICON } from '../document/lexicon.ts';
 import { QUESTION_MARK } from '../document/question-marks.ts';
 import { analysedPart } from '../document/normalise.ts';
@@ -45,7 +45,7 @@ const OTHERS = LEXICON.please.all.filter((phrase) => !LATIN.includes(phrase));
  */
 const ASKS = new RegExp(`${QUESTION_MARK}|\\b(?:${alternatives(LATIN)})\\b|${alternatives(OTHERS)}`, 'u');
 const SATISFIED: ReadonlySet<SignalKey> = new Set(
-  SIGNALS.filter(({ type }) => type === 'SAT').map(({ key }) => key),
+  INFERRED_SIGNALS.filter(({ type }) => type === 'SAT').map(({ key }) => key),
 );
 
 /** Finds what one turn says. */

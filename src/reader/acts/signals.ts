@@ -5,7 +5,7 @@
  * Test: test/reader/acts/signals.test.ts.
  */
 import type { SignalCandidate, AssistantAct } from '../../domain/facts.ts';
-import { SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
+import { INFERRED_SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
 import type { Clause } from '../phrases/clauses.ts';
 import type { Match, MatchedText } from '../phrases/phrase-matcher.ts';
 import { BREAK, isEmoji } from '../phrases/read-text.ts';
@@ -49,7 +49,7 @@ interface Hit {
 }
 
 /**
- * The candidate signals of a user turn, in the order of SIGNALS, each at most once. Works in any language with phrases.
+ * The candidate signals of a user turn, in the order of INFERRED_SIGNALS, each at most once. Works in any language with phrases.
  */
 export function detectSignals(content: string): SignalCandidate[] {
   const text = signalPhrases().user.match(endsOf(content));
@@ -92,7 +92,7 @@ export function detectSignals(content: string): SignalCandidate[] {
   }
   if (type === 'DSAT' && hits.some(({ phrase }) => phrase === 'no'))
     add('negative-feedback', ['asked-if-helped'], false);
-  return SIGNALS.flatMap(({ key }) => found.get(key) ?? []);
+  return INFERRED_SIGNALS.flatMap(({ key }) => found.get(key) ?? []);
 }
 
 /**
@@ -322,7 +322,7 @@ export function isOnlyComplaint(sentence: string): boolean {
   return complaints.length > 0 && wordsBeside(text, held, 0, text.tokens.length) === 0;
 }
 
-const TYPE_OF = new Map<SignalKey, 'SAT' | 'DSAT'>(SIGNALS.map(({ key, type }) => [key, type]));
+const TYPE_OF = new Map<SignalKey, 'SAT' | 'DSAT'>(INFERRED_SIGNALS.map(({ key, type }) => [key, type]));
 
 /** The type of a signal. */
 export function typeOf(key: SignalKey): 'SAT' | 'DSAT' {

@@ -5,14 +5,14 @@
  * Test: test/reader/acts/tables/act-tables.test.ts, test/reader/conversations/session-text.test.ts.
  */
 import type { SessionOutcome } from '../../domain/session-outcomes.ts';
-import { SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
+import { INFERRED_SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
 import { firstRule, type ActRule } from '../acts/tables/act-table.ts';
 import type { AskedSentence } from '../acts/asked-sentences.ts';
 import type { AssistantAnswer, Awaited } from '../acts/assistant-answer.ts';
 import type { Move } from './session-request.ts';
 
 const signalsOf = (wanted: 'SAT' | 'DSAT'): ReadonlySet<SignalKey> =>
-  new Set(SIGNALS.flatMap(({ key, type }) => (type === wanted ? [key] : [])));
+  new Set(INFERRED_SIGNALS.flatMap(({ key, type }) => (type === wanted ? [key] : [])));
 const SAT = signalsOf('SAT');
 const DSAT = signalsOf('DSAT');
 

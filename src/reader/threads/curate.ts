@@ -19,7 +19,7 @@ import {
 import { derivedId } from '../../domain/ids.ts';
 import { KINDS, slotOf } from '../../domain/kinds.ts';
 import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
-import { SIGNALS } from '../../domain/signal-kinds.ts';
+import { isGiven, SIGNALS } from '../../domain/signal-kinds.ts';
 import type { CorrectedPlace, Decision } from './instance-curations.ts';
 import type { InstanceState } from './instance-state.ts';
 import type { MutableMessage } from './turn-assignment.ts';
@@ -282,7 +282,8 @@ function correctedEntity(instance: InstanceState, { of, id }: MessageCorrection)
     return number === null ? null : instance.resolved(KINDS.repeatedRequest, number);
   }
   const signal = SIGNALS.findIndex(({ key }) => derivedId(instance.instanceId, 'signal', key) === id);
-  return signal < 0 ? null : signal;
+  // What end users give, they alone take back.
+  return signal < 0 || isGiven(signal) ? null : signal;
 }
 
 /**

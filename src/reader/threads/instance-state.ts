@@ -338,10 +338,10 @@ export class InstanceState {
     const { instance, instanceId } = this;
     const fresh = this.#signals & ~this.#drainedSignals;
     this.#drainedSignals = this.#signals;
-    return SIGNALS.flatMap(({ key, type, name, description }, signal) => {
+    return SIGNALS.flatMap(({ key, type, source, name, description }, signal) => {
       if ((fresh & (1 << signal)) === 0) return [];
       const id = derivedId(instanceId, 'signal', key);
-      return [{ instance, signal, id, name, signalType: type, description }];
+      return [{ instance, signal, id, name, signalType: type, source, description }];
     });
   }
 }

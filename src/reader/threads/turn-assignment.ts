@@ -28,7 +28,7 @@ import { contentCount } from '../shortening/phrase-set.ts';
 import { requestParts } from '../document/request-parts.ts';
 import { sentencesOf } from '../document/sentences.ts';
 import type { Enrichment, FoundGap, MessageFact, Turn } from '../../domain/facts.ts';
-import { SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
+import { INFERRED_SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
 import { NO_WAIT, waitStep } from '../../domain/waits.ts';
 import { dequantise } from '../numeric/quantised.ts';
 import { ReadRequest } from '../topics/read-request.ts';
@@ -36,7 +36,7 @@ import { GAP_TYPES, type InstanceState } from './instance-state.ts';
 import type { TurnReading } from './turn-reading.ts';
 import { withRequest } from './ability-vector.ts';
 
-const SIGNAL_INDEX = new Map<SignalKey, number>(SIGNALS.map(({ key }, index) => [key, index]));
+const SIGNAL_INDEX = new Map<SignalKey, number>(INFERRED_SIGNALS.map(({ key }, index) => [key, index]));
 
 export type MutableMessage = { -readonly [Key in keyof MessageFact]: MessageFact[Key] };
 
@@ -64,6 +64,7 @@ export function assignTurn(context: TurnInContext): MutableMessage {
     repeatedRequest: null,
     gap: null,
     wait: waitOf(turn, session),
+    ...(turn.role === 'assistant' ? { isReply: true } : {}),
   };
   if (turn.role === 'other') return message;
   if (turn.role === 'user') assignUserTurn(context, message);

@@ -5,6 +5,7 @@
  * Test: test/store/live/fold-blocks.test.ts.
  */
 import type { Assignment, StateRow } from '../../domain/facts.ts';
+import type { PlacedFeedback } from '../../domain/feedback.ts';
 
 /** All changes of one run of stream entries. */
 export interface Batch {
@@ -39,6 +40,8 @@ export interface Batch {
   }[];
   /** Sessions that their caller named in the batch; null: the caller removed the name. */
   readonly sessionNames: readonly { session: number; externalId: string | null }[];
+  /** Feedback of end users, in stream order. */
+  readonly feedback: readonly PlacedFeedback[];
   readonly assignment: Assignment;
   readonly state: readonly StateRow[];
   /** The highest assigned numbers, including new ones of this batch. */

@@ -19,6 +19,8 @@ export interface Forgotten {
   readonly waitsFor: boolean;
   /** Positions of messages to delete. */
   readonly positions: Iterable<number>;
+  /** Position and place of the feedback to delete. */
+  readonly feedback: readonly (readonly [position: number, place: number])[];
   /**
    * Sessions to delete by id, as far as their messages stand before a position; with `isInstance`, all messages before
    * it. Null: neither.
@@ -126,7 +128,7 @@ async function isDeferred(connection: Connection, instanceId: string): Promise<b
 async function dropMessages(
   connection: Connection,
   instance: number,
-  { positions, whole, countsBefore, isGone }: Forgotten,
+  { positions, feedback, whole, countsBefore, isGone }: Forgotten,
 ): Promise<number> {
   await connection.run('create or replace temp table wanted_position (position bigint)');
   await connection.append('wanted_position', ['bigint'], rowsOf(positions));
@@ -137,11 +139,13 @@ async function dropMessages(
       ? 'false'
       : `position < ${whole.before} and (${whole.isInstance} or session in (select session from whole_session)
           or end_user in (select end_user from whole_user))`;
+  await wantFeedback(connection, instance, { feedback, whole });
   await connection.run(
     `create or replace temp table gone as
        select position, session from message
        where instance = ${instance} and (position in (select position from wanted_position) or ${before} or ${all});
      create or replace temp table touched_session as select distinct session from gone;
+     delete from feedback where instance = ${instance} and (position, place) in (from wanted_feedback);
      delete from message_fact where instance = ${instance} and position in (select position from gone);
      delete from message where instance = ${instance} and position in (select position from gone)`,
   );
@@ -184,6 +188,38 @@ async function wantWhole(
   );
 }
 
+/**
+ * Creates temp `wanted_feedback`: the feedback to delete. Call it after `wantWhole`, whose sessions lose theirs, and
+ * whose end users lose what they gave.
+ */
+async function wantFeedback(
+  connection: Connection,
+  instance: number,
+  { feedback, whole }: Pick<Forgotten, 'feedback' | 'whole'>,
+): Promise<void> {
+  await connection.run('create or replace temp table wanted_feedback (position bigint, place integer)');
+  await connection.append('wanted_feedback', ['bigint', 'integer'], feedback);
+  if (whole === null) return;
+  const rated = await connection.all(
+    `select distinct session_id::varchar as id from feedback where instance = ${instance}`,
+  );
+  const ids = rated.map((row) => row['id'] as string).filter(whole.isSession);
+  await connection.run('create or replace temp table rated_session_id (id varchar)');
+  await connection.append(
+    'rated_session_id',
+    ['text'],
+    ids.map((id) => [id]),
+  );
+  await connection.run(
+    `insert into wanted_feedback
+       select position, place from feedback
+       where instance = ${instance} and position < ${whole.before} and (${whole.isInstance}
+         or session_id::varchar in (select id from rated_session_id)
+         or session in (select session from whole_session)
+         or author in (select id from end_user where end_user in (select end_user from whole_user)))`,
+  );
+}
+
 function* rowsOf(positions: Iterable<number>): Generator<[number]> {
   for (const position of positions) yield [position];
 }
@@ -203,6 +239,7 @@ async function dropSessions(connection: Connection, instance: number): Promise<n
      delete from session_state where session in (select session from touched_session);
      delete from record_metadata where instance = ${instance} and record = 'session'
        and record_key in (select id from empty_session);
+     delete from feedback where instance = ${instance} and session in (select session from empty_session);
      delete from session where instance = ${instance} and session in (select session from empty_session)`,
   );
   return countOf(connection, 'empty_session');
@@ -311,6 +348,9 @@ async function dropNames(
        select external_id from end_user where instance = ${instance});
      delete from record_metadata where instance = ${instance} and record = 'user' and record_key in (
        select u.external_id from end_user u join nobody n using (end_user) where u.instance = ${instance});
+     update feedback set author = n.id::uuid
+       from end_user u join nobody n using (end_user)
+       where u.instance = ${instance} and feedback.instance = ${instance} and feedback.author = u.id;
      update end_user set id = n.id::uuid, external_id = n.external_id
        from nobody n where end_user.end_user = n.end_user and end_user.instance = ${instance};
      delete from record_metadata where instance = ${instance} and record = 'session' and record_key in (

@@ -4,6 +4,7 @@
  * Test: test/store/live/stages.test.ts, test/store/live/session-states.test.ts.
  */
 import type { MessageFact, StateRow } from '../../domain/facts.ts';
+import { derivedId } from '../../domain/ids.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import { SIGNALS } from '../../domain/signal-kinds.ts';
 import type { ColumnType } from '../duckdb.ts';
@@ -39,6 +40,7 @@ export const STAGES = {
       dsat: 'integer',
       repeated_requests: 'integer',
       wait: 'integer',
+      is_reply: 'integer',
     },
     rows: ({ assignment }) => assignment.messages.map(messageRow),
   },
@@ -153,17 +155,21 @@ export const STAGES = {
       id: 'text',
       name: 'text',
       signal_type: 'text',
+      source: 'text',
       description: 'text',
     },
-    rows: ({ assignment }) =>
-      assignment.signals.map((row) => [
+    rows: ({ assignment, feedback }) => [
+      ...assignment.signals.map((row) => [
         row.instance,
         row.signal,
         row.id,
         row.name,
         row.signalType,
+        row.source,
         row.description,
       ]),
+      ...givenSignals(feedback),
+    ],
   },
   batch_repeated_request: {
     columns: {
@@ -242,6 +248,33 @@ export const STAGES = {
         row.undoneBy,
       ]),
   },
+  batch_feedback: {
+    columns: {
+      position: 'bigint',
+      place: 'integer',
+      instance: 'integer',
+      session_id: 'text',
+      author: 'text',
+      value: 'integer',
+      target_at: 'bigint',
+      target: 'bigint',
+      rating: 'integer',
+      given_at: 'bigint',
+    },
+    rows: ({ feedback }) =>
+      feedback.map((row) => [
+        row.position,
+        row.place,
+        row.instance,
+        row.sessionId,
+        row.author,
+        row.value,
+        row.at,
+        row.target,
+        row.rating,
+        row.givenAt,
+      ]),
+  },
   batch_metadata: {
     columns: { instance: 'integer', record: 'text', record_key: 'text', member: 'text', value: 'text' },
     rows: ({ metadata }) => metadata.map((row) => [row.instance, row.record, row.key, row.member, row.value]),
@@ -264,6 +297,18 @@ export const STAGES = {
 
 export type StageName = keyof typeof STAGES;
 
+/** The kinds of signal that feedback is shown as, of each instance that gets some. */
+function givenSignals(feedback: Batch['feedback']): StageRow[] {
+  const instances = new Map(feedback.map(({ instance, instanceId }) => [instance, instanceId]));
+  return [...instances].flatMap(([instance, instanceId]) =>
+    SIGNALS.flatMap(({ key, type, source, name, description }, signal) =>
+      source === 'GIVEN'
+        ? [[instance, signal, derivedId(instanceId, 'signal', key), name, type, source, description]]
+        : [],
+    ),
+  );
+}
+
 function messageRow(fact: MessageFact): StageRow {
   const sat = fact.signals.filter((signal) => SIGNALS[signal]?.type === 'SAT').length;
   return [
@@ -277,6 +322,7 @@ function messageRow(fact: MessageFact): StageRow {
     fact.signals.length - sat,
     fact.repeatedRequest === null ? 0 : 1,
     fact.wait,
+    Number(fact.isReply ?? false),
   ];
 }
 

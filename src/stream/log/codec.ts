@@ -9,6 +9,7 @@ import type { RecordedMessage, RecordedRequest, StreamRecord } from '../../domai
 import type { WritingTarget } from '../../domain/writings.ts';
 import { isCuration } from './curation-shape.ts';
 import { isErasure } from './erasure-shape.ts';
+import { isFeedback } from './feedback-shape.ts';
 
 /** No record can be read from the payload, now or later: the entry must become a dead letter. */
 export class DecodeError extends Error {
@@ -45,8 +46,16 @@ export function encodeRequest(request: RecordedRequest): EncodedRequest {
   return { projectId, instanceId, parts, version };
 }
 
-function versionOf({ writing, curation, erasure, erased, messages }: RecordedRequest): StreamRecord['v'] {
+function versionOf({
+  writing,
+  curation,
+  feedback,
+  erasure,
+  erased,
+  messages,
+}: RecordedRequest): StreamRecord['v'] {
   const isLeft = ({ erased: gone, expired }: RecordedMessage): boolean => gone === true || expired === true;
+  if (feedback !== undefined) return 5;
   if (erasure !== undefined || erased === true || messages.some(isLeft)) return 4;
   return curation !== undefined ? 3 : writing !== undefined ? 2 : 1;
 }
@@ -165,9 +174,9 @@ export function decodeRecord(bytes: Uint8Array): StreamRecord {
   const value = decodePayload(bytes);
   if (!isObject(value)) throw new DecodeError('the record is no object');
   const version = value['v'];
-  if (version !== 1 && version !== 2 && version !== 3 && version !== 4) {
+  if (version !== 1 && version !== 2 && version !== 3 && version !== 4 && version !== 5) {
     const known = typeof version === 'number' ? String(version) : `of type ${typeof version}`;
-    throw new DecodeError(`the record has version ${known}, known are 1 to 4`);
+    throw new DecodeError(`the record has version ${known}, known are 1 to 5`);
   }
   const requests = value['requests'];
   if (!Array.isArray(requests)) throw new DecodeError('the record has no list of requests');
@@ -206,13 +215,15 @@ function checkRequest(request: unknown, index: number, version: StreamRecord['v'
   if (writing !== undefined && (version === 1 || !isWriting(writing))) fault('.writing is no writing');
   const curation = request['curation'];
   if (curation !== undefined && (version < 3 || !isCuration(curation))) fault('.curation is no curation');
-  const { erasure, erased } = request;
+  const { erasure, erased, feedback } = request;
+  if (feedback !== undefined && (version < 5 || !isFeedback(feedback))) fault('.feedback is no feedback');
   if (erasure !== undefined && (version < 4 || !isErasure(erasure))) fault('.erasure is no erasure');
   if (!isErasedMark(erased, version)) fault('.erased is not true');
   const messages = request['messages'];
   if (!Array.isArray(messages)) return fault('.messages is no list');
   if (writing !== undefined && messages.length > 0) fault(' holds a writing and messages');
   if (curation !== undefined && messages.length > 0) fault(' holds a curation and messages');
+  if (feedback !== undefined && messages.length > 0) fault(' holds feedback and messages');
   if (erasure !== undefined && messages.length > 0) fault(' holds an erasure and messages');
   messages.forEach((message: unknown, i) => {
     if (

@@ -159,10 +159,12 @@ function withPlaceholders(
   return masked + text.slice(end);
 }
 
-/** Applies `visit` to contents and texts of metadata, except the instance's metadata. */
+/** Applies `visit` to contents, comments and texts of metadata, except the instance's metadata. */
 function visited(request: RecordedRequest, visit: Visit): RecordedRequest {
   const messages = request.messages.map((message) => visitedMessage(message, visit));
-  const { metadata } = request;
+  const { metadata, feedback } = request;
+  if (feedback?.comment !== undefined)
+    return { ...request, messages, feedback: { ...feedback, comment: visit(feedback.comment) } };
   if (metadata === undefined) return { ...request, messages };
   const { session, users } = metadata;
   return {
@@ -224,16 +226,20 @@ function visitedValue(value: unknown, visit: Visit, name: string | undefined, de
   return visitedMembers(value as Members, visit, depth);
 }
 
-function userIdsIn({ messages, metadata }: RecordedRequest): string[] {
+function userIdsIn({ messages, metadata, feedback }: RecordedRequest): string[] {
   const authors = messages.flatMap(({ userId }) => (userId === undefined ? [] : [userId]));
-  return [...new Set([...authors, ...Object.keys(metadata?.users ?? {})])];
+  const raters = feedback?.userId === undefined ? [] : [feedback.userId];
+  return [...new Set([...authors, ...raters, ...Object.keys(metadata?.users ?? {})])];
 }
 
-/** Replaces ids in messages and in `metadata.users` alike. */
+/** Replaces ids in messages, in feedback and in `metadata.users` alike. */
 function withUserIds(request: RecordedRequest, idOf: (id: string) => string): RecordedRequest {
   const messages = request.messages.map((message) =>
     message.userId === undefined ? message : { ...message, userId: idOf(message.userId) },
   );
+  const { feedback } = request;
+  if (feedback?.userId !== undefined)
+    return { ...request, messages, feedback: { ...feedback, userId: idOf(feedback.userId) } };
   const users = request.metadata?.users;
   if (users === undefined) return { ...request, messages };
   const named = Object.fromEntries(Object.entries(users).map(([id, values]) => [idOf(id), values]));

@@ -13,7 +13,7 @@ import { DecodeError, decodeRecord, encodeRecord, encodeRequest } from '../../st
 import { openConsumer, readStored, type Delivered } from '../../stream/log/consumer.ts';
 import { RedactedEntries, redactEntry } from '../../stream/log/redacted-entries.ts';
 import { partitionOf } from '../../stream/subjects.ts';
-import { positionsOf } from './forget-views.ts';
+import { feedbackOf, positionsOf, type Planned } from './forget-views.ts';
 import { Redaction, type Places } from './redaction.ts';
 
 const READ = { maxMessages: 500, maxBytes: 4 * 1024 * 1024, waitMs: 5000 } as const;
@@ -117,20 +117,23 @@ async function findPlaces(
   return planned;
 }
 
-/** The positions of the messages that an erasure plans to remove, those already removed included. */
+/** The places of what an erasure plans to remove, those already removed included. */
 export async function plannedPositions(
   { connection, ledger, signal }: Pick<EraseSettings, 'connection' | 'ledger' | 'signal'>,
   erasure: Erasure,
-): Promise<number[]> {
+): Promise<Planned> {
   const positions: number[] = [];
+  const feedback: [number, number][] = [];
   for (const page of (await ledger.plan(erasure)) ?? []) {
     for (const { sequence, ...places } of JSON.parse(page) as PlannedEntry[]) {
       const entry = await readStored(connection, sequence, signal);
       const record = entry === null ? null : recordIn(entry.bytes);
-      if (record !== null) for (const at of positionsOf(sequence, record, places)) positions.push(at);
+      if (record === null) continue;
+      for (const at of positionsOf(sequence, record, places)) positions.push(at);
+      feedback.push(...feedbackOf(sequence, record, places));
     }
   }
-  return positions;
+  return { positions, feedback };
 }
 
 /** Divides a plan into pages, each small enough for any server. */

@@ -27,7 +27,7 @@ import { forgetIn, type Forgotten } from '../../store/live/forget.ts';
 import { readExtent } from '../../stream/log/consumer.ts';
 import { dueNow, type ListInstances } from './due-retention.ts';
 import { eraseEntries, eraseLateLetters, plannedPositions, type EraseSettings } from './erase-entries.ts';
-import { forgottenOf } from './forget-views.ts';
+import { forgottenOf, NOTHING_PLANNED } from './forget-views.ts';
 import { retain } from './retain.ts';
 import { activeEpoch, dropFormerViews, dropUnfinishedViews, recount } from './recount.ts';
 
@@ -159,8 +159,8 @@ async function recounted(
       const options = { dimensions: analysis.model.dimensions, isLast: sources[at] === 'FACTS' };
       // For a session or the whole instance, the facts identify the rows; no positions are needed.
       const isPlaced = erasure.kind === 'END_USER' || erasure.kind === 'MESSAGES';
-      const positions = isPlaced ? await plannedPositions(settings, erasure) : [];
-      forgotten.push(forgottenOf(erasure, positions, digest, options));
+      const planned = isPlaced ? await plannedPositions(settings, erasure) : NOTHING_PLANNED;
+      forgotten.push(forgottenOf(erasure, planned, digest, options));
     }
     const except = new Set(waiting.map(({ instanceId }) => instanceId));
     try {

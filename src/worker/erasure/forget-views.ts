@@ -28,13 +28,36 @@ export function positionsOf(
   return positions;
 }
 
+/** Position and place of the requests without messages that are removed from a record: feedback is among them. */
+export function feedbackOf(
+  sequence: number,
+  { requests }: StreamRecord,
+  { whole }: Pick<Places, 'whole'>,
+): [position: number, place: number][] {
+  const found: [number, number][] = [];
+  let first = 0;
+  for (const [place, { messages }] of requests.entries()) {
+    if (messages.length === 0 && whole.includes(place)) found.push([positionOf(sequence, first), place]);
+    first += messages.length;
+  }
+  return found;
+}
+
+/** What an erasure removes from the stream, by its places in it. */
+export interface Planned {
+  readonly positions: readonly number[];
+  readonly feedback: Forgotten['feedback'];
+}
+
+export const NOTHING_PLANNED: Planned = { positions: [], feedback: [] };
+
 /**
  * The rows that an erasure forgets. `isLast`: no rebuild from the stream follows, so the analysis state must forget,
  * too.
  */
 export function forgottenOf(
   erasure: Erasure,
-  positions: Iterable<number>,
+  { positions, feedback }: Planned,
   digest: ErasureDigest,
   { dimensions, isLast }: { readonly dimensions: number; readonly isLast: boolean },
 ): Forgotten {
@@ -44,6 +67,7 @@ export function forgottenOf(
     instanceId,
     waitsFor: false,
     positions,
+    feedback,
     whole: {
       before: until,
       isInstance: kind === 'INSTANCE',
@@ -82,6 +106,7 @@ export function agedOf(
     instanceId,
     waitsFor: true,
     positions: [],
+    feedback: [],
     whole: null,
     countsBefore: cutoffs.counts,
     textsBefore: texts,

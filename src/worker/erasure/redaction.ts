@@ -201,14 +201,16 @@ export class Redaction {
             };
       return named.includes(place) ? this.#unnamed(left) : left;
     });
-    return { v: 4, requests };
+    return { v: record.v === 5 ? 5 : 4, requests };
   }
 
   /** Returns true if the whole request is redacted. */
   #isWholeRequest(request: RecordedRequest): boolean {
-    const { sessionId, writing, curation, erasure, messages } = request;
+    const { sessionId, writing, curation, feedback, erasure, messages } = request;
     const { kind, digest, instanceId } = this.#erased;
     if (kind === 'MESSAGES') {
+      const target = feedback?.position;
+      if (target !== undefined) return this.#positions.has(target);
       return messages.length > 0 && this.#wantedOf(request).length === messages.length;
     }
     if (kind === 'INSTANCE') return erasure === undefined;
@@ -219,6 +221,10 @@ export class Redaction {
     if (session === '') return false;
     if (kind === 'SESSION') return this.#digestOf('SESSION', instanceId, session) === digest;
     const isShared = this.#shared.get(session);
+    // Without an author it may be theirs.
+    if (feedback !== undefined && isShared === true)
+      return feedback.userId === undefined || this.#is(feedback.userId);
+    if (feedback?.userId !== undefined && this.#is(feedback.userId)) return true;
     return isShared === false || (isShared === true && writing !== undefined);
   }
 

@@ -6,6 +6,7 @@
  */
 import type { Curation } from '../../domain/curations.ts';
 import { ERASED_MESSAGE, erasedRequest } from '../../domain/erased-records.ts';
+import type { Feedback } from '../../domain/feedback.ts';
 import type { RecordedMessage, RecordedRequest, StreamRecord } from '../../domain/records.ts';
 import type { Cutoffs } from '../../domain/retention.ts';
 
@@ -40,6 +41,9 @@ export class Trimming {
         if (message.userId !== undefined) later(this.#people, message.userId, message.at);
         for (const name of Object.keys(request.metadata?.users ?? {})) later(this.#named, name, message.at);
       }
+      // Whoever only gives feedback was there when it was accepted.
+      const rater = request.feedback?.userId;
+      if (rater !== undefined) later(this.#named, rater, request.acceptedAt);
     }
   }
 
@@ -52,11 +56,12 @@ export class Trimming {
       if (left !== request) isChanged = true;
       return left;
     });
-    return isChanged ? { v: 4, requests } : null;
+    return isChanged ? { v: record.v === 5 ? 5 : 4, requests } : null;
   }
 
   #requestWithout(request: RecordedRequest): RecordedRequest {
-    const { writing, curation, messages, sessionId, metadata } = request;
+    const { writing, curation, feedback, messages, sessionId, metadata } = request;
+    if (feedback !== undefined) return this.#feedbackWithout(request, feedback);
     if (curation !== undefined) return this.#correctionWithout(request, curation);
     if (writing !== undefined)
       return writing.target === 'session' && this.#isOld(writing.id, this.#cutoffs.texts)
@@ -79,6 +84,21 @@ export class Trimming {
     if (!('text' in action) || action.text === '' || texts === null || request.acceptedAt >= texts)
       return request;
     return { ...request, curation: { ...curation, action: { ...action, text: '' } } };
+  }
+
+  /** A comment goes with the texts of its time, and an author with the names. */
+  #feedbackWithout(request: RecordedRequest, feedback: Feedback): RecordedRequest {
+    const { texts } = this.#cutoffs;
+    const { comment, userId, ...rest } = feedback;
+    const isOld = comment !== undefined && texts !== null && request.acceptedAt < texts;
+    const author = userId === undefined || !this.#isGone(userId) ? userId : this.#nobodyOf(userId);
+    if (!isOld && author === userId) return request;
+    const left = {
+      ...rest,
+      ...(comment === undefined || isOld ? {} : { comment }),
+      ...(author === undefined ? {} : { userId: author }),
+    };
+    return { ...request, feedback: left };
   }
 
   #messageWithout(sessionId: string, message: RecordedMessage): RecordedMessage {

@@ -363,6 +363,7 @@ describe('hostile texts', () => {
     signals: [{ id: id(2), name: HOSTILE, signalType: 'DSAT' }],
     gap: null,
     repeatedRequest: { id: id(3), name: HOSTILE },
+    feedback: { up: 1, down: 1 },
   };
   const wording = { sessionId: SESSION, position: 7, createdAt: AT, text: HOSTILE };
   const counted = { id: id(4), name: HOSTILE, sessions: 1, messages: 1 };
@@ -497,6 +498,7 @@ describe('transcript', () => {
     metadata: null,
     topic: null,
     signals: [],
+    feedback: { up: 0, down: 0 },
     gap: null,
     repeatedRequest: null,
   });

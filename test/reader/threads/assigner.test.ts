@@ -2,7 +2,7 @@ import { deepEqual, equal, notEqual, ok, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Assigner } from '../../../src/reader/threads/assigner.ts';
 import type { MessageFact, RequestSentence } from '../../../src/domain/facts.ts';
-import { SIGNALS } from '../../../src/domain/signal-kinds.ts';
+import { INFERRED_SIGNALS } from '../../../src/domain/signal-kinds.ts';
 import { waitStep } from '../../../src/domain/waits.ts';
 import { derivedId } from '../../../src/domain/ids.ts';
 import { INSTANCE_ID, OPTIONS, enrichedTurn, Store, type EnrichedTurn } from './builders.ts';
@@ -77,7 +77,7 @@ function stream(length: number, seed: number): EnrichedTurn[] {
         }),
       );
     } else if (kind === 8) {
-      const { key } = SIGNALS[next(8)]!;
+      const { key } = INFERRED_SIGNALS[next(8)]!;
       turns.push(
         enrichedTurn(position, 'thanks, that is it', {
           ...at,
@@ -254,7 +254,7 @@ describe('Assigner', () => {
       [null, null, null, 0],
     );
     const indices = ['repetition', 'frustration'].map((key) =>
-      SIGNALS.findIndex((signal) => signal.key === key),
+      INFERRED_SIGNALS.findIndex((signal) => signal.key === key),
     );
     deepEqual(
       facts[3]?.signals,

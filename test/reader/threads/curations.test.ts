@@ -21,7 +21,7 @@ import type {
 import { derivedId } from '../../../src/domain/ids.ts';
 import { KINDS } from '../../../src/domain/kinds.ts';
 import { SESSION_OUTCOMES, type SessionOutcome } from '../../../src/domain/session-outcomes.ts';
-import { SIGNALS } from '../../../src/domain/signal-kinds.ts';
+import { INFERRED_SIGNALS } from '../../../src/domain/signal-kinds.ts';
 import { certain } from '../../support/signals.ts';
 import { InstanceCurations } from '../../../src/reader/threads/instance-curations.ts';
 import { OPTIONS, INSTANCE_ID, enrichedTurn, Store, vectorOf, type EnrichedTurn } from './builders.ts';
@@ -360,9 +360,10 @@ describe('corrections of topics', () => {
 
 describe('corrections of single messages', () => {
   const [gratitude, praise] = (['gratitude', 'praise'] as const).map((key) =>
-    SIGNALS.findIndex((signal) => signal.key === key),
+    INFERRED_SIGNALS.findIndex((signal) => signal.key === key),
   ) as [number, number];
-  const signalId = (signal: number): string => derivedId(INSTANCE_ID, 'signal', SIGNALS[signal]!.key);
+  const signalId = (signal: number): string =>
+    derivedId(INSTANCE_ID, 'signal', INFERRED_SIGNALS[signal]!.key);
   const on = (
     kind: 'ASSIGN' | 'EXCLUDE',
     of: 'SIGNAL' | 'GAP' | 'REPEATED_REQUEST',

@@ -46,7 +46,15 @@ insert into signalled values (getvariable('seq'), (select count(*) from signalle
     );
     const fixture = await openFixture({ views: [...VIEWS, view] });
     const signals = [
-      { instance: 1, signal: 1, id: uuid(7, 1), name: 'a', signalType: 'SAT', description: '' },
+      {
+        instance: 1,
+        signal: 1,
+        id: uuid(7, 1),
+        name: 'a',
+        signalType: 'SAT',
+        source: 'INFERRED',
+        description: '',
+      },
     ] as const;
     const message = (position: number) => ({ messages: [fact({ position })] });
     await fixture.fold(assignment(message(1)));

@@ -2,7 +2,7 @@ import { deepEqual } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { z } from 'zod';
 import { GOLD_PARTS, readGold } from '../../../tools/eval/gold.ts';
-import { SIGNALS } from '../../../src/domain/signal-kinds.ts';
+import { INFERRED_SIGNALS } from '../../../src/domain/signal-kinds.ts';
 
 const turns = z.array(z.object({ role: z.enum(['user', 'assistant']), content: z.string() }));
 const signalTurn = z.object({ signals: z.array(z.string()), type: z.string().nullable() });
@@ -32,7 +32,7 @@ function faulty<T>(name: string, schema: z.ZodType<T>, isWhole: (line: T) => boo
   );
 }
 
-const TYPE_OF = new Map<string, string>(SIGNALS.map(({ key, type }) => [key, type]));
+const TYPE_OF = new Map<string, string>(INFERRED_SIGNALS.map(({ key, type }) => [key, type]));
 
 describe('gold', () => {
   it('names known signals, all of the type of their turn', () => {

@@ -2,6 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { quotesOf, type CurationAction } from '../../../src/domain/curations.ts';
+import type { Feedback } from '../../../src/domain/feedback.ts';
 import type { ErasureDigest } from '../../../src/domain/erasures.ts';
 import {
   positionOf,
@@ -70,6 +71,35 @@ function textsOf(records: readonly StreamRecord[], instanceId = INSTANCE): strin
 }
 
 describe('redaction', () => {
+  it('takes the feedback of a person, of a session and on a message', () => {
+    const given = (sessionId: string, feedback: Partial<Feedback>): RecordedRequest => ({
+      ...request(sessionId, []),
+      feedback: { value: 1, ...feedback },
+    });
+    const stream: StreamRecord = {
+      v: 5,
+      requests: [
+        request('a', [
+          message('user', 'a0', PERSON),
+          message('assistant', 'a1'),
+          message('user', 'a2', 'bo'),
+        ]),
+        request('b', [message('user', 'b0', 'bo')]),
+        given('a', {}),
+        given('a', { userId: 'bo' }),
+        given('b', { userId: PERSON }),
+        given('b', { position: positionOf(1, 3) }),
+      ],
+    };
+    const kept = (of: Erased): number[] => {
+      const [left] = erase([stream], of);
+      return left!.requests.flatMap(({ feedback }, place) => (feedback === undefined ? [] : [place]));
+    };
+    deepEqual(kept(erased('END_USER', PERSON)), [3, 5]);
+    deepEqual(kept(erased('SESSION', 'b')), [2, 3]);
+    deepEqual(kept({ ...erased('MESSAGES', ''), positions: [positionOf(1, 3)] }), [2, 3, 4]);
+  });
+
   it('takes single messages, also where their request comes again, and of nobody else', () => {
     const twice = request('a', [message('user', 'a0'), message('assistant', 'a1'), message('user', 'a2')]);
     const records = [

@@ -70,6 +70,22 @@ describe('trimming', () => {
     deepEqual(trim([record(decided(correction, 1))], { counts: 5 }), [null]);
   });
 
+  it('takes comments with texts of their time, and authors with names, and leaves the thumbs', () => {
+    const given = (acceptedAt: number, userId: string): RecordedRequest =>
+      request('a', [], { acceptedAt, feedback: { value: 1, rating: 4, comment: 'I am Ana', userId } });
+    const stream: StreamRecord = { v: 5, requests: [given(1, 'ana'), given(9, 'bo')] };
+    const [left] = trim([stream], { texts: 5, people: 5 });
+    deepEqual(
+      left?.requests.map(({ feedback }) => feedback),
+      [
+        { value: 1, rating: 4, userId: 'nobody-3' },
+        { value: 1, rating: 4, comment: 'I am Ana', userId: 'bo' },
+      ],
+    );
+    equal(left?.v, 5);
+    deepEqual(trim([left!], { texts: 5, people: 5 }), [null]);
+  });
+
   it('gives people names that lead to nobody, and drops what was said about them', () => {
     const metadata = {
       session: { plan: 'pro' },

@@ -54,7 +54,15 @@ describe('verdicts beside a rebuild', () => {
           since: number === 3 ? 1 : null,
         })),
         signals: [
-          { instance: 1, signal: 0, id: signal, name: 'Thanks', signalType: 'SAT', description: 'Says so' },
+          {
+            instance: 1,
+            signal: 0,
+            id: signal,
+            name: 'Thanks',
+            signalType: 'SAT',
+            source: 'INFERRED',
+            description: 'Says so',
+          },
         ],
         sessions: TOPIC_OF.map((_, index) => ({
           instance: 1,

@@ -273,6 +273,7 @@ export async function applyBatch(
     metadata: [],
     attributes,
     sessionNames: [],
+    feedback: [],
     assignment: work,
     state: [],
     counters: store.counters,

@@ -25,6 +25,7 @@ const message = z.object({
   gone: z.string().nullable(),
   topic: named.nullable(),
   signals: z.array(named.extend({ type: z.string() })),
+  feedback: z.object({ up: z.int(), down: z.int() }),
   gap: named.extend({ type: z.string() }).nullable(),
   repeats: named.nullable().describe('The request that it asks again.'),
 });
@@ -142,6 +143,7 @@ function messageRow(sent: TranscriptMessage, most: number): Message {
     gone: sent.gone,
     topic: sent.topic,
     signals: sent.signals.map(({ id, name, signalType }) => ({ id, name, type: signalType })),
+    feedback: sent.feedback,
     gap: sent.gap === null ? null : { id: sent.gap.id, name: sent.gap.name, type: sent.gap.gapType },
     repeats: sent.repeatedRequest,
   };
@@ -151,6 +153,8 @@ function messageText(each: Message): string {
   const found = [
     ...(each.topic === null ? [] : [`topic ${cell(each.topic.name)}`]),
     ...each.signals.map(({ type, name }) => `${type}: ${cell(name)}`),
+    ...(each.feedback.up === 0 ? [] : [`thumbs up by ${each.feedback.up}`]),
+    ...(each.feedback.down === 0 ? [] : [`thumbs down by ${each.feedback.down}`]),
     ...(each.gap === null ? [] : [`${each.gap.type} gap: ${cell(each.gap.name)}`]),
     ...(each.repeats === null ? [] : [`asks again: ${cell(each.repeats.name)}`]),
   ];

@@ -158,7 +158,7 @@ function Rename({ kind, id, name, onClose }: Closable) {
   );
 }
 
-/** Reads all topics or clusters of the whole history, largest first. */
+/** Reads all topics, clusters or inferred signals of the whole history, largest first. */
 export function useChoosable(
   groupBy: 'TOPIC' | 'TOPIC_CLUSTER' | 'CSAT_DSAT',
   without: string,
@@ -166,7 +166,15 @@ export function useChoosable(
   const { state } = useNavigation();
   const { value } = useAnswer(`choosable ${state.instance} ${groupBy}`, '', (signal) =>
     api.query(
-      { instanceId: state.instance, groupBy, fields: 'sessions', 'sort.field': 'sessions', limit: 10_000 },
+      {
+        instanceId: state.instance,
+        groupBy,
+        // What end users give is no choice of others.
+        ...(groupBy === 'CSAT_DSAT' ? { signalSource: 'INFERRED' } : {}),
+        fields: 'sessions',
+        'sort.field': 'sessions',
+        limit: 10_000,
+      },
       signal,
     ),
   );

@@ -210,7 +210,8 @@ function TranscriptMessage({
   /** Days that texts are kept; null if unknown. */
   readonly textDays: number | null;
 }) {
-  const { position, role, content, gone, createdAt, topic, signals, gap, repeatedRequest } = message;
+  const { position, role, content, gone, createdAt, topic, signals, feedback, gap, repeatedRequest } =
+    message;
   const isUser = isOfUser(message);
   const begins = topic !== null && topic.id !== topicBefore;
   return (
@@ -232,6 +233,8 @@ function TranscriptMessage({
             <NotFound position={position} finding={{ by: 'signalId', id, name }} />
           </span>
         ))}
+        <Thumbs count={feedback.up} words="Thumbs up" look="tag good" />
+        <Thumbs count={feedback.down} words="Thumbs down" look="tag bad" />
         {gap === null ? null : (
           <span>
             <Go to={{ view: 'gap', id: gap.id, session: '' }} class="tag warn">
@@ -262,5 +265,23 @@ function TranscriptMessage({
         ) : null}
       </p>
     </li>
+  );
+}
+
+/** How many end users gave a message a thumb; nothing if none did. */
+function Thumbs({
+  count,
+  words,
+  look,
+}: {
+  readonly count: number;
+  readonly words: string;
+  readonly look: string;
+}) {
+  if (count === 0) return null;
+  return (
+    <span class={look} title="Given by end users">
+      {count === 1 ? words : `${words} × ${count}`}
+    </span>
   );
 }
