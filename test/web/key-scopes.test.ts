@@ -48,6 +48,8 @@ const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope]
   ['POST', '/v1/links', 'query'],
   ['DELETE', `/v1/links/${INSTANCE}`, 'query'],
   ['GET', '/v1/changes', 'query'],
+  ['GET', '/v1/attributes', 'query'],
+  ['GET', '/v1/differences', 'query'],
   ...['sessions', 'topics', 'topic-clusters', 'gaps', 'repeated-requests', 'end-users'].map(
     (path) => ['GET', `/v1/${path}/${INSTANCE}`, 'query'] as const,
   ),

@@ -426,6 +426,11 @@ export function createHarness(
       },
     },
   };
+  const feedback: NonNullable<HttpDependencies['feedback']> = {
+    async take({ body }) {
+      return { instanceId: INSTANCE, sessionId: body.sessionId, position: 44 };
+    },
+  };
   const linkBucket = new MemoryBucket();
   const links = new Links(linkBucket, linkKeysOf(findKey), () => new Date(harness.time));
   linkBucket.watch((key, value, revision) => links.watched(key.slice('link.'.length), value, revision));
@@ -458,7 +463,7 @@ export function createHarness(
       },
     },
     links,
-    ...(serve === 'query' ? {} : { ingest, traces: { intake: NO_SPANS, figures: () => null } }),
+    ...(serve === 'query' ? {} : { ingest, feedback, traces: { intake: NO_SPANS, figures: () => null } }),
     ...(serve === 'ingest' ? {} : { query }),
     instances: {
       findInstance: async () => null,
