@@ -29,6 +29,7 @@ function snapshotOf(released: { count: number }): Snapshot {
       return messages(after + 1).slice(0, 1001);
     }
     if (sql.includes('select distinct session')) return [{ session: 3 }, { session: 7 }];
+    if (sql.includes('from @feedback')) return [];
     if (sql.includes('from @user')) return bindings['id'] === id ? [{ end_user: 1 }] : [];
     if (sql.includes('from @session'))
       return [3, 7].map((session) => ({ session, id: uuid(2, session), end_user: session - 2 }));

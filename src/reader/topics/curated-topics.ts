@@ -48,6 +48,11 @@ export interface Decided {
 export function visibleTopicOf(micro: Shown, decided: Decided): number {
   const { curation, own } = decided;
   const shown = (heir: number): number => (curation.hidden.has(heir) ? -1 : heir);
+  // Most micro-clusters, looked at often.
+  if (micro.corrections.length === 0 && !curation.routesToOther) {
+    const found = own.isActive(micro.claim) ? micro.claim : micro.topic;
+    return found < 0 ? -1 : shown(heirOf(found, curation, own));
+  }
   const excluded = new Set<number>();
   for (const number of micro.corrections) {
     const correction = correctionIn(decided, number);

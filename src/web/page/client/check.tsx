@@ -81,6 +81,9 @@ export function ChecksOf({
       }
     >
       <Estimate found={value} />
+      {Object.keys(period.segment).length === 0 ? null : (
+        <p class="faint">Checks are of all conversations, whatever segment is chosen.</p>
+      )}
       {error === null ? null : <Fault error={error} />}
       <SecondReader second={value.secondReader} />
       {isOpen ? (
@@ -269,11 +272,10 @@ function Read({
           <Turn key={message.position} message={message} />
         ))}
       </ol>
-      {value.pagination.next === null ? null : (
-        <p class="faint">
-          These are its first {SHOWN} messages. <Go to={{ session: sessionId }}>The conversation</Go> has all.
-        </p>
-      )}
+      <p class="faint">
+        {value.pagination.next === null ? '' : `These are its first ${SHOWN} messages. `}
+        <Go to={{ session: sessionId }}>Open the conversation</Go> to correct what was found in it.
+      </p>
     </>
   );
 }
