@@ -179,7 +179,7 @@ describe('record codec', () => {
     ['cut zstd', zstdCompressSync(Buffer.from('{"v":1,"requests":[]}')).subarray(0, 12), /neither/],
     ['a zstd bomb', zstdCompressSync(Buffer.alloc(300 * 1024 * 1024)), /neither/],
     ['no object', Buffer.from('[]'), /no object/],
-    ['a later version', Buffer.from('{"v":5,"requests":[]}'), /version 5/],
+    ['a later version', Buffer.from('{"v":6,"requests":[]}'), /version 6/],
     ['no requests', Buffer.from('{"v":1}'), /no list of requests/],
     ['a writing in a record of version 1', json({ ...first, messages: [], writing }), /0\.writing/],
     [
