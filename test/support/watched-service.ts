@@ -84,6 +84,7 @@ const rows = ['--group-by', 'SESSION', '--instance', instance, '--format', 'parq
 await command('export', [...rows, '--output', join(temporary, 'rows.parquet')], access);
 await command('taxonomy', ['export', '--instance', instance, '--url', url], access);
 await command('sink', ['--once', '--to', join(temporary, 'sink')]);
+await command('sql', ['--instance', instance, '--query', 'select count(*) from sessions']);
 await command('mcp', ['--url', url], access);
 await command('models', ['list']);
 await command('rebuild', []);
