@@ -27,7 +27,8 @@ import { tableOf } from './table.ts';
 const VIEWS_DIRECTORY = join(import.meta.dirname, '../../views');
 const USAGE = `Usage: npm run --silent sql -- --instance UUID [--query SQL]
 
-Answers SQL (DuckDB) over the numbers of one instance, as they are when the command starts. Tables: ${SINK_TABLES.map(({ name }) => name).join(', ')}.
+Answers SQL (DuckDB) over the numbers of one instance, as they are when the command starts. Tables:
+${SINK_TABLES.map(({ name }) => name).join(', ')}.
 docs/sink.md has their columns; SHOW TABLES and DESCRIBE TABLE tell them, too. Nothing can be changed, and no other instance
 or file can be read.
 

@@ -219,12 +219,11 @@ function ownRows(
   const ofUsers = names === 'end_user';
   const fromFacts = isFromFacts(parameters, !ofUsers);
   const counts = ['messages', 'sat', 'dsat', 'repeated_requests', ...(ofUsers ? ['sessions'] : [])];
-  const everything = { from: -Infinity, to: Infinity };
   const whole = (): string =>
-    fromFacts && parameters.segment.length > 0
+    ofUsers && parameters.segment.length > 0
       ? `select end_user, min(first_at) as first_at, max(last_at) as last_at
 from (${statement.hourFacts(KINDS.all, { start: -Infinity, end: Infinity })}) group by end_user`
-      : statement.rollup(view, 'ALL', everything);
+      : statement.rollup(view, 'ALL', { from: -Infinity, to: Infinity });
   const parts: string[] = [];
   if (rollup !== null && !fromFacts) {
     parts.push(`select bucket, ${names}, id, ${counts.join(', ')}, first_at, last_at

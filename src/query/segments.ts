@@ -175,8 +175,8 @@ export async function emptiedBy(
   const sessions = await sessionsOf(segment);
   const words = segment.map(wordsOf).join(' and ');
   return sessions === 0
-    ? `No session has ${words} together.`
-    : `${sessions} session${sessions === 1 ? ' has' : 's have'} ${words}, and none of what else is asked for.`;
+    ? `No session has ${words} at once.`
+    : `${sessions} session${sessions === 1 ? ' has' : 's have'} ${words}, and none of them matches the rest of the query.`;
 }
 
 function wordsOf({ name, values }: SegmentChoice): string {

@@ -137,9 +137,9 @@ describe('a query with a segment', () => {
         await why({ 'dateRange.end': '2026-01-01' }),
       ],
       [
-        'No session has beta=true and plan=free together.',
+        'No session has beta=true and plan=free at once.',
         'No session has plan=team.',
-        '3 sessions have plan=pro, and none of what else is asked for.',
+        '3 sessions have plan=pro, and none of them matches the rest of the query.',
         undefined,
         undefined,
       ],

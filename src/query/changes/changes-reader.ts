@@ -159,7 +159,8 @@ function together(now: Counts, then: Counts): Counted[] {
   return [...counted.values()];
 }
 
-function idOf(dimensions: Dimensions): string {
+/** The id of the entity of a row, a change or a difference. */
+export function idOf(dimensions: Dimensions): string {
   return CHANGE_GROUPS.map((groupBy) => dimensions[GROUPINGS[groupBy].name as 'topic']?.id ?? '').join('');
 }
 

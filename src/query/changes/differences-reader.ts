@@ -4,7 +4,6 @@
  *
  * Test: test/e2e/differences-rules.test.ts, test/query/changes/significance.test.ts.
  */
-import { GROUPINGS } from '../../domain/groupings.ts';
 import type { SegmentChoice } from '../../domain/attributes.ts';
 import { localBucketAt } from '../../domain/local-time.ts';
 import { nextBucketStart, formatInstant, type Granularity } from '../../domain/time.ts';
@@ -14,6 +13,7 @@ import type { InstanceReading } from '../instance-row.ts';
 import { parseQueryParameters, zoneOf, type QueryParameters } from '../parameters.ts';
 import { LONG_ANSWER } from '../places.ts';
 import type { QueryResponse } from '../response-schema.ts';
+import { idOf } from './changes-reader.ts';
 import { CHANGE_GROUPS, FALSE_ALARMS } from './changes-schema.ts';
 import type { Difference, DifferencesParameters, DifferencesResponse } from './differences-schema.ts';
 import { chanceOfStrata, significant, type Stratum } from './significance.ts';
@@ -196,10 +196,6 @@ function entitiesOf(days: Days, a: Counts, b: Counts): Entity[] {
     }
   }
   return [...entities.values()];
-}
-
-function idOf(dimensions: Dimensions): string {
-  return CHANGE_GROUPS.map((groupBy) => dimensions[GROUPINGS[groupBy].name as 'topic']?.id ?? '').join('');
 }
 
 function differenceOf(

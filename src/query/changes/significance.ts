@@ -19,7 +19,7 @@ export function chanceOf(a: Share, b: Share): number {
   const withIt = a.with + b.with;
   const all = a.of + b.of;
   if (withIt === 0 || withIt === all || a.of === 0 || b.of === 0) return 1;
-  return withIt <= EXACT ? exact(a, b) : approximate(a, b);
+  return withIt <= EXACT ? exactInStrata([{ a, b }]) : approximate(a, b);
 }
 
 /** Marks the significant findings, so that the probability of any false one among them is at most `level` (Holm). */
@@ -31,28 +31,6 @@ export function significant(chances: readonly number[], level: number): boolean[
     result[index] = true;
   }
   return result;
-}
-
-/** Sums the probabilities of all tables that are no likelier than this one. */
-function exact(a: Share, b: Share): number {
-  const withIt = a.with + b.with;
-  const [from, to] = [Math.max(0, withIt - b.of), Math.min(withIt, a.of)];
-  const logs: number[] = [0];
-  // Ratio of the probabilities of k + 1 and k.
-  for (let k = from; k < to; k += 1) {
-    const ratio = ((a.of - k) * (withIt - k)) / ((k + 1) * (b.of - withIt + k + 1));
-    logs.push((logs.at(-1) ?? 0) + Math.log(ratio));
-  }
-  const highest = Math.max(...logs);
-  // Tolerance: rounding must not separate equally likely tables.
-  const observed = (logs[a.with - from] ?? 0) + 1e-7;
-  let [all, asFar] = [0, 0];
-  for (const log of logs) {
-    const weight = Math.exp(log - highest);
-    all += weight;
-    if (log <= observed) asFar += weight;
-  }
-  return Math.min(1, asFar / all);
 }
 
 /** z-test of two proportions with Yates' correction. */
@@ -117,6 +95,7 @@ function exactInStrata(strata: readonly Stratum[]): number {
     least += own.least;
     observed += a.with;
   }
+  // Tolerance: rounding must not separate equally likely sums.
   const limit = (chances[observed - least] ?? 0) * (1 + 1e-7);
   return Math.min(
     1,

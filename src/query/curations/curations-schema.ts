@@ -71,7 +71,8 @@ const curationSchema = z.strictObject({
       ...named.shape,
     })
     .describe(
-      'What it changes: of a correction of an outcome the session, whose name is its title; of UNDO the curation that it takes back, whose name is null.',
+      'What it changes: of a correction of an outcome the session, whose name is its title; of UNDO the curation that it ' +
+        'takes back, whose name is null.',
     ),
   details: z
     .strictObject({
