@@ -105,9 +105,13 @@ export interface Grouping {
   readonly members: Readonly<Record<string, Member>>;
 }
 
+/** How the sessions of a row ended. */
+const ENDINGS = ['handedOver', 'resolvedAtLeast', 'resolvedAtMost', 'cameBack'] as const;
+const WAITS = ['waitSeconds', 'waitSecondsP95'] as const;
+
 /** Defaults of the groupings on the shared rollup. */
 const ENTITY = {
-  metrics: ['sessions', 'users', 'messages', 'waitSeconds'],
+  metrics: ['sessions', 'users', 'messages', ...WAITS, ...ENDINGS],
   sorts: [],
   order: 'messages',
   filters: [],
@@ -195,16 +199,7 @@ const DECLARED = {
     members: { name, isNamed },
   },
   SESSION: {
-    metrics: [
-      'messages',
-      'duration',
-      'lastActiveAt',
-      'sat',
-      'dsat',
-      'netSat',
-      'repeatedRequests',
-      'waitSeconds',
-    ],
+    metrics: ['messages', 'duration', 'lastActiveAt', 'sat', 'dsat', 'netSat', 'repeatedRequests', ...WAITS],
     sorts: ['createdAt', 'lastActiveAt'],
     order: 'lastActiveAt',
     filters: [
@@ -294,7 +289,7 @@ const DECLARED = {
     },
   },
   END_USER: {
-    metrics: ['sessions', 'messages', 'sat', 'dsat', 'netSat', 'repeatedRequests', 'waitSeconds'],
+    metrics: ['sessions', 'messages', 'sat', 'dsat', 'netSat', 'repeatedRequests', ...WAITS, ...ENDINGS],
     sorts: ['createdAt', 'lastActiveAt'],
     order: 'lastActiveAt',
     filters: ['topicIds', 'clusterIds', 'externalId'],

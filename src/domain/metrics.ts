@@ -25,7 +25,16 @@ interface MetricDeclaration {
   readonly bounded?: true;
   /** A quotient of counts: its change in percent tells nothing. */
   readonly ratio?: true;
+  /** No rollup holds it: a statement of its own counts it from facts (src/query/fact-metrics.ts). */
+  readonly facts?: FactSource;
 }
+
+/** What is counted from facts in one statement. */
+export const FACT_SOURCES = ['waits', 'outcomes', 'returns'] as const;
+export type FactSource = (typeof FACT_SOURCES)[number];
+
+/** Somebody who comes back later than this comes for something new. */
+export const RETURN_DAYS = 7;
 
 const count = z.int().min(0);
 export const dateTime = z.iso.datetime().describe('UTC, event time.');
@@ -105,12 +114,63 @@ const DECLARED = {
           'Waits below a millisecond are not measured. Null without any.',
       ),
     sql: 'wait',
-    value: (row) => (row['wait'] === null ? null : secondsOfStep(number(row, 'wait'))),
+    value: (row) => waitOf(row, 'wait'),
+    facts: 'waits',
+  },
+  waitSecondsP95: {
+    schema: z
+      .number()
+      .min(0)
+      .nullable()
+      .describe(
+        'The wait that 95 % of the waits do not exceed, seconds, within 5 %; counted as waitSeconds. Null without any.',
+      ),
+    sql: 'wait_p95',
+    value: (row) => waitOf(row, 'wait_p95'),
+    facts: 'waits',
+  },
+  handedOver: {
+    schema: count.describe(
+      'Those of `sessions` that the assistant handed over to a person (outcome `handed_over`), or whose attribute ' +
+        '`handedOver` is true.',
+    ),
+    sql: 'handed_over',
+    value: (row) => number(row, 'handed_over'),
+    facts: 'outcomes',
+  },
+  resolvedAtLeast: {
+    schema: count.describe('Those of `sessions` that end solved: what resolved is at the least.'),
+    sql: 'resolved_least',
+    value: (row) => number(row, 'resolved_least'),
+    facts: 'outcomes',
+  },
+  resolvedAtMost: {
+    schema: count.describe(
+      'Those of `sessions` that end solved, thanked or open: what resolved is at the most. The others were handed ' +
+        'over, given up or not possible, or asked for nothing.',
+    ),
+    sql: 'resolved_most',
+    value: (row) => number(row, 'resolved_most'),
+    facts: 'outcomes',
+  },
+  cameBack: {
+    schema: count.describe(
+      'Those of `sessions` whose end user began another session about the same topic afterwards, at most ' +
+        `${RETURN_DAYS} days after its last message about it. With groupBy=TOPIC the topic of the row counts, with ` +
+        'TOPIC_CLUSTER the cluster, else any topic of the session.',
+    ),
+    sql: 'came_back',
+    value: (row) => number(row, 'came_back'),
+    facts: 'returns',
   },
 } as const satisfies Readonly<Record<string, MetricDeclaration>>;
 
 function number(row: Counts, column: string): number {
   return row[column] as number;
+}
+
+function waitOf(row: Counts, column: string): number | null {
+  return row[column] === null ? null : secondsOfStep(number(row, column));
 }
 
 export type Metric = keyof typeof DECLARED;
@@ -128,6 +188,15 @@ export const BOUNDED_METRICS = METRICS.filter(
 
 export function isRatio(metric: Metric): boolean {
   return DECLARATIONS[metric].ratio === true;
+}
+
+/** Returns what statements besides the one of the rows count of some metrics, in a fixed order. */
+export function factSourcesOf(fields: readonly (SortField | undefined)[]): FactSource[] {
+  return FACT_SOURCES.filter((source) =>
+    fields.some(
+      (field) => field !== undefined && field !== 'createdAt' && DECLARATIONS[field].facts === source,
+    ),
+  );
 }
 
 /** Metrics, and the other sort fields. */

@@ -5,7 +5,7 @@
  * Test: test/query/query-runner.test.ts, test/e2e/query-rules.test.ts.
  */
 import { mapInPieces } from '../domain/give-way.ts';
-import { metricOf, type Metric } from '../domain/metrics.ts';
+import { factSourcesOf, metricOf, type Metric } from '../domain/metrics.ts';
 import { formatInstant } from '../domain/time.ts';
 import type { Row } from '../store/duckdb.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
@@ -16,7 +16,8 @@ import { readInstanceRow } from './instance-row.ts';
 import { inTimeZone, nameOfBucket } from './local-buckets.ts';
 import type { QueryParameters } from './parameters.ts';
 import { checkSegment, emptiedBy } from './segments.ts';
-import { isCountedApart, planQuery, planWaits, type ChosenEntities, type Wanted } from './plan.ts';
+import { FACT_COLUMNS, planFactMetrics } from './fact-metrics.ts';
+import { isCountedApart, planQuery, type ChosenEntities, type Wanted } from './plan.ts';
 import type { QueryResponse } from './response-schema.ts';
 import type { Plan } from './statement.ts';
 
@@ -65,8 +66,8 @@ async function elementsOf(
   views: readonly View[],
 ): Promise<Elements> {
   const dimensions = await readDimensions(snapshot, parameters, instance, rows);
-  const waited = await withWaits(snapshot, parameters, instance, rows, views);
-  return mapInPieces(waited, (row, index) => ({
+  const counted = await withFactMetrics(snapshot, parameters, instance, rows, views);
+  return mapInPieces(counted, (row, index) => ({
     dimensions: {
       ...dimensions[index],
       ...(parameters.granularity === 'ALL'
@@ -77,26 +78,30 @@ async function elementsOf(
   }));
 }
 
-/** Adds `wait` to the rows if the query asks for it and they lack it. */
-async function withWaits(
+/** Adds to the rows what only facts tell of the metrics that the query asks for, if they lack it. */
+async function withFactMetrics(
   snapshot: Snapshot,
   parameters: QueryParameters,
   instance: number,
   rows: readonly Row[],
   views: readonly View[],
 ): Promise<readonly Row[]> {
-  const [first] = rows;
-  if (!parameters.fields.includes('waitSeconds') || first === undefined || 'wait' in first) return rows;
   const numbers = rows.map((row) => row['number'] as number);
-  const plan = planWaits(parameters, instance, views, numbers);
-  const read = (): Promise<Row[]> => snapshot.all(plan.sql, plan);
-  const isKept = rows.length <= MOST_KEPT_ROWS;
-  const found = isKept
-    ? await snapshot.cached(`waits ${JSON.stringify(plan)}`, plan.tables, read)
-    : await read();
-  const nameOf = (row: Row): string => `${row['bucket']}/${row['number']}`;
-  const waits = new Map(found.map((row) => [nameOf(row), row['wait']]));
-  return rows.map((row) => ({ ...row, wait: waits.get(nameOf(row)) ?? null }));
+  let all = rows;
+  for (const source of factSourcesOf(parameters.fields)) {
+    const none = FACT_COLUMNS[source];
+    if (rows[0] === undefined || Object.keys(none)[0]! in rows[0]) continue;
+    const plan = planFactMetrics(parameters, instance, views, source, numbers);
+    const read = (): Promise<Row[]> => snapshot.all(plan.sql, plan);
+    const isKept = rows.length <= MOST_KEPT_ROWS;
+    const found = isKept
+      ? await snapshot.cached(`${source} ${JSON.stringify(plan)}`, plan.tables, read)
+      : await read();
+    const nameOf = (row: Row): string => `${row['bucket']}/${row['number']}`;
+    const byName = new Map(found.map((row) => [nameOf(row), row]));
+    all = all.map((row) => ({ ...none, ...byName.get(nameOf(row)), ...row }));
+  }
+  return all;
 }
 
 /** Rows that are turned into elements together. */

@@ -4,7 +4,7 @@
  * Test: test/query/held-answers.test.ts, test/view-laws.test.ts.
  */
 import { FILTERS, GROUPINGS } from '../domain/groupings.ts';
-import { sortValueOf, sqlOf, type SortField } from '../domain/metrics.ts';
+import { factSourcesOf, sortValueOf, sqlOf, type SortField } from '../domain/metrics.ts';
 import type { Columns, Row } from '../store/duckdb.ts';
 import type { HeldPart, HeldRows, Orders } from '../store/published/held-rows.ts';
 import { ordered } from '../store/published/row-order.ts';
@@ -21,7 +21,7 @@ import {
   type Sums,
 } from './held-counts.ts';
 import type { QueryParameters } from './parameters.ts';
-import { isByWait, planSessions, routeOf, type ChosenEntities } from './plan.ts';
+import { planSessions, routeOf, type ChosenEntities } from './plan.ts';
 import type { Range } from './routing.ts';
 
 /** Rows of a page, and the number of rows on all pages. */
@@ -95,7 +95,8 @@ export async function heldPage(
   views: readonly View[],
 ): Promise<Page | null> {
   const { counts } = GROUPINGS[parameters.groupBy];
-  if (parameters.limit > LONGEST || parameters.offset > DEEPEST || isByWait(parameters)) return null;
+  if (parameters.limit > LONGEST || parameters.offset > DEEPEST) return null;
+  if (factSourcesOf([parameters.sort?.field]).length > 0) return null;
   if (parameters.segment.length > 0 || counts.view === 'session_attribute') return null;
   if ((parameters.buckets?.length ?? 0) > MOST_RANGES) return null;
   if (FILTERS.some((filter) => parameters[filter] !== null && !ANSWERED.includes(filter))) return null;

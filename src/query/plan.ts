@@ -12,17 +12,16 @@ import {
   type OwnCounts,
 } from '../domain/groupings.ts';
 import { KINDS } from '../domain/kinds.ts';
-import { sqlOf } from '../domain/metrics.ts';
-import type { LocalBucket } from '../domain/local-time.ts';
-import { bucketStart, type Granularity } from '../domain/time.ts';
+import { factSourcesOf, sqlOf, type FactSource } from '../domain/metrics.ts';
 import type { View } from '../store/view-files.ts';
+import { placedFacts, rangeOf, withFactMetrics } from './fact-metrics.ts';
 import type { QueryParameters } from './parameters.ts';
 import { route, type BucketRouting, type Range } from './routing.ts';
 import { Statement, type Plan } from './statement.ts';
 
 /**
  * The output of a statement: rows of the page, `total` (the number of all rows), or rows with the total in each.
- * `export`: rows of the page, with `wait` if the query asks for it.
+ * `export`: rows of the page with the metrics that facts tell, if the query asks for them.
  */
 export type Wanted = 'page' | 'total' | 'page and total' | 'export';
 
@@ -46,9 +45,9 @@ export function planQuery(
   wanted: Wanted,
 ): Plan {
   const statement = new Statement(views, instance, parameters.segment);
-  const needsWait =
-    isByWait(parameters) || (wanted === 'export' && parameters.fields.includes('waitSeconds'));
-  const filtered = filteredRows(statement, parameters, chosen, wanted !== 'total' && needsWait);
+  const { fields, sort } = parameters;
+  const sources = factSourcesOf([sort?.field, ...(wanted === 'export' ? fields : [])]);
+  const filtered = filteredRows(statement, parameters, chosen, wanted === 'total' ? [] : sources);
   if (wanted === 'total') return statement.plan(`select count(*) as total ${filtered}`);
   const paged =
     `order by ${orderOf(parameters)} limit ${statement.bind(parameters.limit)} offset ` +
@@ -60,12 +59,12 @@ export function planQuery(
   );
 }
 
-/** Returns `from …` with every row of a query's answer, unordered; `withWait` adds the column `wait`. */
+/** Returns `from …` with every row of a query's answer, unordered, and with what facts tell of `sources`. */
 export function filteredRows(
   statement: Statement,
   parameters: QueryParameters,
   chosen: ChosenEntities,
-  withWait = false,
+  sources: readonly FactSource[] = [],
 ): string {
   const { counts } = GROUPINGS[parameters.groupBy];
   const rows =
@@ -81,9 +80,7 @@ export function filteredRows(
       ...(max === null ? [] : [`${value} <= ${statement.bind(max)}`]),
     ];
   });
-  const all = withWait
-    ? `select r.*, w.wait from (${rows}) r left join (${waits(statement, parameters)}) w using (bucket, number)`
-    : rows;
+  const all = sources.reduce((sql, source) => withFactMetrics(statement, parameters, sql, source), rows);
   return `from (${all}) q ${where(bounds)}`;
 }
 
@@ -122,10 +119,6 @@ export function isCountedApart(parameters: QueryParameters): boolean {
 export function routeOf(parameters: QueryParameters): BucketRouting {
   const { buckets, granularity } = parameters;
   return buckets === undefined ? route(granularity, rangeOf(parameters)) : { rollup: null, cuts: buckets };
-}
-
-function rangeOf({ range }: QueryParameters): Range {
-  return { start: range.start ?? -Infinity, end: range.end ?? Infinity };
 }
 
 /** Orders by `date` ascending, then by the entity's own order, then by id (docs/api.md). */
@@ -201,12 +194,6 @@ join (${valuesIn(instanceId)}) d using (segment)
 ${where(ids === null ? [] : [statement.among('d.id', ids)])}`;
 }
 
-/** Returns SQL for facts with the number of their session's value, where a query groups by an attribute. */
-function ofAttribute(statement: Statement, facts: string, { segmentKey }: QueryParameters): string {
-  if (segmentKey === null) return facts;
-  return `select * from (${facts}) join (${statement.attribute(segmentKey).sessions}) using (session)`;
-}
-
 /** Reads sessions or end users from their rollup, and from facts where the range cuts a bucket. */
 function ownRows(
   statement: Statement,
@@ -244,59 +231,6 @@ from (${factCounts(statement, KINDS.all, names, parameters)}) g join ${statement
   const times = needsWhole ? 'w.first_at, w.last_at' : 'r.first_at, r.last_at';
   return `select r.bucket, r.${names} as number, r.id, ${counts.map((column) => `r.${column}`).join(', ')}, ${times}
 from (${parts.join('\nunion all\n')}) r ${needsWhole ? `join (${whole()}) w using (end_user) ` : ''}${filters}`;
-}
-
-/** Returns true if the order depends on waits, so that all rows need theirs. */
-export function isByWait({ sort }: QueryParameters): boolean {
-  return sort?.field === 'waitSeconds';
-}
-
-/** Plans the waits of some rows of an answer, by number; columns as in `waits`. */
-export function planWaits(
-  parameters: QueryParameters,
-  instance: number,
-  views: readonly View[],
-  numbers: readonly number[],
-): Plan {
-  const statement = new Statement(views, instance, parameters.segment);
-  const list = statement.bind([...new Set(numbers)].join(','));
-  const isAsked = (column: string): string =>
-    `${column} in (select unnest(string_split(${list}, ','))::integer)`;
-  return statement.plan(waits(statement, parameters, isAsked));
-}
-
-/** Returns `bucket`, `number` and the median step `wait` of each row with waits. Only facts hold waits. */
-function waits(
-  statement: Statement,
-  parameters: QueryParameters,
-  isAsked: (column: string) => string = () => 'true',
-): string {
-  const { groupBy, granularity, buckets } = parameters;
-  const { counts } = GROUPINGS[groupBy];
-  const [kind, by] =
-    counts.view === 'entity_rollup'
-      ? ([counts.kind, 'entity'] as const)
-      : ([KINDS.all, counts.names] as const);
-  const range = buckets === undefined ? rangeOf(parameters) : rangeOfBuckets(buckets);
-  const read = ofAttribute(statement, statement.facts(kind, range), parameters);
-  const facts =
-    buckets === undefined
-      ? `(select ${bucketOf(granularity, 'event_at')} as bucket, * from (${read}))`
-      : `(${read}) f
-asof join ${startsOf(statement, buckets)} on f.event_at >= b.bucket`;
-  return `select bucket, ${by} as number, quantile_disc(wait, 0.5) as wait
-from ${facts} where wait > 0 and ${isAsked(by)} group by bucket, ${by}`;
-}
-
-function rangeOfBuckets(buckets: readonly LocalBucket[]): Range {
-  return { start: buckets[0]?.start ?? 0, end: buckets.at(-1)?.end ?? 0 };
-}
-
-/** Returns a row with the start of each bucket of a time zone. */
-function startsOf(statement: Statement, buckets: readonly LocalBucket[]): string {
-  // Binds one value, because statements are cached by their text.
-  const starts = statement.bind(buckets.map(({ bucket }) => bucket).join(','));
-  return `(select make_timestamp(unnest(string_split(${starts}, ','))::bigint) as bucket) b`;
 }
 
 /** Returns the SQL conditions of a query's filters on sessions or end users. */
@@ -353,27 +287,11 @@ function factCounts(
   by: 'entity' | (OwnCounts | AttributeCounts)['names'],
   parameters: QueryParameters,
 ): string {
-  const { buckets, granularity } = parameters;
-  const range = buckets === undefined ? rangeOf(parameters) : rangeOfBuckets(buckets);
-  const areWhole = buckets?.every(({ bucket }) => bucket === bucketStart('HOUR', bucket)) ?? true;
-  const read = areWhole ? statement.hourFacts(kind, range) : statement.messageFacts(kind, range);
-  const facts = ofAttribute(statement, read, parameters);
-  const placed =
-    buckets === undefined
-      ? `(select ${bucketOf(granularity, 'first_at')} as bucket, * from (${facts}))`
-      : `(${facts}) f\nasof join ${startsOf(statement, buckets)} on f.first_at >= b.bucket`;
   return `select bucket, ${by}, count(distinct session)::integer as sessions,
   count(distinct nullif(end_user, 0))::integer as users, ${sums('messages', 'sat', 'dsat', 'repeated_requests')},
   min(first_at) as first_at, max(last_at) as last_at
-from ${placed}
+from ${placedFacts(statement, kind, parameters)}
 ${by === 'end_user' ? 'where end_user <> 0 ' : ''}group by bucket, ${by}`;
-}
-
-/** Returns SQL for the start of the bucket of an instant. */
-function bucketOf(granularity: Granularity, column: string): string {
-  return granularity === 'ALL'
-    ? "'-infinity'::timestamp"
-    : `date_trunc('${granularity.toLowerCase()}', ${column})::timestamp`;
 }
 
 function userCounts(statement: Statement, range: Range, bucket: string): string {

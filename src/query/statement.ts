@@ -124,23 +124,28 @@ export class Statement {
     return parts.join('\n  union all\n  ');
   }
 
+  /** Returns a reference to the rows of an attribute: `session` and `value`. */
+  attributeRows(name: string): string {
+    const rows = `r${Object.keys(this.#rows).length}`;
+    this.#rows[rows] = {
+      table: 'session_attribute',
+      equal: { instance: this.#instance },
+      and: `name = ${this.bind(name)}`,
+    };
+    return `@${rows}`;
+  }
+
   /**
    * Returns SQL for the sessions that have an attribute (`session`, and `segment`: the number of the value in their
    * order), and for its values (`segment`, `value`, and `id` in the instance of this UUID: an MD5 digest with the marks
    * of UUIDv8).
    */
   attribute(name: string): { readonly sessions: string; readonly valuesIn: (instanceId: string) => string } {
-    const rows = `r${Object.keys(this.#rows).length}`;
-    const of = this.bind(name);
-    this.#rows[rows] = {
-      table: 'session_attribute',
-      equal: { instance: this.#instance },
-      and: `name = ${of}`,
-    };
+    const rows = this.attributeRows(name);
     const numbered = `select value, name, row_number() over (partition by name order by value)::integer as segment
-  from (select distinct name, value from @${rows} where value is not null)`;
+  from (select distinct name, value from ${rows} where value is not null)`;
     return {
-      sessions: `select session, segment from @${rows} join (${numbered}) using (value)`,
+      sessions: `select session, segment from ${rows} join (${numbered}) using (value)`,
       valuesIn: (instanceId) => `select segment, value, regexp_replace(
   md5(concat_ws(chr(31), ${this.bind(instanceId)}, name, value)), '^(.{12}).(.{3}).', '\\18\\2a')::uuid as id
 from (${numbered})`,

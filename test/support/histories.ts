@@ -112,8 +112,8 @@ const CLUSTERS = 2;
 const REPEATED_REQUESTS = 3;
 const GAPS = 4;
 const NAMES = 2;
-const ATTRIBUTES = ['plan', 'version'] as const;
-const VALUES = [null, 'free', 'pro', '3.2'] as const;
+const ATTRIBUTES = ['plan', 'version', 'handedOver'] as const;
+const VALUES = [null, 'free', 'pro', '3.2', 'true'] as const;
 const HOUR = 3_600_000_000;
 /** Two hours before the end of a month that is no end of a week. */
 const ORIGIN = Date.UTC(2026, 0, 30, 22) * 1000;
@@ -137,6 +137,8 @@ const instant = fc
     orNone(8).map((quarter) => ORIGIN + quarter * (HOUR / 4)),
     orNone(5 * 24).map((hour) => ORIGIN + hour * HOUR),
     orNone(4 * HOUR).map((offset) => ORIGIN + offset),
+    // Farther than people come back.
+    orNone(9).map((day) => ORIGIN + day * 24 * HOUR),
     // Just before a bucket's edge.
     orNone(5).map((hour) => ORIGIN + hour * HOUR - 1),
   )

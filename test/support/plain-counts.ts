@@ -94,7 +94,7 @@ export function plainAnswer(
           ? names.valueId(parameters.segmentKey ?? '', values[group.entity]!)
           : names.id(KIND_OF[groupBy], group.entity),
       ...group,
-      values: valuesOf(groupBy, group, messages),
+      values: valuesOf(groupBy, group, messages, names),
     }))
     .filter(
       (row) => chosen(row.entity, row.id, inRange, names, parameters) && withinBounds(row.values, parameters),
@@ -243,9 +243,13 @@ function valuesOf(
   groupBy: GroupBy,
   group: { entity: number; members: readonly PlainMessage[] },
   all: readonly PlainMessage[],
+  names: PlainNames,
 ): Values {
   const { members } = group;
-  const sessions = new Set(members.map((message) => message.session)).size;
+  const ofGroup = [...new Set(members.map((message) => message.session))];
+  const sessions = ofGroup.length;
+  const ended = (...outcomes: readonly (SessionOutcome | null)[]): number =>
+    ofGroup.filter((session) => outcomes.includes(names.session(session).outcome)).length;
   const sat = members.reduce((sum, message) => sum + signalsOf(message, 'SAT'), 0);
   const dsat = members.reduce((sum, message) => sum + signalsOf(message, 'DSAT'), 0);
   const times = members.map((message) => message.at);
@@ -264,20 +268,54 @@ function valuesOf(
     netSat: ((sat - dsat) * 100) / members.length,
     duration: members.length < 2 ? null : (last - first) / 1e6,
     repeatedRequests: members.filter((message) => message.repeatedRequest !== null).length,
-    waitSeconds: medianWait(groupBy, members),
+    waitSeconds: waitOf(groupBy, members, 0.5),
+    waitSecondsP95: waitOf(groupBy, members, 0.95),
+    handedOver: ofGroup.filter(
+      (session) =>
+        names.session(session).outcome === 'handed_over' ||
+        names.attributes(session).get('handedOver') === 'true',
+    ).length,
+    resolvedAtLeast: ended('solved'),
+    resolvedAtMost: ended('solved', 'thanked', 'open'),
+    cameBack: ofGroup.filter((session) => cameBack(session, groupBy, group.entity, all)).length,
     createdAt: Math.min(...own),
     lastActiveAt: Math.max(...own),
   };
 }
 
-/** Of replies; where users' turns are grouped, of the replies that they come after. */
-function medianWait(groupBy: GroupBy, members: readonly PlainMessage[]): number | null {
+const WEEK = 7 * 86_400e6;
+
+/** True if the same person began another session about the same matter later, within a week of the last word on it. */
+function cameBack(session: number, groupBy: GroupBy, entity: number, all: readonly PlainMessage[]): boolean {
+  const of = (message: PlainMessage): number | null =>
+    groupBy === 'TOPIC_CLUSTER' ? message.cluster : message.topic;
+  const isOfTopics = groupBy === 'TOPIC' || groupBy === 'TOPIC_CLUSTER';
+  const own = all.filter((message) => message.session === session);
+  const matters = isOfTopics ? [entity] : new Set(own.flatMap((message) => of(message) ?? []));
+  return [...matters].some((matter) => {
+    const about = all.filter((message) => of(message) === matter);
+    return [...new Set(own.flatMap(({ user }) => user ?? []))].some((user) => {
+      const times = new Map<number, number[]>();
+      for (const message of about)
+        if (message.user === user)
+          times.set(message.session, [...(times.get(message.session) ?? []), message.at]);
+      const here = times.get(session);
+      if (here === undefined) return false;
+      return [...times.values()].some(
+        (there) => Math.min(...there) > Math.min(...here) && Math.min(...there) <= Math.max(...here) + WEEK,
+      );
+    });
+  });
+}
+
+/** A quantile, of replies; where users' turns are grouped, of the replies that they come after. */
+function waitOf(groupBy: GroupBy, members: readonly PlainMessage[], quantile: number): number | null {
   const isOfUsers = groupBy === 'CSAT_DSAT' || groupBy === 'REPEATED_REQUEST';
   const waits = members
     .map(({ wait }) => (isOfUsers ? Math.abs(wait) : Math.max(wait, 0)))
     .filter((wait) => wait > 0)
     .sort((a, b) => a - b);
-  return waits.length === 0 ? null : secondsOfStep(waits[Math.ceil(waits.length / 2) - 1]!);
+  return waits.length === 0 ? null : secondsOfStep(waits[Math.ceil(waits.length * quantile) - 1]!);
 }
 
 function chosen(

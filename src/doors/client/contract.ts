@@ -35,6 +35,11 @@ export interface MetricValues {
   readonly lastActiveAt: string | null;
   readonly repeatedRequests: number;
   readonly waitSeconds: number | null;
+  readonly waitSecondsP95: number | null;
+  readonly handedOver: number;
+  readonly resolvedAtLeast: number;
+  readonly resolvedAtMost: number;
+  readonly cameBack: number;
 }
 export type BoundedMetric = 'sessions' | 'messages' | 'sat' | 'dsat' | 'repeatedRequests';
 export type OverviewMetric =
@@ -72,6 +77,11 @@ export interface Groupings {
       | 'users'
       | 'messages'
       | 'waitSeconds'
+      | 'waitSecondsP95'
+      | 'handedOver'
+      | 'resolvedAtLeast'
+      | 'resolvedAtMost'
+      | 'cameBack'
       | 'avgMessagesPerSession'
       | 'sat'
       | 'dsat'
@@ -96,6 +106,11 @@ export interface Groupings {
       | 'users'
       | 'messages'
       | 'waitSeconds'
+      | 'waitSecondsP95'
+      | 'handedOver'
+      | 'resolvedAtLeast'
+      | 'resolvedAtMost'
+      | 'cameBack'
       | 'avgMessagesPerSession'
       | 'sat'
       | 'dsat'
@@ -107,7 +122,16 @@ export interface Groupings {
   };
   REPEATED_REQUEST: {
     name: 'repeatedRequest';
-    metric: 'sessions' | 'users' | 'messages' | 'waitSeconds';
+    metric:
+      | 'sessions'
+      | 'users'
+      | 'messages'
+      | 'waitSeconds'
+      | 'waitSecondsP95'
+      | 'handedOver'
+      | 'resolvedAtLeast'
+      | 'resolvedAtMost'
+      | 'cameBack';
     sort: never;
     filter: never;
     always: { readonly id: string; readonly name: string; readonly description: string };
@@ -119,7 +143,16 @@ export interface Groupings {
   };
   CSAT_DSAT: {
     name: 'csatDsatSignal';
-    metric: 'sessions' | 'users' | 'messages' | 'waitSeconds';
+    metric:
+      | 'sessions'
+      | 'users'
+      | 'messages'
+      | 'waitSeconds'
+      | 'waitSecondsP95'
+      | 'handedOver'
+      | 'resolvedAtLeast'
+      | 'resolvedAtMost'
+      | 'cameBack';
     sort: never;
     filter: 'signalSource';
     always: {
@@ -137,7 +170,16 @@ export interface Groupings {
   };
   GAP: {
     name: 'gap';
-    metric: 'sessions' | 'users' | 'messages' | 'waitSeconds';
+    metric:
+      | 'sessions'
+      | 'users'
+      | 'messages'
+      | 'waitSeconds'
+      | 'waitSecondsP95'
+      | 'handedOver'
+      | 'resolvedAtLeast'
+      | 'resolvedAtMost'
+      | 'cameBack';
     sort: never;
     filter: 'gapType';
     always: {
@@ -164,7 +206,8 @@ export interface Groupings {
       | 'dsat'
       | 'netSat'
       | 'repeatedRequests'
-      | 'waitSeconds';
+      | 'waitSeconds'
+      | 'waitSecondsP95';
     sort: 'createdAt' | 'lastActiveAt';
     filter:
       | 'topicIds'
@@ -190,7 +233,19 @@ export interface Groupings {
   };
   END_USER: {
     name: 'endUser';
-    metric: 'sessions' | 'messages' | 'sat' | 'dsat' | 'netSat' | 'repeatedRequests' | 'waitSeconds';
+    metric:
+      | 'sessions'
+      | 'messages'
+      | 'sat'
+      | 'dsat'
+      | 'netSat'
+      | 'repeatedRequests'
+      | 'waitSeconds'
+      | 'waitSecondsP95'
+      | 'handedOver'
+      | 'resolvedAtLeast'
+      | 'resolvedAtMost'
+      | 'cameBack';
     sort: 'createdAt' | 'lastActiveAt';
     filter: 'topicIds' | 'clusterIds' | 'externalId';
     always: { readonly id: string };
@@ -208,6 +263,11 @@ export interface Groupings {
       | 'users'
       | 'messages'
       | 'waitSeconds'
+      | 'waitSecondsP95'
+      | 'handedOver'
+      | 'resolvedAtLeast'
+      | 'resolvedAtMost'
+      | 'cameBack'
       | 'avgMessagesPerSession'
       | 'sat'
       | 'dsat'

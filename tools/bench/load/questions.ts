@@ -202,12 +202,22 @@ function rangeParameters(range: Range | null): Record<string, string> {
     : { 'dateRange.start': formatInstant(range.start), 'dateRange.end': formatInstant(range.end) };
 }
 
-/** All but waits, which the raw messages do not have. */
-type Comparable = Exclude<Metric, 'waitSeconds'>;
+/** All but what facts tell, which the raw messages do not have. */
+type Comparable = Exclude<Metric, (typeof FACT_METRICS)[number]>;
+const FACT_METRICS = [
+  'waitSeconds',
+  'waitSecondsP95',
+  'handedOver',
+  'resolvedAtLeast',
+  'resolvedAtMost',
+  'cameBack',
+] as const;
 
 /** Returns what is asked of a grouping. */
 function comparable(groupBy: GroupBy): readonly Comparable[] {
-  return GROUPINGS[groupBy].metrics.filter((metric) => metric !== 'waitSeconds');
+  return GROUPINGS[groupBy].metrics.filter(
+    (metric): metric is Comparable => !FACT_METRICS.some((other) => other === metric),
+  );
 }
 
 /** The expression of each metric over the counts of a group. */

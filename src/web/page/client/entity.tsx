@@ -12,7 +12,7 @@ import { CuratedName, isCurated } from './curate.tsx';
 import { DecisionsAbout, useDecisionsAbout, type Listed } from './decisions.tsx';
 import { Erase } from './erase.tsx';
 import { FILTER_GROUPINGS } from './filters.ts';
-import { counted, formatDay, formatNet, formatSeconds } from './format.ts';
+import { counted, formatBounds, formatDay, formatNet, formatSeconds, formatShare } from './format.ts';
 import { useAnswer, useNavigation, useTitle } from './hooks.ts';
 import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Section } from './parts.tsx';
 import { usePeriod, type Period } from './period.ts';
@@ -29,14 +29,15 @@ const WORDS: Readonly<Record<EntityKind, string>> = {
   user: 'User',
 };
 
-const COUNTS = 'sessions,users,messages,waitSeconds';
+const FROM_FACTS = 'waitSeconds,waitSecondsP95,handedOver,resolvedAtLeast,resolvedAtMost,cameBack';
+const COUNTS = `sessions,users,messages,${FROM_FACTS}`;
 const FIELDS: Readonly<Record<EntityKind, string>> = {
   topic: `${COUNTS},sat,dsat,netSat`,
   cluster: `${COUNTS},sat,dsat,netSat`,
   gap: COUNTS,
   repeat: COUNTS,
   signal: COUNTS,
-  user: 'sessions,messages,sat,dsat,netSat,repeatedRequests,waitSeconds',
+  user: `sessions,messages,sat,dsat,netSat,repeatedRequests,${FROM_FACTS}`,
 };
 
 interface Found {
@@ -187,8 +188,10 @@ function shareOf(part: number | null | undefined, all: number | null | undefined
   return (all ?? 0) === 0 ? 0 : (part ?? 0) / (all ?? 1);
 }
 
+type CountedMetric = 'sessions' | 'users' | 'messages' | 'sat' | 'dsat' | 'handedOver' | 'cameBack';
+
 /** Undefined without a comparison. */
-function was(before: Compared['before'], metric: 'sessions' | 'users' | 'messages' | 'sat' | 'dsat') {
+function was(before: Compared['before'], metric: CountedMetric) {
   return before === null ? undefined : (before[metric] ?? 0);
 }
 
@@ -211,25 +214,55 @@ function Figures({ kind, compared }: { readonly kind: EntityKind; readonly compa
         before={was(before, 'messages')}
       />
       {isAbout ? <Satisfaction compared={compared} /> : null}
-      <Wait seconds={now.waitSeconds} isBefore={kind === 'signal' || kind === 'repeat'} />
+      <Endings compared={compared} />
+      <Wait of={now} isBefore={kind === 'signal' || kind === 'repeat'} />
     </div>
+  );
+}
+
+/** Shows how the conversations ended, and who came back. */
+function Endings({ compared: { now, before } }: { readonly compared: Compared }) {
+  const { sessions, resolvedAtLeast: least = 0, resolvedAtMost: most = 0 } = now;
+  const percent = [least, most].map((part) => formatShare(shareOf(part, sessions)));
+  return (
+    <>
+      <Fact
+        label="Resolved"
+        text={formatBounds(least, most)}
+        note={`${[...new Set(percent)].join(' to ')} of the conversations`}
+      />
+      <Figure
+        label="Handed over"
+        now={now.handedOver ?? 0}
+        before={was(before, 'handedOver')}
+        goodWhen="down"
+        meaning="Conversations that went on with a person."
+      />
+      <Figure
+        label="Came back"
+        now={now.cameBack ?? 0}
+        before={was(before, 'cameBack')}
+        goodWhen="down"
+        meaning="Conversations whose user asked about the same topic again within 7 days."
+      />
+    </>
   );
 }
 
 /** Shows the wait for replies. `isBefore`: the wait for the reply that the user judges or asks again after. */
 function Wait({
-  seconds,
+  of: { waitSeconds: median, waitSecondsP95: p95 },
   isBefore,
 }: {
-  readonly seconds: number | null | undefined;
+  readonly of: Compared['now'];
   readonly isBefore: boolean;
 }) {
-  if (seconds === null || seconds === undefined) return null;
+  if (median === null || median === undefined) return null;
   return (
     <Fact
       label={isBefore ? 'Wait before it' : 'Wait for a reply'}
-      text={formatSeconds(seconds)}
-      note="half of the waits were longer"
+      text={formatSeconds(median)}
+      note={`half of the waits were longer, one in 20 longer than ${formatSeconds(p95 ?? median)}`}
     />
   );
 }
@@ -278,7 +311,8 @@ function UserFigures({ found: { compared, why, days } }: { readonly found: Found
         note={span >= 1 ? `${counted(span, 'day')} after the first` : 'on the same day'}
       />
       <Satisfaction compared={compared} />
-      <Wait seconds={now.waitSeconds} isBefore={false} />
+      <Endings compared={compared} />
+      <Wait of={now} isBefore={false} />
     </div>
   );
 }

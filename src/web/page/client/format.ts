@@ -14,6 +14,11 @@ export function formatCount(value: number | null | undefined): string {
   return value === null || value === undefined ? '–' : WHOLE.format(value);
 }
 
+/** Formats what a count is at the least and at the most: `12 to 40`. */
+export function formatBounds(least: number | undefined, most: number | undefined): string {
+  return least === most ? formatCount(least) : `${formatCount(least)} to ${formatCount(most)}`;
+}
+
 /** Returns `1 message` or `2 messages`. */
 export function counted(value: number | null | undefined, noun: string): string {
   return `${formatCount(value)} ${value === 1 ? noun : `${noun}s`}`;

@@ -8,7 +8,7 @@ import { useState } from 'preact/hooks';
 import { api, type Row } from './api.ts';
 import { Differences } from './differences.tsx';
 import { Choice } from './choice.tsx';
-import { formatCount, formatNet } from './format.ts';
+import { formatBounds, formatCount, formatNet } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Go, Head, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
@@ -111,7 +111,7 @@ export function Segments({ version }: { readonly version: string }) {
     ...period.range,
     groupBy: 'SEGMENT',
     segmentKey: name,
-    fields: 'sessions,users,sat,dsat,netSat',
+    fields: 'sessions,users,sat,dsat,netSat,handedOver,resolvedAtLeast,resolvedAtMost,cameBack',
     'sort.field': 'sessions',
   };
   const { value } = useAnswer(`segments ${name} ${period.name}`, version, async (signal) =>
@@ -134,6 +134,9 @@ export function Segments({ version }: { readonly version: string }) {
               ['Conversations', 'number'],
               ['Users', 'number'],
               ['Net satisfaction', 'number'],
+              ['Resolved', 'number'],
+              ['Handed over', 'number'],
+              ['Came back', 'number'],
             ]}
           />
           <tbody>
@@ -166,6 +169,9 @@ function Value({
       <td class="number">{formatCount(fields.sessions)}</td>
       <td class="number">{formatCount(fields.users)}</td>
       <td class="number">{formatNet(fields.netSat)}</td>
+      <td class="number">{formatBounds(fields.resolvedAtLeast, fields.resolvedAtMost)}</td>
+      <td class="number">{formatCount(fields.handedOver)}</td>
+      <td class="number">{formatCount(fields.cameBack)}</td>
     </tr>
   );
 }

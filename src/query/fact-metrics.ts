@@ -1,0 +1,192 @@
+/**
+ * Counts from facts what no rollup holds: waits, how sessions ended, and who came back. Each source is a statement of
+ * its own on the rows of a page, so that answers which do not ask for it cost nothing more.
+ *
+ * Test: test/view-laws.test.ts, test/query/held-answers.test.ts.
+ */
+import { GROUPINGS, type AttributeCounts, type OwnCounts } from '../domain/groupings.ts';
+import { KINDS } from '../domain/kinds.ts';
+import { RETURN_DAYS, type FactSource } from '../domain/metrics.ts';
+import type { LocalBucket } from '../domain/local-time.ts';
+import type { SessionOutcome } from '../domain/session-outcomes.ts';
+import { bucketStart, type Granularity } from '../domain/time.ts';
+import type { View } from '../store/view-files.ts';
+import type { QueryParameters } from './parameters.ts';
+import type { Range } from './routing.ts';
+import { Statement, type Plan } from './statement.ts';
+
+/** The columns of each source, with their values where no fact has any. */
+export const FACT_COLUMNS: Readonly<Record<FactSource, Readonly<Record<string, 0 | null>>>> = {
+  waits: { wait: null, wait_p95: null },
+  outcomes: { handed_over: 0, resolved_least: 0, resolved_most: 0 },
+  returns: { came_back: 0 },
+};
+
+/** The attribute by which callers say that a person took over. */
+const HANDED_OVER = 'handedOver';
+const RESOLVED: readonly SessionOutcome[] = ['solved'];
+const PERHAPS_RESOLVED: readonly SessionOutcome[] = [...RESOLVED, 'thanked', 'open'];
+
+/** Condition on the column of the entities' numbers. */
+type IsAsked = (column: string) => string;
+
+/** Returns SQL for rows with the columns of a source besides. */
+export function withFactMetrics(
+  statement: Statement,
+  parameters: QueryParameters,
+  rows: string,
+  source: FactSource,
+): string {
+  const columns = Object.entries(FACT_COLUMNS[source]).map(([column, none]) =>
+    none === null ? column : `coalesce(${column}, ${none}) as ${column}`,
+  );
+  return `select q.*, ${columns.join(', ')} from (${rows}) q
+left join (${factMetrics(statement, parameters, source)}) using (bucket, number)`;
+}
+
+/** Plans one source for some rows of an answer, by number: `bucket`, `number` and the source's columns. */
+export function planFactMetrics(
+  parameters: QueryParameters,
+  instance: number,
+  views: readonly View[],
+  source: FactSource,
+  numbers: readonly number[],
+): Plan {
+  const statement = new Statement(views, instance, parameters.segment);
+  const list = statement.bind([...new Set(numbers)].join(','));
+  return statement.plan(
+    factMetrics(
+      statement,
+      parameters,
+      source,
+      (column) => `${column} in (select unnest(string_split(${list}, ','))::integer)`,
+    ),
+  );
+}
+
+/** Returns SQL for `bucket`, `number` and the columns of a source. Rows without any may be missing. */
+function factMetrics(
+  statement: Statement,
+  parameters: QueryParameters,
+  source: FactSource,
+  isAsked: IsAsked = () => 'true',
+): string {
+  return COUNTED[source](statement, parameters, isAsked);
+}
+
+const COUNTED: Readonly<
+  Record<FactSource, (statement: Statement, parameters: QueryParameters, isAsked: IsAsked) => string>
+> = {
+  waits(statement, parameters, isAsked) {
+    const { granularity, buckets } = parameters;
+    const { kind, by } = countedOf(parameters);
+    const read = ofAttribute(statement, statement.facts(kind, wholeRange(parameters)), parameters);
+    const facts =
+      buckets === undefined
+        ? `(select ${bucketOf(granularity, 'event_at')} as bucket, * from (${read}))`
+        : `(${read}) f\nasof join ${startsOf(statement, buckets)} on f.event_at >= b.bucket`;
+    return `select bucket, ${by} as number, quantile_disc(wait, 0.5) as wait, quantile_disc(wait, 0.95) as wait_p95
+from ${facts} where wait > 0 and ${isAsked(by)} group by bucket, ${by}`;
+  },
+
+  outcomes(statement, parameters, isAsked) {
+    const isOne = (outcomes: readonly SessionOutcome[]): string =>
+      `outcome in (${outcomes.map((outcome) => `'${outcome}'`).join(', ')})`;
+    const count = (condition: string): string => `(count(*) filter (where ${condition}))::integer`;
+    return `select bucket, number, ${count("outcome = 'handed_over' or said")} as handed_over,
+  ${count(isOne(RESOLVED))} as resolved_least, ${count(isOne(PERHAPS_RESOLVED))} as resolved_most
+from (${sessionsOfRows(statement, parameters, isAsked)})
+join ${statement.names('session')} using (session)
+left join (
+  select session, true as said from ${statement.attributeRows(HANDED_OVER)} where value = 'true'
+) using (session)
+group by bucket, number`;
+  },
+
+  returns(statement, parameters, isAsked) {
+    const { kind, isOfTopics } = countedOf(parameters);
+    const always = { start: -Infinity, end: Infinity };
+    // Sessions of a row need not lie in the range that it counts, and what follows them neither.
+    const visits = `select entity, end_user, session, min(first_at) as first_at, max(last_at) as last_at
+    from (${statement.hourFacts(isOfTopics ? kind : KINDS.topic, always)})
+    where end_user <> 0 and ${isOfTopics ? isAsked('entity') : 'true'} group by all`;
+    return `select bucket, number, count(*)::integer as came_back
+from (${sessionsOfRows(statement, parameters, isAsked)}) s
+semi join (
+  select entity, session, last_at, min(first_at) over (
+    partition by entity, end_user order by first_at
+    range between interval 1 microsecond following and unbounded following
+  ) as next_at
+  from (${visits})
+  qualify next_at <= last_at + interval ${RETURN_DAYS} days
+) v on v.session = s.session${isOfTopics ? ' and v.entity = s.number' : ''}
+group by bucket, number`;
+  },
+};
+
+/** Returns SQL for each session of each row once: `bucket`, `number`, `session`. */
+function sessionsOfRows(statement: Statement, parameters: QueryParameters, isAsked: IsAsked): string {
+  const { kind, by } = countedOf(parameters);
+  return `select distinct bucket, ${by} as number, session
+from ${placedFacts(statement, kind, parameters)} where ${by === 'end_user' ? 'end_user <> 0 and ' : ''}${isAsked(by)}`;
+}
+
+/** The kind of facts that a grouping counts, and the column of the entity's number. */
+function countedOf({ groupBy }: QueryParameters): {
+  readonly kind: number;
+  readonly by: 'entity' | (OwnCounts | AttributeCounts)['names'];
+  /** True if the entities are topics or topic clusters. */
+  readonly isOfTopics: boolean;
+} {
+  const { counts } = GROUPINGS[groupBy];
+  return counts.view === 'entity_rollup'
+    ? {
+        kind: counts.kind,
+        by: 'entity',
+        isOfTopics: counts.kind === KINDS.topic || counts.kind === KINDS.cluster,
+      }
+    : { kind: KINDS.all, by: counts.names, isOfTopics: false };
+}
+
+/** Returns SQL for facts, hour by hour or message by message, with the `bucket` of the query that they lie in. */
+export function placedFacts(statement: Statement, kind: number, parameters: QueryParameters): string {
+  const { buckets, granularity } = parameters;
+  const range = wholeRange(parameters);
+  const areWhole = buckets?.every(({ bucket }) => bucket === bucketStart('HOUR', bucket)) ?? true;
+  const read = areWhole ? statement.hourFacts(kind, range) : statement.messageFacts(kind, range);
+  const facts = ofAttribute(statement, read, parameters);
+  return buckets === undefined
+    ? `(select ${bucketOf(granularity, 'first_at')} as bucket, * from (${facts}))`
+    : `(${facts}) f\nasof join ${startsOf(statement, buckets)} on f.first_at >= b.bucket`;
+}
+
+/** Returns SQL for facts with the number of their session's value, where a query groups by an attribute. */
+function ofAttribute(statement: Statement, facts: string, { segmentKey }: QueryParameters): string {
+  if (segmentKey === null) return facts;
+  return `select * from (${facts}) join (${statement.attribute(segmentKey).sessions}) using (session)`;
+}
+
+export function rangeOf({ range }: QueryParameters): Range {
+  return { start: range.start ?? -Infinity, end: range.end ?? Infinity };
+}
+
+/** Returns the range of the query's buckets, or of the query where buckets are those of UTC. */
+function wholeRange(parameters: QueryParameters): Range {
+  const { buckets } = parameters;
+  if (buckets === undefined) return rangeOf(parameters);
+  return { start: buckets[0]?.start ?? 0, end: buckets.at(-1)?.end ?? 0 };
+}
+
+/** Returns a row with the start of each bucket of a time zone. */
+function startsOf(statement: Statement, buckets: readonly LocalBucket[]): string {
+  // Binds one value, because statements are cached by their text.
+  const starts = statement.bind(buckets.map(({ bucket }) => bucket).join(','));
+  return `(select make_timestamp(unnest(string_split(${starts}, ','))::bigint) as bucket) b`;
+}
+
+/** Returns SQL for the start of the bucket of an instant. */
+function bucketOf(granularity: Granularity, column: string): string {
+  return granularity === 'ALL'
+    ? "'-infinity'::timestamp"
+    : `date_trunc('${granularity.toLowerCase()}', ${column})::timestamp`;
+}
