@@ -9,8 +9,8 @@ import type { Checked } from './checks.ts';
 export const CHECK_QUESTIONS: Readonly<Record<Checked, string>> = {
   TOPIC: 'Is this conversation about',
   SIGNAL: 'Does this conversation show the signal',
-  GAP: 'Does this conversation show the gap',
+  GAP: 'Is there something that the assistant could not do or did not know:',
   REPEATED_REQUEST: 'Does the user ask more than once for',
   OUTCOME: 'Did this conversation end as',
-  GAP_TYPE: 'Does this conversation show',
+  GAP_TYPE: 'Does this conversation show a case of',
 };

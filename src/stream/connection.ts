@@ -99,8 +99,8 @@ export async function openConnection(options: ConnectOptions): Promise<StreamCon
     }
     if (performance.now() + pause > deadline) {
       throw new SetupError(
-        `NATS at ${address} cannot be reached (${(fault as Error).message}). Start it with npm start, or set ` +
-          'NATS_URL to a running server.',
+        `NATS at ${address} cannot be reached (${(fault as Error).message}). Start it with npm start, set ` +
+          'NATS_PORT as npm start had it, or set NATS_URL to a running server.',
         { cause: fault },
       );
     }

@@ -4,6 +4,7 @@
  *
  * Test: test/e2e/steering-rules.test.ts, test/domain/checks.test.ts.
  */
+import { createHash } from 'node:crypto';
 import {
   intervalOf,
   isCheckedEntity,
@@ -251,11 +252,24 @@ function countsOf(
   return { sessions: drawn[0]?.size ?? 0, checked: said.length - unsure, yes, unsure };
 }
 
-/** The next sessions without a verdict of a person, found ones and others in turns. */
+/** Found sessions, and others, that are shuffled together. */
+const TOGETHER = 3;
+
+/**
+ * The next sessions without a verdict of a person, in the order of each stratum. Found ones and others come in a
+ * shuffled order, so that nobody expects the answer before reading: that of a digest of the sessions' ids.
+ */
 export function nextOf({ drawn, verdicts }: Pick<Review, 'drawn' | 'verdicts'>, limit: number): Drawn[] {
   const open = drawn.filter(({ id }) => !verdicts.has(id));
   const [found, others] = [open.filter((one) => one.found), open.filter((one) => !one.found)];
-  return Array.from({ length: Math.max(found.length, others.length) })
-    .flatMap((_, at) => [found.slice(at, at + 1), others.slice(at, at + 1)].flat())
-    .slice(0, limit);
+  const next: Drawn[] = [];
+  for (let at = 0; next.length < limit && at < open.length; at += TOGETHER) {
+    const some = [found, others].map((all) => all.slice(at, at + TOGETHER));
+    const strata = some
+      .flat()
+      .map((one) => ({ ...one, place: createHash('md5').update(one.id).digest('hex') }))
+      .toSorted((a, b) => (a.place < b.place ? -1 : 1));
+    for (const { found: isFound } of strata) next.push(some[isFound ? 0 : 1]!.shift()!);
+  }
+  return next.slice(0, limit);
 }

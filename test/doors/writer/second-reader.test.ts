@@ -380,7 +380,7 @@ describe('a service with a second reader', () => {
       judgings(endpoint).map(({ messages }) => JSON.parse(messages[1]?.content ?? '').question as string);
     const questions = [
       'Did this conversation end as “Not possible”?',
-      'Does this conversation show “Missing ability”?',
+      'Does this conversation show a case of “Missing ability”?',
     ];
     await eventually(
       () => questions.every((question) => asked().filter((one) => one === question).length === 6),

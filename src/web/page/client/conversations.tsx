@@ -7,7 +7,7 @@ import { api, type Row } from './api.ts';
 import { ChecksOf } from './check.tsx';
 import { FilterBar, useFilterNames } from './filter-bar.tsx';
 import { conversationParameters, FILTER_WORDS, filtersOf, type Filters } from './filters.ts';
-import { counted, languageName, formatCount, formatInstant } from './format.ts';
+import { counted, outcomeWords, languageName, formatCount, formatInstant } from './format.ts';
 import { useAnswer, useNarrow, useNavigation } from './hooks.ts';
 import { Go, Outcome, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
@@ -34,7 +34,9 @@ function ListedConversations({ version }: { readonly version: string }) {
   const isAlone = Object.values(others).every((value) => value === undefined || value === '');
   return (
     <>
-      {outcome === undefined || outcome === '' || !isAlone ? null : <ChecksOf of="OUTCOME" id={outcome} />}
+      {outcome === undefined || outcome === '' || !isAlone ? null : (
+        <ChecksOf of="OUTCOME" id={outcome} about={outcomeWords(outcome).meaning} />
+      )}
       <Section title={title} {...(total === null || total === 0 ? {} : { csv: () => api.csv(parameters) })}>
         <FilterBar />
         <VirtualList

@@ -80,7 +80,7 @@ function useShortcuts({ state, go }: Navigation): void {
   useKeys((pressed) => {
     const range = RANGES[Number(pressed) - 1];
     if (range !== undefined) go({ range });
-    else if (pressed === 'Escape' && state.session === '') {
+    else if (pressed === 'Escape' && state.session === '' && document.querySelector('.checking') === null) {
       if (Object.keys(state.filters).length > 0) go({ filters: {} });
       else go({ view: 'overview', id: '' });
     }

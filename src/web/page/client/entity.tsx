@@ -77,6 +77,7 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
       ) : null}
       {kind === 'user' ? <UserFigures found={value} /> : <Figures kind={kind} compared={compared} />}
       <BeganLate day={compared.lateDay} />
+      {isShared ? null : <Checks kind={kind} id={state.id} about={aboutOf(kind, value)} />}
       <EntityTrend
         compared={compared}
         period={period}
@@ -95,13 +96,20 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
           </div>
         </div>
       )}
-      {isShared ? null : <Checks kind={kind} id={state.id} />}
       {isShared || why?.gap == null ? null : <ChecksOfGapType type={why.gap.gapType} />}
       <DecisionsAbout rows={decisions ?? []} />
       {isShared ? null : <Conversations version={version} />}
     </>
   );
 }
+
+/** Says what counts as it: a topic by its typical wordings. */
+function aboutOf(kind: EntityKind, { description, why }: Found): string {
+  if (kind !== 'topic') return description ?? '';
+  const typical = (why?.wordings.typical ?? []).slice(0, TYPICAL).map(({ text }) => `“${text}”`);
+  return typical.length === 0 ? '' : `As in ${typical.join(', ')}.`;
+}
+const TYPICAL = 3;
 
 async function askFound(
   kind: EntityKind,

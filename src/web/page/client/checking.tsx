@@ -1,0 +1,227 @@
+/**
+ * Reads one conversation after the other and takes a verdict on each by a key. Keeps the invariant that a verdict is on
+ * the conversation that is shown, and that none is shown again unless its verdict is taken back.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { CHECK_QUESTIONS } from '../../../domain/check-questions.ts';
+import type { Checked, Verdict } from '../../../domain/checks.ts';
+import { api, type ApiError, type ChecksResponse, type SessionResponse, type Written } from './api.ts';
+import { useKeys, useNavigation } from './hooks.ts';
+import { Fault, Loading } from './parts.tsx';
+import { goneWords, isOfUser } from './transcript-words.ts';
+
+const ANSWERS = [
+  { verdict: 'YES', key: 'y', words: 'Yes' },
+  { verdict: 'NO', key: 'n', words: 'No' },
+  { verdict: 'UNSURE', key: '?', words: 'Cannot tell' },
+] as const satisfies readonly { verdict: Verdict; key: string; words: string }[];
+const TAKE_BACK = ['u', 'Backspace'];
+
+/** As many checks say about a number what a few hundred would; more make its interval narrower. */
+export const ENOUGH = 50;
+/** Messages of a conversation that are shown. */
+const SHOWN = 200;
+/** Conversations that are read ahead. */
+const AHEAD = 3;
+/** A verdict on a conversation that has been shown for less was meant for the one before. */
+const LEAST_SHOWN_MS = 150;
+/** What the user says decides these; the assistant's words only help to understand it. */
+const OF_USERS: readonly Checked[] = ['TOPIC', 'SIGNAL', 'REPEATED_REQUEST'];
+
+/** Returns the number of conversations on which a verdict says yes or no. */
+export function checksOf({ found, notFound }: ChecksResponse): number {
+  return found.yes + found.no + notFound.yes + notFound.no;
+}
+
+interface Said {
+  readonly sessionId: string;
+  readonly written: Promise<Written>;
+}
+
+/** `about`: what counts as it; '' if nothing says so. */
+export function Checking({
+  found,
+  about,
+  onSaid,
+  onStop,
+}: {
+  readonly found: ChecksResponse;
+  readonly about: string;
+  /** Called when the numbers hold all verdicts. */
+  readonly onSaid: () => void;
+  readonly onStop: () => void;
+}) {
+  const { of, name } = found.checked;
+  const reading = useReading(found, onSaid);
+  const { next, transcript, hasSaid, isDone, fault } = reading;
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => place.current?.focus(), [next]);
+  const shown = useRef({ sessionId: '', since: 0 });
+  const isShown = transcript !== undefined;
+  useLayoutEffect(() => {
+    shown.current = { sessionId: isShown ? (next ?? '') : '', since: performance.now() };
+  }, [next, isShown]);
+  const say = (verdict: Verdict): void => {
+    const { sessionId, since } = shown.current;
+    if (sessionId === '' || performance.now() - since < LEAST_SHOWN_MS) return;
+    shown.current = { sessionId: '', since: 0 };
+    reading.say(sessionId, verdict);
+  };
+  useKeys((key, isRepeated) => {
+    if (isRepeated) return;
+    const answer = ANSWERS.find((one) => one.key === key.toLowerCase());
+    if (answer !== undefined) say(answer.verdict);
+    else if (TAKE_BACK.includes(key)) reading.takeBack();
+    else if (key === 'Escape') onStop();
+  });
+  const checks = checksOf(found);
+  return (
+    <div class="checking" tabIndex={-1} ref={place}>
+      <p>
+        {CHECK_QUESTIONS[of]} <strong>{name}</strong>?
+        {about === '' ? null : <span class="faint"> {about}</span>}
+      </p>
+      <p>
+        {ANSWERS.map(({ verdict, key, words }) => (
+          <button key={verdict} type="button" disabled={next === undefined} onClick={() => say(verdict)}>
+            {words} <kbd>{key}</kbd>
+          </button>
+        ))}
+        <button type="button" class="quiet" disabled={!hasSaid} onClick={reading.takeBack}>
+          Take back <kbd>u</kbd>
+        </button>
+        <span class="faint">
+          {' '}
+          {checks < ENOUGH ? `${checks} of ${ENOUGH} checked` : `${checks} checked: enough for most uses`}
+        </span>
+      </p>
+      {fault === null ? null : <Fault error={fault} />}
+      {next === undefined ? (
+        <p class="faint">{isDone ? 'All drawn conversations are checked.' : 'One moment …'}</p>
+      ) : transcript === undefined ? (
+        <Loading />
+      ) : (
+        <Transcript found={transcript} areRepliesShort={OF_USERS.includes(of)} />
+      )}
+    </div>
+  );
+}
+
+/** Reads the drawn conversations ahead, and sends verdicts. */
+function useReading(found: ChecksResponse, onSaid: () => void) {
+  const { state } = useNavigation();
+  const { instance } = state;
+  const { of, id } = found.checked;
+  const [said, setSaid] = useState<readonly Said[]>([]);
+  const [fault, setFault] = useState<ApiError | null>(null);
+  const [transcripts, setTranscripts] = useState<ReadonlyMap<string, SessionResponse>>(new Map());
+  /** All that were drawn, in their order, so that one whose verdict is taken back comes next. */
+  const drawn = useRef<string[]>([]);
+  for (const { sessionId } of found.sample)
+    if (!drawn.current.includes(sessionId)) drawn.current.push(sessionId);
+  const open = drawn.current.filter((one) => said.every(({ sessionId }) => sessionId !== one));
+  const [next] = open;
+
+  const asked = useRef(new Set<string>());
+  const ahead = open.slice(0, AHEAD).filter((sessionId) => !asked.current.has(sessionId));
+  useEffect(() => {
+    for (const sessionId of ahead) {
+      asked.current.add(sessionId);
+      api
+        .session(sessionId, { instanceId: instance, limit: SHOWN })
+        .then((read) => setTranscripts((all) => new Map([...all, [sessionId, read]])), setFault);
+    }
+  }, [ahead.join()]);
+
+  /** Numbers are read anew once they hold what was sent, one request at a time. */
+  const reload = useRef({ isRunning: false, position: 0n });
+  const whenCounted = async ({ position }: Written): Promise<void> => {
+    if (BigInt(position) > reload.current.position) reload.current.position = BigInt(position);
+    if (reload.current.isRunning) return;
+    reload.current.isRunning = true;
+    let settled = 0n;
+    try {
+      while (settled < reload.current.position) {
+        settled = reload.current.position;
+        await api.settle(instance, String(settled));
+      }
+    } finally {
+      reload.current.isRunning = false;
+    }
+    onSaid();
+  };
+  const say = (sessionId: string, verdict: Verdict): void => {
+    setFault(null);
+    const written = api.check(instance, { of, id, sessionId, verdict });
+    setSaid((all) => [...all, { sessionId, written }]);
+    written.then(whenCounted).catch((thrown: ApiError) => {
+      setFault(thrown);
+      setSaid((all) => all.filter((one) => one.written !== written));
+    });
+  };
+  const takeBack = (): void => {
+    const last = said.at(-1);
+    if (last === undefined) return;
+    setFault(null);
+    setSaid((all) => all.filter((one) => one !== last));
+    last.written
+      .then(({ curationId }) => api.curate(instance, { action: 'UNDO', curationId }))
+      .then(whenCounted)
+      .catch(setFault);
+  };
+  return {
+    next,
+    transcript: next === undefined ? undefined : transcripts.get(next),
+    hasSaid: said.length > 0,
+    /** Verdicts that are counted are drawn no more, so an empty draw follows the last one. */
+    isDone: found.sample.length === 0,
+    fault,
+    say,
+    takeBack,
+  };
+}
+
+/** The conversation, without anything that was found in it: that would decide for the reader. */
+function Transcript({
+  found: { session, messages, pagination },
+  areRepliesShort,
+}: {
+  readonly found: SessionResponse;
+  readonly areRepliesShort: boolean;
+}) {
+  const { hrefOf } = useNavigation();
+  return (
+    <>
+      <ol class={areRepliesShort ? 'transcript short-replies' : 'transcript'}>
+        {messages.map((message) => (
+          <Turn key={message.position} message={message} />
+        ))}
+      </ol>
+      <p class="faint">
+        {pagination.next === null ? '' : `These are its first ${SHOWN} messages. `}
+        <a href={hrefOf({ session: session.id })} target="_blank" rel="noreferrer">
+          Open the conversation
+        </a>{' '}
+        in a new tab, to correct what was found in it.
+      </p>
+    </>
+  );
+}
+
+function Turn({ message }: { readonly message: SessionResponse['messages'][number] }) {
+  const { role, content, gone } = message;
+  return (
+    <li class={isOfUser(message) ? 'said user' : 'said'}>
+      <p class="who">{role}</p>
+      {content === null ? (
+        <p class="gone">{goneWords(gone, null)}</p>
+      ) : (
+        <p class="content" {...(isOfUser(message) ? {} : { title: content })}>
+          {content}
+        </p>
+      )}
+    </li>
+  );
+}
