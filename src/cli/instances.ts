@@ -9,6 +9,7 @@ import { isPlainName, NAME_RULE, printable } from '../domain/printable.ts';
 import { isTimeZone } from '../domain/local-time.ts';
 import { SetupError } from '../errors.ts';
 import type { InstanceChanges } from '../web/registry/instances.ts';
+import { leaveOutSchema } from '../contract/instances.ts';
 import { action, runCommand, UsageError, type Work } from './command.ts';
 import { onRegistry } from './nats-access.ts';
 import { tableOf } from './table.ts';
@@ -17,7 +18,9 @@ const USAGE = `Usage:
   npm run --silent instances -- create --project NAME [--id UUID] [--name NAME]
   npm run --silent instances -- list
   npm run --silent instances -- rename INSTANCE_ID NAME
-  npm run --silent instances -- time-zone INSTANCE_ID ZONE    (Europe/Berlin, UTC: whose days its numbers mean)`;
+  npm run --silent instances -- time-zone INSTANCE_ID ZONE    (Europe/Berlin, UTC: whose days its numbers mean)
+  npm run --silent instances -- leave-out INSTANCE_ID NAME=VALUE [NAME=VALUE …]
+                                    (environment=test: sessions that its numbers leave out; none: leaves out none)`;
 
 const create = action({
   options: { project: { type: 'string' }, id: { type: 'string' }, name: { type: 'string' } },
@@ -47,9 +50,14 @@ const list = action({
         projects.get(instance.projectId) ?? instance.projectId,
         instance.name ?? '',
         instance.timeZone ?? 'UTC',
+        Object.entries(instance.leaveOut ?? {})
+          .flatMap(([name, values]) => values.map((value) => printable(`${name}=${value}`)))
+          .join(', '),
         instance.createdAt,
       ]);
-      process.stdout.write(tableOf(['INSTANCE ID', 'PROJECT', 'NAME', 'TIME ZONE', 'CREATED'], rows));
+      process.stdout.write(
+        tableOf(['INSTANCE ID', 'PROJECT', 'NAME', 'TIME ZONE', 'LEAVES OUT', 'CREATED'], rows),
+      );
     }),
 });
 
@@ -71,6 +79,37 @@ const timeZone = action({
     return changing(id, { timeZone: zone }, `counts by days of ${zone} now`);
   },
 });
+
+const leaveOut = action({
+  operands: Infinity,
+  read(_, [id, ...chosen]) {
+    if (id === undefined || chosen.length === 0)
+      throw new UsageError(
+        'leave-out needs an INSTANCE_ID and NAME=VALUE, such as environment=test, or none.',
+      );
+    if (!UUID_PATTERN.test(id)) throw new UsageError('INSTANCE_ID must be a UUID.');
+    const isNone = chosen.length === 1 && chosen[0] === 'none';
+    const pairs = isNone ? [] : chosen.map(pairOf);
+    const grouped = Map.groupBy(pairs, ([name]) => name);
+    const given = Object.fromEntries(
+      [...grouped].map(([name, all]) => [name, all.map(([, value]) => value)]),
+    );
+    const result = leaveOutSchema.safeParse(given);
+    if (!result.success) throw new UsageError(`What to leave out ${result.error.issues[0]?.message}.`);
+    return changing(
+      id,
+      { leaveOut: isNone ? undefined : result.data },
+      isNone ? 'leaves out none now' : `leaves out ${chosen.map(printable).join(', ')} now`,
+    );
+  },
+});
+
+function pairOf(text: string): readonly [name: string, value: string] {
+  const [, name, value] = /^([^=]+)=(.+)$/su.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new UsageError(`${printable(text)} is no NAME=VALUE, such as environment=test.`);
+  return [name, value];
+}
 
 function twoOf(operands: readonly string[], usage: string): [string, string] {
   const [id, value, ...more] = operands;
@@ -95,4 +134,7 @@ function nameOf(text: string): string {
   return text;
 }
 
-await runCommand({ usage: USAGE, actions: { create, list, rename, 'time-zone': timeZone } });
+await runCommand({
+  usage: USAGE,
+  actions: { create, list, rename, 'time-zone': timeZone, 'leave-out': leaveOut },
+});

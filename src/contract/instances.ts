@@ -14,7 +14,12 @@ import {
 } from '../domain/limits.ts';
 import { isPlainName, NAME_RULE } from '../domain/printable.ts';
 import { queryParameterSchemas, timeZone } from '../query/parameters.ts';
+import { attributeNameSchema, attributeValueSchema } from '../query/segments.ts';
 import { declare, json } from './route.ts';
+
+/** Attributes and values that an instance may leave out: half of what a query may name, so that it can name others. */
+const MOST_LEFT_OUT = 4;
+const MOST_VALUES = 50;
 
 const EXAMPLE_NAME = { name: 'Shop assistant' };
 
@@ -28,10 +33,26 @@ const name = z
   .refine(isPlainName, NAME_RULE)
   .meta({ maxLength: MAX_INSTANCE_NAME_LENGTH });
 
+const values = z
+  .union(
+    [attributeValueSchema.transform((one) => [one]), z.array(attributeValueSchema).min(1).max(MOST_VALUES)],
+    {
+      error: `must be a value, or 1 to ${MOST_VALUES} values`,
+    },
+  )
+  .transform((all): readonly string[] => [...new Set(all)].toSorted());
+export const leaveOutSchema = z
+  .record(attributeNameSchema, values, 'must be an object of attributes and their values')
+  .refine((all) => Object.keys(all).length <= MOST_LEFT_OUT, `must name at most ${MOST_LEFT_OUT} attributes`)
+  .meta({ examples: [{ environment: ['test'] }] });
+
 export const instanceSchema = z.strictObject({
   id: uuid.describe('Names the instance in every request.'),
   name: z.string().nullable().describe('What people call it; null: nothing.'),
   timeZone: z.string().describe('Whose days its questions mean where they do not say.'),
+  leaveOut: z
+    .record(z.string(), z.array(z.string()).readonly())
+    .describe('Sessions that its questions leave out where they do not say: values by attribute.'),
   createdAt: z.iso.datetime().describe('When it was made, UTC.'),
 });
 
@@ -104,19 +125,23 @@ export const instanceChangeSchema = z
         .nullable()
         .optional()
         .describe('Whose days its questions mean where they do not say; null: those of UTC.'),
+      leaveOut: leaveOutSchema
+        .nullable()
+        .optional()
+        .describe('Sessions that its questions leave out where they do not say; null: none.'),
     },
     'must be a JSON object',
   )
-  .refine(({ name, timeZone }) => name !== undefined || timeZone !== undefined, {
+  .refine((changes) => Object.values(changes).some((value) => value !== undefined), {
     path: ['name'],
-    message: 'is required where timeZone is not given',
+    message: 'is required where neither timeZone nor leaveOut is given',
   });
 
 export const CHANGE_INSTANCE = declare({
   method: 'PATCH',
   path: '/instances/{instanceId}',
   operationId: 'changeInstance',
-  summary: 'Rename an instance, or set its time zone',
+  summary: 'Rename an instance, set its time zone, or what it leaves out',
   description: 'What is left out stays as it is. Every process knows the change within a second.',
   tag: 'Instances',
   scope: 'ingest',

@@ -442,7 +442,7 @@ async function openQuery(
   };
   const instances = {
     projectOf: async (id: string) => (await registry.get().findInstance(id))?.projectId ?? null,
-    timeZoneOf: async (id: string) => (await registry.get().findInstance(id))?.timeZone,
+    defaultsOf: async (id: string) => (await registry.get().findInstance(id)) ?? {},
   };
   return {
     readers,

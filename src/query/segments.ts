@@ -6,9 +6,13 @@
  */
 import { z } from 'zod';
 import {
+  choiceOf,
   isAttributeName,
+  isLeftOutName,
+  isChoiceName,
   LONGEST_ATTRIBUTE_NAME,
   LONGEST_ATTRIBUTE_VALUE,
+  nameOfChoice,
   valueAsAsked,
   type SegmentChoice,
 } from '../domain/attributes.ts';
@@ -25,6 +29,8 @@ const MOST_NAMED = 20;
 
 const NAME_FAULT = `must name an attribute: 1 to ${LONGEST_ATTRIBUTE_NAME} characters, and not externalId`;
 export const attributeNameSchema = z.string().refine(isAttributeName, NAME_FAULT);
+/** The same, perhaps with the mark of what is left out. */
+export const choiceNameSchema = z.string().refine(isChoiceName, NAME_FAULT);
 /** A value as it is compared. */
 export const attributeValueSchema = z
   .string()
@@ -41,7 +47,7 @@ const VALUES_FAULT = `must be 1 to ${MOST_VALUES} values`;
 /** The parameters `segment.NAME`, once `withSegment` has collected them. */
 export const segmentSchema = z
   .record(
-    attributeNameSchema,
+    choiceNameSchema,
     z
       .union(
         [
@@ -57,25 +63,35 @@ export const segmentSchema = z
       .transform((values): readonly string[] => [...new Set(values)].toSorted()),
     { error: ({ code }) => (code === 'invalid_key' ? NAME_FAULT : 'must be written as segment.NAME=VALUE') },
   )
+  // What is left out counts apart, because the instance may add it.
   .refine(
-    (choices) => Object.keys(choices).length <= MOST_CHOICES,
+    (choices) =>
+      Object.values(Object.groupBy(Object.keys(choices), (name) => String(isLeftOutName(name)))).every(
+        (names = []) => names.length <= MOST_CHOICES,
+      ),
     `must name at most ${MOST_CHOICES} attributes`,
   )
   .transform((choices): readonly SegmentChoice[] =>
     Object.entries(choices)
-      .map(([attribute, values]) => ({ name: attribute, values }))
-      .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      .map(([name, values]) => choiceOf(name, values))
+      .toSorted((a, b) => (nameOfChoice(a) < nameOfChoice(b) ? -1 : 1)),
   )
   .meta({
     type: 'object',
     description:
       'Only sessions with these attributes, written as segment.plan=pro or segment[plan]=pro: members of ' +
       'metadata.session that are short texts, numbers or booleans, as last sent. Of one name any of its values, of ' +
-      'several names all.',
+      'several names all. segment.environment!=test leaves out those that have the value.',
   });
 
-/** Writes of the parameters' names: `segment.plan` and `segment[plan]`. */
-const WRITTEN = /^segment(?:\.(.+)|\[(.+)\])$/su;
+/** Writes of the parameters' names: `segment.plan` and `segment[plan]`, each perhaps with a `!`. */
+const WRITTEN = /^segment(?:\.(.+)|\[(.+)\](!?))$/su;
+
+/** Returns the name in a parameter `segment.NAME`, perhaps with the mark of what is left out; undefined for others. */
+export function segmentNameOf(parameter: string): string | undefined {
+  const match = WRITTEN.exec(parameter);
+  return match?.[1] ?? (match?.[2] === undefined ? undefined : match[2] + match[3]);
+}
 
 /** Collects the parameters of a segment in one, by name of attribute. */
 export function withSegment(raw: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -83,10 +99,11 @@ export function withSegment(raw: Readonly<Record<string, unknown>>): Record<stri
   const rest = Object.create(null) as Record<string, unknown>;
   const chosen = Object.create(null) as Record<string, unknown>;
   for (const [parameter, given] of Object.entries(raw)) {
-    const match = WRITTEN.exec(parameter);
-    const attribute = match?.[1] ?? match?.[2];
+    const attribute = segmentNameOf(parameter);
     // Zod drops that member of an object.
     if (attribute === undefined || attribute === '__proto__') rest[parameter] = given;
+    // Nothing is left out of it, whatever the instance leaves out.
+    else if (given === '' && isLeftOutName(attribute)) continue;
     else chosen[attribute] = attribute in chosen ? [chosen[attribute], given].flat() : given;
   }
   // A bare `segment` beside them is a fault that the schema reports.
@@ -106,7 +123,7 @@ const SEPARATOR = '\u001F';
 export function segmentCondition(segment: readonly SegmentChoice[], instance: number): SegmentCondition {
   const rows: Record<string, TableRows> = {};
   const bindings: Record<string, BindValue> = {};
-  const conditions = segment.map(({ name: attribute, values }, index) => {
+  const conditions = segment.map(({ name: attribute, values, isLeftOut }, index) => {
     const rowsName = `segment${index}`;
     rows[rowsName] = {
       table: 'session_attribute',
@@ -116,20 +133,25 @@ export function segmentCondition(segment: readonly SegmentChoice[], instance: nu
     bindings[`${rowsName}_of`] = attribute;
     bindings[`${rowsName}_in`] = values.join(SEPARATOR);
     // Binds one value, because statements are cached by their text.
-    return `session in (select session from @${rowsName}
+    return `session ${isLeftOut === true ? 'not in' : 'in'} (select session from @${rowsName}
   where value in (select unnest(string_split($${rowsName}_in, '${SEPARATOR}'))))`;
   });
   return { sql: conditions.length === 0 ? null : conditions.join(' and '), rows, bindings };
 }
 
-/** Throws AppError VALIDATION_ERROR for an attribute that no session of the instance has. */
+/**
+ * Throws AppError VALIDATION_ERROR for an attribute that no session of the instance has. To leave out what none has is no
+ * fault: an instance may leave out tests before there are any.
+ */
 export async function checkSegment(
   snapshot: Snapshot,
   instance: number,
   segment: readonly SegmentChoice[],
   segmentKey: string | null = null,
 ): Promise<void> {
-  const asked = segment.map(({ name }) => ({ name, path: `segment.${name}` }));
+  const asked = segment.flatMap(({ name, isLeftOut }) =>
+    isLeftOut === true ? [] : [{ name, path: `segment.${name}` }],
+  );
   if (segmentKey !== null) asked.push({ name: segmentKey, path: 'segmentKey' });
   if (asked.length === 0) return;
   const known = await attributeNames(snapshot, instance);
@@ -179,6 +201,8 @@ export async function emptiedBy(
     : `${sessions} session${sessions === 1 ? ' has' : 's have'} ${words}, and none of them matches the rest of the query.`;
 }
 
-function wordsOf({ name, values }: SegmentChoice): string {
-  return `${name}=${values.join(` or ${name}=`)}`;
+function wordsOf({ name, values, isLeftOut }: SegmentChoice): string {
+  return isLeftOut === true
+    ? `${name}!=${values.join(` and ${name}!=`)}`
+    : `${name}=${values.join(` or ${name}=`)}`;
 }

@@ -40,7 +40,7 @@ import type { HeldBytes } from './held-bytes.ts';
 import { registerFeedbackRoute } from './routes/feedback-route.ts';
 import { registerHealthRoutes } from './routes/health-routes.ts';
 import { registerIngestRoute } from './routes/ingest-route.ts';
-import { registerInstanceZone } from './instance-zone.ts';
+import { registerInstanceDefaults } from './instance-defaults.ts';
 import { registerMaskingRoutes } from './routes/masking-routes.ts';
 import { registerInstanceRoutes } from './routes/instances-route.ts';
 import { registerKeyRoute } from './routes/key-route.ts';
@@ -153,7 +153,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
       });
       registerSessionIdsRoute(scope, dependencies.instances, bodies);
       if (query !== undefined) {
-        registerInstanceZone(scope, query.instances);
+        registerInstanceDefaults(scope, query.instances);
         const reading = { ...query, waitMs: limits.queryWaitMs, answerMs: times.answer };
         registerQueryRoute(scope, reading);
         registerReadingRoutes(scope, reading);

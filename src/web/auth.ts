@@ -69,7 +69,7 @@ export function registerAuth(
     const needed = request.routeOptions.config.scope ?? null;
     if (found.link !== undefined) {
       const { view, instanceId } = found.link;
-      const zone = (await query?.instances.timeZoneOf(instanceId)) ?? 'UTC';
+      const zone = (await query?.instances.defaultsOf(instanceId))?.timeZone ?? 'UTC';
       holdToView(request, view, { ms: now(), zone });
     } else if (needed !== null && !found.scopes.includes(needed)) {
       challenge(reply, `, error="insufficient_scope", scope="${needed}"`);

@@ -93,12 +93,12 @@ export interface Links {
   revoke(projectId: string, id: string): Promise<void>;
 }
 
-/** Finds the project and the time zone of instances. */
+/** Finds the project of instances, and what they mean where a query does not say. */
 export interface InstanceFinder {
   /** Returns the project of an instance (lower-case id); null for an unknown instance. */
   projectOf(instanceId: string): Promise<string | null>;
-  /** Returns the default time zone of queries on the instance; undefined means UTC. */
-  timeZoneOf(instanceId: string): Promise<string | undefined>;
+  /** `timeZone` undefined: UTC. `leaveOut` undefined: nothing. */
+  defaultsOf(instanceId: string): Promise<Pick<Instance, 'timeZone' | 'leaveOut'>>;
 }
 
 export interface InstanceRegistry extends Pick<

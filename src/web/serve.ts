@@ -30,7 +30,8 @@ export function registrationOf(route: Route) {
       ...(shared === undefined ? {} : { shared }),
       ...(takesMessages === undefined ? {} : { takesMessages }),
       ...(isBodiless === undefined ? {} : { isBodiless }),
-      ...(hasTimeZone(parameters) ? { hasTimeZone: true } : {}),
+      ...(takes(parameters, 'timeZone') ? { hasTimeZone: true } : {}),
+      ...(takes(parameters, 'segment') ? { hasSegment: true } : {}),
     },
   };
 }
@@ -63,9 +64,7 @@ export function serve<Parameters extends z.ZodType>(
   });
 }
 
-/** Returns true if a route takes the parameter `timeZone`. */
-function hasTimeZone(parameters: z.ZodType | undefined): boolean {
-  return (
-    parameters !== undefined && 'shape' in parameters && Object.hasOwn(parameters.shape as object, 'timeZone')
-  );
+/** Returns true if a route takes a parameter. */
+function takes(parameters: z.ZodType | undefined, name: string): boolean {
+  return parameters !== undefined && 'shape' in parameters && Object.hasOwn(parameters.shape as object, name);
 }

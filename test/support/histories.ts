@@ -1,3 +1,4 @@
+import { nameOfChoice } from '../../src/domain/attributes.ts';
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import type { Assignment, CorrectionRow, MessageFact } from '../../src/domain/facts.ts';
@@ -857,11 +858,14 @@ const segment: fc.Arbitrary<QueryParameters['segment']> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.uniqueArray(
-      fc.record({
-        name: fc.constantFrom(...ATTRIBUTES),
-        values: fc.subarray(['3.2', 'free', 'pro', 'unheard'], { minLength: 1, maxLength: 2 }),
-      }),
-      { minLength: 1, maxLength: 2, selector: ({ name }) => name },
+      fc
+        .record({
+          name: fc.constantFrom(...ATTRIBUTES),
+          values: fc.subarray(['3.2', 'free', 'pro', 'unheard'], { minLength: 1, maxLength: 2 }),
+          isLeftOut: fc.constantFrom(undefined, undefined, true as const),
+        })
+        .map(({ isLeftOut, ...choice }) => (isLeftOut === undefined ? choice : { ...choice, isLeftOut })),
+      { minLength: 1, maxLength: 2, selector: nameOfChoice },
     ),
   },
 );

@@ -116,7 +116,9 @@ async function checkAnswer(
   const known = new Set(all.flatMap(({ session }) => [...names.attributes(session).keys()]));
   if (
     read.isKnown(asked.instance ?? 1) &&
-    [...parameters.segment, ...keyOf(parameters)].some(({ name }) => !known.has(name))
+    [...parameters.segment.filter(({ isLeftOut }) => isLeftOut !== true), ...keyOf(parameters)].some(
+      ({ name }) => !known.has(name),
+    )
   ) {
     await rejects(runner.run(parameters), isUnknownAttribute);
     return;
@@ -150,7 +152,9 @@ function isUnknownAttribute(error: unknown): boolean {
 }
 
 function isOfSegment(segment: QueryParameters['segment'], attributes: ReadonlyMap<string, string>): boolean {
-  return segment.every(({ name, values }) => values.includes(attributes.get(name) ?? ''));
+  return segment.every(
+    ({ name, values, isLeftOut = false }) => values.includes(attributes.get(name) ?? '') !== isLeftOut,
+  );
 }
 
 /** Commits the batches as a worker does, with what happens in between, and publishes at the end. */

@@ -85,8 +85,12 @@ describe('OpenAPI document', () => {
       ],
     );
     deepEqual(Object.keys(paths['/v1/instances/']?.['post']?.responses ?? {}).slice(0, 2), ['200', '201']);
-    deepEqual(Object.keys(components.schemas['InstanceChange']?.properties ?? {}), ['name', 'timeZone']);
-    deepEqual(components.schemas['Instance']?.required, ['id', 'name', 'timeZone', 'createdAt']);
+    deepEqual(Object.keys(components.schemas['InstanceChange']?.properties ?? {}), [
+      'name',
+      'timeZone',
+      'leaveOut',
+    ]);
+    deepEqual(components.schemas['Instance']?.required, ['id', 'name', 'timeZone', 'leaveOut', 'createdAt']);
   });
 
   it('has every query parameter that is validated, and no other', async () => {

@@ -129,7 +129,13 @@ describe('/v1/instances', () => {
     for (const name of ['after', null, 'a'.repeat(200), '漢'.repeat(100) + '🙂'.repeat(100)]) {
       const { status, json } = await send('PATCH', `/${instance.id.toUpperCase()}/`, { name });
       equal(status, 200);
-      deepEqual(json, { id: instance.id, name, timeZone: 'UTC', createdAt: instance.createdAt });
+      deepEqual(json, {
+        id: instance.id,
+        name,
+        timeZone: 'UTC',
+        leaveOut: {},
+        createdAt: instance.createdAt,
+      });
       deepEqual(await here.findInstance(instance.id), { ...instance, name });
       while ((await there.findInstance(instance.id))?.name !== name)
         await new Promise((resolve) => setTimeout(resolve, 5));
@@ -240,6 +246,25 @@ describe('/v1/instances', () => {
     await refused(send('POST', '/7/session-ids', { externalIds }), 400, 'VALIDATION_ERROR');
   });
 
+  it('get what they leave out, and nothing at all', async () => {
+    const { id } = await here.createInstance({ projectId: PROJECT });
+    const change = async (leaveOut: unknown): Promise<unknown> => {
+      const { status, json } = await send('PATCH', `/${id}`, { leaveOut });
+      return status === 200 ? instanceSchema.parse(json).leaveOut : status;
+    };
+    deepEqual(await change({ environment: ['test', 'staging', 'test'] }), {
+      environment: ['staging', 'test'],
+    });
+    deepEqual(await change({ environment: 'test', plan: ['internal'] }), {
+      environment: ['test'],
+      plan: ['internal'],
+    });
+    for (const wrong of [{ environment: [] }, { environment: '' }, { externalId: 'x' }, 'test', ['test']])
+      equal(await change(wrong), 400, JSON.stringify(wrong));
+    equal(await change(Object.fromEntries(Array.from({ length: 5 }, (_, at) => [`a${at}`, 'x']))), 400);
+    deepEqual(await change(null), {});
+  });
+
   it('refuse what is no name, no page and no instance, and say where', async () => {
     const { id } = await here.createInstance({ projectId: PROJECT });
     const cases: [Promise<Answer>, string[]][] = [
@@ -251,8 +276,8 @@ describe('/v1/instances', () => {
       [send('POST', '', { nmae: 'x' }), ['nmae is not a member that this request knows']],
       [send('POST', '', { default: 'yes' }), ['default must be true or false']],
       [send('POST', '', []), [' must be a JSON object']],
-      [send('PATCH', `/${id}`, {}), ['name is required where timeZone is not given']],
-      [send('PATCH', `/${id}`), ['name is required where timeZone is not given']],
+      [send('PATCH', `/${id}`, {}), ['name is required where neither timeZone nor leaveOut is given']],
+      [send('PATCH', `/${id}`), ['name is required where neither timeZone nor leaveOut is given']],
       [
         send('PATCH', `/${id}`, { timeZone: 'Mars' }),
         ['timeZone must be the name of a time zone, such as Europe/Berlin'],

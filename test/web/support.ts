@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { LeftOut } from '../../src/domain/attributes.ts';
 import { madeBy } from '../../src/domain/asked-curations.ts';
 import type { ErasedKind } from '../../src/domain/erasures.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
@@ -78,6 +79,7 @@ export interface Harness {
   loaded: boolean;
   /** Of INSTANCE. */
   timeZone: string | undefined;
+  leaveOut: LeftOut | undefined;
   /** How often the registry was asked for a key that memory does not know. */
   keysAsked: number;
 }
@@ -421,8 +423,9 @@ export function createHarness(
         if (instanceId === INSTANCE) return PROJECT;
         return instanceId === FOREIGN_INSTANCE ? OTHER_PROJECT : null;
       },
-      async timeZoneOf(instanceId) {
-        return instanceId === INSTANCE ? harness.timeZone : undefined;
+      async defaultsOf(instanceId) {
+        const { timeZone, leaveOut } = harness;
+        return instanceId === INSTANCE ? { timeZone, leaveOut } : {};
       },
     },
   };
@@ -497,6 +500,7 @@ export function createHarness(
     links: rest.links ?? links,
     time: NOON,
     timeZone: undefined,
+    leaveOut: undefined,
     loaded: true,
     keysAsked: 0,
     read: [],

@@ -7,10 +7,13 @@ import { z } from 'zod';
 import {
   LONGEST_ATTRIBUTE_VALUE,
   attributeValue,
+  choiceOf,
+  nameOfChoice,
   valueAsAsked,
+  type LeftOut,
   type SegmentChoice,
 } from '../../domain/attributes.ts';
-import { attributeNameSchema } from '../../query/segments.ts';
+import { choiceNameSchema } from '../../query/segments.ts';
 
 const MOST_NAMES = 8;
 const MOST_VALUES = 50;
@@ -24,14 +27,15 @@ const value = z
 
 export const segmentOfCondition = z
   .record(
-    attributeNameSchema,
+    choiceNameSchema,
     z.union([value, z.array(value).min(1).max(MOST_VALUES)], VALUE_RULE),
     'must be an object of attributes and their values',
   )
   .refine((given) => Object.keys(given).length <= MOST_NAMES, `must name at most ${MOST_NAMES} attributes`)
   .optional()
   .describe(
-    'Only conversations with these attributes count: by name one value, or a list of which any will do. Left out: all. ' +
+    'Only conversations with these attributes count: by name one value, or a list of which any will do. A name with a ' +
+      '`!` after it leaves out those that have the value. Without it: all. ' +
       'While no conversation has one of the names, nothing counts.',
   );
 
@@ -40,11 +44,17 @@ export type SegmentOfCondition = z.output<typeof segmentOfCondition>;
 /** Returns the choices in the order of their names; none for all conversations. */
 export function segmentChoices(segment: SegmentOfCondition): readonly SegmentChoice[] {
   return Object.entries(segment ?? {})
-    .map(([name, given]) => ({
-      name,
-      values: [...new Set([given].flat().map(textOf))].toSorted(),
-    }))
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    .map(([name, given]) => choiceOf(name, [...new Set([given].flat().map(textOf))].toSorted()))
+    .toSorted((a, b) => (nameOfChoice(a) < nameOfChoice(b) ? -1 : 1));
+}
+
+/** Adds what the instance leaves out, but for attributes that the condition names itself. */
+export function withLeftOut(segment: SegmentOfCondition, leaveOut: LeftOut = {}): SegmentOfCondition {
+  const named = new Set(segmentChoices(segment).map(({ name }) => name));
+  const all: NonNullable<SegmentOfCondition> = { ...segment };
+  for (const [name, values] of Object.entries(leaveOut))
+    if (!named.has(name)) all[nameOfChoice({ name, isLeftOut: true })] = [...values];
+  return Object.keys(all).length === 0 ? segment : all;
 }
 
 function textOf(given: string | number | boolean): string {

@@ -5,6 +5,7 @@
  */
 import type { Firing } from './evaluation.ts';
 import type { Precision } from './figures.ts';
+import { choiceWords } from '../../domain/attributes.ts';
 import { segmentChoices } from './segment.ts';
 import type { Counted, Rule, Window } from './rule.ts';
 import { DAY, HOUR, type Span } from './windows.ts';
@@ -21,11 +22,7 @@ export function textOf(firing: Firing): string {
 /** Example: “ Only conversations with plan ‘pro’ or ‘team’ count.”; '' if all count. */
 function segmentSentence({ condition }: Rule): string {
   const choices = condition.kind === 'digest' ? [] : segmentChoices(condition.segment);
-  if (choices.length === 0) return '';
-  const words = choices.map(
-    ({ name, values }) => `${oneLine(name)} ${values.map((value) => `‘${oneLine(value)}’`).join(' or ')}`,
-  );
-  return ` Only conversations with ${words.join(' and ')} count.`;
+  return choices.length === 0 ? '' : ` Only conversations ${choiceWords(choices, oneLine)} count.`;
 }
 
 function sentenceOf(firing: Firing): string {

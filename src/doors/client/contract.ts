@@ -684,6 +684,7 @@ export interface Instances {
     readonly id: string;
     readonly name: string | null;
     readonly timeZone: string;
+    readonly leaveOut: Metadata;
     readonly createdAt: string;
   }[];
   readonly pagination: Pagination;

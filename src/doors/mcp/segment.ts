@@ -5,6 +5,7 @@
  * Test: test/doors/mcp/tools.test.ts.
  */
 import { z } from 'zod';
+import { choiceOf, choiceWords } from '../../domain/attributes.ts';
 import { cell } from './data-text.ts';
 import type { QueryString } from './reading.ts';
 
@@ -22,7 +23,7 @@ export const segment = z
     RULE,
   )
   .optional()
-  .describe('Only conversations with these attributes: {"plan": "pro"}.');
+  .describe('By attribute: {"plan": "pro"}; not: {"plan!": "pro"}.');
 type Segment = Readonly<Record<string, string[]>>;
 
 /** The member of answers. */
@@ -43,8 +44,6 @@ export function segmentParameters(given: Segment | null | undefined): QueryStrin
 /** Example: “ Only conversations with plan "pro" or "team".” Empty for all. */
 export function segmentText(given: Segment | null): string {
   if (given === null) return '';
-  const parts = Object.entries(given).map(
-    ([name, values]) => `${cell(name)} ${values.map((each) => `"${cell(each)}"`).join(' or ')}`,
-  );
-  return ` Only conversations with ${parts.join(' and ')}.`;
+  const choices = Object.entries(given).map(([name, values]) => choiceOf(name, values));
+  return ` Only conversations ${choiceWords(choices, cell, ['"', '"'])}.`;
 }

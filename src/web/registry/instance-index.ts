@@ -4,6 +4,7 @@
  *
  * Test: test/web/registry/registry.test.ts.
  */
+import type { LeftOut } from '../../domain/attributes.ts';
 import type { Masking, UserIdForm } from '../../domain/masking.ts';
 
 export interface Instance {
@@ -15,6 +16,8 @@ export interface Instance {
   readonly name: string | null;
   /** Time zone of queries that name none; absent: UTC. */
   readonly timeZone?: string | undefined;
+  /** Sessions that queries leave out where they do not say, by attribute; absent: none. */
+  readonly leaveOut?: LeftOut | undefined;
   /** Masking before storage; absent: none. */
   readonly masking?: Masking | undefined;
   /** ISO 8601, UTC. */

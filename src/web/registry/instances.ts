@@ -17,8 +17,8 @@ export interface NewInstance {
   readonly name?: string | undefined;
 }
 
-/** Absent members stay; `timeZone` undefined means UTC. */
-export type InstanceChanges = Partial<Pick<Instance, 'name' | 'timeZone' | 'masking'>>;
+/** Absent members stay; `timeZone` undefined means UTC, `leaveOut` undefined nothing. */
+export type InstanceChanges = Partial<Pick<Instance, 'name' | 'timeZone' | 'leaveOut' | 'masking'>>;
 
 /**
  * Keys of the bucket: `instance.<id>`, `number.<instance number>` → instance id, `default.<project id>` → instance id.

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { newRuleSchema, type NewRule, type RepeatKey } from '../../doors/alerts/rule.ts';
+import { withLeftOut } from '../../doors/alerts/segment.ts';
 import { CREATE_ALERT, DELETE_ALERT, LIST_ALERTS, READ_ALERT, TEST_ALERT } from '../../contract/alerts.ts';
 import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
 import { checked } from '../ingest/validation.ts';
@@ -32,8 +33,19 @@ export function registerAlertRoutes(scope: FastifyInstance, reading: Reading): v
     const wanted = checked(body, request.body ?? {});
     await enterInstance(request, reply, wanted.instanceId, reading);
     const key = idempotencyKey === undefined ? undefined : keyOf(idempotencyKey, wanted);
-    const zone = wanted.timeZone ?? (await reading.instances.timeZoneOf(wanted.instanceId));
-    const made = await alerts.create({ ...wanted, timeZone: zone }, key);
+    const { timeZone, leaveOut } = await reading.instances.defaultsOf(wanted.instanceId);
+    const { condition } = wanted;
+    const made = await alerts.create(
+      {
+        ...wanted,
+        condition:
+          condition.kind === 'digest'
+            ? condition
+            : { ...condition, segment: withLeftOut(condition.segment, leaveOut) },
+        timeZone: wanted.timeZone ?? timeZone,
+      },
+      key,
+    );
     await recordDone(request, 'CREATE_ALERT', { instanceId: wanted.instanceId, target: made.alert.id });
     return made;
   });

@@ -45,13 +45,14 @@ export function registerInstanceRoutes(scope: FastifyInstance, instances: Instan
 
   serve(scope, CHANGE_INSTANCE, async ({ request, id }) => {
     const body = checked(instanceChangeSchema, request.body ?? {});
-    const { name, timeZone } = body;
+    const { name, timeZone, leaveOut } = body;
     const changed = await instances.changeInstance({
       projectId: request.projectId,
       id,
       changes: {
         ...(name === undefined ? {} : { name: name?.toWellFormed() ?? null }),
         ...(timeZone === undefined ? {} : { timeZone: timeZone ?? undefined }),
+        ...(leaveOut === undefined ? {} : { leaveOut: leaveOut ?? undefined }),
       },
     });
     if (changed === null) throw noInstance(id);
@@ -94,6 +95,7 @@ async function instancesPage(
   return { elements: page.map(answerOf), pagination: { total, ...window } };
 }
 
-function answerOf({ id, name, timeZone = 'UTC', createdAt }: Instance): z.output<typeof instanceSchema> {
-  return { id, name, timeZone, createdAt };
+function answerOf(instance: Instance): z.output<typeof instanceSchema> {
+  const { id, name, timeZone = 'UTC', leaveOut = {}, createdAt } = instance;
+  return { id, name, timeZone, leaveOut, createdAt };
 }

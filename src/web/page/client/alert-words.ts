@@ -3,6 +3,7 @@
  *
  * Test: test/web/page/alert-words.test.ts.
  */
+import { choiceOf, choiceWords } from '../../../domain/attributes.ts';
 import type { Alert, Condition, Counted, Window } from '../../../contract/alerts.ts';
 import { counted, formatShare } from './format.ts';
 
@@ -29,12 +30,12 @@ export function conditionWords(condition: Condition): string {
   return `${kindWords(condition)}${of}`;
 }
 
-/** Example: “, counting only plan pro or team”. */
+/** Example: “, counting only conversations with plan ‘pro’ or ‘team’”. */
 function segmentWords(segment: Exclude<Condition, { readonly kind: 'digest' }>['segment']): string {
-  const parts = Object.entries(segment ?? {}).map(
-    ([name, values]) => `${name} ${[values].flat().map(String).join(' or ')}`,
+  const choices = Object.entries(segment ?? {}).map(([name, values]) =>
+    choiceOf(name, [values].flat().map(String)),
   );
-  return parts.length === 0 ? '' : `, counting only ${parts.join(' and ')}`;
+  return choices.length === 0 ? '' : `, counting only conversations ${choiceWords(choices, (text) => text)}`;
 }
 
 function kindWords(condition: Condition): string {

@@ -3,6 +3,7 @@
  *
  * Test: test/web/page/api.test.ts.
  */
+import type { LeftOut } from '../../../domain/attributes.ts';
 import type { Alert, AlertDetail, NewAlert, NewRule } from '../../../contract/alerts.ts';
 import type { ErasureAnswer, ErasureList } from '../../../contract/erasures.ts';
 import type { Masking } from '../../../domain/masking.ts';
@@ -54,6 +55,7 @@ export interface Instance {
   readonly id: string;
   readonly name: string | null;
   readonly timeZone: string;
+  readonly leaveOut: LeftOut;
 }
 
 /** A failed request; `status` is 0 if no response arrived. */

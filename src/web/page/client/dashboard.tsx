@@ -38,7 +38,8 @@ export function Dashboard({
 }) {
   const { state } = navigation;
   // Set first, because everything below computes with it.
-  showTimesIn(instances.find(({ id }) => id === state.instance)?.timeZone ?? 'UTC');
+  const instance = instances.find(({ id }) => id === state.instance);
+  showTimesIn(instance?.timeZone ?? 'UTC');
   const [made, setMade] = useState<MadeLink | null>(null);
   const live = useLive(state.instance);
   const scopes = useScopes();
@@ -57,7 +58,7 @@ export function Dashboard({
         {live.isOffline ? <Offline /> : <Standstill />}
         <LastDecision />
         <LastErasure />
-        <SegmentChips />
+        <SegmentChips leaveOut={instance?.leaveOut ?? {}} />
         <Chips />
         <main id="main">
           {live.version === null ? (

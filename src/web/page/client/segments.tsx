@@ -5,6 +5,7 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import { useState } from 'preact/hooks';
+import { choiceOf, isLeftOutName, nameOfChoice, type LeftOut } from '../../../domain/attributes.ts';
 import { api, type Row } from './api.ts';
 import { Differences } from './differences.tsx';
 import { Choice } from './choice.tsx';
@@ -68,29 +69,44 @@ export function SegmentChoice() {
   );
 }
 
-/** Shows the chosen attributes. */
-export function SegmentChips() {
+/** Shows the chosen attributes, and what the instance leaves out. */
+export function SegmentChips({ leaveOut }: { readonly leaveOut: LeftOut }) {
   const { state, go } = useNavigation();
-  if (state.segment.length === 0) return null;
+  const asked = new Set(state.segment.map(([name]) => choiceOf(name, []).name));
+  const chips = [
+    ...state.segment.map((chosen) => ({ words: wordsOf(chosen), segment: without(state.segment, chosen) })),
+    // Leaving out nothing takes it off.
+    ...Object.entries(leaveOut).flatMap(([name, values]) =>
+      asked.has(name)
+        ? []
+        : [
+            {
+              words: `without ${name}: ${values.join(', ')}`,
+              segment: withValue(state.segment, [leftOutName(name), '']),
+            },
+          ],
+    ),
+  ];
+  if (chips.length === 0) return null;
   return (
     <p class="chips" aria-label="Segment">
-      {state.segment.map((chosen) => {
-        const words = chosen.join(': ');
-        return (
-          <button
-            key={words}
-            type="button"
-            title={words}
-            onClick={() => go({ segment: without(state.segment, chosen) })}
-          >
-            <span class="words">{words}</span> <span aria-hidden="true">×</span>
-            <span class="hidden"> take this segment off</span>
-          </button>
-        );
-      })}
+      {chips.map(({ words, segment }) => (
+        <button key={words} type="button" title={words} onClick={() => go({ segment })}>
+          <span class="words">{words}</span> <span aria-hidden="true">×</span>
+          <span class="hidden"> take this segment off</span>
+        </button>
+      ))}
     </p>
   );
 }
+
+function wordsOf([name, value]: ChosenValue): string {
+  if (!isLeftOutName(name)) return `${name}: ${value}`;
+  const { name: own } = choiceOf(name, []);
+  return value === '' ? `with every ${own}` : `without ${own}: ${value}`;
+}
+
+const leftOutName = (name: string): string => nameOfChoice({ name, isLeftOut: true });
 
 /** Values that the table shows. */
 const MOST_VALUES = 20;
@@ -164,6 +180,13 @@ function Value({
       <td>
         <Go to={{ segment: withValue(segment, [attribute, value]) }} title={value}>
           {value}
+        </Go>{' '}
+        <Go
+          class="faint"
+          to={{ segment: withValue(segment, [leftOutName(attribute), value]) }}
+          title={`Count conversations without ${attribute}: ${value}`}
+        >
+          leave out
         </Go>
       </td>
       <td class="number">{formatCount(fields.sessions)}</td>

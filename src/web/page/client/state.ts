@@ -4,6 +4,7 @@
  *
  * Test: test/web/page/state.test.ts.
  */
+import { isLeftOutName } from '../../../domain/attributes.ts';
 import { SESSION_OUTCOMES } from '../../../domain/session-outcomes.ts';
 
 /** Ranges that end now. */
@@ -63,7 +64,10 @@ export interface PageState {
   readonly session: string;
   /** Conversations must pass all of these: ids, a language code, an outcome, a text. */
   readonly filters: Readonly<Partial<Record<FilterName, string>>>;
-  /** Only conversations with these attributes count, on every view; of one attribute any of its values. */
+  /**
+   * Only conversations with these attributes count, on every view; of one attribute any of its values. `environment!`
+   * leaves out those with the value; with an empty one it leaves out none, whatever the instance does.
+   */
   readonly segment: readonly ChosenValue[];
 }
 
@@ -124,7 +128,7 @@ export function readState(search: string): PageState {
     session: idOf('session'),
     filters,
     segment: [...parameters].flatMap(([name, value]): ChosenValue[] =>
-      name.startsWith(SEGMENT) && name.length > SEGMENT.length && value.trim() !== ''
+      name.startsWith(SEGMENT) && name.length > SEGMENT.length && (value.trim() !== '' || isLeftOutName(name))
         ? [[name.slice(SEGMENT.length), value.slice(0, MAX_TEXT)]]
         : [],
     ),
