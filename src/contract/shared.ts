@@ -25,7 +25,7 @@ export interface Shared<Answer = unknown> {
 
 /** Groupings that a view lists, or whose entity it shows. */
 export const SHARED_GROUPINGS: Readonly<Record<SharedView, readonly string[]>> = {
-  overview: ['TOPIC', 'TOPIC_CLUSTER', 'GAP', 'REPEATED_REQUEST'],
+  overview: ['TOPIC', 'TOPIC_CLUSTER', 'GAP', 'REPEATED_REQUEST', 'CSAT_DSAT'],
   changes: [],
   topic: ['TOPIC'],
   cluster: ['TOPIC_CLUSTER'],

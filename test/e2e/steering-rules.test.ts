@@ -192,6 +192,9 @@ describe('what people check', { concurrency: 10 }, () => {
       { sessions: 3, yes: 1, no: 0, unsure: 1, share: 1 },
     );
     ok(one.share !== null && one.share.low < 0.5 && one.share.high > 0.5);
+    equal(one.uncounted, 0);
+    // Of another range, nobody said anything.
+    equal((await shop.checks({ id, 'dateRange.end': '2026-03-03' })).uncounted, 3);
     deepEqual(
       one.sample.map(({ sessionId }) => sessionId).toSorted(),
       [found[2]!, ...others.slice(1)].toSorted(),

@@ -307,6 +307,7 @@ export function createHarness(
           found: stratum,
           notFound: stratum,
           recall: null,
+          uncounted: 0,
           secondReader: null,
           sample: [],
           lastProcessedAt: null,

@@ -57,9 +57,12 @@ export class ChecksReader {
     const range = rangeIn(parameters);
     const review = await readReview(snapshot, { instance, of, entity, verdictsOf, range });
     const since = this.#options.answeringSince?.() ?? 0;
+    const estimate = estimateOf(review, reviewerError);
+    const counted = [estimate.found, estimate.notFound].map(({ yes, no, unsure }) => yes + no + unsure);
     return {
       checked: { of, id: entity.id, name: entity.name },
-      ...estimateOf(review, reviewerError),
+      ...estimate,
+      uncounted: review.verdicts.size - counted[0]! - counted[1]!,
       secondReader: agreementOf(review),
       sample: nextOf(review, limit).map(({ id: sessionId, title, found }) => ({ sessionId, title, found })),
       lastProcessedAt: formatInstant(Math.max(processedAt, since)),

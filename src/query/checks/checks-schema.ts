@@ -78,6 +78,9 @@ export const checksResponseSchema = z.strictObject({
     })
     .describe('What is checked.'),
   ...estimateSchema.shape,
+  uncounted: count.describe(
+    'Verdicts of people that do not count in the range: their sessions lie outside of it, or the draw has not come to them.',
+  ),
   secondReader: z
     .strictObject({
       model: z.string().describe('The language model that judged last.'),
@@ -106,7 +109,7 @@ export const checksResponseSchema = z.strictObject({
       }),
     )
     .describe(
-      'Sessions to check next, found and others in turns, each in the order of the MD5 digest of "{id} {sessionId}".',
+      'Sessions to check next, found and as many others, shuffled, each in the order of the MD5 digest of "{id} {sessionId}".',
     ),
   lastProcessedAt: dateTime.nullable().describe('As in an answer of GET /v1/query/.'),
 });

@@ -130,6 +130,13 @@ function Estimate({ found: all }: { readonly found: ChecksResponse }) {
         </span>
       )}
       {unsure === 0 ? null : <span class="faint"> · {unsure} could not be told</span>}
+      {all.uncounted === 0 ? null : (
+        <span class="faint" title="Each period has a random sample of its own.">
+          {' '}
+          · {counted(all.uncounted, 'verdict')} of other periods or samples{' '}
+          {all.uncounted === 1 ? 'does' : 'do'} not count here
+        </span>
+      )}
     </p>
   );
 }

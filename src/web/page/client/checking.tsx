@@ -8,6 +8,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CHECK_QUESTIONS } from '../../../domain/check-questions.ts';
 import type { Checked, Verdict } from '../../../domain/checks.ts';
 import { api, type ApiError, type ChecksResponse, type SessionResponse, type Written } from './api.ts';
+import { counted } from './format.ts';
 import { useKeys, useNavigation } from './hooks.ts';
 import { Fault, Loading } from './parts.tsx';
 import { goneWords, isOfUser } from './transcript-words.ts';
@@ -55,7 +56,7 @@ export function Checking({
 }) {
   const { of, name } = found.checked;
   const reading = useReading(found, onSaid);
-  const { next, transcript, hasSaid, isDone, fault } = reading;
+  const { next, transcript, isDone, fault } = reading;
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => place.current?.focus(), [next]);
   const shown = useRef({ sessionId: '', since: 0 });
@@ -70,13 +71,19 @@ export function Checking({
     reading.say(sessionId, verdict);
   };
   useKeys((key, isRepeated) => {
-    if (isRepeated) return;
+    if (isRepeated) return undefined;
     const answer = ANSWERS.find((one) => one.key === key.toLowerCase());
-    if (answer !== undefined) say(answer.verdict);
-    else if (TAKE_BACK.includes(key)) reading.takeBack();
-    else if (key === 'Escape') onStop();
+    if (key === 'Escape') onStop();
+    else if (answer === undefined && !TAKE_BACK.includes(key)) return undefined;
+    // What cannot be seen cannot be judged.
+    else if (isOutOfView(place.current)) place.current?.scrollIntoView();
+    else if (answer !== undefined) say(answer.verdict);
+    else reading.takeBack();
+    return true;
   });
-  const checks = checksOf(found);
+  const [before] = useState(checksOf(found) + found.found.unsure + found.notFound.unsure);
+  const read = before + reading.said;
+  const enough = Math.min(ENOUGH, found.found.sessions + found.notFound.sessions);
   return (
     <div class="checking" tabIndex={-1} ref={place}>
       <p>
@@ -89,17 +96,24 @@ export function Checking({
             {words} <kbd>{key}</kbd>
           </button>
         ))}
-        <button type="button" class="quiet" disabled={!hasSaid} onClick={reading.takeBack}>
+        <button type="button" class="quiet" disabled={reading.said === 0} onClick={reading.takeBack}>
           Take back <kbd>u</kbd>
         </button>
-        <span class="faint">
-          {' '}
-          {checks < ENOUGH ? `${checks} of ${ENOUGH} checked` : `${checks} checked: enough for most uses`}
-        </span>
+        <button type="button" class="quiet" onClick={onStop}>
+          Stop <kbd>Esc</kbd>
+        </button>
+        <span class="faint"> {read < enough ? `${read} of ${enough} read` : `${read} read`}</span>
       </p>
+      {read >= enough && !isDone ? (
+        <p class="notice">
+          {counted(read, 'conversation')} are enough for most uses. More of them make the range narrower.
+        </p>
+      ) : null}
       {fault === null ? null : <Fault error={fault} />}
       {next === undefined ? (
-        <p class="faint">{isDone ? 'All drawn conversations are checked.' : 'One moment …'}</p>
+        <p class="faint">
+          {isDone ? 'There is no other conversation to read in this period.' : 'One moment …'}
+        </p>
       ) : transcript === undefined ? (
         <Loading />
       ) : (
@@ -107,6 +121,11 @@ export function Checking({
       )}
     </div>
   );
+}
+
+function isOutOfView(element: HTMLElement | null): boolean {
+  const { top, bottom } = element?.getBoundingClientRect() ?? { top: 0, bottom: 1 };
+  return bottom <= 0 || top >= innerHeight;
 }
 
 /** Reads the drawn conversations ahead, and sends verdicts. */
@@ -174,7 +193,8 @@ function useReading(found: ChecksResponse, onSaid: () => void) {
   return {
     next,
     transcript: next === undefined ? undefined : transcripts.get(next),
-    hasSaid: said.length > 0,
+    /** Number of verdicts given here. */
+    said: said.length,
     /** Verdicts that are counted are drawn no more, so an empty draw follows the last one. */
     isDone: found.sample.length === 0,
     fault,

@@ -149,8 +149,11 @@ export function useNarrow(): boolean {
   return narrow;
 }
 
-/** Calls `listener` with each key pressed outside of a field without Ctrl, Alt or Meta; with Escape also in a field. */
-export function useKeys(listener: (key: string, isRepeated: boolean) => void): void {
+/**
+ * Calls `listener` with each key pressed outside of a field without Ctrl, Alt or Meta; with Escape also in a field. Once
+ * a listener returns true, none that comes after it gets the key.
+ */
+export function useKeys(listener: (key: string, isRepeated: boolean) => boolean | void): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
       const { target } = event;
@@ -158,7 +161,8 @@ export function useKeys(listener: (key: string, isRepeated: boolean) => void): v
       if (isField && event.key !== 'Escape') return;
       // An open dialog handles its own keys.
       if (document.querySelector('dialog[open]') !== null) return;
-      if (!event.ctrlKey && !event.altKey && !event.metaKey) listener(event.key, event.repeat);
+      if (event.ctrlKey || event.altKey || event.metaKey) return;
+      if (listener(event.key, event.repeat) === true) event.stopImmediatePropagation();
     };
     addEventListener('keydown', pressed);
     return () => removeEventListener('keydown', pressed);

@@ -19,6 +19,7 @@ import { Languages } from './why-parts.tsx';
 interface Lists extends FoundTopics {
   readonly gaps: QueryResponse;
   readonly repeats: QueryResponse;
+  readonly signals: QueryResponse;
 }
 
 /** Limit of topics with a trend; their buckets fit in one answer. */
@@ -36,17 +37,18 @@ async function askLists({ range, coarse, instance }: Period, signal: AbortSignal
     const trends = ids.length === 0 ? null : await query('TOPIC', 'sessions', buckets);
     return { topics, topicTrends: trends?.elements ?? [] };
   };
-  const [topics, clusters, gaps, repeats] = await Promise.all([
+  const [topics, clusters, gaps, repeats, signals] = await Promise.all([
     topicsWithTrends(),
     query('TOPIC_CLUSTER', 'sessions,netSat', { ...largest, limit: 1000 }),
     query('GAP', 'sessions,users,messages', { ...largest, limit: 1000 }),
     query('REPEATED_REQUEST', 'sessions,users,messages', { ...largest, limit: 1000 }),
+    query('CSAT_DSAT', 'sessions,users,messages', largest),
   ]);
-  return { ...topics, clusters, gaps, repeats };
+  return { ...topics, clusters, gaps, repeats, signals };
 }
 
-/** Parts below the figures: topics, changes, gaps, repeats, and the two short lists. */
-const PARTS = 5;
+/** Parts below the figures: topics, changes, gaps, repeats, signals, and the short lists. */
+const PARTS = 6;
 
 /** Shows the numbers first; the comparison and the lists follow as they arrive. */
 export function Overview({ version }: { readonly version: string }) {
@@ -83,6 +85,7 @@ export function Overview({ version }: { readonly version: string }) {
             {before === null || rendered < 2 ? null : <ChangesInShort found={before.changes} />}
             {rendered < 3 ? null : <Gaps rows={lists.value.gaps.elements} />}
             {rendered < 4 ? null : <Repeats rows={lists.value.repeats.elements} />}
+            {rendered < 5 ? null : <Signals rows={lists.value.signals.elements} />}
             {rendered < PARTS ? null : (
               <>
                 <Outcomes outcomes={now.outcomes} />
@@ -221,7 +224,18 @@ function Repeats({ rows }: { readonly rows: readonly Row[] }) {
   );
 }
 
-/** A list of gaps or repeated requests. */
+function Signals({ rows }: { readonly rows: readonly Row[] }) {
+  return (
+    <Found
+      title="Satisfaction and dissatisfaction"
+      view="signal"
+      rows={rows}
+      empty="Nobody showed satisfaction or dissatisfaction."
+    />
+  );
+}
+
+/** A list of gaps, repeated requests or signals. */
 function Found({
   title,
   view,
@@ -230,21 +244,21 @@ function Found({
   empty,
 }: {
   readonly title: string;
-  readonly view: 'gap' | 'repeat';
+  readonly view: 'gap' | 'repeat' | 'signal';
   readonly rows: readonly Row[];
   /** Explains the notes. */
   readonly lead?: string;
   readonly empty: string;
 }) {
-  const found = rows.map(({ dimensions: { gap, repeatedRequest }, fields }) => {
-    const { id = '', name = '', description = '' } = gap ?? repeatedRequest ?? {};
-    return { id, name, description, type: gap?.gapType, fields };
+  const found = rows.map(({ dimensions: { gap, repeatedRequest, csatDsatSignal }, fields }) => {
+    const { id = '', name = '', description = '' } = gap ?? repeatedRequest ?? csatDsatSignal ?? {};
+    return { id, name, description, type: gap?.gapType ?? csatDsatSignal?.signalType, fields };
   });
   const csv = () => [
-    [...(view === 'gap' ? ['gap', 'type'] : ['request']), 'id', 'sessions', 'users', 'messages'],
+    [...HEADS[view], 'id', 'sessions', 'users', 'messages'],
     ...found.map(({ id, name, type, fields: { sessions = 0, users = 0, messages = 0 } }) => [
       name,
-      ...(view === 'gap' ? [type ?? ''] : []),
+      ...(HEADS[view].length > 1 ? [type ?? ''] : []),
       id,
       sessions,
       users,
@@ -265,7 +279,7 @@ function Found({
           id,
           name,
           ...(description ? { title: description } : {}),
-          ...(view === 'gap' ? { note: type === 'TOOL' ? 'ability' : 'knowledge' } : {}),
+          ...(type === undefined ? {} : { note: NOTES[type] }),
           count: fields.sessions,
           to: { view, id },
         }))}
@@ -273,6 +287,9 @@ function Found({
     </Section>
   );
 }
+
+const HEADS = { gap: ['gap', 'type'], repeat: ['request'], signal: ['signal', 'type'] } as const;
+const NOTES = { TOOL: 'ability', KNOWLEDGE: 'knowledge', SAT: 'satisfied', DSAT: 'dissatisfied' } as const;
 
 /** A language with at least ENOUGH conversations, of which less than FEW have a topic, may be unknown to the model. */
 const [ENOUGH, FEW] = [20, 0.25];
