@@ -319,7 +319,7 @@ when not matched and n.last_at is not null then insert (chain, last_at) values (
 -- @read
 -- The facts of [start, end), message by message.
 -- rows: facts = message_fact equal(instance, kind) range(start, end)
-select entity, session, end_user, event_at, sat, dsat, repeated_requests, wait, prev_session_at, prev_user_at
+select position, entity, session, end_user, event_at, sat, dsat, repeated_requests, wait, prev_session_at, prev_user_at
 from @facts where not gone
 
 -- @kept

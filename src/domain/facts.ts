@@ -4,6 +4,7 @@
  * Records have numbers inside a shard. The store numbers instances, sessions and users in stream order; assign numbers
  * topics, clusters, gaps and so on per instance. Callers see UUIDs only.
  */
+import type { Usage } from './usage.ts';
 import type { Checked } from './checks.ts';
 import type { CuratedEntity, CurationAction, CurationRefusal } from './curations.ts';
 import type { Role } from './records.ts';
@@ -27,6 +28,8 @@ export interface Turn {
   readonly content: string;
   /** Event time, microseconds since 1970-01-01 UTC. */
   readonly at: number;
+  /** Left out: nothing is said of it. */
+  readonly usage?: Usage;
 }
 
 /** A sentence with content, or a clause of a long one. */
@@ -145,6 +148,8 @@ export interface MessageFact {
   readonly wait: number;
   /** True for a turn of the assistant. Default false. */
   readonly isReply?: boolean;
+  /** Left out: nothing is said of it. */
+  readonly usage?: Usage;
 }
 
 export interface TopicRow {

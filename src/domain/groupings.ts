@@ -108,10 +108,12 @@ export interface Grouping {
 /** How the sessions of a row ended. */
 const ENDINGS = ['handedOver', 'resolvedAtLeast', 'resolvedAtMost', 'cameBack'] as const;
 const WAITS = ['waitSeconds', 'waitSecondsP95'] as const;
+/** What its messages took. */
+const USAGE = ['inputTokens', 'outputTokens', 'costUsd'] as const;
 
 /** Defaults of the groupings on the shared rollup. */
 const ENTITY = {
-  metrics: ['sessions', 'users', 'messages', ...WAITS, ...ENDINGS],
+  metrics: ['sessions', 'users', 'messages', ...WAITS, ...ENDINGS, ...USAGE],
   sorts: [],
   order: 'messages',
   filters: [],
@@ -199,7 +201,17 @@ const DECLARED = {
     members: { name, isNamed },
   },
   SESSION: {
-    metrics: ['messages', 'duration', 'lastActiveAt', 'sat', 'dsat', 'netSat', 'repeatedRequests', ...WAITS],
+    metrics: [
+      'messages',
+      'duration',
+      'lastActiveAt',
+      'sat',
+      'dsat',
+      'netSat',
+      'repeatedRequests',
+      ...WAITS,
+      ...USAGE,
+    ],
     sorts: ['createdAt', 'lastActiveAt'],
     order: 'lastActiveAt',
     filters: [
@@ -289,7 +301,17 @@ const DECLARED = {
     },
   },
   END_USER: {
-    metrics: ['sessions', 'messages', 'sat', 'dsat', 'netSat', 'repeatedRequests', ...WAITS, ...ENDINGS],
+    metrics: [
+      'sessions',
+      'messages',
+      'sat',
+      'dsat',
+      'netSat',
+      'repeatedRequests',
+      ...WAITS,
+      ...ENDINGS,
+      ...USAGE,
+    ],
     sorts: ['createdAt', 'lastActiveAt'],
     order: 'lastActiveAt',
     filters: ['topicIds', 'clusterIds', 'externalId'],

@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import { formatInstant } from './time.ts';
+import { usdOf } from './usage.ts';
 import { secondsOfStep } from './waits.ts';
 
 /** A row of a query's result: values by column name. */
@@ -30,7 +31,7 @@ interface MetricDeclaration {
 }
 
 /** What is counted from facts in one statement. */
-export const FACT_SOURCES = ['waits', 'outcomes', 'returns'] as const;
+export const FACT_SOURCES = ['waits', 'outcomes', 'returns', 'usage'] as const;
 export type FactSource = (typeof FACT_SOURCES)[number];
 
 /** Somebody who comes back later than this comes for something new. */
@@ -163,10 +164,44 @@ const DECLARED = {
     value: (row) => number(row, 'came_back'),
     facts: 'returns',
   },
+  inputTokens: {
+    schema: count
+      .nullable()
+      .describe(
+        'Tokens that messages of the group took in, as their metadata or spans say. For a signal, gap or repeated ' +
+          'request: messages of its sessions in the range. Null where nothing is said of any.',
+      ),
+    sql: 'input_tokens',
+    value: (row) => nullable(row, 'input_tokens'),
+    facts: 'usage',
+  },
+  outputTokens: {
+    schema: count.nullable().describe('Tokens that came out, counted as inputTokens.'),
+    sql: 'output_tokens',
+    value: (row) => nullable(row, 'output_tokens'),
+    facts: 'usage',
+  },
+  costUsd: {
+    schema: z
+      .number()
+      .min(0)
+      .nullable()
+      .describe('What the messages cost, US dollars to the billionth, counted as inputTokens.'),
+    sql: 'cost_nanos',
+    value: (row) => {
+      const nanos = nullable(row, 'cost_nanos');
+      return nanos === null ? null : usdOf(nanos);
+    },
+    facts: 'usage',
+  },
 } as const satisfies Readonly<Record<string, MetricDeclaration>>;
 
 function number(row: Counts, column: string): number {
   return row[column] as number;
+}
+
+function nullable(row: Counts, column: string): number | null {
+  return row[column] === null ? null : Number(row[column]);
 }
 
 function waitOf(row: Counts, column: string): number | null {

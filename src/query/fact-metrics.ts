@@ -20,6 +20,7 @@ export const FACT_COLUMNS: Readonly<Record<FactSource, Readonly<Record<string, 0
   waits: { wait: null, wait_p95: null },
   outcomes: { handed_over: 0, resolved_least: 0, resolved_most: 0 },
   returns: { came_back: 0 },
+  usage: { input_tokens: null, output_tokens: null, cost_nanos: null },
 };
 
 /** The attribute by which callers say that a person took over. */
@@ -78,13 +79,9 @@ const COUNTED: Readonly<
   Record<FactSource, (statement: Statement, parameters: QueryParameters, isAsked: IsAsked) => string>
 > = {
   waits(statement, parameters, isAsked) {
-    const { granularity, buckets } = parameters;
     const { kind, by } = countedOf(parameters);
     const read = ofAttribute(statement, statement.facts(kind, wholeRange(parameters)), parameters);
-    const facts =
-      buckets === undefined
-        ? `(select ${bucketOf(granularity, 'event_at')} as bucket, * from (${read}))`
-        : `(${read}) f\nasof join ${startsOf(statement, buckets)} on f.event_at >= b.bucket`;
+    const facts = placedIn(statement, parameters, read, 'event_at');
     return `select bucket, ${by} as number, quantile_disc(wait, 0.5) as wait, quantile_disc(wait, 0.95) as wait_p95
 from ${facts} where wait > 0 and ${isAsked(by)} group by bucket, ${by}`;
   },
@@ -122,7 +119,36 @@ semi join (
 ) v on v.session = s.session${isOfTopics ? ' and v.entity = s.number' : ''}
 group by bucket, number`;
   },
+
+  usage(statement, parameters, isAsked) {
+    const { counts } = GROUPINGS[parameters.groupBy];
+    const { isOfTopics } = countedOf(parameters);
+    // Few signals and gaps are on a message that costs; their sessions do.
+    const isOfSessions = counts.view === 'entity_rollup' && !isOfTopics;
+    const used = isOfSessions
+      ? `(${sessionsOfRows(statement, parameters, isAsked)}) join ${placedIn(
+          statement,
+          parameters,
+          `select * from ${statement.usage(wholeRange(parameters))}`,
+          'event_at',
+        )} using (bucket, session)`
+      : `(${messagesOfRows(statement, parameters, isAsked)}) join (
+  select position, input_tokens, output_tokens, cost_nanos from ${statement.usage(wholeRange(parameters))}
+) using (position)`;
+    return `select bucket, number, sum(input_tokens)::bigint as input_tokens, sum(output_tokens)::bigint as output_tokens,
+  sum(cost_nanos)::bigint as cost_nanos
+from ${used} group by bucket, number`;
+  },
 };
+
+/** Returns SQL for each message of each row: `bucket`, `number`, `position`. */
+function messagesOfRows(statement: Statement, parameters: QueryParameters, isAsked: IsAsked): string {
+  const { kind, by } = countedOf(parameters);
+  const facts = ofAttribute(statement, statement.facts(kind, wholeRange(parameters)), parameters);
+  return `select bucket, ${by} as number, position
+from ${placedIn(statement, parameters, facts, 'event_at')}
+where ${by === 'end_user' ? 'end_user <> 0 and ' : ''}${isAsked(by)}`;
+}
 
 /** Returns SQL for each session of each row once: `bucket`, `number`, `session`. */
 function sessionsOfRows(statement: Statement, parameters: QueryParameters, isAsked: IsAsked): string {
@@ -150,14 +176,23 @@ function countedOf({ groupBy }: QueryParameters): {
 
 /** Returns SQL for facts, hour by hour or message by message, with the `bucket` of the query that they lie in. */
 export function placedFacts(statement: Statement, kind: number, parameters: QueryParameters): string {
-  const { buckets, granularity } = parameters;
+  const { buckets } = parameters;
   const range = wholeRange(parameters);
   const areWhole = buckets?.every(({ bucket }) => bucket === bucketStart('HOUR', bucket)) ?? true;
   const read = areWhole ? statement.hourFacts(kind, range) : statement.messageFacts(kind, range);
-  const facts = ofAttribute(statement, read, parameters);
+  return placedIn(statement, parameters, ofAttribute(statement, read, parameters), 'first_at');
+}
+
+/** Returns SQL for rows with the `bucket` of the query in which their instant lies. */
+function placedIn(
+  statement: Statement,
+  { buckets, granularity }: QueryParameters,
+  rows: string,
+  column: 'first_at' | 'event_at',
+): string {
   return buckets === undefined
-    ? `(select ${bucketOf(granularity, 'first_at')} as bucket, * from (${facts}))`
-    : `(${facts}) f\nasof join ${startsOf(statement, buckets)} on f.first_at >= b.bucket`;
+    ? `(select ${bucketOf(granularity, column)} as bucket, * from (${rows}))`
+    : `(select f.*, b.bucket from (${rows}) f asof join ${startsOf(statement, buckets)} on f.${column} >= b.bucket)`;
 }
 
 /** Returns SQL for facts with the number of their session's value, where a query groups by an attribute. */

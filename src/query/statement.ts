@@ -124,6 +124,17 @@ export class Statement {
     return parts.join('\n  union all\n  ');
   }
 
+  /** Returns a reference to the usage of messages in a range. */
+  usage({ start, end }: Range): string {
+    const name = `r${Object.keys(this.#rows).length}`;
+    this.#rows[name] = {
+      table: 'message_usage',
+      equal: { instance: this.#instance },
+      range: { from: start, to: end },
+    };
+    return `@${name}`;
+  }
+
   /** Returns a reference to the rows of an attribute: `session` and `value`. */
   attributeRows(name: string): string {
     const rows = `r${Object.keys(this.#rows).length}`;

@@ -4,6 +4,7 @@
  *
  * Test: test/worker/batch.test.ts, test/worker/many-users.test.ts.
  */
+import { usageOf } from '../domain/usage.ts';
 import { derivedId, isExternalId, UUID_PATTERN } from '../domain/ids.ts';
 import { attributeValue, isAttributeName } from '../domain/attributes.ts';
 import type { Turn } from '../domain/facts.ts';
@@ -216,6 +217,7 @@ export class Numbering {
         into.skip(1);
         continue;
       }
+      const usage = usageOf(message.metadata);
       into.add({
         position: positionOf(sequence, index + place),
         instance,
@@ -227,6 +229,7 @@ export class Numbering {
         ...(message.userId !== undefined && roleOf(message.role) === 'user' && { userId: message.userId }),
         content: readable(message.content),
         at: message.at,
+        ...(usage === undefined ? {} : { usage }),
       });
     }
   }

@@ -1,3 +1,4 @@
+import type { Usage } from '../../src/domain/usage.ts';
 import { nameOfChoice } from '../../src/domain/attributes.ts';
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
@@ -41,6 +42,8 @@ export interface HistoryMessage {
   readonly gap: number | null;
   /** As of a fact; left out: 0, and false. */
   readonly wait?: number;
+  /** Tokens in and out, and billionths of a dollar; 0: not said. Left out: nothing is. */
+  readonly usage?: readonly [input: number, output: number, nanos: number];
   readonly isReply?: boolean;
   /** What its caller calls the session from now on: a number; null: nothing any more; left out: what it was. */
   readonly name?: number | null;
@@ -159,13 +162,15 @@ function historyMessage(ranks: number): fc.Arbitrary<HistoryMessage> {
       repeatedRequest: maybe(upTo(REPEATED_REQUESTS), 0.3),
       gap: maybe(upTo(GAPS), 0.3),
       wait: fc.integer({ min: -3, max: 3 }),
+      usage: maybe(fc.tuple(orNone(3), orNone(3), orNone(3)), 0.4),
       isReply: fc.boolean(),
       rank: orNone(ranks),
       name: fc.constantFrom<(number | null | undefined)[]>(undefined, undefined, null, 1, NAMES),
       attribute: maybe(fc.tuple(orNone(ATTRIBUTES.length - 1), orNone(VALUES.length - 1)), 0.5),
     })
-    .map(({ name, attribute, ...rest }): HistoryMessage => ({
+    .map(({ name, attribute, usage, ...rest }): HistoryMessage => ({
       ...rest,
+      ...(usage === null ? {} : { usage }),
       ...(name === undefined ? {} : { name }),
       ...(attribute === null ? {} : { attribute }),
     }));
@@ -568,6 +573,10 @@ function changedSlots(before: MessageFact, after: MessageFact): CorrectionRow[] 
   return rows;
 }
 
+function saidOf([input, output, nanos]: NonNullable<HistoryMessage['usage']>): Usage {
+  return { inputTokens: input || null, outputTokens: output || null, costNanos: nanos || null };
+}
+
 function factOf(message: HistoryMessage, position: number): MessageFact {
   const { instance, speaker, micro, signals, repeatedRequest, gap, wait = 0 } = message;
   return {
@@ -582,6 +591,7 @@ function factOf(message: HistoryMessage, position: number): MessageFact {
     gap,
     wait,
     ...(message.isReply === true ? { isReply: true } : {}),
+    ...(message.usage === undefined ? {} : { usage: saidOf(message.usage) }),
   };
 }
 

@@ -2,6 +2,7 @@ import { isGiven, SIGNALS } from '../../src/domain/signal-kinds.ts';
 import { secondsOfStep } from '../../src/domain/waits.ts';
 import { formatInstant } from '../../src/domain/time.ts';
 import { plainBucket } from './plain-buckets.ts';
+import type { Usage } from '../../src/domain/usage.ts';
 import type { GroupBy } from '../../src/domain/groupings.ts';
 import type { Metric, SortField } from '../../src/domain/metrics.ts';
 import type { SessionOutcome } from '../../src/domain/session-outcomes.ts';
@@ -19,6 +20,7 @@ export interface PlainMessage {
   readonly repeatedRequest: number | null;
   readonly gap: number | null;
   readonly wait: number;
+  readonly usage?: Usage;
 }
 
 export type PlainKind = 'session' | 'user' | 'topic' | 'cluster' | 'signal' | 'repeatedRequest' | 'gap';
@@ -87,6 +89,8 @@ export function plainAnswer(
       groups.set(key, group);
     }
   }
+  const inBucket = (bucket: number): PlainMessage[] =>
+    inRange.filter(({ at }) => plainBucket(granularity, at, timeZone).start === bucket);
   const rows = [...groups.values()]
     .map((group) => ({
       id:
@@ -94,7 +98,7 @@ export function plainAnswer(
           ? names.valueId(parameters.segmentKey ?? '', values[group.entity]!)
           : names.id(KIND_OF[groupBy], group.entity),
       ...group,
-      values: valuesOf(groupBy, group, messages, names),
+      values: valuesOf(groupBy, { ...group, all: inBucket(group.bucket) }, messages, names),
     }))
     .filter(
       (row) => chosen(row.entity, row.id, inRange, names, parameters) && withinBounds(row.values, parameters),
@@ -241,13 +245,21 @@ function signalsOf(message: PlainMessage, type: 'SAT' | 'DSAT'): number {
 
 function valuesOf(
   groupBy: GroupBy,
-  group: { entity: number; members: readonly PlainMessage[] },
+  /** `all`: messages of the bucket, of the group or not. */
+  group: { entity: number; members: readonly PlainMessage[]; all: readonly PlainMessage[] },
   all: readonly PlainMessage[],
   names: PlainNames,
 ): Values {
   const { members } = group;
   const ofGroup = [...new Set(members.map((message) => message.session))];
   const sessions = ofGroup.length;
+  const isOfSessions = ['CSAT_DSAT', 'GAP', 'REPEATED_REQUEST'].includes(groupBy);
+  const paid = isOfSessions ? group.all.filter(({ session }) => ofGroup.includes(session)) : members;
+  const usageOf = (part: keyof Usage): number | null => {
+    const said = paid.flatMap(({ usage }) => usage?.[part] ?? []);
+    return said.length === 0 ? null : said.reduce((sum, value) => sum + value, 0);
+  };
+  const nanos = usageOf('costNanos');
   const ended = (...outcomes: readonly (SessionOutcome | null)[]): number =>
     ofGroup.filter((session) => outcomes.includes(names.session(session).outcome)).length;
   const sat = members.reduce((sum, message) => sum + signalsOf(message, 'SAT'), 0);
@@ -277,6 +289,9 @@ function valuesOf(
     ).length,
     resolvedAtLeast: ended('solved'),
     resolvedAtMost: ended('solved', 'thanked', 'open'),
+    inputTokens: usageOf('inputTokens'),
+    outputTokens: usageOf('outputTokens'),
+    costUsd: nanos === null ? null : nanos / 1e9,
     cameBack: ofGroup.filter((session) => cameBack(session, groupBy, group.entity, all)).length,
     createdAt: Math.min(...own),
     lastActiveAt: Math.max(...own),

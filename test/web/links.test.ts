@@ -431,7 +431,7 @@ describe('a link to a view', () => {
       fields: { sessions: 1 },
       trend: [],
       languages: [{ language: 'de', sessions: 1, withTopic: 1 }],
-      outcomes: [{ outcome: null, sessions: 1 }],
+      outcomes: [{ outcome: null, sessions: 1, costUsd: null }],
       lastProcessedAt: at,
     };
     for (const view of SHARED_VIEWS) {

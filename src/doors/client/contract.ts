@@ -40,6 +40,9 @@ export interface MetricValues {
   readonly resolvedAtLeast: number;
   readonly resolvedAtMost: number;
   readonly cameBack: number;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly costUsd: number | null;
 }
 export type BoundedMetric = 'sessions' | 'messages' | 'sat' | 'dsat' | 'repeatedRequests';
 export type OverviewMetric =
@@ -82,6 +85,9 @@ export interface Groupings {
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
       | 'cameBack'
+      | 'inputTokens'
+      | 'outputTokens'
+      | 'costUsd'
       | 'avgMessagesPerSession'
       | 'sat'
       | 'dsat'
@@ -111,6 +117,9 @@ export interface Groupings {
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
       | 'cameBack'
+      | 'inputTokens'
+      | 'outputTokens'
+      | 'costUsd'
       | 'avgMessagesPerSession'
       | 'sat'
       | 'dsat'
@@ -131,7 +140,10 @@ export interface Groupings {
       | 'handedOver'
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
-      | 'cameBack';
+      | 'cameBack'
+      | 'inputTokens'
+      | 'outputTokens'
+      | 'costUsd';
     sort: never;
     filter: never;
     always: { readonly id: string; readonly name: string; readonly description: string };
@@ -152,7 +164,10 @@ export interface Groupings {
       | 'handedOver'
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
-      | 'cameBack';
+      | 'cameBack'
+      | 'inputTokens'
+      | 'outputTokens'
+      | 'costUsd';
     sort: never;
     filter: 'signalSource';
     always: {
@@ -179,7 +194,10 @@ export interface Groupings {
       | 'handedOver'
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
-      | 'cameBack';
+      | 'cameBack'
+      | 'inputTokens'
+      | 'outputTokens'
+      | 'costUsd';
     sort: never;
     filter: 'gapType';
     always: {
@@ -207,7 +225,10 @@ export interface Groupings {
       | 'netSat'
       | 'repeatedRequests'
       | 'waitSeconds'
-      | 'waitSecondsP95';
+      | 'waitSecondsP95'
+      | 'inputTokens'
+      | 'outputTokens'
+      | 'costUsd';
     sort: 'createdAt' | 'lastActiveAt';
     filter:
       | 'topicIds'
@@ -245,7 +266,10 @@ export interface Groupings {
       | 'handedOver'
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
-      | 'cameBack';
+      | 'cameBack'
+      | 'inputTokens'
+      | 'outputTokens'
+      | 'costUsd';
     sort: 'createdAt' | 'lastActiveAt';
     filter: 'topicIds' | 'clusterIds' | 'externalId';
     always: { readonly id: string };
@@ -268,6 +292,9 @@ export interface Groupings {
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
       | 'cameBack'
+      | 'inputTokens'
+      | 'outputTokens'
+      | 'costUsd'
       | 'avgMessagesPerSession'
       | 'sat'
       | 'dsat'
@@ -350,7 +377,11 @@ export interface OverviewAnswer {
     readonly sessions: number;
     readonly withTopic: number;
   }[];
-  readonly outcomes: readonly { readonly outcome: SessionOutcome | null; readonly sessions: number }[];
+  readonly outcomes: readonly {
+    readonly outcome: SessionOutcome | null;
+    readonly sessions: number;
+    readonly costUsd: number | null;
+  }[];
   readonly lastProcessedAt: string | null;
 }
 export interface ChangesAnswer {

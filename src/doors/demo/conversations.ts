@@ -28,6 +28,12 @@ export interface DatedConversation {
     readonly content: string;
     /** UTC, ISO 8601. */
     readonly createdAt: string;
+    /** Of replies: what a small model would take and cost. */
+    readonly metadata?: {
+      readonly inputTokens: number;
+      readonly outputTokens: number;
+      readonly costUsd: number;
+    };
   }[];
 }
 
@@ -62,9 +68,22 @@ export function dated(conversation: WrittenConversation, now: number): DatedConv
     turns: conversation.turns.map((content, index) => {
       const role = index % 2 === 0 ? ('user' as const) : ('assistant' as const);
       if (index > 0) at += role === 'assistant' ? 1_500 + content.length * 20 : 8_000 + content.length * 350;
-      return { role, content, createdAt: new Date(at).toISOString() };
+      const createdAt = new Date(at).toISOString();
+      if (role === 'user') return { role, content, createdAt };
+      const before = conversation.turns.slice(0, index).join(' ').length;
+      return { role, content, createdAt, metadata: usage(before, content.length) };
     }),
   };
+}
+
+/** Characters of a token, tokens of a system prompt, and US dollars for a million tokens in and out. */
+const [PER_TOKEN, PROMPT, PRICE_IN, PRICE_OUT] = [4, 600, 0.4, 1.6];
+
+function usage(charactersIn: number, charactersOut: number) {
+  const inputTokens = PROMPT + Math.round(charactersIn / PER_TOKEN);
+  const outputTokens = Math.round(charactersOut / PER_TOKEN);
+  const costUsd = Math.round(inputTokens * PRICE_IN + outputTokens * PRICE_OUT) / 1e6;
+  return { inputTokens, outputTokens, costUsd };
 }
 
 function isWritten(value: unknown): value is WrittenConversation {

@@ -3,6 +3,7 @@
  *
  * Test: test/e2e/overview-rules.test.ts.
  */
+import { usdOf } from '../../domain/usage.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import { metricOf, metricOfNothing } from '../../domain/metrics.ts';
 import { formatInstant, type Granularity } from '../../domain/time.ts';
@@ -22,7 +23,10 @@ export interface OverviewReaderOptions extends AnswerOptions, InstanceReading {}
 type Fields = OverviewResponse['fields'];
 
 type BreakdownRow = OverviewResponse['languages'][number] &
-  OverviewResponse['outcomes'][number] & { readonly isLanguage: boolean };
+  OverviewResponse['outcomes'][number] & {
+    readonly isLanguage: boolean;
+    readonly nanos: number | bigint | null;
+  };
 
 const NOTHING: Row = { messages: 0 };
 
@@ -63,7 +67,7 @@ export class OverviewReader {
     };
   }
 
-  /** Counts the sessions of the range by language, with the number of those with a topic, and by outcome. */
+  /** Counts the sessions of the range by language, with the number of those with a topic, and by outcome, with their cost. */
   async #breakdown(
     snapshot: Snapshot,
     parameters: OverviewParameters,
@@ -76,18 +80,20 @@ export class OverviewReader {
     };
     const [all, topics] = [KINDS.all, KINDS.topic].map((kind) => statement.hourFacts(kind, range));
     const plan = statement.plan(`select grouping(outcome) = 1 as "isLanguage", language, outcome,
-  count(*)::integer as sessions, count(t.session)::integer as "withTopic"
+  count(*)::integer as sessions, count(t.session)::integer as "withTopic", sum(c.nanos)::bigint as nanos
 from (select distinct session from (${all})) a
 join ${statement.names('session')} s on s.session = a.session
 left join (select distinct session from (${topics})) t on t.session = a.session
+left join (select session, sum(cost_nanos) as nanos from ${statement.usage(range)} group by session) c
+  on c.session = a.session
 group by grouping sets ((language), (outcome)) order by sessions desc, language nulls last, outcome nulls last`);
     const rows = (await snapshot.all(plan.sql, plan)) as unknown as BreakdownRow[];
     return {
       languages: rows.flatMap(({ isLanguage, language, sessions, withTopic }) =>
         isLanguage ? [{ language, sessions, withTopic }] : [],
       ),
-      outcomes: rows.flatMap(({ isLanguage, outcome, sessions }) =>
-        isLanguage ? [] : [{ outcome, sessions }],
+      outcomes: rows.flatMap(({ isLanguage, outcome, sessions, nanos }) =>
+        isLanguage ? [] : [{ outcome, sessions, costUsd: nanos === null ? null : usdOf(Number(nanos)) }],
       ),
     };
   }

@@ -46,6 +46,11 @@ export const overviewResponseSchema = z.strictObject({
       z.strictObject({
         outcome: sessionOutcome,
         sessions: z.int().min(0).describe('Sessions that ended so.'),
+        costUsd: z
+          .number()
+          .min(0)
+          .nullable()
+          .describe('What their messages in the range cost, US dollars; null: nothing is said of any.'),
       }),
     )
     .describe('The sessions of the range by how they ended, most frequent first.'),

@@ -65,6 +65,7 @@ export function assignTurn(context: TurnInContext): MutableMessage {
     gap: null,
     wait: waitOf(turn, session),
     ...(turn.role === 'assistant' ? { isReply: true } : {}),
+    ...(turn.usage === undefined ? {} : { usage: turn.usage }),
   };
   if (turn.role === 'other') return message;
   if (turn.role === 'user') assignUserTurn(context, message);

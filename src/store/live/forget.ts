@@ -147,6 +147,7 @@ async function dropMessages(
      create or replace temp table touched_session as select distinct session from gone;
      delete from feedback where instance = ${instance} and (position, place) in (from wanted_feedback);
      delete from message_fact where instance = ${instance} and position in (select position from gone);
+     delete from message_usage where instance = ${instance} and position in (select position from gone);
      delete from message where instance = ${instance} and position in (select position from gone)`,
   );
   return countOf(connection, 'gone');

@@ -44,6 +44,23 @@ export const STAGES = {
     },
     rows: ({ assignment }) => assignment.messages.map(messageRow),
   },
+  batch_usage: {
+    columns: {
+      position: 'bigint',
+      instance: 'integer',
+      session: 'integer',
+      event_at: 'bigint',
+      input_tokens: 'bigint',
+      output_tokens: 'bigint',
+      cost_nanos: 'bigint',
+    },
+    rows: ({ assignment }) =>
+      assignment.messages.flatMap(({ position, instance, session, at, usage }) =>
+        usage === undefined
+          ? []
+          : [[position, instance, session, at, usage.inputTokens, usage.outputTokens, usage.costNanos]],
+      ),
+  },
   batch_occurrence: {
     columns: { position: 'bigint', kind: 'integer', entity: 'integer' },
     rows: ({ assignment }) => assignment.messages.flatMap(occurrences),

@@ -211,6 +211,9 @@ const FACT_METRICS = [
   'resolvedAtLeast',
   'resolvedAtMost',
   'cameBack',
+  'inputTokens',
+  'outputTokens',
+  'costUsd',
 ] as const;
 
 /** Returns what is asked of a grouping. */

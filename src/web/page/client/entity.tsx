@@ -12,7 +12,16 @@ import { CuratedName, isCurated } from './curate.tsx';
 import { DecisionsAbout, useDecisionsAbout, type Listed } from './decisions.tsx';
 import { Erase } from './erase.tsx';
 import { FILTER_GROUPINGS } from './filters.ts';
-import { counted, formatBounds, formatDay, formatNet, formatSeconds, formatShare } from './format.ts';
+import {
+  counted,
+  formatBounds,
+  formatCount,
+  formatUsd,
+  formatDay,
+  formatNet,
+  formatSeconds,
+  formatShare,
+} from './format.ts';
 import { useAnswer, useNavigation, useTitle } from './hooks.ts';
 import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Section } from './parts.tsx';
 import { usePeriod, type Period } from './period.ts';
@@ -29,7 +38,8 @@ const WORDS: Readonly<Record<EntityKind, string>> = {
   user: 'User',
 };
 
-const FROM_FACTS = 'waitSeconds,waitSecondsP95,handedOver,resolvedAtLeast,resolvedAtMost,cameBack';
+const FROM_FACTS =
+  'waitSeconds,waitSecondsP95,handedOver,resolvedAtLeast,resolvedAtMost,cameBack,inputTokens,outputTokens,costUsd';
 const COUNTS = `sessions,users,messages,${FROM_FACTS}`;
 const FIELDS: Readonly<Record<EntityKind, string>> = {
   topic: `${COUNTS},sat,dsat,netSat`,
@@ -223,6 +233,7 @@ function Figures({ kind, compared }: { readonly kind: EntityKind; readonly compa
       />
       {isAbout ? <Satisfaction compared={compared} /> : null}
       <Endings compared={compared} />
+      <Cost of={now} />
       <Wait of={now} isBefore={kind === 'signal' || kind === 'repeat'} />
     </div>
   );
@@ -254,6 +265,18 @@ function Endings({ compared: { now, before } }: { readonly compared: Compared })
         meaning="Conversations whose user asked about the same topic again within 7 days."
       />
     </>
+  );
+}
+
+/** Shows what the messages cost; nothing where none says it. */
+function Cost({ of: { costUsd, inputTokens, outputTokens } }: { readonly of: Compared['now'] }) {
+  if (costUsd === null || costUsd === undefined) return null;
+  return (
+    <Fact
+      label="Cost"
+      text={formatUsd(costUsd)}
+      note={`${formatCount(inputTokens)} tokens in, ${formatCount(outputTokens)} out`}
+    />
   );
 }
 
@@ -320,6 +343,7 @@ function UserFigures({ found: { compared, why, days } }: { readonly found: Found
       />
       <Satisfaction compared={compared} />
       <Endings compared={compared} />
+      <Cost of={now} />
       <Wait of={now} isBefore={false} />
     </div>
   );

@@ -41,6 +41,12 @@ export function formatShare(share: number): string {
   return `${percent < 10 ? ONE_DIGIT.format(percent) : WHOLE.format(percent)} %`;
 }
 
+/** Formats US dollars, to the cent where that says something: `$12.30`, `$0.0042`. */
+export function formatUsd(value: number): string {
+  return value !== 0 && value < 0.995 ? `$${value.toPrecision(2)}` : `$${USD.format(value)}`;
+}
+const USD = new Intl.NumberFormat('en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+
 /** Formats net satisfaction, percent of messages, with its sign. */
 export function formatNet(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';

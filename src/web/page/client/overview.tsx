@@ -8,9 +8,9 @@ import { api, type OverviewResponse, type QueryResponse, type Row } from './api.
 import { ChangesInShort } from './changes.tsx';
 import { Trend, type Point } from './charts.tsx';
 import { askBefore, filled, isComparable, lateDayOf, trendBefore, type Before } from './compared.ts';
-import { languageName, outcomeWords } from './format.ts';
+import { formatUsd, languageName, outcomeWords } from './format.ts';
 import { useAnswer, useNavigation, useParts } from './hooks.ts';
-import { BeganLate, Empty, Fault, Figure, Go, Loading, Ranked, Section } from './parts.tsx';
+import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Ranked, Section } from './parts.tsx';
 import { datesOf, usePeriod, type Period } from './period.ts';
 import { Segments } from './segments.tsx';
 import { Topics, type FoundTopics } from './topics.tsx';
@@ -140,6 +140,7 @@ function Figures({
   const was = (metric: keyof OverviewResponse['fields']) =>
     before === null ? undefined : ((before.fields[metric] ?? null) as number | null);
   const { sessions, users, messages, sat, dsat, netSat } = now.fields;
+  const costs = now.outcomes.flatMap(({ costUsd }) => costUsd ?? []);
   return (
     <div class="figures">
       <Figure
@@ -174,6 +175,13 @@ function Figures({
         goodWhen="up"
         meaning="Signals of satisfaction minus those of dissatisfaction, per 100 messages."
       />
+      {costs.length === 0 ? null : (
+        <Fact
+          label="Cost"
+          text={formatUsd(costs.reduce((sum, cost) => sum + cost, 0))}
+          note="as the messages say"
+        />
+      )}
     </div>
   );
 }
@@ -316,11 +324,12 @@ function Outcomes({ outcomes }: { readonly outcomes: OverviewResponse['outcomes'
   return (
     <Section title="How conversations ended">
       <Ranked
-        rows={outcomes.map(({ outcome, sessions }) => ({
+        rows={outcomes.map(({ outcome, sessions, costUsd }) => ({
           id: outcome ?? '',
           name: outcomeWords(outcome).label,
           title: outcomeWords(outcome).meaning,
           count: sessions,
+          ...(costUsd === null ? {} : { note: formatUsd(costUsd) }),
           ...(outcome === null
             ? {}
             : { to: { view: 'conversations', filters: { ...state.filters, outcome } } }),

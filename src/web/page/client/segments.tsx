@@ -9,7 +9,7 @@ import { choiceOf, isLeftOutName, nameOfChoice, type LeftOut } from '../../../do
 import { api, type Row } from './api.ts';
 import { Differences } from './differences.tsx';
 import { Choice } from './choice.tsx';
-import { formatBounds, formatCount, formatNet } from './format.ts';
+import { formatBounds, formatCount, formatNet, formatUsd } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Go, Head, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
@@ -127,13 +127,14 @@ export function Segments({ version }: { readonly version: string }) {
     ...period.range,
     groupBy: 'SEGMENT',
     segmentKey: name,
-    fields: 'sessions,users,sat,dsat,netSat,handedOver,resolvedAtLeast,resolvedAtMost,cameBack',
+    fields: 'sessions,users,sat,dsat,netSat,handedOver,resolvedAtLeast,resolvedAtMost,cameBack,costUsd',
     'sort.field': 'sessions',
   };
   const { value } = useAnswer(`segments ${name} ${period.name}`, version, async (signal) =>
     name === '' ? null : api.query({ ...parameters, limit: MOST_VALUES }, signal),
   );
   if (attribute === undefined || value === null) return null;
+  const hasCosts = value.elements.some(({ fields }) => fields.costUsd != null);
   return (
     <>
       <Section title="By attribute" csv={() => api.csv(parameters)}>
@@ -153,11 +154,12 @@ export function Segments({ version }: { readonly version: string }) {
               ['Resolved', 'number'],
               ['Handed over', 'number'],
               ['Came back', 'number'],
+              ...(hasCosts ? ([['Cost', 'number']] as const) : []),
             ]}
           />
           <tbody>
             {value.elements.map((row) => (
-              <Value key={row.dimensions.segment?.id} row={row} segment={state.segment} />
+              <Value key={row.dimensions.segment?.id} row={row} segment={state.segment} hasCosts={hasCosts} />
             ))}
           </tbody>
         </table>
@@ -170,9 +172,11 @@ export function Segments({ version }: { readonly version: string }) {
 function Value({
   row: { dimensions, fields },
   segment,
+  hasCosts,
 }: {
   readonly row: Row;
   readonly segment: PageState['segment'];
+  readonly hasCosts: boolean;
 }) {
   const { attribute = '', value = '' } = dimensions.segment ?? {};
   return (
@@ -195,6 +199,7 @@ function Value({
       <td class="number">{formatBounds(fields.resolvedAtLeast, fields.resolvedAtMost)}</td>
       <td class="number">{formatCount(fields.handedOver)}</td>
       <td class="number">{formatCount(fields.cameBack)}</td>
+      {hasCosts ? <td class="number">{fields.costUsd == null ? '–' : formatUsd(fields.costUsd)}</td> : null}
     </tr>
   );
 }
