@@ -1,8 +1,9 @@
 /**
- * Lists the attributes of an instance's sessions, from one snapshot.
+ * Lists the attributes of an instance's sessions, and the values of one, from one snapshot.
  *
- * Test: test/e2e/segment-rules.test.ts.
+ * Test: test/e2e/segment-rules.test.ts, test/doors/alerts/figures.test.ts.
  */
+import type { SegmentChoice } from '../domain/attributes.ts';
 import { formatInstant } from '../domain/time.ts';
 import { GRANULARITY_NUMBER } from '../domain/kinds.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
@@ -12,6 +13,8 @@ import {
   type AttributesParameters,
   type AttributesResponse,
 } from './attributes-schema.ts';
+import { segmentCondition } from './segments.ts';
+import type { TableRows } from '../store/published/segment-sql.ts';
 import { readInstanceRow, type InstanceReading } from './instance-row.ts';
 
 /** So few values are listed, however few sessions have them. */
@@ -38,6 +41,54 @@ export class AttributesReader {
       };
     }, caller);
   }
+}
+
+/** The values of one attribute. Times are microseconds since 1970. */
+export interface AttributeValues {
+  /** When the first session that has the attribute began; null where none has. */
+  readonly firstAt: number | null;
+  /** Those that enough sessions have: the most frequent first, then in the order of text. */
+  readonly values: readonly { readonly value: string; readonly sessions: number; readonly firstAt: number }[];
+}
+
+/** Returns the values of an attribute that at least so many sessions of a segment have. */
+export async function attributeValues(
+  snapshot: Snapshot,
+  instance: number,
+  { name, segment, atLeast }: { name: string; segment: readonly SegmentChoice[]; atLeast: number },
+): Promise<AttributeValues> {
+  const { sql, rows, bindings } = segmentCondition(segment, instance);
+  const found = (await snapshot.all(
+    `with counted as materialized (
+  select value, count(*)::integer as sessions, min(first_at) as first_at
+  from @attribute join (select session, first_at from @whole) using (session)
+  where value is not null${sql === null ? '' : ` and ${sql}`} group by value
+)
+select value, sessions, first_at as "firstAt", (select min(first_at) from counted) as first
+from counted where sessions >= $at_least order by sessions desc, value`,
+    {
+      rows: {
+        ...rows,
+        attribute: { table: 'session_attribute', equal: { instance }, and: 'name = $attribute_name' },
+        whole: wholeSessions(instance),
+      },
+      bindings: { ...bindings, attribute_name: name, at_least: atLeast },
+    },
+  )) as unknown as readonly (AttributeValues['values'][number] & { readonly first: number })[];
+  return {
+    firstAt: found[0]?.first ?? null,
+    values: found.map(({ value, sessions, firstAt }) => ({ value, sessions, firstAt })),
+  };
+}
+
+/** The rows of the sessions as wholes, whatever their time. */
+function wholeSessions(instance: number): TableRows {
+  return {
+    table: 'session_rollup',
+    equal: { instance, granularity: GRANULARITY_NUMBER.ALL },
+    // As in session-rows.ts.
+    and: "bucket = '-infinity'",
+  };
 }
 
 /** One that differs in nearly each session, such as a number of an order, makes no groups of them. */
@@ -68,12 +119,7 @@ order by described desc, name, sessions desc, value`,
       {
         rows: {
           attributes: { table: 'session_attribute', equal: { instance } },
-          whole: {
-            table: 'session_rollup',
-            equal: { instance, granularity: GRANULARITY_NUMBER.ALL },
-            // As in session-rows.ts.
-            and: "bucket = '-infinity'",
-          },
+          whole: wholeSessions(instance),
         },
         bindings: {},
       },

@@ -1085,6 +1085,22 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.click('button:has-text("Delete …")');
     await page.click('dialog button.main', SOON);
     await page.waitForSelector('.empty:text-is("There is no alert yet.")', SOON);
+    await page.click('button:text-is("New alert …")', SOON);
+    await page.fill('dialog label:has-text("Name") input', 'New version');
+    await page.selectOption('dialog label:has-text("When") select', 'new_value');
+    equal(await page.inputValue('dialog label:has-text("With at least this many") input'), '30');
+    await page.fill('dialog label:has-text("URL") input', 'https://hooks.slack.com/services/x');
+    await page.click('dialog button.main');
+    await page.waitForSelector('dialog .fault:has-text("condition.segmentKey must name an attribute")', SOON);
+    await page.fill('dialog label:has-text("Attribute") input', 'app version');
+    await page.click('dialog button.main');
+    await page.waitForSelector(
+      'section:has(h2:text-is("New version")) p:has-text("A value of app version is new, and")',
+      SOON,
+    );
+    await page.click('button:has-text("Delete …")');
+    await page.click('dialog button.main', SOON);
+    await page.waitForSelector('.empty:text-is("There is no alert yet.")', SOON);
     // Without a mail server, nobody is promised a mail.
     await page.click('button:text-is("New alert …")', SOON);
     await page.fill('dialog label:has-text("Name") input', 'To people');

@@ -247,7 +247,10 @@ describe('a query with a segment', () => {
     };
     deepEqual(await firstAt(), { pro: '2026-03-02T10:00:00.000Z', free: '2026-03-03T10:00:00.000Z' });
     const { elements } = await client.query({
-      ...{ groupBy: 'SESSION', fields: 'messages', instanceId, 'segment.plan': 'free' },
+      groupBy: 'SESSION',
+      fields: 'messages',
+      instanceId,
+      'segment.plan': 'free',
     });
     const { position } = await client.ingest({
       instanceId,
