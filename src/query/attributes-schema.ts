@@ -29,6 +29,12 @@ export const attributesResponseSchema = z.strictObject({
             z.strictObject({
               value: z.string().describe('The value, as text.'),
               sessions: z.int().min(1).describe('Sessions that have it, of all time.'),
+              firstAt: dateTime
+                .nullable()
+                .describe(
+                  'When the first of these sessions began: the event time of its first message, UTC; null: none of them ' +
+                    'has a message.',
+                ),
             }),
           )
           .describe('The most frequent first.'),

@@ -4,7 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import { POSTED } from '../../src/doors/alerts/body-schema.ts';
 import { digestResponseSchema } from '../../src/doors/alerts/digest-reader.ts';
 import { alertDetailSchema, newAlertSchema, type NewAlert } from '../../src/doors/alerts/service.ts';
-import { Client } from '../support/client.ts';
+import { differencesResponseSchema } from '../../src/query/changes/differences-schema.ts';
+import { Client, toSearch } from '../support/client.ts';
 import { windowAt } from '../../src/doors/alerts/windows.ts';
 import { CANCEL, CANNOT, COMPLAINT, DONE, PASSWORD } from '../support/conversations.ts';
 import { eventually } from '../support/processes.ts';
@@ -121,6 +122,62 @@ describe('an alert on a count', () => {
     );
     deepEqual(others, []);
     equal((await receiver.until(made.path, 1)).length, 1);
+  });
+});
+
+describe('an alert on new values', () => {
+  it('tells once what a new version does otherwise, as the differences say, and nothing of one that differs in nothing', async () => {
+    const instanceId = await service.newInstance(project);
+    const say = async (version: string, daysAgo: number, reply: string) => {
+      const at = new Date(Date.now() - daysAgo * 86_400_000).toISOString();
+      const metadata = daysAgo === 0 ? {} : { createdAt: at };
+      for (const [index, content] of [...CANCEL, ...CANCEL].entries())
+        await client.ingest({
+          instanceId,
+          messages: [
+            { role: 'user', content, userId: `${version} ${index}`, metadata },
+            { role: 'assistant', content: reply, metadata },
+          ],
+          metadata: { session: { version } },
+        });
+    };
+    for (const daysAgo of [9, 2]) await say('3.1', daysAgo, DONE);
+    const condition = { kind: 'new_value', segmentKey: 'version', minSessions: 8 };
+    const made = await make(instanceId, condition);
+    const none = await make(instanceId, { ...condition, segmentKey: 'release' });
+    await say('3.1', 0, DONE);
+    await say('3.3', 0, DONE);
+    await say('3.2', 0, CANNOT);
+    const [message] = await receiver.until(made.path, 1);
+    ok(message !== undefined);
+    const { data } = POSTED['alert.fired'].parse(verified(made.secret, message));
+    match(
+      data.text,
+      /^version ‘3\.2’ is new and differs from ‘3\.1’: on the same days, the gap ‘.+’ comes up more often \(100\u00a0% of/,
+    );
+    const asked = { instanceId, segmentKey: 'version', value: '3.2', against: '3.1' };
+    const { body } = await client.send(`/v1/differences?${toSearch(asked)}`);
+    const { differences, value } = differencesResponseSchema.parse(body);
+    equal(data.value, value.sessions);
+    deepEqual(
+      data.compared?.differences.map(({ id, difference, share }) => [id, difference, share]),
+      differences.map(({ topic, gap, csatDsatSignal, difference, share }) => [
+        (topic ?? gap ?? csatDsatSignal)?.id,
+        difference,
+        share,
+      ]),
+    );
+    const today = new Date().toISOString().slice(0, 10);
+    ok(data.link.startsWith(`/?instance=${instanceId}&range=${today}%2F${today}`), data.link);
+    // Neither the version that differs in nothing, nor the same one once more.
+    await say('3.2', 0, CANNOT);
+    await say('3.3', 0, DONE);
+    const last = await make(instanceId, { kind: 'count', groupBy: 'TOPIC', window: 'DAY', atLeast: 1 });
+    await say('3.1', 0, DONE);
+    await receiver.until(last.path, 1);
+    equal((await receiver.until(made.path, 1)).length, 1);
+    const { body: detail } = await client.send(`/v1/alerts/${none.alert.id}?instanceId=${instanceId}`);
+    deepEqual(alertDetailSchema.parse(detail).deliveries, []);
   });
 });
 

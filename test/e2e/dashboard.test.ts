@@ -836,6 +836,74 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.waitForSelector('h2:text-is("3 conversations")', SOON);
   });
 
+  it('marks in trends where a version is new, but not for a reader with a link', async () => {
+    let instanceId: string | undefined;
+    let position = 0;
+    for (const [version, daysAgo] of [
+      ['1.0', 9],
+      ['1.0', 8],
+      ['1.1', 4],
+      ['1.2-of-the-nightly-builds', 3],
+    ] as const) {
+      const at = new Date(Date.now() - daysAgo * 86_400_000).toISOString();
+      ({ instanceId, position } = await client.ingest({
+        ...(instanceId === undefined ? {} : { instanceId }),
+        messages: [user(CANCEL[daysAgo % 4]!, at), assistant(DONE, at)],
+        metadata: { session: { version, plan: 'pro' } },
+      }));
+    }
+    await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId: instanceId! }, position);
+    const titles = (tab: Page): Promise<string[]> =>
+      tab.locator('.trend .release title').evaluateAll((all) => all.map((title) => title.textContent ?? ''));
+    await open(`?instance=${instanceId}&range=28d`);
+    await page.waitForSelector('.trend .release', { ...SOON, state: 'attached' });
+    const [second = '', third = ''] = await titles(page);
+    equal((await titles(page)).length, 2);
+    match(second, /^version: 1\.1, new on \d+ \w+ \d{4}$/);
+    match(third, /^version: 1\.2-of-the-nightly-builds, new on /);
+    deepEqual(await page.locator('.trend .release text').allTextContents(), ['1.1', '1.2-of-the-nigh…']);
+    // Who cannot see the lines reads them.
+    await page.focus('.trend svg');
+    for (let days = 0; days < 4; days++) await page.keyboard.press('ArrowLeft');
+    match(
+      (await page.textContent('.trend .reading', SOON)) ?? '',
+      /; new: version 1\.2-of-the-nightly-builds$/,
+    );
+    equal(await page.locator('.trend td:has-text("new: version 1.1")').count(), 1);
+    // On a phone, labels stand inside the chart and apart from each other.
+    await page.setViewportSize({ width: 390, height: 844 });
+    const boxes = await page.evaluate<readonly { x: number; y: number; right: number; bottom: number }[]>(
+      `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
+        done([...document.querySelectorAll('.trend .release text')].map((text) => {
+          const { x, y, right, bottom } = text.getBoundingClientRect();
+          return { x, y, right, bottom };
+        })))))`,
+    );
+    const [a, b] = [boxes[0]!, boxes[1]!];
+    ok(
+      boxes.every(({ x, right }) => x >= 0 && right <= 390),
+      JSON.stringify(boxes),
+    );
+    ok(a.right <= b.x || b.right <= a.x || a.bottom <= b.y || b.bottom <= a.y, JSON.stringify(boxes));
+    await page.setViewportSize(WIDE);
+    await page.click('td.name a >> nth=0', SOON);
+    await page.waitForSelector('h2:text-is("Conversations over time")', SOON);
+    await page.waitForSelector('.trend .release', { ...SOON, state: 'attached' });
+    deepEqual(await titles(page), [second, third]);
+
+    const made = await fetch(`${service.url}/v1/links`, {
+      method: 'POST',
+      headers: { 'x-api-key': project.key, 'content-type': 'application/json' },
+      body: JSON.stringify({ instanceId, view: 'view=overview&range=28d' }),
+    });
+    const { token } = (await made.json()) as { readonly token: string };
+    const { tab, own, refused } = await openLink(`${service.url}/#link=${token}`);
+    await tab.waitForSelector('.trend svg', SOON);
+    await tab.waitForLoadState('networkidle');
+    deepEqual([await titles(tab), refused], [[], []]);
+    await own.close();
+  });
+
   it('says how a conversation really ended, and takes it back', async () => {
     await open(`?view=conversations&session=${shop.sessions[0]}`);
     const line = page.locator('.session .faint:has(select)');
@@ -1011,6 +1079,22 @@ describe('the dashboard in a browser', { skip }, () => {
     match(
       (await page.textContent('section:has(h2:text-is("Too many cancel")) p', SOON)) ?? '',
       /^A topic comes up in 40 conversations or more within a day\. Posted to .*hooks\.slack\.com.* those of Europe\/Berlin/,
+    );
+    await page.click('button:has-text("Delete …")');
+    await page.click('dialog button.main', SOON);
+    await page.waitForSelector('.empty:text-is("There is no alert yet.")', SOON);
+    await page.click('button:text-is("New alert …")', SOON);
+    await page.fill('dialog label:has-text("Name") input', 'New version');
+    await page.selectOption('dialog label:has-text("When") select', 'new_value');
+    equal(await page.inputValue('dialog label:has-text("With at least this many") input'), '30');
+    await page.fill('dialog label:has-text("URL") input', 'https://hooks.slack.com/services/x');
+    await page.click('dialog button.main');
+    await page.waitForSelector('dialog .fault:has-text("condition.segmentKey must name an attribute")', SOON);
+    await page.fill('dialog label:has-text("Attribute") input', 'app version');
+    await page.click('dialog button.main');
+    await page.waitForSelector(
+      'section:has(h2:text-is("New version")) p:has-text("A value of app version is new, and")',
+      SOON,
     );
     await page.click('button:has-text("Delete …")');
     await page.click('dialog button.main', SOON);

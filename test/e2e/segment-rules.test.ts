@@ -217,25 +217,48 @@ describe('a query with a segment', () => {
       {
         name: 'beta',
         values: [
-          { value: 'false', sessions: 5 },
-          { value: 'true', sessions: 1 },
+          { value: 'false', sessions: 5, firstAt: '2026-03-03T10:00:00.000Z' },
+          { value: 'true', sessions: 1, firstAt: '2026-03-02T10:00:00.000Z' },
         ],
       },
       {
         name: 'plan',
         values: [
-          { value: 'free', sessions: 3 },
-          { value: 'pro', sessions: 3 },
+          { value: 'free', sessions: 3, firstAt: '2026-03-03T10:00:00.000Z' },
+          { value: 'pro', sessions: 3, firstAt: '2026-03-02T10:00:00.000Z' },
         ],
       },
       {
         name: 'version',
         values: [
-          { value: '3.1', sessions: 3 },
-          { value: '3.2', sessions: 3 },
+          { value: '3.1', sessions: 3, firstAt: '2026-03-03T10:00:00.000Z' },
+          { value: '3.2', sessions: 3, firstAt: '2026-03-02T10:00:00.000Z' },
         ],
       },
     ]);
+  });
+
+  it('lists since when a value is there, also when an earlier message comes late', async () => {
+    const instanceId = await told(CONVERSATIONS.slice(0, 2));
+    const firstAt = async (): Promise<unknown> => {
+      const { attributes } = attributesResponseSchema.parse(await read('attributes', { instanceId }));
+      const { values = [] } = attributes.find(({ name }) => name === 'plan') ?? {};
+      return Object.fromEntries(values.map((of) => [of.value, of.firstAt]));
+    };
+    deepEqual(await firstAt(), { pro: '2026-03-02T10:00:00.000Z', free: '2026-03-03T10:00:00.000Z' });
+    const { elements } = await client.query({
+      groupBy: 'SESSION',
+      fields: 'messages',
+      instanceId,
+      'segment.plan': 'free',
+    });
+    const { position } = await client.ingest({
+      instanceId,
+      sessionId: elements[0]!.dimensions.session!.id,
+      messages: [user('Hello?', '2026-02-27T22:30:00Z', 'u1')],
+    });
+    await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId }, position);
+    deepEqual(await firstAt(), { pro: '2026-03-02T10:00:00.000Z', free: '2026-02-27T22:30:00.000Z' });
   });
 
   it('is said to be unknown, with what there is, where no session has the attribute', async () => {

@@ -25,7 +25,10 @@ const common = {
 const position = z.number().describe('Stream position that the numbers include.');
 const window = z
   .strictObject({
-    granularity: z.enum(WINDOWS).nullable().describe('Null: a new topic has no window.'),
+    granularity: z
+      .enum(WINDOWS)
+      .nullable()
+      .describe('Null: a new topic or value has no window; start and end are the days that count.'),
     start: instant.describe('UTC.'),
     end: instant.describe('UTC; not included.'),
     timeZone: z.string().describe('Whose hour, day or week it is.'),
@@ -48,10 +51,41 @@ const precision = z
     'Of the conversations in which it was found: the share in which it is there, as GET /v1/checks says.',
   );
 
+/** Maximum number of differences listed in a message about a new value. */
+export const MOST_DIFFERENCES_LISTED = 100;
+
+const comparedValues = z.strictObject({
+  segmentKey: z.string().describe('The attribute.'),
+  value: z.string().describe('The new value.'),
+  against: z
+    .string()
+    .describe('The value that had the most conversations in the four weeks before the new one came up.'),
+  sessionsAgainst: count.describe('Its conversations on the days on which both occur.'),
+  differences: z
+    .array(
+      entity.extend({
+        difference: z
+          .enum(['only', 'more', 'less', 'never'])
+          .describe(
+            'only: no conversation of the other value has it; never: none of this value has; else whether its share is ' +
+              'larger.',
+          ),
+        share: z.number().describe('The share of the conversations of the new value that have it.'),
+        shareAgainst: z.number().describe('The same of the other value.'),
+      }),
+    )
+    .max(MOST_DIFFERENCES_LISTED)
+    .describe(`What is not chance, the least likely first; at most ${MOST_DIFFERENCES_LISTED}.`),
+});
+
 const firedSchema = z.strictObject({
   ...common,
   window,
-  value: z.number().describe('What was measured: conversations, or with dsat_share a share of them.'),
+  value: z
+    .number()
+    .describe(
+      'What was measured: conversations, with dsat_share a share of them, with new_value those of the value.',
+    ),
   bound: z.number().describe('What it was compared with.'),
   sessions: z.number().optional().describe('With dsat_share: all conversations of the window.'),
   before: z
@@ -63,6 +97,11 @@ const firedSchema = z.strictObject({
     })
     .optional()
     .describe('With rising: the time that it is compared with.'),
+  compared: comparedValues
+    .optional()
+    .describe(
+      'With new_value: what the new value is compared with, as GET /v1/differences does, and what differs.',
+    ),
   entity: entity.nullable().describe('What it is about; null: the instance as a whole.'),
   precision: precision
     .nullable()

@@ -4,12 +4,14 @@
  *
  * Test: test/doors/alerts/body.test.ts.
  */
+import { wallClock } from '../../domain/local-time.ts';
 import { formatInstant } from '../../domain/time.ts';
 import { htmlOf } from './html.ts';
 import type { MailBody } from './mail.ts';
-import { MOST_HELD_BACK_NAMED, type PostedType } from './body-schema.ts';
+import { MOST_DIFFERENCES_LISTED, MOST_HELD_BACK_NAMED, type PostedType } from './body-schema.ts';
 import type { Firing } from './evaluation.ts';
 import type { Precision } from './figures.ts';
+import type { ValueFiring } from './new-values.ts';
 import type { Message } from './outbox.ts';
 import type { Counted, Format, Rule } from './rule.ts';
 import { oneLine, precisionSentence, textOf } from './texts.ts';
@@ -152,13 +154,24 @@ export function messageOf(
   };
 }
 
+/** Returns the first and the last day of a span, as the dashboard's `range`. */
+export function daysOf({ start, end }: Span, zone: string): `${string}/${string}` {
+  const [first, last] = [start, end - 1].map((at) => wallClock(at, zone).toISOString().slice(0, 10));
+  return `${first}/${last}`;
+}
+
+function comparedOf({ segmentKey, value, against, sessionsAgainst, found }: ValueFiring): unknown {
+  const differences = found.slice(0, MOST_DIFFERENCES_LISTED);
+  return { segmentKey, value, against, sessionsAgainst, differences };
+}
+
 /** Builds the content of a firing. `position` is the stream sequence that its numbers include. */
 export function contentOf(
   firing: Firing & { readonly quotes: readonly string[]; readonly precision: Precision | null },
   position: number,
   at: number,
 ): Content {
-  const { rule, window, span, value, bound, sessions, before, entity, quotes, precision } = firing;
+  const { rule, window, span, value, bound, sessions, before, entity, compared, quotes, precision } = firing;
   // Reads as current only if the window is still open now, however far behind the worker is.
   const told = textOf({ ...firing, isOpen: firing.isOpen && span.end > at * 1000 });
   const text = precision === null ? told : `${told} ${precisionSentence(precision)}`;
@@ -180,9 +193,10 @@ export function contentOf(
     ...(quotes.length === 0
       ? {}
       : { sections: [{ lines: [text] }, { lines: quotes.map((quote) => `“${quote}”`) }] }),
-    link: linkTo(rule.instanceId, entity),
+    link: linkTo(rule.instanceId, entity, compared === undefined ? undefined : daysOf(span, timeZone)),
     more: {
       ...counted,
+      ...(compared === undefined ? {} : { compared: comparedOf(compared) }),
       ...(sessions === undefined ? {} : { sessions }),
       ...(before === undefined ? {} : { before: { ...before, ...timesOf(before) } }),
       entity: entity === null ? null : { groupBy: entity.groupBy, id: entity.id, name: entity.name },

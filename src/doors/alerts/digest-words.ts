@@ -3,9 +3,8 @@
  *
  * Test: test/doors/alerts/digest.test.ts.
  */
-import { wallClock } from '../../domain/local-time.ts';
 import { formatInstant } from '../../domain/time.ts';
-import { linkTo, type Content, type Section } from './body.ts';
+import { daysOf, linkTo, type Content, type Section } from './body.ts';
 import type { Changed, Compared, Digest, Discussed } from './digest.ts';
 import type { EntityFigures } from './figures.ts';
 import type { Rule } from './rule.ts';
@@ -72,10 +71,7 @@ export function linkToDigest(
   instanceId: string,
   { span, timeZone }: Pick<Digest, 'span' | 'timeZone'>,
 ): string {
-  const [first, last] = [span.start, span.end - 1].map((at) =>
-    wallClock(at, timeZone).toISOString().slice(0, 10),
-  );
-  return linkTo(instanceId, null, `${first}/${last}`);
+  return linkTo(instanceId, null, daysOf(span, timeZone));
 }
 
 /** Joins sections with blank lines; the lines of a titled section become a list. */

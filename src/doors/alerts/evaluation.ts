@@ -6,17 +6,18 @@
  */
 import { weeksEarlier } from '../../domain/local-time.ts';
 import type { EntityFigures, Figures } from './figures.ts';
+import { newValues, type ValueFiring } from './new-values.ts';
 import { messageIdOf } from './outbox.ts';
 import { segmentChoices } from './segment.ts';
 import type { Condition, Counted, Rule, Window } from './rule.ts';
-import { timeBefore, windowAt, windowsBetween, type Span } from './windows.ts';
+import { LEARNING_WEEKS, NEW_FOR_WEEKS, timeBefore, windowAt, windowsBetween, type Span } from './windows.ts';
 
 /** A firing of an alert. */
 export interface Firing {
   /** Equal for the same alert, entity and window. */
   readonly id: string;
   readonly rule: Rule;
-  /** Null for a new topic, which has no window. */
+  /** Null for a new topic or value, which has no window. */
   readonly window: Window | null;
   readonly span: Span;
   /** True while the window is not over. */
@@ -36,6 +37,8 @@ export interface Firing {
    * first.
    */
   readonly heldBack?: readonly Named[];
+  /** Set for a new value: what it is compared with, and what differs. */
+  readonly compared?: ValueFiring;
 }
 
 /** An entity that an alert counts. */
@@ -48,18 +51,14 @@ export interface Moment {
   readonly until: number;
   /** Returns true if a message with this id is known to be in the outbox. */
   readonly isKnown: (id: string) => boolean;
-  /** Cache of topics that are not new to an alert, as `alert topic` ids. */
+  /** Cache of what an alert need not look at again: topics that are not new to it, and looks at values. */
   readonly old: Set<string>;
 }
 
-type Of<Kind extends Condition['kind']> = Extract<Condition, { readonly kind: Kind }>;
+export type Of<Kind extends Condition['kind']> = Extract<Condition, { readonly kind: Kind }>;
 
-/** A topic stays new for this many weeks after its first conversation. */
-const NEW_FOR_WEEKS = 4;
 /** Maximum number of firings of an alert in a window, besides the summary of the rest. */
 export const MOST_IN_WINDOW = 20;
-/** No topic is news in these first weeks of an instance, when all are new. */
-const LEARNING_WEEKS = 1;
 
 /** Evaluates the alerts of an instance at a moment; leaves out firings already in the outbox. */
 export async function evaluate(rules: readonly Rule[], all: Figures, moment: Moment): Promise<Firing[]> {
@@ -69,6 +68,8 @@ export async function evaluate(rules: readonly Rule[], all: Figures, moment: Mom
     if (rule.disabled !== null || condition.kind === 'digest') continue;
     const figures = all.of(segmentChoices(condition.segment));
     if (condition.kind === 'new_topic') firings.push(...(await newTopics(rule, condition, figures, moment)));
+    else if (condition.kind === 'new_value')
+      firings.push(...(await newValues(rule, condition, figures, moment)));
     else {
       for (const span of windowsOf(rule, condition.window, moment)) {
         const heldId = heldIdOf(rule, span.start);

@@ -9,13 +9,16 @@ import { answerQuery, type AnswerOptions } from '../../query/answer.ts';
 import type { Interval } from '../../domain/checks.ts';
 import { ChecksReader } from '../../query/checks/checks-reader.ts';
 import { checkedAs } from '../../query/checks/estimates.ts';
+import { attributeValues, type AttributeValues } from '../../query/attributes-reader.ts';
+import { DifferencesReader } from '../../query/changes/differences-reader.ts';
+import type { Difference } from '../../query/changes/differences-schema.ts';
 import { changesBetween } from '../../query/changes/changes-reader.ts';
 import type { Change } from '../../query/changes/changes-schema.ts';
 import { WhyReader, type WhyReaderOptions } from '../../query/why/why-reader.ts';
 import { readInstanceRow } from '../../query/instance-row.ts';
 import { bucketStart, nextBucketStart } from '../../domain/time.ts';
 import { inTimeZone } from '../../query/local-buckets.ts';
-import { parseQueryParameters, type QueryParameters } from '../../query/parameters.ts';
+import { parseQueryParameters, zoneOf, type QueryParameters } from '../../query/parameters.ts';
 import { planTotals } from '../../query/plan.ts';
 import type { QueryResponse } from '../../query/response-schema.ts';
 import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
@@ -42,6 +45,45 @@ export interface EntityChange extends Pick<EntityFigures, 'id' | 'name' | 'sessi
   readonly groupBy: Counted;
   readonly sessionsBefore: number;
   readonly rises: boolean;
+}
+
+/** Two values of an attribute that are compared. */
+export interface ValuePair {
+  readonly segmentKey: string;
+  readonly value: string;
+  readonly against: string;
+  /** Start of the first day that counts, microseconds since 1970. */
+  readonly start: number;
+  /** Whose days are compared. */
+  readonly timeZone: string;
+  /** The probability that anything is found although nothing differs. */
+  readonly falseAlarms: number;
+}
+
+/** What conversations of one value have more or less often than those of another. */
+export interface ValueDifferences {
+  /** From the first to the last day on which both occur. */
+  readonly span: Span;
+  readonly sessions: number;
+  readonly sessionsAgainst: number;
+  /** The clearest first. */
+  readonly found: readonly ValueDifference[];
+}
+
+export interface ValueDifference extends Pick<EntityFigures, 'id' | 'name'> {
+  readonly groupBy: Counted;
+  readonly difference: Difference['difference'];
+  /** Shares of the conversations of each value, 0 to 1. */
+  readonly share: number;
+  readonly shareAgainst: number;
+}
+
+/** Conversations of a value on a day. */
+export interface ValueOnDay {
+  /** Start of the day, microseconds since 1970. */
+  readonly day: number;
+  readonly value: string;
+  readonly sessions: number;
 }
 
 /** Of the conversations in which something was found: those that people checked, and the share that is right. */
@@ -81,6 +123,12 @@ export interface Figures {
   users(span: Span): Promise<number>;
   /** Returns changes between two spans that exceed chance, by the rule of GET /v1/changes, the clearest first. */
   changes(span: Span, before: Span): Promise<readonly EntityChange[]>;
+  /** Returns the values of an attribute that at least so many conversations have. */
+  values(segmentKey: string, atLeast: number): Promise<AttributeValues>;
+  /** Returns the conversations of each value by day, from a time on. */
+  valuesByDay(segmentKey: string, start: number, timeZone: string): Promise<readonly ValueOnDay[]>;
+  /** Compares two values by the rule of GET /v1/differences; null if there is no day on which both occur. */
+  differences(pair: ValuePair): Promise<ValueDifferences | null>;
   /**
    * How often people who checked conversations in which it was found said that it is there, over all time; null: nobody
    * checked.
@@ -203,6 +251,61 @@ export class SnapshotFigures implements Figures {
     });
   }
 
+  values(segmentKey: string, atLeast: number): Promise<AttributeValues> {
+    return this.#once(`values ${atLeast} ${segmentKey}`, async () => {
+      const row = await readInstanceRow(this.#snapshot, this.#instanceId);
+      if (row === undefined || (await this.#isUnknown())) return { firstAt: null, values: [] };
+      const asked = { name: segmentKey, segment: this.#segment, atLeast };
+      return attributeValues(this.#snapshot, row['instance'] as number, asked);
+    });
+  }
+
+  valuesByDay(segmentKey: string, start: number, timeZone: string): Promise<readonly ValueOnDay[]> {
+    return this.#once(`values by day ${start} ${timeZone} ${segmentKey}`, async () => {
+      const span = { start, end: Infinity };
+      const { elements } = await this.#ask('SEGMENT', span, {
+        segmentKey,
+        fields: ['sessions'],
+        granularity: 'DAY',
+        timeZone: zoneOf(timeZone),
+        limit: MOST,
+      });
+      return elements.map(({ dimensions: { segment, date = '' }, fields }) => ({
+        day: Date.parse(date) * 1000,
+        value: segment?.value ?? '',
+        sessions: fields.sessions ?? 0,
+      }));
+    });
+  }
+
+  async differences({ start, falseAlarms, ...pair }: ValuePair): Promise<ValueDifferences | null> {
+    const reader = new DifferencesReader({ ...this.#options, readerOf: this.#readerOf });
+    const { range, value, against, differences } = await reader.read(
+      {
+        ...pair,
+        instanceId: this.#instanceId,
+        segment: this.#segment,
+        'dateRange.start': start,
+        limit: MOST,
+      },
+      '',
+      falseAlarms,
+    );
+    if (range === null) return null;
+    return {
+      span: { start: Date.parse(range.start) * 1000, end: Date.parse(range.end) * 1000 },
+      sessions: value.sessions,
+      sessionsAgainst: against.sessions,
+      found: differences.flatMap(({ difference, share, shareAgainst, ...dimensions }) =>
+        COUNTED.flatMap((groupBy) => {
+          const entity = namedIn(dimensions, groupBy);
+          if (entity === undefined) return [];
+          return { groupBy, id: entity.id, name: entity.name, difference, share, shareAgainst };
+        }),
+      ),
+    };
+  }
+
   /** Gives readers of the query side this snapshot. */
   readonly #readerOf = (): Pick<SnapshotReader, 'read'> => ({ read: (work) => work(this.#snapshot) });
 
@@ -239,7 +342,13 @@ export class SnapshotFigures implements Figures {
   }
 
   #parameters(groupBy: GroupBy, { start, end }: Span, more: Partial<QueryParameters>): QueryParameters {
-    const plain = parseQueryParameters({ instanceId: this.#instanceId, groupBy, fields: 'messages' });
+    const { segmentKey } = more;
+    const plain = parseQueryParameters({
+      instanceId: this.#instanceId,
+      groupBy,
+      fields: 'messages',
+      ...(segmentKey == null ? {} : { segmentKey }),
+    });
     const bound = (at: number): number | null => (Number.isFinite(at) ? at : null);
     return {
       ...plain,

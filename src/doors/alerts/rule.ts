@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { givenUuid } from '../../domain/uuid.ts';
 import { isPlainName, NAME_RULE } from '../../domain/printable.ts';
 import { timeZone } from '../../query/parameters.ts';
+import { attributeNameSchema } from '../../query/segments.ts';
 import { faultOfMail, isMail } from './mail.ts';
 import { segmentOfCondition } from './segment.ts';
 import { faultOfUrl } from './webhook-url.ts';
@@ -19,7 +20,14 @@ export type Window = (typeof WINDOWS)[number];
 export const COUNTED = ['TOPIC', 'GAP', 'CSAT_DSAT'] as const;
 export type Counted = (typeof COUNTED)[number];
 
-export const KINDS_OF_CONDITIONS = ['count', 'rising', 'new_topic', 'dsat_share', 'digest'] as const;
+export const KINDS_OF_CONDITIONS = [
+  'count',
+  'rising',
+  'new_topic',
+  'new_value',
+  'dsat_share',
+  'digest',
+] as const;
 export const FORMATS = ['undertone', 'slack', 'email'] as const;
 export type Format = (typeof FORMATS)[number];
 
@@ -96,6 +104,21 @@ export const conditionSchema = z.discriminatedUnion(
     z.strictObject({
       kind: z.literal('new_topic').describe('A topic that had no conversation before comes up.'),
       atLeast: whole(1, LARGEST).default(3).describe('At least this many conversations with it.'),
+      segment: segmentOfCondition,
+    }),
+    z.strictObject({
+      kind: z
+        .literal('new_value')
+        .describe('A value of an attribute is new, such as a release, and its conversations differ.'),
+      segmentKey: attributeNameSchema.describe(
+        'The attribute of conversations, such as the version of the application.',
+      ),
+      minSessions: whole(1, LARGEST)
+        .default(30)
+        .describe(
+          'At least this many conversations of the new value, and of the one that it is compared with, on the days on ' +
+            'which both occur.',
+        ),
       segment: segmentOfCondition,
     }),
     z.strictObject({

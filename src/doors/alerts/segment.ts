@@ -48,9 +48,13 @@ export function segmentChoices(segment: SegmentOfCondition): readonly SegmentCho
     .toSorted((a, b) => (nameOfChoice(a) < nameOfChoice(b) ? -1 : 1));
 }
 
-/** Adds what the instance leaves out, but for attributes that the condition names itself. */
-export function withLeftOut(segment: SegmentOfCondition, leaveOut: LeftOut = {}): SegmentOfCondition {
-  const named = new Set(segmentChoices(segment).map(({ name }) => name));
+/** Adds what the instance leaves out, but for attributes that the condition names itself, in `segmentKey` too. */
+export function withLeftOut(
+  segment: SegmentOfCondition,
+  leaveOut: LeftOut = {},
+  segmentKey = '',
+): SegmentOfCondition {
+  const named = new Set([...segmentChoices(segment).map(({ name }) => name), segmentKey]);
   const all: NonNullable<SegmentOfCondition> = { ...segment };
   for (const [name, values] of Object.entries(leaveOut))
     if (!named.has(name)) all[nameOfChoice({ name, isLeftOut: true })] = [...values];

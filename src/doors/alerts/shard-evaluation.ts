@@ -76,7 +76,7 @@ class Watched {
   isInTurn = false;
   /** Undefined until read. */
   seen: Seen | null | undefined = undefined;
-  /** Topics that are not new, as `alert topic` ids. */
+  /** See `Moment.old`. */
   readonly old = new Set<string>();
   /** Time since which `seen` differs from its stored value, by `performance.now()`; Infinity if it is equal. */
   unnotedSince = Infinity;
@@ -191,7 +191,7 @@ export class ShardEvaluation implements ShardAlerts {
     if (known === undefined) this.#instances.set(instanceId, new Watched());
     else {
       Object.assign(known, { isNew: true, digestDue: true });
-      // Otherwise it would keep topics of deleted alerts.
+      // Otherwise it would keep what deleted alerts looked at.
       known.old.clear();
     }
     this.#wake.resolve();
@@ -269,12 +269,19 @@ export class ShardEvaluation implements ShardAlerts {
         const until = publishedAt ?? (await figures.processedAt());
         const { old } = watched;
         const moment = { since: from, until, isKnown: (id: string) => sender.has(id), old };
-        const firings = await evaluate(rules.of(instanceId), figures, moment);
-        this.#counts.evaluations += 1;
-        for (const firing of firings) await this.#fire(firing, figures);
+        const fire = async (asked: readonly Rule[]): Promise<number> => {
+          const firings = await evaluate(asked, figures, moment);
+          for (const firing of firings) await this.#fire(firing, figures);
+          return firings.length;
+        };
+        // Comparing values takes longest: the other alerts do not wait for it, whether it succeeds or not.
+        const [others, ofValues] = byCost(rules.of(instanceId));
+        const fired = await fire(others);
         const digests = await this.#sendDigests(instanceId, figures);
+        const firedOfValues = await fire(ofValues);
+        this.#counts.evaluations += 1;
         watched.seen = { position, storedAt: Math.max(publishedAt ?? 0, seen?.storedAt ?? 0) };
-        if (firings.length + digests > 0) await this.#note(instanceId, watched);
+        if (fired + digests + firedOfValues > 0) await this.#note(instanceId, watched);
         else watched.unnotedSince = Math.min(watched.unnotedSince, performance.now());
       });
     } catch (error) {
@@ -358,6 +365,12 @@ export class ShardEvaluation implements ShardAlerts {
     const unnoted = [...this.#instances].filter(([, { unnotedSince }]) => unnotedSince < Infinity);
     await Promise.allSettled(unnoted.map(([instanceId, watched]) => this.#note(instanceId, watched)));
   }
+}
+
+/** Returns the alerts whose conditions are read at once, and those that compare values of an attribute. */
+function byCost(rules: readonly Rule[]): readonly [others: readonly Rule[], ofValues: readonly Rule[]] {
+  const compares = ({ condition }: Rule): boolean => condition.kind === 'new_value';
+  return [rules.filter((rule) => !compares(rule)), rules.filter(compares)];
 }
 
 /** True if nothing at `position` remains to evaluate; with `anew`, the same position is evaluated again. */

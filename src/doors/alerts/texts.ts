@@ -35,6 +35,8 @@ function sentenceOf(firing: Firing): string {
       return risingSentence(firing);
     case 'new_topic':
       return newTopicSentence(firing);
+    case 'new_value':
+      return newValueSentence(firing);
     case 'dsat_share':
       return shareSentence(firing);
     case 'digest':
@@ -69,6 +71,37 @@ function newTopicSentence(firing: Firing): string {
   const before = `${dayName(firing.span.start, timeZone)} (${timeZone})`;
   const count = conversations(firing.value);
   return `People ask about something new: ${nameOf(firing)} has come up in ${count}, and in none before ${before}.`;
+}
+
+const MOST_DIFFERENCES = 3;
+const DIRECTIONS = {
+  only: 'more often',
+  more: 'more often',
+  less: 'less often',
+  never: 'less often',
+} as const;
+
+/**
+ * Example: “version ‘3.2’ is new and differs from ‘3.1’: on the same days, the gap ‘Cancel order’ comes up more often
+ * (40 % of conversations against 2 %). It has 120 conversations there, and ‘3.1’ has 130.”
+ */
+function newValueSentence({ compared }: Firing): string {
+  if (compared === undefined) throw new Error('a new value is compared with another one');
+  const { segmentKey, value, against, sessions, sessionsAgainst, found } = compared;
+  const told = found.slice(0, MOST_DIFFERENCES).map(({ groupBy, name, difference, share, shareAgainst }) => {
+    const shares = `${percent(share)} of conversations against ${percent(shareAgainst)}`;
+    const thing = `the ${ONE_OF[groupBy]} ‘${oneLine(name)}’`;
+    return `${thing} comes up ${DIRECTIONS[difference]} (${shares})`;
+  });
+  const others = found.length - told.length;
+  if (others > 0) told.push(`${counted(others, 'other')} differ${others === 1 ? 's' : ''}, too`);
+  const last = told.pop() ?? '';
+  const list = told.length === 0 ? last : `${told.join(', ')} and ${last}`;
+  const [own, other] = [value, against].map((one) => `‘${oneLine(one)}’`);
+  return (
+    `${oneLine(segmentKey)} ${own} is new and differs from ${other}: on the same days, ${list}. ` +
+    `It has ${conversations(sessions)} there, and ${other} has ${number(sessionsAgainst)}.`
+  );
 }
 
 /**

@@ -19,6 +19,11 @@ export const DAY = 24 * HOUR;
 /** Time after its end in which a window is still evaluated. Later entries fire no alert. */
 const GRACE = 10 * 60 * 1_000_000;
 
+/** A topic or value stays new for this many weeks after its first conversation. */
+export const NEW_FOR_WEEKS = 4;
+/** No topic is news in these first weeks of an instance, and no value in those of its attribute, when all are new. */
+export const LEARNING_WEEKS = 1;
+
 /** Maximum number of windows that a worker catches up. */
 const MOST_BACK: Readonly<Record<Window, number>> = { HOUR: 48, DAY: 8, WEEK: 2 };
 

@@ -367,7 +367,11 @@ export interface DifferencesAnswer {
 export interface AttributesAnswer {
   readonly attributes: readonly {
     readonly name: string;
-    readonly values: readonly { readonly value: string; readonly sessions: number }[];
+    readonly values: readonly {
+      readonly value: string;
+      readonly sessions: number;
+      readonly firstAt: string | null;
+    }[];
   }[];
   readonly lastProcessedAt: string | null;
 }

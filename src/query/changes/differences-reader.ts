@@ -36,15 +36,24 @@ export class DifferencesReader {
 
   /**
    * The caller checks that the instance exists. Throws AppError VALIDATION_ERROR for an attribute that no session has,
-   * SERVICE_UNAVAILABLE while the views cannot be read.
+   * SERVICE_UNAVAILABLE while the views cannot be read. `falseAlarms`: the probability that anything is listed although
+   * nothing differs.
    */
-  read(parameters: DifferencesParameters, caller = ''): Promise<DifferencesResponse> {
+  read(
+    parameters: DifferencesParameters,
+    caller = '',
+    falseAlarms = FALSE_ALARMS,
+  ): Promise<DifferencesResponse> {
     return this.#options
       .readerOf(parameters.instanceId)
-      .read((snapshot) => this.#find(snapshot, parameters), caller, LONG_ANSWER);
+      .read((snapshot) => this.#find(snapshot, parameters, falseAlarms), caller, LONG_ANSWER);
   }
 
-  async #find(snapshot: Snapshot, asked: DifferencesParameters): Promise<DifferencesResponse> {
+  async #find(
+    snapshot: Snapshot,
+    asked: DifferencesParameters,
+    falseAlarms: number,
+  ): Promise<DifferencesResponse> {
     const { segmentKey, value, against, limit } = asked;
     const zone = zoneOf(asked.timeZone);
     const asking = (segment: readonly SegmentChoice[]): Asking => ({
@@ -72,7 +81,7 @@ export class DifferencesReader {
       value: { value, sessions: a.sessions },
       against: { value: against, sessions: b.sessions },
       range: range === null ? null : { start: formatInstant(range.start), end: formatInstant(range.end) },
-      differences: differencesOf(days, a, b).slice(0, limit),
+      differences: differencesOf(days, a, b, falseAlarms).slice(0, limit),
       lastProcessedAt: perDay.lastProcessedAt,
     };
   }
@@ -157,7 +166,7 @@ interface Entity {
   readonly byDay: Map<string, Record<Side, number>>;
 }
 
-function differencesOf(days: Days, a: Counts, b: Counts): Difference[] {
+function differencesOf(days: Days, a: Counts, b: Counts, falseAlarms: number): Difference[] {
   const entities = entitiesOf(days, a, b);
   const chances = entities.map(({ byDay }) =>
     chanceOfStrata(
@@ -167,7 +176,7 @@ function differencesOf(days: Days, a: Counts, b: Counts): Difference[] {
       }),
     ),
   );
-  const isReal = significant(chances, FALSE_ALARMS);
+  const isReal = significant(chances, falseAlarms);
   return entities
     .map((entity, index) => ({ entity, chance: chances[index] ?? 1, isReal: isReal[index] === true }))
     .filter((found) => found.isReal)

@@ -35,13 +35,14 @@ export function registerAlertRoutes(scope: FastifyInstance, reading: Reading): v
     const key = idempotencyKey === undefined ? undefined : keyOf(idempotencyKey, wanted);
     const { timeZone, leaveOut } = await reading.instances.defaultsOf(wanted.instanceId);
     const { condition } = wanted;
+    const segmentKey = 'segmentKey' in condition ? condition.segmentKey : undefined;
     const made = await alerts.create(
       {
         ...wanted,
         condition:
           condition.kind === 'digest'
             ? condition
-            : { ...condition, segment: withLeftOut(condition.segment, leaveOut) },
+            : { ...condition, segment: withLeftOut(condition.segment, leaveOut, segmentKey) },
         timeZone: wanted.timeZone ?? timeZone,
       },
       key,

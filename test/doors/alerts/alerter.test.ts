@@ -245,6 +245,54 @@ describe('alerts on counts', () => {
   });
 });
 
+describe('alerts on new values', () => {
+  it('say each once, whatever the batches, the deaths of processes and a replay', async () => {
+    const condition = { kind: 'new_value', segmentKey: 'version', minSessions: 20 } as const;
+    const from = MONDAY - 10 * DAY;
+    const say = (version: string, topic: string, at: number): Event => ({
+      at,
+      storedAt: at,
+      topics: [topic],
+      attributes: { version },
+      session: Math.round(at - from),
+    });
+    const events = [
+      ...Array.from({ length: 40 }, (_, index) => say('1', 'cancel', from + (index * DAY) / 4)),
+      ...Array.from({ length: 120 }, (_, index) => say('1', 'cancel', MONDAY + index * 60e6)),
+      ...Array.from({ length: 40 }, (_, index) => say('2', 'refund', MONDAY + (index + 10) * 60e6 + 1)),
+      ...Array.from({ length: 40 }, (_, index) => say('3', 'cancel', MONDAY + (index + 20) * 60e6 + 2)),
+      ...Array.from({ length: 40 }, (_, index) => say('4', 'refund', MONDAY + (index + 30) * 60e6 + 3)),
+    ].toSorted((a, b) => a.storedAt - b.storedAt);
+    for (let seed = 1; seed <= 8; seed += 1) {
+      const random = new Random(seed);
+      const service = await new Service(events).with(rule({ condition, createdAt: from / 1000 }));
+      service.start(random.between(0, 4));
+      while (service.published < events.length) {
+        service.work(Math.min(events.length, service.published + random.between(1, 60)));
+        await sleep(random.between(0, 5));
+        if (random.between(0, 2) > 0) continue;
+        service.kill();
+        service.start(random.between(0, 4));
+      }
+      service.kill();
+      service.start();
+      await service.messagesCame(2);
+      await service.settled();
+      await service.stop();
+      service.published = 0;
+      service.start();
+      service.work(events.length);
+      await sleep(10);
+      const sent = (await service.stop()).map(({ text }) => text.split(':')[0]);
+      deepEqual(
+        sent.toSorted(),
+        ['2', '4'].map((value) => `version ‘${value}’ is new and differs from ‘1’`),
+        `seed ${seed}`,
+      );
+    }
+  });
+});
+
 describe('digests', () => {
   const digest = rule({ condition: { kind: 'digest' }, createdAt: MONDAY / 1000 - 86_400_000 });
   const events = [0, 1, 8].map((day, session) => ({

@@ -1,6 +1,11 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { MOST_HELD_BACK_NAMED, POSTED } from '../../../src/doors/alerts/body-schema.ts';
+import {
+  MOST_DIFFERENCES_LISTED,
+  MOST_HELD_BACK_NAMED,
+  POSTED,
+} from '../../../src/doors/alerts/body-schema.ts';
+import type { Firing } from '../../../src/doors/alerts/evaluation.ts';
 import { contentOf, escapeMrkdwn, render } from '../../../src/doors/alerts/body.ts';
 import { entity, firing, INSTANCE, NOW, RULE, rule, TOPIC } from './builders.ts';
 
@@ -64,6 +69,44 @@ describe('the body of a message', () => {
     const late = NOW + 2 * 86_400_000;
     const { text } = contentOf({ ...firing(), quotes: [], precision: null }, 7, late);
     ok(text.startsWith('‘Cancel order’ came up in 42 conversations on 22 November;'), text);
+  });
+
+  it('says what a new value is compared with, and leads to the days that count', () => {
+    const condition = { kind: 'new_value', segmentKey: 'version', minSessions: 30 } as const;
+    const found = Array.from({ length: 150 }, (): NonNullable<Firing['compared']>['found'][number] => ({
+      groupBy: 'GAP',
+      id: TOPIC,
+      name: 'Cancel order',
+      difference: 'more',
+      share: 0.4,
+      shareAgainst: 0.02,
+    }));
+    const compared = {
+      segmentKey: 'version',
+      value: '3.2',
+      against: '3.1',
+      sessions: 42,
+      sessionsAgainst: 50,
+    };
+    const span = { start: Date.UTC(2026, 10, 20) * 1000, end: Date.UTC(2026, 10, 23) * 1000 };
+    const parts = {
+      condition,
+      window: null,
+      span,
+      entity: null,
+      bound: 30,
+      compared: { ...compared, found },
+    };
+    const content = contentOf({ ...firing(parts), quotes: [], precision: null }, 7, NOW);
+    const { data } = POSTED['alert.fired'].parse(JSON.parse(render(content, 'undertone', '').body));
+    deepEqual(
+      [data.alert.kind, data.window.granularity, data.value, data.bound, data.entity],
+      ['new_value', null, 42, 30, null],
+    );
+    equal(data.compared?.differences.length, MOST_DIFFERENCES_LISTED);
+    const { differences: _, ...pair } = data.compared ?? { differences: [] };
+    deepEqual(pair, { segmentKey: 'version', value: '3.2', against: '3.1', sessionsAgainst: 50 });
+    equal(data.link, `/?instance=${INSTANCE}&range=2026-11-20%2F2026-11-22`);
   });
 
   it('names what is held back, as many as fit', () => {

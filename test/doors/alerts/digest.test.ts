@@ -169,6 +169,9 @@ Signals of dissatisfaction
     },
     precision: async () => null,
     quotes: async () => [],
+    values: async () => ({ firstAt: null, values: [] }),
+    valuesByDay: async () => [],
+    differences: async () => null,
   });
   const { start } = NOTHING.span;
   const WEEK_LONG = 7 * 86_400_000_000;

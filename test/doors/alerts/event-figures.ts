@@ -3,11 +3,15 @@ import type {
   EntityChoice,
   EntityFigures,
   Figures,
+  ValueDifferences,
+  ValueOnDay,
+  ValuePair,
 } from '../../../src/doors/alerts/figures.ts';
 import type { SegmentChoice } from '../../../src/domain/attributes.ts';
-import { windowAt, type Span } from '../../../src/doors/alerts/windows.ts';
+import { DAY, windowAt, type Span } from '../../../src/doors/alerts/windows.ts';
 import { FALSE_ALARMS } from '../../../src/query/changes/changes-schema.ts';
-import { chanceOf, significant } from '../../../src/query/changes/significance.ts';
+import type { AttributeValues } from '../../../src/query/attributes-reader.ts';
+import { chanceOf, chanceOfStrata, significant } from '../../../src/query/changes/significance.ts';
 
 /** A conversation's message about entities. Times are microseconds since 1970-01-01 UTC. */
 export interface Event {
@@ -96,6 +100,86 @@ export class EventFigures implements Figures {
     return found
       .map((one) => ({ ...one, rises: one.sessions * ofBefore > one.sessionsBefore * of }))
       .filter((_, index) => isReal[index]);
+  }
+
+  async values(segmentKey: string, atLeast: number): Promise<AttributeValues> {
+    this.asked.push(`values ${segmentKey}`);
+    const begun = new Map<string, Map<number, number>>();
+    for (const { session, at, attributes = {} } of this.#events) {
+      const value = attributes[segmentKey];
+      if (value === undefined) continue;
+      const sessions = begun.get(value) ?? new Map<number, number>();
+      begun.set(value, sessions.set(session, Math.min(at, sessions.get(session) ?? Infinity)));
+    }
+    const all = [...begun].map(([value, sessions]) => ({
+      value,
+      sessions: sessions.size,
+      firstAt: Math.min(...sessions.values()),
+    }));
+    return {
+      firstAt: all.length === 0 ? null : Math.min(...all.map(({ firstAt }) => firstAt)),
+      values: all
+        .filter(({ sessions }) => sessions >= atLeast)
+        .toSorted((a, b) => b.sessions - a.sessions || (a.value < b.value ? -1 : 1)),
+    };
+  }
+
+  async valuesByDay(segmentKey: string, start: number, timeZone: string): Promise<readonly ValueOnDay[]> {
+    this.asked.push(`by day ${segmentKey}`);
+    const found = new Map<string, { day: number; value: string; sessions: Set<number> }>();
+    for (const { session, at, attributes = {} } of this.#events) {
+      const value = attributes[segmentKey];
+      if (value === undefined || at < start) continue;
+      const day = windowAt('DAY', timeZone, at).start;
+      const known = found.get(`${day} ${value}`) ?? { day, value, sessions: new Set() };
+      found.set(`${day} ${value}`, { ...known, sessions: known.sessions.add(session) });
+    }
+    return [...found.values()].map((one) => ({ ...one, sessions: one.sessions.size }));
+  }
+
+  async differences(pair: ValuePair): Promise<ValueDifferences | null> {
+    const { segmentKey, value, against, start, timeZone, falseAlarms } = pair;
+    this.asked.push(`differences ${value} ${against} ${falseAlarms}`);
+    const [a, b] = await Promise.all(
+      [value, against].map((one) => {
+        const own = this.#events.filter(
+          ({ at, attributes = {} }) => at >= start && attributes[segmentKey] === one,
+        );
+        return own.map((event) => ({ ...event, day: windowAt('DAY', timeZone, event.at).start }));
+      }),
+    );
+    const days = [...new Set(a!.map(({ day }) => day))].filter((day) => b!.some((one) => one.day === day));
+    if (days.length === 0) return null;
+    const count = (events: typeof a, topic?: string, day?: number): number =>
+      new Set(
+        events!
+          .filter((one) => days.includes(one.day) && (day === undefined || one.day === day))
+          .filter(({ topics = [] }) => topic === undefined || topics.includes(topic))
+          .map(({ session }) => session),
+      ).size;
+    const topics = [...new Set([...a!, ...b!].flatMap(({ topics: own = [] }) => own))].toSorted();
+    const chances = topics.map((topic) =>
+      chanceOfStrata(
+        days.map((day) => ({
+          a: { with: count(a, topic, day), of: count(a, undefined, day) },
+          b: { with: count(b, topic, day), of: count(b, undefined, day) },
+        })),
+      ),
+    );
+    const isReal = significant(chances, falseAlarms);
+    const [sessions, sessionsAgainst] = [count(a), count(b)];
+    return {
+      span: { start: Math.min(...days), end: Math.max(...days) + DAY },
+      sessions,
+      sessionsAgainst,
+      found: topics
+        .map((id) => {
+          const [share, shareAgainst] = [count(a, id) / sessions, count(b, id) / sessionsAgainst];
+          const difference = share > shareAgainst ? ('more' as const) : ('less' as const);
+          return { groupBy: 'TOPIC' as const, id, name: id, difference, share, shareAgainst };
+        })
+        .filter((_, index) => isReal[index]),
+    };
   }
 
   async precision(): Promise<null> {

@@ -2,7 +2,7 @@ import { equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { textOf, times } from '../../../src/doors/alerts/texts.ts';
 import { HOUR, windowAt } from '../../../src/doors/alerts/windows.ts';
-import { COUNT, entity, firing, NOW, rule } from './builders.ts';
+import { COUNT, entity, firing, NOW, rule, TOPIC } from './builders.ts';
 
 const RISING = { kind: 'rising', groupBy: 'TOPIC', window: 'DAY', factor: 2, atLeast: 5 } as const;
 const TODAY = 'Period: Sunday, 22 November 2026, UTC.';
@@ -153,6 +153,40 @@ describe('the other texts', () => {
       textOf(firing({ condition, window: null, value: 3, bound: 3, span: { start, end: start + HOUR } })),
       'People ask about something new: ‘Cancel order’ has come up in 3 conversations, and in none before Monday, ' +
         '16 November 2026 (UTC).',
+    );
+  });
+
+  it('tell of a new value what differs most, with the direction', () => {
+    const condition = { kind: 'new_value', segmentKey: 'app\nversion', minSessions: 30 } as const;
+    const compared = { segmentKey: 'app\nversion', value: '3.2', against: '3.1', sessions: 120 };
+    const one = { id: TOPIC, share: 0.4, shareAgainst: 0.024 };
+    const found = [
+      { ...one, groupBy: 'GAP', name: 'Cancel\n order', difference: 'more' },
+      { ...one, groupBy: 'TOPIC', name: 'Refund', difference: 'never', share: 0 },
+      { ...one, groupBy: 'CSAT_DSAT', name: 'Thanks', difference: 'only', shareAgainst: 0 },
+      { ...one, groupBy: 'TOPIC', name: 'Hotel', difference: 'less' },
+    ] as const;
+    const textWith = (count: number): string =>
+      textOf(
+        firing({
+          condition,
+          window: null,
+          entity: null,
+          compared: { ...compared, sessionsAgainst: 1300, found: found.slice(0, count) },
+        }),
+      );
+    equal(
+      textWith(1),
+      'app version ‘3.2’ is new and differs from ‘3.1’: on the same days, the gap ‘Cancel order’ comes up more often ' +
+        '(40\u00a0% of conversations against 2.4\u00a0%). It has 120 conversations there, and ‘3.1’ has 1,300.',
+    );
+    equal(
+      textWith(4),
+      'app version ‘3.2’ is new and differs from ‘3.1’: on the same days, the gap ‘Cancel order’ comes up more often ' +
+        '(40\u00a0% of conversations against 2.4\u00a0%), the topic ‘Refund’ comes up less often ' +
+        '(0\u00a0% of conversations against 2.4\u00a0%), the signal ‘Thanks’ comes up more often ' +
+        '(40\u00a0% of conversations against 0\u00a0%) and 1 other differs, too. ' +
+        'It has 120 conversations there, and ‘3.1’ has 1,300.',
     );
   });
 

@@ -20,6 +20,7 @@ describe('what an alert waits for, in words', () => {
         { kind: 'rising', groupBy: 'TOPIC', window: 'DAY', factor: 2.5, atLeast: 10, ids: [ID, ID] },
         { kind: 'rising', groupBy: 'GAP', window: 'HOUR' },
         { kind: 'new_topic' },
+        { kind: 'new_value', segmentKey: 'version' },
         { kind: 'dsat_share', window: 'DAY', above: 0.2 },
         { kind: 'digest' },
       ].map(words),
@@ -31,6 +32,8 @@ describe('what an alert waits for, in words', () => {
           '10 conversations or more',
         'A gap comes up twice as often as in an average hour of the last seven days, and in 5 conversations or more',
         'A new topic comes up in 3 conversations',
+        'A value of version is new, and its conversations differ, once it and the value before have ' +
+          '30 conversations on the same days',
         'More than 20 % of the conversations within a day have a signal of dissatisfaction, and there are at least 50 conversations',
         'A week is over: a digest of it',
       ],

@@ -9,6 +9,7 @@ import { THINGS, WINDOW_WORDS } from './alert-words.ts';
 import { api, ApiError, type NewAlert } from './api.ts';
 import { Choice } from './choice.tsx';
 import { Dialog } from './dialog.tsx';
+import { useAttributes } from './segments.tsx';
 import { ZoneInput } from './zone-input.tsx';
 import { zoneName } from './zone.ts';
 
@@ -18,6 +19,7 @@ const KINDS: readonly (readonly [kind: Kind, words: string])[] = [
   ['rising', 'Something comes up far more often than before'],
   ['count', 'Something comes up in a number of conversations'],
   ['new_topic', 'People ask about something new'],
+  ['new_value', 'A release, prompt or model is new, and something differs'],
   ['dsat_share', 'Too many conversations show dissatisfaction'],
   ['digest', 'A week is over: a digest of it'],
 ];
@@ -32,6 +34,8 @@ interface Asked {
   readonly factor: string;
   /** Percent. */
   readonly above: string;
+  /** An attribute. */
+  readonly segmentKey: string;
 }
 
 const START: Asked = {
@@ -41,10 +45,14 @@ const START: Asked = {
   atLeast: '10',
   factor: '2',
   above: '20',
+  segmentKey: '',
 };
 
+/** What a number of conversations is at the start, but for kinds with a bound of their own. */
+const AT_LEAST: Partial<Readonly<Record<Kind, string>>> = { dsat_share: '50', new_value: '30' };
+
 /** Returns the condition for the API, which validates its numbers. */
-function conditionOf({ kind, groupBy, window, atLeast, factor, above }: Asked): Condition {
+function conditionOf({ kind, groupBy, window, atLeast, factor, above, segmentKey }: Asked): Condition {
   const least = Number(atLeast);
   switch (kind) {
     case 'count':
@@ -53,6 +61,8 @@ function conditionOf({ kind, groupBy, window, atLeast, factor, above }: Asked): 
       return { kind, groupBy, window, atLeast: least, factor: Number(factor) };
     case 'new_topic':
       return { kind, atLeast: least };
+    case 'new_value':
+      return { kind, segmentKey: segmentKey.trim(), minSessions: least };
     case 'dsat_share':
       return { kind, window, above: Number(above) / 100, minSessions: least };
     case 'digest':
@@ -120,7 +130,7 @@ export function NewAlertDialog({
         label="When"
         value={asked.kind}
         options={KINDS}
-        onChoice={(kind) => set({ kind, atLeast: kind === 'dsat_share' ? '50' : START.atLeast })}
+        onChoice={(kind) => set({ kind, atLeast: AT_LEAST[kind] ?? START.atLeast })}
       />
       <ConditionFields asked={asked} set={set} />
       <label>
@@ -198,21 +208,50 @@ function ConditionFields({
           set={(factor) => set({ factor })}
         />
       ) : null}
+      {kind === 'new_value' ? <AttributeInput value={asked.segmentKey} set={set} /> : null}
       {kind === 'dsat_share' ? (
         <Amount label="More than this many percent" value={asked.above} set={(above) => set({ above })} />
       ) : null}
       {kind === 'digest' ? null : (
         <Amount
-          label={
-            kind === 'dsat_share'
-              ? 'Of at least this many conversations'
-              : 'In at least this many conversations'
-          }
+          label={AMOUNTS[kind] ?? 'In at least this many conversations'}
           value={asked.atLeast}
           set={(atLeast) => set({ atLeast })}
         />
       )}
     </>
+  );
+}
+
+const AMOUNTS: Partial<Readonly<Record<Kind, string>>> = {
+  dsat_share: 'Of at least this many conversations',
+  new_value: 'With at least this many conversations, and as many of the value before',
+};
+
+/** An input for an attribute that suggests those of the instance. */
+function AttributeInput({
+  value,
+  set,
+}: {
+  readonly value: string;
+  readonly set: (changes: Partial<Asked>) => void;
+}) {
+  const attributes = useAttributes('');
+  return (
+    <label>
+      Attribute
+      <input
+        list="attributes"
+        placeholder="Such as version"
+        value={value}
+        onInput={(event) => set({ segmentKey: event.currentTarget.value })}
+      />
+      <datalist id="attributes">
+        {attributes.map(({ name }) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </label>
   );
 }
 

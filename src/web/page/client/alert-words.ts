@@ -52,6 +52,11 @@ function kindWords(condition: Condition): string {
       );
     case 'new_topic':
       return `A new topic comes up in ${counted(condition.atLeast, 'conversation')}`;
+    case 'new_value':
+      return (
+        `A value of ${condition.segmentKey} is new, and its conversations differ, once it and the value before have ` +
+        `${counted(condition.minSessions, 'conversation')} on the same days`
+      );
     case 'dsat_share':
       return (
         `More than ${formatShare(condition.above)} of the conversations within ${WINDOW_WORDS[condition.window]} ` +

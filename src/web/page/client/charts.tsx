@@ -9,6 +9,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatClock, formatClockDay, formatCount, formatNet, formatTicks } from './format.ts';
 import { Head } from './parts.tsx';
 import type { Period } from './period.ts';
+import { placeLabels, type Release } from './releases.ts';
 import { zoneName } from './zone.ts';
 
 export interface Point {
@@ -55,16 +56,18 @@ function useWidth(element: { readonly current: HTMLElement | null }): number {
   return width;
 }
 
-/** A trend over the trend of the period before, with a table of the same numbers. */
+/** A trend over the trend of the period before, with a line at each release, and a table of the same numbers. */
 export function Trend({
   points,
   before,
   period: { earlier, isOpen },
+  releases,
   label,
 }: {
   readonly points: readonly Point[];
   readonly before: readonly Point[] | null;
   readonly period: Pick<Period, 'earlier' | 'isOpen'>;
+  readonly releases: readonly Release[];
   readonly label: string;
 }) {
   const figure = useRef<HTMLElement>(null);
@@ -90,6 +93,7 @@ export function Trend({
   const legend = [
     ...(before?.some(({ value }) => value > 0) === true ? [`Dashed: the ${earlier}`] : []),
     ...(isOpen ? ['Ring: so far, as it is not over yet'] : []),
+    ...(releases.length === 0 ? [] : ['Vertical: a value of an attribute is new']),
   ];
   const chosen = place === null ? undefined : points[place];
   const ticks = y.ticks(4).filter(Number.isInteger);
@@ -141,6 +145,11 @@ export function Trend({
         {before === null ? null : <path class="before" d={at([...before]) ?? ''} />}
         <path class="fill" d={fill([...closed]) ?? ''} />
         <path class="now" d={at([...closed]) ?? ''} />
+        <Releases
+          releases={releases}
+          xs={releases.map(({ index }) => x(index))}
+          span={{ top: 8, bottom: height - bottom, width }}
+        />
         {isOpen && last !== undefined ? (
           <circle class="open" cx={x(points.length - 1)} cy={y(last.value)} r={3} />
         ) : null}
@@ -154,7 +163,7 @@ export function Trend({
       <p class="faint reading" aria-live="polite">
         {chosen === undefined || place === null
           ? ''
-          : readingOf(chosen, before?.[place], label, isOpen && place === points.length - 1)}
+          : `${readingOf(chosen, before?.[place], label, isOpen && place === points.length - 1)}${newIn(releases, place)}`}
       </p>
       {legend.length === 0 ? null : <figcaption class="faint">{legend.join('. ')}</figcaption>}
       <details class="twin">
@@ -173,6 +182,7 @@ export function Trend({
                 <td>
                   {date.slice(0, 16).replace('T', ' ')}
                   {isOpen && index === points.length - 1 ? ' (so far)' : ''}
+                  {newIn(releases, index)}
                 </td>
                 <td class="number">{formatCount(value)}</td>
                 {before === null ? null : <td class="number">{formatCount(before[index]?.value)}</td>}
@@ -183,6 +193,50 @@ export function Trend({
       </details>
     </figure>
   );
+}
+
+/** Height of a row of labels, pixels. */
+const LABEL_ROW = 13;
+
+/** A vertical line where a value of an attribute is new, with the value beside it. */
+function Releases({
+  releases,
+  xs,
+  span: { top, bottom, width },
+}: {
+  readonly releases: readonly Release[];
+  /** Place of each line, pixels from the left. */
+  readonly xs: readonly number[];
+  readonly span: { readonly top: number; readonly bottom: number; readonly width: number };
+}) {
+  const labels = placeLabels(
+    releases.map(({ value }) => value),
+    xs,
+    width,
+  );
+  return (
+    <>
+      {releases.map(({ name, value, at: begun }, index) => {
+        const { text, line: at, x, anchor, row } = labels[index]!;
+        return (
+          <g key={`${name} ${value}`} class="release">
+            <title>{`${name}: ${value}, new on ${formatClockDay(begun)}`}</title>
+            <line x1={at} x2={at} y1={top} y2={bottom} />
+            <line class="reach" x1={at} x2={at} y1={top} y2={bottom} />
+            <text x={x} y={top + LABEL_ROW * row} dy="0.7em" text-anchor={anchor}>
+              {text}
+            </text>
+          </g>
+        );
+      })}
+    </>
+  );
+}
+
+/** Words what is new in a bucket: `; new: version 3.2`. */
+function newIn(releases: readonly Release[], place: number): string {
+  const found = releases.filter(({ index }) => index === place).map(({ name, value }) => `${name} ${value}`);
+  return found.length === 0 ? '' : `; new: ${found.join(', ')}`;
 }
 
 /** Words the value of a bucket. */

@@ -25,6 +25,8 @@ import {
 import { useAnswer, useNavigation, useTitle } from './hooks.ts';
 import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Section } from './parts.tsx';
 import { usePeriod, type Period } from './period.ts';
+import { releasesIn } from './releases.ts';
+import { useAttributes, type Attributes } from './segments.tsx';
 import type { EntityKind } from './state.ts';
 import { Languages, Signals, Together, Users, Wordings } from './why-parts.tsx';
 import { clockAt } from './zone.ts';
@@ -66,6 +68,7 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
   const { value, error } = useAnswer(`${kind} ${state.id} ${period.name}`, version, (signal) =>
     askFound(kind, state.id, period, isShared, signal),
   );
+  const attributes = useAttributes(version);
   const decisions = useDecisionsAbout(state.id, isCurated(kind) && !isShared, version);
   useTitle(state.session !== '' ? null : value === null ? '' : value.name);
   if (value === null) return error === null ? <Loading /> : <Fault error={error} />;
@@ -91,6 +94,7 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
       <EntityTrend
         compared={compared}
         period={period}
+        attributes={attributes}
         label={kind === 'user' ? 'Messages' : 'Conversations'}
       />
       {why === null ? null : (
@@ -352,17 +356,29 @@ function UserFigures({ found: { compared, why, days } }: { readonly found: Found
 function EntityTrend({
   compared,
   period,
+  attributes,
   label,
 }: {
   readonly compared: Compared;
   readonly period: Period;
+  readonly attributes: Attributes;
   readonly label: string;
 }) {
   const { points, pointsBefore } = compared;
   if (points.every(({ value }) => value === 0)) return <Empty>There is nothing of it in this period.</Empty>;
   return (
     <Section title={`${label} over time`}>
-      <Trend points={points} before={pointsBefore} period={period} label={label} />
+      <Trend
+        points={points}
+        before={pointsBefore}
+        period={period}
+        releases={releasesIn(
+          attributes,
+          points.map(({ date }) => date),
+          period.clock,
+        )}
+        label={label}
+      />
     </Section>
   );
 }

@@ -12,7 +12,8 @@ import { formatUsd, languageName, outcomeWords } from './format.ts';
 import { useAnswer, useNavigation, useParts } from './hooks.ts';
 import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Ranked, Section } from './parts.tsx';
 import { datesOf, usePeriod, type Period } from './period.ts';
-import { Segments } from './segments.tsx';
+import { releasesIn } from './releases.ts';
+import { Segments, useAttributes, type Attributes } from './segments.tsx';
 import { Topics, type FoundTopics } from './topics.tsx';
 import { Languages } from './why-parts.tsx';
 
@@ -62,6 +63,7 @@ export function Overview({ version }: { readonly version: string }) {
   );
   const compared = useAnswer(`before ${name}`, version, (signal) => askBefore(period, signal));
   const lists = useAnswer(`lists ${name}`, version, (signal) => askLists(period, signal));
+  const attributes = useAttributes(version);
   const error = numbers.error ?? compared.error ?? lists.error;
   const now = numbers.value;
   const rendered = useParts(PARTS, now !== null && lists.value !== null);
@@ -73,7 +75,7 @@ export function Overview({ version }: { readonly version: string }) {
       <Fault error={error} />
       <Figures now={now} before={isComparable(before) ? before.overview : null} />
       <BeganLate day={lateDayOf(before)} />
-      <SessionsTrend now={now} before={before} period={period} />
+      <SessionsTrend now={now} before={before} period={period} attributes={attributes} />
       {lists.value === null ? null : (
         <div class="columns">
           <div>
@@ -89,7 +91,7 @@ export function Overview({ version }: { readonly version: string }) {
             {rendered < PARTS ? null : (
               <>
                 <Outcomes outcomes={now.outcomes} />
-                <Segments version={version} />
+                <Segments attributes={attributes} version={version} />
                 <KnownLanguages languages={now.languages} />
               </>
             )}
@@ -194,17 +196,25 @@ function SessionsTrend({
   now,
   before,
   period,
+  attributes,
 }: {
   readonly now: OverviewResponse;
   readonly before: Before | null;
   readonly period: Period;
+  readonly attributes: Attributes;
 }) {
   const points = pointsOf(now.trend);
   const dates = datesOf(period, points[0]?.date, points.at(-1)?.date);
   const trend = trendBefore(before, pointsOf(before?.overview.trend ?? []), period);
   return (
     <Section title="Conversations over time">
-      <Trend points={filled(points, dates)} before={trend} period={period} label="Conversations" />
+      <Trend
+        points={filled(points, dates)}
+        before={trend}
+        period={period}
+        releases={releasesIn(attributes, dates, period.clock)}
+        label="Conversations"
+      />
     </Section>
   );
 }

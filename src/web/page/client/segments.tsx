@@ -15,10 +15,10 @@ import { Go, Head, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
 import type { ChosenValue, PageState } from './state.ts';
 
-type Attributes = Awaited<ReturnType<typeof api.attributes>>['attributes'];
+export type Attributes = Awaited<ReturnType<typeof api.attributes>>['attributes'];
 
 /** Returns the attributes of the instance's conversations. A reader with a link sees none. */
-function useAttributes(version: string): Attributes {
+export function useAttributes(version: string): Attributes {
   const { state, isShared } = useNavigation();
   const { value } = useAnswer(`attributes ${state.instance}`, version, async (signal) =>
     isShared || state.instance === '' ? null : api.attributes(state.instance, signal),
@@ -112,10 +112,15 @@ const leftOutName = (name: string): string => nameOfChoice({ name, isLeftOut: tr
 const MOST_VALUES = 20;
 
 /** The values of an attribute with their numbers; nothing where no conversation has attributes. */
-export function Segments({ version }: { readonly version: string }) {
+export function Segments({
+  attributes,
+  version,
+}: {
+  readonly attributes: Attributes;
+  readonly version: string;
+}) {
   const { state } = useNavigation();
   const period = usePeriod();
-  const attributes = useAttributes(version);
   const [asked, setAsked] = useState('');
   const attribute =
     attributes.find((each) => each.name === asked) ??
