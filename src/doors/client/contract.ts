@@ -351,6 +351,11 @@ export interface OverviewAnswer {
     readonly withTopic: number;
   }[];
   readonly outcomes: readonly { readonly outcome: SessionOutcome | null; readonly sessions: number }[];
+  readonly agreement: {
+    readonly both: number;
+    readonly agreed: number;
+    readonly kappa: number | null;
+  } | null;
   readonly lastProcessedAt: string | null;
 }
 export interface ChangesAnswer {
