@@ -1,5 +1,8 @@
 /** Feedback of end users, from the request to the counts (docs/api.md, POST /v1/feedback). */
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { v7 } from 'uuid';
 import { kappaOf } from '../../src/domain/checks.ts';
@@ -7,6 +10,7 @@ import { overviewResponseSchema, type Agreement } from '../../src/query/overview
 import { sessionResponseSchema } from '../../src/query/session-schema.ts';
 import { Client, faultOf, toSearch, type Parameters } from '../support/client.ts';
 import { assistant, CANCEL, COMPLAINT, DONE, fill, THANKS, user } from '../support/conversations.ts';
+import { runScript } from '../support/processes.ts';
 import { startTestService, type TestProject, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -221,6 +225,42 @@ describe('feedback', () => {
       await agreementOf({ 'dateRange.start': cut[0], 'dateRange.end': cut[1] }),
       await plainly([1], [...cut]),
     );
+  });
+
+  it('comes with a table, and counts once however often the table is imported', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'undertone-feedback-'));
+    const instanceId = await service.newInstance(project);
+    const path = join(folder, 'chats.csv');
+    await writeFile(
+      path,
+      [
+        'conversation,role,text,time,user,thumbs',
+        `a,user,${CANCEL[0]},2026-03-02T10:00:00Z,ada,`,
+        `a,assistant,${DONE},2026-03-02T10:00:05Z,,up`,
+        `a,user,${THANKS},2026-03-02T10:01:00Z,ada,`,
+        `b,user,${CANCEL[1]},2026-03-02T11:00:00Z,bob,`,
+        `b,assistant,${DONE},2026-03-02T11:00:05Z,,down`,
+      ].join('\n'),
+    );
+    const env = { ...process.env, UNDERTONE_URL: service.url, UT_KEY: project.key };
+    const preview = runScript('cli/import.ts', [path, '--dry-run'], env);
+    equal(await preview.ended, 0, preview.output());
+    match(preview.output(), / feedback=thumbs\n/);
+    match(preview.output(), /I have done that for you\. \[thumbs down\]\n/);
+    match(preview.output(), /2 conversations, 5 messages, 2 thumbs\n/);
+    for (const times of ['first', 'second']) {
+      const run = runScript('cli/import.ts', [path, '--instance', instanceId], env);
+      equal(await run.ended, 0, run.output());
+      match(run.output(), /feedback {6}2 given/, times);
+      const position = await give({ sessionId: v7(), instanceId, value: 1 });
+      const given = await counted(instanceId, position);
+      deepEqual(
+        (given as unknown[])[0],
+        [THANKED, ['Thumbs down', 'GIVEN', 1], ['Thumbs up', 'GIVEN', 1]],
+        times,
+      );
+    }
+    await rm(folder, { recursive: true });
   });
 
   it('is no text that a person could correct', async () => {
