@@ -53,7 +53,7 @@ async function printFirst(plan: FilePlan, named: Named): Promise<void> {
 async function printWhole(plan: FilePlan, named: Named, progress: Progress): Promise<boolean> {
   const omitted = new OmissionCounts();
   const faults: string[] = [];
-  let [conversations, messages, emptyTurns, failed] = [0, 0, 0, 0];
+  let [conversations, messages, feedback, emptyTurns, failed] = [0, 0, 0, 0, 0];
   const fail = (text: () => string): void => {
     failed += 1;
     if (failed <= MAX_FAULTS) faults.push(text());
@@ -69,6 +69,7 @@ async function printWhole(plan: FilePlan, named: Named, progress: Progress): Pro
         omitted.addAll(converted.omitted);
         conversations += 1;
         messages += converted.conversation.messages.length;
+        feedback += converted.conversation.feedback.length;
         emptyTurns += converted.emptyTurns.length;
       }
     }
@@ -78,7 +79,10 @@ async function printWhole(plan: FilePlan, named: Named, progress: Progress): Pro
     progress.end();
   }
   if (named.signal?.aborted === true) return false;
-  console.log(`  in all: ${countOf(conversations, 'conversation')}, ${countOf(messages, 'message')}`);
+  const thumbs = feedback === 0 ? '' : `, ${countOf(feedback, 'thumb')}`;
+  console.log(
+    `  in all: ${countOf(conversations, 'conversation')}, ${countOf(messages, 'message')}${thumbs}`,
+  );
   if (emptyTurns > 0) omitted.add('empty turn', emptyTurns);
   for (const [reason, times] of omitted.all)
     console.log(printable(`  left out: ${count(times)} × ${reason}`));
@@ -88,10 +92,10 @@ async function printWhole(plan: FilePlan, named: Named, progress: Progress): Pro
   return failed === 0 && conversations > 0;
 }
 
-function printConversation({ source, id, messages }: Conversation): void {
+function printConversation({ source, id, messages, feedback }: Conversation): void {
   const name = source === '' ? id : `${source}:${id}`;
   console.log(printable(`  ${name}, ${countOf(messages.length, 'message')}`));
-  for (const { role, content, userId, metadata } of messages.slice(0, PREVIEW_TURNS)) {
+  for (const [place, { role, content, userId, metadata }] of messages.slice(0, PREVIEW_TURNS).entries()) {
     const at = metadata?.['createdAt'];
     // Assistant messages may have a user column too, which names the receiver.
     const who = userId === undefined || roleOf(role) !== 'user' ? role : `${role} ${userId}`;
@@ -99,8 +103,12 @@ function printConversation({ source, id, messages }: Conversation): void {
       [...content].length > PREVIEW_CHARACTERS
         ? `${[...content].slice(0, PREVIEW_CHARACTERS).join('')}…`
         : content;
+    const given = feedback.filter(({ index }) => index === place);
+    const thumbs = given.map(({ value }) => (value === 1 ? ' [thumbs up]' : ' [thumbs down]')).join('');
     console.log(
-      printable(`    ${typeof at === 'string' ? at : 'no time'}  ${who}: ${text.replaceAll('\n', ' ')}`),
+      printable(
+        `    ${typeof at === 'string' ? at : 'no time'}  ${who}: ${text.replaceAll('\n', ' ')}${thumbs}`,
+      ),
     );
   }
   const more = messages.length - PREVIEW_TURNS;

@@ -61,9 +61,9 @@ ${wrapped(RECOGNISED, 0, 0)}
 
   --dry-run         only say what was recognised, show three conversations of each file, and count what would be
                     imported and left out; exit status 1 when something cannot be imported
-  --map NAME=COLUMN …   which column or member is what: role, content, conversation, time, user; question and answer;
-                    turns (a list of messages in each entry); role:VALUE=user says what a role means, and in
-                    chats who somebody is (role:'Acme Shop'=assistant)
+  --map NAME=COLUMN …   which column or member is what: role, content, conversation, time, user, feedback
+                    (thumbs), rating (1 to 5); question and answer; turns (a list of messages in each entry);
+                    role:VALUE=user says what a role means, and in chats who somebody is (role:'Acme Shop'=assistant)
   --format NAME     ${wrapped(`read every file as this: ${NAMES}`, 20, 20)}
   --dates ORDER     of dates such as 11/1/2026: day-first or month-first (default: as other dates of the file say)
   --time-zone NAME  of times without an offset in tables and chats, such as Europe/Berlin (default: UTC)
@@ -377,6 +377,7 @@ function printSummary(summary: ImportSummary): void {
     `instance      ${summary.instanceId ?? 'none'}`,
     `conversations ${count(summary.conversations)} sent, ${count(summary.alreadyThere)} already there`,
     `messages      ${count(summary.messages)} sent, ${count(summary.messagesAlreadyThere)} already there`,
+    ...(summary.feedback === 0 ? [] : [`feedback      ${count(summary.feedback)} given`]),
     `end users     ${count(summary.users)}`,
     `skipped       ${count(summary.emptyTurns)} empty turns, ${count(summary.failedLines)} lines that failed`,
     `time          ${seconds.toFixed(1)} s, ${count(perSecond)} messages/s`,

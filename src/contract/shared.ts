@@ -81,11 +81,12 @@ export const SHARED_QUERY: Shared<QueryResponse> = {
 export const SHARED_OVERVIEW: Shared<OverviewResponse> = {
   views: ['overview', ...ENTITIES],
   free: ['timeGranularity'],
-  redact: ({ fields, trend, languages, outcomes, lastProcessedAt }, view) => ({
+  redact: ({ fields, trend, languages, outcomes, agreement, lastProcessedAt }, view) => ({
     fields,
     trend,
     languages: view === 'overview' ? languages : [],
     outcomes: view === 'overview' ? outcomes : [],
+    agreement: view === 'overview' ? agreement : null,
     lastProcessedAt,
   }),
 };

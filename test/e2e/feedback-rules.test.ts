@@ -1,9 +1,16 @@
 /** Feedback of end users, from the request to the counts (docs/api.md, POST /v1/feedback). */
-import { deepEqual, equal, match } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { v7 } from 'uuid';
-import { Client, faultOf } from '../support/client.ts';
-import { assistant, CANCEL, DONE, THANKS, user } from '../support/conversations.ts';
+import { kappaOf } from '../../src/domain/checks.ts';
+import { overviewResponseSchema, type Agreement } from '../../src/query/overview/overview-schema.ts';
+import { sessionResponseSchema } from '../../src/query/session-schema.ts';
+import { Client, faultOf, toSearch, type Parameters } from '../support/client.ts';
+import { assistant, CANCEL, COMPLAINT, DONE, fill, THANKS, user } from '../support/conversations.ts';
+import { runScript } from '../support/processes.ts';
 import { startTestService, type TestProject, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -141,6 +148,119 @@ describe('feedback', () => {
     };
     deepEqual(await feedbackOf('ada'), [[true, -1, 2]]);
     deepEqual(await feedbackOf('a passer-by'), [[true, 1, null]]);
+  });
+
+  it('agrees with what was inferred in as many sessions as a plain count finds', async () => {
+    // Each session on a day of its own: what the user says at the end, and the thumbs on its answers.
+    const told: readonly (readonly [said: readonly string[], thumbs: readonly (1 | -1)[], plan: string])[] = [
+      [[THANKS], [1], 'pro'],
+      [[THANKS], [1, -1, -1], 'pro'],
+      [[COMPLAINT], [-1], 'pro'],
+      [[COMPLAINT, COMPLAINT, THANKS], [1], 'free'],
+      [[COMPLAINT], [-1, 1], 'free'],
+      [[COMPLAINT, THANKS], [-1], 'free'],
+      [[], [1], 'free'],
+      [[THANKS], [], 'free'],
+    ];
+    const at = (day: number, minute: number): string =>
+      `2026-03-0${day + 1}T10:${String(minute).padStart(2, '0')}:00Z`;
+    const { instanceId, sessions } = await fill(
+      client,
+      told.map(([said, thumbs], day) => [
+        user(CANCEL[0], at(day, 0), `user ${day}`),
+        ...[...Array(Math.max(said.length, thumbs.length, 1)).keys()].flatMap((turn) => [
+          assistant(DONE, at(day, 2 * turn + 1)),
+          ...(said[turn] === undefined ? [] : [user(said[turn], at(day, 2 * turn + 2), `user ${day}`)]),
+        ]),
+      ]),
+    );
+    let position = 0;
+    for (const [day, [, thumbs, plan]] of told.entries()) {
+      const sessionId = sessions[day];
+      for (const [turn, value] of thumbs.entries())
+        await give({ sessionId, at: at(day, 2 * turn + 1), value });
+      const metadata = { session: { plan } };
+      const messages = [assistant(DONE, at(day, 50))];
+      ({ position } = await client.ingest({ instanceId, sessionId: sessionId!, messages, metadata }));
+    }
+    const agreementOf = async (parameters: Parameters): Promise<Agreement | null> => {
+      const search = toSearch({ instanceId, ...parameters });
+      const { body } = await client.send(`/v1/overview?${search}`, {
+        headers: { 'x-wait-for-position': String(position) },
+      });
+      return overviewResponseSchema.parse(body).agreement;
+    };
+    // Every message of every transcript, by its time.
+    const plainly = async (days: readonly number[], [from, to] = ['2026', '2027']): Promise<Agreement> => {
+      const table = { yesYes: 0, yesNo: 0, noYes: 0, noNo: 0 };
+      for (const day of days) {
+        const { body } = await client.send(`/v1/sessions/${sessions[day]}?instanceId=${instanceId}`);
+        let [given, inferred] = [0, 0];
+        for (const { createdAt, signals, feedback } of sessionResponseSchema.parse(body).messages) {
+          const time = Date.parse(createdAt);
+          if (time < Date.parse(from!) || time >= Date.parse(to!)) continue;
+          for (const { signalType } of signals) inferred += signalType === 'SAT' ? 1 : -1;
+          given += Math.sign(feedback.up) - Math.sign(feedback.down);
+        }
+        if (given !== 0 && inferred !== 0)
+          table[`${given > 0 ? 'yes' : 'no'}${inferred > 0 ? 'Yes' : 'No'}`] += 1;
+      }
+      const { yesYes, yesNo, noYes, noNo } = table;
+      return { both: yesYes + yesNo + noYes + noNo, agreed: yesYes + noNo, kappa: kappaOf(table) };
+    };
+    const ranges: readonly (readonly [Parameters, readonly number[]])[] = [
+      [{}, [0, 1, 2, 3, 4, 5, 6, 7]],
+      [{ 'segment.plan': 'pro' }, [0, 1, 2]],
+      [{ 'dateRange.start': '2026-03-02', 'dateRange.end': '2026-03-05' }, [1, 2, 3]],
+      [{ 'dateRange.start': '2026-03-06' }, [5, 6, 7]],
+    ];
+    for (const [range, days] of ranges)
+      deepEqual(await agreementOf(range), await plainly(days), JSON.stringify(range));
+    const { both, agreed } = (await agreementOf({}))!;
+    ok(agreed > 0 && agreed < both && both < told.length, `${agreed} of ${both}`);
+    equal(await agreementOf({ 'dateRange.start': '2026-03-08' }), null, 'a range without feedback');
+    // Of the second session, the range cuts off the thumb that turns it down.
+    const cut = [at(1, 0), at(1, 3)] as const;
+    deepEqual(
+      await agreementOf({ 'dateRange.start': cut[0], 'dateRange.end': cut[1] }),
+      await plainly([1], [...cut]),
+    );
+  });
+
+  it('comes with a table, and counts once however often the table is imported', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'undertone-feedback-'));
+    const instanceId = await service.newInstance(project);
+    const path = join(folder, 'chats.csv');
+    await writeFile(
+      path,
+      [
+        'conversation,role,text,time,user,thumbs',
+        `a,user,${CANCEL[0]},2026-03-02T10:00:00Z,ada,`,
+        `a,assistant,${DONE},2026-03-02T10:00:05Z,,up`,
+        `a,user,${THANKS},2026-03-02T10:01:00Z,ada,`,
+        `b,user,${CANCEL[1]},2026-03-02T11:00:00Z,bob,`,
+        `b,assistant,${DONE},2026-03-02T11:00:05Z,,down`,
+      ].join('\n'),
+    );
+    const env = { ...process.env, UNDERTONE_URL: service.url, UT_KEY: project.key };
+    const preview = runScript('cli/import.ts', [path, '--dry-run'], env);
+    equal(await preview.ended, 0, preview.output());
+    match(preview.output(), / feedback=thumbs\n/);
+    match(preview.output(), /I have done that for you\. \[thumbs down\]\n/);
+    match(preview.output(), /2 conversations, 5 messages, 2 thumbs\n/);
+    for (const times of ['first', 'second']) {
+      const run = runScript('cli/import.ts', [path, '--instance', instanceId], env);
+      equal(await run.ended, 0, run.output());
+      match(run.output(), /feedback {6}2 given/, times);
+      const position = await give({ sessionId: v7(), instanceId, value: 1 });
+      const given = await counted(instanceId, position);
+      deepEqual(
+        (given as unknown[])[0],
+        [THANKED, ['Thumbs down', 'GIVEN', 1], ['Thumbs up', 'GIVEN', 1]],
+        times,
+      );
+    }
+    await rm(folder, { recursive: true });
   });
 
   it('is no text that a person could correct', async () => {

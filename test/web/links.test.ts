@@ -432,6 +432,7 @@ describe('a link to a view', () => {
       trend: [],
       languages: [{ language: 'de', sessions: 1, withTopic: 1 }],
       outcomes: [{ outcome: null, sessions: 1, costUsd: null }],
+      agreement: { both: 1, agreed: 1, kappa: null },
       lastProcessedAt: at,
     };
     for (const view of SHARED_VIEWS) {
@@ -443,7 +444,7 @@ describe('a link to a view', () => {
       const openedLink = SHARED_OVERVIEW.redact(overview, view);
       deepEqual(
         openedLink,
-        view === 'overview' ? overview : { ...overview, languages: [], outcomes: [] },
+        view === 'overview' ? overview : { ...overview, languages: [], outcomes: [], agreement: null },
         'a language may tell who somebody is',
       );
     }

@@ -276,7 +276,14 @@ export function createHarness(
     },
     overview: {
       async read() {
-        return { fields: {}, trend: [], languages: [], outcomes: [], lastProcessedAt: null };
+        return {
+          fields: {},
+          trend: [],
+          languages: [],
+          outcomes: [],
+          agreement: null,
+          lastProcessedAt: null,
+        };
       },
     },
     differences: {

@@ -130,6 +130,7 @@ async function importSingly(service: OwnService, file: string, megabytes: number
     into: { kind: 'new' },
     target: {
       ingest: (body, key) => client.ingest(body, key),
+      giveFeedback: () => Promise.resolve({ position: null }),
       ingestBatch: async () => [],
       issueSessionIds: async () => null,
       query: (parameters) => client.query(parameters),

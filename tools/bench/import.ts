@@ -91,6 +91,7 @@ function openSink(): { sink: ImportTarget; counted: () => number } {
       JSON.stringify(body);
       return { instanceId, sessionId: body.sessionId ?? '', position: null, warnings: null };
     },
+    giveFeedback: () => Promise.resolve({ position: null }),
     ingestBatch: async (items) =>
       items.map(({ body }) => {
         const { messages: sent, sessionId = '' } = JSON.parse(body) as IngestBody;

@@ -386,6 +386,11 @@ export interface OverviewAnswer {
     readonly sessions: number;
     readonly costUsd: number | null;
   }[];
+  readonly agreement: {
+    readonly both: number;
+    readonly agreed: number;
+    readonly kappa: number | null;
+  } | null;
   readonly lastProcessedAt: string | null;
 }
 export interface ChangesAnswer {

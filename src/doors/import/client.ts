@@ -41,6 +41,16 @@ export interface BatchItem {
   readonly requestKey: string;
 }
 
+/** Body of POST /v1/feedback/. */
+export interface FeedbackBody {
+  readonly instanceId: string;
+  readonly sessionId: string;
+  readonly at?: string;
+  readonly value: 1 | -1;
+  readonly rating?: number;
+  readonly userId?: string;
+}
+
 export interface OpenedInstance {
   readonly id: string;
   readonly name: string | null;
@@ -152,6 +162,22 @@ export class ServiceClient {
     });
   }
 
+  /** Stores feedback on a message; resolves with its position once it is durable. */
+  async giveFeedback(
+    body: FeedbackBody,
+    idempotencyKey: string,
+  ): Promise<{ readonly position: number | null }> {
+    const call = {
+      method: 'POST',
+      path: '/v1/feedback/',
+      body: JSON.stringify(body),
+      idempotencyKey,
+    } as const;
+    return this.#ask(call, (text, { headers }) =>
+      parseObject(text) === null ? null : { position: positionOf({ headers }) },
+    );
+  }
+
   /**
    * Creates an instance in the key's project; with `default`, returns the project's default instance, the same for
    * every caller.
@@ -206,7 +232,7 @@ export class ServiceClient {
   ): Promise<T> {
     const { url, patienceMs = PATIENCE_MS, signal } = this.#options;
     try {
-      const hasMessages = call.path.startsWith('/v1/ingest/');
+      const hasMessages = call.path.startsWith('/v1/ingest/') || call.path === '/v1/feedback/';
       return await this.#transport.text({ ...call, patienceMs, signal, keepsPace: true, hasMessages }, read);
     } catch (error) {
       if (!isRefusal(error)) throw error;

@@ -11,7 +11,7 @@ import type { Warning } from './warnings.ts';
 /** The methods of the service that the importer calls. */
 export type ImportTarget = Pick<
   ServiceClient,
-  'ingest' | 'ingestBatch' | 'issueSessionIds' | 'query' | 'openInstance'
+  'ingest' | 'ingestBatch' | 'giveFeedback' | 'issueSessionIds' | 'query' | 'openInstance'
 >;
 
 /** The instance that receives the conversations: an existing one, the project's default, or a new one. */
@@ -82,6 +82,8 @@ export interface ImportSummary {
   readonly alreadyThere: number;
   /** Messages that the service already held, including those of continued conversations. */
   readonly messagesAlreadyThere: number;
+  /** Pieces of feedback that the service accepted; what it had before counts once there. */
+  readonly feedback: number;
   /** Distinct end users of all conversations, sent or already there. */
   readonly users: number;
   readonly emptyTurns: number;
@@ -96,7 +98,7 @@ export interface ImportSummary {
   readonly stopped: Error | null;
   readonly interrupted: boolean;
   readonly durationMs: number;
-  /** The accepted message with the highest position; null when nothing was sent. */
+  /** The accepted message or feedback with the highest position; null when nothing was sent. */
   readonly last: { readonly position: number; readonly sessionId: string; readonly messages: number } | null;
   /** A few positions before `last`, which show how far the service has processed. */
   readonly marks: readonly Mark[];

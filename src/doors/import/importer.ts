@@ -16,6 +16,7 @@ import { OmissionCounts } from '../traces/omissions.ts';
 import { Marks } from './marks.ts';
 import { nameOf, usersOf } from './mapper.ts';
 import type { Conversation } from './mapper.ts';
+import { feedbackRequestsOf, UNTIMED_FEEDBACK } from './feedback-requests.ts';
 import { requestsOf, Sender, type Sent } from './sender.ts';
 import { Pace } from './pace.ts';
 import { planFiles, sizeOf, type FilePlan } from './plan.ts';
@@ -109,6 +110,7 @@ class Import {
     messagesAlreadyThere: 0,
     emptyTurns: 0,
     failedLines: 0,
+    feedback: 0,
   };
   readonly #brokenFiles: ImportSummary['brokenFiles'][number][] = [];
   #readBytes = 0;
@@ -266,6 +268,7 @@ class Import {
   async #deliver(instanceId: string, group: readonly Placed[]): Promise<void> {
     const conversations = group.map(({ conversation }) => conversation);
     const { sessions, held } = await this.#lookup.find(instanceId, conversations, { isNew: this.#isNew });
+    const accepted: { readonly placed: Placed; readonly sessionId: string; readonly held: number }[] = [];
     const missing = group.flatMap((placed, index) => {
       const { conversation } = placed;
       const { messages } = conversation;
@@ -274,12 +277,13 @@ class Import {
       const count = Math.max(held.get(sessionId) ?? 0, this.#sent.get(sessionId));
       if (count < messages.length) {
         const requests = requestsOf(conversation, { instanceId, sessionId }, count);
-        return [{ placed, count, requests }];
+        return [{ placed, count, requests, sessionId }];
       }
       this.#noteUsers(conversation, sessionId);
       this.#sent.set(sessionId, count);
       this.#counts.alreadyThere += 1;
       this.#counts.messagesAlreadyThere += messages.length;
+      accepted.push({ placed, sessionId, held: count });
       return [];
     });
     this.#report();
@@ -287,19 +291,55 @@ class Import {
       missing.map(({ requests }) => requests),
       this.#lookup,
       (index, outcome) => {
-        const { placed, count } = missing[index] as (typeof missing)[number];
-        this.#settle(placed, count, outcome);
+        const { placed, count, sessionId } = missing[index] as (typeof missing)[number];
+        if (this.#settle(placed, count, outcome))
+          accepted.push({ placed, sessionId, held: placed.conversation.messages.length });
       },
     );
+    await this.#giveFeedback(instanceId, accepted);
   }
 
-  /** Counts the answers of a conversation, up to the first error. */
-  #settle(placed: Placed, count: number, outcome: readonly Sent[]): void {
+  /** Gives the feedback on messages that the service has: of one conversation in order, of several at once. */
+  async #giveFeedback(
+    instanceId: string,
+    accepted: readonly { readonly placed: Placed; readonly sessionId: string; readonly held: number }[],
+  ): Promise<void> {
+    const left = accepted.filter(({ placed }) => placed.conversation.feedback.length > 0);
+    const giveNext = async (): Promise<void> => {
+      for (let next = left.pop(); next !== undefined && !this.#ended; next = left.pop()) {
+        const { placed, sessionId, held } = next;
+        const { requests, untimed } = feedbackRequestsOf(
+          placed.conversation,
+          { instanceId, sessionId },
+          held,
+        );
+        this.#leftOut.add(UNTIMED_FEEDBACK, untimed);
+        try {
+          for (const { body, key } of requests) {
+            const { position } = await this.#options.target.giveFeedback(body, key);
+            this.#counts.feedback += 1;
+            this.#noteVisible(position, sessionId, placed.conversation.messages.length);
+          }
+        } catch (error) {
+          const { place, conversation } = placed;
+          // An older service takes messages, but no feedback.
+          if (isRefusal(error) && error.status === 404)
+            this.#fail(place, conversation.line, `its feedback: ${error.message}`);
+          else this.#refused(placed, error instanceof Error ? error : new Error(String(error)));
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: this.#options.concurrency }, giveNext));
+  }
+
+  /** Counts the answers of a conversation, up to the first error. Returns false if there is one. */
+  #settle(placed: Placed, count: number, outcome: readonly Sent[]): boolean {
     const { place, conversation } = placed;
     for (const { request, answer } of outcome) {
       if (answer instanceof Error) {
         this.#refused(placed, inLine(answer, conversation.places.slice(request.offset)));
-        return this.#report();
+        this.#report();
+        return false;
       }
       this.#noteLast(answer, request.offset + request.messages);
       this.#pace?.stored(answer);
@@ -316,6 +356,7 @@ class Import {
     this.#counts.messages += messages.length - count;
     this.#counts.messagesAlreadyThere += count;
     this.#report();
+    return true;
   }
 
   #noteUsers(conversation: Conversation, sessionId: string): void {
@@ -328,9 +369,12 @@ class Import {
     const { position, sessionId } = answer;
     if (position === null) return;
     this.#marks.add({ position, sessionId, sent: this.#counts.messages + messages });
-    if (this.#last === null || position >= this.#last.position) {
+    this.#noteVisible(position, sessionId, messages);
+  }
+
+  #noteVisible(position: number | null, sessionId: string, messages: number): void {
+    if (position !== null && (this.#last === null || position >= this.#last.position))
       this.#last = { position, sessionId, messages };
-    }
   }
 
   /**

@@ -7,6 +7,7 @@
 import { basename } from 'node:path';
 import { v5 } from 'uuid';
 import { roleOf } from '../../domain/records.ts';
+import { ratingOf, type GivenFeedback } from '../traces/given-feedback.ts';
 import { isObject } from '../traces/values.ts';
 import { DigestCounts } from './digest-counts.ts';
 import { readTime, TIME_RULE } from './times.ts';
@@ -34,6 +35,8 @@ export interface Conversation {
   readonly isAnonymous: boolean;
   /** Path of each message in the line, such as `turns.4`. */
   readonly places: readonly string[];
+  /** Feedback on its messages, by their index. */
+  readonly feedback: readonly (GivenFeedback & { readonly index: number })[];
   /** Session metadata: the line's own, with source, id, and the original id as `externalId`. */
   readonly session: Readonly<Record<string, unknown>>;
 }
@@ -109,7 +112,8 @@ export interface LineContext {
 }
 
 /**
- * Maps a conversation `{"id", "source"?, "turns": [{"role", "content", "userId"?, "createdAt"?, "metadata"?}],
+ * Maps a conversation `{"id", "source"?, "turns": [{"role", "content", "userId"?, "createdAt"?, "metadata"?,
+ * "feedback"?}],
  * "userId"?, "metadata"?}`; `messages` may replace `turns`. Other members (labels, ratings, licences) are dropped. A
  * conversation without `id` is named after its line.
  */
@@ -141,11 +145,13 @@ export function mapValue(value: unknown, context: LineContext): MappedLine {
   const messages: IngestMessage[] = [];
   const places: string[] = [];
   const emptyTurns: number[] = [];
+  const feedback: (GivenFeedback & { readonly index: number })[] = [];
   for (const [index, turn] of turns.entries()) {
     const mapped = mapTurn(turn, `${turnsName}.${index}`);
     if ('fault' in mapped) return mapped;
     if (mapped.message === null) emptyTurns.push(index);
     else {
+      feedback.push(...mapped.feedback.map((given) => ({ ...given, index: messages.length })));
       messages.push(mapped.message);
       places.push(`${turnsName}.${index}`);
     }
@@ -168,6 +174,7 @@ export function mapValue(value: unknown, context: LineContext): MappedLine {
         typeof author === 'string',
       ),
       places,
+      feedback,
       session: {
         ...sessionMetadata,
         ...(given === null ? {} : { externalId: id }),
@@ -204,7 +211,10 @@ function withAuthor(messages: readonly IngestMessage[], author: string, stated: 
   );
 }
 
-function mapTurn(turn: unknown, path: string): { message: IngestMessage | null } | { fault: string } {
+function mapTurn(
+  turn: unknown,
+  path: string,
+): { message: IngestMessage | null; feedback: readonly GivenFeedback[] } | { fault: string } {
   if (!isObject(turn)) {
     const is = typeof turn === 'string' ? 'is a string, but ' : '';
     return { fault: `${path}: ${is}must be an object such as ${EXAMPLE_TURN}` };
@@ -230,7 +240,10 @@ function mapTurn(turn: unknown, path: string): { message: IngestMessage | null }
   const createdAt = time === null ? null : readTime(time);
   if (time !== null && createdAt === null)
     return { fault: `${path}.${timeName}: ${JSON.stringify(time).slice(0, 40)} ${TIME_RULE}` };
-  if (content === undefined || content === null || content.trim() === '') return { message: null };
+  if (content === undefined || content === null || content.trim() === '')
+    return { message: null, feedback: [] };
+  const feedback = feedbackOf(turn['feedback'], `${path}.feedback`);
+  if ('fault' in feedback) return feedback;
   const carried = createdAt === null ? metadata : { ...metadata, createdAt };
   return {
     message: {
@@ -239,5 +252,27 @@ function mapTurn(turn: unknown, path: string): { message: IngestMessage | null }
       ...(typeof userId === 'string' ? { userId } : {}),
       ...(Object.keys(carried).length > 0 ? { metadata: carried } : {}),
     },
+    ...feedback,
   };
+}
+
+/** Reads `{"value", "rating"?, "userId"?}`, or several. Anything without a value is a member that nobody reads. */
+function feedbackOf(given: unknown, path: string): { feedback: GivenFeedback[] } | { fault: string } {
+  const feedback: GivenFeedback[] = [];
+  for (const one of Array.isArray(given) ? (given as unknown[]) : [given]) {
+    if (!isObject(one) || !('value' in one)) continue;
+    const { value, rating = null, userId = null } = one;
+    if (value !== 1 && value !== -1) return { fault: `${path}.value: must be 1 or -1` };
+    const stars = rating === null ? null : ratingOf(rating);
+    if (rating !== null && stars === null)
+      return { fault: `${path}.rating: must be a whole number from 1 to 5` };
+    if (userId !== null && (typeof userId !== 'string' || userId === ''))
+      return { fault: `${path}.userId: must be a non-empty string` };
+    feedback.push({
+      value,
+      ...(stars === null ? {} : { rating: stars }),
+      ...(userId === null ? {} : { userId }),
+    });
+  }
+  return { feedback };
 }

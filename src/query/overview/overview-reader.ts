@@ -1,5 +1,6 @@
 /**
- * Computes the overview of an instance from one snapshot: its metrics, their trend, languages and outcomes.
+ * Computes the overview of an instance from one snapshot: its metrics, their trend, languages, outcomes, and how
+ * far feedback agrees with what was inferred.
  *
  * Test: test/e2e/overview-rules.test.ts.
  */
@@ -14,8 +15,10 @@ import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import { inTimeZone, nameOfBucket } from '../local-buckets.ts';
 import { parseQueryParameters, zoneOf } from '../parameters.ts';
 import { planTotals } from '../plan.ts';
+import type { Range } from '../routing.ts';
 import { checkSegment } from '../segments.ts';
 import { Statement } from '../statement.ts';
+import { readAgreement } from './agreement.ts';
 import { OVERVIEW_METRICS, type OverviewParameters, type OverviewResponse } from './overview-schema.ts';
 
 export interface OverviewReaderOptions extends AnswerOptions, InstanceReading {}
@@ -47,13 +50,25 @@ export class OverviewReader {
   async #find(snapshot: Snapshot, parameters: OverviewParameters): Promise<OverviewResponse> {
     const row = await readInstanceRow(snapshot, parameters.instanceId);
     if (row === undefined)
-      return { fields: fieldsOf(NOTHING), trend: [], languages: [], outcomes: [], lastProcessedAt: null };
+      return {
+        fields: fieldsOf(NOTHING),
+        trend: [],
+        languages: [],
+        outcomes: [],
+        agreement: null,
+        lastProcessedAt: null,
+      };
     const number = row['instance'] as number;
     await checkSegment(snapshot, number, parameters.segment ?? []);
-    const [whole, trend, breakdown] = await Promise.all([
+    const [whole, trend, breakdown, agreement] = await Promise.all([
       this.#totals(snapshot, parameters, number, 'ALL'),
       this.#totals(snapshot, parameters, number, parameters.timeGranularity),
       this.#breakdown(snapshot, parameters, number),
+      readAgreement(
+        snapshot,
+        new Statement(this.#options.views, number, parameters.segment),
+        rangeOf(parameters),
+      ),
     ]);
     const since = this.#options.answeringSince?.() ?? 0;
     return {
@@ -63,6 +78,7 @@ export class OverviewReader {
         fields: fieldsOf(bucket),
       })),
       ...breakdown,
+      agreement,
       lastProcessedAt: formatInstant(Math.max(row['processed_at'] as number, since)),
     };
   }
@@ -74,11 +90,9 @@ export class OverviewReader {
     instance: number,
   ): Promise<Pick<OverviewResponse, 'languages' | 'outcomes'>> {
     const statement = new Statement(this.#options.views, instance, parameters.segment);
-    const range = {
-      start: parameters['dateRange.start'] ?? -Infinity,
-      end: parameters['dateRange.end'] ?? Infinity,
-    };
-    const [all, topics] = [KINDS.all, KINDS.topic].map((kind) => statement.hourFacts(kind, range));
+    const [all, topics] = [KINDS.all, KINDS.topic].map((kind) =>
+      statement.hourFacts(kind, rangeOf(parameters)),
+    );
     const plan = statement.plan(`select grouping(outcome) = 1 as "isLanguage", language, outcome,
   count(*)::integer as sessions, count(t.session)::integer as "withTopic", sum(c.nanos)::bigint as nanos
 from (select distinct session from (${all})) a
@@ -126,6 +140,13 @@ group by grouping sets ((language), (outcome)) order by sessions desc, language 
       users: usersIn.get(row['bucket']) ?? 0,
     }));
   }
+}
+
+function rangeOf(parameters: OverviewParameters): Range {
+  return {
+    start: parameters['dateRange.start'] ?? -Infinity,
+    end: parameters['dateRange.end'] ?? Infinity,
+  };
 }
 
 function fieldsOf(row: Row): Fields {

@@ -21,6 +21,26 @@ export const OVERVIEW_METRICS = [
 export { whyParameterSchemas as overviewParameterSchemas } from '../why/why-schema.ts';
 export type { WhyParameters as OverviewParameters } from '../why/why-schema.ts';
 
+const agreementSchema = z.strictObject({
+  both: z
+    .int()
+    .min(0)
+    .describe(
+      'Sessions in which the feedback points up or down, and the inferred signals do: towards what there is more of. ' +
+        'A session with as much of both is left out.',
+    ),
+  agreed: z.int().min(0).describe('Those of them in which both point the same way.'),
+  kappa: z
+    .number()
+    .min(-1)
+    .max(1)
+    .nullable()
+    .describe(
+      "Cohen's kappa, the agreement beyond chance: 1 is always; null: no such session, or both only point one way.",
+    ),
+});
+export type Agreement = z.output<typeof agreementSchema>;
+
 /** Strict: rejects members that are not declared. */
 export const overviewResponseSchema = z.strictObject({
   fields: metricsSchema.describe('The metrics of the whole instance in the range.'),
@@ -54,6 +74,11 @@ export const overviewResponseSchema = z.strictObject({
       }),
     )
     .describe('The sessions of the range by how they ended, most frequent first.'),
+  agreement: agreementSchema
+    .nullable()
+    .describe(
+      'How far what end users said by feedback agrees with what was inferred from texts. Null: the range has no feedback.',
+    ),
   lastProcessedAt: dateTime.nullable().describe('As in an answer of GET /v1/query/.'),
 });
 

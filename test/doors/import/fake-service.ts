@@ -47,6 +47,9 @@ export class FakeService {
   warnings: (body: IngestBody) => string | null = () => null;
   readonly sessions = new Map<string, Session>();
   readonly #deduplicated = new Set<string>();
+  /** What was given on messages, without repeats. */
+  readonly feedback: Readonly<Record<string, unknown>>[] = [];
+  readonly #givenKeys = new Set<unknown>();
   readonly claims = new Map<string, { body: string; answer: string; position: number }>();
   readonly requests: {
     path: string;
@@ -133,6 +136,8 @@ export class FakeService {
     const [, instanceId] = /^\/v1\/instances\/([^/]+)\/session-ids\/$/.exec(url.pathname) ?? [];
     if (instanceId !== undefined) return this.#issue(instanceId, Buffer.concat(chunks).toString(), response);
     if (url.pathname === '/v1/instances/') return this.#open(Buffer.concat(chunks).toString(), response);
+    if (url.pathname === '/v1/feedback/')
+      return this.#giveFeedback(request, Buffer.concat(chunks).toString(), response);
     const isBatch = url.pathname === '/v1/ingest/batch/';
     if (isBatch && this.older) return this.#fail(response, 404, 'NOT_FOUND', 'no such route');
     this.inFlight += 1;
@@ -250,6 +255,20 @@ export class FakeService {
       retryAfter,
       answer: { ...answer, position, ...(warnings === null ? {} : { warnings }) },
     };
+  }
+
+  #giveFeedback(request: IncomingMessage, text: string, response: ServerResponse): void {
+    if (this.older) return this.#fail(response, 404, 'NOT_FOUND', 'no such route');
+    const key = request.headers['idempotency-key'];
+    const body = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    // Nobody gives feedback on what was not accepted.
+    if (!this.sessions.has(String(body['sessionId'])))
+      return this.#fail(response, 409, 'CONFLICT', 'there are no messages');
+    if (!this.#givenKeys.has(key)) this.feedback.push(body);
+    this.#givenKeys.add(key);
+    this.#position += 1;
+    response.setHeader('x-stream-position', String(this.#position));
+    response.end('{}');
   }
 
   #issue(instanceId: string, text: string, response: ServerResponse): void {

@@ -87,6 +87,71 @@ describe('importFiles', () => {
     );
   });
 
+  it('gives the feedback of a table after its messages, the same in every import', async () => {
+    const path = await fileOf(
+      [
+        'conversation,role,text,time,user,thumbs',
+        'a,user,Hello,2026-03-01T09:00:00Z,ana,',
+        'a,assistant,Hi,2026-03-01T09:00:05Z,ana,up',
+        'a,assistant,Bye,2026-03-01T09:00:09Z,,down',
+        'b,user,Hello,,bo,',
+        'b,assistant,First,,,up',
+        'b,assistant,Last,,,down',
+      ],
+      'table.csv',
+    );
+    const expected = (instanceId: string | null, sessions: readonly string[]) => [
+      { instanceId, sessionId: sessions[0], at: '2026-03-01T09:00:05Z', value: 1, userId: 'ana' },
+      { instanceId, sessionId: sessions[0], at: '2026-03-01T09:00:09Z', value: -1 },
+      { instanceId, sessionId: sessions[1], value: -1 },
+    ];
+    const first = await run(path);
+    deepEqual([first.feedback, first.failedLines, first.stopped], [3, 0, null]);
+    deepEqual(Object.fromEntries(first.leftOut), {
+      'feedback on a message without a time that is not the last of the assistant': 1,
+    });
+    const sessions = [...service.sessions.keys()];
+    const { instanceId } = first;
+    const given = () =>
+      service.feedback.toSorted(
+        (one, other) =>
+          sessions.indexOf(String(one['sessionId'])) - sessions.indexOf(String(other['sessionId'])),
+      );
+    deepEqual(given(), expected(instanceId, sessions));
+    const again = await run(path);
+    deepEqual([again.conversations, again.alreadyThere, again.feedback], [0, 2, 3]);
+    deepEqual(given(), expected(instanceId, sessions), 'a repeat is the same request');
+  });
+
+  it('gives feedback without a time on the last answer, unless the session went on', async () => {
+    const path = await fileOf(['question,answer,rating', 'Hello,Hi,5', 'Where?,There,1'], 'faq.csv');
+    const { feedback } = await run(path);
+    deepEqual(
+      [feedback, service.feedback.map(({ value, rating, at }) => [value, rating, at])],
+      [
+        2,
+        [
+          [-1, 1, undefined],
+          [1, 5, undefined],
+        ],
+      ],
+    );
+    for (const [id, { messages }] of service.sessions) service.counted.set(id, messages.length + 1);
+    deepEqual((await run(path)).feedback, 0);
+  });
+
+  it('reports feedback that is refused, and imports the rest', async () => {
+    const path = await fileOf(['question,answer,thumbs', 'Hello,Hi,up', 'Where?,There,down'], 'faq.csv');
+    service.older = true;
+    const failures: string[] = [];
+    const summary = await run(path, { observer: { failure: ({ message }) => failures.push(message) } });
+    deepEqual(
+      [summary.conversations, summary.feedback, summary.failedLines, summary.stopped],
+      [2, 0, 2, null],
+    );
+    deepEqual(failures, Array(2).fill('its feedback: no such route'));
+  });
+
   it('keeps several requests in flight, never more than asked for', async () => {
     const thousand = Array.from({ length: 1000 }, (_, index) => dialogue(`d${index}`, 2));
     service.awaited = 2;

@@ -39,6 +39,7 @@ describe('mapValue', () => {
           { content: 'On its way.', role: 'assistant' },
         ],
         places: ['turns.0', 'turns.1'],
+        feedback: [],
         session: { externalId: 'd1', source: 'shop', id: 'd1' },
       },
       emptyTurns: [],

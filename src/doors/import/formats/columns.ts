@@ -157,6 +157,20 @@ export const COLUMN_NAMES = {
     'events',
     'chat',
   ],
+  feedback: [
+    'thumbs',
+    'thumb',
+    'thumbsfeedback',
+    'userthumbs',
+    'userfeedback',
+    'feedback',
+    'vote',
+    'uservote',
+    'daumen',
+    'pouce',
+    'pulgar',
+  ],
+  rating: ['userrating', 'rating', 'stars', 'bewertung', 'sterne', 'évaluation', 'valoración', 'estrellas'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** The meaning of a column; `--map` takes these names. */

@@ -4,6 +4,7 @@
  *
  * Test: test/doors/import/formats/registry.test.ts.
  */
+import type { GivenFeedback } from '../../traces/given-feedback.ts';
 import { OmissionCounts, type Omissions } from '../../traces/omissions.ts';
 import { isObject } from '../../traces/values.ts';
 
@@ -41,6 +42,8 @@ export interface Turn {
   readonly userId?: string | undefined;
   readonly createdAt?: string | number | undefined;
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** What was given on it. */
+  readonly feedback?: readonly GivenFeedback[] | undefined;
 }
 
 /** A conversation in our own line format, validated like a line of a file. */

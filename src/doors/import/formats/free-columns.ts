@@ -11,9 +11,11 @@ import { COLUMN_NAMES, plainName, type Field } from './columns.ts';
 
 export type FreeColumns = Readonly<Record<string, string | number | boolean>>;
 
-/** Names of fields, and of what differs in each row. */
+const { feedback: _, rating: __, ...NAMES_OF_TEXT } = COLUMN_NAMES;
+
+/** Names of fields, and of what differs in each row. Feedback that is not taken is an attribute like any other. */
 const NOT_FREE: ReadonlySet<string> = new Set([
-  ...Object.values(COLUMN_NAMES).flat(),
+  ...Object.values(NAMES_OF_TEXT).flat(),
   'id',
   'uuid',
   'messageid',

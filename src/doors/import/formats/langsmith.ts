@@ -6,6 +6,7 @@
  * Test: test/doors/import/formats/registry.test.ts.
  */
 import { utcTime } from '../times.ts';
+import { scoreOf, type GivenFeedback } from '../../traces/given-feedback.ts';
 import { isObject, textOf } from '../../traces/values.ts';
 import { byShare } from './format.ts';
 import { attributesIn, spansFormat } from './traces.ts';
@@ -48,10 +49,18 @@ export const langsmith = spansFormat({
         ),
         input: value['inputs'] ?? null,
         output: value['outputs'] ?? null,
+        feedback: feedbackOf(value['feedback_stats']),
       },
     };
   },
 });
+
+/** Reads thumbs of end users from the statistics of a run: one for each key, where all gave the same. */
+function feedbackOf(stats: unknown): GivenFeedback[] {
+  const keys = objectOrText(stats);
+  if (!isObject(keys)) return [];
+  return Object.entries(keys).flatMap(([key, of]) => (isObject(of) ? (scoreOf(key, of['avg']) ?? []) : []));
+}
 
 function isRootRun(value: Record<string, unknown>, id: string, trace: string): boolean {
   if (typeof value['is_root'] === 'boolean') return value['is_root'];

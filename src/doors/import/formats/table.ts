@@ -8,6 +8,7 @@ import { parseTime } from '../../../domain/time.ts';
 import { readTime, TIME_RULE, utcTime } from '../times.ts';
 import { freeColumns, metadataOf, type FreeColumns } from './free-columns.ts';
 import { COLUMN_NAMES, FIELDS, plainName, type Field } from './columns.ts';
+import { feedbackIn, isNothing, ratingOf, thumbOf, UNREAD_FEEDBACK } from '../../traces/given-feedback.ts';
 import { contentText } from '../../traces/content.ts';
 import { noDate, readWritten, writtenTime, type TimeReading } from '../written-dates.ts';
 import { OmissionCounts } from '../../traces/omissions.ts';
@@ -111,18 +112,20 @@ function guessRows(
       ...(found.several.has('content') ? ['several columns may be the text'] : []),
       ...doubtsOfRoles(roleValues),
     ];
+    const given = feedbackColumns(found.named, values);
     const mapping = {
-      fields: { conversation, role, content, time, user },
+      fields: { conversation, role, content, time, user, ...given.fields },
       roles: new Map([...roles, ...suggestedRoles(roleValues)]),
     };
-    return { mapping, recognition: byDoubts('one message in each row', doubts) };
+    return { mapping, recognition: byDoubts(`one message in each row${given.note}`, doubts) };
   }
   if (question === undefined || answer === undefined) return null;
+  const given = feedbackColumns(found.named, values);
   const mapping = {
-    fields: { conversation, question, answer, time, user },
+    fields: { conversation, question, answer, time, user, ...given.fields },
     roles: new Map<string, string>(),
   };
-  return { mapping, recognition: byDoubts('a question and its answer in each row', []) };
+  return { mapping, recognition: byDoubts(`a question and its answer in each row${given.note}`, []) };
 }
 
 function guessTurns(
@@ -133,21 +136,24 @@ function guessTurns(
   for (const turns of columns) {
     const lists = values.map((value) => value[turns]).filter((list) => Array.isArray(list)) as unknown[][];
     const messages = lists.flat().filter(isObject);
-    const { fields } = fieldsOf([...new Set(messages.flatMap((message) => Object.keys(message)))]);
-    const { role, content, time } = fields;
+    const found = fieldsOf([...new Set(messages.flatMap((message) => Object.keys(message)))]);
+    const { role, content, time } = found.fields;
     if (role === undefined || content === undefined) continue;
-    const { conversation, user } = fieldsOf(columns.filter((column) => column !== turns)).fields;
+    const outer = fieldsOf(columns.filter((column) => column !== turns));
+    const { conversation, user } = outer.fields;
+    const inner = feedbackColumns(found.named, messages);
+    const given = inner.isFound ? inner : feedbackColumns(outer.named, values);
     const id = conversation ?? columns.find((column) => ['id', 'uuid'].includes(plainName(column)));
     const roleValues = meaningsOf(
       messages.map((message) => message[role]),
       roles,
     );
     const mapping = {
-      fields: { turns, role, content, conversation: id, time, user },
+      fields: { turns, role, content, conversation: id, time, user, ...given.fields },
       roles: new Map([...roles, ...suggestedRoles(roleValues)]),
     };
     const doubts = ['it is no format that is known', ...doubtsOfRoles(roleValues)];
-    return { mapping, recognition: byDoubts(`messages in ${turns}`, doubts) };
+    return { mapping, recognition: byDoubts(`messages in ${turns}${given.note}`, doubts) };
   }
   return null;
 }
@@ -162,6 +168,8 @@ function byDoubts(reason: string, doubts: readonly string[]): Recognition {
 function fieldsOf(columns: readonly string[]): {
   fields: Partial<Record<Field, string>>;
   several: ReadonlySet<Field>;
+  /** Columns that may hold feedback, by their names. */
+  named: readonly string[];
 } {
   const byName = new Map(columns.map((column) => [plainName(column), column]));
   const fields: Partial<Record<Field, string>> = {};
@@ -176,7 +184,41 @@ function fieldsOf(columns: readonly string[]): {
     taken.add(first);
     if (found.length > 1) several.add(field);
   }
-  return { fields, several };
+  const given: readonly string[] = [...COLUMN_NAMES.feedback, ...COLUMN_NAMES.rating];
+  return { fields, several, named: given.flatMap((name) => byName.get(name) ?? []) };
+}
+
+/**
+ * Chooses the columns of feedback by their first values: names say only that one may be. `note`: a column that cannot
+ * be told, for people.
+ */
+function feedbackColumns(
+  columns: readonly string[],
+  values: readonly Record<string, unknown>[],
+): { readonly fields: Mapping['fields']; readonly note: string; readonly isFound: boolean } {
+  const fields: Partial<Record<Field, string>> = {};
+  const open: string[] = [];
+  for (const column of columns) {
+    const given = values.map((value) => value[column]).filter((value) => !isNothing(value));
+    const kind = kindOfFeedback(given);
+    if (kind === null) open.push(column);
+    else fields[kind] ??= column;
+  }
+  const [first] = open;
+  const isFound = Object.keys(fields).length > 0;
+  const note =
+    first === undefined || isFound
+      ? ''
+      : `; ${first} is not read as feedback: --map with feedback=${first} or rating=${first} does`;
+  return { fields, note, isFound };
+}
+
+/** Says what the values of a column are; null if they may be neither, or both. */
+function kindOfFeedback(values: readonly unknown[]): 'feedback' | 'rating' | null {
+  const isOne = (value: unknown): boolean => typeof value !== 'boolean' && Number(value) === 1;
+  if (values.every(isOne)) return null;
+  if (values.every((value) => thumbOf(value) !== null)) return 'feedback';
+  return values.every((value) => ratingOf(value) !== null) ? 'rating' : null;
 }
 
 /**
@@ -282,18 +324,24 @@ function rowFormat(mapping: Mapping): Pick<RowFormat, 'kind' | 'joins' | 'place'
         conversation: name,
         part: name,
         at,
-        kept: { turns: read.turns, free: freeColumns(value, mapping.fields) },
+        kept: { turns: read.turns, free: freeColumns(value, mapping.fields), unread: read.unread },
       };
     },
-    assemble: (name, rows) => ({
-      line: {
-        id: name === WHOLE_FILE ? 'all' : name,
-        turns: (rows as KeptRow[]).flatMap(({ turns }) => turns),
-        // Rows of a whole file have nothing in common.
-        metadata: name === WHOLE_FILE ? undefined : metadataOf((rows as KeptRow[]).map(({ free }) => free)),
-      },
-      omitted: new Map(),
-    }),
+    assemble(name, all) {
+      const rows = all as KeptRow[];
+      const omitted = new OmissionCounts();
+      omitted.add(UNREAD_FEEDBACK, rows.filter(({ unread }) => unread).length);
+      const turns = rows.flatMap((row) => row.turns);
+      return {
+        line: {
+          id: name === WHOLE_FILE ? 'all' : name,
+          turns: mapping.fields.question === undefined ? onceForAll(turns) : turns,
+          // Rows of a whole file have nothing in common.
+          metadata: name === WHOLE_FILE ? undefined : metadataOf(rows.map(({ free }) => free)),
+        },
+        omitted: omitted.all,
+      };
+    },
   };
 }
 
@@ -301,6 +349,25 @@ function rowFormat(mapping: Mapping): Pick<RowFormat, 'kind' | 'joins' | 'place'
 interface KeptRow {
   readonly turns: readonly Turn[];
   readonly free: FreeColumns;
+  readonly unread: boolean;
+}
+
+/** Feedback that all messages of a conversation repeat is on the conversation: on the last message of the assistant. */
+function onceForAll(turns: readonly Turn[]): readonly Turn[] {
+  const all = turns.map(({ feedback: [given] = [] }) => given);
+  const [first] = all;
+  const isSame = all.every((given) => given?.value === first?.value && given?.rating === first?.rating);
+  if (first === undefined || all.length === 1 || !isSame) return turns;
+  const given = all.find((one) => one?.userId !== undefined) ?? first;
+  return onLast(
+    turns.map((turn) => ({ ...turn, feedback: undefined })),
+    [given],
+  );
+}
+
+function onLast(turns: readonly Turn[], feedback: Turn['feedback']): readonly Turn[] {
+  const last = turns.findLastIndex(({ role }) => roleOf(role) === 'assistant');
+  return turns.map((turn, index) => (index === last ? { ...turn, feedback } : turn));
 }
 
 function readAlone(value: unknown, mapping: Mapping): Reading {
@@ -308,11 +375,13 @@ function readAlone(value: unknown, mapping: Mapping): Reading {
   if ('fault' in read) return read;
   if (read.turns.length === 0) return { leftOut: 'row without text' };
   const metadata = metadataOf([freeColumns(value, mapping.fields)]);
-  return { line: { id: undefined, turns: read.turns, metadata }, omitted: new Map() };
+  const omitted = new OmissionCounts();
+  omitted.add(UNREAD_FEEDBACK, read.unread ? 1 : 0);
+  return { line: { id: undefined, turns: read.turns, metadata }, omitted: omitted.all };
 }
 
 function readTurns(value: unknown, path: string, mapping: Mapping): Reading {
-  const { conversation, user } = mapping.fields;
+  const { conversation, user, feedback, rating } = mapping.fields;
   const list = at(value, path);
   if (!Array.isArray(list)) return { fault: `${path}: missing; expected an array of messages` };
   const omitted = new OmissionCounts();
@@ -321,20 +390,24 @@ function readTurns(value: unknown, path: string, mapping: Mapping): Reading {
     const read = turnsOfRow(message, mapping, omitted);
     if ('fault' in read) return { fault: `${path}.${index}.${read.fault}` };
     if (read.turns.length === 0) omitted.add('message without text');
+    omitted.add(UNREAD_FEEDBACK, read.unread ? 1 : 0);
     turns.push(...read.turns);
   }
   const id = conversation === undefined ? undefined : textAt(value, conversation);
   const userId = user === undefined ? undefined : textAt(value, user);
   // Those of messages are not the entry's.
-  const metadata = metadataOf([freeColumns(value, { turns: path, conversation, user })]);
-  return { line: { id, turns, userId, metadata }, omitted: omitted.all };
+  const metadata = metadataOf([freeColumns(value, { turns: path, conversation, user, feedback, rating })]);
+  const whole = turns.some((turn) => turn.feedback !== undefined) ? null : givenIn(value, mapping.fields);
+  omitted.add(UNREAD_FEEDBACK, whole === undefined ? 1 : 0);
+  const line = { id, turns: whole ? onLast(turns, [whole]) : turns, userId, metadata };
+  return { line, omitted: omitted.all };
 }
 
 function turnsOfRow(
   value: unknown,
   { fields, roles, times = OPEN_TIMES }: Mapping,
   omitted = new OmissionCounts(),
-): { turns: Turn[] } | { fault: string } {
+): { turns: Turn[]; unread: boolean } | { fault: string } {
   if (!isObject(value)) return { fault: 'not an object' };
   const { role, content, question, answer, time, user } = fields;
   const written = time === undefined ? undefined : at(value, time);
@@ -342,6 +415,15 @@ function turnsOfRow(
   const createdAt = isTimed ? (timeOf(written, times) ?? undefined) : undefined;
   if (isTimed && createdAt === undefined) return { fault: `${time}: ${timeFault(written, times)}` };
   const userId = user === undefined ? undefined : textAt(value, user);
+  const given = givenIn(value, fields);
+  const unread = given === undefined;
+  /** Feedback of a row with an answer is on the answer. */
+  const rated = (turns: readonly Turn[]): Turn[] => {
+    const feedback = given ? [{ ...given, ...(userId === undefined ? {} : { userId }) }] : undefined;
+    return turns.map((turn, index) =>
+      feedback !== undefined && index === turns.length - 1 ? { ...turn, feedback } : turn,
+    );
+  };
   const turns: Turn[] = [];
   const add = (of: string, path: string): string | null => {
     const text = contentText(at(value, path), omitted);
@@ -353,12 +435,19 @@ function turnsOfRow(
     const fault =
       (question === undefined ? null : add('user', question)) ??
       (answer === undefined ? null : add('assistant', answer));
-    return fault === null ? { turns } : { fault };
+    return fault === null ? { turns: rated(turns), unread } : { fault };
   }
   const speaker = textAt(value, role ?? '')?.trim();
   if (speaker === undefined || speaker === '') return { fault: `${role}: missing; it says who speaks` };
   const fault = add(roles.get(speaker) ?? speaker, content ?? '');
-  return fault === null ? { turns } : { fault };
+  return fault === null ? { turns: rated(turns), unread } : { fault };
+}
+
+function givenIn(value: unknown, { feedback, rating }: Mapping['fields']): ReturnType<typeof feedbackIn> {
+  return feedbackIn(
+    feedback === undefined ? null : at(value, feedback),
+    rating === undefined ? null : at(value, rating),
+  );
 }
 
 const OPEN_TIMES: TimeReading = { order: null };

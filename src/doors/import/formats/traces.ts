@@ -5,6 +5,7 @@
  * Test: test/doors/import/formats/traces.test.ts.
  */
 import { parseTime } from '../../../domain/time.ts';
+import type { GivenFeedback } from '../../traces/given-feedback.ts';
 import { messagesOf, type Message } from '../../traces/messages.ts';
 import { OmissionCounts } from '../../traces/omissions.ts';
 import { isObject, textOf } from '../../traces/values.ts';
@@ -26,7 +27,18 @@ export interface Span {
   readonly attributes?: ObservedAttributes | undefined;
   readonly input: unknown;
   readonly output: unknown;
+  /** What an end user gave on what the trace answered. */
+  readonly feedback?: readonly GivenFeedback[] | undefined;
 }
+
+/** Feedback that an export keeps apart from the spans of its trace. */
+export interface Score {
+  readonly trace: string;
+  readonly score: GivenFeedback;
+}
+
+/** Time of rows whose place among the others does not matter; without one, the others would not be sorted. */
+const ANYWHERE = 0;
 
 /** Reads attributes as those of spans are read. `named`: values by the names of a convention. */
 export function attributesIn(
@@ -45,7 +57,10 @@ export function spansFormat({
   place(
     value: Record<string, unknown>,
     id: string,
-  ): { readonly span: Span; readonly conversation: string | undefined } | { readonly leftOut: string };
+  ):
+    | { readonly span: Span; readonly conversation: string | undefined }
+    | Score
+    | { readonly leftOut: string };
 }): RowFormat {
   return {
     kind: 'rows',
@@ -57,17 +72,26 @@ export function spansFormat({
       if (id === undefined) return { fault: 'id: missing' };
       const placed = place(value, id);
       if ('leftOut' in placed) return placed;
+      if ('score' in placed)
+        return { conversation: null, part: placed.trace, at: ANYWHERE, kept: placed } satisfies PlacedRow;
       const { span, conversation = null } = placed;
       const { startedAt, trace: part } = span;
       const at = typeof startedAt === 'string' ? parseTime(startedAt) : null;
       return { conversation, part, at, kept: span } satisfies PlacedRow;
     },
-    assemble: (conversation, rows) => conversationOfSpans(conversation, named.name, rows as readonly Span[]),
+    assemble: (conversation, rows) =>
+      conversationOfSpans(conversation, named.name, rows as readonly (Span | Score)[]),
   };
 }
 
 /** Joins the spans of a conversation; `spans` are in order of start. */
-export function conversationOfSpans(id: string, source: string, spans: readonly Span[]): Reading {
+export function conversationOfSpans(id: string, source: string, rows: readonly (Span | Score)[]): Reading {
+  const spans = rows.flatMap((row) => ('score' in row ? [] : [row]));
+  const scores = Map.groupBy(
+    rows.flatMap((row) => ('score' in row ? [row] : [])),
+    ({ trace }) => trace,
+  );
+  if (spans.length === 0) return { leftOut: 'feedback on a trace that is not there' };
   const omitted = new OmissionCounts();
   const turns = new Turns();
   const seen = new Set<string>();
@@ -75,10 +99,19 @@ export function conversationOfSpans(id: string, source: string, spans: readonly 
     spans.filter((span) => !seen.has(span.id) && seen.add(span.id)),
     ({ trace }) => trace,
   );
-  for (const trace of traces.values()) {
+  for (const [name, trace] of traces) {
     const chosen = chosenOf(trace);
     if (chosen.length === 0) omitted.add('trace without messages');
-    for (const [index, call] of chosen.entries()) addCall(turns, call, index === 0, omitted);
+    let answer: number | null = null;
+    for (const [index, call] of chosen.entries())
+      answer = addCall(turns, call, index === 0, omitted) ?? answer;
+    const userId = trace.find((span) => span.userId !== undefined)?.userId;
+    const feedback = [
+      ...trace.flatMap((span) => span.feedback ?? []),
+      ...(scores.get(name) ?? []).map(({ score }) => score),
+    ];
+    if (answer !== null) turns.rate(answer, feedback, userId);
+    else omitted.add('feedback without an answer', feedback.length);
   }
   const told = spans.flatMap(({ attributes = {} }) => Object.entries(attributes));
   const metadata = told.length === 0 ? undefined : boundedAttributes(new Map(told));
@@ -98,6 +131,14 @@ class Turns {
     if (places === undefined) ofRole.set(turn.content, [this.all.length]);
     else places.push(this.all.length);
     this.all.push(turn);
+  }
+
+  /** Adds feedback to a turn. `userId`: whose it is if it does not say so. */
+  rate(index: number, feedback: readonly GivenFeedback[], userId: string | undefined): void {
+    const turn = this.all[index];
+    if (turn === undefined || feedback.length === 0) return;
+    const given = feedback.map((one) => (userId === undefined ? one : { userId, ...one }));
+    this.all[index] = { ...turn, feedback: [...(turn.feedback ?? []), ...given] };
   }
 
   /** Returns the first index of an equal message in `from` to `to` − 1, or −1. */
@@ -142,14 +183,15 @@ function messagesIn(value: unknown, role: 'user' | 'assistant'): Message[] {
 
 /**
  * Adds the new messages of a call. Messages before its last question are history, already known unless the conversation
- * began elsewhere. The question of the first call of a trace is new even if the same was asked before.
+ * began elsewhere. The question of the first call of a trace is new even if the same was asked before. Returns the index
+ * of its answer; null: it has none.
  */
 function addCall(
   turns: Turns,
   { span, asked, answered }: Call,
   isFirst: boolean,
   omitted: OmissionCounts,
-): void {
+): number | null {
   const spoken = asked.filter(isSpoken);
   omitted.add('system prompt', asked.filter(({ role }) => role === 'system').length);
   omitted.add('tool result', [...asked, ...answered].filter(({ role }) => role === 'tool').length);
@@ -167,7 +209,7 @@ function addCall(
     if (!isRetry) turns.add({ ...message, ...at, ...userOf(message) });
   }
   const end = timed(span.endedAt ?? span.startedAt);
-  addUnknown(
+  return addUnknown(
     turns,
     answered.filter(isSpoken),
     (message) => ({ ...message, ...end }),
@@ -175,21 +217,27 @@ function addCall(
   );
 }
 
-/** Adds the messages that do not occur, in this order, among the turns from `from` on. */
+/**
+ * Adds the messages that do not occur, in this order, among the turns from `from` on. Returns the index of the last of
+ * them; null: there is none.
+ */
 function addUnknown(
   turns: Turns,
   messages: readonly Message[],
   turnOf: (message: Message) => Turn,
   from = 0,
-): void {
+): number | null {
   // An answer of several messages may repeat the whole conversation, so its search starts at 0.
   let next = messages.length > 1 ? 0 : from;
   const known = turns.all.length;
+  let last: number | null = null;
   for (const message of messages) {
     const found = turns.find(message, next, known);
     if (found === -1) turns.add(turnOf(message));
     else next = found + 1;
+    last = found === -1 ? turns.all.length - 1 : found;
   }
+  return last;
 }
 
 function isSpoken({ role, content }: Message): boolean {

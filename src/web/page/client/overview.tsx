@@ -3,12 +3,13 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
+import type { ComponentChildren } from 'preact';
 import { WaysIn } from './connect.tsx';
 import { api, type OverviewResponse, type QueryResponse, type Row } from './api.ts';
 import { ChangesInShort } from './changes.tsx';
 import { Trend, type Point } from './charts.tsx';
 import { askBefore, filled, isComparable, lateDayOf, trendBefore, type Before } from './compared.ts';
-import { formatUsd, languageName, outcomeWords } from './format.ts';
+import { counted, formatCount, formatUsd, languageName, outcomeWords } from './format.ts';
 import { useAnswer, useNavigation, useParts } from './hooks.ts';
 import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Ranked, Section } from './parts.tsx';
 import { datesOf, usePeriod, type Period } from './period.ts';
@@ -87,7 +88,7 @@ export function Overview({ version }: { readonly version: string }) {
             {before === null || rendered < 2 ? null : <ChangesInShort found={before.changes} />}
             {rendered < 3 ? null : <Gaps rows={lists.value.gaps.elements} />}
             {rendered < 4 ? null : <Repeats rows={lists.value.repeats.elements} />}
-            {rendered < 5 ? null : <Signals rows={lists.value.signals.elements} />}
+            {rendered < 5 ? null : <Signals rows={lists.value.signals.elements} agreement={now.agreement} />}
             {rendered < PARTS ? null : (
               <>
                 <Outcomes outcomes={now.outcomes} />
@@ -242,14 +243,27 @@ function Repeats({ rows }: { readonly rows: readonly Row[] }) {
   );
 }
 
-function Signals({ rows }: { readonly rows: readonly Row[] }) {
+function Signals({
+  rows,
+  agreement,
+}: {
+  readonly rows: readonly Row[];
+  readonly agreement: OverviewResponse['agreement'];
+}) {
   return (
     <Found
       title="Satisfaction and dissatisfaction"
       view="signal"
       rows={rows}
       empty="Nobody showed satisfaction or dissatisfaction."
-    />
+    >
+      {agreement === null || agreement.both === 0 ? null : (
+        <p class="faint">
+          Thumbs and texts point the same way in {formatCount(agreement.agreed)} of{' '}
+          {counted(agreement.both, 'conversation')} where both say something.
+        </p>
+      )}
+    </Found>
   );
 }
 
@@ -260,6 +274,7 @@ function Found({
   rows,
   lead,
   empty,
+  children,
 }: {
   readonly title: string;
   readonly view: 'gap' | 'repeat' | 'signal';
@@ -267,6 +282,8 @@ function Found({
   /** Explains the notes. */
   readonly lead?: string;
   readonly empty: string;
+  /** What follows the list. */
+  readonly children?: ComponentChildren;
 }) {
   const found = rows.map(({ dimensions: { gap, repeatedRequest, csatDsatSignal }, fields }) => {
     const { id = '', name = '', description = '' } = gap ?? repeatedRequest ?? csatDsatSignal ?? {};
@@ -302,6 +319,7 @@ function Found({
           to: { view, id },
         }))}
       />
+      {children}
     </Section>
   );
 }
