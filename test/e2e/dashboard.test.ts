@@ -433,6 +433,30 @@ describe('the dashboard in a browser', { skip }, () => {
     }
   });
 
+  it('says how far thumbs and texts agree, once both say something', async () => {
+    const at = (minute: number): string => new Date(Date.now() - 86_400_000 + minute * 60_000).toISOString();
+    const { instanceId, sessions } = await fill(
+      client,
+      [THANKS, COMPLAINT].map((said) => [user(CANCEL[0], at(0)), assistant(DONE, at(1)), user(said, at(2))]),
+    );
+    for (const sessionId of sessions) {
+      const { status, headers } = await client.send('/v1/feedback', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ sessionId, value: 1 }),
+      });
+      equal(status, 200);
+      const position = Number(headers.get('x-stream-position'));
+      await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId }, position);
+    }
+    await open(`?instance=${instanceId}&range=7d`);
+    const told = page.locator('section:has(h2:text-is("Satisfaction and dissatisfaction")) p');
+    equal(
+      await told.textContent(SOON),
+      'Thumbs and texts point the same way in 1 of 2 conversations where both say something.',
+    );
+  });
+
   it('makes a row a filter, shows it, and says which filter leaves nothing', async () => {
     await open();
     await page.click('td.name a >> nth=0', SOON);
