@@ -7,6 +7,7 @@
 import { kappaOf, type Agreements } from '../../domain/checks.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
+import { cachedNames } from '../dimensions.ts';
 import type { Range } from '../routing.ts';
 import type { Statement } from '../statement.ts';
 import type { Agreement } from './overview-schema.ts';
@@ -16,9 +17,12 @@ type Directions = Agreements & { readonly given: boolean };
 /** Reads the agreement in a range from facts of signals; null if the range has no feedback. */
 export async function readAgreement(
   snapshot: Snapshot,
+  instance: number,
   statement: Statement,
   range: Range,
 ): Promise<Agreement | null> {
+  const signals = await cachedNames(snapshot, 'signal', instance);
+  if (![...signals.values()].some(({ source }) => source === 'GIVEN')) return null;
   const more = (source: string): string =>
     `sum(case signal_type when 'SAT' then messages else -messages end) filter (source = '${source}')`;
   const plan = statement.plan(`with f as (

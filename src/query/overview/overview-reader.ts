@@ -66,6 +66,7 @@ export class OverviewReader {
       this.#breakdown(snapshot, parameters, number),
       readAgreement(
         snapshot,
+        number,
         new Statement(this.#options.views, number, parameters.segment),
         rangeOf(parameters),
       ),
@@ -98,7 +99,7 @@ export class OverviewReader {
 from (select distinct session from (${all})) a
 join ${statement.names('session')} s on s.session = a.session
 left join (select distinct session from (${topics})) t on t.session = a.session
-left join (select session, sum(cost_nanos) as nanos from ${statement.usage(range)} group by session) c
+left join (select session, sum(cost_nanos) as nanos from ${statement.usage(rangeOf(parameters))} group by session) c
   on c.session = a.session
 group by grouping sets ((language), (outcome)) order by sessions desc, language nulls last, outcome nulls last`);
     const rows = (await snapshot.all(plan.sql, plan)) as unknown as BreakdownRow[];
