@@ -915,6 +915,20 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.waitForSelector('.trend .release', { ...SOON, state: 'attached' });
     deepEqual(await titles(page), [second, third]);
 
+    // What two values differ in has an address, which alerts on new values link to.
+    await open(`?instance=${instanceId}&range=28d&attribute=version&value=1.1&against=1.0`);
+    const differs = page.locator('section:has(h2:text-is("What differs"))');
+    await differs.locator('p:has-text("There is no day in this period")').waitFor(SOON);
+    const chosen = (): Promise<string[]> =>
+      Promise.all([0, 1].map((place) => differs.locator('select').nth(place).inputValue(SOON)));
+    deepEqual(await chosen(), ['1.1', '1.0']);
+    await differs.locator('label:has-text("Between") select').selectOption('1.0');
+    await differs.locator('label:has-text("and") select').selectOption('1.1');
+    match(page.url(), /attribute=version&value=1\.0&against=1\.1$/);
+    await page.locator('label:has-text("Attribute") select').selectOption('plan');
+    match(page.url(), /attribute=plan$/);
+    equal(await differs.count(), 0);
+
     const made = await fetch(`${service.url}/v1/links`, {
       method: 'POST',
       headers: { 'x-api-key': project.key, 'content-type': 'application/json' },

@@ -4,6 +4,7 @@
  *
  * Test: test/doors/alerts/body.test.ts.
  */
+import { nameOfChoice } from '../../domain/attributes.ts';
 import { wallClock } from '../../domain/local-time.ts';
 import { formatInstant } from '../../domain/time.ts';
 import { htmlOf } from './html.ts';
@@ -14,6 +15,7 @@ import type { Precision } from './figures.ts';
 import type { ValueFiring } from './new-values.ts';
 import type { Message } from './outbox.ts';
 import type { Counted, Format, Rule } from './rule.ts';
+import { segmentChoices } from './segment.ts';
 import { oneLine, precisionSentence, textOf } from './texts.ts';
 import type { Span } from './windows.ts';
 
@@ -154,6 +156,15 @@ export function messageOf(
   };
 }
 
+/** Returns the dashboard path of what differs between two values: the overview of the days and the segment that count. */
+function linkToPair({ instanceId, condition, timeZone }: Rule, span: Span, compared: ValueFiring): string {
+  const { segmentKey, value, against } = compared;
+  const parameters = new URLSearchParams({ attribute: segmentKey, value, against });
+  for (const choice of condition.kind === 'digest' ? [] : segmentChoices(condition.segment))
+    for (const one of choice.values) parameters.append(`segment.${nameOfChoice(choice)}`, one);
+  return `${linkTo(instanceId, null, daysOf(span, timeZone))}&${parameters.toString()}`;
+}
+
 /** Returns the first and the last day of a span, as the dashboard's `range`. */
 export function daysOf({ start, end }: Span, zone: string): `${string}/${string}` {
   const [first, last] = [start, end - 1].map((at) => wallClock(at, zone).toISOString().slice(0, 10));
@@ -193,7 +204,7 @@ export function contentOf(
     ...(quotes.length === 0
       ? {}
       : { sections: [{ lines: [text] }, { lines: quotes.map((quote) => `“${quote}”`) }] }),
-    link: linkTo(rule.instanceId, entity, compared === undefined ? undefined : daysOf(span, timeZone)),
+    link: compared === undefined ? linkTo(rule.instanceId, entity) : linkToPair(rule, span, compared),
     more: {
       ...counted,
       ...(compared === undefined ? {} : { compared: comparedOf(compared) }),

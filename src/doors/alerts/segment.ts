@@ -1,7 +1,7 @@
 /**
  * The member `segment` of conditions: only conversations with these attributes count.
  *
- * Test: test/doors/alerts/rule.test.ts, figures.test.ts, texts.test.ts.
+ * Test: test/doors/alerts/segment.test.ts, rule.test.ts, figures.test.ts, texts.test.ts.
  */
 import { z } from 'zod';
 import {

@@ -7,6 +7,7 @@ import {
 } from '../../../src/doors/alerts/body-schema.ts';
 import type { Firing } from '../../../src/doors/alerts/evaluation.ts';
 import { contentOf, escapeMrkdwn, render } from '../../../src/doors/alerts/body.ts';
+import { readState } from '../../../src/web/page/client/state.ts';
 import { entity, firing, INSTANCE, NOW, RULE, rule, TOPIC } from './builders.ts';
 
 const LINK = `/?instance=${INSTANCE}&view=topic&id=${TOPIC}`;
@@ -72,7 +73,8 @@ describe('the body of a message', () => {
   });
 
   it('says what a new value is compared with, and leads to the days that count', () => {
-    const condition = { kind: 'new_value', segmentKey: 'version', minSessions: 30 } as const;
+    const segment = { plan: ['pro', 'team'], 'environment!': 'test' };
+    const condition = { kind: 'new_value', segmentKey: 'version', minSessions: 30, segment } as const;
     const found = Array.from({ length: 150 }, (): NonNullable<Firing['compared']>['found'][number] => ({
       groupBy: 'GAP',
       id: TOPIC,
@@ -106,7 +108,18 @@ describe('the body of a message', () => {
     equal(data.compared?.differences.length, MOST_DIFFERENCES_LISTED);
     const { differences: _, ...pair } = data.compared ?? { differences: [] };
     deepEqual(pair, { segmentKey: 'version', value: '3.2', against: '3.1', sessionsAgainst: 50 });
-    equal(data.link, `/?instance=${INSTANCE}&range=2026-11-20%2F2026-11-22`);
+    equal(
+      data.link,
+      `/?instance=${INSTANCE}&range=2026-11-20%2F2026-11-22&attribute=version&value=3.2&against=3.1` +
+        '&segment.environment%21=test&segment.plan=pro&segment.plan=team',
+    );
+    const state = readState(data.link.slice(1));
+    deepEqual([state.attribute, state.value, state.against], ['version', '3.2', '3.1']);
+    deepEqual(state.segment, [
+      ['environment!', 'test'],
+      ['plan', 'pro'],
+      ['plan', 'team'],
+    ]);
   });
 
   it('names what is held back, as many as fit', () => {

@@ -133,6 +133,24 @@ describe('a new value', () => {
     deepEqual(none, []);
   });
 
+  it('is compared with what was frequent in the four weeks before it, whatever comes with it or was earlier', async () => {
+    const events = [
+      ...days('1', -28, 30, 20, 'cancel'),
+      // New, too, and on its first day more frequent than 1 was in four weeks.
+      ...days('2', 0, 1, 900, 'refund'),
+      ...days('3', 0, 1, 40, 'refund'),
+      // More frequent than 1 was until four weeks before, which the look at 4 goes back to.
+      ...days('0', -45, 17, 90, 'cancel'),
+      ...days('0', 0, 1, 40, 'cancel'),
+      ...days('4', -20, 22, 90, 'cancel'),
+    ].filter(({ attributes, at }) => attributes?.['version'] !== '4' || at < TODAY - 19 * DAY || at > TODAY);
+    const { firings } = await watching(of({ minSessions: 20 })).look(events);
+    deepEqual(
+      firings.map(({ compared }) => `${compared?.value} ${compared?.against}`),
+      ['2 1', '3 1'],
+    );
+  });
+
   it('begins on its day in the time zone of the alert', async () => {
     const [start, end] = [TODAY - 14 * HOUR, TODAY + 10 * HOUR];
     const alert = of({}, { timeZone: 'Pacific/Kiritimati' });

@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  addressOf,
   asDays,
   bucketsFor,
   bucketsOf,
@@ -44,8 +45,17 @@ describe('the state of the page', () => {
         ['app version', '3.2 & later'],
         ['plan', 'team'],
       ],
+      attribute: '',
+      value: '',
+      against: '',
     };
     deepEqual(readState(writeState(state)), state);
+    const pair = { ...START, attribute: 'app version', value: '3.2 & later', against: '3.1' };
+    deepEqual(readState(writeState(pair)), pair);
+    // They are the overview's alone, and a link shows no attributes.
+    deepEqual(readState(`${writeState(pair)}&view=users`), { ...START, view: 'users' });
+    deepEqual(changed(pair, { view: 'users' }), { ...START, view: 'users' });
+    equal(addressOf(pair), '?view=overview');
   });
 
   it('leaves out what nobody knows', () => {

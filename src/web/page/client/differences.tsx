@@ -4,12 +4,11 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
-import { useState } from 'preact/hooks';
 import { api, type AttributesResponse, type DifferencesResponse } from './api.ts';
 import { entityOf } from './changes.tsx';
 import { Choice } from './choice.tsx';
 import { counted, formatShare } from './format.ts';
-import { useAnswer } from './hooks.ts';
+import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Go, Head, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
 
@@ -24,8 +23,9 @@ export function Differences({
   readonly version: string;
 }) {
   const period = usePeriod();
-  const [asked, setAsked] = useState<readonly [value: string, against: string]>(['', '']);
+  const { state, go } = useNavigation();
   const options = values.map(({ value }) => value);
+  const asked = [state.value, state.against] as const;
   const [value = '', against = ''] = asked.every((one) => options.includes(one)) ? asked : options;
   const isAsked = value !== '' && against !== '' && value !== against;
   const { value: found, error } = useAnswer(
@@ -39,18 +39,15 @@ export function Differences({
           )
         : null,
   );
+  const choose = (one: string, other: string): void =>
+    go({ attribute: name, value: one, against: other }, 'replace');
   if (values.length < 2) return null;
   const choices = options.map((one) => [one, one] as const);
   return (
     <Section title="What differs">
       <p>
-        <Choice
-          label="Between"
-          value={value}
-          options={choices}
-          onChoice={(one) => setAsked([one, against])}
-        />{' '}
-        <Choice label="and" value={against} options={choices} onChoice={(one) => setAsked([value, one])} />
+        <Choice label="Between" value={value} options={choices} onChoice={(one) => choose(one, against)} />{' '}
+        <Choice label="and" value={against} options={choices} onChoice={(one) => choose(value, one)} />
       </p>
       <Fault error={error} />
       {found === null ? null : <Found found={found} />}

@@ -4,7 +4,6 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
-import { useState } from 'preact/hooks';
 import { choiceOf, isLeftOutName, nameOfChoice, type LeftOut } from '../../../domain/attributes.ts';
 import { api, type Row } from './api.ts';
 import { Differences } from './differences.tsx';
@@ -119,11 +118,10 @@ export function Segments({
   readonly attributes: Attributes;
   readonly version: string;
 }) {
-  const { state } = useNavigation();
+  const { state, go } = useNavigation();
   const period = usePeriod();
-  const [asked, setAsked] = useState('');
   const attribute =
-    attributes.find((each) => each.name === asked) ??
+    attributes.find((each) => each.name === state.attribute) ??
     attributes.find(({ values }) => values.length > 1) ??
     attributes[0];
   const name = attribute?.name ?? '';
@@ -147,7 +145,7 @@ export function Segments({
           label="Attribute"
           value={name}
           options={attributes.map((each) => [each.name, each.name])}
-          onChoice={setAsked}
+          onChoice={(attribute) => go({ attribute, value: '', against: '' }, 'replace')}
         />
         <table>
           <Head

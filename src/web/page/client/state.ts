@@ -69,7 +69,13 @@ export interface PageState {
    * leaves out those with the value; with an empty one it leaves out none, whatever the instance does.
    */
   readonly segment: readonly ChosenValue[];
+  /** On the overview: the attribute of the table, and the two values of which it says what differs; '' for the usual. */
+  readonly attribute: string;
+  readonly value: string;
+  readonly against: string;
 }
+
+const NO_PAIR = { attribute: '', value: '', against: '' } as const;
 
 export const START: PageState = {
   instance: '',
@@ -82,6 +88,7 @@ export const START: PageState = {
   session: '',
   filters: {},
   segment: [],
+  ...NO_PAIR,
 };
 
 /** What the parameters of a segment begin with. */
@@ -132,7 +139,15 @@ export function readState(search: string): PageState {
         ? [[name.slice(SEGMENT.length), value.slice(0, MAX_TEXT)]]
         : [],
     ),
+    ...(view === 'overview' ? pairIn(parameters) : NO_PAIR),
   };
+}
+
+function pairIn(parameters: URLSearchParams): Pick<PageState, 'attribute' | 'value' | 'against'> {
+  const [attribute = '', value = '', against = ''] = ['attribute', 'value', 'against'].map((name) =>
+    (parameters.get(name) ?? '').slice(0, MAX_TEXT),
+  );
+  return attribute === '' ? NO_PAIR : { attribute, value, against };
 }
 
 /** Returns true for the page of one entity. */
@@ -158,7 +173,7 @@ export function changed(state: PageState, changes: Partial<PageState>): PageStat
     }),
   );
   const order = known.length === 0 ? START.order : next.order;
-  return { ...next, buckets, order, filters };
+  return { ...next, buckets, order, filters, ...(next.view === 'overview' ? {} : NO_PAIR) };
 }
 
 /** Returns `?…`; omits the defaults of START. */
@@ -170,6 +185,8 @@ export function writeState(state: PageState): string {
     const value = state.filters[name];
     if (value !== undefined) parameters.set(name, value);
   }
+  for (const name of ['attribute', 'value', 'against'] as const)
+    if (state[name] !== '') parameters.set(name, state[name]);
   for (const [name, value] of state.segment) parameters.append(`${SEGMENT}${name}`, value);
   const text = parameters.toString();
   return text === '' ? '' : `?${text}`;
@@ -177,7 +194,8 @@ export function writeState(state: PageState): string {
 
 /** As `writeState`, but always names the view, because the address of a link must. */
 export function addressOf(state: PageState): string {
-  const parameters = new URLSearchParams(writeState(state));
+  // Readers with a link see no attributes.
+  const parameters = new URLSearchParams(writeState({ ...state, ...NO_PAIR }));
   parameters.set('view', state.view);
   return `?${parameters.toString()}`;
 }
