@@ -82,7 +82,10 @@ describe('what an instance leaves out', () => {
   it('is a part of alerts that are made', async () => {
     const harness = createHarness();
     harness.leaveOut = { environment: ['test'] };
-    const made = async (segment: object | undefined): Promise<unknown> => {
+    const made = async (
+      segment: object | undefined,
+      of: object = { kind: 'count', groupBy: 'TOPIC', window: 'DAY', atLeast: 5 },
+    ): Promise<unknown> => {
       const answer = await harness.app.inject({
         method: 'POST',
         url: '/v1/alerts',
@@ -90,7 +93,7 @@ describe('what an instance leaves out', () => {
         payload: {
           instanceId: INSTANCE,
           name: 'Much',
-          condition: { kind: 'count', groupBy: 'TOPIC', window: 'DAY', atLeast: 5, segment },
+          condition: { ...of, segment },
           delivery: { url: 'https://example.com/hook', format: 'slack' },
         },
       });
@@ -100,5 +103,7 @@ describe('what an instance leaves out', () => {
     deepEqual(await made(undefined), { 'environment!': ['test'] });
     deepEqual(await made({ plan: 'pro' }), { plan: 'pro', 'environment!': ['test'] });
     deepEqual(await made({ environment: 'test' }), { environment: 'test' });
+    harness.leaveOut = { version: ['dev'] };
+    deepEqual(await made(undefined, { kind: 'new_value', segmentKey: 'version' }), undefined);
   });
 });
