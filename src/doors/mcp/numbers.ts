@@ -5,9 +5,10 @@
  */
 import { isRatio, type Metric } from '../../domain/metrics.ts';
 
-/** Formats a number with at most one decimal; `-` without a value. */
+/** Formats a number with at most one decimal, or with two digits if it is below one tenth; `-` without a value. */
 export function number(value: unknown): string {
   if (typeof value !== 'number') return typeof value === 'string' ? value : '-';
+  if (Math.abs(value) < 0.1) return String(Number(value.toPrecision(2)));
   return String(Math.round(value * 10) / 10);
 }
 

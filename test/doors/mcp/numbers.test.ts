@@ -3,10 +3,12 @@ import { describe, it } from 'node:test';
 import { beforeOf, change, counted, number, percent } from '../../../src/doors/mcp/numbers.ts';
 
 describe('numbers of an answer', () => {
-  it('have at most one place, and a dash where there is none', () => {
-    deepEqual([3, 2.25, -0.04, 1234567, null, undefined, 'DSAT'].map(number), [
+  it('have at most one place, small ones two digits, and a dash where there is none', () => {
+    deepEqual([3, 2.25, -0.04, 0.00125, 0, 1234567, null, undefined, 'DSAT'].map(number), [
       '3',
       '2.3',
+      '-0.04',
+      '0.0013',
       '0',
       '1234567',
       '-',

@@ -44,7 +44,9 @@ export const overview = tool({
     dissatisfaction: top,
     gaps: top,
     languages: z.array(z.object({ language: z.string().nullable(), sessions: z.number() })),
-    outcomes: z.array(z.object({ outcome: sessionOutcome, sessions: z.number() })),
+    outcomes: z.array(
+      z.object({ outcome: sessionOutcome, sessions: z.number(), costUsd: z.number().nullable() }),
+    ),
     newestMessageAt: z.string().nullable().describe('Of all time; only where the period is empty.'),
   }),
 
@@ -111,8 +113,12 @@ export const overview = tool({
         languageSection(answer.languages),
         section(
           'How they ended',
-          ['outcome', 'sessions'],
-          answer.outcomes.map(({ outcome, sessions }) => [outcome ?? 'nothing asked', sessions]),
+          ['outcome', 'sessions', 'costUsd'],
+          answer.outcomes.map(({ outcome, sessions, costUsd }) => [
+            outcome ?? 'nothing asked',
+            sessions,
+            costUsd ?? '-',
+          ]),
         ),
       ]),
       foot: now.messages === 0 ? emptyText(answer.newestMessageAt, answer.segment !== null) : '',
